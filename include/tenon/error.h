@@ -49,6 +49,7 @@
   X(ERR_USER, 12, "a function of the program threw an exception")                                  \
   X(ERR_NOT_FINITE, 13, "a value is infinite or not a number")                                     \
   X(ERR_TEST, 14, "a model does not give the results that its file holds")                         \
+  X(ERR_MEMORY_LIMIT, 15, "no plan is within the memory limit")                                    \
   X(ERR_MEMORY, 64, "out of memory")                                                               \
   X(ERR_MPI, 65, "an MPI call failed")                                                             \
   X(ERR_FILE, 66, "a file cannot be opened, read or written")                                      \

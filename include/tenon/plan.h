@@ -47,6 +47,8 @@
  *  |                 |      |          | is longer                                                |
  *  | input_channels  | bool | true     | allows the label i, which splits the input channels      |
  *  | memory_limit    | int  | 0        | bytes of each process, at most; 0 for no limit           |
+ *  | optimizer_state | int  | 2        | tensors that the optimizer keeps for each parameter: 1   |
+ *  |                 |      |          | for sgd, 2 for adam                                      |
  *  | objective       | text | training | "training", forward and backward pass and the sums of    |
  *  |                 |      |          | gradients; "inference", the forward pass, with memory    |
  *  |                 |      |          | without gradients and optimizer; "step", one step of a   |
@@ -58,7 +60,9 @@
  *  | placement       | text | batch    | what the outermost axes of the grid split: "batch", the  |
  *  |                 |      |          | axes follow the levels of the machine from the outermost |
  *  |                 |      |          | one; "space", from the innermost one; "auto", the faster |
- *  |                 |      |          | of both                                                  |
+ *  |                 |      |          | of both; "all", the fastest of all placements of the     |
+ *  |                 |      |          | axes on the levels, of which at most 1000 are searched;  |
+ *  |                 |      |          | what is found so is loaded with the same setting         |
  *  | fewer_processes | bool | false    | allows plans that leave processes idle: the first of     |
  *  |                 |      |          | each 2, 4, ... processes by the innermost axes, and the  |
  *  |                 |      |          | three largest numbers without factors above 5            |
@@ -181,9 +185,10 @@ TENON_EXTERN TenonErrorCode TenonPlanFix(TenonPlan plan, const char* layer,
  *  TenonPlanGetNumber() then is how far it can be from the optimum.
  *
  *  @param[in] plan  plan
- *  @return TENON_ERR_SHAPE    the machine has another number of devices, a layer cannot be divided
- *                             among that many processes, or no plan is within the memory limit; the
- *                             message names machine or layers
+ *  @return TENON_ERR_SHAPE    the machine has another number of devices, or a layer cannot be
+ *                             divided among that many processes; the message names machine or layer
+ *  @return TENON_ERR_MEMORY_LIMIT  no plan is within the memory limit; the message says how much is
+ *                             missing, which layers need most, and what takes less
  *  @return TENON_ERR_OPTION   a fixed word is not possible
  *  @return TENON_ERR_ARG      a word is fixed for a layer that does not exist
  *  @return TENON_ERR_SUPPORT  the network has too many connections for an exact search

@@ -11,6 +11,8 @@
 
 #include <tenon/ext/reduction.h>
 
+#include <algorithm>
+
 using namespace tenon;
 
 // The public constants are the library's own, so that they are converted by a cast.
@@ -31,6 +33,13 @@ std::vector<Index> flat(const std::vector<std::vector<Index>>& rows) {
   for (const std::vector<Index>& row : rows)
     values.insert(values.end(), row.begin(), row.end());
   return values;
+}
+
+ReductionAlgorithm algorithmFrom(TenonReductionAlgorithm algorithm) {
+  if (algorithm < TENON_REDUCTION_RING || algorithm > TENON_REDUCTION_DIRECT)
+    throw Error(TENON_ERR_ARG, fmt::format("algorithm is {}; use a TENON_REDUCTION_... constant",
+                                           static_cast<int>(algorithm)));
+  return static_cast<ReductionAlgorithm>(algorithm);
 }
 
 } // namespace
@@ -63,6 +72,26 @@ TenonErrorCode TenonPlacementListGetHierarchy(TenonPlacementList list, TenonInt 
     required(levels, "levels");
     copyList(found, hierarchy, "hierarchy");
     *levels = static_cast<int>(found.size());
+  });
+}
+
+TenonErrorCode TenonPlacementListAddReduction(TenonPlacementList list, int axes, const int reduce[],
+                                              double bytes) noexcept {
+  return guard(__func__,
+               [&] { deref(list, "list").addReduction(listOf(reduce, axes, "reduce"), bytes); });
+}
+
+TenonErrorCode TenonPlacementListPredict(TenonPlacementList list, TenonMachine machine,
+                                         TenonReductionAlgorithm algorithm, int sizeLimit,
+                                         double seconds[], TenonInt* best) noexcept {
+  return guard(__func__, [&] {
+    required(best, "best");
+    const std::vector<double> times =
+        deref(list, "list")
+            .seconds(deref(machine, "machine").machine(), algorithmFrom(algorithm), sizeLimit);
+    if (seconds)
+      copyList(times, seconds, "seconds");
+    *best = std::ranges::min_element(times) - times.begin();
   });
 }
 
@@ -135,12 +164,8 @@ TenonErrorCode TenonReductionProgramsPredict(TenonReductionPrograms programs, Te
   return guard(__func__, [&] {
     const ReductionPrograms& all = deref(programs, "programs");
     const Machine& links = deref(machine, "machine").machine();
-    if (algorithm < TENON_REDUCTION_RING || algorithm > TENON_REDUCTION_DIRECT)
-      throw Error(TENON_ERR_ARG, fmt::format("algorithm is {}; use a TENON_REDUCTION_... constant",
-                                             static_cast<int>(algorithm)));
     // One simulation for all programs: they share instructions, whose traffic it counts once.
-    Simulation simulation(links, all.placement(), all.axes(),
-                          static_cast<ReductionAlgorithm>(algorithm), bytes);
+    Simulation simulation(links, all.placement(), all.axes(), algorithmFrom(algorithm), bytes);
     std::vector<double> times(all.set().count());
     for (std::size_t i = 0; i < times.size(); ++i)
       times[i] = simulation.seconds(all.set().program(static_cast<Index>(i)));

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <tuple>
 
 namespace tenon {
@@ -152,39 +153,54 @@ std::uint64_t keyOf(Index id) {
   return static_cast<std::uint64_t>(id) ^ (std::uint64_t(1) << 63);
 }
 
-// For each rank the least key that its part can begin with, found by bisection for all ranks at once: as many ids are below it
+// So many parts are looked at together, that no list is of the order of the ranks and there are few rounds.
+constexpr std::size_t kPartsAtOnce = 1024;
+
+// The least keys with which parts can begin, found by bisection for several parts at once: as many ids are below such a key
 // as rows are before the part.
-std::vector<std::uint64_t> firstKeys(Communicator& comm, const std::vector<std::uint64_t>& keys,
-                                     const std::vector<Index>& cuts) {
-  std::vector<std::uint64_t> ends = collectively(comm, [&] {
-    return keys.empty() ? std::vector<std::uint64_t>{0, 0}
-                        : std::vector<std::uint64_t>{~keys.front(), keys.back()};
-  });
-  reduceNumbers(comm, ends, MPI_MAX);
-  struct Search {
-    std::vector<std::uint64_t> low, high, below;
-    std::uint64_t middle(std::size_t k) const { return low[k] + (high[k] - low[k]) / 2; }
-  };
-  const auto parts = static_cast<std::size_t>(comm.size());
-  Search search = collectively(comm, [&] {
-    return Search{std::vector<std::uint64_t>(parts, ~ends[0]),
-                  std::vector<std::uint64_t>(parts, ends[1]), std::vector<std::uint64_t>(parts)};
-  });
-  while (search.low != search.high) {
-    for (std::size_t k = 0; k < parts; ++k)
-      search.below[k] = static_cast<std::uint64_t>(
-          std::ranges::lower_bound(keys, search.middle(k)) - keys.begin());
-    reduceNumbers(comm, search.below, MPI_SUM);
-    for (std::size_t k = 0; k < parts; ++k) {
-      const std::uint64_t middle = search.middle(k);
-      if (static_cast<Index>(search.below[k]) >= cuts[k])
-        search.high[k] = middle;
-      else if (search.low[k] < search.high[k]) // of an empty part behind all rows too
-        search.low[k] = middle + 1;
-    }
+class FirstKeys {
+public:
+  // `keys` are this rank's, in order; there is at least one on some rank. Collective.
+  FirstKeys(Communicator& comm, const std::vector<std::uint64_t>& keys)
+      : comm_(comm), keys_(keys), ends_(collectively(comm, [&] {
+          return keys.empty() ? std::vector<std::uint64_t>{0, 0}
+                              : std::vector<std::uint64_t>{~keys.front(), keys.back()};
+        })) {
+    reduceNumbers(comm, ends_, MPI_MAX);
   }
-  return std::move(search.low);
-}
+
+  // Of the parts that begin at these rows. Collective.
+  std::vector<std::uint64_t> of(std::span<const Index> rows) const {
+    struct Search {
+      std::vector<std::uint64_t> low, high, below;
+      std::uint64_t middle(std::size_t k) const { return low[k] + (high[k] - low[k]) / 2; }
+    };
+    const std::size_t parts = rows.size();
+    Search search = collectively(comm_, [&] {
+      return Search{std::vector<std::uint64_t>(parts, ~ends_[0]),
+                    std::vector<std::uint64_t>(parts, ends_[1]), std::vector<std::uint64_t>(parts)};
+    });
+    while (search.low != search.high) {
+      for (std::size_t k = 0; k < parts; ++k)
+        search.below[k] = static_cast<std::uint64_t>(
+            std::ranges::lower_bound(keys_, search.middle(k)) - keys_.begin());
+      reduceNumbers(comm_, search.below, MPI_SUM);
+      for (std::size_t k = 0; k < parts; ++k) {
+        const std::uint64_t middle = search.middle(k);
+        if (static_cast<Index>(search.below[k]) >= rows[k])
+          search.high[k] = middle;
+        else if (search.low[k] < search.high[k])
+          search.low[k] = middle + 1;
+      }
+    }
+    return std::move(search.low);
+  }
+
+private:
+  Communicator& comm_;
+  const std::vector<std::uint64_t>& keys_;
+  std::vector<std::uint64_t> ends_; // the complement of the least, and the greatest of all ranks
+};
 
 } // namespace
 
@@ -192,27 +208,46 @@ std::vector<Index> rowsById(Communicator& comm, const std::vector<Index>& owned,
                             const std::vector<Index>& cuts) {
   if (cuts.back() == 0)
     return {};
-  const std::vector<std::uint64_t> keys = collectively(comm, [&] {
-    std::vector<std::uint64_t> sorted;
-    for (Index id : owned)
-      sorted.push_back(keyOf(id));
-    std::ranges::sort(sorted);
-    return sorted;
-  });
-  const std::vector<std::uint64_t> begins = firstKeys(comm, keys, cuts);
-  SparseMessages sends = collectively(comm, [&] {
-    // Parts that begin behind the last row are empty; of parts that begin with one id the last has it.
-    const auto filled = std::ranges::lower_bound(cuts.begin(), cuts.end() - 1, cuts.back());
-    const auto end = begins.begin() + (filled - cuts.begin());
-    SparseMessages made;
-    for (std::size_t i = 0; i < owned.size(); ++i) {
-      const auto behind = std::upper_bound(begins.begin(), end, keyOf(owned[i]));
-      std::vector<Index>& to = made[static_cast<int>(behind - begins.begin()) - 1];
-      to.push_back(owned[i]);
-      to.push_back(first + static_cast<Index>(i));
-    }
+  struct Owned {
+    std::vector<std::uint64_t> keys;
+    std::vector<std::pair<Index, Index>> ids; // and their rows, in the order of the keys
+  };
+  const Owned own = collectively(comm, [&] {
+    Owned made;
+    for (std::size_t i = 0; i < owned.size(); ++i)
+      made.ids.emplace_back(owned[i], first + static_cast<Index>(i));
+    std::ranges::sort(made.ids);
+    for (const auto& [id, row] : made.ids)
+      made.keys.push_back(keyOf(id));
     return made;
   });
+  const FirstKeys firstKeys(comm, own.keys);
+  // Parts that begin behind the last row are empty; of parts that begin with one id the last has it.
+  const auto filled = static_cast<std::size_t>(
+      std::ranges::lower_bound(cuts.begin(), cuts.end() - 1, cuts.back()) - cuts.begin());
+  SparseMessages sends;
+  std::size_t next = 0; // of the own ids
+  for (std::size_t part = 0; part < filled; part += kPartsAtOnce) {
+    const std::size_t parts = std::min(kPartsAtOnce, filled - part);
+    const std::vector<std::uint64_t> begins = firstKeys.of({&cuts[part], parts});
+    collectively(comm, [&] {
+      const auto give = [&](std::size_t to, std::size_t end) {
+        for (; next < end; ++next) {
+          std::vector<Index>& message = sends[static_cast<int>(to)];
+          message.push_back(own.ids[next].first);
+          message.push_back(own.ids[next].second);
+        }
+      };
+      // A part's ids end where the next part begins, which of the last one here is found later.
+      for (std::size_t k = 0; k < parts; ++k)
+        if (part + k > 0)
+          give(part + k - 1, static_cast<std::size_t>(
+                                 std::ranges::lower_bound(own.keys, begins[k]) - own.keys.begin()));
+      if (part + parts == filled)
+        give(filled - 1, own.keys.size());
+      return true;
+    });
+  }
   const SparseMessages taken = sparseExchange(comm, std::move(sends));
   return collectively(comm, [&] {
     std::vector<std::pair<Index, Index>> sorted; // id, row

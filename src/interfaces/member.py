@@ -68,6 +68,7 @@ LENGTHS = {
     ('TenonMachine', 'devices'): '{0}.counts().devices',
     ('TenonReductionPrograms', 'number of programs'): '{0}.count()',
     ('TenonReductionPrograms', 'groups * members'): '{0}.step(index, step).groups * {0}.step(index, step).members',
+    ('TenonPlacementList', 'number of placements'): '{0}.count()',
     ('TenonPlacementList', 'axes'): None,  # there is no call that returns the axes or the system
     ('TenonPlacementList', 'axes * levels'): None,
     ('TenonPlacementList', 'levels of the system'): None,

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <iterator>
 #include <limits>
 
 namespace tenon {
@@ -50,6 +51,9 @@ constexpr OptionSpec kPlanOptions[] = {
      "whether input channels may be split (label i); by default they may"},
     {"memory_limit", OptionSpec::Int, "0",
      "bytes of each process that a plan may take; 0: no limit", nullptr, atLeast(0)},
+    {"optimizer_state", OptionSpec::Int, "2",
+     "tensors that the optimizer keeps for each parameter: 1 for sgd, 2 for adam", nullptr,
+     atLeast(0)},
     {"objective", OptionSpec::Choice, "training",
      "what a plan is for: training, inference, or step, one of a solver that evaluates "
      "the network every evaluate_every steps",
@@ -61,8 +65,10 @@ constexpr OptionSpec kPlanOptions[] = {
      "where the input lies, as process grid and properties: 4x2:S2,S3"},
     {"output_grid", OptionSpec::String, "", "where the output is wanted, in the same way"},
     {"placement", OptionSpec::Choice, "batch",
-     "what the outermost levels of the machine split: batch, space, or auto for the faster",
-     "batch|space|auto"},
+     "what the outermost levels of the machine split: batch, space, auto for the faster, or all "
+     "for "
+     "the fastest of all placements of the grid's axes on the levels",
+     "batch|space|auto|all"},
     {"fewer_processes", OptionSpec::Flag, "false",
      "whether plans that leave processes idle are looked for, too"},
     {"overlap_share",
@@ -162,6 +168,7 @@ void NetworkPlan::takeOver(Settings after, const Settings::Names& names) {
   inputChannels_ = after.find<bool>("input_channels");
   memoryLimit_ = static_cast<double>(after.value<Index>("memory_limit", owner()));
   objective_ = textOf("objective");
+  optimizerStates_ = after.value<Index>("optimizer_state", owner());
   every_ = after.value<Index>("evaluate_every", owner());
   placement_ = textOf("placement");
   fewerProcesses_ = after.value<bool>("fewer_processes", owner());
@@ -248,11 +255,11 @@ bool hasSmallFactors(Index number) {
 
 } // namespace
 
-// The grids that are searched, the one of all processes first, each with the batch outermost,
-// innermost or both. A number of processes with a large prime factor is hard to split, so fewer are
+// The grids that are searched, the one of all processes first, each with its axes in the orders of
+// the placement. A number of processes with a large prime factor is hard to split, so fewer are
 // tried: without the innermost axes, which leaves room on every node, and the next numbers that
 // have small factors only.
-std::vector<FineGrid> NetworkPlan::grids(bool fewer, bool outer, bool inner) const {
+std::vector<FineGrid> NetworkPlan::grids(bool fewer, const std::string& placement) const {
   std::vector<FineGrid> all = {grid()};
   if (fewer) {
     for (int axes = 1; axes <= all.front().axes(); ++axes)
@@ -264,14 +271,25 @@ std::vector<FineGrid> NetworkPlan::grids(bool fewer, bool outer, bool inner) con
         ++found;
       }
   }
+  // On a machine of one level all orders of the axes cost the same, and one is searched.
+  const bool isFlat = !machine_ || machine_->levels().size() == 1;
   std::vector<FineGrid> placed;
-  for (const FineGrid& one : all) {
-    if (outer)
-      placed.push_back(one);
-    if (inner)
-      placed.push_back(one.reversed());
-  }
+  for (const FineGrid& one : all)
+    if (placement == "all" && !isFlat) {
+      std::ranges::move(one.orders(), std::back_inserter(placed));
+    } else {
+      if (placement != "space")
+        placed.push_back(one);
+      if (placement == "space" || (placement == "auto" && !isFlat))
+        placed.push_back(one.reversed());
+    }
   return placed;
+}
+
+std::vector<FineGrid> NetworkPlan::grids() const {
+  std::vector<FineGrid> made = grids(true, placement_ == "all" ? "all" : "batch");
+  std::ranges::move(grids(true, "space"), std::back_inserter(made));
+  return made;
 }
 
 Layout NetworkPlan::pinned(const PinnedEnd& end, const Shape& shape, const char* which) const {
@@ -328,6 +346,7 @@ std::unique_ptr<CostModel> NetworkPlan::prices(const FineGrid& grid) const {
   DeclaredNetwork network = layers();
   // An evaluation in a solver is inference, of which a step has a share.
   OwnTask task{.objective = objective_ == "training" ? Objective::Training : Objective::Inference,
+               .optimizerStates = optimizerStates_,
                .stepsPerEvaluation = every_};
   int inputs = 0;
   for (const DeclaredMove& read : network.reads)
@@ -372,7 +391,21 @@ FoundPlan NetworkPlan::pricedPlan(const FineGrid& grid) const {
     const LogScope scope(event);
     model = prices(grid);
   }
-  return findPlan(*model, fixed_, memoryLimit_, overlap_);
+  // What layers use by turns is no sum over them: the limit of the sum is lowered until both fit.
+  constexpr int kMostSearches = 8;
+  double limit = memoryLimit_, over = 0;
+  for (int search = 0; search < kMostSearches && (search == 0 || limit > 0); ++search) {
+    FoundPlan found = findPlan(*model, fixed_, limit, overlap_);
+    over = memoryLimit_ > 0 ? found.bytes - memoryLimit_ : 0;
+    if (over <= 0)
+      return found;
+    limit -= over;
+  }
+  throw Error(TENON_ERR_MEMORY_LIMIT,
+              fmt::format("the memory limit is {:.0f} B for each process, but the plans that were "
+                          "found need at least {:.0f} B more. Raise the limit, use more processes "
+                          "or a smaller batch",
+                          memoryLimit_, over));
 }
 
 // The best plan of several grids, or, where there is none on any, the error of the first grid,
@@ -385,6 +418,7 @@ FoundPlan NetworkPlan::bestOf(const std::vector<FineGrid>& grids) const {
     try {
       FoundPlan found = pricedPlan(one);
       found.spaceOutermost = one.isReversed();
+      found.axisLevels = one.levels();
       if (!best || secondsToCompare(found) < secondsToCompare(*best))
         best = std::move(found);
     } catch (const Error& error) {
@@ -400,12 +434,8 @@ FoundPlan NetworkPlan::bestOf(const std::vector<FineGrid>& grids) const {
 const FoundPlan& NetworkPlan::search() {
   checkSets();
   checkTogether();
-  if (!found_) {
-    // On a machine of one level both orders of the axes cost the same, and one is searched.
-    const bool isFlat = !machine_ || machine_->levels().size() == 1,
-               isInner = placement_ == "space" || (placement_ == "auto" && !isFlat);
-    found_ = bestOf(grids(fewerProcesses_, placement_ != "space", isInner));
-  }
+  if (!found_)
+    found_ = bestOf(grids(fewerProcesses_, placement_));
   return *found_;
 }
 

@@ -59,7 +59,7 @@ protected:
   // Takes a plan that was found elsewhere, and fits what is asked here.
   void take(FoundPlan found) { found_ = std::move(found); }
   // All grids that a search may look at, whatever the settings; the one of all processes first.
-  std::vector<FineGrid> grids() const { return grids(true, true, true); }
+  std::vector<FineGrid> grids() const;
   bool hasPinnedEnds() const noexcept { return !inputEnds_.empty() || everyInput_ || outputEnd_; }
   // The pinned layouts, or none where an end is free.
   std::optional<Layout> pinnedInput(const DeclaredNetwork& network, int input = 0) const;
@@ -84,7 +84,7 @@ protected:
 
 private:
   KernelRates kernels() const;
-  std::vector<FineGrid> grids(bool fewer, bool outer, bool inner) const;
+  std::vector<FineGrid> grids(bool fewer, const std::string& placement) const;
   Layout pinned(const PinnedEnd& end, const Shape& shape, const char* which) const;
   FoundPlan pricedPlan(const FineGrid& grid) const;
   FoundPlan bestOf(const std::vector<FineGrid>& grids) const;
@@ -104,6 +104,7 @@ private:
   std::optional<bool> inputChannels_; // none: as the model does by itself
   double memoryLimit_ = 0;
   std::string objective_, placement_;
+  Index optimizerStates_ = 2;
   Index every_ = 1; // steps of a solver for each evaluation
   bool fewerProcesses_ = false;
   double overlap_ = 0;                 // the share of communication that goes on beside computation

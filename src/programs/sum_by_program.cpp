@@ -10,12 +10,14 @@
 #include "programs/reduction_op.hpp"
 #include "reduction/execution.hpp"
 #include "reduction/sum_plan.hpp"
+#include "reduction/sum_route.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/options/options.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -57,6 +59,7 @@ public:
 
 private:
   Choice choose(const SumTask& sum) const;
+  SumOffer offerInSteps(const SumTask& sum) const;
   void chooseByPrice(Choice& choice, const SumTask& sum, const LinkRates& rates) const;
   LinkRates ratesFor(const SumTask& sum) const;
 
@@ -69,18 +72,19 @@ private:
   Hierarchy levels_;
 };
 
-// The price of a route where ranks are on levels; a collective is priced as it is cheapest.
+// The price of a step where ranks are on levels; a collective is priced as it is cheapest.
+double priceOfStep(const RouteStep& step, Index elementBytes, const LinkRates& rates) {
+  if (step.collective)
+    if (const auto collective =
+            priceAsCollective(step.from, step.to, elementBytes, rates, Looks::Sampled))
+      return collective->seconds;
+  return priceOfExchange(step.from, step.to, elementBytes, rates, Looks::Sampled).seconds;
+}
+
 double priceOfRoute(const Route& route, Index elementBytes, const LinkRates& rates) {
   double seconds = 0;
-  for (const RouteStep& step : route) {
-    const auto collective =
-        step.collective ? priceAsCollective(step.from, step.to, elementBytes, rates, Looks::Sampled)
-                        : std::nullopt;
-    seconds +=
-        collective
-            ? collective->seconds
-            : priceOfExchange(step.from, step.to, elementBytes, rates, Looks::Sampled).seconds;
-  }
+  for (const RouteStep& step : route)
+    seconds += priceOfStep(step, elementBytes, rates);
   return seconds;
 }
 
@@ -158,10 +162,12 @@ SumByProgram::SumByProgram() : levels_(parseLevels(options().getString("", "mach
 // ranks need not agree on anything; where nodes are irregular, the view says why it does.
 bool SumByProgram::looksAt(const SumTask& sum) const {
   if (!automatic_)
-    return sum.change.goal == SumGoal::All;
+    return sum.change && sum.change->goal == SumGoal::All;
   const bool hasNodes = sum.comm->ranksPerNode() < sum.comm->size();
-  return sum.policy.mode == RouteMode::Auto && (!machineFile_.empty() || !levels_.empty() ||
-                                                !sum.policy.rates.levels.empty() || hasNodes);
+  const bool hasLevels =
+      !machineFile_.empty() || !levels_.empty() || !sum.policy.rates.levels.empty() || hasNodes;
+  return sum.policy.mode == RouteMode::Auto && hasLevels &&
+         (sum.change || !waysToPartSums(sum.from, sum.to).empty());
 }
 
 std::string SumByProgram::agreedText(const SumTask& sum) const {
@@ -202,7 +208,7 @@ LinkRates SumByProgram::ratesFor(const SumTask& sum) const {
 // Takes the cheapest program if it costs less than the route on the same levels.
 void SumByProgram::chooseByPrice(Choice& choice, const SumTask& sum, const LinkRates& rates) const {
   const Index elementBytes = dataTypeSize(sum.type);
-  const Layout& whole = sum.change.isTransposed ? sum.to : sum.from;
+  const Layout& whole = sum.change->isTransposed ? sum.to : sum.from;
   auto best =
       cheapestPlan(std::move(choice.plan), static_cast<double>(mostElements(whole) * elementBytes));
   if (!best)
@@ -230,7 +236,7 @@ Choice SumByProgram::choose(const SumTask& sum) const {
   // The levels of the option are those of a user's program also where the rates have none between.
   const Hierarchy levels = levels_.empty() ? levelsOf(rates, sum.comm->size()) : levels_;
   try {
-    choice.plan = levelsOfSum(sum.from.grid(), sum.change, levels, rates);
+    choice.plan = levelsOfSum(sum.from.grid(), *sum.change, levels, rates);
   } catch (const Error& error) {
     // Ranks that do not stand on the levels are an error for a program that the user asked for;
     // auto has another way, and says why it takes it.
@@ -251,9 +257,35 @@ Choice SumByProgram::choose(const SumTask& sum) const {
   return choice;
 }
 
+// Takes the cheapest steps if they cost less than the route, whose sums go by programs too.
+SumOffer SumByProgram::offerInSteps(const SumTask& sum) const {
+  const LinkRates rates = ratesFor(sum);
+  const Index elementBytes = dataTypeSize(sum.type);
+  SumPrices prices(rates, sum.comm->size());
+  SumRoute best = cheapestSumRoute(
+      sum.from, sum.to, elementBytes, prices, [&](const Layout& from, const Layout& to) {
+        return priceOfExchange(from, to, elementBytes, rates, Looks::Sampled).seconds;
+      });
+  double route = 0;
+  for (const RouteStep& step : sum.route) {
+    const double seconds = priceOfStep(step, elementBytes, rates);
+    route += std::min(seconds, prices.seconds(step.from, step.to, elementBytes).value_or(seconds));
+  }
+  if (best.steps.size() == 1 || best.seconds >= route)
+    return {};
+  return {.make = {},
+          .steps = std::move(best.steps),
+          .seconds = best.seconds,
+          .why = fmt::format("-tenon_reduction auto: sums and the rest in steps, predicted at "
+                             "{:.3g} us; the route at {:.3g} us",
+                             1e6 * best.seconds, 1e6 * route)};
+}
+
 SumOffer SumByProgram::offer(const SumTask& sum) const {
+  if (!sum.change)
+    return offerInSteps(sum);
   const Choice choice = choose(sum);
-  SumOffer offer{.make = {}, .seconds = choice.seconds, .why = choice.why};
+  SumOffer offer{.make = {}, .steps = {}, .seconds = choice.seconds, .why = choice.why};
   if (choice.taken)
     offer.make = [sum, plan = choice.plan] {
       return makeRef<ReductionOp>(sum.comm, sum.from, sum.to, sum.type, plan, sum.carrier);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "reduction/placement_list.hpp"
+#include "reduction/simulation.hpp"
 #include "reduction/synthesis.hpp"
 #include "sys/errors/object.hpp"
 
@@ -20,8 +21,24 @@ public:
   // Throws TENON_ERR_ARG if there is no such placement.
   const Placement& at(Index index) const;
 
+  // The reductions of one step, for which a placement is chosen; with `bytes` on each device. Throws
+  // TENON_ERR_ARG for an axis that is not there or is repeated, or bytes below 0.
+  void addReduction(std::vector<int> axes, double bytes);
+  int reductions() const noexcept { return static_cast<int>(reductions_.size()); }
+  // Of each placement the seconds of all reductions, one after the other, each by its fastest program
+  // of at most so many steps. Throws TENON_ERR_STATE without reductions, and TENON_ERR_SHAPE unless
+  // the machine has the levels of the system.
+  std::vector<double> seconds(const Machine& machine, ReductionAlgorithm algorithm,
+                              int sizeLimit) const;
+
 private:
+  struct Reduction {
+    std::vector<int> axes;
+    double bytes;
+  };
+
   std::vector<Placement> placements_;
+  std::vector<Reduction> reductions_;
 };
 
 class ReductionPrograms : public Object {

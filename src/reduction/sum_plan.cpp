@@ -45,7 +45,7 @@ SumPrices::SumPrices(LinkRates rates, int ranks)
     : rates_(std::move(rates)), machine_(levelsOf(rates_, ranks)) {}
 
 std::optional<double> SumPrices::seconds(const Layout& from, const Layout& to, Index elementBytes) {
-  if (rates_.levels.empty())
+  if (!haveLevels())
     return std::nullopt;
   const std::optional<SumChange> sum = sumBetween(from, to);
   if (!sum)

@@ -39,6 +39,8 @@ std::optional<SumPlan> cheapestPlan(ReductionPlan levels, double bytes);
 class SumPrices {
 public:
   SumPrices(LinkRates rates, int ranks);
+  // Without levels no sum goes by a program.
+  bool haveLevels() const noexcept { return !rates_.levels.empty(); }
 
   // Seconds; none for a conversion that does more than sum, forwards or by its adjoint, or whose ranks
   // share a unit or do not stand on the levels.

@@ -2,7 +2,7 @@
 // What leaves the nodes of a machine in sums, halos and repartitions, counted without MPI and
 // without a cluster: the machine is a description of nodes of ranks, rank r being its device r. Each
 // conversion is counted as its route runs it and, if it sums over nodes, as the program that is
-// chosen for it. The bytes are multiples of S, the size of the whole tensor.
+// chosen for it; one that sums and does more, also as the steps that are. The bytes are multiples of S, the size of the whole tensor.
 //
 //   tests/bench/between_nodes
 #include "geometry/axis_change.hpp"
@@ -11,12 +11,13 @@
 #include "machine/line.hpp"
 #include "machine/route.hpp"
 #include "reduction/reduction_groups.hpp"
-#include "reduction/sum_plan.hpp"
+#include "reduction/sum_route.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <optional>
 
 namespace tenon::bench {
@@ -48,6 +49,11 @@ public:
     for (const Traffic& traffic : flow.others)
       messages_[rank] += traffic.messages;
     elements_[rank / nodes_.ranks] += flow.others.front().elements;
+  }
+
+  void add(const Counted& other) {
+    std::ranges::transform(elements_, other.elements_, elements_.begin(), std::plus());
+    std::ranges::transform(messages_, other.messages_, messages_.begin(), std::plus());
   }
 
   Index mostElements() const { return std::ranges::max(elements_); }
@@ -134,6 +140,17 @@ std::optional<SumPlan> programOf(const Nodes& nodes, const Layout& from, const L
       static_cast<double>(mostElements(sum->isTransposed ? to : from) * kElementBytes));
 }
 
+// The steps of a conversion that sums and does more; none if one exchange costs less.
+Route stepsOf(const Nodes& nodes, const Layout& from, const Layout& to) {
+  const LinkRates rates = nodes.rates();
+  SumPrices prices(rates, nodes.size());
+  SumRoute best = cheapestSumRoute(
+      from, to, kElementBytes, prices, [&](const Layout& begin, const Layout& end) {
+        return priceOfExchange(begin, end, kElementBytes, rates, Looks::Sampled).seconds;
+      });
+  return best.steps.size() > 1 ? std::move(best.steps) : Route();
+}
+
 void print(const std::string& move, const std::string& way, const Counted& counted, Index whole,
            std::optional<double> target) {
   const double share = static_cast<double>(counted.mostElements()) / static_cast<double>(whole);
@@ -149,6 +166,20 @@ void measure(const Nodes& nodes, const std::string& name, const Layout& from, co
   for (const RouteStep& step : route)
     steps += (steps.empty() ? "route: " : ", ") + std::string(step.name());
   print(name, steps, countRoute(nodes, route), whole, {});
+  if (const Route parts = stepsOf(nodes, from, to); !parts.empty()) {
+    Counted all(nodes);
+    std::string texts;
+    for (const RouteStep& step : parts) {
+      const auto sum = programOf(nodes, step.from, step.to);
+      all.add(
+          sum ? countProgram(nodes, step.from, step.to, *sumBetween(step.from, step.to), sum->plan)
+              : countRoute(nodes, {step}));
+      texts += fmt::format("{}{} -> {}", texts.empty() ? "steps: " : ", ",
+                           tenon::describe(step.from.properties()),
+                           tenon::describe(step.to.properties()));
+    }
+    print(name, texts, all, whole, {});
+  }
   const auto sum = programOf(nodes, from, to);
   if (!sum)
     return;
@@ -182,6 +213,14 @@ void measure(const Nodes& nodes) {
   const GridPtr two = Grid::make({2, nodes.size() / 2});
   measure(nodes, "P,S0 -> B,S0", on(two, {1 << 20}, "P,S0"), on(two, {1 << 20}, "B,S0"));
   measure(nodes, "S0,P -> S0,B", on(two, {1 << 20}, "S0,P"), on(two, {1 << 20}, "S0,B"));
+  for (const auto& [from, to] : {std::pair("P,S0", "B,S1"),
+                                 {"S0,P", "S1,B"},
+                                 {"P,S0", "S1,S1"},
+                                 {"P,S0", "B,B"},
+                                 {"P,B", "B,S0"},
+                                 {"S0,S1", "S1,B"}})
+    measure(nodes, fmt::format("{} -> {}", from, to), on(two, {1024, 1024}, from),
+            on(two, {1024, 1024}, to));
   const Layout slabs = on(line, {1024, 1024}, "S0");
   LayoutDraft halo(slabs);
   halo.setHaloWidths(0, 1, 1, Boundary::Zero, Boundary::Zero);

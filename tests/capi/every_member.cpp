@@ -207,511 +207,518 @@ void (PlacementList::* m81)(TenonInt, Array<TenonInt>, const Where&) const = &Pl
 // TenonPlacementListGetHierarchy
 int (PlacementList::* m82)(TenonInt, List<int>, Array<TenonInt>,
     const Where&) const = &PlacementList::hierarchy;
+// TenonPlacementListAddReduction
+PlacementList& (PlacementList::* m83)(List<int>, double,
+    const Where&) = &PlacementList::addReduction;
+// TenonPlacementListPredict
+PlacementList::PredictResult (PlacementList::* m84)(const Machine&, TenonReductionAlgorithm, int,
+    const Where&) const = &PlacementList::predict;
 // TenonReductionProgramsCreate
-ReductionPrograms m83(const PlacementList& list, TenonInt index, List<int> reduce, int sizeLimit,
+ReductionPrograms m85(const PlacementList& list, TenonInt index, List<int> reduce, int sizeLimit,
     const Where& where) {
   return ReductionPrograms(list, index, reduce, sizeLimit, where);
 }
 // TenonReductionProgramsGetCount
-TenonInt (ReductionPrograms::* m84)(const Where&) const = &ReductionPrograms::count;
+TenonInt (ReductionPrograms::* m86)(const Where&) const = &ReductionPrograms::count;
 // TenonReductionProgramsGetSize
-int (ReductionPrograms::* m85)(TenonInt, const Where&) const = &ReductionPrograms::size;
+int (ReductionPrograms::* m87)(TenonInt, const Where&) const = &ReductionPrograms::size;
 // TenonReductionProgramsGetText
-std::string (ReductionPrograms::* m86)(TenonInt, const Where&) const = &ReductionPrograms::text;
+std::string (ReductionPrograms::* m88)(TenonInt, const Where&) const = &ReductionPrograms::text;
 // TenonReductionProgramsGetStep
-ReductionPrograms::Step (ReductionPrograms::* m87)(TenonInt, int,
+ReductionPrograms::Step (ReductionPrograms::* m89)(TenonInt, int,
     const Where&) const = &ReductionPrograms::step;
 // TenonReductionProgramsGetGroups
-std::vector<int> (ReductionPrograms::* m88)(TenonInt, int,
+std::vector<int> (ReductionPrograms::* m90)(TenonInt, int,
     const Where&) const = &ReductionPrograms::groups;
 // TenonReductionProgramsPredict
-std::vector<double> (ReductionPrograms::* m89)(const Machine&, TenonReductionAlgorithm, double,
+std::vector<double> (ReductionPrograms::* m91)(const Machine&, TenonReductionAlgorithm, double,
     const Where&) const = &ReductionPrograms::predict;
 // TenonFieldSeriesCreate
-FieldSeries m90(MPI_Comm comm, Text path, int spatial, const Where& where) {
+FieldSeries m92(MPI_Comm comm, Text path, int spatial, const Where& where) {
   return FieldSeries(comm, path, spatial, where);
 }
 // TenonFieldSeriesSetGrid
-FieldSeries& (FieldSeries::* m91)(List<double>, List<double>, const Where&) = &FieldSeries::setGrid;
+FieldSeries& (FieldSeries::* m93)(List<double>, List<double>, const Where&) = &FieldSeries::setGrid;
 // TenonFieldSeriesSetMesh
-FieldSeries& (FieldSeries::* m92)(const IndexMap&, Text, const IndexMap&, Ints, List<double>,
+FieldSeries& (FieldSeries::* m94)(const IndexMap&, Text, const IndexMap&, Ints, List<double>,
     const Where&) = &FieldSeries::setMesh;
 // TenonFieldSeriesAddTensor
-FieldSeries& (FieldSeries::* m93)(const DTensor&, Text, Text,
+FieldSeries& (FieldSeries::* m95)(const DTensor&, Text, Text,
     const Where&) = &FieldSeries::addTensor;
 // TenonFieldSeriesWrite
-void (FieldSeries::* m94)(TenonInt, double, const Where&) = &FieldSeries::write;
+void (FieldSeries::* m96)(TenonInt, double, const Where&) = &FieldSeries::write;
 // TenonIndexMapCreateFromIds
-IndexMap (* m95)(MPI_Comm, TenonInt, Ints, const Where&) = &IndexMap::fromIds;
+IndexMap (* m97)(MPI_Comm, TenonInt, Ints, const Where&) = &IndexMap::fromIds;
 // TenonIndexMapCreateSorted
-IndexMap (IndexMap::* m96)(const Where&) const = &IndexMap::sorted;
+IndexMap (IndexMap::* m98)(const Where&) const = &IndexMap::sorted;
 // TenonIndexMapCreateCells
-IndexMap (* m97)(const Layout&, const Layout&, List<int>, Ints, Ints, List<double>,
+IndexMap (* m99)(const Layout&, const Layout&, List<int>, Ints, Ints, List<double>,
     const Where&) = &IndexMap::cells;
 // TenonIndexMapGetLayouts
-IndexMap::Layouts (IndexMap::* m98)(Ints, const Where&) const = &IndexMap::layouts;
+IndexMap::Layouts (IndexMap::* m100)(Ints, const Where&) const = &IndexMap::layouts;
 // TenonLinearOpCreateIndexMap
-LinearOp (* m99)(const IndexMap&, const Layout&, TenonDataType, const Where&) = &LinearOp::indexMap;
+LinearOp (* m101)(const IndexMap&, const Layout&, TenonDataType,
+    const Where&) = &LinearOp::indexMap;
 // TenonInitialized
-bool (* m100)(const Where&) = &tenon::initialized;
+bool (* m102)(const Where&) = &tenon::initialized;
 // TenonCommFromFortran
-MPI_Comm (* m101)(int, const Where&) = &tenon::commFromFortran;
+MPI_Comm (* m103)(int, const Where&) = &tenon::commFromFortran;
 // TenonGetVersion
-Version (* m102)(const Where&) = &tenon::version;
+Version (* m104)(const Where&) = &tenon::version;
 // TenonGetInfo
-std::string (* m103)(Text, const Where&) = &tenon::info;
+std::string (* m105)(Text, const Where&) = &tenon::info;
 // TenonLayerSetDataType
-Layer& (Layer::* m104)(TenonDataType, const Where&) = &Layer::setDataType;
+Layer& (Layer::* m106)(TenonDataType, const Where&) = &Layer::setDataType;
 // TenonLayerSetSpace
-Layer& (Layer::* m105)(TenonMemorySpace, const Where&) = &Layer::setSpace;
+Layer& (Layer::* m107)(TenonMemorySpace, const Where&) = &Layer::setSpace;
 // TenonLayerSetStackDepth
-Layer& (Layer::* m106)(int, const Where&) = &Layer::setStackDepth;
+Layer& (Layer::* m108)(int, const Where&) = &Layer::setStackDepth;
 // TenonLayerSetSignature
-Layer& (Layer::* m107)(Text, const Where&) = &Layer::setSignature;
+Layer& (Layer::* m109)(Text, const Where&) = &Layer::setSignature;
 // TenonLayerSetStorage
-Layer& (Layer::* m108)(Text, const Where&) = &Layer::setStorage;
+Layer& (Layer::* m110)(Text, const Where&) = &Layer::setStorage;
 // TenonLayerSetUp
-void (Layer::* m109)(const Layout&, const Where&) = &Layer::setUp;
+void (Layer::* m111)(const Layout&, const Where&) = &Layer::setUp;
 // TenonLayerGetOutputLayout
-Layout (Layer::* m110)(const Where&) const = &Layer::outputLayout;
+Layout (Layer::* m112)(const Where&) const = &Layer::outputLayout;
 // TenonLayerCreateOutput
-DTensor (Layer::* m111)(const Where&) const = &Layer::createOutput;
+DTensor (Layer::* m113)(const Where&) const = &Layer::createOutput;
 // TenonLayerCreateOutputCotangent
-DTensor (Layer::* m112)(const Where&) const = &Layer::createOutputCotangent;
+DTensor (Layer::* m114)(const Where&) const = &Layer::createOutputCotangent;
 // TenonLayerCreateInputCotangent
-DTensor (Layer::* m113)(const Where&) const = &Layer::createInputCotangent;
+DTensor (Layer::* m115)(const Where&) const = &Layer::createInputCotangent;
 // TenonLayerInitialize
-void (Layer::* m114)(TenonInt, const Where&) = &Layer::initialize;
+void (Layer::* m116)(TenonInt, const Where&) = &Layer::initialize;
 // TenonLayerGetParameterCount
-int (Layer::* m115)(const Where&) const = &Layer::parameterCount;
+int (Layer::* m117)(const Where&) const = &Layer::parameterCount;
 // TenonLayerGetParameter
-DTensor (Layer::* m116)(int, const Where&) const = &Layer::parameter;
+DTensor (Layer::* m118)(int, const Where&) const = &Layer::parameter;
 // TenonLayerGetParameterGradient
-DTensor (Layer::* m117)(int, const Where&) const = &Layer::parameterGradient;
+DTensor (Layer::* m119)(int, const Where&) const = &Layer::parameterGradient;
 // TenonLayerGetReducedGradient
-DTensor (Layer::* m118)(int, const Where&) const = &Layer::reducedGradient;
+DTensor (Layer::* m120)(int, const Where&) const = &Layer::reducedGradient;
 // TenonLayerGetParameterTangent
-DTensor (Layer::* m119)(int, const Where&) const = &Layer::parameterTangent;
+DTensor (Layer::* m121)(int, const Where&) const = &Layer::parameterTangent;
 // TenonLayerSetTraining
-Layer& (Layer::* m120)(bool, const Where&) = &Layer::setTraining;
+Layer& (Layer::* m122)(bool, const Where&) = &Layer::setTraining;
 // TenonLayerSetFrozen
-Layer& (Layer::* m121)(bool, const Where&) = &Layer::setFrozen;
+Layer& (Layer::* m123)(bool, const Where&) = &Layer::setFrozen;
 // TenonLayerSetTarget
-Layer& (Layer::* m122)(const DTensor&, const Where&) = &Layer::setTarget;
+Layer& (Layer::* m124)(const DTensor&, const Where&) = &Layer::setTarget;
 // TenonLayerSetTargetWeights
-Layer& (Layer::* m123)(const DTensor&, const Where&) = &Layer::setTargetWeights;
+Layer& (Layer::* m125)(const DTensor&, const Where&) = &Layer::setTargetWeights;
 // TenonLayerApply
-void (Layer::* m124)(const DTensor&, DTensor&, const Where&) = &Layer::apply;
+void (Layer::* m126)(const DTensor&, DTensor&, const Where&) = &Layer::apply;
 // TenonLayerApplyTangent
-void (Layer::* m125)(const DTensor&, DTensor&, const Where&) = &Layer::applyTangent;
+void (Layer::* m127)(const DTensor&, DTensor&, const Where&) = &Layer::applyTangent;
 // TenonLayerApplyAdjoint
-void (Layer::* m126)(const DTensor&, DTensor&, const Where&) = &Layer::applyAdjoint;
-void (Layer::* m126Short)(const DTensor&, const Where&) = &Layer::applyAdjoint;
+void (Layer::* m128)(const DTensor&, DTensor&, const Where&) = &Layer::applyAdjoint;
+void (Layer::* m128Short)(const DTensor&, const Where&) = &Layer::applyAdjoint;
 // TenonLayerClearStack
-void (Layer::* m127)(const Where&) = &Layer::clearStack;
+void (Layer::* m129)(const Where&) = &Layer::clearStack;
 // TenonLayerZeroGradients
-void (Layer::* m128)(const Where&) = &Layer::zeroGradients;
+void (Layer::* m130)(const Where&) = &Layer::zeroGradients;
 // TenonLayerTestAdjoint
-double (Layer::* m129)(const DTensor&, TenonInt, double*, double*,
+double (Layer::* m131)(const DTensor&, TenonInt, double*, double*,
     const Where&) = &Layer::testAdjoint;
 // TenonLayerTestTaylor
-double (Layer::* m130)(const DTensor&, TenonInt, double*, const Where&) = &Layer::testTaylor;
+double (Layer::* m132)(const DTensor&, TenonInt, double*, const Where&) = &Layer::testTaylor;
 // TenonLayerCreateSequential
-Layer (* m131)(MPI_Comm, const Where&) = &Layer::sequential;
+Layer (* m133)(MPI_Comm, const Where&) = &Layer::sequential;
 // TenonLayerSequentialAdd
-Layer& (Layer::* m132)(const Layer&, const Where&) = &Layer::add;
+Layer& (Layer::* m134)(const Layer&, const Where&) = &Layer::add;
 // TenonLayerCreateGraph
-Layer (* m133)(MPI_Comm, const Where&) = &Layer::graph;
+Layer (* m135)(MPI_Comm, const Where&) = &Layer::graph;
 // TenonLayerGraphAddNode
-int (Layer::* m134)(const Layer&, List<int>, const Where&) = &Layer::addNode;
+int (Layer::* m136)(const Layer&, List<int>, const Where&) = &Layer::addNode;
 // TenonLayerGetBoundaryLayout
-Layout (Layer::* m135)(const Layout&, const Where&) const = &Layer::boundaryLayout;
+Layout (Layer::* m137)(const Layout&, const Where&) const = &Layer::boundaryLayout;
 // TenonLayerSetUpMany
-void (Layer::* m136)(Handles<TenonLayout>, const Where&) = &Layer::setUpMany;
+void (Layer::* m138)(Handles<TenonLayout>, const Where&) = &Layer::setUpMany;
 // TenonLayerCreateInputCotangentAt
-DTensor (Layer::* m137)(int, const Where&) const = &Layer::createInputCotangentAt;
+DTensor (Layer::* m139)(int, const Where&) const = &Layer::createInputCotangentAt;
 // TenonLayerApplyMany
-void (Layer::* m138)(Handles<TenonDTensor>, DTensor&, const Where&) = &Layer::applyMany;
+void (Layer::* m140)(Handles<TenonDTensor>, DTensor&, const Where&) = &Layer::applyMany;
 // TenonLayerApplyTangentMany
-void (Layer::* m139)(Handles<TenonDTensor>, DTensor&, const Where&) = &Layer::applyTangentMany;
+void (Layer::* m141)(Handles<TenonDTensor>, DTensor&, const Where&) = &Layer::applyTangentMany;
 // TenonLayerApplyAdjointMany
-void (Layer::* m140)(const DTensor&, Handles<TenonDTensor>,
+void (Layer::* m142)(const DTensor&, Handles<TenonDTensor>,
     const Where&) = &Layer::applyAdjointMany;
 // TenonLayerGetInputCount
-int (Layer::* m141)(const Where&) const = &Layer::inputCount;
+int (Layer::* m143)(const Where&) const = &Layer::inputCount;
 // TenonLayerGetInputName
-std::string (Layer::* m142)(int, const Where&) const = &Layer::inputName;
+std::string (Layer::* m144)(int, const Where&) const = &Layer::inputName;
 // TenonLayerGetOutputCount
-int (Layer::* m143)(const Where&) const = &Layer::outputCount;
+int (Layer::* m145)(const Where&) const = &Layer::outputCount;
 // TenonLayerGetOutputName
-std::string (Layer::* m144)(int, const Where&) const = &Layer::outputName;
+std::string (Layer::* m146)(int, const Where&) const = &Layer::outputName;
 // TenonLayerGetOutputLayoutAt
-Layout (Layer::* m145)(int, const Where&) const = &Layer::outputLayoutAt;
+Layout (Layer::* m147)(int, const Where&) const = &Layer::outputLayoutAt;
 // TenonLayerCreateOutputAt
-DTensor (Layer::* m146)(int, const Where&) const = &Layer::createOutputAt;
+DTensor (Layer::* m148)(int, const Where&) const = &Layer::createOutputAt;
 // TenonLayerCreateOutputCotangentAt
-DTensor (Layer::* m147)(int, const Where&) const = &Layer::createOutputCotangentAt;
+DTensor (Layer::* m149)(int, const Where&) const = &Layer::createOutputCotangentAt;
 // TenonLayerApplyAll
-void (Layer::* m148)(Handles<TenonDTensor>, Handles<TenonDTensor>, const Where&) = &Layer::applyAll;
+void (Layer::* m150)(Handles<TenonDTensor>, Handles<TenonDTensor>, const Where&) = &Layer::applyAll;
 // TenonLayerApplyTangentAll
-void (Layer::* m149)(Handles<TenonDTensor>, Handles<TenonDTensor>,
+void (Layer::* m151)(Handles<TenonDTensor>, Handles<TenonDTensor>,
     const Where&) = &Layer::applyTangentAll;
 // TenonLayerApplyAdjointAll
-void (Layer::* m150)(Handles<TenonDTensor>, Handles<TenonDTensor>,
+void (Layer::* m152)(Handles<TenonDTensor>, Handles<TenonDTensor>,
     const Where&) = &Layer::applyAdjointAll;
 // TenonLayerCreateFromFile
-Layer (* m151)(MPI_Comm, Text, const Where&) = &Layer::fromFile;
+Layer (* m153)(MPI_Comm, Text, const Where&) = &Layer::fromFile;
 // TenonLayerCreateFromModel
-Layer (* m152)(MPI_Comm, Text, const Where&) = &Layer::fromModel;
+Layer (* m154)(MPI_Comm, Text, const Where&) = &Layer::fromModel;
 // TenonLayerTestModel
-void (Layer::* m153)(const Where&) = &Layer::testModel;
+void (Layer::* m155)(const Where&) = &Layer::testModel;
 // TenonLayerSaveNetwork
-void (Layer::* m154)(Text, const Where&) const = &Layer::saveNetwork;
+void (Layer::* m156)(Text, const Where&) const = &Layer::saveNetwork;
 // TenonLayerLoadWeights
-void (Layer::* m155)(Text, Text, const Where&) = &Layer::loadWeights;
+void (Layer::* m157)(Text, Text, const Where&) = &Layer::loadWeights;
 // TenonLayerSaveWeights
-void (Layer::* m156)(Text, const Where&) const = &Layer::saveWeights;
+void (Layer::* m158)(Text, const Where&) const = &Layer::saveWeights;
 // TenonLayerGetChild
-Layer (Layer::* m157)(Text, const Where&) const = &Layer::child;
+Layer (Layer::* m159)(Text, const Where&) const = &Layer::child;
 // TenonLayerGetParameterAt
-DTensor (Layer::* m158)(Text, const Where&) const = &Layer::parameter;
+DTensor (Layer::* m160)(Text, const Where&) const = &Layer::parameter;
 // TenonLayerCreateConv
-Layer (* m159)(MPI_Comm, TenonInt, TenonInt, Ints, const Where&) = &Layer::conv;
+Layer (* m161)(MPI_Comm, TenonInt, TenonInt, Ints, const Where&) = &Layer::conv;
 // TenonLayerCreateAffine
-Layer (* m160)(MPI_Comm, TenonInt, TenonInt, const Where&) = &Layer::affine;
+Layer (* m162)(MPI_Comm, TenonInt, TenonInt, const Where&) = &Layer::affine;
 // TenonLayerCreateColumnMLP
-Layer (* m161)(MPI_Comm, Ints, Text, const Where&) = &Layer::columnMLP;
+Layer (* m163)(MPI_Comm, Ints, Text, const Where&) = &Layer::columnMLP;
 // TenonLayerSetStride
-Layer& (Layer::* m162)(Ints, const Where&) = &Layer::setStride;
+Layer& (Layer::* m164)(Ints, const Where&) = &Layer::setStride;
 // TenonLayerSetPadding
-Layer& (Layer::* m163)(Ints, Ints, const Where&) = &Layer::setPadding;
+Layer& (Layer::* m165)(Ints, Ints, const Where&) = &Layer::setPadding;
 // TenonLayerSetBoundary
-Layer& (Layer::* m164)(List<TenonBoundary>, List<TenonBoundary>,
+Layer& (Layer::* m166)(List<TenonBoundary>, List<TenonBoundary>,
     const Where&) = &Layer::setBoundary;
 // TenonLayerSetChannelBoundary
-Layer& (Layer::* m165)(TenonInt, List<TenonBoundary>, List<TenonBoundary>,
+Layer& (Layer::* m167)(TenonInt, List<TenonBoundary>, List<TenonBoundary>,
     const Where&) = &Layer::setChannelBoundary;
 // TenonLayerSetOutputLayout
-Layer& (Layer::* m166)(const Layout&, const Where&) = &Layer::setOutputLayout;
+Layer& (Layer::* m168)(const Layout&, const Where&) = &Layer::setOutputLayout;
 // TenonLayerGetTypes
-std::string (* m167)(const Where&) = &Layer::types;
+std::string (* m169)(const Where&) = &Layer::types;
 // TenonLayerGetLabels
-std::string (Layer::* m168)(Ints, const Where&) const = &Layer::labels;
+std::string (Layer::* m170)(Ints, const Where&) const = &Layer::labels;
 // TenonLayerGetTypeSignatures
-std::string (* m169)(Text, int, const Where&) = &Layer::typeSignatures;
+std::string (* m171)(Text, int, const Where&) = &Layer::typeSignatures;
 // TenonLayoutCreateSharded
-Layout m170(const Partition& partition, Ints shape, Text properties, const Where& where) {
+Layout m172(const Partition& partition, Ints shape, Text properties, const Where& where) {
   return Layout(partition, shape, properties, where);
 }
 // TenonLayoutCreateFromBoxes
-Layout m171(MPI_Comm comm, Ints shape, Ints low, Ints high, const Where& where) {
+Layout m173(MPI_Comm comm, Ints shape, Ints low, Ints high, const Where& where) {
   return Layout(comm, shape, low, high, where);
 }
 // TenonLayoutCreateStaggered
-Layout (Layout::* m172)(Ints, const Where&) const = &Layout::staggered;
+Layout (Layout::* m174)(Ints, const Where&) const = &Layout::staggered;
 // TenonLayoutCreate
-Layout m173(const Partition& partition, const Where& where) {
+Layout m175(const Partition& partition, const Where& where) {
   return Layout(partition, where);
 }
 // TenonLayoutCreateLike
-Layout (Layout::* m174)(const Where&) const = &Layout::like;
+Layout (Layout::* m176)(const Where&) const = &Layout::like;
 // TenonLayoutSetShape
-Layout& (Layout::* m175)(Ints, const Where&) = &Layout::setShape;
+Layout& (Layout::* m177)(Ints, const Where&) = &Layout::setShape;
 // TenonLayoutSetProperties
-Layout& (Layout::* m176)(Text, const Where&) = &Layout::setProperties;
+Layout& (Layout::* m178)(Text, const Where&) = &Layout::setProperties;
 // TenonLayoutSetSplitOrder
-Layout& (Layout::* m177)(int, List<int>, const Where&) = &Layout::setSplitOrder;
+Layout& (Layout::* m179)(int, List<int>, const Where&) = &Layout::setSplitOrder;
 // TenonLayoutSetCuts
-Layout& (Layout::* m178)(int, Ints, const Where&) = &Layout::setCuts;
+Layout& (Layout::* m180)(int, Ints, const Where&) = &Layout::setCuts;
 // TenonLayoutSetHalo
-Layout& (Layout::* m179)(int, TenonInt, TenonInt, TenonBoundary, TenonBoundary,
+Layout& (Layout::* m181)(int, TenonInt, TenonInt, TenonBoundary, TenonBoundary,
     const Where&) = &Layout::setHalo;
 // TenonLayoutSetHaloBoxes
-Layout& (Layout::* m180)(int, Ints, Ints, TenonBoundary, TenonBoundary,
+Layout& (Layout::* m182)(int, Ints, Ints, TenonBoundary, TenonBoundary,
     const Where&) = &Layout::setHaloBoxes;
 // TenonLayoutSetHaloPartial
-Layout& (Layout::* m181)(int, bool, const Where&) = &Layout::setHaloPartial;
+Layout& (Layout::* m183)(int, bool, const Where&) = &Layout::setHaloPartial;
 // TenonLayoutSetUp
-void (Layout::* m182)(const Where&) = &Layout::setUp;
+void (Layout::* m184)(const Where&) = &Layout::setUp;
 // TenonLayoutGetDual
-Layout (Layout::* m183)(const Where&) const = &Layout::dual;
+Layout (Layout::* m185)(const Where&) const = &Layout::dual;
 // TenonLayoutGetPartition
-Partition (Layout::* m184)(const Where&) const = &Layout::partition;
+Partition (Layout::* m186)(const Where&) const = &Layout::partition;
 // TenonLayoutGetDim
-int (Layout::* m185)(const Where&) const = &Layout::dimensions;
+int (Layout::* m187)(const Where&) const = &Layout::dimensions;
 // TenonLayoutGetShape
-std::vector<TenonInt> (Layout::* m186)(const Where&) const = &Layout::shape;
+std::vector<TenonInt> (Layout::* m188)(const Where&) const = &Layout::shape;
 // TenonLayoutGetProperties
-std::string (Layout::* m187)(const Where&) const = &Layout::properties;
+std::string (Layout::* m189)(const Where&) const = &Layout::properties;
 // TenonLayoutGetBox
-Box (Layout::* m188)(const Where&) const = &Layout::box;
+Box (Layout::* m190)(const Where&) const = &Layout::box;
 // TenonLayoutGetOwnedBox
-Box (Layout::* m189)(const Where&) const = &Layout::ownedBox;
+Box (Layout::* m191)(const Where&) const = &Layout::ownedBox;
 // TenonLayoutIsActive
-bool (Layout::* m190)(const Where&) const = &Layout::isActive;
+bool (Layout::* m192)(const Where&) const = &Layout::isActive;
 // TenonLayoutIsEqual
-bool (Layout::* m191)(const Layout&, const Where&) const = &Layout::isEqual;
+bool (Layout::* m193)(const Layout&, const Where&) const = &Layout::isEqual;
 // TenonLinearOpApply
-void (LinearOp::* m192)(const DTensor&, DTensor&, const Where&) = &LinearOp::apply;
+void (LinearOp::* m194)(const DTensor&, DTensor&, const Where&) = &LinearOp::apply;
 // TenonLinearOpApplyAdjoint
-void (LinearOp::* m193)(const DTensor&, DTensor&, const Where&) = &LinearOp::applyAdjoint;
+void (LinearOp::* m195)(const DTensor&, DTensor&, const Where&) = &LinearOp::applyAdjoint;
 // TenonLinearOpApplyAdd
-void (LinearOp::* m194)(double, const DTensor&, double, DTensor&,
+void (LinearOp::* m196)(double, const DTensor&, double, DTensor&,
     const Where&) = &LinearOp::applyAdd;
 // TenonLinearOpApplyBegin
-void (LinearOp::* m195)(double, const DTensor&, double, DTensor&,
+void (LinearOp::* m197)(double, const DTensor&, double, DTensor&,
     const Where&) = &LinearOp::applyBegin;
 // TenonLinearOpApplyEnd
-void (LinearOp::* m196)(const Where&) = &LinearOp::applyEnd;
+void (LinearOp::* m198)(const Where&) = &LinearOp::applyEnd;
 // TenonLinearOpBind
-void (LinearOp::* m197)(const DTensor&, const DTensor&, const Where&) = &LinearOp::bind;
+void (LinearOp::* m199)(const DTensor&, const DTensor&, const Where&) = &LinearOp::bind;
 // TenonLinearOpUnbind
-void (LinearOp::* m198)(const Where&) = &LinearOp::unbind;
+void (LinearOp::* m200)(const Where&) = &LinearOp::unbind;
 // TenonLinearOpGetDomain
-Layout (LinearOp::* m199)(const Where&) const = &LinearOp::domain;
+Layout (LinearOp::* m201)(const Where&) const = &LinearOp::domain;
 // TenonLinearOpGetRange
-Layout (LinearOp::* m200)(const Where&) const = &LinearOp::range;
+Layout (LinearOp::* m202)(const Where&) const = &LinearOp::range;
 // TenonLinearOpGetDataTypes
-LinearOp::DataTypes (LinearOp::* m201)(const Where&) const = &LinearOp::dataTypes;
+LinearOp::DataTypes (LinearOp::* m203)(const Where&) const = &LinearOp::dataTypes;
 // TenonLinearOpGetTraffic
-LinearOp::Traffic (LinearOp::* m202)(const Where&) const = &LinearOp::traffic;
+LinearOp::Traffic (LinearOp::* m204)(const Where&) const = &LinearOp::traffic;
 // TenonLinearOpTestAdjoint
-double (LinearOp::* m203)(TenonInt, bool, double*, double*, const Where&) = &LinearOp::testAdjoint;
+double (LinearOp::* m205)(TenonInt, bool, double*, double*, const Where&) = &LinearOp::testAdjoint;
 // TenonLinearOpCreateConversion
-LinearOp (* m204)(const Layout&, const Layout&, TenonDataType,
+LinearOp (* m206)(const Layout&, const Layout&, TenonDataType,
     const Where&) = &LinearOp::conversion;
 // TenonLinearOpCreateHalo
-LinearOp (* m205)(const Layout&, const Layout&, TenonDataType, const Where&) = &LinearOp::halo;
+LinearOp (* m207)(const Layout&, const Layout&, TenonDataType, const Where&) = &LinearOp::halo;
 // TenonLinearOpCreateBoundaryValues
-LinearOp (* m206)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryValues;
+LinearOp (* m208)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryValues;
 // TenonLinearOpCreateBoundaryConstant
-LinearOp (* m207)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryConstant;
+LinearOp (* m209)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryConstant;
 // TenonLinearOpCreatePrimitive
-LinearOp (* m208)(const Layout&, Text, int, int, TenonDataType,
+LinearOp (* m210)(const Layout&, Text, int, int, TenonDataType,
     const Where&) = &LinearOp::primitive;
 // TenonLinearOpCreateSendReceive
-LinearOp (* m209)(const Layout&, int, TenonDataType, const Where&) = &LinearOp::sendReceive;
+LinearOp (* m211)(const Layout&, int, TenonDataType, const Where&) = &LinearOp::sendReceive;
 // TenonLinearOpCreateCast
-LinearOp (* m210)(const Layout&, TenonDataType, TenonDataType, const Where&) = &LinearOp::cast;
+LinearOp (* m212)(const Layout&, TenonDataType, TenonDataType, const Where&) = &LinearOp::cast;
 // TenonLinearOpCreateComposition
-LinearOp (* m211)(Handles<TenonLinearOp>, const Where&) = &LinearOp::composition;
+LinearOp (* m213)(Handles<TenonLinearOp>, const Where&) = &LinearOp::composition;
 // TenonLinearOpCreateAdjoint
-LinearOp (LinearOp::* m212)(const Where&) const = &LinearOp::adjoint;
+LinearOp (LinearOp::* m214)(const Where&) const = &LinearOp::adjoint;
 // TenonLinearOpCreateSum
-LinearOp (* m213)(Handles<TenonLinearOp>, const Where&) = &LinearOp::sum;
+LinearOp (* m215)(Handles<TenonLinearOp>, const Where&) = &LinearOp::sum;
 // TenonLinearOpCreateScale
-LinearOp (* m214)(double, const LinearOp&, const Where&) = &LinearOp::scale;
+LinearOp (* m216)(double, const LinearOp&, const Where&) = &LinearOp::scale;
 // TenonLinearOpCreateShell
-LinearOp (* m215)(const Layout&, const Layout&, TenonDataType, TenonDataType,
+LinearOp (* m217)(const Layout&, const Layout&, TenonDataType, TenonDataType,
     Function<TenonErrorCode(const DTensor&, DTensor&)>,
     Function<TenonErrorCode(const DTensor&, DTensor&)>, const Where&) = &LinearOp::shell;
 // TenonLinearOpCreateType
-LinearOp (* m216)(const Layout&, const Layout&, TenonDataType, TenonDataType, Text, void*,
+LinearOp (* m218)(const Layout&, const Layout&, TenonDataType, TenonDataType, Text, void*,
     const Where&) = &LinearOp::ofType;
 // TenonLinearOpCreateJacobian
-LinearOp (Layer::* m217)(const DTensor&, const Where&) const = &Layer::jacobian;
+LinearOp (Layer::* m219)(const DTensor&, const Where&) const = &Layer::jacobian;
 // TenonLinearOpJacobianSetPoint
-LinearOp& (LinearOp::* m218)(const DTensor&, const Where&) = &LinearOp::setPoint;
+LinearOp& (LinearOp::* m220)(const DTensor&, const Where&) = &LinearOp::setPoint;
 // TenonLinksCreateFromTiles
-Links (* m219)(MPI_Comm, Ints, List<TenonBoundary>, List<TenonBoundary>, Ints,
+Links (* m221)(MPI_Comm, Ints, List<TenonBoundary>, List<TenonBoundary>, Ints,
     const Where&) = &Links::fromTiles;
 // TenonLinksCreateFromSides
-Links (* m220)(MPI_Comm, int, Ints, List<int>, List<int>, const Where&) = &Links::fromSides;
+Links (* m222)(MPI_Comm, int, Ints, List<int>, List<int>, const Where&) = &Links::fromSides;
 // TenonLinksGetLayout
-Layout (Links::* m221)(Ints, const Where&) const = &Links::layout;
+Layout (Links::* m223)(Ints, const Where&) const = &Links::layout;
 // TenonLayerSetLinks
-Layer& (Layer::* m222)(const Links&, const Where&) = &Layer::setLinks;
+Layer& (Layer::* m224)(const Links&, const Where&) = &Layer::setLinks;
 // TenonLogEnable
-void (* m223)(bool, const Where&) = &tenon::logEnable;
+void (* m225)(bool, const Where&) = &tenon::logEnable;
 // TenonLogEventRegister
-int (* m224)(Text, const Where&) = &tenon::logEventRegister;
+int (* m226)(Text, const Where&) = &tenon::logEventRegister;
 // TenonLogEventBegin
-void (* m225)(int, const Where&) = &tenon::logEventBegin;
+void (* m227)(int, const Where&) = &tenon::logEventBegin;
 // TenonLogEventEnd
-void (* m226)(int, const Where&) = &tenon::logEventEnd;
+void (* m228)(int, const Where&) = &tenon::logEventEnd;
 // TenonLogFlops
-void (* m227)(double, const Where&) = &tenon::logFlops;
+void (* m229)(double, const Where&) = &tenon::logFlops;
 // TenonLogGetWork
-LogWork (* m228)(const Where&) = &tenon::logWork;
+LogWork (* m230)(const Where&) = &tenon::logWork;
 // TenonLogGetRecords
-std::string (* m229)(const Where&) = &tenon::logRecords;
+std::string (* m231)(const Where&) = &tenon::logRecords;
 // TenonLogStagePush
-void (* m230)(Text, const Where&) = &tenon::logStagePush;
+void (* m232)(Text, const Where&) = &tenon::logStagePush;
 // TenonLogStagePop
-void (* m231)(const Where&) = &tenon::logStagePop;
+void (* m233)(const Where&) = &tenon::logStagePop;
 // TenonProgressShow
-void (* m232)(Text, TenonInt, TenonInt, Text, double, const Where&) = &tenon::progressShow;
+void (* m234)(Text, TenonInt, TenonInt, Text, double, const Where&) = &tenon::progressShow;
 // TenonMachineCreate
-Machine m233(Text name, List<const char*> names, Ints sizes, const Where& where) {
+Machine m235(Text name, List<const char*> names, Ints sizes, const Where& where) {
   return Machine(name, names, sizes, where);
 }
 // TenonMachineCreateFromFile
-Machine (* m234)(Text, TenonInt, const Where&) = &Machine::fromFile;
+Machine (* m236)(Text, TenonInt, const Where&) = &Machine::fromFile;
 // TenonMachineCreateLocal
-Machine (* m235)(const Where&) = &Machine::local;
+Machine (* m237)(const Where&) = &Machine::local;
 // TenonMachineCreateFromComm
-Machine (* m236)(MPI_Comm, const Where&) = &Machine::fromComm;
+Machine (* m238)(MPI_Comm, const Where&) = &Machine::fromComm;
 // TenonMachineMeasure
-Machine (* m237)(MPI_Comm, TenonMemorySpace, int, const Where&) = &Machine::measure;
+Machine (* m239)(MPI_Comm, TenonMemorySpace, int, const Where&) = &Machine::measure;
 // TenonMachineSave
-void (Machine::* m238)(Text, const Where&) const = &Machine::save;
+void (Machine::* m240)(Text, const Where&) const = &Machine::save;
 // TenonMachineAddLink
-Machine& (Machine::* m239)(Text, int, TenonInt, double, double, TenonLinkRule,
+Machine& (Machine::* m241)(Text, int, TenonInt, double, double, TenonLinkRule,
     const Where&) = &Machine::addLink;
 // TenonMachineGetCounts
-Machine::Counts (Machine::* m240)(const Where&) const = &Machine::counts;
+Machine::Counts (Machine::* m242)(const Where&) const = &Machine::counts;
 // TenonMachineGetLevel
-Machine::Level (Machine::* m241)(int, const Where&) const = &Machine::level;
+Machine::Level (Machine::* m243)(int, const Where&) const = &Machine::level;
 // TenonMachineGetLink
-Machine::Link (Machine::* m242)(int, const Where&) const = &Machine::link;
+Machine::Link (Machine::* m244)(int, const Where&) const = &Machine::link;
 // TenonMachineGetRanks
-std::vector<TenonInt> (Machine::* m243)(const Where&) const = &Machine::ranks;
+std::vector<TenonInt> (Machine::* m245)(const Where&) const = &Machine::ranks;
 // TenonOptimizerCreate
-Optimizer m263(const Layer& layer, Text type, const Where& where) {
+Optimizer m265(const Layer& layer, Text type, const Where& where) {
   return Optimizer(layer, type, where);
 }
 // TenonOptimizerSetLearningRate
-Optimizer& (Optimizer::* m264)(double, const Where&) = &Optimizer::setLearningRate;
+Optimizer& (Optimizer::* m266)(double, const Where&) = &Optimizer::setLearningRate;
 // TenonOptimizerReport
-bool (Optimizer::* m265)(double, const Where&) = &Optimizer::report;
+bool (Optimizer::* m267)(double, const Where&) = &Optimizer::report;
 // TenonOptimizerGetLearningRate
-double (Optimizer::* m266)(const Where&) const = &Optimizer::learningRate;
+double (Optimizer::* m268)(const Where&) const = &Optimizer::learningRate;
 // TenonOptimizerClipGradientNorm
-double (Optimizer::* m267)(double, const Where&) = &Optimizer::clipGradientNorm;
+double (Optimizer::* m269)(double, const Where&) = &Optimizer::clipGradientNorm;
 // TenonOptimizerStep
-void (Optimizer::* m268)(const Where&) = &Optimizer::step;
+void (Optimizer::* m270)(const Where&) = &Optimizer::step;
 // TenonOptimizerStepClosure
-double (Optimizer::* m269)(Function<double(Optimizer&)>, const Where&) = &Optimizer::stepClosure;
+double (Optimizer::* m271)(Function<double(Optimizer&)>, const Where&) = &Optimizer::stepClosure;
 // TenonOptimizerGetSteps
-TenonInt (Optimizer::* m270)(const Where&) const = &Optimizer::steps;
+TenonInt (Optimizer::* m272)(const Where&) const = &Optimizer::steps;
 // TenonOptionsDeclare
-void (* m271)(Text, Text, TenonOptionType, Text, Text, Text, const Where&) = &tenon::optionsDeclare;
+void (* m273)(Text, Text, TenonOptionType, Text, Text, Text, const Where&) = &tenon::optionsDeclare;
 // TenonOptionsOwnCommandLine
-void (* m272)(const Where&) = &tenon::optionsOwnCommandLine;
+void (* m274)(const Where&) = &tenon::optionsOwnCommandLine;
 // TenonOptionsSet
-void (* m273)(Text, Text, const Where&) = &tenon::optionsSet;
+void (* m275)(Text, Text, const Where&) = &tenon::optionsSet;
 // TenonOptionsInsertFile
-void (* m274)(Text, const Where&) = &tenon::optionsInsertFile;
+void (* m276)(Text, const Where&) = &tenon::optionsInsertFile;
 // TenonOptionsGetFlag
-bool (* m275)(Text, Text, const Where&) = &tenon::optionsGetFlag;
+bool (* m277)(Text, Text, const Where&) = &tenon::optionsGetFlag;
 // TenonOptionsGetInt
-TenonInt (* m276)(Text, Text, const Where&) = &tenon::optionsGetInt;
+TenonInt (* m278)(Text, Text, const Where&) = &tenon::optionsGetInt;
 // TenonOptionsGetIntegers
-std::vector<TenonInt> (* m277)(Text, Text, const Where&) = &tenon::optionsGetIntegers;
+std::vector<TenonInt> (* m279)(Text, Text, const Where&) = &tenon::optionsGetIntegers;
 // TenonOptionsGetReal
-double (* m278)(Text, Text, const Where&) = &tenon::optionsGetReal;
+double (* m280)(Text, Text, const Where&) = &tenon::optionsGetReal;
 // TenonOptionsGetString
-std::string (* m279)(Text, Text, const Where&) = &tenon::optionsGetString;
+std::string (* m281)(Text, Text, const Where&) = &tenon::optionsGetString;
 // TenonOptionsHas
-bool (* m280)(Text, Text, const Where&) = &tenon::optionsHas;
+bool (* m282)(Text, Text, const Where&) = &tenon::optionsHas;
 // TenonOptionsGetDeclaredCount
-int (* m281)(const Where&) = &tenon::optionsDeclaredCount;
+int (* m283)(const Where&) = &tenon::optionsDeclaredCount;
 // TenonOptionsGetDeclaredText
-std::string (* m282)(int, TenonOptionText, const Where&) = &tenon::optionsDeclaredText;
+std::string (* m284)(int, TenonOptionText, const Where&) = &tenon::optionsDeclaredText;
 // TenonOptionsHelp
-void (* m283)(Text, const Where&) = &tenon::optionsHelp;
+void (* m285)(Text, const Where&) = &tenon::optionsHelp;
 // TenonSetOutputHandler
-void (* m284)(TenonTextHandler, void*, const Where&) = &tenon::setOutputHandler;
+void (* m286)(TenonTextHandler, void*, const Where&) = &tenon::setOutputHandler;
 // TenonSetErrorOutputHandler
-void (* m285)(TenonTextHandler, void*, const Where&) = &tenon::setErrorOutputHandler;
+void (* m287)(TenonTextHandler, void*, const Where&) = &tenon::setErrorOutputHandler;
 // TenonWriteFile
-void (* m286)(Text, std::string_view, const Where&) = &tenon::writeFile;
+void (* m288)(Text, std::string_view, const Where&) = &tenon::writeFile;
 // TenonPartitionCreate
-Partition m287(MPI_Comm comm, List<int> extents, const Where& where) {
+Partition m289(MPI_Comm comm, List<int> extents, const Where& where) {
   return Partition(comm, extents, where);
 }
 // TenonPartitionCreateFromRanks
-Partition (* m288)(MPI_Comm, List<int>, List<int>, const Where&) = &Partition::fromRanks;
+Partition (* m290)(MPI_Comm, List<int>, List<int>, const Where&) = &Partition::fromRanks;
 // TenonPartitionCreatePlaced
-Partition (* m289)(MPI_Comm, int, int, Ints, const Where&) = &Partition::placed;
+Partition (* m291)(MPI_Comm, int, int, Ints, const Where&) = &Partition::placed;
 // TenonPartitionGetAxes
-int (Partition::* m290)(const Where&) const = &Partition::axes;
+int (Partition::* m292)(const Where&) const = &Partition::axes;
 // TenonPartitionGetExtents
-std::vector<int> (Partition::* m291)(const Where&) const = &Partition::extents;
+std::vector<int> (Partition::* m293)(const Where&) const = &Partition::extents;
 // TenonPartitionGetCoordinates
-std::vector<int> (Partition::* m292)(const Where&) const = &Partition::coordinates;
+std::vector<int> (Partition::* m294)(const Where&) const = &Partition::coordinates;
 // TenonPartitionGetAxisComm
-MPI_Comm (Partition::* m293)(int, const Where&) const = &Partition::axisComm;
+MPI_Comm (Partition::* m295)(int, const Where&) const = &Partition::axisComm;
 // TenonPartitionShareMemory
-void (Partition::* m294)(void*, std::size_t, const Where&) = &Partition::shareMemory;
+void (Partition::* m296)(void*, std::size_t, const Where&) = &Partition::shareMemory;
 // TenonPartitionUnshareMemory
-void (Partition::* m295)(void*, const Where&) = &Partition::unshareMemory;
+void (Partition::* m297)(void*, const Where&) = &Partition::unshareMemory;
 // TenonPartitionSetStream
-Partition& (Partition::* m296)(void*, const Where&) = &Partition::setStream;
+Partition& (Partition::* m298)(void*, const Where&) = &Partition::setStream;
 // TenonPartitionResetStream
-void (Partition::* m297)(const Where&) = &Partition::resetStream;
+void (Partition::* m299)(const Where&) = &Partition::resetStream;
 // TenonPlanCreate
-Plan m298(const Layer& network, TenonInt batch, const Where& where) {
+Plan m300(const Layer& network, TenonInt batch, const Where& where) {
   return Plan(network, batch, where);
 }
 // TenonPlanSetInput
-Plan& (Plan::* m299)(const Layout&, const Where&) = &Plan::setInput;
+Plan& (Plan::* m301)(const Layout&, const Where&) = &Plan::setInput;
 // TenonPlanSetInputAt
-Plan& (Plan::* m300)(int, const Layout&, const Where&) = &Plan::setInputAt;
+Plan& (Plan::* m302)(int, const Layout&, const Where&) = &Plan::setInputAt;
 // TenonPlanSetOutput
-Plan& (Plan::* m301)(const Layout&, const Where&) = &Plan::setOutput;
+Plan& (Plan::* m303)(const Layout&, const Where&) = &Plan::setOutput;
 // TenonPlanSetMachine
-Plan& (Plan::* m302)(const Machine&, const Where&) = &Plan::setMachine;
+Plan& (Plan::* m304)(const Machine&, const Where&) = &Plan::setMachine;
 // TenonPlanFix
-void (Plan::* m303)(Text, Text, const Where&) = &Plan::fix;
+void (Plan::* m305)(Text, Text, const Where&) = &Plan::fix;
 // TenonPlanSearch
-void (Plan::* m304)(const Where&) = &Plan::search;
+void (Plan::* m306)(const Where&) = &Plan::search;
 // TenonPlanSetUp
-void (Plan::* m305)(const Where&) = &Plan::setUp;
+void (Plan::* m307)(const Where&) = &Plan::setUp;
 // TenonPlanSave
-void (Plan::* m306)(Text, const Where&) const = &Plan::save;
+void (Plan::* m308)(Text, const Where&) const = &Plan::save;
 // TenonPlanLoad
-void (Plan::* m307)(Text, const Where&) = &Plan::load;
+void (Plan::* m309)(Text, const Where&) = &Plan::load;
 // TenonPlanGetNumber
-double (Plan::* m308)(Text, Text, const Where&) const = &Plan::number;
+double (Plan::* m310)(Text, Text, const Where&) const = &Plan::number;
 // TenonPlanGetLayerName
-std::string (Plan::* m309)(TenonInt, const Where&) const = &Plan::layerName;
+std::string (Plan::* m311)(TenonInt, const Where&) const = &Plan::layerName;
 // TenonPlanGetText
-std::string (Plan::* m310)(Text, Text, const Where&) const = &Plan::text;
+std::string (Plan::* m312)(Text, Text, const Where&) const = &Plan::text;
 // TenonPlanReport
-void (Plan::* m311)(const Where&) = &Plan::report;
+void (Plan::* m313)(const Where&) = &Plan::report;
 // TenonPlanCalibrate
-Plan::CalibrateResult (Plan::* m312)(const Where&) = &Plan::calibrate;
+Plan::CalibrateResult (Plan::* m314)(const Where&) = &Plan::calibrate;
 // TenonPlanSetRatesFrom
-Plan& (Plan::* m313)(const Plan&, const Where&) = &Plan::setRatesFrom;
+Plan& (Plan::* m315)(const Plan&, const Where&) = &Plan::setRatesFrom;
 // TenonPlanGetLayer
-Layer (Plan::* m314)(const Where&) const = &Plan::layer;
+Layer (Plan::* m316)(const Where&) const = &Plan::layer;
 // TenonPlanGetInputLayout
-Layout (Plan::* m315)(const Where&) const = &Plan::inputLayout;
+Layout (Plan::* m317)(const Where&) const = &Plan::inputLayout;
 // TenonPlanGetInputLayoutAt
-Layout (Plan::* m316)(int, const Where&) const = &Plan::inputLayoutAt;
+Layout (Plan::* m318)(int, const Where&) const = &Plan::inputLayoutAt;
 // TenonPlanApply
-void (Plan::* m317)(const DTensor&, DTensor&, const Where&) = &Plan::apply;
+void (Plan::* m319)(const DTensor&, DTensor&, const Where&) = &Plan::apply;
 // TenonPlanApplyTangent
-void (Plan::* m318)(const DTensor&, DTensor&, const Where&) = &Plan::applyTangent;
+void (Plan::* m320)(const DTensor&, DTensor&, const Where&) = &Plan::applyTangent;
 // TenonPlanApplyAdjoint
-void (Plan::* m319)(const DTensor&, DTensor&, const Where&) = &Plan::applyAdjoint;
-void (Plan::* m319Short)(const DTensor&, const Where&) = &Plan::applyAdjoint;
+void (Plan::* m321)(const DTensor&, DTensor&, const Where&) = &Plan::applyAdjoint;
+void (Plan::* m321Short)(const DTensor&, const Where&) = &Plan::applyAdjoint;
 // TenonTrainerCreate
-Trainer m320(const Layer& network, const Layer& loss, const Optimizer& optimizer,
+Trainer m322(const Layer& network, const Layer& loss, const Optimizer& optimizer,
     const Where& where) {
   return Trainer(network, loss, optimizer, where);
 }
 // TenonTrainerSetDataset
-Trainer& (Trainer::* m321)(const Dataset&, const Where&) = &Trainer::setDataset;
+Trainer& (Trainer::* m323)(const Dataset&, const Where&) = &Trainer::setDataset;
 // TenonTrainerSetBatches
-Trainer& (Trainer::* m322)(TenonInt, const DTensor&, const DTensor&,
+Trainer& (Trainer::* m324)(TenonInt, const DTensor&, const DTensor&,
     Function<TenonErrorCode(Trainer&, TenonInt, TenonInt)>, const Where&) = &Trainer::setBatches;
 // TenonTrainerSetValidation
-Trainer& (Trainer::* m323)(const Dataset&, const Where&) = &Trainer::setValidation;
+Trainer& (Trainer::* m325)(const Dataset&, const Where&) = &Trainer::setValidation;
 // TenonTrainerSetCallback
-Trainer& (Trainer::* m324)(Function<TenonErrorCode(Trainer&, TenonTrainerEvent)>,
+Trainer& (Trainer::* m326)(Function<TenonErrorCode(Trainer&, TenonTrainerEvent)>,
     const Where&) = &Trainer::setCallback;
 // TenonTrainerSetCheckpoint
-Trainer& (Trainer::* m325)(const Checkpoint&, Text, const Where&) = &Trainer::setCheckpoint;
+Trainer& (Trainer::* m327)(const Checkpoint&, Text, const Where&) = &Trainer::setCheckpoint;
 // TenonTrainerRun
-void (Trainer::* m326)(TenonInt, const Where&) = &Trainer::run;
+void (Trainer::* m328)(TenonInt, const Where&) = &Trainer::run;
 // TenonTrainerStop
-void (Trainer::* m327)(const Where&) = &Trainer::stop;
+void (Trainer::* m329)(const Where&) = &Trainer::stop;
 // TenonTrainerGetProgress
-Trainer::Progress (Trainer::* m328)(const Where&) const = &Trainer::progress;
+Trainer::Progress (Trainer::* m330)(const Where&) const = &Trainer::progress;
 // TenonTrainerGetLosses
-Trainer::Losses (Trainer::* m329)(const Where&) const = &Trainer::losses;
+Trainer::Losses (Trainer::* m331)(const Where&) const = &Trainer::losses;
 
 } // namespace every
 

@@ -204,7 +204,8 @@ TEST_F(CPlan, AnswersWhatASearchHasFound) {
   EXPECT_EQ(number(nullptr, "gap"), 0);
   EXPECT_GE(number(nullptr, "searches"), 1);
   EXPECT_GT(number(nullptr, "seconds"), 0);
-  EXPECT_EQ(number(nullptr, "bytes"), number("inner", "bytes") + number("outer", "bytes"));
+  // And what the layers use by turns.
+  EXPECT_GT(number(nullptr, "bytes"), number("inner", "bytes") + number("outer", "bytes"));
   EXPECT_EQ(number("inner", "channel_parts") * number("inner", "batch_parts"), 8);
   EXPECT_EQ(number("inner", "space_parts"), 1);
   EXPECT_EQ(number("outer", "batch_parts"), 8);

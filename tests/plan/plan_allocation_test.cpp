@@ -33,6 +33,9 @@ TEST_P(PlanAllocation, IsZeroFromTheSecondStepOn) {
   EXPECT_EQ(steps.plan->memory().total(), alive - aliveBefore - others + scratchBefore)
       << steps.plan->describe();
   EXPECT_EQ(memoryHighWater(), std::max(high, alive)) << "something was there in between";
+  // The plan has predicted at least as much.
+  EXPECT_GE(steps.plan->found().bytes, double(steps.plan->memory().total() + others))
+      << steps.plan->describe();
   EXPECT_NE(steps.plan->describe().find(sizeText(steps.plan->memory().total())), std::string::npos);
 }
 

@@ -126,7 +126,7 @@ TEST(MemoryBound, NamesTheLayersThatNeedMost) {
   tables.names = {"small", "large"};
   tables.seconds = {{1, 2}, {1}};
   tables.bytes = {{10, 5}, {100}};
-  expectError(TENON_ERR_SHAPE,
+  expectError(TENON_ERR_MEMORY_LIMIT,
               {"limit is 90 B", "at least 105 B", "15 B more", "large 100, small 5"},
               [&] { fastestPlan(tables, 90); });
   EXPECT_EQ(fastestPlan(tables, 105).choice, (std::vector<int>{1, 0}));

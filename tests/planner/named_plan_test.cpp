@@ -159,7 +159,7 @@ TEST_F(NamedPlans, ErrorsLeaveThePlanUsable) {
   refusedToSet(TENON_ERR_ARG, "link_bandwidth", 0.0);
   refusedToSet(TENON_ERR_ARG, "memory_limit", Index(-1));
   plan->set("memory_limit", Index(1000));
-  refused(TENON_ERR_SHAPE, "memory limit");
+  refused(TENON_ERR_MEMORY_LIMIT, "memory limit");
   plan->set("memory_limit", Index(0));
   EXPECT_NEAR(plan->search().seconds, 8.04016525e-3, 1e-11);
   expectError(TENON_ERR_ARG, {"the plan has 8"}, [&] { plan->layerAt(8); });

@@ -171,7 +171,8 @@ TEST(PinnedEnds, ObjectivesCountWhatTheyName) {
   const Objective inference = Objective::Inference;
   EXPECT_NEAR(plan({.objective = inference}).seconds, forward, 1e-18);
   EXPECT_EQ(plan({.objective = inference}).bytes,
-            4 * (216 + 432 + 4320 + 4 * (360 + 960 + 960 + 180 + 180 + 24)));
+            4 * (216 + 432 + 4320 + 4 * 360 + 4 * (360 + 960)) +
+                (26 << 20)); // the first layer needs most
   EXPECT_NEAR(plan({.objective = inference, .stepsPerEvaluation = 10}).seconds, forward / 10,
               1e-18);
   // The cotangent of a pinned input is wanted unless it is not.
@@ -232,7 +233,7 @@ TEST(PinnedEnds, RefusesWhatDoesNotFit) {
               [&] { plan->set("objective", "speed"); });
   refused(TENON_ERR_ARG, "every 5 steps",
           [](NamedPlan& plan) { plan.set("evaluate_every", Index(5)); });
-  expectError(TENON_ERR_TYPE, {"batch, space, auto"}, [&] { plan->set("placement", "left"); });
+  expectError(TENON_ERR_TYPE, {"batch, space, auto, all"}, [&] { plan->set("placement", "left"); });
 }
 
 // On a grid of many axes too: all of them keep what they split, or none.
@@ -302,6 +303,32 @@ TEST(Placements, TheFasterOfBothIsTaken) {
   EXPECT_NE(batch, space);
   EXPECT_EQ(seconds("auto", &reversed), std::min(batch, space));
   EXPECT_EQ(reversed, space < batch);
+  EXPECT_LE(seconds("all"), std::min(batch, space));
+}
+
+// Six ways to put two axes of one level among two of another, which the words' prefixes place.
+TEST(Placements, OrdersAreAllOfTheAxesThatDiffer) {
+  std::vector<std::vector<int>> levels, ranks;
+  for (const FineGrid& grid : FineGrid({4, 4}).orders()) {
+    levels.push_back(grid.levels());
+    ranks.push_back(grid.grid()->ranks());
+  }
+  EXPECT_EQ(levels.front(), (std::vector<int>{0, 0, 1, 1}));
+  EXPECT_EQ(ranks.front()[5], 5);
+  std::ranges::sort(levels);
+  EXPECT_EQ(
+      levels,
+      (std::vector<std::vector<int>>{
+          {0, 0, 1, 1}, {0, 1, 0, 1}, {0, 1, 1, 0}, {1, 0, 0, 1}, {1, 0, 1, 0}, {1, 1, 0, 0}}));
+  std::ranges::sort(ranks);
+  EXPECT_EQ(std::ranges::unique(ranks).begin(), ranks.end());
+  const std::vector<FineGrid> mixed = FineGrid({2, 3}).orders();
+  ASSERT_EQ(mixed.size(), 2u);
+  EXPECT_EQ(mixed.back().extents(), (std::vector<int>{3, 2}));
+  EXPECT_EQ(mixed.back().grid()->ranks(), (std::vector<int>{0, 3, 1, 4, 2, 5}));
+  expectError(TENON_ERR_SUPPORT, {"12870 orders", "placement auto"}, [] {
+    FineGrid({256, 256}).orders();
+  });
 }
 
 TEST(FewerProcesses, TheBestNumberIsTaken) {

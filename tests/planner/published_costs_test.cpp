@@ -100,12 +100,35 @@ TEST(PublishedCosts, Eq6AndEq7ByHand) {
   EXPECT_DOUBLE_EQ(eq7({layer}, 4, 4, link), (1 + 160) + (1 + 280) + 2 * (2 + 0.75 * 350));
 }
 
+// The forward pass on 2 x 4: an all-gather of Y; with W of 6 x 8 stationary, and with Y.
+TEST(PublishedCosts, TheForwardPassIsNeverFasterInTwoDimensions) {
+  TableLayer layer{.name = "f",
+                   .kind = TableLayer::Kind::Affine,
+                   .input = {},
+                   .output = {},
+                   .inChannels = 8,
+                   .outChannels = 6,
+                   .weights = 48};
+  const T1Link link{0.0, 0.25}; // 1 s for an element
+  const PaperGrid grid{2, 4};
+  EXPECT_DOUBLE_EQ(forward15d({layer}, 40, grid, link), 0.5 * 40 * 6 / 4.0);
+  EXPECT_DOUBLE_EQ(forward2d({layer}, 40, grid, link), 0.75 * 48 / 2 + 0.5 * 40 * 8 / 4.0);
+  EXPECT_DOUBLE_EQ(forward2d({layer}, 2, grid, link), 2 * 0.75 * 2 * 8 / 2 + 0.5 * 2 * 6 / 4.0);
+  // Where d_i = d_(i-1), as the paper assumes, and on all grids of 512.
+  layer.outChannels = 8;
+  layer.weights = 64;
+  for (Index batch : {1, 8, 64, 4096})
+    for (Index rows = 1; rows <= 512; rows *= 2)
+      EXPECT_LE(forward15d({layer}, batch, {rows, 512 / rows}, link),
+                forward2d({layer}, batch, {rows, 512 / rows}, link));
+}
+
 TEST(PublishedCosts, RefusesOtherNamesAndGrids) {
   const auto refused = [](const char* name, const PaperGrid& grid, const char* part) {
     expectError(TENON_ERR_ARG, {part},
                 [&] { publishedCost(name, alexNet(), 8, grid, grid, kCori); });
   };
-  refused("eq1", {1, 8}, "known are: eq3, eq4, eq7, eq8, eq9, eq4_003");
+  refused("eq1", {1, 8}, "known are: eq3, eq4, eq7, eq8, eq9, eq4_003, forward_1.5d, forward_2d");
   refused("eq8", {0, 8}, "both must be >= 1");
   refused("eq4", {2, 4}, "one extent must be 1");
   EXPECT_DOUBLE_EQ(publishedCost("eq4", alexNet(), 8, {8, 1}, {8, 1}, kCori),

@@ -3,6 +3,7 @@
 #include "programs/sum_by_program.hpp"
 
 #include "geometry/axis_change.hpp"
+#include "geometry/layout_draft.hpp"
 #include "linop/algebra/adjoint_test.hpp"
 #include "linop/operators.hpp"
 #include "programs/reduction_op.hpp"
@@ -252,6 +253,40 @@ void expectEqualCopies(LinearOp& op) {
   EXPECT_TRUE(mine.empty() || std::memcmp(first.data(), mine.data(), 8 * mine.size()) == 0)
       << op.describe();
   MPI_Comm_free(&same);
+}
+
+// What sums and moves takes steps between nodes, and one exchange within one; without any option.
+TEST_F(ByOption, SumsThatMoveTooGoInSteps) {
+  const int ranks = world()->size(), perNode = world()->ranksPerNode();
+  if (ranks % 2 != 0)
+    GTEST_SKIP() << "the grid has two columns";
+  const GridPtr grid = Grid::make({ranks / 2, 2});
+  const auto on = [&](const char* properties) {
+    return test::layoutOn(grid, {401, 39}, properties);
+  };
+  LayoutDraft halo(on("B,S1"));
+  halo.setHaloWidths(1, 2, 1, Boundary::Zero, Boundary::Zero);
+  int inSteps = 0;
+  for (const auto& [from, to] : {std::pair(on("P,S0"), on("B,S1")),
+                                 {on("P,S0"), on("S1,S1")},
+                                 {on("S0,S1"), on("B,S0")},
+                                 {on("P,S0"), on("R,S1")},
+                                 {on("P,S1"), halo.build()}}) {
+    const LinearOpRef op = madeBy(kBytes, from, to);
+    const std::string view = op->describe();
+    inSteps += view.find("in steps") != std::string::npos;
+    Conversion expected(world(), from, to, TENON_FLOAT64, CarrierPolicy::fromOptions());
+    for (Sense sense : {Sense::Forward, Sense::Adjoint}) {
+      const test::Ends there(expected, sense, 1), here(*op, sense, 1);
+      test::act(expected, sense, 2, *there.x, 3, *there.y);
+      test::act(*op, sense, 2, *here.x, 3, *here.y);
+      EXPECT_EQ(test::elementsOf(*here.y), test::elementsOf(*there.y)) << view;
+    }
+    const AdjointTestResult pairings = testAdjoint(*op, 3, true);
+    EXPECT_EQ(pairings.forwardPairing, pairings.adjointPairing) << view;
+    expectEqualCopies(*op);
+  }
+  EXPECT_EQ(inSteps > 0, perNode < ranks);
 }
 
 // The same sums as the definition's, exact adjoints, and copies of the same bits: uneven chunks,

@@ -160,6 +160,45 @@ TEST_F(ReductionC, RefusesProgramsAndStepsThatAreNotThere) {
   expectCode(TENON_ERR_NULL, TenonPlacementListGetCount(list_, nullptr), {"count is NULL"});
 }
 
+// Two axes of 4 on 4 nodes of 4: the axis of the larger sum lies within the nodes, whose links count
+// for nothing.
+TEST_F(ReductionC, ChoosesThePlacementForAllReductions) {
+  TenonMachine machine = nullptr;
+  const char* names[] = {"node", "gpu"};
+  const TenonInt sizes[] = {4, 4};
+  expectSuccess(TenonMachineCreate("m", 2, names, sizes, &machine));
+  expectSuccess(TenonMachineAddLink(machine, "nic", 0, 1, 1.0, 0, TENON_LINK_LEAVING));
+  TenonPlacementList list = nullptr;
+  expectSuccess(TenonPlacementListCreate(2, sizes, 2, sizes, &list));
+  TenonInt count = 0, best = -1;
+  expectSuccess(TenonPlacementListGetCount(list, &count));
+  ASSERT_EQ(count, 3); // [[1 4] [4 1]], [[2 2] [2 2]], [[4 1] [1 4]]
+  std::vector<double> seconds(count, -1);
+  expectCode(
+      TENON_ERR_STATE,
+      TenonPlacementListPredict(list, machine, TENON_REDUCTION_RING, 3, seconds.data(), &best),
+      {"TenonPlacementListAddReduction"});
+  const int first = 0, second = 1;
+  expectSuccess(TenonPlacementListAddReduction(list, 1, &first, 100));
+  expectSuccess(TenonPlacementListAddReduction(list, 1, &second, 8));
+  expectSuccess(
+      TenonPlacementListPredict(list, machine, TENON_REDUCTION_RING, 3, seconds.data(), &best));
+  // All groups of a node share its NIC: 4 rings of 4 nodes send 2 3/4 S each.
+  EXPECT_DOUBLE_EQ(seconds[0], 4 * 1.5 * 8);
+  EXPECT_DOUBLE_EQ(seconds[2], 4 * 1.5 * 100);
+  EXPECT_GT(seconds[1], seconds[0]);
+  EXPECT_LT(seconds[1], seconds[2]);
+  EXPECT_EQ(best, 0);
+  expectSuccess(
+      TenonPlacementListPredict(list, machine, TENON_REDUCTION_DIRECT, 3, nullptr, &best));
+  EXPECT_EQ(best, 0);
+  const int none = 2;
+  expectCode(TENON_ERR_ARG, TenonPlacementListAddReduction(list, 1, &none, 1), {"axis 2"});
+  expectCode(TENON_ERR_ARG, TenonPlacementListAddReduction(list, 1, &first, -1), {"bytes is -1"});
+  expectSuccess(TenonPlacementListDestroy(&list));
+  expectSuccess(TenonMachineDestroy(&machine));
+}
+
 TEST_F(ReductionC, PredictsTimesOnAMachine) {
   makePrograms(4, {0}, 5); // [[4 2] [1 2] [1 4]]: axis 0 on both levels
   TenonMachine machine = nullptr;

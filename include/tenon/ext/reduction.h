@@ -102,6 +102,45 @@ TENON_EXTERN TenonErrorCode TenonPlacementListGetHierarchy(TenonPlacementList li
                                                            int* levels,
                                                            TenonInt hierarchy[]) TENON_NOEXCEPT;
 
+/** @brief Adds a reduction of one step of the job, for which a placement is to be chosen. Not
+ *         collective.
+ *
+ *  Which placement is fastest for the reductions over one axis is often the slowest for those over
+ *  another: so a choice takes all of them into account, with their bytes.
+ *
+ *  @param[in] list    list of placements
+ *  @param[in] axes    number of axes to reduce over
+ *  @param[in] reduce  [axes] axes to reduce over, each once, in any order
+ *  @param[in] bytes   size in bytes of the data summed on each device; must be >= 0
+ *  @return TENON_ERR_ARG  there is no such axis, one is repeated, or bytes is negative or not
+ *                         finite
+ */
+TENON_EXTERN TenonErrorCode TenonPlacementListAddReduction(TenonPlacementList list, int axes,
+                                                           const int reduce[],
+                                                           double bytes) TENON_NOEXCEPT;
+
+/** @brief Predicts how long all reductions that were added take on a machine, one after the other,
+ *         for each placement, and returns the fastest placement. Not collective.
+ *
+ *  Each reduction runs the fastest of its programs. The command `tenon plan placements -reductions`
+ *  prints the same.
+ *
+ *  @param[in]  list       list of placements
+ *  @param[in]  machine    machine with the levels of the system
+ *  @param[in]  algorithm  how the groups of a step communicate
+ *  @param[in]  sizeLimit  largest number of steps of a program; must be >= 1
+ *  @param[out] seconds    [number of placements] time of each placement in seconds. May be NULL, in
+ *                         which case only the fastest is returned.
+ *  @param[out] best       index of the fastest placement, the first of equal ones
+ *  @return TENON_ERR_STATE  no reductions were added
+ *  @return TENON_ERR_SHAPE  the machine has other levels
+ *  @return TENON_ERR_ARG    there is no such algorithm, or the limit is below 1
+ */
+TENON_EXTERN TenonErrorCode TenonPlacementListPredict(TenonPlacementList list, TenonMachine machine,
+                                                      TenonReductionAlgorithm algorithm,
+                                                      int sizeLimit, double seconds[],
+                                                      TenonInt* best) TENON_NOEXCEPT;
+
 /** @brief Releases a reference and sets the handle to NULL. Not collective.
  *  @param[in,out] list  address of the handle, which may hold NULL */
 TENON_EXTERN TenonErrorCode TenonPlacementListDestroy(TenonPlacementList* list) TENON_NOEXCEPT;

@@ -105,6 +105,8 @@ program every_name
   use tenon, only: tenon_placement_list_get_count ! TenonPlacementListGetCount
   use tenon, only: tenon_placement_list_get_matrix ! TenonPlacementListGetMatrix
   use tenon, only: tenon_placement_list_get_hierarchy ! TenonPlacementListGetHierarchy
+  use tenon, only: tenon_placement_list_add_reduction ! TenonPlacementListAddReduction
+  use tenon, only: tenon_placement_list_predict ! TenonPlacementListPredict
   use tenon, only: tenon_placement_list_destroy ! TenonPlacementListDestroy
   use tenon, only: tenon_reduction_programs_create ! TenonReductionProgramsCreate
   use tenon, only: tenon_reduction_programs_get_count ! TenonReductionProgramsGetCount

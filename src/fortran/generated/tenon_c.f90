@@ -814,6 +814,26 @@ module tenon_c
       integer(c_int64_t), intent(out) :: hierarchy(*)
       integer(c_int) :: answer
     end function TenonPlacementListGetHierarchy
+    function TenonPlacementListAddReduction(list, axes, reduce, &
+      bytes) bind(C, name="TenonPlacementListAddReduction") result(answer)
+      import
+      type(c_ptr), value :: list
+      integer(c_int), value :: axes
+      integer(c_int), intent(in) :: reduce(*)
+      real(c_double), value :: bytes
+      integer(c_int) :: answer
+    end function TenonPlacementListAddReduction
+    function TenonPlacementListPredict(list, machine, algorithm, size_limit, seconds, &
+      best) bind(C, name="TenonPlacementListPredict") result(answer)
+      import
+      type(c_ptr), value :: list
+      type(c_ptr), value :: machine
+      integer(c_int), value :: algorithm
+      integer(c_int), value :: size_limit
+      real(c_double), intent(out), optional :: seconds(*)
+      integer(c_int64_t), intent(out) :: best
+      integer(c_int) :: answer
+    end function TenonPlacementListPredict
     function TenonPlacementListDestroy(list) bind(C, name="TenonPlacementListDestroy") result(answer)
       import
       type(c_ptr), intent(inout) :: list

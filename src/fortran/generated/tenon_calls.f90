@@ -103,6 +103,8 @@ module tenon_calls
   public :: tenon_placement_list_get_count
   public :: tenon_placement_list_get_matrix
   public :: tenon_placement_list_get_hierarchy
+  public :: tenon_placement_list_add_reduction
+  public :: tenon_placement_list_predict
   public :: tenon_placement_list_destroy
   public :: tenon_reduction_programs_create
   public :: tenon_reduction_programs_get_count
@@ -465,6 +467,9 @@ module tenon_calls
   end interface
   interface tenon_placement_list_get_hierarchy
     procedure tenon_placement_list_get_hierarchy_int64, tenon_placement_list_get_hierarchy_int32
+  end interface
+  interface tenon_placement_list_predict
+    procedure tenon_placement_list_predict_int64, tenon_placement_list_predict_int32
   end interface
   interface tenon_reduction_programs_create
     procedure tenon_reduction_programs_create_int64, tenon_reduction_programs_create_int32
@@ -2624,6 +2629,62 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_placement_list_get_hierarchy_int32
+  ! Adds a reduction of one step of the job, for which a placement is to be chosen. Not collective.
+  subroutine tenon_placement_list_add_reduction(list, reduce, bytes, ierr)
+    type(tenon_placement_list), intent(in) :: list
+    integer(c_int), intent(in) :: reduce(:)
+    real(c_double), intent(in) :: bytes
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_axes
+    c_axes = size(reduce)
+    tenon_code = TenonPlacementListAddReduction(list%handle, c_axes, reduce, bytes)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_placement_list_add_reduction
+  ! Predicts how long all reductions that were added take on a machine, one after the other, for each
+  ! placement, and returns the fastest placement. Not collective.
+  subroutine tenon_placement_list_predict_int64(list, machine, algorithm, size_limit, best, seconds, ierr)
+    type(tenon_placement_list), intent(in) :: list
+    type(tenon_machine), intent(in) :: machine
+    integer(c_int), intent(in) :: algorithm
+    integer(c_int), intent(in) :: size_limit
+    integer(c_int64_t), intent(out) :: best
+    real(c_double), intent(out), optional :: seconds(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double), allocatable :: c_seconds(:)
+    integer(c_int64_t) :: c_best
+    if (present(seconds)) allocate (c_seconds(size(seconds)))
+    tenon_code = TenonPlacementListPredict(list%handle, machine%handle, algorithm, size_limit, c_seconds, &
+      c_best)
+    if (tenon_code == TENON_SUCCESS) then
+      if (present(seconds)) seconds = c_seconds
+      call give(c_best, best, 'best', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_placement_list_predict_int64
+  ! Predicts how long all reductions that were added take on a machine, one after the other, for each
+  ! placement, and returns the fastest placement. Not collective.
+  subroutine tenon_placement_list_predict_int32(list, machine, algorithm, size_limit, best, seconds, ierr)
+    type(tenon_placement_list), intent(in) :: list
+    type(tenon_machine), intent(in) :: machine
+    integer(c_int), intent(in) :: algorithm
+    integer(c_int), intent(in) :: size_limit
+    integer(c_int32_t), intent(out) :: best
+    real(c_double), intent(out), optional :: seconds(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double), allocatable :: c_seconds(:)
+    integer(c_int64_t) :: c_best
+    if (present(seconds)) allocate (c_seconds(size(seconds)))
+    tenon_code = TenonPlacementListPredict(list%handle, machine%handle, algorithm, size_limit, c_seconds, &
+      c_best)
+    if (tenon_code == TENON_SUCCESS) then
+      if (present(seconds)) seconds = c_seconds
+      call give(c_best, best, 'best', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_placement_list_predict_int32
   ! Releases a reference and sets the handle to NULL. Not collective.
   subroutine tenon_placement_list_destroy(list, ierr)
     type(tenon_placement_list), intent(inout) :: list

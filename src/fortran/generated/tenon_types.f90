@@ -71,6 +71,7 @@ module tenon_types
   integer(c_int), parameter :: TENON_ERR_USER = 12
   integer(c_int), parameter :: TENON_ERR_NOT_FINITE = 13
   integer(c_int), parameter :: TENON_ERR_TEST = 14
+  integer(c_int), parameter :: TENON_ERR_MEMORY_LIMIT = 15
   integer(c_int), parameter :: TENON_ERR_MEMORY = 64
   integer(c_int), parameter :: TENON_ERR_MPI = 65
   integer(c_int), parameter :: TENON_ERR_FILE = 66

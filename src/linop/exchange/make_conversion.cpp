@@ -87,12 +87,18 @@ LinearOpRef Maker::make() {
   return makeRef<Conversion>(comm, from, to, type, policy.carrier, notes);
 }
 
-// Returns NULL unless the conversion only sums, or its adjoint does, and a way to sum takes it.
+// Returns NULL unless the conversion sums, or its adjoint does, and a way to sum takes it.
 LinearOpRef Maker::makeSum() {
-  const std::optional<SumChange> change = policy.sums.empty() ? std::nullopt : sumBetween(from, to);
-  if (!change)
+  if (policy.sums.empty())
     return {};
-  const SumTask sum{comm, from, to, *change, type, policy.carrier, route, policy.route};
+  const SumTask sum{.comm = comm,
+                    .from = from,
+                    .to = to,
+                    .change = sumBetween(from, to),
+                    .type = type,
+                    .carrier = policy.carrier,
+                    .route = route,
+                    .policy = policy.route};
   std::vector<WayToSumRef> ways = policy.sums;
   std::erase_if(ways, [&](const WayToSumRef& way) { return !way->looksAt(sum); });
   if (ways.empty())
@@ -105,6 +111,10 @@ LinearOpRef Maker::makeSum() {
       *comm, "the reduction of a conversion", [&] { return bestOffer(ways, sum); },
       [&](const SumOffer&) { return agreedText(); });
   notes.lines += best.why;
+  if (!best.steps.empty()) {
+    route = best.steps;
+    return makeChain();
+  }
   if (!best.make)
     return {};
   const LinearOpRef op = best.make();

@@ -32,7 +32,9 @@ SumOffer bestOffer(const std::vector<WayToSumRef>& ways, const SumTask& sum) {
     SumOffer offer = way->offer(sum);
     if (!offer.why.empty())
       why += fmt::format("  {}\n", offer.why);
-    if (offer.make && (!best.make || offer.seconds < best.seconds))
+    const bool isTaken = offer.make || !offer.steps.empty();
+    const bool isFirst = !best.make && best.steps.empty();
+    if (isTaken && (isFirst || offer.seconds < best.seconds))
       best = std::move(offer);
   }
   best.why = std::move(why);

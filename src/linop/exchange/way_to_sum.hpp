@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Ways to carry out a conversion that only sums over grid axes, beside the route that every
-// conversion has. makeConversion() asks each way for an offer, and takes the cheapest one. The ways
+// Ways to carry out a conversion that sums over grid axes, beside the route that every conversion
+// has. makeConversion() asks each way for an offer, and takes the cheapest one. The ways
 // are made in rooms above, of which this one knows only the table that it is given.
 #pragma once
 
@@ -11,17 +11,18 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace tenon {
 
-// A conversion that does nothing but a sum, or the adjoint of one.
+// A conversion that sums, or whose adjoint does.
 struct SumTask {
   CommPtr comm;
   Layout from, to;
-  SumChange change;
+  std::optional<SumChange> change; // none if it may do more than that
   TenonDataType type;
   CarrierPolicy carrier;
   Route route; // by which it goes unless a way takes it
@@ -31,6 +32,9 @@ struct SumTask {
 struct SumOffer {
   // Makes the operator; collective. Empty if the way does not take this sum.
   std::function<LinearOpRef()> make;
+  // Of a conversion that does more: the steps in which it is better made, if there are any. Each is
+  // offered by itself if it only sums.
+  Route steps = {};
   double seconds = 0; // its price; 0 if the user has asked for it, whatever it costs
   std::string why;    // for views: what has decided; may be empty
 };

@@ -142,6 +142,34 @@ double eq4Of003(const TableLayers& layers, Index batch, const PaperGrid& grid, c
   return seconds;
 }
 
+double forward15d(const TableLayers& layers, Index batch, const PaperGrid& grid,
+                  const T1Link& link) {
+  double seconds = 0;
+  for (const TableLayer& layer : layers)
+    seconds +=
+        ringTerm(link, grid.rows, double(batch) / double(grid.columns) * layer.outputElements());
+  return seconds;
+}
+
+double forward2d(const TableLayers& layers, Index batch, const PaperGrid& grid,
+                 const T1Link& link) {
+  const double rows = double(grid.rows), columns = double(grid.columns);
+  double seconds = 0;
+  for (const TableLayer& layer : layers) {
+    const double x = double(batch) * layer.inputElements(),
+                 y = double(batch) * layer.outputElements();
+    // X comes in along rows and goes to where its part of W is in two steps, and Y is summed and
+    // brought home in two.
+    const double stationaryW = 2 * ringTerm(link, grid.columns, x / rows) +
+                               ringTerm(link, grid.rows, y / columns) +
+                               link.alpha * roundedLog(grid.rows);
+    const double stationaryY = ringTerm(link, grid.columns, weightsOf(layer) / rows) +
+                               ringTerm(link, grid.rows, x / columns);
+    seconds += std::min(stationaryW, stationaryY);
+  }
+  return seconds;
+}
+
 namespace {
 
 std::vector<PaperGrid> gridsOf(const TableLayers& layers, const PaperGrid& grid,
@@ -161,7 +189,8 @@ void checkGrid(const PaperGrid& grid) {
 } // namespace
 
 const std::vector<std::string>& publishedCosts() {
-  static const std::vector<std::string> kNames = {"eq3", "eq4", "eq7", "eq8", "eq9", "eq4_003"};
+  static const std::vector<std::string> kNames = {"eq3", "eq4",     "eq7",          "eq8",
+                                                  "eq9", "eq4_003", "forward_1.5d", "forward_2d"};
   return kNames;
 }
 
@@ -176,6 +205,10 @@ double publishedCost(const std::string& name, const NetworkTable& network, Index
     return eq9(layers, batch, grid, link);
   if (name == "eq4_003")
     return eq4Of003(layers, batch, grid, link);
+  if (name == "forward_1.5d")
+    return forward15d(layers, batch, grid, link);
+  if (name == "forward_2d")
+    return forward2d(layers, batch, grid, link);
   const auto& names = publishedCosts();
   if (std::find(names.begin(), names.end(), name) == names.end())
     throw Error(TENON_ERR_ARG,

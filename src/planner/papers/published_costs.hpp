@@ -44,8 +44,15 @@ double eq9(const TableLayers& layers, Index batch, const PaperGrid& grid, const 
 // 003: model and data parallelism on a grid.
 double eq4Of003(const TableLayers& layers, Index batch, const PaperGrid& grid, const T1Link& link);
 
+// 001, Section 4: the forward pass Y = W X alone, of the 1.5-D algorithm, one all-gather of Y, and of
+// the 2-D algorithm SUMMA: with W stationary 2 B d_(i-1) / P_r + B d_i / P_c elements in four steps,
+// or with Y stationary |W| / P_r + B d_(i-1) / P_c in two, whichever takes less.
+double forward15d(const TableLayers& layers, Index batch, const PaperGrid& grid,
+                  const T1Link& link);
+double forward2d(const TableLayers& layers, Index batch, const PaperGrid& grid, const T1Link& link);
+
 // The names of the functions that price a whole network: "eq3", "eq4", "eq7", "eq8", "eq9",
-// "eq4_003".
+// "eq4_003", "forward_1.5d", "forward_2d".
 const std::vector<std::string>& publishedCosts();
 // The cost of a network by the name of an equation. `convolutions` is the grid of the convolutions
 // in Eq. 8, where it is another. Throws TENON_ERR_ARG for another name, for an extent below 1, and

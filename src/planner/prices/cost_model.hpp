@@ -70,6 +70,8 @@ public:
   virtual std::string fault(int layer, int word) const = 0;
   virtual double layerSeconds(int layer, int word) const = 0;
   virtual double layerBytes(int layer, int word) const = 0;
+  // What layers of a plan, a word for each, use by turns.
+  virtual double sharedBytes(const std::vector<int>& /*words*/) const { return 0; }
   virtual double moveSeconds(int move, int from, int to) const = 0;
   // A lower bound of it that takes hardly any time.
   virtual double leastMoveSeconds(int move, int from, int to) const {

@@ -6,6 +6,7 @@
 #include "planner/prices/own_model.hpp"
 
 #include "geometry/layout.hpp"
+#include "reduction/sum_route.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
@@ -17,8 +18,9 @@ namespace tenon {
 
 namespace {
 
-// A parameter, its gradient and one state of the optimizer.
-constexpr double kCopiesOfAParameter = 3;
+// What a process takes for any network: of MPI and of the libraries of kernels, when they are first
+// called, and the unused ends of allocations. Measured by tests/bench/plan_memory.
+constexpr double kOnceBytes = 26 * 0x1p20;
 
 // The layout of what moves, which may have another shape than what its writer gives: some of the
 // channels, space after pooling, or features. A dimension keeps its cuts if its extent is the same,
@@ -111,7 +113,12 @@ void OwnModel::addFields(bool inputChannels) {
 
 void OwnModel::addKinds() {
   std::map<std::string, int> known;
+  std::vector<std::vector<Kept>> kept;
+  for (const DeclaredLayer& layer : network_.layers)
+    kept.push_back(keptOf(layer));
+  const auto readKept = findReadKept(kept);
   for (const DeclaredLayer& layer : network_.layers) {
+    const auto number = static_cast<std::size_t>(&layer - network_.layers.data());
     // Networks repeat their layers, and a form takes far longer to make than a key: this is
     // everything that a layer's price depends on.
     std::string key = fmt::format("{} {} {} {}", layer.declaration->agreedText(), layer.splitDims,
@@ -120,11 +127,17 @@ void OwnModel::addKinds() {
       key += fmt::format(" [{}]", fmt::join(input, ","));
     for (const Follower& follower : layer.followers)
       key += fmt::format("; {} of {}", follower.declaration->agreedText(), follower.reads);
+    for (const bool isKept : readKept[number])
+      key += isKept ? " kept" : " read";
     const auto [at, isNew] = known.emplace(key, static_cast<int>(kinds_.size()));
     kindOf_.push_back(at->second);
     if (!isNew)
       continue;
-    Kind kind{.layer = &layer, .table = layer.declaration->rows(layer.inputs), .words = {}};
+    Kind kind{.layer = &layer,
+              .table = layer.declaration->rows(layer.inputs),
+              .kept = kept[number],
+              .readIsKept = readKept[number],
+              .words = {}};
     for (int word = 0; word < states(); ++word)
       kind.words.push_back(place(kind, word));
     kinds_.push_back(std::move(kind));
@@ -390,10 +403,10 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
     return fault;
   placed.uses = form.uses;
   placed.outputs = {form.output};
-  addCosts(layer, form, placed);
+  addCosts(kind, form, placed);
   // The cotangent goes through the followers if the layer has any use for it: parameters of its
   // own, or layers before it.
-  follow(layer, wantsCotangent(layer) || !form.parameters.empty(), placed);
+  follow(kind, wantsCotangent(layer) || !form.parameters.empty(), placed);
   // Outputs that lie with the field carry its cuts on to other extents, such as that behind a
   // stride. Words that keep the most are placed first, so that the others find these cuts.
   if (own && !placed.isBalanced && own->letters.find_first_not_of('k') == std::string::npos)
@@ -408,38 +421,132 @@ double OwnModel::there(const Layout& from, const Layout& to, Looks looks) const 
   // Between two grids a move takes several conversions, one after the other.
   const Layouts stops = stopsBetween(from, to);
   for (const Layout& stop : stops) {
-    const double move =
-        priceOfMove(*at, stop, network_.elementBytes, rates_.links, looks, flows_.get()).seconds;
-    seconds += std::min(move, sums_.seconds(*at, stop, network_.elementBytes).value_or(move));
+    seconds += cheapestSumRoute(*at, stop, network_.elementBytes, sums_,
+                                [&](const Layout& begin, const Layout& end) {
+                                  return priceOfMove(begin, end, network_.elementBytes,
+                                                     rates_.links, looks, flows_.get())
+                                      .seconds;
+                                })
+                   .seconds;
     at = &stop;
   }
   return seconds;
 }
 
-void OwnModel::addCosts(const DeclaredLayer& layer, const Form& form, Placed& placed) const {
+double OwnModel::bytesOf(const Layout& layout) const {
+  return double(network_.elementBytes) * double(mostElements(layout));
+}
+
+// Found on one process, since it does not depend on where things lie.
+OwnModel::Kept OwnModel::keptOf(const Declaration& declaration,
+                                const std::vector<Shape>& inputs) const {
+  const GridPtr one = Grid::make({1});
+  Layouts given;
+  for (const Shape& shape : inputs)
+    given.push_back(Layout({.shape = shape, .grid = one, .properties = {Property::broadcast()}}));
+  const Form form = declaration.form(given, {});
+  Layouts storage;
+  for (const ParameterForm& parameter : form.parameters)
+    storage.push_back(parameter.use);
+  const MapList list = declaration.maps(form, storage);
+  Kept kept;
+  double others = double(list.keptBytes(0, network_.elementBytes));
+  for (ValueId v = 0; v < static_cast<ValueId>(list.values().size()); ++v) {
+    const Value& value = list.values()[v];
+    if (!value.kept)
+      continue;
+    const auto standsFor = [&](const std::vector<ValueId>& those) {
+      return std::ranges::any_of(
+          those, [&](ValueId other) { return other == v || other == value.standsIn; });
+    };
+    const bool isOutput = standsFor(list.outputs()), liesThere = standsFor(list.inputs());
+    const bool isInput =
+        !isOutput && (liesThere || std::ranges::any_of(given, [&](const Layout& input) {
+                        return value.layout.shape() == input.shape();
+                      }));
+    kept.inputAsItLies |= liesThere;
+    kept.output |= isOutput;
+    kept.input |= isInput;
+    if (isInput || isOutput)
+      others -= bytesOf(value.layout);
+  }
+  kept.perOutput = std::max(0.0, others) / double(std::max<Index>(1, mostElements(form.output)));
+  return kept;
+}
+
+std::vector<OwnModel::Kept> OwnModel::keptOf(const DeclaredLayer& layer) const {
+  std::vector<Kept> kept = {keptOf(*layer.declaration, layer.inputs)};
+  std::vector<Shape> outputs = {layer.declaration->outputShape(layer.inputs)};
+  for (const Follower& follower : layer.followers) {
+    const std::vector<Shape> read = {outputs[follower.reads]};
+    kept.push_back(keptOf(*follower.declaration, read));
+    outputs.push_back(follower.declaration->outputShape(read));
+  }
+  return kept;
+}
+
+std::vector<std::vector<bool>>
+OwnModel::findReadKept(const std::vector<std::vector<Kept>>& kept) const {
+  std::vector<std::vector<bool>> read;
+  for (std::size_t layer = 0; layer < kept.size(); ++layer) {
+    std::vector<bool>& mine = read.emplace_back(kept[layer].size(), false);
+    const std::vector<Follower>& followers = network_.layers[layer].followers;
+    for (std::size_t f = 0; f < followers.size(); ++f)
+      mine[followers[f].reads] = mine[followers[f].reads] || kept[layer][f + 1].inputAsItLies;
+  }
+  for (const DeclaredMove& move : network_.moves)
+    read[move.from][move.output] =
+        read[move.from][move.output] || kept[move.to].front().inputAsItLies;
+  return read;
+}
+
+// In training the value, the gradient and its addends, where processes share it their sum and the
+// buffers of messages of that, and what the optimizer keeps.
+double OwnModel::parameterCopies(const Layout& use) const {
+  return trains() ? 3.0 + (sameHolding(use.dual(), use) ? 0 : 2) + double(task_.optimizerStates)
+                  : 1;
+}
+
+void OwnModel::addKept(const Kept& kept, bool outputIsKept, const Form& form,
+                       Placed& placed) const {
+  const double output = bytesOf(form.output);
+  double inputs = 0;
+  for (const Layout& use : form.uses) {
+    inputs += bytesOf(use);
+    // Others are where their writer has put them.
+    if (trains() && kept.input && (use.hasHalos() || !kept.inputAsItLies))
+      placed.bytes += bytesOf(use);
+  }
+  if (trains())
+    placed.bytes += kept.perOutput * double(mostElements(form.output)) +
+                    (outputIsKept || kept.output ? output : 0);
+  placed.outputBytes.push_back(output);
+  placed.turnBytes = std::max(placed.turnBytes, inputs + output);
+}
+
+void OwnModel::addCosts(const Kind& kind, const Form& form, Placed& placed) const {
+  const DeclaredLayer& layer = *kind.layer;
   addKernels(*layer.declaration, form, wantsCotangent(layer), placed);
   // An input that is not pinned is where it is wanted, so only its halo has to travel.
   if (const Layout& use = form.uses.front(); layer.readsInput && !task_.input && use.hasHalos())
     placed.moves.push_back({&LayerParts::forward, use.withoutHalos(), use});
-  // The memory of the process that has the most: input and output of each layer are kept for the
-  // adjoint. Halos, buffers and scratch memory are not counted.
-  double kept = double(form.output.mostOwnedElements());
-  for (const Layout& use : form.uses)
-    kept += double(use.mostOwnedElements());
   for (const ParameterForm& parameter : form.parameters) {
     if (trains())
       // A weight that several processes use collects an addend on each, and their sum is this
       // conversion.
       placed.moves.push_back({&LayerParts::gradients, parameter.use.dual(), parameter.use});
-    kept += (trains() ? kCopiesOfAParameter : 1) * double(parameter.use.mostOwnedElements());
+    placed.bytes += parameterCopies(parameter.use) * bytesOf(parameter.use);
   }
-  placed.bytes = double(network_.elementBytes) * kept;
+  if (layer.readsInput)
+    placed.bytes += bytesOf(form.uses.front().withoutHalos());
+  addKept(kind.kept.front(), kind.readIsKept.front(), form, placed);
 }
 
 // Adds the followers of a layer. They take the signature that leaves their input where it is, as
-// they would without a plan, and convert it where they have none; each keeps its output.
-void OwnModel::follow(const DeclaredLayer& layer, bool hasCotangent, Placed& placed) const {
-  for (const Follower& follower : layer.followers) {
+// they would without a plan, and convert it where they have none.
+void OwnModel::follow(const Kind& kind, bool hasCotangent, Placed& placed) const {
+  for (std::size_t f = 0; f < kind.layer->followers.size(); ++f) {
+    const Follower& follower = kind.layer->followers[f];
     const Layout read = placed.outputs[follower.reads];
     const Form form = follower.declaration->form({read}, {});
     const Layout& use = form.uses.front();
@@ -447,9 +554,29 @@ void OwnModel::follow(const DeclaredLayer& layer, bool hasCotangent, Placed& pla
     placed.moves.push_back({&LayerParts::forward, read, use});
     if (trains() && hasCotangent)
       placed.moves.push_back({&LayerParts::backward, use.dual(), read.dual()});
-    placed.bytes += double(network_.elementBytes) * double(form.output.mostOwnedElements());
+    addKept(kind.kept[f + 1], kind.readIsKept[f + 1], form, placed);
     placed.outputs.push_back(form.output);
   }
+}
+
+// At each layer, from the last one in training, what it needs for a while and what others have written
+// or wait for meanwhile.
+double OwnModel::sharedBytes(const std::vector<int>& words) const {
+  double most = 0;
+  for (int layer = 0; layer < plannedLayers(); ++layer) {
+    double waiting = 0;
+    for (int writer = 0; writer < layer; ++writer) {
+      const Placed& wrote = placed(writer, words[writer]);
+      for (std::size_t output = 0; output < wrote.outputBytes.size(); ++output)
+        if (std::ranges::any_of(network_.moves, [&](const DeclaredMove& move) {
+              return move.from == writer && move.output == static_cast<int>(output) &&
+                     move.to > layer;
+            }))
+          waiting += wrote.outputBytes[output];
+    }
+    most = std::max(most, waiting + placed(layer, words[layer]).turnBytes);
+  }
+  return kOnceBytes + most;
 }
 
 bool OwnModel::wantsCotangent(const DeclaredLayer& layer) const {

@@ -6,8 +6,7 @@
 //            its halo
 //    move    the conversion of the writer's output to the reader's use, halo included, and its
 //            adjoint
-//    bytes   of parameters, their gradients and one state of the optimizer, and of inputs and
-//            outputs
+//    bytes   the memory of the process that has most
 //
 // Elements have the size of the network's data type. Inference has neither adjoints nor gradients
 // nor a state of the optimizer. The prices are those of machine/price.hpp, or for sums over several
@@ -15,6 +14,12 @@
 // position 0, whose parts are the largest of balanced ones: a lower bound. The closer prices look at
 // a few more, which is nearly always exact, and the exact ones at all. Those of kernels are always
 // exact.
+//
+// Memory. A layer has its parameters, what its optimizer keeps of them,
+// their gradients and the addends of these, and the sums where processes share them; and the values
+// that an adjoint reads: inputs with halos, workspaces, and outputs that it reads or a reader does.
+// Layers share by turns what a pass needs besides: the values, in training cotangents, of a layer
+// and what it writes, and those that wait for another layer meanwhile.
 //
 // Nothing here knows a type of layers: what a word means for one is found in its table
 // (word_rows.hpp). Where windows cut an output in unequal parts, there is a second word of the same
@@ -52,6 +57,7 @@ enum class Objective { Training, Inference };
 // What a plan is for.
 struct OwnTask {
   Objective objective = Objective::Training;
+  Index optimizerStates = 2; // tensors that the optimizer keeps for a parameter: 2 for adam
   // A solver may evaluate the network in every so many of its steps only. The seconds are then
   // those of one step, and what is pinned is converted in each.
   Index stepsPerEvaluation = 1;
@@ -90,6 +96,7 @@ public:
   LayerParts layerParts(int layer, int word) const override;
   MoveParts moveParts(int move, int from, int to) const override;
   double layerBytes(int layer, int word) const override { return placed(layer, word).bytes; }
+  double sharedBytes(const std::vector<int>& words) const override;
   double moveSeconds(int move, int from, int to) const override;
   double leastMoveSeconds(int move, int from, int to) const override;
   int firstLike(int move) const override { return ends_[move].firstLike; }
@@ -109,13 +116,23 @@ private:
     LayerParts kernels = {};
     std::vector<InnerMove> moves = {};
     double bytes = 0;
+    double turnBytes = 0;                 // the most that the layer needs for a while
+    std::vector<double> outputBytes = {}; // of each output
     bool isBalanced = false;
     std::map<Looks, LayerParts> seconds = {}; // those that were asked for
+  };
+  // What the adjoint of a layer or a follower reads, whatever the word.
+  struct Kept {
+    bool input = false, output = false;
+    bool inputAsItLies = false; // and no copy of it
+    double perOutput = 0;       // bytes of workspaces for each element of the output
   };
   // Layers that differ in nothing but their names.
   struct Kind {
     const DeclaredLayer* layer = nullptr;
     SignatureTable table;
+    std::vector<Kept> kept;       // of the layer and its followers
+    std::vector<bool> readIsKept; // of each output: whether the adjoint of a reader reads it
     std::vector<Placed> words;
   };
   // The numbers of the layouts at both ends of a move, by word; -1 where the word is not possible.
@@ -144,12 +161,18 @@ private:
   std::string whyNotBalanced(const Kind& kind, int word) const;
   std::string rowsOf(const Kind& kind, int word, WordRows& rows) const;
   Layout inputLayout(const Kind& kind, int word, const WordRows& rows, std::size_t input) const;
-  void addCosts(const DeclaredLayer& layer, const Form& form, Placed& placed) const;
+  void addCosts(const Kind& kind, const Form& form, Placed& placed) const;
+  Kept keptOf(const Declaration& declaration, const std::vector<Shape>& inputs) const;
+  std::vector<Kept> keptOf(const DeclaredLayer& layer) const;
+  std::vector<std::vector<bool>> findReadKept(const std::vector<std::vector<Kept>>& kept) const;
+  double parameterCopies(const Layout& use) const;
+  double bytesOf(const Layout& layout) const;
+  void addKept(const Kept& kept, bool outputIsKept, const Form& form, Placed& placed) const;
   bool wantsCotangent(const DeclaredLayer& layer) const;
   void addKernels(const Declaration& layer, const Form& form, bool hasCotangent,
                   Placed& placed) const;
   double there(const Layout& from, const Layout& to, Looks looks) const;
-  void follow(const DeclaredLayer& layer, bool hasCotangent, Placed& placed) const;
+  void follow(const Kind& kind, bool hasCotangent, Placed& placed) const;
   LayerParts partsBy(int layer, int word, Looks looks) const;
   double secondsBy(int layer, int word, Looks looks) const;
   Ends endsOf(const DeclaredMove& move);

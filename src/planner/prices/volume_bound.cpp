@@ -120,11 +120,13 @@ FirstPart::Received FirstPart::receivedFor(const FirstPart& to, bool sumsByProgr
     const double addends = extentsOf(summed), others = (addends - 1) / addends;
     received = {(addends - 1) * needed, addends * ownersOf(to) - 1};
     if (sumsByPrograms) {
-      // The first member of a program scatters and gathers, or adds in a tree, which takes no less.
+      // The first member of a program scatters and gathers, or adds in a tree, which takes no less. It
+      // does so with what it holds before or after the rest of the conversion.
       const bool isScattered =
           std::ranges::any_of(to.splitBy_, [&](AxisMask split) { return (summed & split) != 0; });
-      received.elements = std::min(
-          received.elements, others * (isScattered ? static_cast<double>(held_) : 2 * needed));
+      const auto held = static_cast<double>(held_), both = std::min(held, needed);
+      const double program = isScattered ? others * held : needed - both + 2 * others * both;
+      received.elements = std::min(received.elements, program);
     }
   } else {
     received = {needed, 1};
@@ -136,6 +138,8 @@ FirstPart::Received FirstPart::receivedFor(const FirstPart& to, bool sumsByProgr
   if (sumsByPrograms && (summed != 0 || received.collective))
     received.messages =
         std::min(received.messages, std::log2(summed != 0 ? extentsOf(summed) : received.ranks));
+  else if (sumsByPrograms && isOneGrid && (to.broadcast_ & ~broadcast_) != 0)
+    received.messages = std::min(received.messages, 1.0);
   return received;
 }
 

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <numeric>
 
 namespace tenon {
@@ -32,6 +33,7 @@ std::string runText(const std::string& letters, int count) {
 }
 
 constexpr int kMostAxes = 64;
+constexpr double kMostOrders = 1000; // each is a whole search
 
 struct Run {
   std::string letters;
@@ -41,33 +43,80 @@ struct Run {
 } // namespace
 
 FineGrid::FineGrid(const std::vector<Index>& levels) {
+  int number = 0;
   for (Index level : levels) {
     // Level by level, so that no axis crosses the border of a level.
     appendFactors(level, extents_);
     processes_ *= level;
+    levels_.resize(extents_.size(), number++);
   }
   ranks_.resize(processes_);
   std::iota(ranks_.begin(), ranks_.end(), 0);
 }
 
-FineGrid FineGrid::reversed() const {
+// The same process has the same coordinates on both grids, in another order: only the numbering of
+// positions changes, and the levels of the machine keep their meaning.
+FineGrid FineGrid::ordered(const std::vector<int>& order) const {
   FineGrid made = *this;
-  made.reversed_ = !reversed_;
-  std::reverse(made.extents_.begin(), made.extents_.end());
-  // The same process has the same coordinates on both grids, in the opposite order: only the
-  // numbering of positions changes, and the levels of the machine keep their meaning.
+  for (std::size_t axis = 0; axis < order.size(); ++axis) {
+    made.extents_[axis] = extents_[order[axis]];
+    made.levels_[axis] = levels_[order[axis]];
+  }
   const GridPtr before = grid(), after = Grid::make(made.extents_);
+  std::vector<int> coordinates(order.size());
   for (int position = 0; position < after->size(); ++position) {
-    std::vector<int> coordinates = after->coordinates(position);
-    std::reverse(coordinates.begin(), coordinates.end());
+    for (std::size_t axis = 0; axis < order.size(); ++axis)
+      coordinates[order[axis]] = after->coordinate(position, static_cast<int>(axis));
     made.ranks_[position] = before->rank(before->positionAt(coordinates));
   }
+  return made;
+}
+
+FineGrid FineGrid::reversed() const {
+  std::vector<int> order(extents_.size());
+  std::iota(order.rbegin(), order.rend(), 0);
+  FineGrid made = ordered(order);
+  made.reversed_ = !reversed_;
+  return made;
+}
+
+std::vector<FineGrid> FineGrid::orders() const {
+  // Each kind of axes, of one level and extent, keeps the order of its own.
+  std::vector<std::pair<int, int>> kinds;
+  for (int axis = 0; axis < axes(); ++axis)
+    kinds.emplace_back(levels_[axis], extents_[axis]);
+  double count = 1;
+  for (std::size_t i = 0; i < kinds.size(); ++i)
+    count *=
+        static_cast<double>(i + 1) /
+        static_cast<double>(std::ranges::count(kinds.begin(), kinds.begin() + i + 1, kinds[i]));
+  if (count > kMostOrders)
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("the {} axes of the process grid can be placed on the levels of the "
+                            "machine in {:.0f} orders, and at most {:.0f} are searched; set "
+                            "placement auto, which looks at two",
+                            axes(), count, kMostOrders));
+  const std::vector<std::pair<int, int>> own = kinds;
+  std::vector<FineGrid> made = {*this};
+  std::ranges::sort(kinds);
+  do {
+    std::vector<int> order;
+    std::map<std::pair<int, int>, int> next; // where to look for the next axis of a kind
+    for (const auto& kind : kinds) {
+      int& at = next[kind];
+      at = static_cast<int>(std::find(own.begin() + at, own.end(), kind) - own.begin()) + 1;
+      order.push_back(at - 1);
+    }
+    if (!std::ranges::is_sorted(order))
+      made.push_back(ordered(order));
+  } while (std::ranges::next_permutation(kinds).found);
   return made;
 }
 
 FineGrid FineGrid::withoutLast(int axes) const {
   FineGrid made = *this;
   made.extents_.resize(extents_.size() - axes);
+  made.levels_.resize(made.extents_.size());
   // The innermost axes are dropped, so that the processes which are left are spread over all nodes.
   const Index each = product(this->axes() - axes, this->axes());
   made.processes_ = processes_ / each;

@@ -46,6 +46,13 @@ public:
   // The same processes with the axes in the opposite order: words then have the batch innermost.
   FineGrid reversed() const;
   bool isReversed() const noexcept { return reversed_; }
+  // The same processes with the axes in each order, this one first; axes of one level and extent are
+  // alike. So words can place batch, channels and space on the levels in every way: each parallelism
+  // matrix has an order in which the batch's axes come first and those of space last. Throws
+  // TENON_ERR_SUPPORT, saying how many there are, if these are too many.
+  std::vector<FineGrid> orders() const;
+  // The level of each axis, 0 for the outermost.
+  const std::vector<int>& levels() const noexcept { return levels_; }
   // The grid without its last axes: it has the first process of each group that they number, and
   // the others idle.
   FineGrid withoutLast(int axes) const;
@@ -63,8 +70,9 @@ public:
 
 private:
   Index product(int first, int last) const;
+  FineGrid ordered(const std::vector<int>& order) const;
 
-  std::vector<int> extents_, ranks_;
+  std::vector<int> extents_, levels_, ranks_;
   Index processes_ = 1;
   bool reversed_ = false;
 };

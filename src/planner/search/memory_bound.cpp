@@ -123,10 +123,12 @@ private:
     for (int layer : std::span(order).first(std::min(order.size(), kMostNamed)))
       named.push_back(fmt::format("{} {:.0f}", tables_.names[layer], bytesOf(layer)));
     throw Error(
-        TENON_ERR_SHAPE,
+        TENON_ERR_MEMORY_LIMIT,
         fmt::format("the memory limit is {:.0f} B for each process, but every plan needs at "
                     "least {:.0f} B, {:.0f} B more; the largest layers are {}. Raise the "
-                    "limit, use more processes or a smaller batch",
+                    "limit, use more processes, a smaller batch, or float32 instead of float64. "
+                    "Plans do not count two settings that take less: saved_type bfloat16 of the "
+                    "network, and recompute of a container, which is set up without a plan",
                     limit_ / (1 + kCostRounding), least.bytes,
                     least.bytes - limit_ / (1 + kCostRounding), joined(named)));
   }

@@ -24,8 +24,8 @@ struct BoundedPlan {
   double secondsPerByte = 0; // the multiplier, where the limit binds
 };
 
-// Searches with a limit in bytes, or without one if it is 0. Throws TENON_ERR_SHAPE if no plan is
-// within the limit.
+// Searches with a limit in bytes, or without one if it is 0. Throws TENON_ERR_MEMORY_LIMIT if no
+// plan is within the limit.
 BoundedPlan fastestPlan(const CostTables& tables, double limit);
 
 } // namespace tenon

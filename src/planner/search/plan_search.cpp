@@ -424,7 +424,7 @@ void replay(const CostModel& model, const WordLists& words, double overlap, Cert
       continue;
     result.overlapped = seconds;
     result.seconds = secondsOf(model, plan, kCloserBounds);
-    result.bytes = bytes;
+    result.bytes = bytes + model.sharedBytes(plan);
     found.plan.choice = choice;
   }
 }
@@ -449,6 +449,10 @@ FoundPlan findPlan(const CostModel& model, const FixedWords& fixed, double memor
                   .rounds = certified.rounds,
                   .baselines = baselinesOf(model),
                   .layers = {}};
+  std::vector<int> chosen;
+  for (int layer = 0; layer < model.layers(); ++layer)
+    chosen.push_back(words[layer][best.choice[layer]]);
+  found.bytes += model.sharedBytes(chosen);
   if (overlap > 0)
     replay(model, words, overlap, certified, found);
   const std::vector<RunnerUp> runnersUp = search.runnersUp(best);

@@ -56,6 +56,7 @@ struct PlannedLayer {
 struct FoundPlan {
   GridPtr grid = nullptr; // the grid of all words but those on the grid of a pinned end
   bool spaceOutermost = false;
+  std::vector<int> axisLevels = {}; // of the machine, of each axis of the grid; empty if not known
   double seconds = 0, bytes = 0;
   std::optional<double> overlapped; // seconds with overlap, if a share of it was given
   double gap = 0;                   // seconds are at most 1 + gap times the least

@@ -94,11 +94,20 @@ std::optional<PlannedMachine> PlannedMachine::forSystem(const Sizes& system) {
   return resized(name, system, intOption("bytes"));
 }
 
-PlannedMachine PlannedMachine::forSums(const Sizes& system, TenonInt bytes) {
+PlannedMachine PlannedMachine::forSums(const Sizes& system) {
   const std::string name = textOption("machine");
   if (name.empty())
     throw std::runtime_error("-reductions needs -machine, whose links give the times");
-  return resized(name, system, bytes);
+  return resized(name, system, 1);
+}
+
+std::vector<double> PlannedMachine::predict(const PlacementList& list, TenonInt placements,
+                                            int steps) const {
+  std::vector<double> seconds(static_cast<std::size_t>(placements));
+  TenonInt best = 0;
+  require(TenonPlacementListPredict(list, machine, algorithmOf(algorithm), steps, seconds.data(),
+                                    &best));
+  return seconds;
 }
 
 std::vector<double> PlannedMachine::predict(const ReductionPrograms& programs) const {

@@ -24,11 +24,14 @@ struct PlannedMachine {
   // The machine for a system with its own number of nodes; none without -machine.
   static std::optional<PlannedMachine> forSystem(const Sizes& system);
 
-  // The machine that -machine names for a system, for sums of so many bytes on each device.
-  static PlannedMachine forSums(const Sizes& system, TenonInt bytes);
+  // The machine that -machine names for a system, for sums that have their own bytes.
+  static PlannedMachine forSums(const Sizes& system);
 
   // The seconds that each program takes.
   std::vector<double> predict(const ReductionPrograms& programs) const;
+  // The seconds that all reductions of a list take on each of its placements, by programs of at most
+  // so many steps.
+  std::vector<double> predict(const PlacementList& list, TenonInt placements, int steps) const;
 };
 
 } // namespace tenon::tools

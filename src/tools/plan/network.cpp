@@ -42,6 +42,8 @@ const std::vector<ProgramOption> kNetworkOptions{
      "(own) bytes per second that a process reads and writes"},
     {"data_type", TENON_OPTION_WORD, "float32", "(own) data type: float32 or float64"},
     {"memory_limit", TENON_OPTION_INT, "0", "bytes of each process; 0: no limit"},
+    {"optimizer_state", TENON_OPTION_INT, "2",
+     "(own) tensors that the optimizer keeps for each parameter: 1 for sgd, 2 for adam"},
     {"fix", TENON_OPTION_STRING, "", "words that are given: conv1=n9,fc6=n4,o5; may be repeated"},
     {"input_channels", TENON_OPTION_WORD, "auto",
      "also split input channels (label i): true, false, or auto: under model own"},
@@ -52,12 +54,14 @@ const std::vector<ProgramOption> kNetworkOptions{
      "(own) where the input lies, as grid and properties: 4x2:S2,S3"},
     {"pin_output", TENON_OPTION_STRING, "", "(own) where the output is wanted, in the same way"},
     {"placement", TENON_OPTION_WORD, "auto",
-     "(machine) what its outermost levels split: batch, space, or auto for the faster"},
+     "(machine) what its outermost levels split: batch, space, auto for the faster, or all for the "
+     "fastest of all placements of the axes on the levels"},
     {"fewer", TENON_OPTION_FLAG, "false", "also look for plans that leave processes idle"},
     {"overlap", TENON_OPTION_REAL, "0",
      "(own) share of communication that goes on beside computation, 0 to 1"},
     {"cost", TENON_OPTION_STRING, "",
-     "price a grid by a published equation instead: eq3, eq4, eq7, eq8, eq9, eq4_003"},
+     "price a grid by a published equation instead: eq3, eq4, eq7, eq8, eq9, eq4_003, or the "
+     "forward pass alone: forward_1.5d, forward_2d"},
     {"grid", TENON_OPTION_STRING, "",
      "(cost) processes for model or domain, and for the batch: 16,32"},
     {"conv_grid", TENON_OPTION_STRING, "", "(cost eq8) grid of convolutions, if it is another"},
@@ -148,6 +152,7 @@ Ref<NamedPlan> planFromOptions() {
   plan->set("link_latency", realOption("alpha"));
   plan->set("link_bandwidth", 1 / betaOption());
   plan->set("memory_limit", intOption("memory_limit"));
+  plan->set("optimizer_state", intOption("optimizer_state"));
   plan->set("flop_rate", realOption("flop_rate"));
   plan->set("memory_rate", realOption("memory_rate"));
   plan->set("data_type", textOption("data_type"));
@@ -190,11 +195,12 @@ void printAsJson(const FoundPlan& plan) {
       "{{\"time\": {}, \"uniform_time\": {}, \"pure_batch_time\": {}, \"pure_model_time\": {}, "
       "\"pure_domain_time\": {}, \"overlapped_time\": {}, \"bytes\": {}, \"gap\": {}, "
       "\"certified\": {}, \"processes\": {}, "
-      "\"placement\": \"{}\", \"layers\": [",
+      "\"placement\": \"{}\", \"axis_levels\": [{}], \"layers\": [",
       plan.seconds, orNull(secondsOf(plan.baselines.uniform)),
       orNull(secondsOf(plan.baselines.batch)), orNull(secondsOf(plan.baselines.model)),
       orNull(secondsOf(plan.baselines.domain)), orNull(plan.overlapped), plan.bytes, plan.gap,
-      plan.rounds, plan.grid->size(), plan.spaceOutermost ? "space" : "batch");
+      plan.rounds, plan.grid->size(), plan.spaceOutermost ? "space" : "batch",
+      fmt::join(plan.axisLevels, ", "));
   const char* separator = "";
   for (const PlannedLayer& layer : plan.layers) {
     fmt::print("{}{{\"name\": {}, \"letters\": {}, \"model\": {}, \"domain\": {}, \"batch\": {}, "
@@ -231,6 +237,9 @@ void printAsText(const FoundPlan& plan) {
     fmt::print("  {:<22} {:>12}\n", "processes that work", plan.grid->size());
   if (plan.spaceOutermost)
     fmt::print("  {:<22} {:>12}\n", "outermost", "space");
+  if (textOption("placement") == "all")
+    fmt::print("  {:<22} {:>12}   of each axis, 0 for the outermost\n", "levels",
+               fmt::format("{}", fmt::join(plan.axisLevels, ",")));
   printBaseline("same grid everywhere", plan.baselines.uniform, plan.seconds);
   printBaseline("batch only", plan.baselines.batch, plan.seconds);
   printBaseline("model only", plan.baselines.model, plan.seconds);

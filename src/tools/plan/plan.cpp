@@ -223,20 +223,13 @@ std::vector<double> secondsOf(const PlannedPlacements& placements) {
   const int size = programSizeOption();
   if (sums.empty() && !textOption("machine").empty())
     throw std::runtime_error("-machine needs -reductions, whose times it gives");
-  std::vector<double> seconds(sums.empty() ? 0 : static_cast<std::size_t>(placements.count()));
-  for (const PlacedSum& sum : sums) {
-    const PlannedMachine machine = PlannedMachine::forSums(placements.system, sum.bytes);
-    for (std::size_t i = 0; i < seconds.size(); ++i) {
-      ReductionPrograms programs;
-      require(TenonReductionProgramsCreate(placements.list, static_cast<TenonInt>(i),
-                                           static_cast<int>(sum.axes.size()), sum.axes.data(), size,
-                                           programs.out()));
-      // Within one device there is nothing to sum.
-      if (const std::vector<double> each = machine.predict(programs); !each.empty())
-        seconds[i] += std::ranges::min(each);
-    }
-  }
-  return seconds;
+  if (sums.empty())
+    return {};
+  for (const PlacedSum& sum : sums)
+    require(TenonPlacementListAddReduction(placements.list, static_cast<int>(sum.axes.size()),
+                                           sum.axes.data(), static_cast<double>(sum.bytes)));
+  return PlannedMachine::forSums(placements.system)
+      .predict(placements.list, placements.count(), size);
 }
 
 void placementsAsJson(const PlannedPlacements& placements, const std::vector<double>& seconds) {

@@ -417,6 +417,20 @@ inline int PlacementList::hierarchy(TenonInt index, List<int> reduce, Array<Teno
       static_cast<int>(reduce.size()), reduce.data(), &levels, hierarchy.data()));
   return levels;
 }
+inline PlacementList& PlacementList::addReduction(List<int> reduce, double bytes,
+    const Where& where) {
+  detail::Call(where).check(TenonPlacementListAddReduction(get(), static_cast<int>(reduce.size()),
+      reduce.data(), bytes));
+  return *this;
+}
+inline PlacementList::PredictResult PlacementList::predict(const Machine& machine,
+    TenonReductionAlgorithm algorithm, int sizeLimit, const Where& where) const {
+  std::vector<double> seconds(detail::size(this->count(where)));
+  TenonInt best{};
+  detail::Call(where).check(TenonPlacementListPredict(get(), machine.get(), algorithm, sizeLimit,
+      seconds.data(), &best));
+  return {std::move(seconds), best};
+}
 inline ReductionPrograms::ReductionPrograms(const PlacementList& list, TenonInt index,
     List<int> reduce, int sizeLimit, const Where& where) {
   detail::Call(where).check(TenonReductionProgramsCreate(list.get(), index,

@@ -829,6 +829,19 @@ public:
   /** Returns the levels of a reduction over some axes. TenonPlacementListGetHierarchy() */
   int hierarchy(TenonInt index, List<int> reduce, Array<TenonInt> hierarchy,
       const Where& where = Where::current()) const;
+  /** Adds a reduction of one step of the job, for which a placement is to be chosen.
+   *  TenonPlacementListAddReduction() */
+  PlacementList& addReduction(List<int> reduce, double bytes,
+      const Where& where = Where::current());
+  /** What predict() returns. */
+  struct PredictResult {
+    std::vector<double> seconds;
+    TenonInt best;
+  };
+  /** Predicts how long all reductions that were added take on a machine, one after the other,
+   *  for each placement, and returns the fastest placement. TenonPlacementListPredict() */
+  PredictResult predict(const Machine& machine, TenonReductionAlgorithm algorithm, int sizeLimit,
+      const Where& where = Where::current()) const;
 };
 
 /** @brief TenonReductionPrograms: multi-step reductions. */

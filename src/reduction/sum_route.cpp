@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Parts the sums of a conversion from the rest by changing the properties of the summed axes alone,
+// at one end or at the other. What is left is a conversion again, which may hold another sum, so the
+// ways are found by recursion.
+#include "reduction/sum_route.hpp"
+
+#include <algorithm>
+#include <ranges>
+
+namespace tenon {
+
+namespace {
+
+using Way = std::vector<Layout>;
+constexpr int kMostSums = 2;
+
+// The axes that are P in one layout and have this property in the other, in the order in which they
+// split its dimension.
+std::vector<int> axesSummedInto(const Layout& from, const Layout& to, Property after) {
+  std::vector<int> axes;
+  const auto add = [&](int axis) {
+    if (from.property(axis).isPartial() && to.property(axis) == after &&
+        !from.grid().isTrivial(axis))
+      axes.push_back(axis);
+  };
+  if (after.isShard())
+    std::ranges::for_each(to.splitAxes(after.dim), add);
+  else
+    std::ranges::for_each(std::views::iota(0, from.grid().axes()), add);
+  return axes;
+}
+
+std::optional<Layout> withAll(Layout layout, const std::vector<int>& axes, Property property,
+                              const Layout* goal) {
+  for (int axis : axes) {
+    std::optional<Layout> next = withProperty(layout, axis, property, goal);
+    if (!next)
+      return std::nullopt;
+    layout = std::move(*next);
+  }
+  return layout;
+}
+
+struct Parting {
+  Layout between;
+  bool sumsFirst;
+};
+
+// One sum parted from the rest, at either end.
+void addPartings(const Layout& from, const Layout& to, std::vector<Parting>& partings) {
+  std::vector<Property> targets;
+  for (int axis = 0; axis < from.grid().axes(); ++axis)
+    if (from.property(axis).isPartial() && !to.property(axis).isPartial() &&
+        std::ranges::find(targets, to.property(axis)) == targets.end())
+      targets.push_back(to.property(axis));
+  for (const Property& after : targets) {
+    std::vector<int> axes = axesSummedInto(from, to, after);
+    if (axes.empty())
+      continue;
+    if (!from.hasHalos())
+      if (auto summed = withAll(from, axes, after, &to); summed && sumBetween(from, *summed))
+        partings.push_back({std::move(*summed), true});
+    std::ranges::reverse(axes);
+    if (!to.hasHalos())
+      if (auto addends = withAll(to, axes, Property::partial(), nullptr);
+          addends && sumBetween(*addends, to))
+        partings.push_back({std::move(*addends), false});
+  }
+}
+
+// Each rank of a sum may take a share of it through the rest, and the shares are gathered last.
+std::vector<Way> waysByShares(const Layout& from, const Layout& to) {
+  std::vector<Way> ways;
+  const std::vector<int> axes = axesSummedInto(from, to, Property::broadcast());
+  for (int d = 0; d < from.rank() && !axes.empty() && !from.hasHalos() && !to.hasHalos(); ++d) {
+    const auto first = withAll(from, axes, Property::shard(d), nullptr);
+    const auto last = withAll(to, axes, Property::shard(d), nullptr);
+    if (!(*first == *last))
+      ways.push_back({*first, *last});
+  }
+  return ways;
+}
+
+// Whether an axis ceases to be P or comes to be B, which the properties tell without a layout being
+// made.
+bool sumsOrCopies(const Layout& from, const Layout& to) {
+  for (int axis = 0; axis < from.grid().axes(); ++axis)
+    if (!(from.property(axis) == to.property(axis)) && !from.grid().isTrivial(axis) &&
+        (from.property(axis).isPartial() || to.property(axis).isBroadcast()))
+      return true;
+  return false;
+}
+
+std::vector<Way> waysOf(const Layout& from, const Layout& to, int mostSums) {
+  std::vector<Way> ways;
+  if (mostSums == 0 || !(from.grid() == to.grid()) || !sumsOrCopies(from, to) ||
+      sumBetween(from, to))
+    return ways;
+  std::vector<Parting> partings, ofAdjoint;
+  addPartings(from, to, partings);
+  addPartings(to.dual(), from.dual(), ofAdjoint);
+  for (const Parting& one : ofAdjoint)
+    partings.push_back({one.between.dual(), !one.sumsFirst});
+  std::vector<Way> byShares = waysByShares(from, to);
+  std::ranges::copy(byShares, std::back_inserter(ways));
+  const auto add = [&](Way way) {
+    if (std::ranges::find(ways, way) == ways.end())
+      ways.push_back(std::move(way));
+  };
+  for (const auto& [between, sumsFirst] : partings) {
+    if (between == from || between == to)
+      continue;
+    add({between});
+    std::vector<Way> rest =
+        sumsFirst ? waysOf(between, to, mostSums - 1) : waysOf(from, between, mostSums - 1);
+    for (Way& way : rest) {
+      way.insert(sumsFirst ? way.begin() : way.end(), between);
+      add(std::move(way));
+    }
+  }
+  return ways;
+}
+
+} // namespace
+
+std::vector<std::vector<Layout>> waysToPartSums(const Layout& from, const Layout& to) {
+  return waysOf(from, to, kMostSums);
+}
+
+SumRoute cheapestSumRoute(const Layout& from, const Layout& to, Index elementBytes,
+                          SumPrices& prices, const PriceOfMove& move) {
+  const auto along = [&](const Way& stops) {
+    SumRoute route;
+    const Layout* at = &from;
+    const auto go = [&](const Layout& next) {
+      const double moved = move(*at, next);
+      const double seconds =
+          std::min(moved, prices.seconds(*at, next, elementBytes).value_or(moved));
+      route.steps.push_back({.from = *at, .to = next, .collective = {}, .seconds = seconds});
+      route.seconds += seconds;
+      at = &next;
+    };
+    std::ranges::for_each(stops, go);
+    go(to);
+    return route;
+  };
+  SumRoute best = along({});
+  if (prices.haveLevels())
+    for (const Way& way : waysToPartSums(from, to))
+      if (SumRoute route = along(way); route.seconds < best.seconds)
+        best = std::move(route);
+  return best;
+}
+
+} // namespace tenon

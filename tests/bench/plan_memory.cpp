@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The memory that a plan predicts for each process beside that which a process takes for it: what its
+// anonymous and shared memory has grown by after some steps of training, by the kernel's count, in
+// which a page that several processes share counts in parts.
+//
+//   OMP_NUM_THREADS=1 mpiexec -n 2 tests/bench/plan_memory NETWORK BATCH OPTIMIZER [TRANSPORT]
+//
+// NETWORK is alexnet, resnet50, unet3d or fno2d; TRANSPORT that of conversions: shared or messages.
+// One line: predicted, measured, their ratio; and what the library itself counts on rank 0, without the
+// optimizer's: kept for adjoints, shared by turns, parameters, messages and scratch; in MiB.
+#include "comm/mpi.hpp"
+#include "comm/session/session.hpp"
+#include "dtensor/fill.hpp"
+#include "layer/networks/network_file.hpp"
+#include "plan/layer_plan.hpp"
+#include "programs/sum_by_program.hpp"
+#include "support/world.hpp"
+#include "sys/options/options.hpp"
+#include "train/optimizer.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+namespace tenon::bench {
+namespace {
+
+constexpr int kSteps = 3;
+
+struct Subject {
+  const char* name;
+  Shape sample;
+};
+const Subject kSubjects[] = {{"alexnet", {3, 227, 227}},
+                             {"resnet50", {3, 224, 224}},
+                             {"unet3d", {3, 48, 48, 48}},
+                             {"fno2d", {12, 64, 64}}};
+
+// Bytes of this process that no file holds; of what others have mapped too, its part.
+double ownMemory() {
+  std::ifstream rollup("/proc/self/smaps_rollup");
+  double kilobytes = 0;
+  for (std::string name; rollup >> name;)
+    if (double value = 0; (name == "Pss_Anon:" || name == "Pss_Shmem:") && rollup >> value)
+      kilobytes += value;
+  return 1024 * kilobytes;
+}
+
+double largestOf(double mine) {
+  double largest = mine;
+  MPI_Allreduce(&mine, &largest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  return largest;
+}
+
+void run(const Subject& subject, Index batch, const std::string& optimizerType,
+         const std::string& transport) {
+  const CommPtr comm = test::world();
+  const double before = ownMemory();
+  const auto plan = makeRef<LayerPlan>(
+      readNetwork(comm, fmt::format("{}/{}.json", TENON_TEST_NETWORKS, subject.name)), batch);
+  plan->set("input_shape", subject.sample);
+  plan->set("optimizer_state", Index(optimizerType == "adam" ? 2 : 1));
+  plan->setUp();
+  Layer& network = plan->layer();
+  network.initialize(1, 0);
+  const auto tensor = [&](const Layout& layout) {
+    return makeRef<DTensor>(comm, layout, network.dataType());
+  };
+  const Layout output = network.outputLayout(plan->inputLayout());
+  const auto x = tensor(plan->inputLayout()), y = tensor(output), dy = tensor(output.dual());
+  fillUniform(*x, 1, 1, -1, 1);
+  fillUniform(*dy, 1, 2, -1e-3, 1e-3);
+  const Ref<Optimizer> optimizer = makeOptimizer(optimizerType, Ref<Layer>::share(&network));
+  optimizer->set("learning_rate", 1e-6);
+  for (int step = 0; step < kSteps; ++step) {
+    network.apply(*x, *y);
+    network.applyAdjoint(*dy, nullptr);
+    optimizer->step();
+  }
+  MPI_Barrier(comm->mpi());
+  const double measured = largestOf(ownMemory() - before), mib = 0x1p20;
+  const LayerPlan::Memory held = plan->memory();
+  if (comm->rank() == 0)
+    fmt::print(
+        "{:<9} {:>5} {:>3} {:<5} {:<9} {:>8.1f} {:>8.1f} {:>6.3f}   {:.1f} {:.1f} {:.1f} {:.1f} "
+        "{:.1f}\n",
+        subject.name, batch, comm->size(), optimizerType, transport, plan->found().bytes / mib,
+        measured / mib, plan->found().bytes / measured, double(held.kept) / mib,
+        double(held.shared) / mib, double(held.parameters) / mib, double(held.messages) / mib,
+        double(held.scratch) / mib);
+}
+
+void runAs(int argc, char** argv) {
+  if (argc < 4)
+    throw Error(TENON_ERR_ARG, "pass a network, a batch and an optimizer: alexnet 64 adam");
+  const std::string transport = argc > 4 ? argv[4] : "auto";
+  options().set("-tenon_conversion_transport", transport);
+  for (const Subject& subject : kSubjects)
+    if (subject.name == std::string(argv[1]))
+      return run(subject, std::atoi(argv[2]), argv[3], transport);
+  throw Error(TENON_ERR_ARG, fmt::format("there is no network '{}'", argv[1]));
+}
+
+} // namespace
+} // namespace tenon::bench
+
+int main(int argc, char** argv) {
+  using namespace tenon;
+  registerWaysToSum();
+  initialize(&argc, &argv, MPI_COMM_NULL, "");
+  int code = 0;
+  try {
+    bench::runAs(argc, argv);
+  } catch (const Error& error) {
+    fmt::print(stderr, "plan_memory: {}\n", error.text());
+    code = 1;
+  }
+  finalize();
+  return code;
+}

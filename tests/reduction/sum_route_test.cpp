@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Conversions that sum and do more, in steps: which there are, and which costs least.
+#include "reduction/sum_route.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace tenon {
+namespace {
+
+const GridPtr kGrid = Grid::make({4, 2});
+
+Layout on(const char* properties, const GridPtr& grid = kGrid) {
+  return Layout({.shape = {16, 32}, .grid = grid, .properties = parseProperties(properties)});
+}
+
+std::vector<std::string> textsOf(const char* from, const char* to) {
+  std::vector<std::string> texts;
+  for (const auto& way : waysToPartSums(on(from), on(to))) {
+    std::string text;
+    for (const Layout& between : way)
+      text += (text.empty() ? "" : " ") + describe(between.properties());
+    texts.push_back(std::move(text));
+  }
+  std::ranges::sort(texts);
+  return texts;
+}
+
+TEST(SumRoute, SumsComeFirstOrLast) {
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(textsOf("P,S0", "B,S1"), (Texts{"B,S0", "P,S1", "S0,S0 S0,S1", "S1,S0 S1,S1"}));
+  EXPECT_EQ(textsOf("P,S0", "R,S1"), (Texts{"P,S1", "R,S0"}));
+  EXPECT_EQ(textsOf("R,S0", "B,S1"), (Texts{"B,S0", "R,S1"}));
+  EXPECT_EQ(textsOf("S0,S0", "S1,B"), (Texts{"S0,B", "S1,S0"}));
+  // Another goal on each axis: one sum is the rest of the other.
+  EXPECT_EQ(textsOf("P,P", "B,R"), (Texts{"B,P", "P,R", "S0,P S0,R", "S1,P S1,R"}));
+  // A gather as well: it may come between.
+  const Texts many = textsOf("P,S0", "B,B");
+  EXPECT_NE(std::ranges::find(many, "B,S0"), many.end());
+  EXPECT_NE(std::ranges::find(many, "P,B"), many.end());
+}
+
+TEST(SumRoute, ThereIsNothingToPart) {
+  for (const auto& [from, to] : {std::pair("P,S0", "B,S0"),
+                                 {"P,P", "S0,S0"},
+                                 {"P,S0", "P,S1"},
+                                 {"S0,S1", "S1,S0"},
+                                 {"B,S0", "B,S1"},
+                                 {"B,B", "P,S0"}})
+    EXPECT_TRUE(waysToPartSums(on(from), on(to)).empty()) << from << " -> " << to;
+}
+
+// Backwards the ways are those of the adjoint.
+TEST(SumRoute, WaysAreThoseOfTheAdjoint) {
+  for (const auto& [from, to] : {std::pair("P,S0", "B,S1"),
+                                 {"S1,S0", "B,S1"},
+                                 {"P,P", "B,R"},
+                                 {"P,S0", "B,B"},
+                                 {"P,S1", "S0,S0"}}) {
+    auto there = waysToPartSums(on(from), on(to));
+    auto back = waysToPartSums(on(to).dual(), on(from).dual());
+    EXPECT_EQ(there.size(), back.size());
+    for (auto& way : back) {
+      std::ranges::reverse(way);
+      for (Layout& between : way)
+        between = between.dual();
+      EXPECT_NE(std::ranges::find(there, way), there.end()) << from << " -> " << to;
+    }
+  }
+}
+
+SumRoute cheapest(const Layout& from, const Layout& to, const LinkRates& rates, int ranks) {
+  SumPrices prices(rates, ranks);
+  return cheapestSumRoute(from, to, 8, prices, [&](const Layout& begin, const Layout& end) {
+    return priceOfExchange(begin, end, 8, rates, Looks::All).seconds;
+  });
+}
+
+// Four nodes of two, whose NIC has half the rank's bandwidth for each of them, and nothing else costs. All
+// nodes sum what each rank has, h = 16 32 8 / 2 bytes of P,S0. Summed first: 2 (3/4) h leave by each rank
+// for a scatter and a gather; then the pair in a node exchanges half of what each has, h / 2 at full rate.
+// In one exchange each rank sends h/2 to each of 3 other nodes twice, its own part and that of its neighbour.
+TEST(SumRoute, TakesTheCheapestSteps) {
+  const LinkRates links{
+      .latency = 1e-12, .overhead = 1e-15, .bandwidth = 1e6, .copyBandwidth = 1e15};
+  const LinkRates rates = withAssumedNodes(links, {4, 2});
+  const Layout from = on("P,S0"), to = on("B,S1");
+  const double h = 16.0 * 32 * 8 / 2;
+  const SumRoute best = cheapest(from, to, rates, 8);
+  ASSERT_EQ(best.steps.size(), 2u);
+  EXPECT_EQ(best.steps.front().to, on("B,S0"));
+  EXPECT_NEAR(best.steps.front().seconds, 1.5 * h / 0.5e6, 1e-6);
+  EXPECT_NEAR(best.steps.back().seconds, 0.5 * h / 1e6, 1e-6);
+  EXPECT_NEAR(best.seconds, 3.5 * h / 1e6, 1e-6);
+  const SumRoute direct = cheapest(from, to, links, 8); // without levels there are no programs
+  EXPECT_EQ(direct.steps.size(), 1u);
+  // The rest first, where it makes less of what is summed.
+  const SumRoute last = cheapest(on("P,B"), on("B,S0"), rates, 8);
+  ASSERT_EQ(last.steps.size(), 2u);
+  EXPECT_EQ(last.steps.front().to, on("P,S0"));
+  EXPECT_NEAR(last.seconds, 1.5 * h / 0.5e6, 1e-6);
+}
+
+} // namespace
+} // namespace tenon
