@@ -19,7 +19,7 @@ public:
   bool looksAt(const SumTask& sum) const override { return sum.policy.mode != RouteMode::Chain; }
   std::string agreedText(const SumTask&) const override { return "; sums by " + name_; }
   SumOffer offer(const SumTask& sum) const override {
-    asked = sum.change.axes;
+    asked = sum.change ? sum.change->axes : std::vector<int>{};
     SumOffer offer{.make = {}, .seconds = seconds_, .why = name_ + " has its reasons"};
     if (takes_)
       offer.make = [sum, this] {
