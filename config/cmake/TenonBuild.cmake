@@ -68,6 +68,7 @@ if(TENON_TEST_DRAWS EQUAL 100)
   set(TENON_TEST_RANKS_ALL 6 8)
 endif()
 option(TENON_TEST_DELAYS "Let the ranks of tests fall behind now and then, so that messages arrive in other orders" OFF)
+option(TENON_TEST_SLEEP "Let the ranks of tests sleep while they wait, for machines that also do other work" OFF)
 option(TENON_TEST_KEEP_PLUGINS
   "Run the tests with libraries never closed, so that LeakSanitizer can name MPI's plugins" OFF)
 set(TENON_TEST_NETWORKS ${PROJECT_SOURCE_DIR}/share/tenon/networks CACHE STRING
@@ -230,7 +231,7 @@ function(tenon_find_standin test)
 endfunction()
 
 # More ranks than cores must yield, as root too, with one compute thread each. Open MPI does so when
-# told; MPICH needs tests/support/yield_in_ucx.c. They sleep instead (yield_by_sleeping.c). The time limit is one for hangs.
+# told; MPICH needs tests/support/yield_in_ucx.c. The time limit is one for hangs.
 function(tenon_test_environment name)
   math(EXPR limit "600 * ${TENON_TEST_PATIENCE}")
   set_tests_properties(${name} PROPERTIES TIMEOUT ${limit})
