@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <numeric>
 
 namespace tenon {
@@ -170,8 +171,11 @@ std::optional<ModelConstant> ModelConstant::sliced(int dim, Index begin, Index e
   for (Index i = begin; step > 0 ? i < end : i > end; i += step)
     places.push_back(i);
   made.shape_[d] = static_cast<Index>(places.size());
-  const Index inner = elementsOf({shape_.begin() + dim + 1, shape_.end()});
-  const Index outer = elementsOf({shape_.begin(), shape_.begin() + dim});
+  const auto product = [](auto first, auto last) {
+    return std::accumulate(first, last, Index(1), std::multiplies<>());
+  };
+  const Index inner = product(shape_.begin() + dim + 1, shape_.end());
+  const Index outer = product(shape_.begin(), shape_.begin() + dim);
   made.numbers_.clear();
   for (Index o = 0; o < outer; ++o)
     for (const Index i : places) {

@@ -185,7 +185,7 @@ const StoredDataset& datasetOf(const std::string& name, const StoredFile& file, 
 
 // Topology and geometry.
 std::string unstructured(const std::string& name, const StoredFile& file) {
-  const MeshShape& shape = meshShape(valueOf<std::string>(name, file, kMeshShape));
+  const MeshShape shape = meshShape(valueOf<std::string>(name, file, kMeshShape));
   const StoredDataset &places = datasetOf(name, file, kMeshPlaces),
                       &corners = datasetOf(name, file, kMeshCorners);
   return fmt::format("        <Topology TopologyType=\"{}\" NodesPerElement=\"{}\" "
