@@ -31,6 +31,9 @@ Stream Stream::make() {
 Stream Stream::wrap(void*) {
   refuse();
 }
+Stream Stream::ofCaller(void*) {
+  refuse();
+}
 Event Stream::record() const {
   refuse();
 }
