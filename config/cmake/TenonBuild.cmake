@@ -62,10 +62,10 @@ set(TENON_TEST_LAUNCHER "" CACHE STRING
   "Program with arguments that every test program and tutorial runs under, such as valgrind")
 set(TENON_TEST_RANKS_DEEP "" CACHE STRING
   "Numbers of ranks above those of the other tests, for those that gain from them, such as 12;16")
-set(TENON_TEST_DRAWS 50 CACHE STRING "Percentage of the draws that the tests' widest sweeps make")
+set(TENON_TEST_DRAWS 25 CACHE STRING "Percentage of the draws that the tests' widest sweeps make")
 set(TENON_TEST_RANKS_ALL "") # numbers of ranks that only runs with all draws have, where fewer show nearly as much
 if(TENON_TEST_DRAWS EQUAL 100)
-  set(TENON_TEST_RANKS_ALL 6 8)
+  set(TENON_TEST_RANKS_ALL 2 4 6 8)
 endif()
 option(TENON_TEST_DELAYS "Let the ranks of tests fall behind now and then, so that messages arrive in other orders" OFF)
 option(TENON_TEST_SLEEP "Let the ranks of tests sleep while they wait, for machines that also do other work" OFF)
@@ -82,6 +82,7 @@ set(TENON_TEST_PATIENCE 1 CACHE STRING
 function(tenon_add_test name)
   cmake_parse_arguments(TEST "" "" "SOURCES;RANKS;LINK;ARGS" ${ARGN})
   add_executable(${name} ${TEST_SOURCES})
+  set_target_properties(${name} PROPERTIES UNITY_BUILD_BATCH_SIZE 24)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   if(TEST_RANKS)
     list(REMOVE_DUPLICATES TEST_RANKS)

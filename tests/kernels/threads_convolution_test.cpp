@@ -33,12 +33,12 @@ std::vector<T> everyResult(const ConvolutionShape& shape, Backend backend, const
   return y;
 }
 
-struct Case {
+struct ThreadedCase {
   const char* what;
   ConvolutionShape shape;
 };
 
-const Case kCases[] = {
+const ThreadedCase kThreadedCases[] = {
     {"tiles of large images", {2, 5, 6, {2, {90, 91}, {90, 91}, {3, 3}, {1, 1}, {1, 1}, {1, 1}}}},
     {"several small images", {70, 7, 6, {2, {8, 8}, {8, 8}, {3, 3}, {1, 1}, {1, 1}, {1, 1}}}},
     {"one tap", {3, 6, 7, {2, {60, 60}, {60, 60}, {1, 1}, {1, 1}, {1, 1}, {0, 0}}}},
@@ -54,7 +54,7 @@ TYPED_TEST_SUITE(ConvolutionThreads, RealTypes);
 TYPED_TEST(ConvolutionThreads, GiveTheSameBits) {
   using T = TypeParam;
   Draw draw(23);
-  for (const Case& c : kCases) {
+  for (const ThreadedCase& c : kThreadedCases) {
     const Operands<T> operands(draw, c.shape);
     for (Backend backend : fastBackends<T>())
       expectSameForAllThreads(c.what, [&] { return everyResult<T>(c.shape, backend, operands); });
@@ -69,7 +69,7 @@ TYPED_TEST(ConvolutionThreads, OfTheDirectOneGiveTheSameBitsOnAnyNumbers) {
   if (directInstructionSets().empty())
     GTEST_SKIP() << "the processor has neither AVX2 with FMA nor NEON";
   Draw draw(24);
-  for (const Case& c : kCases) {
+  for (const ThreadedCase& c : kThreadedCases) {
     ConvolutionShape shape = c.shape;
     shape.window.stride[shape.window.rank - 1] = 1;
     Operands<T> operands(draw, shape);

@@ -71,7 +71,7 @@ std::vector<Sample> samples() {
 }
 
 // Grids of all ranks: one axis, and two where that can be.
-std::vector<GridPtr> grids() {
+std::vector<GridPtr> gridsOfAllRanks() {
   const int ranks = world()->size();
   std::vector<GridPtr> all = {Grid::make({ranks})};
   for (int rows = 2; rows < ranks; ++rows)
@@ -185,7 +185,8 @@ public:
   }
   Count adjoint(bool wanted) const {
     Count sum{(wanted ? work_.adjoint : 0) + work_.adjointParameters, 0, 0};
-    for (const Step& step : adjointPass(list_, Chosen(list_.inputs().size(), wanted)).steps) {
+    for (const tenon::Step& step :
+         adjointPass(list_, Chosen(list_.inputs().size(), wanted)).steps) {
       if (step.what != Do::Begin && step.what != Do::Apply)
         continue;
       const OperatorEntry& op = list_.operators()[list_.maps()[step.map].object];
@@ -295,7 +296,7 @@ protected:
 // other numbers of ranks; of the words on several axes five, spread evenly, meet one.
 TEST_F(Forms, AreTheSetUpLayers) {
   for (const Sample& sample : samples())
-    for (const GridPtr& grid : grids()) {
+    for (const GridPtr& grid : gridsOfAllRanks()) {
       std::vector<Layouts> layouts; // by input
       for (const Shape& shape : sample.inputs)
         layouts.push_back(layoutsOn(grid, shape));

@@ -15,7 +15,7 @@ namespace {
 using test::tensor;
 using test::world;
 
-const Shape kShape = {3, 2, 4, 5};
+const Shape kFields = {3, 2, 4, 5};
 constexpr Index kCells = 3 * 2 * 4 * 5, kPerSample = 2 * 4 * 5;
 
 double valueAt(Index i) {
@@ -29,7 +29,7 @@ double weightAt(Index i) {
   return i % 3 == 1 ? 0 : 0.5 + 0.25 * static_cast<double>(i % 4);
 }
 
-struct Problem {
+struct LossCase {
   std::string type, reduction, weights;
   std::vector<std::pair<const char*, SettingValue>> settings = {};
 
@@ -50,14 +50,14 @@ void scale(Wanted& wanted, double factor) {
     g *= factor;
 }
 
-double weightsOfCells(const Problem& p) {
+double weightsOfCells(const LossCase& p) {
   double sum = 0;
   for (Index i = 0; i < kCells; ++i)
     sum += p.cellWeight(i);
   return sum;
 }
 
-Wanted ofElements(const Problem& p) {
+Wanted ofElements(const LossCase& p) {
   constexpr double kDelta = 0.6;
   Wanted wanted;
   for (Index i = 0; i < kCells; ++i) {
@@ -79,11 +79,11 @@ Wanted ofElements(const Problem& p) {
   return wanted;
 }
 
-Wanted ofSamples(const Problem& p) {
+Wanted ofSamples(const LossCase& p) {
   constexpr double kEpsilon = 0.125;
   Wanted wanted;
   double terms = 0;
-  for (Index n = 0; n < kShape[0]; ++n) {
+  for (Index n = 0; n < kFields[0]; ++n) {
     const double w = p.weights == "sample" ? weightAt(n) : 1;
     double error = 0, size = 0;
     for (Index i = n * kPerSample; i < (n + 1) * kPerSample; ++i) {
@@ -103,16 +103,16 @@ Wanted ofSamples(const Problem& p) {
   return wanted;
 }
 
-Wanted ofGradients(const Problem& p, bool periodic, bool withTarget) {
+Wanted ofGradients(const LossCase& p, bool periodic, bool withTarget) {
   const double spacing[] = {0.5, 0.2};
   Wanted wanted;
   const auto error = [&](Index i) { return valueAt(i) - (withTarget ? targetAt(i) : 0); };
   for (Index i = 0; i < kCells; ++i)
     for (int d : {2, 3}) {
-      const Index step = d == 2 ? kShape[3] : 1, at = i / step % kShape[d];
-      if (at + 1 == kShape[d] && !periodic)
+      const Index step = d == 2 ? kFields[3] : 1, at = i / step % kFields[d];
+      if (at + 1 == kFields[d] && !periodic)
         continue;
-      const Index j = at + 1 == kShape[d] ? i - at * step : i + step;
+      const Index j = at + 1 == kFields[d] ? i - at * step : i + step;
       const double w = p.cellWeight(i), slope = (error(j) - error(i)) / spacing[d - 2];
       wanted.loss += w * slope * slope;
       wanted.gradient[j] += 2 * w * slope / spacing[d - 2];
@@ -129,7 +129,7 @@ Ref<DTensor> filled(const Layout& layout, TenonDataType type, double (*f)(Index)
   return made;
 }
 
-void expectWanted(test::LayoutDraw& draw, const Problem& p, const Wanted& wanted,
+void expectWanted(test::LayoutDraw& draw, const LossCase& p, const Wanted& wanted,
                   TenonDataType type) {
   const auto layer = test::newLayer(world(), p.type);
   layer->setDataType(type);
@@ -137,15 +137,15 @@ void expectWanted(test::LayoutDraw& draw, const Problem& p, const Wanted& wanted
   layer->set("loss_weights", p.weights);
   for (const auto& [name, value] : p.settings)
     layer->set(name, value);
-  test::Step step(layer, test::drawInput(draw, kShape), type);
+  test::Step step(layer, test::drawInput(draw, kFields), type);
   const auto there = [&](const Shape& shape) {
     return draw.layout(shape, draw.grid(world()->size(), 2), 0, true);
   };
   if (layer->declaration().takesTarget())
-    layer->setTarget(filled(there(kShape), draw.chance(50) ? type : TENON_FLOAT64, targetAt));
+    layer->setTarget(filled(there(kFields), draw.chance(50) ? type : TENON_FLOAT64, targetAt));
   if (p.weights != "none")
     layer->setTargetWeights(
-        filled(there(p.weights == "sample" ? Shape{kShape[0]} : kShape), type, weightAt));
+        filled(there(p.weights == "sample" ? Shape{kFields[0]} : kFields), type, weightAt));
   fillByIndex(*step.x, valueAt);
   const double tolerance = type == TENON_FLOAT32 ? 1e-5 : 1e-13;
   const std::string what = p.text() + " of " + step.x->layout().describe();
@@ -170,7 +170,7 @@ void expectDefinition(const std::string& type, const Define& wanted,
   for (const char* reduction : {"mean", "sum"})
     for (const char* weights : {"none", "sample", "element"})
       for (int i = 0; i < 3; ++i) {
-        const Problem p{type, reduction, weights, settings};
+        const LossCase p{type, reduction, weights, settings};
         expectWanted(draw, p, wanted(p), i == 1 ? TENON_FLOAT32 : TENON_FLOAT64);
       }
 }
@@ -189,7 +189,7 @@ TEST(Losses, GradientPenaltyEqualsItsDefinition) {
   for (bool periodic : {false, true})
     for (bool withTarget : {false, true})
       expectDefinition("gradientpenalty",
-                       [=](const Problem& p) { return ofGradients(p, periodic, withTarget); },
+                       [=](const LossCase& p) { return ofGradients(p, periodic, withTarget); },
                        {{"spacing", std::string("0.5,0.2")},
                         {"periodic", periodic},
                         {"with_target", withTarget}});

@@ -15,16 +15,16 @@ using test::world;
 const Shape kPredicted = {5, 4, 3};
 constexpr Index kCount = 5 * 4 * 3;
 
-double valueAt(Index i) {
+double predictedAt(Index i) {
   return static_cast<double>(i % 7) - 2.5;
 }
-double targetAt(Index i) {
+double wantedAt(Index i) {
   return static_cast<double>(i % 5) - 1.25;
 }
 
 Ref<DTensor> targetIn(const Layout& layout, TenonDataType type) {
   const auto target = tensor(layout, type);
-  fillByIndex(*target, targetAt);
+  fillByIndex(*target, wantedAt);
   return target;
 }
 
@@ -33,12 +33,12 @@ void expectRight(const Layout& input, const Ref<DTensor>& target, TenonDataType 
   layer->setTarget(target);
   test::Step step(layer, input, type);
   const std::string what = input.describe() + ", target " + target->layout().describe();
-  fillByIndex(*step.x, valueAt);
+  fillByIndex(*step.x, predictedAt);
   step.apply();
   double loss = 0;
   std::vector<double> gradient;
   for (Index i = 0; i < kCount; ++i) {
-    const double difference = valueAt(i) - targetAt(i);
+    const double difference = predictedAt(i) - wantedAt(i);
     loss += difference * difference / kCount;
     gradient.push_back(0.5 * 2 * difference / kCount);
   }

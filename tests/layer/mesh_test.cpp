@@ -6,6 +6,7 @@
 #include "layer/derivatives/derivative_check.hpp"
 #include "layer/networks/network_file.hpp"
 #include "layer_run.hpp"
+#include "support/draws.hpp"
 #include "support/mesh_graph.hpp"
 
 #include <tenon/edges.h>
@@ -232,7 +233,7 @@ void expectLinear(const LinearCase& c, const MeshGraph& graph, const MeshPart& p
 }
 
 TEST(MeshLayers, AreTheirDefinitions) {
-  for (unsigned seed = 0; seed < 12; ++seed) {
+  for (unsigned seed = 0, end = test::draws(24); seed < end; ++seed) {
     const MeshGraph graph(seed, seed % 2);
     const bool weighted = seed % 3 == 1;
     const MeshPart part(world(), graph, seed, {.weighted = weighted, .keyed = seed % 4 != 3});

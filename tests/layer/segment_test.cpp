@@ -3,6 +3,7 @@
 // time and with dropout, and it holds less memory.
 #include "layer_run.hpp"
 
+#include "support/draws.hpp"
 #include "sys/expect_error.hpp"
 #include "sys/memory/memory.hpp"
 
@@ -101,8 +102,8 @@ Unrolled unroll(const Ref<Layer>& net, const Layout& field, TenonDataType type) 
 }
 
 std::vector<TenonDataType> types() {
-  return world()->size() > 4 ? std::vector{TENON_FLOAT64}
-                             : std::vector{TENON_FLOAT64, TENON_FLOAT32};
+  return world()->size() > 4 || !test::drawsAll() ? std::vector{TENON_FLOAT64}
+                                                  : std::vector{TENON_FLOAT64, TENON_FLOAT32};
 }
 
 std::vector<Layout> fields() {

@@ -2,6 +2,7 @@
 // Layers that move, multiply or normalise elements: against their definitions in plain loops.
 #include "layer/derivatives/derivative_check.hpp"
 #include "run_layer.hpp"
+#include "support/draws.hpp"
 
 namespace tenon {
 namespace {
@@ -212,7 +213,7 @@ void expectBroadcast(const std::string& type, TenonDataType dataType, double tol
                                                        {{4, 6}, {4, 6}}};
   test::LayoutDraw draw(83);
   for (const auto& [first, second] : shapes)
-    for (int i = 0; i < 12; ++i) {
+    for (int i = 0, end = test::draws(12); i < end; ++i) {
       const auto layer = test::layerWith(type, {});
       layer->setDataType(dataType);
       const Layouts inputs = {test::drawInput(draw, first), test::drawInput(draw, second)};

@@ -15,4 +15,9 @@ inline int draws(int all) {
   return std::max(1, all * percent / 100);
 }
 
+// Whether this is a run of all draws.
+inline bool drawsAll() {
+  return TENON_TEST_DRAWS == 100;
+}
+
 } // namespace tenon::test
