@@ -172,8 +172,9 @@ void saveWeights(Layer& layer, const std::string& path) {
   // the others learn of the failure at the end.
   std::optional<Error> failure;
   for (const NamedTensor& named : namedTensors(layer)) {
+    // By its address: GCC 13 takes a reference for one into the function's object.
     const DTensor& value =
-        std::visit([](const auto& of) -> const DTensor& { return of->value(); }, named.of);
+        *std::visit([](const auto& of) -> const DTensor* { return &of->value(); }, named.of);
     DTensor whole(layer.comm(), wholeOnRoot(value.layout().shape()), value.dataType(),
                   value.space());
     makeConversion(layer.comm(), value.layout(), whole.layout(), value.dataType())
