@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Sequence
+from typing import Any, Iterator, Sequence
 
 import numpy
 
-from .calls import Layer, Layout
+from .calls import DTensor, Layer, Layout
 
 
 def layer_of_model(path: str | os.PathLike[str], layouts: Layout | Sequence[Layout], **settings: Any) -> tuple[Layer, list[Layout]]:
@@ -27,17 +27,25 @@ def load(path: str | os.PathLike[str], layout: Layout | Sequence[Layout], **sett
     return layer.set_up_many(layouts)
 
 
-def weights(layer: Layer) -> dict[str, numpy.ndarray]:
-    """The whole parameters of a layer or network by name, as arrays of NumPy on all ranks. Collective on the layer."""
-    found = {}
+def carried(layer: Layer) -> Iterator[DTensor]:
+    """The parameters of a layer, and its states."""
     for index in range(layer.parameter_count()):
-        parameter = layer.parameter(index)
-        low, high = parameter.box()
-        blocks = layer.comm().allgather((low, high, parameter.numpy()))
-        whole = numpy.empty(parameter.layout().shape(), blocks[0][2].dtype)
+        yield layer.parameter(index)
+    for index in range(layer.state_count()):
+        yield layer.state(index)
+
+
+def weights(layer: Layer) -> dict[str, numpy.ndarray]:
+    """The whole parameters and running statistics of a layer or network by name, as arrays of NumPy on all ranks. Collective on
+    the layer."""
+    found = {}
+    for tensor in carried(layer):
+        low, high = tensor.box()
+        blocks = layer.comm().allgather((low, high, tensor.numpy()))
+        whole = numpy.empty(tensor.layout().shape(), blocks[0][2].dtype)
         for first, last, block in blocks:
             whole[tuple(slice(l, h) for l, h in zip(first, last))] = block
-        found[parameter.name()] = whole
+        found[tensor.name()] = whole
     return found
 
 

@@ -9,9 +9,9 @@ on every copy it counts as often as there are copies.
 
 Every call is collective: all ranks run the same forward and backward passes in the same order."""
 from . import nn
-from .functions import (Module, Operator, allgather, allreduce, broadcast, gather, gather_state_dict, halo_exchange, reducescatter,
-                        repartition, scatter, scatter_state_dict, sum_reduce)
+from .functions import (Module, Operator, allgather, allreduce, broadcast, clip_grad_norm_, gather, gather_state_dict, halo_exchange,
+                        reducescatter, repartition, scatter, scatter_state_dict, sum_reduce)
 from .models import difference, load
 
-__all__ = ['Module', 'Operator', 'allgather', 'allreduce', 'broadcast', 'difference', 'gather', 'gather_state_dict', 'halo_exchange',
+__all__ = ['Module', 'Operator', 'allgather', 'allreduce', 'broadcast', 'clip_grad_norm_', 'difference', 'gather', 'gather_state_dict', 'halo_exchange',
            'load', 'nn', 'reducescatter', 'repartition', 'scatter', 'scatter_state_dict', 'sum_reduce']
