@@ -18,7 +18,7 @@ from torch.autograd.function import once_differentiable
 
 from ..arrays import memory_of, place_array, place_array_read, placed, span
 from ..calls import DataType, DTensor, Layer, Layout, LinearOp, MemorySpace
-from ..models import weights
+from ..models import names_of, parameters_of, states_of, weights
 from ..runtime import address, check, function, int as c_int, long
 
 apply, apply_adjoint = (function(f'TenonLinearOpApply{which}', c_int, *[address] * 3) for which in ('', 'Adjoint'))
@@ -281,23 +281,16 @@ class Module(torch.nn.Module):
                 self.outputs.append(Port(y.layout(), y.data_type(), 'the output' + f' {index}' * (count > 1)))
         self.is_repeatable = not varies(layer) if is_repeatable is None else is_repeatable
         self.pending: list[weakref.ref[Evaluation]] = []
-        self.slots: list[DTensor] = []  # of parameters,
-        self.states: list[DTensor] = []  # and of buffers
-        self.versions: list[int] = []
-        self.addresses: list[int] = []
-        for index in range(layer.parameter_count()):
-            self.add(layer.parameter(index))
+        self.slots, self.states = parameters_of(layer), states_of(layer)  # of parameters, and of buffers
+        self.names = names_of(layer, [*self.slots, *self.states])
+        for number, (name, tensor) in enumerate(zip(map(self.parameter_name, self.names), (*self.slots, *self.states))):
+            if number < len(self.slots):
+                self.register_parameter(name, torch.nn.Parameter(tensor_on(tensor)))
+            else:
+                self.register_buffer(name, tensor_on(tensor))
+        self.versions = [parameter._version for parameter in self._parameters.values()]
+        self.addresses = [parameter.data_ptr() for parameter in self._parameters.values()]
         self.count_copies()
-        for index in range(layer.state_count()):
-            self.states.append(layer.state(index))
-            self.register_buffer(self.parameter_name(self.states[-1].name()), tensor_on(self.states[-1]))
-
-    def add(self, parameter):
-        name, tensor = self.parameter_name(parameter.name()), tensor_on(parameter)
-        self.register_parameter(name, torch.nn.Parameter(tensor))
-        self.slots.append(parameter)
-        self.versions.append(self._parameters[name]._version)
-        self.addresses.append(tensor.data_ptr())
 
     def count_copies(self):
         """Says of each parameter on how many ranks each of its elements lies: see clip_grad_norm_()."""
@@ -414,8 +407,8 @@ class Module(torch.nn.Module):
         each rank takes its block. Names are those of this module's parameters, or Tenon's, which are PyTorch's in a trained
         network."""
         with torch.no_grad():
-            for (name, tensor), slot in zip(self.tensors(), (*self.slots, *self.states)):
-                whole = values[name] if name in values else values[slot.name()]
+            for (name, tensor), slot, of_tenon in zip(self.tensors(), (*self.slots, *self.states), self.names):
+                whole = values[name] if name in values else values[of_tenon]
                 tensor.copy_(block(slot, whole))
             for name, buffer in self.counts().items():
                 if name in values:

@@ -186,6 +186,8 @@ class ChannelNorm(Single):
 
 
 class BatchNorm(ChannelNorm):
+    num_batches_tracked: torch.Tensor
+
     def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
                  track_running_stats: bool = True, *, layout: Layout, **common: Any) -> None:
         self.check(layout)
@@ -301,6 +303,7 @@ class Flatten(Single):
 
 class PReLU(Single):
     """torch.nn.PReLU on a layout, with a slope for each channel."""
+    weight: torch.Tensor
 
     def __init__(self, num_parameters: int = 1, init: float = 0.25, *, layout: Layout, **common: Any) -> None:
         refuse('num_parameters', num_parameters, layout.shape()[1], why='each channel has a slope')
