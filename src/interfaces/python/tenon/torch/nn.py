@@ -7,7 +7,7 @@ elements unless it is given. Parameters begin with Tenon's initial values (`init
 argument of torch.nn asks for that Tenon has not is a ValueError with its name."""
 from __future__ import annotations
 
-from typing import Any, Sequence, Union
+from typing import TYPE_CHECKING, Any, Sequence, Union
 
 import torch
 from mpi4py import MPI
@@ -333,8 +333,8 @@ Identity = derived('Identity', Pointwise)
 ELU, CELU = (derived(name, Pointwise, kind=name.lower(), arguments=(('alpha', 'alpha', 1.0),)) for name in ('ELU', 'CELU'))
 
 
-def __getattr__(name: str) -> Any:
-    if hasattr(torch.nn, name):
-        raise AttributeError(f'tenon.torch.nn has no {name}: Module(tenon.Layer(comm, type, ...), layout) makes a module of any layer '
-                             'of Tenon, and what works on each element by itself can be that of torch.nn')
-    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+if not TYPE_CHECKING:
+    def __getattr__(name):
+        why = (': Module(tenon.Layer(comm, type, ...), layout) makes a module of any layer of Tenon, and what works on each element '
+               'by itself can be that of torch.nn' if hasattr(torch.nn, name) else '')
+        raise AttributeError(f'{__name__} has no {name}{why}')
