@@ -140,7 +140,7 @@ class Operators(unittest.TestCase):
                     self.assertTrue(torch.autograd.gradcheck(function, x, check_forward_ad=True))
                     self.assertTrue(torch.autograd.gradgradcheck(lambda a: function(a) ** 2, x))
         self.assertEqual(set(self.functions()) - {'Operator'}, set(tt.__all__) - {
-            'Module', 'Operator', 'clip_grad_norm_', 'difference', 'load', 'nn', 'gather_state_dict', 'scatter_state_dict'})
+            'Module', 'Operator', 'clip_grad_norm_', 'difference', 'load', 'nn', 'gather_state_dict', 'scatter_state_dict', 'total'})
 
     def test_wrong_tensors(self):
         halo = tt.halo_exchange(self.plain, self.wide)
@@ -474,9 +474,10 @@ class Layers(unittest.TestCase):
             optimizer = make(net)
 
             def loss():
-                value = ((net(a) - b) ** 2).sum() / x.numel()
+                value = ((net(a) - b) ** 2).sum()
+                value = (tt.total(value) if net is network else value) / x.numel()
                 value.backward()
-                return COMM.allreduce(float(value.detach())) if net is network else float(value.detach())
+                return value
 
             for step in range(steps):
                 use(net, optimizer, loss, step)
@@ -505,7 +506,7 @@ class Layers(unittest.TestCase):
         def use(net, optimizer, loss, step):
             def closure():
                 optimizer.zero_grad()
-                return torch.tensor(loss())
+                return loss()
             optimizer.step(closure)
 
         for search in (None, 'strong_wolfe'):

@@ -208,6 +208,22 @@ def reducescatter(layout: Layout, dim: int, axis: int = 0, dtype: torch.dtype | 
     return primitive('reducescatter', layout, axis, dim, dtype)
 
 
+class Total(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, value, comm):
+        return torch.from_numpy(numpy.asarray(comm.allreduce(value.detach().cpu().numpy()))).to(value)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient, None
+
+
+def total(value: torch.Tensor, comm: MPI.Comm | None = None) -> torch.Tensor:
+    """The sum over the ranks of what each has computed of its block, such as its part of a loss: the same on all ranks, where each
+    rank's gradient is that of its own part. All ranks then call backward(). Collective."""
+    return Total.apply(value, comm if comm is not None else MPI.COMM_WORLD)
+
+
 class Evaluation:
     """One evaluation of a layer, of which torch may want the gradient."""
     __slots__ = ('__weakref__', 'training')
