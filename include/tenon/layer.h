@@ -274,6 +274,30 @@ TENON_EXTERN TenonErrorCode TenonLayerGetReducedGradient(TenonLayer layer, int i
  *  @see    TenonLayerApplyTangent() */
 TENON_EXTERN TenonErrorCode TenonLayerGetParameterTangent(TenonLayer layer, int index,
                                                           TenonDTensor* tangent) TENON_NOEXCEPT;
+
+/** @brief Returns the number of state tensors, inner layers included. Not collective.
+ *
+ *  States are what a layer carries from one evaluation to the next beside its parameters: the
+ *  running statistics of batch normalisation ("running_mean", "running_var"), and the states of
+ *  shells.
+ *
+ *  @param[in]  layer  layer
+ *  @param[out] count  number of states; 0 before TenonLayerSetUp() */
+TENON_EXTERN TenonErrorCode TenonLayerGetStateCount(TenonLayer layer, int* count) TENON_NOEXCEPT;
+
+/** @brief Returns a state, for reading and writing. Collective on the layer.
+ *
+ *  The tensor has the present value, and the next evaluations use what is written to it. Later ones
+ *  may leave theirs elsewhere: call this again before it is read or written after evaluations.
+ *
+ *  @param[in]  layer  layer that is set up
+ *  @param[in]  index  index of the state, counted from 0
+ *  @param[out] state  new handle to the state itself, with the name of layer and state
+ *                     ("norm1.running_mean"); destroy it with TenonDTensorDestroy()
+ *  @return TENON_ERR_ARG  there is no such state
+ */
+TENON_EXTERN TenonErrorCode TenonLayerGetState(TenonLayer layer, int index,
+                                               TenonDTensor* state) TENON_NOEXCEPT;
 /**@}*/
 
 /** @name Evaluation and derivatives */
@@ -282,13 +306,33 @@ TENON_EXTERN TenonErrorCode TenonLayerGetParameterTangent(TenonLayer layer, int 
 /** @brief Switches between training and inference mode. Local; call on all ranks.
  *
  *  In training mode, the default, TenonLayerApply() saves what the adjoint needs; in inference mode
- *  it saves nothing. The call can be made at any time.
+ *  it saves nothing. Two types of layers compute something else in training: dropout drops
+ *  elements, and batch normalisation takes the statistics of the batch. The call can be made at any
+ *  time. A container tells its layers; one of them can be told otherwise afterwards.
  *
  *  @param[in] layer     layer
  *  @param[in] training  TENON_TRUE for training mode, TENON_FALSE for inference mode
+ *  @see    TenonLayerSetRecording(), TenonLayerGetChild()
  */
 TENON_EXTERN TenonErrorCode TenonLayerSetTraining(TenonLayer layer,
                                                   TenonBool training) TENON_NOEXCEPT;
+
+/** @brief Sets whether evaluations save what the adjoint needs. Local; call on all ranks.
+ *
+ *  TenonLayerSetTraining() sets this too. To differentiate a network as it is in inference, with
+ *  dropout as the identity and running statistics as constants:
+ *
+ *      TenonLayerSetTraining(network, TENON_FALSE);
+ *      TenonLayerSetRecording(network, TENON_TRUE);
+ *
+ *  and in training mode without recording, batches only move the running statistics on. The call
+ *  can be made at any time; that of the layer to which TenonLayerApply() is applied counts.
+ *
+ *  @param[in] layer      layer
+ *  @param[in] recording  TENON_TRUE to save, TENON_FALSE to save nothing
+ */
+TENON_EXTERN TenonErrorCode TenonLayerSetRecording(TenonLayer layer,
+                                                   TenonBool recording) TENON_NOEXCEPT;
 
 /** @brief Freezes or releases all parameters, inner layers included. Local; call on all ranks.
  *

@@ -530,6 +530,21 @@ TENON_EXTERN TenonErrorCode TenonLayerSaveWeights(TenonLayer layer,
 TENON_EXTERN TenonErrorCode TenonLayerGetChild(TenonLayer layer, const char* path,
                                                TenonLayer* child) TENON_NOEXCEPT;
 
+/** @brief Returns the number of layers inside a container. Not collective.
+ *  @param[in]  layer  layer
+ *  @param[out] count  number of layers, each counted once however many nodes it is; 0 if the layer
+ *                     is no container, or of a model before TenonLayerSetUp() */
+TENON_EXTERN TenonErrorCode TenonLayerGetChildCount(TenonLayer layer, int* count) TENON_NOEXCEPT;
+
+/** @brief Returns a layer inside a container by its number. Not collective.
+ *  @param[in]  layer  container
+ *  @param[in]  index  index of the layer in the order of its first node, counted from 0
+ *  @param[out] child  new handle to the layer; destroy it with TenonLayerDestroy()
+ *  @return TENON_ERR_ARG  there is no such layer
+ */
+TENON_EXTERN TenonErrorCode TenonLayerGetChildAt(TenonLayer layer, int index,
+                                                 TenonLayer* child) TENON_NOEXCEPT;
+
 /** @brief Returns a parameter by its path, as TenonLayerGetParameter(). Local; call on all ranks.
  *  @param[in]  layer      layer that has been set up
  *  @param[in]  path       name of the parameter, after the path of its layer: "weight",

@@ -334,7 +334,7 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateType(TenonLayout domain, TenonLay
  *  @return TENON_ERR_SHAPE     the shape of x does not match the layer (likewise ERR_LAYOUT,
  *                              ERR_DATATYPE)
  *  @return TENON_ERR_SUPPORT   the layer has several inputs, or contains dropout or batch
- *                              normalisation
+ *                              normalisation in training mode (TenonLayerSetTraining())
  *  @see    TenonLayerApplyTangent(), TenonLayerApplyAdjoint(), TenonLinearOpTestAdjoint()
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateJacobian(TenonLayer layer, TenonDTensor x,

@@ -170,7 +170,7 @@ void Trainer::tell(Event event) {
 
 // The mean over the validation batches; evaluated as inference.
 void Trainer::validate() {
-  const bool wasTraining = network_->isTraining(), didLoss = criterion_->isTraining();
+  const KeptModes ofNetwork(*network_), ofCriterion(*criterion_);
   network_->setTraining(false);
   criterion_->setTraining(false);
   double sum = 0;
@@ -178,8 +178,6 @@ void Trainer::validate() {
     applyTo(validation_, 0, batch);
     sum += numberOf(*validation_.everywhere);
   }
-  network_->setTraining(wasTraining);
-  criterion_->setTraining(didLoss);
   validationLoss_ = sum / double(validation_.batches.count);
 }
 

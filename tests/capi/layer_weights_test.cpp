@@ -178,6 +178,34 @@ TEST_F(LayerWeights, WhatIsSavedIsReadAgainOnAnyStorage) {
   }
 }
 
+TEST_F(LayerWeights, RunningStatisticsAreRead) {
+  network_ = "normalised";
+  makeNetwork(TENON_FLOAT64, "S2");
+  load(torchs<double>(".safetensors"));
+  const std::vector<double> before = output<double>();
+  int count = 0;
+  expectSuccess(TenonLayerGetStateCount(net_, &count));
+  ASSERT_GE(count, 2);
+  TenonDTensor variance = nullptr;
+  expectSuccess(TenonLayerGetState(net_, 1, &variance));
+  char name[64];
+  expectSuccess(TenonObjectGetName((TenonObject)variance, name, sizeof name, nullptr));
+  EXPECT_NE(std::string(name).find("running_var"), std::string::npos) << name;
+  double norm = 0;
+  expectSuccess(TenonDTensorNorm(variance, &norm));
+  EXPECT_GT(norm, 0);
+  expectSuccess(TenonDTensorFillConstant(variance, 7));
+  EXPECT_NE(output<double>(), before);
+  expectSuccess(TenonDTensorDestroy(&variance));
+  expectCode(TENON_ERR_ARG, TenonLayerGetState(net_, count, &variance), {"there is no state"});
+  TenonLayer child = nullptr;
+  expectSuccess(TenonLayerGetChildCount(net_, &count));
+  ASSERT_GE(count, 2);
+  expectSuccess(TenonLayerGetChildAt(net_, count - 1, &child));
+  expectSuccess(TenonLayerDestroy(&child));
+  expectCode(TENON_ERR_ARG, TenonLayerGetChildAt(net_, count, &child), {"there is no layer"});
+}
+
 // The affine layers by their own names, the rest by modules; also as an option.
 TEST_F(LayerWeights, AMapNamesTheModules) {
   const std::string map = path("map.json");

@@ -271,6 +271,7 @@ TEST(Jacobian, OfATrainedBatchNormalisationIsItsScale) {
 
 TEST(Jacobian, IsRefusedWhereThereIsNone) {
   const auto x = tensor(onWorld({4, 6}, "S0"));
+  test::fillValid(*x, 1);
   const auto affine = test::newAffine(world(), 6, 2);
   affine->setDataType(TENON_FLOAT64);
   expectError(TENON_ERR_STATE, {"is not set up"}, [&] { jacobianAt(affine, *x); });
@@ -284,7 +285,14 @@ TEST(Jacobian, IsRefusedWhereThereIsNone) {
   appendLayer(*net, test::newDropout(world()));
   net->setDataType(TENON_FLOAT64);
   net->setUp(x->layout());
-  expectError(TENON_ERR_SUPPORT, {"dropout"}, [&] { jacobianAt(net, *x); });
+  expectError(TENON_ERR_SUPPORT, {"dropout", "inference"}, [&] { jacobianAt(net, *x); });
+  net->setTraining(false);
+  const Ref<Jacobian> identity = jacobianAt(net, *x);
+  const auto y = tensor(x->layout());
+  identity->apply(*x, *y);
+  EXPECT_EQ(test::localCells(*y), test::localCells(*x));
+  net->setTraining(true);
+  expectError(TENON_ERR_SUPPORT, {"dropout"}, [&] { identity->setPoint(*x); });
   const auto moments = test::newLayer(world(), "sequential");
   const auto normalisation = test::newLayer(world(), "batchnorm");
   normalisation->set("channels", Index(6));
@@ -292,6 +300,15 @@ TEST(Jacobian, IsRefusedWhereThereIsNone) {
   moments->setDataType(TENON_FLOAT64);
   moments->setUp(x->layout());
   expectError(TENON_ERR_SUPPORT, {"batch normalisation"}, [&] { jacobianAt(moments, *x); });
+  moments->setTraining(false);
+  const Ref<Jacobian> trained = jacobianAt(moments, *x);
+  const auto direction = tensor(x->layout());
+  test::fillValid(*direction, 2);
+  trained->apply(*direction, *y);
+  std::vector<double> wanted = test::localCells(*direction); // from mean 0 and variance 1
+  for (double& value : wanted)
+    value /= std::sqrt(1 + 1e-5);
+  test::expectNear(test::localCells(*y), wanted, 1e-14, "tangent in inference");
   const auto sum = test::newLayer(world(), "add");
   sum->setDataType(TENON_FLOAT64);
   sum->setUp(Layouts{x->layout(), x->layout()});

@@ -58,7 +58,12 @@ class Models(unittest.TestCase):
         sys.path.insert(0, str(SOURCE / 'share/tenon'))
         from export_torch import export_model
         torch.manual_seed(3)
-        network = torch.nn.Sequential(torch.nn.Conv2d(2, 4, 3, padding=1), torch.nn.Tanh(), torch.nn.Conv2d(4, 1, 3, padding=1)).double()
+        network = torch.nn.Sequential(torch.nn.Conv2d(2, 4, 3, padding=1), torch.nn.BatchNorm2d(4), torch.nn.Tanh(),
+                                      torch.nn.Dropout(), torch.nn.Conv2d(4, 1, 3, padding=1)).double()
+        with torch.no_grad():
+            network[1].running_mean.uniform_(-1, 1)
+            network[1].running_var.uniform_(1, 2)
+        network.eval()
         x = torch.randn(1, 2, 8 * COMM.size, 6, dtype=torch.float64)
         with tempfile.TemporaryDirectory() as folder:
             path = COMM.bcast(f'{folder}/closure.pt2')
@@ -67,7 +72,15 @@ class Models(unittest.TestCase):
             COMM.barrier()
             layout = tenon.Layout.sharded(tenon.Partition(COMM, [COMM.size]), x.shape, 'S2')
             module = tt.load(path, layout, dtype=torch.float64)
-            self.assertLess(tt.difference(module, network, x), 1e-13)
+            for mode in (False, True):  # the file has the network as it was, in eval()
+                module.train(mode)
+                self.assertLess(tt.difference(module, network, x), 1e-13)
+                given, whole = block(layout, x.numpy()), x.clone().requires_grad_()
+                given = torch.from_numpy(given).requires_grad_()
+                (module(given) ** 2).sum().backward()
+                (network(whole) ** 2).sum().backward()
+                self.assertLess(abs(given.grad - torch.from_numpy(block(layout, whole.grad.numpy()))).max(), 1e-12)
+            self.assertEqual(set(tenon.to_torch(module.layer)), {name for name in network.state_dict() if 'tracked' not in name})
             for name, values in tenon.to_torch(module.layer).items():
                 self.assertTrue(torch.equal(values, network.state_dict()[name]), name)
             module.scatter({name: 2 * value for name, value in network.state_dict().items()})

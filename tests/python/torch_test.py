@@ -33,6 +33,10 @@ def joined(layout, local, shape):
     return torch.from_numpy(COMM.allreduce(whole.numpy()))
 
 
+def apart(a, b):
+    return float((a - b).abs().max()) if a.numel() else 0.0
+
+
 def drawn(*shape, seed=1):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
 
@@ -136,7 +140,7 @@ class Operators(unittest.TestCase):
                     self.assertTrue(torch.autograd.gradcheck(function, x, check_forward_ad=True))
                     self.assertTrue(torch.autograd.gradgradcheck(lambda a: function(a) ** 2, x))
         self.assertEqual(set(self.functions()) - {'Operator'}, set(tt.__all__) - {
-            'Module', 'Operator', 'difference', 'load', 'nn', 'gather_state_dict', 'scatter_state_dict'})
+            'Module', 'Operator', 'clip_grad_norm_', 'difference', 'load', 'nn', 'gather_state_dict', 'scatter_state_dict', 'total'})
 
     def test_wrong_tensors(self):
         halo = tt.halo_exchange(self.plain, self.wide)
@@ -166,11 +170,11 @@ class Layers(unittest.TestCase):
             module.scatter(reference.state_dict())
         x = block(layout, whole.detach()).requires_grad_()
         y, wanted = module(x), reference(whole)
-        self.assertLess(abs(y - block(module.output_layout, wanted.detach())).max(), tolerance)
+        self.assertLess(apart(y, block(module.output_layout, wanted.detach())), tolerance)
         cotangent = drawn(*wanted.shape, seed=4)
         (wanted * cotangent).sum().backward()
         (y * block(module.output_layout, cotangent)).sum().backward()
-        self.assertLess(abs(x.grad - block(layout, whole.grad)).max(), tolerance)
+        self.assertLess(apart(x.grad, block(layout, whole.grad)), tolerance)
         for name, parameter in reference.named_parameters():
             own, slot = module._parameters[name], dict(zip(module._parameters, module.slots))[name]
             if own.numel():
@@ -201,8 +205,9 @@ class Layers(unittest.TestCase):
             self.same(name, [rows, 3], 0)
         self.same('LeakyReLU', [rows, 3], 0, 0.2)
         self.same('ELU', [rows, 3], 0, alpha=0.5)
-        with self.assertRaisesRegex(TypeError, 'ELU has 1 arguments beside its layout, and 2 are given'):
-            tt.nn.ELU(1.0, True, layout=tenon.Layout.sharded(grid(), [rows, 3], 'S0'))
+        self.same('Hardtanh', [rows, 3], 0, -0.5, 0.7)
+        self.same('ReLU6', [rows, 3], 0)
+        self.same('GELU', [rows, 3], 0, approximate='tanh')
         image = [2, 4, rows, 6]
         self.same('MaxPool2d', image, 2, 2)
         self.same('MaxPool2d', image, 2, 3, 2, 1, ceil_mode=True)
@@ -210,11 +215,41 @@ class Layers(unittest.TestCase):
         self.same('AvgPool2d', image, 2, 3, 1)
         self.same('AvgPool2d', image, 2, 3, 2, 1, ceil_mode=True)
         self.same('AvgPool2d', image, 2, 3, 2, 1, count_include_pad=False)
+        self.same('AdaptiveAvgPool2d', image, 2, (3, None))
+        self.same('Upsample', image, 2, scale_factor=2)
+        self.same('Upsample', image, 2, (7 * COMM.size, 5), mode='bilinear', align_corners=True)
+        for name in ('ZeroPad2d', 'CircularPad2d', 'ReflectionPad2d', 'ReplicationPad2d'):
+            self.same(name, image, 2, (1, 2, 3, 0))
+        self.same('PixelShuffle', image, 2, 2)
+        self.same('PReLU', image, 2, 4, init=0.1)
+        self.same('InstanceNorm2d', image, 2, 4, affine=True)
         self.same('GroupNorm', image, 2, 2, 4)
         self.same('LayerNorm', image, 2, 6)
         self.same('Softmax', image, 2, 2)
         self.same('ConvTranspose2d', image, 2, 4, 6, 3, stride=2, padding=1, output_padding=1)
         self.same('ConvTranspose1d', [2, 4, rows], 2, 4, 6, 3, stride=3, dilation=2, groups=2)
+
+    def test_what_is_not_supported_is_named(self):
+        layout = tenon.Layout.sharded(grid(), [2, 4, 6 * COMM.size], 'S2')
+        for make, argument in (
+                (lambda: tt.nn.ELU(1.0, True, layout=layout), 'inplace=True'),
+                (lambda: tt.nn.ReLU(inplace=True, layout=layout), 'inplace=True'),
+                (lambda: tt.nn.Dropout(1.0, layout=layout), 'p=1.0'),
+                (lambda: tt.nn.MaxPool1d(2, return_indices=True, layout=layout), 'return_indices=True'),
+                (lambda: tt.nn.AvgPool1d(2, divisor_override=3, layout=layout), 'divisor_override=3'),
+                (lambda: tt.nn.BatchNorm1d(4, momentum=None, layout=layout), 'momentum=None'),
+                (lambda: tt.nn.BatchNorm2d(4, layout=layout), 'BatchNorm2d needs an input of 4 dimensions, and its layout has 3'),
+                (lambda: tt.nn.InstanceNorm1d(4, track_running_stats=True, layout=layout), 'track_running_stats=True'),
+                (lambda: tt.nn.Upsample(scale_factor=1.5, layout=layout), 'scale_factor=1.5'),
+                (lambda: tt.nn.Upsample(scale_factor=2, mode='bicubic', layout=layout), "mode='bicubic'"),
+                (lambda: tt.nn.PReLU(layout=layout), 'num_parameters=1'),
+                (lambda: tt.nn.Conv1d(4, 4, 3, padding_mode='same', layout=layout), "padding_mode='same'"),
+                (lambda: tt.nn.Softmax(layout=layout), 'dim=None'), (lambda: tt.nn.Softplus(2.0, layout=layout), 'beta=2.0'),
+                (lambda: tt.nn.Flatten(2, layout=layout), 'start_dim=2')):
+            with self.assertRaisesRegex(ValueError, argument):
+                make()
+        with self.assertRaisesRegex(AttributeError, 'has no LSTM'):
+            tt.nn.LSTM
 
     def test_several_inputs_and_outputs(self):
         """h = tanh(conv(x)) m with a mask m of one channel, and conv(x) beside it."""
@@ -304,6 +339,222 @@ class Layers(unittest.TestCase):
                     parameters = list(module.parameters())
                     x = drawn(*shape, seed=8).requires_grad_()
                     self.assertTrue(torch.autograd.gradcheck(lambda x, *parameters: module(x), (x, *parameters)))
+
+    def normalised(self, settings=(('BatchNorm2d', {}),)):
+        """conv, normalisation, tanh, conv: of Tenon and of torch, with the same parameters."""
+        shape = [3, 1, 4 * COMM.size, 5]
+        layout = tenon.Layout.sharded(grid(), shape, 'S2')
+        (name, given), = settings
+        own = [tt.nn.Conv2d(1, 4, 3, padding=1, layout=layout)]
+        own += [getattr(tt.nn, name)(4, layout=own[-1].output_layout, **given)]
+        own += [tt.nn.Tanh(layout=own[-1].output_layout)]
+        own += [tt.nn.Conv2d(4, 1, 3, padding=1, layout=own[-1].output_layout)]
+        theirs = torch.nn.Sequential(torch.nn.Conv2d(1, 4, 3, padding=1), getattr(torch.nn, name)(4, **given), torch.nn.Tanh(),
+                                     torch.nn.Conv2d(4, 1, 3, padding=1))
+        network = torch.nn.Sequential(*own)
+        tt.scatter_state_dict(network, theirs.state_dict())
+        return layout, shape, network, theirs
+
+    def check_step(self, layout, shape, network, theirs, seed, records=True):
+        """Output, gradients and running statistics after one evaluation of both."""
+        whole = drawn(*shape, seed=seed)
+        x, given = whole.clone().requires_grad_(records), block(layout, whole).requires_grad_(records)
+        for parameter in (*network.parameters(), *theirs.parameters()):
+            parameter.grad = None
+        with torch.set_grad_enabled(records):
+            y, wanted = network(given), theirs(x)
+        self.assertLess(abs(y - block(layout, wanted.detach())).max(), 1e-12)
+        if records:
+            cotangent = drawn(*shape, seed=seed + 1)
+            (wanted * cotangent).sum().backward()
+            (y * block(layout, cotangent)).sum().backward()
+            self.assertLess(abs(given.grad - block(layout, x.grad)).max(), 1e-12)
+            for own, parameter in zip(network.parameters(), theirs.parameters()):
+                self.assertLess(abs(own.grad - parameter.grad).max(), 1e-11)
+        gathered = tt.gather_state_dict(network)
+        for name, value in theirs.state_dict().items():
+            self.assertLess(abs(gathered[name] - value).max(), 1e-13, name)
+        self.assertEqual(set(gathered), set(theirs.state_dict()))
+
+    def test_train_and_eval(self):
+        for given in ({}, {'momentum': 0.3, 'eps': 1e-3}, {'affine': False}, {'track_running_stats': False}):
+            both = self.normalised((('BatchNorm2d', given),))
+            networks = both[2:]
+            self.assertEqual(list(networks[0].state_dict()), list(networks[1].state_dict()))
+            self.check_step(*both, seed=1)
+            for net in networks:
+                net.eval()
+            self.check_step(*both, seed=3)
+            self.check_step(*both, seed=5, records=False)
+            for net in networks:
+                net.train()
+            self.check_step(*both, seed=7)
+            self.check_step(*both, seed=9, records=False)  # statistics follow without gradients too
+            for net in networks:
+                net[1].eval()  # this layer alone, as in fine-tuning
+            self.check_step(*both, seed=11)
+
+    def test_batch_norm_in_other_dimensions(self):
+        rows = 3 * COMM.size
+        for name, shape, dim in (('BatchNorm1d', [rows, 4], 0), ('BatchNorm1d', [2, 4, rows], 2),
+                                 ('BatchNorm3d', [2, 4, rows, 2, 3], 2)):
+            self.same(name, shape, dim, 4)
+
+    def test_layers_inside_a_container(self):
+        """Of Tenon's own, with dropout and batch normalisation: eval() is that of torch, with gradients."""
+        shape = [3, 2, 4 * COMM.size, 5]
+        layout = tenon.Layout.sharded(grid(), shape, 'S2')
+        net = tenon.Layer.sequential(COMM).set(data_type='float64')
+        for type, settings in (('conv', dict(kernel=[3, 3], padding=[1, 1], in_channels=2, out_channels=2)),
+                               ('batchnorm', dict(channels=2)), ('dropout', dict(rate=0.4))):
+            net.add(tenon.Layer(COMM, type, **settings))
+        module = tt.Module(net, layout)
+        theirs = torch.nn.Sequential(torch.nn.Conv2d(2, 2, 3, padding=1), torch.nn.BatchNorm2d(2), torch.nn.Dropout(0.4)).eval()
+        self.assertFalse(module.is_repeatable)
+        self.assertEqual([name for name, _ in module.named_parameters()], ['0_weight', '0_bias', '1_weight', '1_bias'])
+        x = block(layout, drawn(*shape, seed=2)).requires_grad_()
+        for _ in range(2):
+            module(x)  # moves the statistics
+        with self.assertRaisesRegex(RuntimeError, 'no longer kept'):
+            module(module(x)).sum().backward()
+        values = tenon.to_torch(net)
+        theirs.load_state_dict(dict(zip([name for name in theirs.state_dict() if 'tracked' not in name], values.values())))
+        module.eval()
+        before = [buffer.clone() for buffer in module.buffers()]
+        whole = drawn(*shape, seed=6).requires_grad_()
+        given = block(layout, whole.detach()).requires_grad_()
+        y, wanted = module(given), theirs(whole)
+        module.train()  # an evaluation is differentiated as it ran
+        (wanted ** 2).sum().backward()
+        (y ** 2).sum().backward()
+        self.assertLess(abs(y - block(layout, wanted.detach())).max(), 1e-13)
+        self.assertLess(abs(given.grad - block(layout, whole.grad)).max(), 1e-13)
+        for own, parameter in zip(module.parameters(), theirs.parameters()):
+            self.assertLess(abs(own.grad - parameter.grad).max(), 1e-11)
+        self.assertTrue(all(torch.equal(a, b) for a, b in zip(before, module.buffers())))
+        self.assertFalse(torch.equal(module(given), module(given)))  # it drops again
+        fixed = module.eval()(given)
+        module.train()
+        net.child_at(1).set_training(False)
+        net.child_at(2).set_training(False)  # one layer after the other is told
+        self.assertTrue(torch.equal(module(given), fixed))
+
+    def test_dropout(self):
+        layout = tenon.Layout.sharded(grid(), [8 * COMM.size, 50], 'S0')
+        dropout = tt.nn.Dropout(0.25, layout=layout)
+        dropout.layer.initialize(3)
+        x = torch.ones(8, 50, requires_grad=True)
+        y = dropout(x)
+        y.sum().backward()
+        self.assertTrue(torch.equal(x.grad, y.detach()))
+        self.assertEqual(set(y.unique().tolist()), {0.0, 1 / 0.75})
+        kept = COMM.allreduce(int((y != 0).sum())) / (400 * COMM.size)
+        self.assertLess(abs(kept - 0.75), 0.1)
+        with torch.no_grad():
+            self.assertTrue((dropout(x) == 0).any())  # as in torch, where train() and no_grad() are two things
+        dropout.eval()
+        self.assertTrue(torch.equal(dropout(x), x))
+        x.grad = None
+        dropout(x).sum().backward()
+        self.assertTrue(torch.equal(x.grad, torch.ones(8, 50)))
+
+    def trained(self, storage, make, steps, use):
+        """Trains a network and that of torch on one process: make(parameters) is the optimizer, use(net, optimizer, step) a step."""
+        shape = [2, 1, 3 * COMM.size, 5]
+        layout = tenon.Layout.sharded(grid(), shape, 'S2')
+        own = [tt.nn.Conv2d(1, 3, 3, padding=1, layout=layout, storage=storage)]
+        own += [tt.nn.Tanh(layout=own[-1].output_layout)]
+        own += [tt.nn.Conv2d(3, 1, 3, padding=1, layout=own[-1].output_layout, storage=storage)]
+        torch.manual_seed(3)
+        theirs = torch.nn.Sequential(torch.nn.Conv2d(1, 3, 3, padding=1), torch.nn.Tanh(), torch.nn.Conv2d(3, 1, 3, padding=1))
+        network = torch.nn.Sequential(*own)
+        tt.scatter_state_dict(network, theirs.state_dict())
+        x, target = drawn(*shape), drawn(*shape, seed=9)
+        for net, a, b in ((network, block(layout, x), block(layout, target)), (theirs, x, target)):
+            optimizer = make(net)
+
+            def loss():
+                value = ((net(a) - b) ** 2).sum()
+                value = (tt.total(value) if net is network else value) / x.numel()
+                value.backward()
+                return value
+
+            for step in range(steps):
+                use(net, optimizer, loss, step)
+        gathered = tt.gather_state_dict(network)
+        for name, value in theirs.state_dict().items():
+            self.assertLess(abs(gathered[name] - value).max(), 1e-9, name)
+        return network, theirs
+
+    def plain(self, net, optimizer, loss, step):
+        optimizer.zero_grad(set_to_none=step % 2 == 0)
+        loss()
+        optimizer.step()
+
+    def test_each_optimizer(self):
+        """With parameters on all ranks, and divided among them."""
+        optim = torch.optim
+        for storage in ('use', 'sharded'):
+            for make in (lambda net: optim.SGD(net.parameters(), 0.1, momentum=0.9, nesterov=True, weight_decay=0.01),
+                         lambda net: optim.Adam(net.parameters(), 0.02, amsgrad=True), lambda net: optim.AdamW(net.parameters(), 0.02),
+                         lambda net: optim.RMSprop(net.parameters(), 0.01, momentum=0.5),
+                         lambda net: optim.SGD([{'params': net[0].parameters(), 'lr': 0.2}, {'params': net[2].parameters()}], 0.05)):
+                self.trained(storage, make, 3, self.plain)
+
+    def test_lbfgs(self):
+        """Its products are of what a rank has, so that all ranks must have all parameters; the closure returns the whole loss."""
+        def use(net, optimizer, loss, step):
+            def closure():
+                optimizer.zero_grad()
+                return loss()
+            optimizer.step(closure)
+
+        for search in (None, 'strong_wolfe'):
+            self.trained('use', lambda net: torch.optim.LBFGS(net.parameters(), 0.5, max_iter=4, line_search_fn=search), 2, use)
+
+    def test_schedules_clipping_and_freezing(self):
+        schedules = {}
+
+        def make(net):
+            optimizer = torch.optim.SGD(net.parameters(), 0.5)
+            schedules[optimizer] = torch.optim.lr_scheduler.StepLR(optimizer, 2, 0.5)
+            net[0].bias.requires_grad_(False)
+            return optimizer
+
+        def use(net, optimizer, loss, step):
+            optimizer.zero_grad()
+            loss()
+            order = (2.0, 1.0, float('inf'))[step % 3]
+            is_own = isinstance(net[0], tt.Module)
+            norms.setdefault(step, []).append(
+                (tt.clip_grad_norm_ if is_own else torch.nn.utils.clip_grad_norm_)(net.parameters(), 0.05, order))
+            optimizer.step()
+            schedules[optimizer].step()
+
+        for storage in ('use', 'sharded'):
+            norms = {}
+            network, theirs = self.trained(storage, make, 4, use)
+            for own, wanted in norms.values():
+                self.assertLess(abs(own - wanted), 1e-9)
+            self.assertIsNone(network[0].bias.grad)
+
+    def test_saving_and_copying(self):
+        import copy
+        import io
+        make = lambda net: torch.optim.Adam(net.parameters(), 0.02)  # noqa: E731
+        network, _ = self.trained('sharded', make, 1, self.plain)
+        file = io.BytesIO()
+        torch.save(network.state_dict(), file)  # this rank's blocks
+        before = tt.gather_state_dict(network)
+        with torch.no_grad():
+            for parameter in network.parameters():
+                parameter.mul_(2)
+        file.seek(0)
+        network.load_state_dict(torch.load(file))
+        for name, value in tt.gather_state_dict(network).items():
+            self.assertTrue(torch.equal(value, before[name]), name)
+        with self.assertRaisesRegex(TypeError, 'cannot be copied: make another one'):
+            copy.deepcopy(network)
 
     def test_optimizers_of_torch(self):
         """Training is that of PyTorch on one process."""

@@ -205,3 +205,7 @@ TenonErrorCode TenonLayerSetFrozen(TenonLayer layer, TenonBool frozen) noexcept 
 TenonErrorCode TenonLayerSetTraining(TenonLayer layer, TenonBool training) noexcept {
   return guard(__func__, [&] { deref(layer, "layer").setTraining(training != TENON_FALSE); });
 }
+
+TenonErrorCode TenonLayerSetRecording(TenonLayer layer, TenonBool recording) noexcept {
+  return guard(__func__, [&] { deref(layer, "layer").setRecording(recording != TENON_FALSE); });
+}

@@ -180,6 +180,26 @@ TenonErrorCode TenonLayerGetParameterTangent(TenonLayer layer, int index,
   });
 }
 
+TenonErrorCode TenonLayerGetStateCount(TenonLayer layer, int* count) noexcept {
+  return guard(__func__, [&] {
+    const Layer& l = deref(layer, "layer");
+    required(count, "count") = static_cast<int>(l.states().size());
+  });
+}
+
+TenonErrorCode TenonLayerGetState(TenonLayer layer, int index, TenonDTensor* state) noexcept {
+  return guard(__func__, [&] {
+    const Layer& l = deref(layer, "layer");
+    const std::vector<Ref<StateTensor>> states = l.states();
+    if (index < 0 || index >= static_cast<int>(states.size()))
+      throw Error(TENON_ERR_ARG, fmt::format("there is no state {}; {} has {}", index, l.title(),
+                                             counted(static_cast<Index>(states.size()), "state")));
+    required(state, "state");
+    give(state, Ref<DTensor>::share(&states[index]->value()));
+    states[index]->valueChanged(); // its holder may write it from now on
+  });
+}
+
 TenonErrorCode TenonLayerLoadWeights(TenonLayer layer, const char* path, const char* map) noexcept {
   return guard(__func__, [&] {
     checkInitialized();

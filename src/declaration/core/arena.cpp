@@ -33,7 +33,7 @@ Lodging lodgingOf(const Pass& pass, const std::function<Index(ValueId)>& bytesOf
     // rounded.
     const bool mayBeCallers =
         value.standsIn != kNoValue && pass.values[value.standsIn].place == Value::Place::Argument;
-    if (!mayBeCallers && !(value.kept && pass.when == When::Training))
+    if (!mayBeCallers && !(value.kept && pass.keeps))
       lodgers.push_back({alive, bytesOf(alive.value)});
   }
   std::ranges::stable_sort(lodgers, std::greater(), &Lodger::bytes);

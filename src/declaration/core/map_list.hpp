@@ -123,9 +123,6 @@ struct Map {
   bool fixed = false;          // not differentiated: a maximum, a statistic
   int node = 0;                // the node of a network that the map belongs to
   When when = When::Always;
-
-  // Inference has no derivatives.
-  bool isDifferentiated() const { return !fixed && when != When::Inference; }
 };
 
 // Where the objects of a list that was joined begin in the tables of the other.

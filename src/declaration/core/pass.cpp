@@ -173,6 +173,10 @@ bool gathers(const MapList& list, const Map& map) {
   return map.kind == Map::Kind::Kernel && list.kernels()[map.object].gradients != Gradients::None;
 }
 
+bool isDifferentiated(const Map& map, const InInference& nodes) {
+  return !map.fixed && runs(map, nodes);
+}
+
 // Whether a map depends on one of its inputs that fulfils a condition.
 template <class Condition>
 bool dependsOnAny(const MapList& list, const Map& map, Condition condition) {
@@ -182,9 +186,9 @@ bool dependsOnAny(const MapList& list, const Map& map, Condition condition) {
 
 class AdjointDerivation {
 public:
-  AdjointDerivation(const MapList& list, const Chosen& wanted)
-      : list_(list), wants_(list.values().size(), false), reached_(list.values().size(), false),
-        duals_(list, pass_, true), points_(list, pass_) {
+  AdjointDerivation(const MapList& list, const Chosen& wanted, const InInference& nodes)
+      : list_(list), nodes_(nodes), wants_(list.values().size(), false),
+        reached_(list.values().size(), false), duals_(list, pass_, true), points_(list, pass_) {
     findWants(wanted);
     const std::size_t inputs = list.inputs().size();
     for (std::size_t i = 0; i < list.outputs().size(); ++i) {
@@ -203,7 +207,7 @@ public:
       const Map& map = list_.maps()[m];
       if (m + 1 < list_.maps().size() && list_.maps()[m + 1].node != map.node)
         addLate();
-      if (map.kind != Map::Kind::Source && map.isDifferentiated() && reached_[map.y] &&
+      if (map.kind != Map::Kind::Source && isDifferentiated(map, nodes_) && reached_[map.y] &&
           wants_[map.y])
         addMap(static_cast<int>(m), map);
     }
@@ -228,7 +232,7 @@ private:
     for (std::size_t i = 0; i < list_.inputs().size(); ++i)
       wants_[list_.inputs()[i]] = wanted[i];
     for (const Map& map : list_.maps())
-      if (map.kind != Map::Kind::Source && map.isDifferentiated() &&
+      if (map.kind != Map::Kind::Source && isDifferentiated(map, nodes_) &&
           (gathers(list_, map) || dependsOnAny(list_, map, [&](ValueId v) { return wants_[v]; })))
         wants_[map.y] = true;
   }
@@ -284,6 +288,7 @@ private:
   }
 
   const MapList& list_;
+  const InInference& nodes_;
   Pass pass_;
   std::vector<bool> wants_, reached_;
   Duals duals_;
@@ -310,12 +315,12 @@ bool addsToGradients(const MapList& list, const Step& step) {
 
 // The maps in their order. An operator adds to a value that has been written; every other map
 // overwrites what it writes.
-Pass applyPass(const MapList& list, Order order, When when) {
-  Pass pass{list.values(), {}, list.inputs(), list.outputs(), false, when};
+Pass applyPass(const MapList& list, Order order, const InInference& nodes, bool keeps) {
+  Pass pass{list.values(), {}, list.inputs(), list.outputs(), false, keeps};
   std::vector<bool> written(list.values().size(), false);
   for (std::size_t m = 0; m < list.maps().size(); ++m) {
     const Map& map = list.maps()[m];
-    if (map.when != When::Always && map.when != when)
+    if (!runs(map, nodes))
       continue;
     Step step{whatOf(list, map, Do::Forward), static_cast<int>(m), false, false, map.x, {}};
     if (map.kind != Map::Kind::Source) {
@@ -326,12 +331,13 @@ Pass applyPass(const MapList& list, Order order, When when) {
     pass.steps.push_back(std::move(step));
   }
   schedule(list, pass, order);
-  if (when == When::Training)
+  if (keeps)
     addRoundings(list, pass);
   return pass;
 }
 
-Pass tangentPass(const MapList& list, const Chosen& present, Order order) {
+Pass tangentPass(const MapList& list, const Chosen& present, Order order,
+                 const InInference& nodes) {
   Pass pass;
   pass.ofTangents = true;
   Duals duals(list, pass, false);
@@ -348,7 +354,7 @@ Pass tangentPass(const MapList& list, const Chosen& present, Order order) {
     // the same, since others write the rest of the value, and a kernel with parameters has their
     // tangents.
     const bool any = dependsOnAny(list, map, [&](ValueId v) { return written[v]; });
-    if (!map.isDifferentiated() ||
+    if (!isDifferentiated(map, nodes) ||
         !(any || map.part || map.kind == Map::Kind::Source || gathers(list, map)))
       continue;
     Step step{whatOf(list, map, Do::Tangent), static_cast<int>(m), false, false, {}, {}};
@@ -374,8 +380,8 @@ Pass tangentPass(const MapList& list, const Chosen& present, Order order) {
   return pass;
 }
 
-Pass adjointPass(const MapList& list, const Chosen& wanted, Order order) {
-  Pass pass = AdjointDerivation(list, wanted).derive();
+Pass adjointPass(const MapList& list, const Chosen& wanted, Order order, const InInference& nodes) {
+  Pass pass = AdjointDerivation(list, wanted, nodes).derive();
   schedule(list, pass, order);
   addExpansions(pass);
   return pass;

@@ -71,7 +71,7 @@ struct Pass {
   // The caller's inputs and outputs in the order of the list; kNoValue for one that was not chosen.
   std::vector<ValueId> inputs, outputs;
   bool ofTangents = false; // sources bring their tangents
-  When when = When::Training;
+  bool keeps = false;      // of Apply: what derivatives read outlives it
 };
 
 // Moved: with overlap. Unmoved: every operator ends where it begins.
@@ -80,10 +80,21 @@ enum class Order { Moved, Unmoved };
 // that have a cotangent, which are all where they do not.
 using Chosen = std::vector<bool>;
 
-// The passes; Apply differs between training and inference.
-Pass applyPass(const MapList& list, Order order = Order::Moved, When when = When::Training);
-Pass tangentPass(const MapList& list, const Chosen& present, Order order = Order::Moved);
-Pass adjointPass(const MapList& list, const Chosen& wanted, Order order = Order::Moved);
+// Which of the maps run that differ between training and inference: by node, whether it is in inference. Where
+// there is none all are in training.
+using InInference = std::vector<bool>;
+inline bool runs(const Map& map, const InInference& nodes) {
+  const bool infers = !nodes.empty() && nodes[map.node];
+  return map.when == When::Always || (map.when == When::Inference) == infers;
+}
+
+// The passes; Apply may leave its derivatives nothing.
+Pass applyPass(const MapList& list, Order order = Order::Moved, const InInference& nodes = {},
+               bool keeps = true);
+Pass tangentPass(const MapList& list, const Chosen& present, Order order = Order::Moved,
+                 const InInference& nodes = {});
+Pass adjointPass(const MapList& list, const Chosen& wanted, Order order = Order::Moved,
+                 const InInference& nodes = {});
 
 // By value of the list: the value of Apply's pass that holds it for derivatives, itself or its
 // rounding.

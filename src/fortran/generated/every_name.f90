@@ -151,7 +151,10 @@ program every_name
   use tenon, only: tenon_layer_get_parameter_gradient ! TenonLayerGetParameterGradient
   use tenon, only: tenon_layer_get_reduced_gradient ! TenonLayerGetReducedGradient
   use tenon, only: tenon_layer_get_parameter_tangent ! TenonLayerGetParameterTangent
+  use tenon, only: tenon_layer_get_state_count ! TenonLayerGetStateCount
+  use tenon, only: tenon_layer_get_state ! TenonLayerGetState
   use tenon, only: tenon_layer_set_training ! TenonLayerSetTraining
+  use tenon, only: tenon_layer_set_recording ! TenonLayerSetRecording
   use tenon, only: tenon_layer_set_frozen ! TenonLayerSetFrozen
   use tenon, only: tenon_layer_set_target ! TenonLayerSetTarget
   use tenon, only: tenon_layer_set_target_weights ! TenonLayerSetTargetWeights
@@ -190,6 +193,8 @@ program every_name
   use tenon, only: tenon_layer_load_weights ! TenonLayerLoadWeights
   use tenon, only: tenon_layer_save_weights ! TenonLayerSaveWeights
   use tenon, only: tenon_layer_get_child ! TenonLayerGetChild
+  use tenon, only: tenon_layer_get_child_count ! TenonLayerGetChildCount
+  use tenon, only: tenon_layer_get_child_at ! TenonLayerGetChildAt
   use tenon, only: tenon_layer_get_parameter_at ! TenonLayerGetParameterAt
   use tenon, only: tenon_layer_create_type ! TenonLayerCreateType
   use tenon, only: tenon_layer_create_conv ! TenonLayerCreateConv

@@ -1169,12 +1169,31 @@ module tenon_c
       type(c_ptr), intent(inout) :: tangent
       integer(c_int) :: answer
     end function TenonLayerGetParameterTangent
+    function TenonLayerGetStateCount(layer, count) bind(C, name="TenonLayerGetStateCount") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int), intent(out) :: count
+      integer(c_int) :: answer
+    end function TenonLayerGetStateCount
+    function TenonLayerGetState(layer, index, state) bind(C, name="TenonLayerGetState") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int), value :: index
+      type(c_ptr), intent(inout) :: state
+      integer(c_int) :: answer
+    end function TenonLayerGetState
     function TenonLayerSetTraining(layer, training) bind(C, name="TenonLayerSetTraining") result(answer)
       import
       type(c_ptr), value :: layer
       integer(c_int), value :: training
       integer(c_int) :: answer
     end function TenonLayerSetTraining
+    function TenonLayerSetRecording(layer, recording) bind(C, name="TenonLayerSetRecording") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int), value :: recording
+      integer(c_int) :: answer
+    end function TenonLayerSetRecording
     function TenonLayerSetFrozen(layer, frozen) bind(C, name="TenonLayerSetFrozen") result(answer)
       import
       type(c_ptr), value :: layer
@@ -1462,6 +1481,19 @@ module tenon_c
       type(c_ptr), intent(inout) :: child
       integer(c_int) :: answer
     end function TenonLayerGetChild
+    function TenonLayerGetChildCount(layer, count) bind(C, name="TenonLayerGetChildCount") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int), intent(out) :: count
+      integer(c_int) :: answer
+    end function TenonLayerGetChildCount
+    function TenonLayerGetChildAt(layer, index, child) bind(C, name="TenonLayerGetChildAt") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int), value :: index
+      type(c_ptr), intent(inout) :: child
+      integer(c_int) :: answer
+    end function TenonLayerGetChildAt
     function TenonLayerGetParameterAt(layer, path, &
       parameter) bind(C, name="TenonLayerGetParameterAt") result(answer)
       import

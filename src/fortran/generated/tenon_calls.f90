@@ -146,7 +146,10 @@ module tenon_calls
   public :: tenon_layer_get_parameter_gradient
   public :: tenon_layer_get_reduced_gradient
   public :: tenon_layer_get_parameter_tangent
+  public :: tenon_layer_get_state_count
+  public :: tenon_layer_get_state
   public :: tenon_layer_set_training
+  public :: tenon_layer_set_recording
   public :: tenon_layer_set_frozen
   public :: tenon_layer_set_target
   public :: tenon_layer_set_target_weights
@@ -185,6 +188,8 @@ module tenon_calls
   public :: tenon_layer_load_weights
   public :: tenon_layer_save_weights
   public :: tenon_layer_get_child
+  public :: tenon_layer_get_child_count
+  public :: tenon_layer_get_child_at
   public :: tenon_layer_get_parameter_at
   public :: tenon_layer_create_type
   public :: tenon_layer_create_conv
@@ -3404,6 +3409,29 @@ contains
     tenon_code = TenonLayerGetParameterTangent(layer%handle, index - 1, tangent%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_parameter_tangent
+  ! Returns the number of state tensors, inner layers included. Not collective.
+  subroutine tenon_layer_get_state_count(layer, count, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(out) :: count
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_count
+    tenon_code = TenonLayerGetStateCount(layer%handle, c_count)
+    if (tenon_code == TENON_SUCCESS) then
+      count = c_count
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_get_state_count
+  ! Returns a state, for reading and writing. Collective on the layer.
+  subroutine tenon_layer_get_state(layer, index, state, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(in) :: index
+    type(tenon_dtensor), intent(out) :: state
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerGetState(layer%handle, index - 1, state%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_get_state
   ! Switches between training and inference mode. Local; call on all ranks.
   subroutine tenon_layer_set_training(layer, training, ierr)
     type(tenon_layer), intent(in) :: layer
@@ -3413,6 +3441,15 @@ contains
     tenon_code = TenonLayerSetTraining(layer%handle, c_bool_of(training))
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_training
+  ! Sets whether evaluations save what the adjoint needs. Local; call on all ranks.
+  subroutine tenon_layer_set_recording(layer, recording, ierr)
+    type(tenon_layer), intent(in) :: layer
+    logical, intent(in) :: recording
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetRecording(layer%handle, c_bool_of(recording))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_set_recording
   ! Freezes or releases all parameters, inner layers included. Local; call on all ranks.
   subroutine tenon_layer_set_frozen(layer, frozen, ierr)
     type(tenon_layer), intent(in) :: layer
@@ -3930,6 +3967,29 @@ contains
     tenon_code = TenonLayerGetChild(layer%handle, trim(path)//c_null_char, child%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_child
+  ! Returns the number of layers inside a container. Not collective.
+  subroutine tenon_layer_get_child_count(layer, count, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(out) :: count
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_count
+    tenon_code = TenonLayerGetChildCount(layer%handle, c_count)
+    if (tenon_code == TENON_SUCCESS) then
+      count = c_count
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_get_child_count
+  ! Returns a layer inside a container by its number. Not collective.
+  subroutine tenon_layer_get_child_at(layer, index, child, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(in) :: index
+    type(tenon_layer), intent(out) :: child
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerGetChildAt(layer%handle, index - 1, child%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_get_child_at
   ! Returns a parameter by its path, as TenonLayerGetParameter(). Local; call on all ranks.
   subroutine tenon_layer_get_parameter_at(layer, path, parameter, ierr)
     type(tenon_layer), intent(in) :: layer

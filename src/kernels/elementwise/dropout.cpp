@@ -41,6 +41,7 @@ void applyDropout(KernelContext& context, const DropoutMask& mask, const std::ui
   if (isOnDevice(context))
     return applyOnDevice(context, mask, counter, rank, extent, first, strides, x, y);
   const std::uint64_t seed = mask.seed, stream = mask.stream + *counter;
+  const bool draws = *counter != kNoDraw;
   const double rate = mask.rate;
   const T scale = static_cast<T>(1 / (1 - rate));
   const Index run = extent[rank - 1];
@@ -53,8 +54,9 @@ void applyDropout(KernelContext& context, const DropoutMask& mask, const std::ui
       for (Index d = rank - 1, rest = row; d-- > 0; rest /= extent[d])
         index += rest % extent[d] * strides[d];
       for (Index i = row * run; i < (row + 1) * run; ++i, ++index)
-        y[i] =
-            uniformAt(seed, stream, static_cast<std::uint64_t>(index)) < rate ? T(0) : scale * x[i];
+        y[i] = !draws                                                              ? x[i]
+               : uniformAt(seed, stream, static_cast<std::uint64_t>(index)) < rate ? T(0)
+                                                                                   : scale * x[i];
     }
   });
 }

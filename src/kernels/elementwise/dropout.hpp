@@ -12,6 +12,9 @@ struct DropoutMask {
   double rate;
 };
 
+// In place of the number of a draw: nothing was dropped, y = x.
+constexpr std::uint64_t kNoDraw = ~std::uint64_t(0);
+
 // y = 0 where the element's number is below the rate, else x / (1 - rate), for a contiguous box: the element
 // i has the global index first + i . strides, where the last stride is 1. The stream of the mask is
 // mask.stream + *counter, so that each draw has its own.

@@ -2,6 +2,7 @@
 // The random mask of dropout, by element of a contiguous box; see elementwise/dropout.hpp.
 #pragma once
 
+#include "kernels/elementwise/dropout.hpp"
 #include "kernels/walks/element_offsets.hpp"
 #include "sys/random.hpp"
 
@@ -19,7 +20,10 @@ struct Dropout {
   T* y;
   TENON_DEVICE void operator()(Index i) const {
     const auto index = static_cast<std::uint64_t>(first + offsets(i).of[0]);
-    y[i] = uniformAt(seed, stream + *counter, index) < rate ? T(0) : scale * x[i];
+    if (*counter == kNoDraw)
+      y[i] = x[i];
+    else
+      y[i] = uniformAt(seed, stream + *counter, index) < rate ? T(0) : scale * x[i];
   }
 };
 

@@ -79,7 +79,7 @@ std::unique_ptr<LocalKernel> makeKernel(KernelMaker make, const KernelSite& at) 
 
 BoundMaps::BoundMaps(const Layer& layer)
     : layer_(layer), comm_(layer.comm()), type_(layer.dataType()),
-      context_(contextOf(comm_, layer.space())), events_{layer.event()} {
+      context_(contextOf(comm_, layer.space())), nodes_{{&layer, layer.event()}} {
   keepAsLayerSays();
 }
 
@@ -169,8 +169,8 @@ const LinearOp* BoundMaps::conversionOf(const Map& map) const {
 
 void BoundMaps::join(const BoundMaps& node, const std::vector<ValueId>& reads, ValueId write) {
   if (list_.nodes() == 0)
-    events_.clear();
-  events_.insert(events_.end(), node.events_.begin(), node.events_.end());
+    nodes_.clear();
+  nodes_.insert(nodes_.end(), node.nodes_.begin(), node.nodes_.end());
   for (const auto& [known, objects] : joined_)
     if (known == &node) {
       list_.join(node.list_, reads, write, &objects);

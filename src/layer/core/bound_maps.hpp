@@ -96,7 +96,8 @@ public:
   TenonDataType dataType() const noexcept { return type_; }
   KernelContext& context() const noexcept { return *context_; }
   // The log's event of a map's node: its layer's name, or type.
-  int event(const Map& map) const { return events_[map.node]; }
+  int event(const Map& map) const { return nodes_[map.node].event; }
+  const Layer& layerOf(const Map& map) const { return *nodes_[map.node].layer; }
   // Of the passes of these maps.
   const Observers& observers() const noexcept { return observers_; }
   void setObservers(Observers observers) noexcept { observers_ = std::move(observers); }
@@ -113,7 +114,11 @@ private:
   TenonDataType type_;
   KernelContextPtr context_;
   MapList list_;
-  std::vector<int> events_; // by node
+  struct Node {
+    const Layer* layer;
+    int event;
+  };
+  std::vector<Node> nodes_;
   std::vector<LinearOpRef> operators_;
   std::vector<BoundKernel> kernels_;
   Sources sources_;

@@ -207,7 +207,19 @@ Ref<StateTensor> Layer::state(const StateForm& form) {
     if (known->name() == form.name)
       return known;
   states_.push_back(makeRef<StateTensor>(comm_, form, type_, space_));
+  if (!this->name().empty())
+    states_.back()->value().setName(fmt::format("{}.{}", this->name(), form.name));
   return states_.back();
+}
+
+std::vector<Ref<StateTensor>> Layer::states() const {
+  std::vector<Ref<StateTensor>> all = states_;
+  for (const Layer* child : children())
+    for (const Ref<StateTensor>& state : child->states())
+      if (std::none_of(all.begin(), all.end(),
+                       [&](const auto& known) { return known.get() == state.get(); }))
+        all.push_back(state);
+  return all;
 }
 
 Layer::Layer(CommPtr comm, std::unique_ptr<Declaration> declaration, KernelMaker makeKernel)
@@ -307,9 +319,28 @@ void Layer::setFromOptions() {
 }
 
 void Layer::setTraining(bool training) {
-  training_ = training;
+  training_ = records_ = training;
   for (Layer* child : children())
     child->setTraining(training);
+}
+
+void Layer::setRecording(bool records) {
+  records_ = records;
+  for (Layer* child : children())
+    child->setRecording(records);
+}
+
+void KeptModes::note(Layer& layer) {
+  modes_.push_back({&layer, layer.isTraining(), layer.isRecording()});
+  for (Layer* child : layer.children())
+    note(*child);
+}
+
+KeptModes::~KeptModes() {
+  for (const Mode& mode : modes_) {
+    mode.layer->setTraining(mode.training);
+    mode.layer->setRecording(mode.records);
+  }
 }
 
 void Layer::setFrozen(bool frozen) {

@@ -74,9 +74,13 @@ public:
   // Throws TENON_ERR_STATE if the layer is at work, so that a function of the user's has called it.
   void checkIdle(std::string_view call) const;
 
-  // In inference mode Apply keeps nothing.
+  // Whether it runs as in training, where that makes a difference, and whether Apply keeps what derivatives
+  // read, which the first call sets too. Each layer in a container runs as it was told itself; what is kept
+  // is for the layer to say that is applied.
   void setTraining(bool training);
+  void setRecording(bool records);
   bool isTraining() const noexcept { return training_; }
+  bool isRecording() const noexcept { return records_; }
 
   // Parameters gather no gradients, and optimizers leave them alone; legal at any time.
   void setFrozen(bool frozen);
@@ -131,7 +135,7 @@ public:
       TenonDataType type;
       Space space;
       int depth;
-      bool training, frozen;
+      bool training, records, frozen;
     };
     struct Before {
       Ref<Layer> layer; // which may be gone otherwise when all ranks know of a failure
@@ -194,6 +198,8 @@ public:
   // What it carries beside parameters, likewise.
   const std::vector<Ref<StateTensor>>& ownStates() const noexcept { return states_; }
   Ref<StateTensor> state(const StateForm& form);
+  // Those of the layers of a container too.
+  std::vector<Ref<StateTensor>> states() const;
   // The log's event of what belongs to the layer: its name, or type.
   int event() const;
   // Fills the parameters by global position: the same values on any partition. A container gives
@@ -285,7 +291,7 @@ private:
   bool checksGhosts_ = false;
   int level_ = 0; // in so many containers within each other it lies, or lay, at most
   Layouts uses_;
-  bool training_ = true, frozen_ = false;
+  bool training_ = true, records_ = true, frozen_ = false;
   bool atWork_ = false; // in a call that may run functions of the user's
   std::vector<Node> nodes_;
   std::vector<Layer*> children_;
@@ -296,6 +302,23 @@ private:
   std::vector<Level> stack_;
   std::vector<Ref<Parameter>> parameters_; // its own
   std::vector<Ref<StateTensor>> states_;
+};
+
+// Puts back how a layer and those in it run.
+class KeptModes {
+public:
+  explicit KeptModes(Layer& layer) { note(layer); }
+  ~KeptModes();
+  KeptModes(const KeptModes&) = delete;
+  KeptModes& operator=(const KeptModes&) = delete;
+
+private:
+  void note(Layer& layer);
+  struct Mode {
+    Layer* layer;
+    bool training, records;
+  };
+  std::vector<Mode> modes_; // containers before their layers
 };
 
 } // namespace tenon

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Apply, tangent and adjoint of a layer: every argument is checked before anything moves, then the
-// set-up for its layout runs. In training an Apply pushes its frame on the stack and an adjoint pops
+// set-up for its layout runs. An Apply that records pushes its frame on the stack and an adjoint pops
 // it, so the adjoints come in reverse order and differentiate each Apply at its own point.
 #include "layer/core/layer.hpp"
 
@@ -83,7 +83,7 @@ void Layer::apply(Inputs x, Outputs y) {
     checkGhosts(x);
   if (entry.frames.empty())
     entry.frames = framesOf(entry); // a network's node, by itself
-  if (training_ && stack_.size() == static_cast<std::size_t>(depth_))
+  if (records_ && stack_.size() == static_cast<std::size_t>(depth_))
     throw Error(
         TENON_ERR_STATE,
         fmt::format(
@@ -91,12 +91,12 @@ void Layer::apply(Inputs x, Outputs y) {
             "TenonLayerApplyAdjoint() or TenonLayerClearStack(), TenonLayerSetStackDepth() before "
             "TenonLayerSetUp(), or TenonLayerSetTraining() with TENON_FALSE for inference",
             title(), stack_.size(), depth_));
-  Crossing& crossing = training_ ? entry.frames[entry.used].arguments : entry.inferred;
+  Crossing& crossing = records_ ? entry.frames[entry.used].arguments : entry.inferred;
   entry.lastApply = &crossing;
   const Inputs inputs = crossing.enter(*this, x);
   const Outputs outputs = crossing.prepare(*this, y);
   // The frame is the caller's only from the push on: an Apply that throws leaves the stack as it was.
-  if (training_) {
+  if (records_) {
     entry.setup->apply(inputs, outputs, *entry.frames[entry.used].frame);
     stack_.push_back({&entry, entry.used++});
   } else {
@@ -122,7 +122,7 @@ const Layer::Level& Layer::top() const {
   if (stack_.empty())
     throw Error(TENON_ERR_STATE,
                 fmt::format("{} has no pending evaluation to differentiate; call TenonLayerApply() "
-                            "in training mode once for each adjoint",
+                            "in training mode, or while it records, once for each adjoint",
                             title()));
   return stack_.back();
 }

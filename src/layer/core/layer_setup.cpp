@@ -44,6 +44,7 @@ void Layer::NewSetUps::note(Layer& layer) {
                     layer.space_,
                     layer.depth_,
                     layer.training_,
+                    layer.records_,
                     layer.frozen_};
   for (Layer* child : layer.children())
     note(*child);
@@ -71,6 +72,7 @@ void Layer::NewSetUps::undo() noexcept {
     layer.space_ = before.unset->space;
     layer.depth_ = before.unset->depth;
     layer.training_ = before.unset->training;
+    layer.records_ = before.unset->records;
     layer.frozen_ = before.unset->frozen;
   }
   before_.clear();

@@ -83,33 +83,65 @@ Order Setup::orderFromOptions() {
 void Setup::derive() {
   const MapList& list = maps_.list();
   poisons_ = options().getFlag("", "poison_values");
-  apply_ = tensorsOf(applyPass(list, order_));
-  inference_ = tensorsOf(applyPass(list, order_, When::Inference));
-  lastApply_ = &apply_;
+  for (const Map& map : list.maps())
+    if (map.when != When::Always && (modal_.empty() || modal_.back().first != map.node))
+      modal_.emplace_back(map.node, &maps_.layerOf(map));
+  Passes& training = passes_.emplace_back();
   for (bool chosen : {true, false}) {
     const Chosen same(inputs_.size(), chosen);
-    adjoints_.push_back(tensorsOf(adjointPass(list, same, order_)));
-    tangents_.push_back(tensorsOf(tangentPass(list, same, order_)));
+    training.adjoints.push_back(tensorsOf(adjointPass(list, same, order_)));
+    training.tangents.push_back(tensorsOf(tangentPass(list, same, order_)));
   }
-  lastAdjoint_ = &adjoints_.front();
-  for (ValueId v = 0; v < static_cast<ValueId>(apply_.pass.values.size()); ++v) {
-    const Value& value = apply_.pass.values[v];
-    if (value.place == Value::Place::Constant)
-      apply_.slots[v] = inference_.slots[v] = &maps_.constant(value.constant);
+  lastAdjoint_ = &training.adjoints.front();
+  lastApply_ = &applyOf(training);
+  if (!modal_.empty())
+    passes_.emplace_back().nodes.assign(std::max(1, list.nodes()), true);
+  inferOf(passes_.back());
+  noteReaders();
+}
+
+std::size_t Setup::present() {
+  for (std::size_t i = 0; i < passes_.size(); ++i)
+    if (std::ranges::all_of(modal_, [&](const auto& modal) {
+          const InInference& nodes = passes_[i].nodes;
+          return (!nodes.empty() && nodes[modal.first]) != modal.second->isTraining();
+        }))
+      return i;
+  InInference nodes(std::max(1, maps_.list().nodes()), false);
+  for (const auto& [node, layer] : modal_)
+    nodes[node] = !layer->isTraining();
+  passes_.emplace_back().nodes = std::move(nodes);
+  return passes_.size() - 1;
+}
+
+Setup::PassTensors& Setup::applyOf(Passes& passes) {
+  PassTensors& apply = passes.apply;
+  if (!apply.slots.empty())
+    return apply;
+  apply = tensorsOf(applyPass(maps_.list(), order_, passes.nodes));
+  const bool isFirst = &passes == &passes_.front();
+  for (ValueId v = 0; v < static_cast<ValueId>(apply.pass.values.size()); ++v) {
+    const Value& value = apply.pass.values[v];
     if (!value.kept || value.place != Value::Place::Own)
       continue;
-    if (!value.isCallers()) {
+    if (isFirst && !value.isCallers()) {
       keptPlaces_.emplace_back(v, keptBytes_);
-      keptBytes_ += roundedUp(bytesOf(v, apply_), kAlignment);
+      keptBytes_ += roundedUp(bytesOf(v, apply), kAlignment);
     }
-    apply_.own[v] = {}; // each frame has its own
+    apply.own[v] = {}; // each frame has its own
   }
-  noteReaders();
+  return apply;
+}
+
+Setup::PassTensors& Setup::inferOf(Passes& passes) {
+  if (passes.infer.slots.empty())
+    passes.infer = tensorsOf(applyPass(maps_.list(), order_, passes.nodes, false));
+  return passes.infer;
 }
 
 void Setup::noteReaders() {
   for (const Map& map : maps_.list().maps())
-    if (map.kind == Map::Kind::Kernel && map.isDifferentiated())
+    if (map.kind == Map::Kind::Kernel && !map.fixed)
       noteReader(map, *maps_.kernel(map.object).layer);
   maps_.forEachUse([this](const ParameterUse& use, const Layer& layer) {
     if (std::none_of(parameters_.begin(), parameters_.end(),
@@ -147,6 +179,8 @@ Setup::PassTensors Setup::tensorsOf(Pass pass) const {
     made.slots.push_back(made.own.back().get());
     if (value.place == Value::Place::Kept)
       made.left.push_back(v);
+    if (value.place == Value::Place::Constant)
+      made.slots[v] = value.constant < 0 ? nullptr : &maps_.constant(value.constant);
     if (value.standsIn == kNoValue)
       continue;
     made.staged.push_back(v);
@@ -177,16 +211,17 @@ void Setup::reserve(PassTensors& of) {
 }
 
 std::unique_ptr<Frame> Setup::makeFrame() {
-  if (adjoints_.empty())
+  if (passes_.empty())
     derive();
   auto frame = std::make_unique<Frame>();
   const MapList& list = maps_.list();
-  reserve(apply_);
+  PassTensors& apply = passes_.front().apply;
+  reserve(apply);
   frame->kept_ = maps_.memory(keptBytes_);
-  frame->slots_ = apply_.slots;
+  frame->slots_ = apply.slots;
   frame->own_.resize(frame->slots_.size());
   for (ValueId v = 0; v < static_cast<ValueId>(frame->own_.size()); ++v) {
-    const Value& value = apply_.pass.values[v];
+    const Value& value = apply.pass.values[v];
     if (!value.kept || value.place != Value::Place::Own)
       continue;
     frame->own_[v] = maps_.tensor(value);
@@ -194,8 +229,8 @@ std::unique_ptr<Frame> Setup::makeFrame() {
   }
   for (const auto& [v, place] : keptPlaces_)
     frame->own_[v]->placeBox(frame->kept_.data<std::byte>() + place, false);
-  for (ValueId v : apply_.staged)
-    frame->staging_.push_back((apply_.own[v] ? apply_.own : frame->own_)[v].get());
+  for (ValueId v : apply.staged)
+    frame->staging_.push_back((apply.own[v] ? apply.own : frame->own_)[v].get());
   frame->saved_.resize(saved_.size());
   for (const Map& map : list.maps()) {
     const bool isKernel = map.kind == Map::Kind::Kernel;
@@ -228,19 +263,34 @@ void Setup::enter(PassTensors& of, Slots inputs, Slots outputs, std::vector<DTen
   }
 }
 
+// What a frame does not keep it finds where the passes have it.
+void Setup::bind(Frame& frame, std::size_t number) {
+  if (frame.passes_ == number)
+    return;
+  frame.passes_ = number;
+  const PassTensors& apply = applyOf(passes_[number]);
+  for (std::size_t v = 0; v < frame.slots_.size(); ++v)
+    frame.slots_[v] = frame.own_[v] ? frame.own_[v].get() : apply.slots[v];
+  for (std::size_t i = 0; i < apply.staged.size(); ++i)
+    if (const ValueId v = apply.staged[i]; apply.own[v])
+      frame.staging_[i] = apply.own[v].get();
+}
+
 void Setup::apply(Inputs x, Outputs y, Frame& frame, Saving saving) {
-  lastApply_ = &apply_;
-  enter(apply_, slotsOf(x), y, frame.slots_, frame.staging_);
-  runPass(maps_, apply_.pass, {frame.slots_.data(), frame.workspaces_.data()},
-          apply_.recorded.get());
+  bind(frame, present());
+  PassTensors& of = passes_[frame.passes_].apply;
+  lastApply_ = &of;
+  enter(of, slotsOf(x), y, frame.slots_, frame.staging_);
+  runPass(maps_, of.pass, {frame.slots_.data(), frame.workspaces_.data()}, of.recorded.get());
   if (saving != Saving::Nothing)
     save(frame, saving);
 }
 
 void Setup::infer(Inputs x, Outputs y) {
-  lastApply_ = &inference_;
-  enter(inference_, slotsOf(x), y, inference_.slots, inference_.staging);
-  runPass(maps_, inference_.pass, {inference_.slots.data(), nullptr}, inference_.recorded.get());
+  PassTensors& of = inferOf(passes_[present()]);
+  lastApply_ = &of;
+  enter(of, slotsOf(x), y, of.slots, of.staging);
+  runPass(maps_, of.pass, {of.slots.data(), nullptr}, of.recorded.get());
 }
 
 void Setup::save(Frame& frame, Saving saving) {
@@ -255,7 +305,7 @@ bool Setup::saveCallers(Frame& frame, std::size_t number, Saving saving) {
   const ValueId v = saved_[number].value;
   const DTensor& tensor = *frame.slots_[v];
   return &tensor != frame.own_[v].get() &&
-         frame.saved_[number].keep(tensor, saving, apply_.pass.values[v], maps_);
+         frame.saved_[number].keep(tensor, saving, passes_.front().apply.pass.values[v], maps_);
 }
 
 const Setup::ParameterOfLayer* Setup::changedSince(const Frame& frame) const {
@@ -280,8 +330,8 @@ void Setup::restore(Frame& frame) const {
   }
 }
 
-Setup::PassTensors& Setup::find(std::deque<PassTensors>& known, Slots inputs, Slots outputs,
-                                Derive derive) {
+Setup::PassTensors& Setup::find(std::deque<PassTensors>& known, const InInference& nodes,
+                                Slots inputs, Slots outputs, Derive derive) {
   const auto are = [](Slots given, const std::vector<ValueId>& values) {
     return std::ranges::equal(given, values, [](const DTensor* tensor, ValueId v) {
       return (tensor != nullptr) == (v != kNoValue);
@@ -294,15 +344,16 @@ Setup::PassTensors& Setup::find(std::deque<PassTensors>& known, Slots inputs, Sl
   for (Slots given : {inputs, outputs})
     for (const DTensor* tensor : given)
       chosen.push_back(tensor != nullptr);
-  known.push_back(tensorsOf(derive(maps_.list(), chosen, order_)));
+  known.push_back(tensorsOf(derive(maps_.list(), chosen, order_, nodes)));
   return known.back();
 }
 
-const Setup::PassTensors& Setup::differentiate(std::deque<PassTensors>& known, Derive derive,
-                                               Frame& frame, Slots inputs, Slots outputs,
-                                               bool completes) {
+const Setup::PassTensors& Setup::differentiate(std::deque<PassTensors> Passes::*known,
+                                               Derive derive, Frame& frame, Slots inputs,
+                                               Slots outputs, bool completes) {
   restore(frame);
-  PassTensors& of = find(known, inputs, outputs, derive);
+  Passes& passes = passes_[frame.passes_];
+  PassTensors& of = find(passes.*known, passes.nodes, inputs, outputs, derive);
   for (ValueId v : of.left)
     of.slots[v] = frame.slots_[of.pass.values[v].of];
   enter(of, inputs, outputs, of.slots, of.staging);
@@ -312,18 +363,21 @@ const Setup::PassTensors& Setup::differentiate(std::deque<PassTensors>& known, D
 }
 
 void Setup::tangent(Frame& frame, Inputs dx, Outputs dy) {
-  differentiate(tangents_, tangentPass, frame, slotsOf(dx), dy, false);
+  differentiate(&Passes::tangents, tangentPass, frame, slotsOf(dx), dy, false);
 }
 
 void Setup::adjoint(Frame& frame, OutputCotangents dy, InputCotangents dx, bool completes) {
-  lastAdjoint_ = &differentiate(adjoints_, adjointPass, frame, dx, slotsOf(dy), completes);
+  lastAdjoint_ = &differentiate(&Passes::adjoints, adjointPass, frame, dx, slotsOf(dy), completes);
 }
 
 Index Setup::bytes() const {
-  Index sum = maps_.bytes() + heldBytes(apply_.own) + heldBytes(inference_.own) + shared_.bytes();
-  for (const auto* known : {&tangents_, &adjoints_})
-    for (const PassTensors& of : *known)
-      sum += heldBytes(of.own);
+  Index sum = maps_.bytes() + shared_.bytes();
+  for (const Passes& passes : passes_) {
+    sum += heldBytes(passes.apply.own) + heldBytes(passes.infer.own);
+    for (const auto* known : {&passes.tangents, &passes.adjoints})
+      for (const PassTensors& of : *known)
+        sum += heldBytes(of.own);
+  }
   return sum;
 }
 

@@ -3,7 +3,8 @@
 // for its adjoint. A layer maps its inputs x_1 .. x_k to one output y, or a graph to several; tangent and
 // adjoint are those of the joint map:  dy_j = sum over i of J_ji dx_i,  dx_i = sum over j of J_ji* dy_j.
 //
-// The passes are derived once for each choice of inputs. Frames hold what derivatives read. All other
+// The passes are derived once for each choice of inputs, and of the nodes that are in training where that makes a
+// difference. Frames hold what derivatives read. All other
 // values lie in one piece of memory that the passes share, since only one of them runs at a time, each
 // where its lifetime allows (declaration/core/arena.hpp). Where an argument is contiguous, the value that is
 // staged for it stands in its memory. What a derivative reads of the caller's memory is a SavedTensor.
@@ -34,6 +35,7 @@ private:
   std::vector<SavedTensor> saved_;        // in the set-up's order
   std::vector<Buffer> workspaces_;        // by map
   std::vector<std::uint64_t> parameters_; // their states
+  std::size_t passes_ = 0;                // number of the passes whose Apply it holds
 };
 
 class Setup {
@@ -59,7 +61,7 @@ public:
   std::unique_ptr<Frame> makeFrame();
   // Keeps in the frame what the adjoint needs.
   void apply(Inputs x, Outputs y, Frame& frame, Saving saving = Saving::CopiesPlaced);
-  // Keeps nothing.
+  // Keeps nothing; layers in training run as in training all the same.
   void infer(Inputs x, Outputs y);
   // dy <- J dx + (derivative in the parameters' tangents) at the frame's point.
   void tangent(Frame& frame, Inputs dx, Outputs dy);
@@ -93,24 +95,36 @@ private:
     const Layer* reader; // whose derivative reads it
     CallersCopy copy;    // by the last call
   };
-  using Derive = Pass (*)(const MapList&, const Chosen&, Order);
+  using Derive = Pass (*)(const MapList&, const Chosen&, Order, const InInference&);
+  // Those of one choice of nodes that are in inference. Without steps: not derived as yet.
+  struct Passes {
+    InInference nodes;
+    PassTensors apply, infer;
+    std::deque<PassTensors> tangents, adjoints; // of all inputs, of none, then as they come
+  };
 
   void derive();
+  // As the layers of the nodes say now.
+  std::size_t present();
+  PassTensors& applyOf(Passes& passes);
+  PassTensors& inferOf(Passes& passes);
   void noteReaders();
   void noteReader(const Map& map, const Layer& layer);
   static Index bytesOf(ValueId v, const PassTensors& of);
   PassTensors tensorsOf(Pass pass) const;
   void reserve(PassTensors& of);
+  void bind(Frame& frame, std::size_t number);
   // The arguments of a pass: those of its inputs and outputs that are not null.
   using Slots = std::span<DTensor* const>;
   // Makes a pass ready to run on them.
   void enter(PassTensors& of, Slots inputs, Slots outputs, std::vector<DTensor*>& slots,
              const std::vector<DTensor*>& staging);
   // The pass for the arguments that are not null.
-  PassTensors& find(std::deque<PassTensors>& known, Slots inputs, Slots outputs, Derive derive);
+  PassTensors& find(std::deque<PassTensors>& known, const InInference& nodes, Slots inputs,
+                    Slots outputs, Derive derive);
   // Runs it at the frame's point.
-  const PassTensors& differentiate(std::deque<PassTensors>& known, Derive derive, Frame& frame,
-                                   Slots inputs, Slots outputs, bool completes);
+  const PassTensors& differentiate(std::deque<PassTensors> Passes::*known, Derive derive,
+                                   Frame& frame, Slots inputs, Slots outputs, bool completes);
   void save(Frame& frame, Saving saving);
   // Returns whether the caller's array was copied.
   bool saveCallers(Frame& frame, std::size_t number, Saving saving);
@@ -124,8 +138,9 @@ private:
   Order order_ = orderFromOptions();
   std::string signature_;
   Layouts inputs_, inputDuals_, outputs_, outputDuals_;
-  PassTensors apply_, inference_;
-  std::deque<PassTensors> tangents_, adjoints_; // of all inputs, of none, then as they come
+  std::deque<Passes> passes_; // the first ones are those of training
+  // The nodes that differ between training and inference, and whether that is so of their layers.
+  std::vector<std::pair<int, const Layer*>> modal_;
   const PassTensors *lastApply_ = nullptr, *lastAdjoint_ = nullptr;
   Buffer shared_;
   bool poisons_ = false; // it before each pass

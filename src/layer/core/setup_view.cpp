@@ -212,11 +212,11 @@ std::string Setup::copiesText(const PassTensors& of, const char* call, bool cota
 
 std::string Setup::describe() const {
   std::string text = facts();
-  if (adjoints_.empty())
+  if (passes_.empty())
     return text; // a network's node, which nothing has applied by itself
   text += copiesText(*lastApply_, "Apply", false);
   for (const Saved& saved : saved_) {
-    const ValueId standsIn = apply_.pass.values[saved.value].standsIn;
+    const ValueId standsIn = passes_.front().apply.pass.values[saved.value].standsIn;
     text += saved.copy.describe("Apply in training",
                                 role(standsIn == kNoValue ? saved.value : standsIn, false).c_str(),
                                 "saved for the adjoint");
@@ -227,8 +227,8 @@ std::string Setup::describe() const {
                         lastApply_->recorded->count(), lastAdjoint_->recorded->count());
   if (!viewsInDetail())
     return text;
-  return text + "  apply\n" + tenon::describe(maps_.list(), apply_.pass) + "  adjoint\n" +
-         tenon::describe(maps_.list(), adjoints_.front().pass);
+  return text + "  apply\n" + tenon::describe(maps_.list(), passes_.front().apply.pass) +
+         "  adjoint\n" + tenon::describe(maps_.list(), passes_.front().adjoints.front().pass);
 }
 
 } // namespace tenon

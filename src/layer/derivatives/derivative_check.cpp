@@ -102,7 +102,7 @@ private:
 class Trial {
 public:
   Trial(Layer& layer, const DTensor* x, std::uint64_t seed)
-      : layer_(layer), training_(layer.isTraining()), seed_(seed), carried_(checked(layer, x)) {
+      : layer_(layer), modes_(layer), seed_(seed), carried_(checked(layer, x)) {
     for (const Layout& input : layer.inputLayouts()) {
       x_.push_back(drawn(input));
       dx_.push_back(drawn(input));
@@ -111,11 +111,9 @@ public:
       copyLocal(*x, *x_.front());
     for (const Ref<Parameter>& p : layer.parameters())
       moved_.push_back(hold(p));
-    // Only in training does Apply keep what derivatives read.
-    layer_.setTraining(true);
+    layer_.setRecording(true);
   }
   ~Trial() {
-    layer_.setTraining(training_);
     carried_.restore();
     for (Moved& m : moved_) {
       if (m.hadTangent)
@@ -233,7 +231,7 @@ private:
   }
 
   Layer& layer_;
-  bool training_;
+  KeptModes modes_;
   std::uint64_t seed_, stream_ = 0;
   Carried carried_;
   Tensors x_, dx_;

@@ -2,11 +2,12 @@
 // The Jacobian of a layer at a point that the operator keeps for itself, in a frame beside the
 // layer's stack. The layer is evaluated once and differentiated often: what would change from one
 // evaluation to the next (random masks, running statistics) has no Jacobian, and is refused when
-// the operator is made.
+// the operator is made or evaluated at another point: a network has these in training only.
 #include "layer/derivatives/jacobian.hpp"
 
 #include "dtensor/arithmetic.hpp"
 #include "layer/core/layer_setup.hpp"
+#include "layer/types/shell.hpp"
 #include "sys/log/log.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +17,7 @@ namespace tenon {
 namespace {
 
 bool isRandom(const Layer& layer) {
-  if (layer.declaration().isRandom())
+  if (layer.declaration().isRandom() && layer.isTraining())
     return true;
   for (const Layer* child : layer.children())
     if (isRandom(*child))
@@ -24,13 +25,32 @@ bool isRandom(const Layer& layer) {
   return false;
 }
 
+// A user's functions may write their states in inference too.
 bool changesStates(const Layer& layer) {
-  if (!layer.ownStates().empty() && layer.declaration().changesStates())
+  const Declaration& declaration = layer.declaration();
+  if (!layer.ownStates().empty() && declaration.changesStates() &&
+      (layer.isTraining() || dynamic_cast<const ShellDeclaration*>(&declaration)))
     return true;
   for (const Layer* child : layer.children())
     if (changesStates(*child))
       return true;
   return false;
+}
+
+void checkSteady(const Layer& layer) {
+  if (isRandom(layer))
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("{} draws random numbers at each evaluation (dropout), so that it has "
+                            "no Jacobian; set it to inference (TenonLayerSetTraining()), or use a "
+                            "network without such layers",
+                            layer.title()));
+  if (changesStates(layer))
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("{} has states that evaluations change (running statistics), so that "
+                            "its Jacobian would be that of one evaluation alone; set the layer to "
+                            "inference (TenonLayerSetTraining()), or the statistics of batch "
+                            "normalisation to running, and use no other layers with states",
+                            layer.title()));
 }
 
 // All that can be wrong with the layer is checked here, before the base class is made of the set-up
@@ -42,18 +62,7 @@ Setup& differentiable(const Layer& layer, const DTensor& x) {
         TENON_ERR_SUPPORT,
         fmt::format("{} has {} inputs; a Jacobian needs a layer with one", layer.title(), inputs));
   layer.outputLayout(); // throws where there are several
-  if (isRandom(layer))
-    throw Error(TENON_ERR_SUPPORT,
-                fmt::format("{} draws random numbers at each evaluation (dropout), so that it has "
-                            "no Jacobian; use a network without such layers",
-                            layer.title()));
-  if (changesStates(layer))
-    throw Error(TENON_ERR_SUPPORT,
-                fmt::format("{} has states that evaluations change (running statistics), so that "
-                            "its Jacobian would be that of one evaluation alone; set the "
-                            "statistics of batch normalisation to running, and use no other layers "
-                            "with states",
-                            layer.title()));
+  checkSteady(layer);
   if (layer.comm() != x.comm())
     throw Error(TENON_ERR_ARG, fmt::format("{} and {} are on different communicators; create them "
                                            "on the same one",
@@ -79,6 +88,7 @@ void Jacobian::setPoint(const DTensor& x) {
   static const int event = logEvent("LayerApply");
   const LogScope scope(event);
   checkTensor(x, domain(), domainType(), title(), "point");
+  checkSteady(*layer_);
   checkIdle();
   // An evaluation that fails leaves the frame half written, and the operator without a point.
   isSet_ = false;

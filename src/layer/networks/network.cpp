@@ -59,9 +59,8 @@ public:
   SegmentKernel(const Layer& layer, std::unique_ptr<Setup> inner)
       : inner_(std::move(inner)), frame_(inner_->makeFrame()),
         output_(inner_->maps().tensor(inner_->output())) {
-    std::vector<Layer*> leaves;
-    forEachLeaf(layer, leaves);
-    for (Layer* leaf : leaves) {
+    forEachLeaf(layer, leaves_);
+    for (Layer* leaf : leaves_) {
       // A user's function may read its states, which are not what they were at the first Apply.
       const auto* shell = dynamic_cast<const ShellDeclaration*>(&leaf->declaration());
       if (shell && shell->hasStates())
@@ -109,36 +108,47 @@ public:
   bool isRepeatable() const override { return false; }
 
 private:
-  // What an Apply in training depends on beside its inputs and the parameters, which are the point
-  // of whoever runs the segment: how often the random layers were applied.
-  using Point = std::vector<std::uint64_t>;
+  // What an Apply depends on beside its inputs and the parameters, which are the point of whoever runs
+  // the segment: how often the random layers were applied, and which layers are in training.
+  struct Point {
+    std::vector<std::uint64_t> applied;
+    std::vector<bool> training;
+  };
 
   void notePoint(Point& point) const {
-    point.resize(random_.size());
+    point.applied.resize(random_.size());
     for (std::size_t i = 0; i < random_.size(); ++i)
-      point[i] = random_[i]->randomState().applied;
+      point.applied[i] = random_[i]->randomState().applied;
+    point.training.resize(leaves_.size());
+    for (std::size_t i = 0; i < leaves_.size(); ++i)
+      point.training[i] = leaves_[i]->isTraining();
   }
 
   void runAgain(const KernelPoint& at) {
     const Point& point = points_.at(at.workspace);
     Point now;
     notePoint(now);
-    setApplied(point);
+    take(point);
     const HeldStates held(states_);
     // Whoever runs the segment keeps its inputs, so that copies of them would be second ones.
     DTensor* const one[] = {output_.get()};
     inner_->apply(at.inputs, one, *frame_, Saving::References);
-    setApplied(now);
+    take(now);
   }
-  void setApplied(const Point& point) const {
+  void take(const Point& point) const {
     for (std::size_t i = 0; i < random_.size(); ++i)
-      random_[i]->randomState().applied = point[i];
+      random_[i]->randomState().applied = point.applied[i];
+    for (std::size_t i = 0; i < leaves_.size(); ++i) {
+      const bool records = leaves_[i]->isRecording();
+      leaves_[i]->setTraining(point.training[i]);
+      leaves_[i]->setRecording(records);
+    }
   }
 
   std::unique_ptr<Setup> inner_;
   std::unique_ptr<Frame> frame_;
   Ref<DTensor> output_; // of a recomputation; nobody reads it
-  std::vector<Layer*> random_;
+  std::vector<Layer*> leaves_, random_;
   std::vector<Ref<StateTensor>> states_;
   std::map<const Buffer*, Point> points_; // by the workspace of a frame and a map
 };
@@ -440,7 +450,8 @@ void Layer::setUpChild(Layer& child, const Layouts& inputs) {
   if (!child.isSetUp())
     child.inheritSettings(*this,
                           static_cast<int>(std::count_if(nodes_.begin(), nodes_.end(), isChild)));
-  child.setTraining(training_);
+  if (!training_)
+    child.setTraining(false);
   if (frozen_)
     child.setFrozen(true);
   child.setUpAs(inputs, Role::Node);

@@ -632,8 +632,22 @@ inline DTensor Layer::parameterTangent(int index, const Where& where) const {
   detail::Call(where).check(TenonLayerGetParameterTangent(get(), index, tangent.out()));
   return tangent;
 }
+inline int Layer::stateCount(const Where& where) const {
+  int count{};
+  detail::Call(where).check(TenonLayerGetStateCount(get(), &count));
+  return count;
+}
+inline DTensor Layer::state(int index, const Where& where) const {
+  DTensor state;
+  detail::Call(where).check(TenonLayerGetState(get(), index, state.out()));
+  return state;
+}
 inline Layer& Layer::setTraining(bool training, const Where& where) {
   detail::Call(where).check(TenonLayerSetTraining(get(), detail::truth(training)));
+  return *this;
+}
+inline Layer& Layer::setRecording(bool recording, const Where& where) {
+  detail::Call(where).check(TenonLayerSetRecording(get(), detail::truth(recording)));
   return *this;
 }
 inline Layer& Layer::setFrozen(bool frozen, const Where& where) {
@@ -804,6 +818,16 @@ inline void Layer::saveWeights(Text path, const Where& where) const {
 inline Layer Layer::child(Text path, const Where& where) const {
   Layer child;
   detail::Call(where).check(TenonLayerGetChild(get(), path.get(), child.out()));
+  return child;
+}
+inline int Layer::childCount(const Where& where) const {
+  int count{};
+  detail::Call(where).check(TenonLayerGetChildCount(get(), &count));
+  return count;
+}
+inline Layer Layer::childAt(int index, const Where& where) const {
+  Layer child;
+  detail::Call(where).check(TenonLayerGetChildAt(get(), index, child.out()));
   return child;
 }
 inline DTensor Layer::parameter(Text path, const Where& where) const {

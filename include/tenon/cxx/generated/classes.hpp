@@ -528,8 +528,14 @@ public:
   DTensor reducedGradient(int index, const Where& where = Where::current()) const;
   /** Returns the tangent (direction) of a parameter. TenonLayerGetParameterTangent() */
   DTensor parameterTangent(int index, const Where& where = Where::current()) const;
+  /** Returns the number of state tensors, inner layers included. TenonLayerGetStateCount() */
+  int stateCount(const Where& where = Where::current()) const;
+  /** Returns a state, for reading and writing. TenonLayerGetState() */
+  DTensor state(int index, const Where& where = Where::current()) const;
   /** Switches between training and inference mode. TenonLayerSetTraining() */
   Layer& setTraining(bool training, const Where& where = Where::current());
+  /** Sets whether evaluations save what the adjoint needs. TenonLayerSetRecording() */
+  Layer& setRecording(bool recording, const Where& where = Where::current());
   /** Freezes or releases all parameters, inner layers included. TenonLayerSetFrozen() */
   Layer& setFrozen(bool frozen, const Where& where = Where::current());
   /** Sets the target of a loss for the next evaluations. TenonLayerSetTarget() */
@@ -610,6 +616,10 @@ public:
   void saveWeights(Text path, const Where& where = Where::current()) const;
   /** Returns a layer inside a container. TenonLayerGetChild() */
   Layer child(Text path, const Where& where = Where::current()) const;
+  /** Returns the number of layers inside a container. TenonLayerGetChildCount() */
+  int childCount(const Where& where = Where::current()) const;
+  /** Returns a layer inside a container by its number. TenonLayerGetChildAt() */
+  Layer childAt(int index, const Where& where = Where::current()) const;
   /** Returns a parameter by its path, as TenonLayerGetParameter(). TenonLayerGetParameterAt() */
   DTensor parameter(Text path, const Where& where = Where::current()) const;
   /** Sets the stride of windows. TenonLayerSetStride() */

@@ -16,6 +16,9 @@ communicators are those of mpi4py.
         y = conv.create_output()
         conv.apply(x, y)
 """
+import importlib
+from typing import TYPE_CHECKING
+
 from .errors import Error
 from .calls import *  # noqa: F403
 from .session import Session, finalize, initialize
@@ -24,5 +27,11 @@ from .logs import log
 from .models import load, to_torch, weights
 from .table import Table
 from . import calls as _calls
+
+if not TYPE_CHECKING:
+    def __getattr__(name):
+        if name == 'torch':  # imported when it is first used, since PyTorch may not be there
+            return importlib.import_module('.torch', __name__)
+        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
 
 __version__ = '.'.join(str(part) for part in _calls.version())

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Sequence
+from typing import Any, Iterator, Sequence
 
 import numpy
 
-from .calls import Layer, Layout
+from .calls import DTensor, Layer, Layout
 
 
 def layer_of_model(path: str | os.PathLike[str], layouts: Layout | Sequence[Layout], **settings: Any) -> tuple[Layer, list[Layout]]:
@@ -27,17 +27,44 @@ def load(path: str | os.PathLike[str], layout: Layout | Sequence[Layout], **sett
     return layer.set_up_many(layouts)
 
 
+def paths_in(layer: Layer, path: str = '') -> Iterator[tuple[Any, str]]:
+    """Of each tensor in a layer its handle and its path, in which a layer without a name has its number in the container."""
+    children = [layer.child_at(number) for number in range(layer.child_count())]
+    for number, child in enumerate(children):
+        yield from paths_in(child, f'{path}{child.name() or number}.')
+    for tensor in [] if children else [*parameters_of(layer), *states_of(layer)]:
+        yield tensor._handle, path + tensor.name().rpartition('.')[2]
+
+
+def parameters_of(layer: Layer) -> list[DTensor]:
+    return [layer.parameter(index) for index in range(layer.parameter_count())]
+
+
+def states_of(layer: Layer) -> list[DTensor]:
+    return [layer.state(index) for index in range(layer.state_count())]
+
+
+def names_of(layer: Layer, tensors: Sequence[DTensor]) -> list[str]:
+    """Their names, or paths where two would have the same name, as in a container whose layers have none."""
+    names = [tensor.name() for tensor in tensors]
+    if len(set(names)) == len(names):
+        return names
+    paths = dict(reversed([*paths_in(layer)]))  # of a layer that is in two places the first
+    return [paths.get(tensor._handle, name) for tensor, name in zip(tensors, names)]
+
+
 def weights(layer: Layer) -> dict[str, numpy.ndarray]:
-    """The whole parameters of a layer or network by name, as arrays of NumPy on all ranks. Collective on the layer."""
+    """The whole parameters and running statistics of a layer or network by name, as arrays of NumPy on all ranks. Collective on
+    the layer."""
     found = {}
-    for index in range(layer.parameter_count()):
-        parameter = layer.parameter(index)
-        low, high = parameter.box()
-        blocks = layer.comm().allgather((low, high, parameter.numpy()))
-        whole = numpy.empty(parameter.layout().shape(), blocks[0][2].dtype)
+    tensors = [*parameters_of(layer), *states_of(layer)]
+    for name, tensor in zip(names_of(layer, tensors), tensors):
+        low, high = tensor.box()
+        blocks = layer.comm().allgather((low, high, tensor.numpy()))
+        whole = numpy.empty(tensor.layout().shape(), blocks[0][2].dtype)
         for first, last, block in blocks:
             whole[tuple(slice(l, h) for l, h in zip(first, last))] = block
-        found[parameter.name()] = whole
+        found[name] = whole
     return found
 
 

@@ -4,14 +4,15 @@ functions of torch.autograd, on tensors of torch without a copy (Hewett and Grad
 
 A tensor of torch holds this rank's block of a distributed tensor, in the extents of its layout's box, halo included. The
 gradient that arrives at an output is the cotangent in the dual layout: the gradient of a copy (B) is one summand (P) of the
-gradient of what was copied. A loss is therefore computed on one rank (R), or of blocks (S) and added by the program; computed
-on every copy it counts as often as there are copies.
+gradient of what was copied. A loss is therefore computed on one rank (R), or of blocks (S) and added by total(); computed on
+every copy it counts as often as there are copies.
 
 Every call is collective: all ranks run the same forward and backward passes in the same order."""
 from . import nn
-from .functions import (Module, Operator, allgather, allreduce, broadcast, gather, gather_state_dict, halo_exchange, reducescatter,
-                        repartition, scatter, scatter_state_dict, sum_reduce)
+from .functions import (Module, Operator, allgather, allreduce, broadcast, clip_grad_norm_, gather, gather_state_dict, halo_exchange,
+                        reducescatter, repartition, scatter, scatter_state_dict, sum_reduce,
+                        total)
 from .models import difference, load
 
-__all__ = ['Module', 'Operator', 'allgather', 'allreduce', 'broadcast', 'difference', 'gather', 'gather_state_dict', 'halo_exchange',
-           'load', 'nn', 'reducescatter', 'repartition', 'scatter', 'scatter_state_dict', 'sum_reduce']
+__all__ = ['Module', 'Operator', 'allgather', 'allreduce', 'broadcast', 'clip_grad_norm_', 'difference', 'gather', 'gather_state_dict', 'halo_exchange',
+           'load', 'nn', 'reducescatter', 'repartition', 'scatter', 'scatter_state_dict', 'sum_reduce', 'total']

@@ -6,16 +6,19 @@ parameter is told to Tenon before the next evaluation: it keeps copies and packe
 from __future__ import annotations
 
 import ctypes
+import math
 import weakref
-from typing import Any, Iterator, Mapping, Sequence
+from typing import Any, Iterable, Iterator, Mapping, Sequence
 
+import numpy
 import torch
+from mpi4py import MPI
 from torch.autograd import forward_ad
 from torch.autograd.function import once_differentiable
 
 from ..arrays import memory_of, place_array, place_array_read, placed, span
 from ..calls import DataType, DTensor, Layer, Layout, LinearOp, MemorySpace
-from ..models import weights
+from ..models import names_of, parameters_of, states_of, weights
 from ..runtime import address, check, function, int as c_int, long
 
 apply, apply_adjoint = (function(f'TenonLinearOpApply{which}', c_int, *[address] * 3) for which in ('', 'Adjoint'))
@@ -205,9 +208,25 @@ def reducescatter(layout: Layout, dim: int, axis: int = 0, dtype: torch.dtype | 
     return primitive('reducescatter', layout, axis, dim, dtype)
 
 
+class Total(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, value, comm):
+        return torch.from_numpy(numpy.asarray(comm.allreduce(value.detach().cpu().numpy()))).to(value)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient, None
+
+
+def total(value: torch.Tensor, comm: MPI.Comm | None = None) -> torch.Tensor:
+    """The sum over the ranks of what each has computed of its block, such as its part of a loss: the same on all ranks, where each
+    rank's gradient is that of its own part. All ranks then call backward(). Collective."""
+    return Total.apply(value, comm if comm is not None else MPI.COMM_WORLD)
+
+
 class Evaluation:
     """One evaluation of a layer, of which torch may want the gradient."""
-    __slots__ = ('__weakref__',)
+    __slots__ = ('__weakref__', 'training')
 
 
 class ApplyLayer(torch.autograd.Function):
@@ -228,6 +247,21 @@ class ApplyLayer(torch.autograd.Function):
         return None, *dx, *gradients
 
 
+def tensor_on(tensor):
+    """The local array of a tensor as one of torch, which keeps the memory."""
+    with tensor.array() as lent:
+        return torch.as_tensor(lent, device='cuda') if hasattr(lent, '__cuda_array_interface__') else torch.from_numpy(lent)
+
+
+def varies(layer):
+    """Whether two evaluations of a layer in training differ, or change what it carries."""
+    type = layer.type()
+    if type == 'batchnorm':
+        return layer.get_text('statistics') == 'batch'
+    return type == 'dropout' or type == 'shell' and layer.state_count() > 0 or any(
+        varies(layer.child_at(index)) for index in range(layer.child_count()))
+
+
 class Port:
     """An input or output of a layer: a slot for its values, and one for their cotangent."""
 
@@ -242,12 +276,14 @@ class Module(torch.nn.Module):
     Tenon's parameters, in place, so that optimizers of torch update them; a dot in their names is an underscore.
 
     Tenon keeps the last `depth` evaluations for their gradients. Others are evaluated again in the backward pass; layers whose
-    evaluations differ, such as dropout in training, need a depth of as many evaluations as wait for their gradients.
-    Where gradients are recorded, layers run in Tenon's training mode, otherwise not."""
+    evaluations in training differ (dropout, batch normalisation) need a depth of as many evaluations as wait for their gradients.
+    `is_repeatable` says that of layers whose functions are the program's own.
 
-    def __init__(self, layer: Layer, layout: Layout | Sequence[Layout], depth: int = 1, is_repeatable: bool = True) -> None:
+    train() and eval() do what they do in torch, and gradients flow in both. Running statistics are buffers, in place too."""
+
+    def __init__(self, layer: Layer, layout: Layout | Sequence[Layout], depth: int = 1, is_repeatable: bool | None = None) -> None:
         super().__init__()
-        self.layer, self.depth, self.is_repeatable = layer, depth, is_repeatable
+        self.layer, self.depth = layer, depth
         layouts = [layout] if isinstance(layout, Layout) else list(layout)
         layer.set_stack_depth(depth)
         layer.set_up_many(layouts)
@@ -259,21 +295,30 @@ class Module(torch.nn.Module):
         for index in range(count):
             with layer.create_output_at(index) as y:
                 self.outputs.append(Port(y.layout(), y.data_type(), 'the output' + f' {index}' * (count > 1)))
+        self.is_repeatable = not varies(layer) if is_repeatable is None else is_repeatable
         self.pending: list[weakref.ref[Evaluation]] = []
-        self.slots: list[DTensor] = []
-        self.versions: list[int] = []
-        self.addresses: list[int] = []
-        for index in range(layer.parameter_count()):
-            self.add(layer.parameter(index))
+        self.slots, self.states = parameters_of(layer), states_of(layer)  # of parameters, and of buffers
+        self.names = names_of(layer, [*self.slots, *self.states])
+        for number, (name, tensor) in enumerate(zip(map(self.parameter_name, self.names), (*self.slots, *self.states))):
+            if number < len(self.slots):
+                self.register_parameter(name, torch.nn.Parameter(tensor_on(tensor)))
+            else:
+                self.register_buffer(name, tensor_on(tensor))
+        self.versions = [parameter._version for parameter in self._parameters.values()]
+        self.addresses = [parameter.data_ptr() for parameter in self._parameters.values()]
+        self.count_copies()
 
-    def add(self, parameter):
-        with parameter.array() as lent:  # torch's tensor keeps the memory
-            tensor = torch.as_tensor(lent, device='cuda') if hasattr(lent, '__cuda_array_interface__') else torch.from_numpy(lent)
-        name = self.parameter_name(parameter.name())
-        self.register_parameter(name, torch.nn.Parameter(tensor))
-        self.slots.append(parameter)
-        self.versions.append(self._parameters[name]._version)
-        self.addresses.append(tensor.data_ptr())
+    def count_copies(self):
+        """Says of each parameter on how many ranks each of its elements lies: see clip_grad_norm_()."""
+        parameters, comm = list(self._parameters.values()), self.layer.comm()
+        counts = comm.allreduce(numpy.array([parameter.numel() for parameter in parameters]))
+        for parameter, slot, count in zip(parameters, self.slots, counts):
+            parameter.tenon_copies = comm, count / math.prod(slot.layout().shape())
+
+    def train(self, mode: bool = True) -> Module:
+        super().train(mode)
+        self.layer.set_training(mode)
+        return self
 
     @staticmethod
     def parameter_name(name):
@@ -286,23 +331,33 @@ class Module(torch.nn.Module):
 
     def run(self, inputs, evaluation):
         self.tell()
-        self.layer.set_training(evaluation is not None)
+        self.layer.set_recording(evaluation is not None)
         if evaluation is not None and (len(self.pending) == self.depth or not any(p() for p in self.pending)):
             self.forget()
         given = [port.value.use(x, port.name) for port, x in zip(self.inputs, inputs)]
         made = tuple(port.value.new(inputs[0]) for port in self.outputs)
         self.layer.apply_all(given, [port.value.place(y) for port, y in zip(self.outputs, made)])
         if evaluation is not None:
+            evaluation.training = self.training
             self.pending.append(weakref.ref(evaluation))
         return made
 
+    def run_again(self, evaluation, inputs):
+        """As it ran, whatever has been said since."""
+        if evaluation.training and not self.is_repeatable:
+            raise RuntimeError('this evaluation is no longer kept, and another one would differ: give the module a greater depth, '
+                               'and let the backward pass run in reverse order of the evaluations')
+        self.forget()
+        training = self.training
+        if training != evaluation.training:
+            self.train(evaluation.training)
+        self.run(inputs, evaluation)
+        if training != self.training:
+            self.train(training)
+
     def run_adjoint(self, evaluation, inputs, dy, are_wanted, wanted):
         if not self.pending or self.pending[-1]() is not evaluation:
-            if not self.is_repeatable:
-                raise RuntimeError('this evaluation is no longer kept, and another one would differ: give the module a greater depth, '
-                                   'and let the backward pass run in reverse order of the evaluations')
-            self.forget()
-            self.run(inputs, evaluation)
+            self.run_again(evaluation, inputs)
         self.pending.pop()
         self.layer.zero_gradients()
         dx = [port.cotangent.new(dy[0]) if is_wanted else None for port, is_wanted in zip(self.inputs, are_wanted)]
@@ -332,9 +387,9 @@ class Module(torch.nn.Module):
     def _apply(self, fn, *arguments, **settings):
         """What to(), double(), cuda() and others are made of."""
         with torch.no_grad():
-            for parameter, address in zip(self._parameters.values(), self.addresses):
-                changed = fn(parameter)
-                if changed.data_ptr() != address or changed.dtype != parameter.dtype:
+            for tensor in (*self._parameters.values(), *self._buffers.values()):
+                changed = fn(tensor)
+                if changed.data_ptr() != tensor.data_ptr() or changed.dtype != tensor.dtype:
                     self.refuse_memory()
         return self
 
@@ -364,16 +419,34 @@ class Module(torch.nn.Module):
         return [port.layout for port in self.outputs]
 
     def scatter(self, values: Mapping[str, torch.Tensor]) -> None:
-        """Sets the parameters from whole ones by name, as of the state_dict() of a module on one process: each rank takes its
-        block. Names are those of this module's parameters, or Tenon's, which are PyTorch's in a trained network."""
+        """Sets the parameters and running statistics from whole ones by name, as of the state_dict() of a module on one process:
+        each rank takes its block. Names are those of this module's parameters, or Tenon's, which are PyTorch's in a trained
+        network."""
         with torch.no_grad():
-            for (name, parameter), slot in zip(self.named_parameters(), self.slots):
-                whole = values[name] if name in values else values[slot.name()]
-                parameter.copy_(block(slot, whole))
+            for (name, tensor), slot, of_tenon in zip(self.tensors(), (*self.slots, *self.states), self.names):
+                whole = values[name] if name in values else values[of_tenon]
+                tensor.copy_(block(slot, whole))
+            for name, buffer in self.counts().items():
+                if name in values:
+                    buffer.copy_(values[name])
+
+    def tensors(self):
+        """Parameters, and the buffers that Tenon has."""
+        return (*self._parameters.items(), *list(self._buffers.items())[:len(self.states)])
+
+    def counts(self):
+        """The other buffers, which are the same on all ranks."""
+        return dict(list(self._buffers.items())[len(self.states):])
 
     def gather(self) -> dict[str, torch.Tensor]:
-        """The whole parameters by the names of this module's, on all ranks. Collective."""
-        return {name: torch.from_numpy(whole) for name, whole in zip(self._parameters, weights(self.layer).values())}
+        """The whole parameters and running statistics by the names of this module's, on all ranks. Collective."""
+        wholes = weights(self.layer).values()
+        found = {name: torch.from_numpy(whole) for (name, _), whole in zip(self.tensors(), wholes)}
+        return {**found, **{name: buffer.clone() for name, buffer in self.counts().items()}}
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        raise TypeError('a layer of Tenon cannot be copied: make another one for the same layout, and give it the values, '
+                        'other.load_state_dict(module.state_dict())')
 
 
 def modules_of(network: torch.nn.Module) -> Iterator[tuple[str, Module]]:
@@ -392,6 +465,31 @@ def gather_state_dict(network: torch.nn.Module) -> dict[str, torch.Tensor]:
     """The whole parameters of all layers of Tenon in a network, on all ranks, for load_state_dict() of the same network on one
     process. Collective."""
     return {begin + name: whole for begin, module in modules_of(network) for name, whole in module.gather().items()}
+
+
+def clip_grad_norm_(parameters: torch.Tensor | Iterable[torch.Tensor], max_norm: float, norm_type: float = 2.0,
+                    error_if_nonfinite: bool = False) -> torch.Tensor:
+    """torch.nn.utils.clip_grad_norm_() over the whole parameters: each element counts once, whichever ranks have it. Parameters of
+    other modules than Tenon's are taken to be the same on all ranks. Returns the norm before. Collective."""
+    given = [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
+    found = [parameter for parameter in given if parameter.grad is not None]
+    known = [parameter.tenon_copies for parameter in given if hasattr(parameter, 'tenon_copies')]
+    if not known:
+        return torch.nn.utils.clip_grad_norm_(found, max_norm, norm_type, error_if_nonfinite)
+    comm = known[0][0]
+    norms = [float(torch.linalg.vector_norm(parameter.grad, norm_type)) if parameter.grad.numel() else 0.0 for parameter in found]
+    if norm_type == math.inf:
+        total = comm.allreduce(max(norms, default=0.0), MPI.MAX)
+    else:
+        copies = [getattr(parameter, 'tenon_copies', (comm, comm.size))[1] for parameter in found]
+        total = comm.allreduce(sum(norm ** norm_type / count for norm, count in zip(norms, copies))) ** (1 / norm_type)
+    if error_if_nonfinite and not math.isfinite(total):
+        raise RuntimeError(f'the norm of order {norm_type} of the gradients is {total}, so that it cannot be clipped')
+    factor = max_norm / (total + 1e-6)
+    with torch.no_grad():
+        for parameter in found:
+            parameter.grad.mul_(min(1.0, factor))
+    return torch.tensor(total)
 
 
 def block(of: Layout | DTensor, whole: torch.Tensor) -> torch.Tensor:
