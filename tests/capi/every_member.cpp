@@ -388,337 +388,343 @@ Layer (* m161)(MPI_Comm, TenonInt, TenonInt, Ints, const Where&) = &Layer::conv;
 Layer (* m162)(MPI_Comm, TenonInt, TenonInt, const Where&) = &Layer::affine;
 // TenonLayerCreateColumnMLP
 Layer (* m163)(MPI_Comm, Ints, Text, const Where&) = &Layer::columnMLP;
+// TenonLayerCreateCollocate
+Layer (* m164)(MPI_Comm, List<TenonFaces>, const Where&) = &Layer::collocate;
+// TenonLayerCreateStagger
+Layer (* m165)(MPI_Comm, List<TenonFaces>, const Where&) = &Layer::stagger;
+// TenonLayerGetSpatialDimensions
+int (Layer::* m166)(const Where&) const = &Layer::spatialDimensions;
 // TenonLayerSetStride
-Layer& (Layer::* m164)(Ints, const Where&) = &Layer::setStride;
+Layer& (Layer::* m167)(Ints, const Where&) = &Layer::setStride;
 // TenonLayerSetPadding
-Layer& (Layer::* m165)(Ints, Ints, const Where&) = &Layer::setPadding;
+Layer& (Layer::* m168)(Ints, Ints, const Where&) = &Layer::setPadding;
 // TenonLayerSetBoundary
-Layer& (Layer::* m166)(List<TenonBoundary>, List<TenonBoundary>,
+Layer& (Layer::* m169)(List<TenonBoundary>, List<TenonBoundary>,
     const Where&) = &Layer::setBoundary;
 // TenonLayerSetChannelBoundary
-Layer& (Layer::* m167)(TenonInt, List<TenonBoundary>, List<TenonBoundary>,
+Layer& (Layer::* m170)(TenonInt, List<TenonBoundary>, List<TenonBoundary>,
     const Where&) = &Layer::setChannelBoundary;
 // TenonLayerSetOutputLayout
-Layer& (Layer::* m168)(const Layout&, const Where&) = &Layer::setOutputLayout;
+Layer& (Layer::* m171)(const Layout&, const Where&) = &Layer::setOutputLayout;
 // TenonLayerGetTypes
-std::string (* m169)(const Where&) = &Layer::types;
+std::string (* m172)(const Where&) = &Layer::types;
 // TenonLayerGetLabels
-std::string (Layer::* m170)(Ints, const Where&) const = &Layer::labels;
+std::string (Layer::* m173)(Ints, const Where&) const = &Layer::labels;
 // TenonLayerGetTypeSignatures
-std::string (* m171)(Text, int, const Where&) = &Layer::typeSignatures;
+std::string (* m174)(Text, int, const Where&) = &Layer::typeSignatures;
 // TenonLayoutCreateSharded
-Layout m172(const Partition& partition, Ints shape, Text properties, const Where& where) {
+Layout m175(const Partition& partition, Ints shape, Text properties, const Where& where) {
   return Layout(partition, shape, properties, where);
 }
 // TenonLayoutCreateFromBoxes
-Layout m173(MPI_Comm comm, Ints shape, Ints low, Ints high, const Where& where) {
+Layout m176(MPI_Comm comm, Ints shape, Ints low, Ints high, const Where& where) {
   return Layout(comm, shape, low, high, where);
 }
 // TenonLayoutCreateStaggered
-Layout (Layout::* m174)(Ints, const Where&) const = &Layout::staggered;
+Layout (Layout::* m177)(Ints, const Where&) const = &Layout::staggered;
 // TenonLayoutCreate
-Layout m175(const Partition& partition, const Where& where) {
+Layout m178(const Partition& partition, const Where& where) {
   return Layout(partition, where);
 }
 // TenonLayoutCreateLike
-Layout (Layout::* m176)(const Where&) const = &Layout::like;
+Layout (Layout::* m179)(const Where&) const = &Layout::like;
 // TenonLayoutSetShape
-Layout& (Layout::* m177)(Ints, const Where&) = &Layout::setShape;
+Layout& (Layout::* m180)(Ints, const Where&) = &Layout::setShape;
 // TenonLayoutSetProperties
-Layout& (Layout::* m178)(Text, const Where&) = &Layout::setProperties;
+Layout& (Layout::* m181)(Text, const Where&) = &Layout::setProperties;
 // TenonLayoutSetSplitOrder
-Layout& (Layout::* m179)(int, List<int>, const Where&) = &Layout::setSplitOrder;
+Layout& (Layout::* m182)(int, List<int>, const Where&) = &Layout::setSplitOrder;
 // TenonLayoutSetCuts
-Layout& (Layout::* m180)(int, Ints, const Where&) = &Layout::setCuts;
+Layout& (Layout::* m183)(int, Ints, const Where&) = &Layout::setCuts;
 // TenonLayoutSetHalo
-Layout& (Layout::* m181)(int, TenonInt, TenonInt, TenonBoundary, TenonBoundary,
+Layout& (Layout::* m184)(int, TenonInt, TenonInt, TenonBoundary, TenonBoundary,
     const Where&) = &Layout::setHalo;
 // TenonLayoutSetHaloBoxes
-Layout& (Layout::* m182)(int, Ints, Ints, TenonBoundary, TenonBoundary,
+Layout& (Layout::* m185)(int, Ints, Ints, TenonBoundary, TenonBoundary,
     const Where&) = &Layout::setHaloBoxes;
 // TenonLayoutSetHaloPartial
-Layout& (Layout::* m183)(int, bool, const Where&) = &Layout::setHaloPartial;
+Layout& (Layout::* m186)(int, bool, const Where&) = &Layout::setHaloPartial;
 // TenonLayoutSetUp
-void (Layout::* m184)(const Where&) = &Layout::setUp;
+void (Layout::* m187)(const Where&) = &Layout::setUp;
 // TenonLayoutGetDual
-Layout (Layout::* m185)(const Where&) const = &Layout::dual;
+Layout (Layout::* m188)(const Where&) const = &Layout::dual;
 // TenonLayoutGetPartition
-Partition (Layout::* m186)(const Where&) const = &Layout::partition;
+Partition (Layout::* m189)(const Where&) const = &Layout::partition;
 // TenonLayoutGetDim
-int (Layout::* m187)(const Where&) const = &Layout::dimensions;
+int (Layout::* m190)(const Where&) const = &Layout::dimensions;
 // TenonLayoutGetShape
-std::vector<TenonInt> (Layout::* m188)(const Where&) const = &Layout::shape;
+std::vector<TenonInt> (Layout::* m191)(const Where&) const = &Layout::shape;
 // TenonLayoutGetProperties
-std::string (Layout::* m189)(const Where&) const = &Layout::properties;
+std::string (Layout::* m192)(const Where&) const = &Layout::properties;
 // TenonLayoutGetBox
-Box (Layout::* m190)(const Where&) const = &Layout::box;
+Box (Layout::* m193)(const Where&) const = &Layout::box;
 // TenonLayoutGetOwnedBox
-Box (Layout::* m191)(const Where&) const = &Layout::ownedBox;
+Box (Layout::* m194)(const Where&) const = &Layout::ownedBox;
 // TenonLayoutIsActive
-bool (Layout::* m192)(const Where&) const = &Layout::isActive;
+bool (Layout::* m195)(const Where&) const = &Layout::isActive;
 // TenonLayoutIsEqual
-bool (Layout::* m193)(const Layout&, const Where&) const = &Layout::isEqual;
+bool (Layout::* m196)(const Layout&, const Where&) const = &Layout::isEqual;
 // TenonLinearOpApply
-void (LinearOp::* m194)(const DTensor&, DTensor&, const Where&) = &LinearOp::apply;
+void (LinearOp::* m197)(const DTensor&, DTensor&, const Where&) = &LinearOp::apply;
 // TenonLinearOpApplyAdjoint
-void (LinearOp::* m195)(const DTensor&, DTensor&, const Where&) = &LinearOp::applyAdjoint;
+void (LinearOp::* m198)(const DTensor&, DTensor&, const Where&) = &LinearOp::applyAdjoint;
 // TenonLinearOpApplyAdd
-void (LinearOp::* m196)(double, const DTensor&, double, DTensor&,
+void (LinearOp::* m199)(double, const DTensor&, double, DTensor&,
     const Where&) = &LinearOp::applyAdd;
 // TenonLinearOpApplyBegin
-void (LinearOp::* m197)(double, const DTensor&, double, DTensor&,
+void (LinearOp::* m200)(double, const DTensor&, double, DTensor&,
     const Where&) = &LinearOp::applyBegin;
 // TenonLinearOpApplyEnd
-void (LinearOp::* m198)(const Where&) = &LinearOp::applyEnd;
+void (LinearOp::* m201)(const Where&) = &LinearOp::applyEnd;
 // TenonLinearOpBind
-void (LinearOp::* m199)(const DTensor&, const DTensor&, const Where&) = &LinearOp::bind;
+void (LinearOp::* m202)(const DTensor&, const DTensor&, const Where&) = &LinearOp::bind;
 // TenonLinearOpUnbind
-void (LinearOp::* m200)(const Where&) = &LinearOp::unbind;
+void (LinearOp::* m203)(const Where&) = &LinearOp::unbind;
 // TenonLinearOpGetDomain
-Layout (LinearOp::* m201)(const Where&) const = &LinearOp::domain;
+Layout (LinearOp::* m204)(const Where&) const = &LinearOp::domain;
 // TenonLinearOpGetRange
-Layout (LinearOp::* m202)(const Where&) const = &LinearOp::range;
+Layout (LinearOp::* m205)(const Where&) const = &LinearOp::range;
 // TenonLinearOpGetDataTypes
-LinearOp::DataTypes (LinearOp::* m203)(const Where&) const = &LinearOp::dataTypes;
+LinearOp::DataTypes (LinearOp::* m206)(const Where&) const = &LinearOp::dataTypes;
 // TenonLinearOpGetTraffic
-LinearOp::Traffic (LinearOp::* m204)(const Where&) const = &LinearOp::traffic;
+LinearOp::Traffic (LinearOp::* m207)(const Where&) const = &LinearOp::traffic;
 // TenonLinearOpTestAdjoint
-double (LinearOp::* m205)(TenonInt, bool, double*, double*, const Where&) = &LinearOp::testAdjoint;
+double (LinearOp::* m208)(TenonInt, bool, double*, double*, const Where&) = &LinearOp::testAdjoint;
 // TenonLinearOpCreateConversion
-LinearOp (* m206)(const Layout&, const Layout&, TenonDataType,
+LinearOp (* m209)(const Layout&, const Layout&, TenonDataType,
     const Where&) = &LinearOp::conversion;
 // TenonLinearOpCreateHalo
-LinearOp (* m207)(const Layout&, const Layout&, TenonDataType, const Where&) = &LinearOp::halo;
+LinearOp (* m210)(const Layout&, const Layout&, TenonDataType, const Where&) = &LinearOp::halo;
 // TenonLinearOpCreateBoundaryValues
-LinearOp (* m208)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryValues;
+LinearOp (* m211)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryValues;
 // TenonLinearOpCreateBoundaryConstant
-LinearOp (* m209)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryConstant;
+LinearOp (* m212)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryConstant;
 // TenonLinearOpCreatePrimitive
-LinearOp (* m210)(const Layout&, Text, int, int, TenonDataType,
+LinearOp (* m213)(const Layout&, Text, int, int, TenonDataType,
     const Where&) = &LinearOp::primitive;
 // TenonLinearOpCreateSendReceive
-LinearOp (* m211)(const Layout&, int, TenonDataType, const Where&) = &LinearOp::sendReceive;
+LinearOp (* m214)(const Layout&, int, TenonDataType, const Where&) = &LinearOp::sendReceive;
 // TenonLinearOpCreateCast
-LinearOp (* m212)(const Layout&, TenonDataType, TenonDataType, const Where&) = &LinearOp::cast;
+LinearOp (* m215)(const Layout&, TenonDataType, TenonDataType, const Where&) = &LinearOp::cast;
 // TenonLinearOpCreateComposition
-LinearOp (* m213)(Handles<TenonLinearOp>, const Where&) = &LinearOp::composition;
+LinearOp (* m216)(Handles<TenonLinearOp>, const Where&) = &LinearOp::composition;
 // TenonLinearOpCreateAdjoint
-LinearOp (LinearOp::* m214)(const Where&) const = &LinearOp::adjoint;
+LinearOp (LinearOp::* m217)(const Where&) const = &LinearOp::adjoint;
 // TenonLinearOpCreateSum
-LinearOp (* m215)(Handles<TenonLinearOp>, const Where&) = &LinearOp::sum;
+LinearOp (* m218)(Handles<TenonLinearOp>, const Where&) = &LinearOp::sum;
 // TenonLinearOpCreateScale
-LinearOp (* m216)(double, const LinearOp&, const Where&) = &LinearOp::scale;
+LinearOp (* m219)(double, const LinearOp&, const Where&) = &LinearOp::scale;
 // TenonLinearOpCreateShell
-LinearOp (* m217)(const Layout&, const Layout&, TenonDataType, TenonDataType,
+LinearOp (* m220)(const Layout&, const Layout&, TenonDataType, TenonDataType,
     Function<TenonErrorCode(const DTensor&, DTensor&)>,
     Function<TenonErrorCode(const DTensor&, DTensor&)>, const Where&) = &LinearOp::shell;
 // TenonLinearOpCreateType
-LinearOp (* m218)(const Layout&, const Layout&, TenonDataType, TenonDataType, Text, void*,
+LinearOp (* m221)(const Layout&, const Layout&, TenonDataType, TenonDataType, Text, void*,
     const Where&) = &LinearOp::ofType;
 // TenonLinearOpCreateJacobian
-LinearOp (Layer::* m219)(const DTensor&, const Where&) const = &Layer::jacobian;
+LinearOp (Layer::* m222)(const DTensor&, const Where&) const = &Layer::jacobian;
 // TenonLinearOpJacobianSetPoint
-LinearOp& (LinearOp::* m220)(const DTensor&, const Where&) = &LinearOp::setPoint;
+LinearOp& (LinearOp::* m223)(const DTensor&, const Where&) = &LinearOp::setPoint;
 // TenonLinksCreateFromTiles
-Links (* m221)(MPI_Comm, Ints, List<TenonBoundary>, List<TenonBoundary>, Ints,
+Links (* m224)(MPI_Comm, Ints, List<TenonBoundary>, List<TenonBoundary>, Ints,
     const Where&) = &Links::fromTiles;
 // TenonLinksCreateFromSides
-Links (* m222)(MPI_Comm, int, Ints, List<int>, List<int>, const Where&) = &Links::fromSides;
+Links (* m225)(MPI_Comm, int, Ints, List<int>, List<int>, const Where&) = &Links::fromSides;
 // TenonLinksGetLayout
-Layout (Links::* m223)(Ints, const Where&) const = &Links::layout;
+Layout (Links::* m226)(Ints, const Where&) const = &Links::layout;
 // TenonLayerSetLinks
-Layer& (Layer::* m224)(const Links&, const Where&) = &Layer::setLinks;
+Layer& (Layer::* m227)(const Links&, const Where&) = &Layer::setLinks;
 // TenonLogEnable
-void (* m225)(bool, const Where&) = &tenon::logEnable;
+void (* m228)(bool, const Where&) = &tenon::logEnable;
 // TenonLogEventRegister
-int (* m226)(Text, const Where&) = &tenon::logEventRegister;
+int (* m229)(Text, const Where&) = &tenon::logEventRegister;
 // TenonLogEventBegin
-void (* m227)(int, const Where&) = &tenon::logEventBegin;
+void (* m230)(int, const Where&) = &tenon::logEventBegin;
 // TenonLogEventEnd
-void (* m228)(int, const Where&) = &tenon::logEventEnd;
+void (* m231)(int, const Where&) = &tenon::logEventEnd;
 // TenonLogFlops
-void (* m229)(double, const Where&) = &tenon::logFlops;
+void (* m232)(double, const Where&) = &tenon::logFlops;
 // TenonLogGetWork
-LogWork (* m230)(const Where&) = &tenon::logWork;
+LogWork (* m233)(const Where&) = &tenon::logWork;
 // TenonLogGetRecords
-std::string (* m231)(const Where&) = &tenon::logRecords;
+std::string (* m234)(const Where&) = &tenon::logRecords;
 // TenonLogStagePush
-void (* m232)(Text, const Where&) = &tenon::logStagePush;
+void (* m235)(Text, const Where&) = &tenon::logStagePush;
 // TenonLogStagePop
-void (* m233)(const Where&) = &tenon::logStagePop;
+void (* m236)(const Where&) = &tenon::logStagePop;
 // TenonProgressShow
-void (* m234)(Text, TenonInt, TenonInt, Text, double, const Where&) = &tenon::progressShow;
+void (* m237)(Text, TenonInt, TenonInt, Text, double, const Where&) = &tenon::progressShow;
 // TenonMachineCreate
-Machine m235(Text name, List<const char*> names, Ints sizes, const Where& where) {
+Machine m238(Text name, List<const char*> names, Ints sizes, const Where& where) {
   return Machine(name, names, sizes, where);
 }
 // TenonMachineCreateFromFile
-Machine (* m236)(Text, TenonInt, const Where&) = &Machine::fromFile;
+Machine (* m239)(Text, TenonInt, const Where&) = &Machine::fromFile;
 // TenonMachineCreateLocal
-Machine (* m237)(const Where&) = &Machine::local;
+Machine (* m240)(const Where&) = &Machine::local;
 // TenonMachineCreateFromComm
-Machine (* m238)(MPI_Comm, const Where&) = &Machine::fromComm;
+Machine (* m241)(MPI_Comm, const Where&) = &Machine::fromComm;
 // TenonMachineMeasure
-Machine (* m239)(MPI_Comm, TenonMemorySpace, int, const Where&) = &Machine::measure;
+Machine (* m242)(MPI_Comm, TenonMemorySpace, int, const Where&) = &Machine::measure;
 // TenonMachineSave
-void (Machine::* m240)(Text, const Where&) const = &Machine::save;
+void (Machine::* m243)(Text, const Where&) const = &Machine::save;
 // TenonMachineAddLink
-Machine& (Machine::* m241)(Text, int, TenonInt, double, double, TenonLinkRule,
+Machine& (Machine::* m244)(Text, int, TenonInt, double, double, TenonLinkRule,
     const Where&) = &Machine::addLink;
 // TenonMachineGetCounts
-Machine::Counts (Machine::* m242)(const Where&) const = &Machine::counts;
+Machine::Counts (Machine::* m245)(const Where&) const = &Machine::counts;
 // TenonMachineGetLevel
-Machine::Level (Machine::* m243)(int, const Where&) const = &Machine::level;
+Machine::Level (Machine::* m246)(int, const Where&) const = &Machine::level;
 // TenonMachineGetLink
-Machine::Link (Machine::* m244)(int, const Where&) const = &Machine::link;
+Machine::Link (Machine::* m247)(int, const Where&) const = &Machine::link;
 // TenonMachineGetRanks
-std::vector<TenonInt> (Machine::* m245)(const Where&) const = &Machine::ranks;
+std::vector<TenonInt> (Machine::* m248)(const Where&) const = &Machine::ranks;
 // TenonOptimizerCreate
-Optimizer m265(const Layer& layer, Text type, const Where& where) {
+Optimizer m268(const Layer& layer, Text type, const Where& where) {
   return Optimizer(layer, type, where);
 }
 // TenonOptimizerSetLearningRate
-Optimizer& (Optimizer::* m266)(double, const Where&) = &Optimizer::setLearningRate;
+Optimizer& (Optimizer::* m269)(double, const Where&) = &Optimizer::setLearningRate;
 // TenonOptimizerReport
-bool (Optimizer::* m267)(double, const Where&) = &Optimizer::report;
+bool (Optimizer::* m270)(double, const Where&) = &Optimizer::report;
 // TenonOptimizerGetLearningRate
-double (Optimizer::* m268)(const Where&) const = &Optimizer::learningRate;
+double (Optimizer::* m271)(const Where&) const = &Optimizer::learningRate;
 // TenonOptimizerClipGradientNorm
-double (Optimizer::* m269)(double, const Where&) = &Optimizer::clipGradientNorm;
+double (Optimizer::* m272)(double, const Where&) = &Optimizer::clipGradientNorm;
 // TenonOptimizerStep
-void (Optimizer::* m270)(const Where&) = &Optimizer::step;
+void (Optimizer::* m273)(const Where&) = &Optimizer::step;
 // TenonOptimizerStepClosure
-double (Optimizer::* m271)(Function<double(Optimizer&)>, const Where&) = &Optimizer::stepClosure;
+double (Optimizer::* m274)(Function<double(Optimizer&)>, const Where&) = &Optimizer::stepClosure;
 // TenonOptimizerGetSteps
-TenonInt (Optimizer::* m272)(const Where&) const = &Optimizer::steps;
+TenonInt (Optimizer::* m275)(const Where&) const = &Optimizer::steps;
 // TenonOptionsDeclare
-void (* m273)(Text, Text, TenonOptionType, Text, Text, Text, const Where&) = &tenon::optionsDeclare;
+void (* m276)(Text, Text, TenonOptionType, Text, Text, Text, const Where&) = &tenon::optionsDeclare;
 // TenonOptionsOwnCommandLine
-void (* m274)(const Where&) = &tenon::optionsOwnCommandLine;
+void (* m277)(const Where&) = &tenon::optionsOwnCommandLine;
 // TenonOptionsSet
-void (* m275)(Text, Text, const Where&) = &tenon::optionsSet;
+void (* m278)(Text, Text, const Where&) = &tenon::optionsSet;
 // TenonOptionsInsertFile
-void (* m276)(Text, const Where&) = &tenon::optionsInsertFile;
+void (* m279)(Text, const Where&) = &tenon::optionsInsertFile;
 // TenonOptionsGetFlag
-bool (* m277)(Text, Text, const Where&) = &tenon::optionsGetFlag;
+bool (* m280)(Text, Text, const Where&) = &tenon::optionsGetFlag;
 // TenonOptionsGetInt
-TenonInt (* m278)(Text, Text, const Where&) = &tenon::optionsGetInt;
+TenonInt (* m281)(Text, Text, const Where&) = &tenon::optionsGetInt;
 // TenonOptionsGetIntegers
-std::vector<TenonInt> (* m279)(Text, Text, const Where&) = &tenon::optionsGetIntegers;
+std::vector<TenonInt> (* m282)(Text, Text, const Where&) = &tenon::optionsGetIntegers;
 // TenonOptionsGetReal
-double (* m280)(Text, Text, const Where&) = &tenon::optionsGetReal;
+double (* m283)(Text, Text, const Where&) = &tenon::optionsGetReal;
 // TenonOptionsGetString
-std::string (* m281)(Text, Text, const Where&) = &tenon::optionsGetString;
+std::string (* m284)(Text, Text, const Where&) = &tenon::optionsGetString;
 // TenonOptionsHas
-bool (* m282)(Text, Text, const Where&) = &tenon::optionsHas;
+bool (* m285)(Text, Text, const Where&) = &tenon::optionsHas;
 // TenonOptionsGetDeclaredCount
-int (* m283)(const Where&) = &tenon::optionsDeclaredCount;
+int (* m286)(const Where&) = &tenon::optionsDeclaredCount;
 // TenonOptionsGetDeclaredText
-std::string (* m284)(int, TenonOptionText, const Where&) = &tenon::optionsDeclaredText;
+std::string (* m287)(int, TenonOptionText, const Where&) = &tenon::optionsDeclaredText;
 // TenonOptionsHelp
-void (* m285)(Text, const Where&) = &tenon::optionsHelp;
+void (* m288)(Text, const Where&) = &tenon::optionsHelp;
 // TenonSetOutputHandler
-void (* m286)(TenonTextHandler, void*, const Where&) = &tenon::setOutputHandler;
+void (* m289)(TenonTextHandler, void*, const Where&) = &tenon::setOutputHandler;
 // TenonSetErrorOutputHandler
-void (* m287)(TenonTextHandler, void*, const Where&) = &tenon::setErrorOutputHandler;
+void (* m290)(TenonTextHandler, void*, const Where&) = &tenon::setErrorOutputHandler;
 // TenonWriteFile
-void (* m288)(Text, std::string_view, const Where&) = &tenon::writeFile;
+void (* m291)(Text, std::string_view, const Where&) = &tenon::writeFile;
 // TenonPartitionCreate
-Partition m289(MPI_Comm comm, List<int> extents, const Where& where) {
+Partition m292(MPI_Comm comm, List<int> extents, const Where& where) {
   return Partition(comm, extents, where);
 }
 // TenonPartitionCreateFromRanks
-Partition (* m290)(MPI_Comm, List<int>, List<int>, const Where&) = &Partition::fromRanks;
+Partition (* m293)(MPI_Comm, List<int>, List<int>, const Where&) = &Partition::fromRanks;
 // TenonPartitionCreatePlaced
-Partition (* m291)(MPI_Comm, int, int, Ints, const Where&) = &Partition::placed;
+Partition (* m294)(MPI_Comm, int, int, Ints, const Where&) = &Partition::placed;
 // TenonPartitionGetAxes
-int (Partition::* m292)(const Where&) const = &Partition::axes;
+int (Partition::* m295)(const Where&) const = &Partition::axes;
 // TenonPartitionGetExtents
-std::vector<int> (Partition::* m293)(const Where&) const = &Partition::extents;
+std::vector<int> (Partition::* m296)(const Where&) const = &Partition::extents;
 // TenonPartitionGetCoordinates
-std::vector<int> (Partition::* m294)(const Where&) const = &Partition::coordinates;
+std::vector<int> (Partition::* m297)(const Where&) const = &Partition::coordinates;
 // TenonPartitionGetAxisComm
-MPI_Comm (Partition::* m295)(int, const Where&) const = &Partition::axisComm;
+MPI_Comm (Partition::* m298)(int, const Where&) const = &Partition::axisComm;
 // TenonPartitionShareMemory
-void (Partition::* m296)(void*, std::size_t, const Where&) = &Partition::shareMemory;
+void (Partition::* m299)(void*, std::size_t, const Where&) = &Partition::shareMemory;
 // TenonPartitionUnshareMemory
-void (Partition::* m297)(void*, const Where&) = &Partition::unshareMemory;
+void (Partition::* m300)(void*, const Where&) = &Partition::unshareMemory;
 // TenonPartitionSetStream
-Partition& (Partition::* m298)(void*, const Where&) = &Partition::setStream;
+Partition& (Partition::* m301)(void*, const Where&) = &Partition::setStream;
 // TenonPartitionResetStream
-void (Partition::* m299)(const Where&) = &Partition::resetStream;
+void (Partition::* m302)(const Where&) = &Partition::resetStream;
 // TenonPlanCreate
-Plan m300(const Layer& network, TenonInt batch, const Where& where) {
+Plan m303(const Layer& network, TenonInt batch, const Where& where) {
   return Plan(network, batch, where);
 }
 // TenonPlanSetInput
-Plan& (Plan::* m301)(const Layout&, const Where&) = &Plan::setInput;
+Plan& (Plan::* m304)(const Layout&, const Where&) = &Plan::setInput;
 // TenonPlanSetInputAt
-Plan& (Plan::* m302)(int, const Layout&, const Where&) = &Plan::setInputAt;
+Plan& (Plan::* m305)(int, const Layout&, const Where&) = &Plan::setInputAt;
 // TenonPlanSetOutput
-Plan& (Plan::* m303)(const Layout&, const Where&) = &Plan::setOutput;
+Plan& (Plan::* m306)(const Layout&, const Where&) = &Plan::setOutput;
 // TenonPlanSetMachine
-Plan& (Plan::* m304)(const Machine&, const Where&) = &Plan::setMachine;
+Plan& (Plan::* m307)(const Machine&, const Where&) = &Plan::setMachine;
 // TenonPlanFix
-void (Plan::* m305)(Text, Text, const Where&) = &Plan::fix;
+void (Plan::* m308)(Text, Text, const Where&) = &Plan::fix;
 // TenonPlanSearch
-void (Plan::* m306)(const Where&) = &Plan::search;
+void (Plan::* m309)(const Where&) = &Plan::search;
 // TenonPlanSetUp
-void (Plan::* m307)(const Where&) = &Plan::setUp;
+void (Plan::* m310)(const Where&) = &Plan::setUp;
 // TenonPlanSave
-void (Plan::* m308)(Text, const Where&) const = &Plan::save;
+void (Plan::* m311)(Text, const Where&) const = &Plan::save;
 // TenonPlanLoad
-void (Plan::* m309)(Text, const Where&) = &Plan::load;
+void (Plan::* m312)(Text, const Where&) = &Plan::load;
 // TenonPlanGetNumber
-double (Plan::* m310)(Text, Text, const Where&) const = &Plan::number;
+double (Plan::* m313)(Text, Text, const Where&) const = &Plan::number;
 // TenonPlanGetLayerName
-std::string (Plan::* m311)(TenonInt, const Where&) const = &Plan::layerName;
+std::string (Plan::* m314)(TenonInt, const Where&) const = &Plan::layerName;
 // TenonPlanGetText
-std::string (Plan::* m312)(Text, Text, const Where&) const = &Plan::text;
+std::string (Plan::* m315)(Text, Text, const Where&) const = &Plan::text;
 // TenonPlanReport
-void (Plan::* m313)(const Where&) = &Plan::report;
+void (Plan::* m316)(const Where&) = &Plan::report;
 // TenonPlanCalibrate
-Plan::CalibrateResult (Plan::* m314)(const Where&) = &Plan::calibrate;
+Plan::CalibrateResult (Plan::* m317)(const Where&) = &Plan::calibrate;
 // TenonPlanSetRatesFrom
-Plan& (Plan::* m315)(const Plan&, const Where&) = &Plan::setRatesFrom;
+Plan& (Plan::* m318)(const Plan&, const Where&) = &Plan::setRatesFrom;
 // TenonPlanGetLayer
-Layer (Plan::* m316)(const Where&) const = &Plan::layer;
+Layer (Plan::* m319)(const Where&) const = &Plan::layer;
 // TenonPlanGetInputLayout
-Layout (Plan::* m317)(const Where&) const = &Plan::inputLayout;
+Layout (Plan::* m320)(const Where&) const = &Plan::inputLayout;
 // TenonPlanGetInputLayoutAt
-Layout (Plan::* m318)(int, const Where&) const = &Plan::inputLayoutAt;
+Layout (Plan::* m321)(int, const Where&) const = &Plan::inputLayoutAt;
 // TenonPlanApply
-void (Plan::* m319)(const DTensor&, DTensor&, const Where&) = &Plan::apply;
+void (Plan::* m322)(const DTensor&, DTensor&, const Where&) = &Plan::apply;
 // TenonPlanApplyTangent
-void (Plan::* m320)(const DTensor&, DTensor&, const Where&) = &Plan::applyTangent;
+void (Plan::* m323)(const DTensor&, DTensor&, const Where&) = &Plan::applyTangent;
 // TenonPlanApplyAdjoint
-void (Plan::* m321)(const DTensor&, DTensor&, const Where&) = &Plan::applyAdjoint;
-void (Plan::* m321Short)(const DTensor&, const Where&) = &Plan::applyAdjoint;
+void (Plan::* m324)(const DTensor&, DTensor&, const Where&) = &Plan::applyAdjoint;
+void (Plan::* m324Short)(const DTensor&, const Where&) = &Plan::applyAdjoint;
 // TenonTrainerCreate
-Trainer m322(const Layer& network, const Layer& loss, const Optimizer& optimizer,
+Trainer m325(const Layer& network, const Layer& loss, const Optimizer& optimizer,
     const Where& where) {
   return Trainer(network, loss, optimizer, where);
 }
 // TenonTrainerSetDataset
-Trainer& (Trainer::* m323)(const Dataset&, const Where&) = &Trainer::setDataset;
+Trainer& (Trainer::* m326)(const Dataset&, const Where&) = &Trainer::setDataset;
 // TenonTrainerSetBatches
-Trainer& (Trainer::* m324)(TenonInt, const DTensor&, const DTensor&,
+Trainer& (Trainer::* m327)(TenonInt, const DTensor&, const DTensor&,
     Function<TenonErrorCode(Trainer&, TenonInt, TenonInt)>, const Where&) = &Trainer::setBatches;
 // TenonTrainerSetValidation
-Trainer& (Trainer::* m325)(const Dataset&, const Where&) = &Trainer::setValidation;
+Trainer& (Trainer::* m328)(const Dataset&, const Where&) = &Trainer::setValidation;
 // TenonTrainerSetCallback
-Trainer& (Trainer::* m326)(Function<TenonErrorCode(Trainer&, TenonTrainerEvent)>,
+Trainer& (Trainer::* m329)(Function<TenonErrorCode(Trainer&, TenonTrainerEvent)>,
     const Where&) = &Trainer::setCallback;
 // TenonTrainerSetCheckpoint
-Trainer& (Trainer::* m327)(const Checkpoint&, Text, const Where&) = &Trainer::setCheckpoint;
+Trainer& (Trainer::* m330)(const Checkpoint&, Text, const Where&) = &Trainer::setCheckpoint;
 // TenonTrainerRun
-void (Trainer::* m328)(TenonInt, const Where&) = &Trainer::run;
+void (Trainer::* m331)(TenonInt, const Where&) = &Trainer::run;
 // TenonTrainerStop
-void (Trainer::* m329)(const Where&) = &Trainer::stop;
+void (Trainer::* m332)(const Where&) = &Trainer::stop;
 // TenonTrainerGetProgress
-Trainer::Progress (Trainer::* m330)(const Where&) const = &Trainer::progress;
+Trainer::Progress (Trainer::* m333)(const Where&) const = &Trainer::progress;
 // TenonTrainerGetLosses
-Trainer::Losses (Trainer::* m331)(const Where&) const = &Trainer::losses;
+Trainer::Losses (Trainer::* m334)(const Where&) const = &Trainer::losses;
 
 } // namespace every
 
