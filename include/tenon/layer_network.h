@@ -336,11 +336,13 @@ TENON_EXTERN TenonErrorCode TenonLayerApplyAdjointAll(TenonLayer layer, int outp
  *  The file is JSON: types, names, option prefixes and settings, no weights. A layer is an object
  *  with its type and its settings by name, a container has a list of layers:
  *
- *      {"format": "tenon-network-1", "type": "sequential", "name": "closure", "layers": [
+ *      {"format": "tenon-network-1", "dimensions": "z,y,x", "type": "sequential", "layers": [
  *        {"type": "conv", "name": "c1", "in_channels": 1, "out_channels": 8, "kernel": [5]},
  *        {"type": "tanh"}]}
  *
- *  Every layer may have the key "frozen" (true or false), see TenonLayerSetFrozen(). The keys
+ *  Lists by spatial dimension (kernel, padding, boundary, ...) are in the order z, y, x, which the
+ *  first line says, in files that programs in Fortran read or write too. Every layer may have the
+ *  key "frozen" (true or false), see TenonLayerSetFrozen(). The keys
  *  "inputs" and "outputs" of a graph are the lists of its settings input_names and output_names.
  *  A layer of a graph has a key "reads", the inputs of TenonLayerGraphAddNode(); the key "same_as"
  *  in place of a layer is the number of the node whose layer is used again. Options are not read:

@@ -22,6 +22,9 @@
  *  maximum. With ceil (bool, false) the number of outputs is rounded up instead of down, except
  *  that a window that would begin beyond the domain and its low padding is dropped.
  *
+ *  Means between cells and faces of a staggered grid ("collocate", "stagger"), of all channels
+ *  alike: see TenonLayerCreateCollocate() and TenonLayerCreateStagger().
+ *
  *  Convolutions ("conv", "transposedconv"). bias (bool, true) adds a bias, dilation (ints, 1) is
  *  the spacing of kernel elements. groups (int, 1) divides both numbers of channels: each group is
  *  convolved independently, the weight has shape [outChannels, inChannels / groups, kernel...], and
@@ -138,6 +141,15 @@
 #include <tenon/mpi.h>
 #include <tenon/types.h>
 
+/** @brief The faces of a staggered grid that a field has in a dimension of n cells. */
+typedef enum TenonFaces TENON_ENUM_INT {
+  TENON_FACES_NONE = 0,  /**< none: n values in cells */
+  TENON_FACES_ALL = 1,   /**< n + 1: faces i and i + 1 are those of cell i */
+  TENON_FACES_LOWER = 2, /**< n: face i is the lower one of cell i, as with a period */
+  TENON_FACES_UPPER = 3, /**< n: face i is the upper one of cell i */
+  TENON_FACES_MAX_ = 0x7fff
+} TenonFaces;
+
 /** @name Creation */
 /**@{*/
 
@@ -212,15 +224,73 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateColumnMLP(MPI_Comm comm, int count,
                                                       const TenonInt widths[],
                                                       const char* activation,
                                                       TenonLayer* layer) TENON_NOEXCEPT;
+
+/** @brief Creates a layer of means from the faces of a staggered grid to its cells. Collective on
+ *         comm.
+ *
+ *  The layer type collocate. In each dimension in which the input [batch, channel, space...] has
+ *  faces, a cell gets the mean of its two faces, so that in several dimensions it is the mean of
+ *  edges or corners; all channels have the same faces. Linear fields are exact, and smooth ones to
+ *  second order. Where one face is left out (TENON_FACES_LOWER, TENON_FACES_UPPER), the boundary
+ *  mode of that side says what it is: periodic with a period, zero on a wall, values, or with
+ *  "filled" what the caller's ghost cell has. A cell is on the rank of its lower face, and so the
+ *  layout of the output is that from which TenonLayoutCreateStaggered() makes the input's.
+ *
+ *  Settings: faces (text: none, all, lower or upper for each spatial dimension, separated by
+ *  commas), boundary, boundary_constant, filled.
+ *
+ *  @param[in]  comm     communicator of the input's layout
+ *  @param[in]  spatial  number of spatial dimensions; must be 1 to 3
+ *  @param[in]  faces    [spatial] faces of the input in each spatial dimension
+ *  @param[out] layer    new layer; destroy it with TenonLayerDestroy()
+ *  @return TENON_ERR_ARG  a number is out of range
+ *  @note   TenonLayerSetUp() returns TENON_ERR_ARG if a face is left out at a side without a mode.
+ *  @see    TenonLayerSetBoundary(), TenonLayerCreateStagger()
+ */
+TENON_EXTERN TenonErrorCode TenonLayerCreateCollocate(MPI_Comm comm, int spatial,
+                                                      const TenonFaces faces[],
+                                                      TenonLayer* layer) TENON_NOEXCEPT;
+
+/** @brief Creates a layer of means from the cells of a staggered grid to its faces. Collective on
+ *         comm.
+ *
+ *  The layer type stagger. In each dimension in which the output has faces, a face gets the mean of
+ *  the cells on both sides. Beyond a wall the boundary mode says what a cell has: odd makes the
+ *  face on the wall 0, symmetric gives it the value of the cell beside it; without a mode (the
+ *  default) it has that value too, since there is no other cell. A face is on the rank of the cell
+ *  above it, and the last one on that of the last cell: the layout of the output is that of
+ *  TenonLayoutCreateStaggered() where the input is split as it is.
+ *
+ *  Settings: those of TenonLayerCreateCollocate().
+ *
+ *  @param[in]  comm     communicator of the input's layout
+ *  @param[in]  spatial  number of spatial dimensions; must be 1 to 3
+ *  @param[in]  faces    [spatial] faces of the output in each spatial dimension
+ *  @param[out] layer    new layer; destroy it with TenonLayerDestroy()
+ *  @return TENON_ERR_ARG  a number is out of range
+ *  @see    TenonLayerSetBoundary(), TenonLayerCreateCollocate()
+ */
+TENON_EXTERN TenonErrorCode TenonLayerCreateStagger(MPI_Comm comm, int spatial,
+                                                    const TenonFaces faces[],
+                                                    TenonLayer* layer) TENON_NOEXCEPT;
 /**@}*/
 
 /** @name Settings of single types, to be called before TenonLayerSetUp()
  *
- *  Each serves every type that has the setting and a kernel, which says how many spatial dimensions
- *  there are: convolutions, transposed convolutions and poolings. For other types, such as "pad",
- *  use TenonObjectSetIntegers(). TENON_ERR_TYPE if the type has no such setting, TENON_ERR_STATE if
- *  the kernel is not set. */
+ *  Each serves every type that has the setting and a kernel (or faces), which says how many spatial
+ *  dimensions there are: convolutions, transposed convolutions, poolings, collocate and stagger.
+ *  For other types, such as "pad", use TenonObjectSetIntegers(). TENON_ERR_TYPE if the type has no
+ *  such setting, TENON_ERR_STATE if the kernel is not set. */
 /**@{*/
+
+/** @brief Returns the number of spatial dimensions, the length of lists such as a stride. Not
+ *         collective.
+ *  @param[in]  layer    layer
+ *  @param[out] spatial  number of spatial dimensions
+ *  @return TENON_ERR_TYPE   the type has neither kernel nor faces
+ *  @return TENON_ERR_STATE  they are not set */
+TENON_EXTERN TenonErrorCode TenonLayerGetSpatialDimensions(TenonLayer layer,
+                                                           int* spatial) TENON_NOEXCEPT;
 
 /** @brief Sets the stride of windows. Local; call on all ranks.
  *  @param[in] layer   layer

@@ -113,9 +113,8 @@ TENON_EXTERN TenonErrorCode TenonLayoutCreateFromBoxes(MPI_Comm comm, int ndim,
  *  with a period. Face i is the lower one of cell i and on its rank; the last one is with the last
  *  cell. Fields of all offsets so have layouts of one decomposition. Halos are not taken over.
  *
- *  Means between them are layers of type "averagepooling" with a kernel of 2 and a stride of 1 in a
- *  shifted dimension: from faces to cells without padding, from cells to faces with padding 1 and a
- *  boundary mode, or include_padding false for one-sided values at walls.
+ *  Means between them are layers: TenonLayerCreateCollocate() to cells, TenonLayerCreateStagger()
+ *  to faces, with outputs in these layouts.
  *
  *  @param[in]  cells   layout of values in cells, set up
  *  @param[in]  faces   [ndim] 1 in dimensions with one face more than cells, else 0

@@ -64,13 +64,14 @@ contains
     if (comma > 0) reversed = reverse_text(list(comma + 1:))//','//list(:comma - 1)
   end function reverse_text
 
-  ! A setting of a layer from the order of Fortran to that of C or back: it has an entry for each dimension. Those of
-  ! a permutation are dimensions themselves.
+  ! A setting of a layer from the order of Fortran to that of C or back: it has an entry for each dimension, but
+  ! for widths, which go from the input to the output. Those of a permutation are dimensions themselves.
   pure function turned_setting(name, list) result(turned)
     character(len=*), intent(in) :: name
     integer(c_int64_t), intent(in) :: list(:)
     integer(c_int64_t) :: turned(size(list))
-    turned = reverse(list)
+    turned = list
+    if (name /= 'widths') turned = reverse(list)
     if (name == 'permutation') turned = size(list) - turned
   end function turned_setting
 
@@ -79,7 +80,7 @@ contains
     character(len=*), intent(in) :: name, text
     character(len=len(text)) :: turned
     turned = text
-    if (name == 'boundary' .or. name == 'spacing') turned = turned_lists(text)
+    if (name == 'boundary' .or. name == 'spacing' .or. name == 'faces') turned = turned_lists(text)
   end function turned_text
 
   ! The lists of all channels, separated by semicolons; the channels of a list may stand before it, "0=".
@@ -261,17 +262,12 @@ contains
     ignored = TenonLayoutDestroy(layout)
   end subroutine tensor_dimensions
 
-  ! As many as the kernel has.
   subroutine spatial_dimensions(layer, code, count)
     type(c_ptr), intent(in) :: layer
     integer(c_int), intent(inout) :: code
     integer(c_int), intent(out) :: count
-    integer(c_int64_t), allocatable :: absent(:)
-    integer(c_int64_t) :: needed
-    needed = 0
-    if (code == TENON_SUCCESS) &
-      code = TenonObjectGetIntegers(layer, 'kernel'//c_null_char, 0_c_int64_t, absent, needed)
-    count = int(needed, c_int)
+    count = 0
+    if (code == TENON_SUCCESS) code = TenonLayerGetSpatialDimensions(layer, count)
   end subroutine spatial_dimensions
 
   subroutine partition_axes(partition, code, count)

@@ -34,6 +34,13 @@ std::vector<Index> nestedCuts(Index extent, const std::vector<int>& parts) {
   return cuts;
 }
 
+std::vector<Index> cutsOfExtent(std::vector<Index> cuts, Index extent) {
+  const Index before = cuts.back();
+  for (std::size_t i = 1; i < cuts.size(); ++i)
+    cuts[i] = cuts[i] == before ? extent : std::min(cuts[i], extent);
+  return cuts;
+}
+
 void checkCuts(const std::vector<Index>& cuts, Index extent, int parts, int dim) {
   if (static_cast<int>(cuts.size()) != parts + 1)
     throw Error(

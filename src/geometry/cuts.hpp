@@ -14,6 +14,10 @@ std::vector<Index> balancedCuts(Index extent, int parts);
 // major first; none gives one part.
 std::vector<Index> nestedCuts(Index extent, const std::vector<int>& parts);
 
+// The same cuts of a dimension that has become longer or shorter at its end: the last part that is
+// not empty gets what is more.
+std::vector<Index> cutsOfExtent(std::vector<Index> cuts, Index extent);
+
 // Throws TENON_ERR_LAYOUT unless cuts are monotone from 0 to extent in the given number of parts.
 void checkCuts(const std::vector<Index>& cuts, Index extent, int parts, int dim);
 

@@ -4,6 +4,7 @@
 // the layout without halos to learn where its parts end.
 #include "geometry/layout_draft.hpp"
 
+#include "geometry/cuts.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
@@ -100,12 +101,9 @@ void LayoutDraft::setCuts(int dim, std::vector<Index> cuts) {
 
 void LayoutDraft::stagger(int dim) {
   checkDim(dim);
-  Index& extent = spec_.shape[dim];
-  std::vector<Index>& cuts = spec_.cuts[dim];
-  for (std::size_t i = 1; i < cuts.size(); ++i)
-    if (cuts[i] == extent)
-      cuts[i] = extent + 1;
-  ++extent;
+  ++spec_.shape[dim];
+  if (std::vector<Index>& cuts = spec_.cuts[dim]; !cuts.empty())
+    cuts = cutsOfExtent(std::move(cuts), spec_.shape[dim]);
   forgetBoxes(static_cast<std::size_t>(dim));
 }
 

@@ -63,7 +63,7 @@ TYPE_WORDS = {'Int', 'Integers', 'Real', 'Bool', 'Flag', 'Text', 'String'}
 LENGTHS = {
     ('TenonLayout', 'ndim'): '{0}.dimensions()',
     ('TenonDTensor', 'ndim'): '{0}.layout().dimensions()',
-    ('TenonLayer', 'spatial'): '{0}.getIntegers("kernel").size()',  # as many as the kernel has
+    ('TenonLayer', 'spatial'): '{0}.spatialDimensions()',
     ('TenonPartition', 'axes'): '{0}.axes()',
     ('TenonMachine', 'devices'): '{0}.counts().devices',
     ('TenonReductionPrograms', 'number of programs'): '{0}.count()',

@@ -66,12 +66,21 @@ static PetscErrorCode ReadGrid(DM dm, Grid* grid) {
 }
 
 PetscErrorCode TenonPetscLayoutFromDM(DM dm, TenonLayout* layout) {
+  PetscFunctionBegin;
+  PetscCall(TenonPetscBatchLayoutFromDM(dm, 1, layout));
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode TenonPetscBatchLayoutFromDM(DM dm, PetscInt states, TenonLayout* layout) {
   Grid grid;
 
   PetscFunctionBegin;
   NEED_OBJECT(dm, DM_CLASSID);
   NEED_ADDRESS(layout);
   PetscCall(ReadGrid(dm, &grid));
+  PetscCheck(states >= 1, grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "the number of states is %lld; it must be at least 1", (long long)states);
+  SetGridDimension(&grid, kBatch, states, 0, states);
   TenonPetscCall(
       TenonLayoutCreateFromBoxes(grid.comm, grid.ndim, grid.shape, grid.low, grid.high, layout));
   PetscFunctionReturn(0);
@@ -155,20 +164,25 @@ static void PlaceOf(const Grid* grid, PetscBool isLocal, Place* place) {
   place->strides[kBatch] = place->length;
 }
 
-/* A global vector's place, or a local one's, by the size; where both are equal, so are the places. */
+/* A global vector's place, or a local one's, by the size; where both are equal, so are the places. Of a batch the states follow
+ * one another. */
 static PetscErrorCode FindPlaceOnGrid(const Grid* grid, PetscInt size, Place* place) {
+  const TenonInt states = grid->shape[kBatch];
   TenonInt global;
 
   PetscFunctionBegin;
   PlaceOf(grid, PETSC_FALSE, place);
+  place->length *= states;
   if (place->length == size)
     PetscFunctionReturn(0);
   global = place->length;
   PlaceOf(grid, PETSC_TRUE, place);
-  PetscCheck(place->length == size, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
-             "the Vec has %lld elements on this rank, but a global vector of the DMDA has %lld and "
-             "a local one %lld; pass one of those",
-             (long long)size, (long long)global, (long long)place->length);
+  place->length *= states;
+  PetscCheck(
+      place->length == size, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
+      "the Vec has %lld elements on this rank, but %lld of the DMDA's global vectors have %lld "
+      "and as many local ones %lld; pass one of those",
+      (long long)size, (long long)states, (long long)global, (long long)place->length);
   PetscFunctionReturn(0);
 }
 
@@ -243,6 +257,8 @@ PetscErrorCode FindPlace(TenonDTensor x, DM dm, Vec vec, Place* place) {
     PetscFunctionReturn(0);
   }
   PetscCall(ReadGrid(dm, &grid));
+  if (owned.low[kBatch] == 0) /* a batch of states, whole on each rank */
+    SetGridDimension(&grid, kBatch, owned.high[kBatch], 0, owned.high[kBatch]);
   PetscCheck(IsOfGrid(&owned, &grid), PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
              "the tensor's block on this rank is not that of the DMDA; create the tensor in the "
              "layout of TenonPetscLayoutFromDM() or TenonPetscGhostedLayoutFromDM()");

@@ -10,10 +10,12 @@
 #include "sys/log/log.hpp"
 #include "sys/options/option_text.hpp"
 #include "sys/text/text.hpp"
+#include "sys/text/view.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <initializer_list>
 #include <iterator>
 #include <limits>
@@ -402,10 +404,10 @@ FoundPlan NetworkPlan::pricedPlan(const FineGrid& grid) const {
     limit -= over;
   }
   throw Error(TENON_ERR_MEMORY_LIMIT,
-              fmt::format("the memory limit is {:.0f} B for each process, but the plans that were "
-                          "found need at least {:.0f} B more. Raise the limit, use more processes "
+              fmt::format("the memory limit is {} for each process, but the plans that were "
+                          "found need at least {} more. Raise the limit, use more processes "
                           "or a smaller batch",
-                          memoryLimit_, over));
+                          sizeText(std::llround(memoryLimit_)), sizeText(std::llround(over))));
 }
 
 // The best plan of several grids, or, where there is none on any, the error of the first grid,

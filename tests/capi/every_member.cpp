@@ -398,337 +398,343 @@ Layer (* m166)(MPI_Comm, TenonInt, TenonInt, Ints, const Where&) = &Layer::conv;
 Layer (* m167)(MPI_Comm, TenonInt, TenonInt, const Where&) = &Layer::affine;
 // TenonLayerCreateColumnMLP
 Layer (* m168)(MPI_Comm, Ints, Text, const Where&) = &Layer::columnMLP;
+// TenonLayerCreateCollocate
+Layer (* m169)(MPI_Comm, List<TenonFaces>, const Where&) = &Layer::collocate;
+// TenonLayerCreateStagger
+Layer (* m170)(MPI_Comm, List<TenonFaces>, const Where&) = &Layer::stagger;
+// TenonLayerGetSpatialDimensions
+int (Layer::* m171)(const Where&) const = &Layer::spatialDimensions;
 // TenonLayerSetStride
-Layer& (Layer::* m169)(Ints, const Where&) = &Layer::setStride;
+Layer& (Layer::* m172)(Ints, const Where&) = &Layer::setStride;
 // TenonLayerSetPadding
-Layer& (Layer::* m170)(Ints, Ints, const Where&) = &Layer::setPadding;
+Layer& (Layer::* m173)(Ints, Ints, const Where&) = &Layer::setPadding;
 // TenonLayerSetBoundary
-Layer& (Layer::* m171)(List<TenonBoundary>, List<TenonBoundary>,
+Layer& (Layer::* m174)(List<TenonBoundary>, List<TenonBoundary>,
     const Where&) = &Layer::setBoundary;
 // TenonLayerSetChannelBoundary
-Layer& (Layer::* m172)(TenonInt, List<TenonBoundary>, List<TenonBoundary>,
+Layer& (Layer::* m175)(TenonInt, List<TenonBoundary>, List<TenonBoundary>,
     const Where&) = &Layer::setChannelBoundary;
 // TenonLayerSetOutputLayout
-Layer& (Layer::* m173)(const Layout&, const Where&) = &Layer::setOutputLayout;
+Layer& (Layer::* m176)(const Layout&, const Where&) = &Layer::setOutputLayout;
 // TenonLayerGetTypes
-std::string (* m174)(const Where&) = &Layer::types;
+std::string (* m177)(const Where&) = &Layer::types;
 // TenonLayerGetLabels
-std::string (Layer::* m175)(Ints, const Where&) const = &Layer::labels;
+std::string (Layer::* m178)(Ints, const Where&) const = &Layer::labels;
 // TenonLayerGetTypeSignatures
-std::string (* m176)(Text, int, const Where&) = &Layer::typeSignatures;
+std::string (* m179)(Text, int, const Where&) = &Layer::typeSignatures;
 // TenonLayoutCreateSharded
-Layout m177(const Partition& partition, Ints shape, Text properties, const Where& where) {
+Layout m180(const Partition& partition, Ints shape, Text properties, const Where& where) {
   return Layout(partition, shape, properties, where);
 }
 // TenonLayoutCreateFromBoxes
-Layout m178(MPI_Comm comm, Ints shape, Ints low, Ints high, const Where& where) {
+Layout m181(MPI_Comm comm, Ints shape, Ints low, Ints high, const Where& where) {
   return Layout(comm, shape, low, high, where);
 }
 // TenonLayoutCreateStaggered
-Layout (Layout::* m179)(Ints, const Where&) const = &Layout::staggered;
+Layout (Layout::* m182)(Ints, const Where&) const = &Layout::staggered;
 // TenonLayoutCreate
-Layout m180(const Partition& partition, const Where& where) {
+Layout m183(const Partition& partition, const Where& where) {
   return Layout(partition, where);
 }
 // TenonLayoutCreateLike
-Layout (Layout::* m181)(const Where&) const = &Layout::like;
+Layout (Layout::* m184)(const Where&) const = &Layout::like;
 // TenonLayoutSetShape
-Layout& (Layout::* m182)(Ints, const Where&) = &Layout::setShape;
+Layout& (Layout::* m185)(Ints, const Where&) = &Layout::setShape;
 // TenonLayoutSetProperties
-Layout& (Layout::* m183)(Text, const Where&) = &Layout::setProperties;
+Layout& (Layout::* m186)(Text, const Where&) = &Layout::setProperties;
 // TenonLayoutSetSplitOrder
-Layout& (Layout::* m184)(int, List<int>, const Where&) = &Layout::setSplitOrder;
+Layout& (Layout::* m187)(int, List<int>, const Where&) = &Layout::setSplitOrder;
 // TenonLayoutSetCuts
-Layout& (Layout::* m185)(int, Ints, const Where&) = &Layout::setCuts;
+Layout& (Layout::* m188)(int, Ints, const Where&) = &Layout::setCuts;
 // TenonLayoutSetHalo
-Layout& (Layout::* m186)(int, TenonInt, TenonInt, TenonBoundary, TenonBoundary,
+Layout& (Layout::* m189)(int, TenonInt, TenonInt, TenonBoundary, TenonBoundary,
     const Where&) = &Layout::setHalo;
 // TenonLayoutSetHaloBoxes
-Layout& (Layout::* m187)(int, Ints, Ints, TenonBoundary, TenonBoundary,
+Layout& (Layout::* m190)(int, Ints, Ints, TenonBoundary, TenonBoundary,
     const Where&) = &Layout::setHaloBoxes;
 // TenonLayoutSetHaloPartial
-Layout& (Layout::* m188)(int, bool, const Where&) = &Layout::setHaloPartial;
+Layout& (Layout::* m191)(int, bool, const Where&) = &Layout::setHaloPartial;
 // TenonLayoutSetUp
-void (Layout::* m189)(const Where&) = &Layout::setUp;
+void (Layout::* m192)(const Where&) = &Layout::setUp;
 // TenonLayoutGetDual
-Layout (Layout::* m190)(const Where&) const = &Layout::dual;
+Layout (Layout::* m193)(const Where&) const = &Layout::dual;
 // TenonLayoutGetPartition
-Partition (Layout::* m191)(const Where&) const = &Layout::partition;
+Partition (Layout::* m194)(const Where&) const = &Layout::partition;
 // TenonLayoutGetDim
-int (Layout::* m192)(const Where&) const = &Layout::dimensions;
+int (Layout::* m195)(const Where&) const = &Layout::dimensions;
 // TenonLayoutGetShape
-std::vector<TenonInt> (Layout::* m193)(const Where&) const = &Layout::shape;
+std::vector<TenonInt> (Layout::* m196)(const Where&) const = &Layout::shape;
 // TenonLayoutGetProperties
-std::string (Layout::* m194)(const Where&) const = &Layout::properties;
+std::string (Layout::* m197)(const Where&) const = &Layout::properties;
 // TenonLayoutGetBox
-Box (Layout::* m195)(const Where&) const = &Layout::box;
+Box (Layout::* m198)(const Where&) const = &Layout::box;
 // TenonLayoutGetOwnedBox
-Box (Layout::* m196)(const Where&) const = &Layout::ownedBox;
+Box (Layout::* m199)(const Where&) const = &Layout::ownedBox;
 // TenonLayoutIsActive
-bool (Layout::* m197)(const Where&) const = &Layout::isActive;
+bool (Layout::* m200)(const Where&) const = &Layout::isActive;
 // TenonLayoutIsEqual
-bool (Layout::* m198)(const Layout&, const Where&) const = &Layout::isEqual;
+bool (Layout::* m201)(const Layout&, const Where&) const = &Layout::isEqual;
 // TenonLinearOpApply
-void (LinearOp::* m199)(const DTensor&, DTensor&, const Where&) = &LinearOp::apply;
+void (LinearOp::* m202)(const DTensor&, DTensor&, const Where&) = &LinearOp::apply;
 // TenonLinearOpApplyAdjoint
-void (LinearOp::* m200)(const DTensor&, DTensor&, const Where&) = &LinearOp::applyAdjoint;
+void (LinearOp::* m203)(const DTensor&, DTensor&, const Where&) = &LinearOp::applyAdjoint;
 // TenonLinearOpApplyAdd
-void (LinearOp::* m201)(double, const DTensor&, double, DTensor&,
+void (LinearOp::* m204)(double, const DTensor&, double, DTensor&,
     const Where&) = &LinearOp::applyAdd;
 // TenonLinearOpApplyBegin
-void (LinearOp::* m202)(double, const DTensor&, double, DTensor&,
+void (LinearOp::* m205)(double, const DTensor&, double, DTensor&,
     const Where&) = &LinearOp::applyBegin;
 // TenonLinearOpApplyEnd
-void (LinearOp::* m203)(const Where&) = &LinearOp::applyEnd;
+void (LinearOp::* m206)(const Where&) = &LinearOp::applyEnd;
 // TenonLinearOpBind
-void (LinearOp::* m204)(const DTensor&, const DTensor&, const Where&) = &LinearOp::bind;
+void (LinearOp::* m207)(const DTensor&, const DTensor&, const Where&) = &LinearOp::bind;
 // TenonLinearOpUnbind
-void (LinearOp::* m205)(const Where&) = &LinearOp::unbind;
+void (LinearOp::* m208)(const Where&) = &LinearOp::unbind;
 // TenonLinearOpGetDomain
-Layout (LinearOp::* m206)(const Where&) const = &LinearOp::domain;
+Layout (LinearOp::* m209)(const Where&) const = &LinearOp::domain;
 // TenonLinearOpGetRange
-Layout (LinearOp::* m207)(const Where&) const = &LinearOp::range;
+Layout (LinearOp::* m210)(const Where&) const = &LinearOp::range;
 // TenonLinearOpGetDataTypes
-LinearOp::DataTypes (LinearOp::* m208)(const Where&) const = &LinearOp::dataTypes;
+LinearOp::DataTypes (LinearOp::* m211)(const Where&) const = &LinearOp::dataTypes;
 // TenonLinearOpGetTraffic
-LinearOp::Traffic (LinearOp::* m209)(const Where&) const = &LinearOp::traffic;
+LinearOp::Traffic (LinearOp::* m212)(const Where&) const = &LinearOp::traffic;
 // TenonLinearOpTestAdjoint
-double (LinearOp::* m210)(TenonInt, bool, double*, double*, const Where&) = &LinearOp::testAdjoint;
+double (LinearOp::* m213)(TenonInt, bool, double*, double*, const Where&) = &LinearOp::testAdjoint;
 // TenonLinearOpCreateConversion
-LinearOp (* m211)(const Layout&, const Layout&, TenonDataType,
+LinearOp (* m214)(const Layout&, const Layout&, TenonDataType,
     const Where&) = &LinearOp::conversion;
 // TenonLinearOpCreateHalo
-LinearOp (* m212)(const Layout&, const Layout&, TenonDataType, const Where&) = &LinearOp::halo;
+LinearOp (* m215)(const Layout&, const Layout&, TenonDataType, const Where&) = &LinearOp::halo;
 // TenonLinearOpCreateBoundaryValues
-LinearOp (* m213)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryValues;
+LinearOp (* m216)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryValues;
 // TenonLinearOpCreateBoundaryConstant
-LinearOp (* m214)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryConstant;
+LinearOp (* m217)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryConstant;
 // TenonLinearOpCreatePrimitive
-LinearOp (* m215)(const Layout&, Text, int, int, TenonDataType,
+LinearOp (* m218)(const Layout&, Text, int, int, TenonDataType,
     const Where&) = &LinearOp::primitive;
 // TenonLinearOpCreateSendReceive
-LinearOp (* m216)(const Layout&, int, TenonDataType, const Where&) = &LinearOp::sendReceive;
+LinearOp (* m219)(const Layout&, int, TenonDataType, const Where&) = &LinearOp::sendReceive;
 // TenonLinearOpCreateCast
-LinearOp (* m217)(const Layout&, TenonDataType, TenonDataType, const Where&) = &LinearOp::cast;
+LinearOp (* m220)(const Layout&, TenonDataType, TenonDataType, const Where&) = &LinearOp::cast;
 // TenonLinearOpCreateComposition
-LinearOp (* m218)(Handles<TenonLinearOp>, const Where&) = &LinearOp::composition;
+LinearOp (* m221)(Handles<TenonLinearOp>, const Where&) = &LinearOp::composition;
 // TenonLinearOpCreateAdjoint
-LinearOp (LinearOp::* m219)(const Where&) const = &LinearOp::adjoint;
+LinearOp (LinearOp::* m222)(const Where&) const = &LinearOp::adjoint;
 // TenonLinearOpCreateSum
-LinearOp (* m220)(Handles<TenonLinearOp>, const Where&) = &LinearOp::sum;
+LinearOp (* m223)(Handles<TenonLinearOp>, const Where&) = &LinearOp::sum;
 // TenonLinearOpCreateScale
-LinearOp (* m221)(double, const LinearOp&, const Where&) = &LinearOp::scale;
+LinearOp (* m224)(double, const LinearOp&, const Where&) = &LinearOp::scale;
 // TenonLinearOpCreateShell
-LinearOp (* m222)(const Layout&, const Layout&, TenonDataType, TenonDataType,
+LinearOp (* m225)(const Layout&, const Layout&, TenonDataType, TenonDataType,
     Function<TenonErrorCode(const DTensor&, DTensor&)>,
     Function<TenonErrorCode(const DTensor&, DTensor&)>, const Where&) = &LinearOp::shell;
 // TenonLinearOpCreateType
-LinearOp (* m223)(const Layout&, const Layout&, TenonDataType, TenonDataType, Text, void*,
+LinearOp (* m226)(const Layout&, const Layout&, TenonDataType, TenonDataType, Text, void*,
     const Where&) = &LinearOp::ofType;
 // TenonLinearOpCreateJacobian
-LinearOp (Layer::* m224)(const DTensor&, const Where&) const = &Layer::jacobian;
+LinearOp (Layer::* m227)(const DTensor&, const Where&) const = &Layer::jacobian;
 // TenonLinearOpJacobianSetPoint
-LinearOp& (LinearOp::* m225)(const DTensor&, const Where&) = &LinearOp::setPoint;
+LinearOp& (LinearOp::* m228)(const DTensor&, const Where&) = &LinearOp::setPoint;
 // TenonLinksCreateFromTiles
-Links (* m226)(MPI_Comm, Ints, List<TenonBoundary>, List<TenonBoundary>, Ints,
+Links (* m229)(MPI_Comm, Ints, List<TenonBoundary>, List<TenonBoundary>, Ints,
     const Where&) = &Links::fromTiles;
 // TenonLinksCreateFromSides
-Links (* m227)(MPI_Comm, int, Ints, List<int>, List<int>, const Where&) = &Links::fromSides;
+Links (* m230)(MPI_Comm, int, Ints, List<int>, List<int>, const Where&) = &Links::fromSides;
 // TenonLinksGetLayout
-Layout (Links::* m228)(Ints, const Where&) const = &Links::layout;
+Layout (Links::* m231)(Ints, const Where&) const = &Links::layout;
 // TenonLayerSetLinks
-Layer& (Layer::* m229)(const Links&, const Where&) = &Layer::setLinks;
+Layer& (Layer::* m232)(const Links&, const Where&) = &Layer::setLinks;
 // TenonLogEnable
-void (* m230)(bool, const Where&) = &tenon::logEnable;
+void (* m233)(bool, const Where&) = &tenon::logEnable;
 // TenonLogEventRegister
-int (* m231)(Text, const Where&) = &tenon::logEventRegister;
+int (* m234)(Text, const Where&) = &tenon::logEventRegister;
 // TenonLogEventBegin
-void (* m232)(int, const Where&) = &tenon::logEventBegin;
+void (* m235)(int, const Where&) = &tenon::logEventBegin;
 // TenonLogEventEnd
-void (* m233)(int, const Where&) = &tenon::logEventEnd;
+void (* m236)(int, const Where&) = &tenon::logEventEnd;
 // TenonLogFlops
-void (* m234)(double, const Where&) = &tenon::logFlops;
+void (* m237)(double, const Where&) = &tenon::logFlops;
 // TenonLogGetWork
-LogWork (* m235)(const Where&) = &tenon::logWork;
+LogWork (* m238)(const Where&) = &tenon::logWork;
 // TenonLogGetRecords
-std::string (* m236)(const Where&) = &tenon::logRecords;
+std::string (* m239)(const Where&) = &tenon::logRecords;
 // TenonLogStagePush
-void (* m237)(Text, const Where&) = &tenon::logStagePush;
+void (* m240)(Text, const Where&) = &tenon::logStagePush;
 // TenonLogStagePop
-void (* m238)(const Where&) = &tenon::logStagePop;
+void (* m241)(const Where&) = &tenon::logStagePop;
 // TenonProgressShow
-void (* m239)(Text, TenonInt, TenonInt, Text, double, const Where&) = &tenon::progressShow;
+void (* m242)(Text, TenonInt, TenonInt, Text, double, const Where&) = &tenon::progressShow;
 // TenonMachineCreate
-Machine m240(Text name, List<const char*> names, Ints sizes, const Where& where) {
+Machine m243(Text name, List<const char*> names, Ints sizes, const Where& where) {
   return Machine(name, names, sizes, where);
 }
 // TenonMachineCreateFromFile
-Machine (* m241)(Text, TenonInt, const Where&) = &Machine::fromFile;
+Machine (* m244)(Text, TenonInt, const Where&) = &Machine::fromFile;
 // TenonMachineCreateLocal
-Machine (* m242)(const Where&) = &Machine::local;
+Machine (* m245)(const Where&) = &Machine::local;
 // TenonMachineCreateFromComm
-Machine (* m243)(MPI_Comm, const Where&) = &Machine::fromComm;
+Machine (* m246)(MPI_Comm, const Where&) = &Machine::fromComm;
 // TenonMachineMeasure
-Machine (* m244)(MPI_Comm, TenonMemorySpace, int, const Where&) = &Machine::measure;
+Machine (* m247)(MPI_Comm, TenonMemorySpace, int, const Where&) = &Machine::measure;
 // TenonMachineSave
-void (Machine::* m245)(Text, const Where&) const = &Machine::save;
+void (Machine::* m248)(Text, const Where&) const = &Machine::save;
 // TenonMachineAddLink
-Machine& (Machine::* m246)(Text, int, TenonInt, double, double, TenonLinkRule,
+Machine& (Machine::* m249)(Text, int, TenonInt, double, double, TenonLinkRule,
     const Where&) = &Machine::addLink;
 // TenonMachineGetCounts
-Machine::Counts (Machine::* m247)(const Where&) const = &Machine::counts;
+Machine::Counts (Machine::* m250)(const Where&) const = &Machine::counts;
 // TenonMachineGetLevel
-Machine::Level (Machine::* m248)(int, const Where&) const = &Machine::level;
+Machine::Level (Machine::* m251)(int, const Where&) const = &Machine::level;
 // TenonMachineGetLink
-Machine::Link (Machine::* m249)(int, const Where&) const = &Machine::link;
+Machine::Link (Machine::* m252)(int, const Where&) const = &Machine::link;
 // TenonMachineGetRanks
-std::vector<TenonInt> (Machine::* m250)(const Where&) const = &Machine::ranks;
+std::vector<TenonInt> (Machine::* m253)(const Where&) const = &Machine::ranks;
 // TenonOptimizerCreate
-Optimizer m270(const Layer& layer, Text type, const Where& where) {
+Optimizer m273(const Layer& layer, Text type, const Where& where) {
   return Optimizer(layer, type, where);
 }
 // TenonOptimizerSetLearningRate
-Optimizer& (Optimizer::* m271)(double, const Where&) = &Optimizer::setLearningRate;
+Optimizer& (Optimizer::* m274)(double, const Where&) = &Optimizer::setLearningRate;
 // TenonOptimizerReport
-bool (Optimizer::* m272)(double, const Where&) = &Optimizer::report;
+bool (Optimizer::* m275)(double, const Where&) = &Optimizer::report;
 // TenonOptimizerGetLearningRate
-double (Optimizer::* m273)(const Where&) const = &Optimizer::learningRate;
+double (Optimizer::* m276)(const Where&) const = &Optimizer::learningRate;
 // TenonOptimizerClipGradientNorm
-double (Optimizer::* m274)(double, const Where&) = &Optimizer::clipGradientNorm;
+double (Optimizer::* m277)(double, const Where&) = &Optimizer::clipGradientNorm;
 // TenonOptimizerStep
-void (Optimizer::* m275)(const Where&) = &Optimizer::step;
+void (Optimizer::* m278)(const Where&) = &Optimizer::step;
 // TenonOptimizerStepClosure
-double (Optimizer::* m276)(Function<double(Optimizer&)>, const Where&) = &Optimizer::stepClosure;
+double (Optimizer::* m279)(Function<double(Optimizer&)>, const Where&) = &Optimizer::stepClosure;
 // TenonOptimizerGetSteps
-TenonInt (Optimizer::* m277)(const Where&) const = &Optimizer::steps;
+TenonInt (Optimizer::* m280)(const Where&) const = &Optimizer::steps;
 // TenonOptionsDeclare
-void (* m278)(Text, Text, TenonOptionType, Text, Text, Text, const Where&) = &tenon::optionsDeclare;
+void (* m281)(Text, Text, TenonOptionType, Text, Text, Text, const Where&) = &tenon::optionsDeclare;
 // TenonOptionsOwnCommandLine
-void (* m279)(const Where&) = &tenon::optionsOwnCommandLine;
+void (* m282)(const Where&) = &tenon::optionsOwnCommandLine;
 // TenonOptionsSet
-void (* m280)(Text, Text, const Where&) = &tenon::optionsSet;
+void (* m283)(Text, Text, const Where&) = &tenon::optionsSet;
 // TenonOptionsInsertFile
-void (* m281)(Text, const Where&) = &tenon::optionsInsertFile;
+void (* m284)(Text, const Where&) = &tenon::optionsInsertFile;
 // TenonOptionsGetFlag
-bool (* m282)(Text, Text, const Where&) = &tenon::optionsGetFlag;
+bool (* m285)(Text, Text, const Where&) = &tenon::optionsGetFlag;
 // TenonOptionsGetInt
-TenonInt (* m283)(Text, Text, const Where&) = &tenon::optionsGetInt;
+TenonInt (* m286)(Text, Text, const Where&) = &tenon::optionsGetInt;
 // TenonOptionsGetIntegers
-std::vector<TenonInt> (* m284)(Text, Text, const Where&) = &tenon::optionsGetIntegers;
+std::vector<TenonInt> (* m287)(Text, Text, const Where&) = &tenon::optionsGetIntegers;
 // TenonOptionsGetReal
-double (* m285)(Text, Text, const Where&) = &tenon::optionsGetReal;
+double (* m288)(Text, Text, const Where&) = &tenon::optionsGetReal;
 // TenonOptionsGetString
-std::string (* m286)(Text, Text, const Where&) = &tenon::optionsGetString;
+std::string (* m289)(Text, Text, const Where&) = &tenon::optionsGetString;
 // TenonOptionsHas
-bool (* m287)(Text, Text, const Where&) = &tenon::optionsHas;
+bool (* m290)(Text, Text, const Where&) = &tenon::optionsHas;
 // TenonOptionsGetDeclaredCount
-int (* m288)(const Where&) = &tenon::optionsDeclaredCount;
+int (* m291)(const Where&) = &tenon::optionsDeclaredCount;
 // TenonOptionsGetDeclaredText
-std::string (* m289)(int, TenonOptionText, const Where&) = &tenon::optionsDeclaredText;
+std::string (* m292)(int, TenonOptionText, const Where&) = &tenon::optionsDeclaredText;
 // TenonOptionsHelp
-void (* m290)(Text, const Where&) = &tenon::optionsHelp;
+void (* m293)(Text, const Where&) = &tenon::optionsHelp;
 // TenonSetOutputHandler
-void (* m291)(TenonTextHandler, void*, const Where&) = &tenon::setOutputHandler;
+void (* m294)(TenonTextHandler, void*, const Where&) = &tenon::setOutputHandler;
 // TenonSetErrorOutputHandler
-void (* m292)(TenonTextHandler, void*, const Where&) = &tenon::setErrorOutputHandler;
+void (* m295)(TenonTextHandler, void*, const Where&) = &tenon::setErrorOutputHandler;
 // TenonWriteFile
-void (* m293)(Text, std::string_view, const Where&) = &tenon::writeFile;
+void (* m296)(Text, std::string_view, const Where&) = &tenon::writeFile;
 // TenonPartitionCreate
-Partition m294(MPI_Comm comm, List<int> extents, const Where& where) {
+Partition m297(MPI_Comm comm, List<int> extents, const Where& where) {
   return Partition(comm, extents, where);
 }
 // TenonPartitionCreateFromRanks
-Partition (* m295)(MPI_Comm, List<int>, List<int>, const Where&) = &Partition::fromRanks;
+Partition (* m298)(MPI_Comm, List<int>, List<int>, const Where&) = &Partition::fromRanks;
 // TenonPartitionCreatePlaced
-Partition (* m296)(MPI_Comm, int, int, Ints, const Where&) = &Partition::placed;
+Partition (* m299)(MPI_Comm, int, int, Ints, const Where&) = &Partition::placed;
 // TenonPartitionGetAxes
-int (Partition::* m297)(const Where&) const = &Partition::axes;
+int (Partition::* m300)(const Where&) const = &Partition::axes;
 // TenonPartitionGetExtents
-std::vector<int> (Partition::* m298)(const Where&) const = &Partition::extents;
+std::vector<int> (Partition::* m301)(const Where&) const = &Partition::extents;
 // TenonPartitionGetCoordinates
-std::vector<int> (Partition::* m299)(const Where&) const = &Partition::coordinates;
+std::vector<int> (Partition::* m302)(const Where&) const = &Partition::coordinates;
 // TenonPartitionGetAxisComm
-MPI_Comm (Partition::* m300)(int, const Where&) const = &Partition::axisComm;
+MPI_Comm (Partition::* m303)(int, const Where&) const = &Partition::axisComm;
 // TenonPartitionShareMemory
-void (Partition::* m301)(void*, std::size_t, const Where&) = &Partition::shareMemory;
+void (Partition::* m304)(void*, std::size_t, const Where&) = &Partition::shareMemory;
 // TenonPartitionUnshareMemory
-void (Partition::* m302)(void*, const Where&) = &Partition::unshareMemory;
+void (Partition::* m305)(void*, const Where&) = &Partition::unshareMemory;
 // TenonPartitionSetStream
-Partition& (Partition::* m303)(void*, const Where&) = &Partition::setStream;
+Partition& (Partition::* m306)(void*, const Where&) = &Partition::setStream;
 // TenonPartitionResetStream
-void (Partition::* m304)(const Where&) = &Partition::resetStream;
+void (Partition::* m307)(const Where&) = &Partition::resetStream;
 // TenonPlanCreate
-Plan m305(const Layer& network, TenonInt batch, const Where& where) {
+Plan m308(const Layer& network, TenonInt batch, const Where& where) {
   return Plan(network, batch, where);
 }
 // TenonPlanSetInput
-Plan& (Plan::* m306)(const Layout&, const Where&) = &Plan::setInput;
+Plan& (Plan::* m309)(const Layout&, const Where&) = &Plan::setInput;
 // TenonPlanSetInputAt
-Plan& (Plan::* m307)(int, const Layout&, const Where&) = &Plan::setInputAt;
+Plan& (Plan::* m310)(int, const Layout&, const Where&) = &Plan::setInputAt;
 // TenonPlanSetOutput
-Plan& (Plan::* m308)(const Layout&, const Where&) = &Plan::setOutput;
+Plan& (Plan::* m311)(const Layout&, const Where&) = &Plan::setOutput;
 // TenonPlanSetMachine
-Plan& (Plan::* m309)(const Machine&, const Where&) = &Plan::setMachine;
+Plan& (Plan::* m312)(const Machine&, const Where&) = &Plan::setMachine;
 // TenonPlanFix
-void (Plan::* m310)(Text, Text, const Where&) = &Plan::fix;
+void (Plan::* m313)(Text, Text, const Where&) = &Plan::fix;
 // TenonPlanSearch
-void (Plan::* m311)(const Where&) = &Plan::search;
+void (Plan::* m314)(const Where&) = &Plan::search;
 // TenonPlanSetUp
-void (Plan::* m312)(const Where&) = &Plan::setUp;
+void (Plan::* m315)(const Where&) = &Plan::setUp;
 // TenonPlanSave
-void (Plan::* m313)(Text, const Where&) const = &Plan::save;
+void (Plan::* m316)(Text, const Where&) const = &Plan::save;
 // TenonPlanLoad
-void (Plan::* m314)(Text, const Where&) = &Plan::load;
+void (Plan::* m317)(Text, const Where&) = &Plan::load;
 // TenonPlanGetNumber
-double (Plan::* m315)(Text, Text, const Where&) const = &Plan::number;
+double (Plan::* m318)(Text, Text, const Where&) const = &Plan::number;
 // TenonPlanGetLayerName
-std::string (Plan::* m316)(TenonInt, const Where&) const = &Plan::layerName;
+std::string (Plan::* m319)(TenonInt, const Where&) const = &Plan::layerName;
 // TenonPlanGetText
-std::string (Plan::* m317)(Text, Text, const Where&) const = &Plan::text;
+std::string (Plan::* m320)(Text, Text, const Where&) const = &Plan::text;
 // TenonPlanReport
-void (Plan::* m318)(const Where&) = &Plan::report;
+void (Plan::* m321)(const Where&) = &Plan::report;
 // TenonPlanCalibrate
-Plan::CalibrateResult (Plan::* m319)(const Where&) = &Plan::calibrate;
+Plan::CalibrateResult (Plan::* m322)(const Where&) = &Plan::calibrate;
 // TenonPlanSetRatesFrom
-Plan& (Plan::* m320)(const Plan&, const Where&) = &Plan::setRatesFrom;
+Plan& (Plan::* m323)(const Plan&, const Where&) = &Plan::setRatesFrom;
 // TenonPlanGetLayer
-Layer (Plan::* m321)(const Where&) const = &Plan::layer;
+Layer (Plan::* m324)(const Where&) const = &Plan::layer;
 // TenonPlanGetInputLayout
-Layout (Plan::* m322)(const Where&) const = &Plan::inputLayout;
+Layout (Plan::* m325)(const Where&) const = &Plan::inputLayout;
 // TenonPlanGetInputLayoutAt
-Layout (Plan::* m323)(int, const Where&) const = &Plan::inputLayoutAt;
+Layout (Plan::* m326)(int, const Where&) const = &Plan::inputLayoutAt;
 // TenonPlanApply
-void (Plan::* m324)(const DTensor&, DTensor&, const Where&) = &Plan::apply;
+void (Plan::* m327)(const DTensor&, DTensor&, const Where&) = &Plan::apply;
 // TenonPlanApplyTangent
-void (Plan::* m325)(const DTensor&, DTensor&, const Where&) = &Plan::applyTangent;
+void (Plan::* m328)(const DTensor&, DTensor&, const Where&) = &Plan::applyTangent;
 // TenonPlanApplyAdjoint
-void (Plan::* m326)(const DTensor&, DTensor&, const Where&) = &Plan::applyAdjoint;
-void (Plan::* m326Short)(const DTensor&, const Where&) = &Plan::applyAdjoint;
+void (Plan::* m329)(const DTensor&, DTensor&, const Where&) = &Plan::applyAdjoint;
+void (Plan::* m329Short)(const DTensor&, const Where&) = &Plan::applyAdjoint;
 // TenonTrainerCreate
-Trainer m327(const Layer& network, const Layer& loss, const Optimizer& optimizer,
+Trainer m330(const Layer& network, const Layer& loss, const Optimizer& optimizer,
     const Where& where) {
   return Trainer(network, loss, optimizer, where);
 }
 // TenonTrainerSetDataset
-Trainer& (Trainer::* m328)(const Dataset&, const Where&) = &Trainer::setDataset;
+Trainer& (Trainer::* m331)(const Dataset&, const Where&) = &Trainer::setDataset;
 // TenonTrainerSetBatches
-Trainer& (Trainer::* m329)(TenonInt, const DTensor&, const DTensor&,
+Trainer& (Trainer::* m332)(TenonInt, const DTensor&, const DTensor&,
     Function<TenonErrorCode(Trainer&, TenonInt, TenonInt)>, const Where&) = &Trainer::setBatches;
 // TenonTrainerSetValidation
-Trainer& (Trainer::* m330)(const Dataset&, const Where&) = &Trainer::setValidation;
+Trainer& (Trainer::* m333)(const Dataset&, const Where&) = &Trainer::setValidation;
 // TenonTrainerSetCallback
-Trainer& (Trainer::* m331)(Function<TenonErrorCode(Trainer&, TenonTrainerEvent)>,
+Trainer& (Trainer::* m334)(Function<TenonErrorCode(Trainer&, TenonTrainerEvent)>,
     const Where&) = &Trainer::setCallback;
 // TenonTrainerSetCheckpoint
-Trainer& (Trainer::* m332)(const Checkpoint&, Text, const Where&) = &Trainer::setCheckpoint;
+Trainer& (Trainer::* m335)(const Checkpoint&, Text, const Where&) = &Trainer::setCheckpoint;
 // TenonTrainerRun
-void (Trainer::* m333)(TenonInt, const Where&) = &Trainer::run;
+void (Trainer::* m336)(TenonInt, const Where&) = &Trainer::run;
 // TenonTrainerStop
-void (Trainer::* m334)(const Where&) = &Trainer::stop;
+void (Trainer::* m337)(const Where&) = &Trainer::stop;
 // TenonTrainerGetProgress
-Trainer::Progress (Trainer::* m335)(const Where&) const = &Trainer::progress;
+Trainer::Progress (Trainer::* m338)(const Where&) const = &Trainer::progress;
 // TenonTrainerGetLosses
-Trainer::Losses (Trainer::* m336)(const Where&) const = &Trainer::losses;
+Trainer::Losses (Trainer::* m339)(const Where&) const = &Trainer::losses;
 
 } // namespace every
 

@@ -135,6 +135,50 @@ TEST_F(LayerKinds, ColumnMlpIsThatOfItsSettings) {
              {"tan"});
 }
 
+TEST_F(LayerKinds, MeansBetweenCellsAndFacesHaveTheLayoutsOfTheGrid) {
+  const TenonFaces faces[] = {TENON_FACES_ALL, TENON_FACES_LOWER};
+  const TenonBoundary modes[] = {TENON_BOUNDARY_ODD, TENON_BOUNDARY_PERIODIC};
+  const TenonInt shape[] = {1, 2, 5, 4}, more[] = {0, 0, 1, 0};
+  TenonPartition partition = nullptr;
+  TenonLayout cells = nullptr, onFaces = nullptr, there = nullptr, back = nullptr;
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  expectSuccess(TenonPartitionCreate(MPI_COMM_WORLD, 1, &ranks, &partition));
+  expectSuccess(TenonLayoutCreateSharded(partition, 4, shape, "S2", &cells));
+  expectSuccess(TenonLayoutCreateStaggered(cells, more, &onFaces));
+  int spatial = 0;
+  TenonBool same = TENON_FALSE;
+  expectSuccess(TenonLayerCreateStagger(MPI_COMM_WORLD, 2, faces, &layer_));
+  expectSuccess(TenonLayerGetSpatialDimensions(layer_, &spatial));
+  EXPECT_EQ(spatial, 2);
+  expectSuccess(TenonLayerSetBoundary(layer_, modes, nullptr));
+  expectSuccess(TenonLayerSetUp(layer_, cells));
+  expectSuccess(TenonLayerGetOutputLayout(layer_, &there));
+  expectSuccess(TenonLayoutIsEqual(there, onFaces, &same));
+  EXPECT_TRUE(same);
+  expectSuccess(TenonLayerDestroy(&layer_));
+  expectSuccess(TenonLayerCreateCollocate(MPI_COMM_WORLD, 2, faces, &layer_));
+  char text[16] = "";
+  expectSuccess(TenonObjectGetText(objectOf(layer_), "faces", text, sizeof text, nullptr));
+  EXPECT_STREQ(text, "all,lower");
+  expectSuccess(TenonLayerSetBoundary(layer_, modes, nullptr));
+  expectSuccess(TenonLayerSetUp(layer_, onFaces));
+  expectSuccess(TenonLayerGetOutputLayout(layer_, &back));
+  expectSuccess(TenonLayoutIsEqual(back, cells, &same));
+  EXPECT_TRUE(same);
+  TenonLayer none = nullptr;
+  const TenonFaces unknown[] = {static_cast<TenonFaces>(4)};
+  expectCode(TENON_ERR_ARG, TenonLayerCreateStagger(MPI_COMM_WORLD, 1, unknown, &none),
+             {"faces[0] is 4", "TenonFaces"});
+  expectCode(TENON_ERR_ARG, TenonLayerCreateStagger(MPI_COMM_WORLD, 4, faces, &none),
+             {"4", "1 to 3"});
+  expectSuccess(TenonLayoutDestroy(&back));
+  expectSuccess(TenonLayoutDestroy(&there));
+  expectSuccess(TenonLayoutDestroy(&onFaces));
+  expectSuccess(TenonLayoutDestroy(&cells));
+  expectSuccess(TenonPartitionDestroy(&partition));
+}
+
 TEST_F(LayerKinds, CallsForOtherTypesSayWhichTheyAreFor) {
   expectSuccess(TenonLayerCreateAffine(MPI_COMM_WORLD, 2, 2, &layer_));
   const TenonInt one[] = {1};

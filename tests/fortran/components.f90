@@ -7,13 +7,14 @@ program components
   use, intrinsic :: iso_fortran_env, only: real64
   implicit none
   integer, parameter :: nx = 6, ny = 3 ! of each rank: slabs in y
-  type(tenon_layout) :: layout
+  type(tenon_layout) :: layout, on_faces, in_cells
   type(tenon_dtensor) :: x
-  type(tenon_layer) :: pad
+  type(tenon_layer) :: pad, means, mlp
   real(real64), target :: u(0:nx + 1, 0:ny + 1), w(-1:nx + 2, 0:ny + 2), other(nx, ny)
   real(real64), pointer :: p(:, :, :, :)
   character(:), allocatable :: text
-  integer :: rank, ranks, i, j, ierr
+  integer, allocatable :: widths(:)
+  integer :: rank, ranks, i, j, ierr, shape(4)
 
   call MPI_Init()
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
@@ -61,6 +62,26 @@ program components
   call tenon_get_text(pad, 'boundary', text)
   if (text /= 'periodic,symmetric; 1=periodic,odd') error stop 'other lists: '//text
 
+  ! x has 7 faces of 6 cells, y a period with 4 of each: lists by dimension are x first, texts too.
+  call tenon_layout_create_from_boxes(MPI_COMM_WORLD, [1, 4*rank + 1, 1, 1], [7, 4*rank + 4, 1, 1], on_faces)
+  call tenon_layer_create_collocate(MPI_COMM_WORLD, [TENON_FACES_ALL, TENON_FACES_LOWER], means)
+  call tenon_get_text(means, 'faces', text)
+  if (text /= 'all,lower') error stop 'other faces: '//text
+  call tenon_set_text(means, 'faces', 'all,lower')
+  call tenon_layer_set_boundary(means, [TENON_BOUNDARY_NONE, TENON_BOUNDARY_PERIODIC])
+  call tenon_layer_set_up(means, on_faces)
+  call tenon_layer_get_output_layout(means, in_cells)
+  call tenon_layout_get_shape(in_cells, shape)
+  if (any(shape /= [6, 4*ranks, 1, 1])) error stop 'the means are in other cells'
+  ! widths are no list by dimension: from the input to the output, by either call.
+  call tenon_layer_create_column_mlp(MPI_COMM_WORLD, [8, 32, 4], mlp)
+  call tenon_get_integers(mlp, 'widths', widths)
+  if (any(widths /= [8, 32, 4])) error stop 'other widths'
+
+  call tenon_destroy(mlp)
+  call tenon_destroy(means)
+  call tenon_destroy(in_cells)
+  call tenon_destroy(on_faces)
   call tenon_destroy(pad)
   call tenon_destroy(x)
   call tenon_destroy(layout)

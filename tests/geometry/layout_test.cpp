@@ -38,6 +38,13 @@ TEST(Cuts, GiveTheFirstPartsOneMore) {
   EXPECT_EQ(balancedCuts(2, 4), (std::vector<Index>{0, 1, 2, 2, 2}));
 }
 
+TEST(Cuts, OfAnotherExtentDifferAtTheEnd) {
+  using List = std::vector<Index>;
+  EXPECT_EQ(cutsOfExtent({0, 0, 5, 8, 8}, 9), (List{0, 0, 5, 9, 9}));
+  EXPECT_EQ(cutsOfExtent({0, 5, 8, 9}, 8), (List{0, 5, 8, 8}));
+  EXPECT_EQ(cutsOfExtent({0, 0, 0}, 1), (List{0, 1, 1}));
+}
+
 TEST(Cuts, NestTheMinorAxisInTheMajor) {
   // 10 over 3 is 4,3,3; each over 2 is 2,2 and 2,1 twice. Flat cuts over 6 would be 2,2,2,2,1,1.
   EXPECT_EQ(nestedCuts(10, {3, 2}), (std::vector<Index>{0, 2, 4, 6, 7, 9, 10}));

@@ -118,6 +118,74 @@ static PetscErrorCode TestLayers(void) {
   PetscFunctionReturn(0);
 }
 
+/* State number s of a Vec with several, as a global vector. */
+static PetscErrorCode PlaceState(Vec states, PetscInt s, Vec x) {
+  PetscScalar* values;
+  PetscInt size;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(x, &size));
+  PetscCall(VecGetArray(states, &values));
+  PetscCall(VecPlaceArray(x, values + s * size));
+  PetscCall(VecRestoreArray(states, &values));
+  PetscFunctionReturn(0);
+}
+
+/* Two states of a grid in one Vec, one after the other, are a batch: each gives what it gives alone. */
+static PetscErrorCode TestBatch(void) {
+  TenonLayer network = NULL;
+  TenonLayout batch = NULL, plain = NULL;
+  TenonDTensor in = NULL, out = NULL;
+  Vec states, results, x, y, result;
+  PetscInt size, s;
+  DM three;
+
+  PetscFunctionBegin;
+  PetscCall(CreateGrid(3, &three));
+  PetscCall(TenonPetscBatchLayoutFromDM(three, 2, &batch));
+  PetscCall(TenonPetscLayoutFromDM(three, &plain));
+  PetscCall(CreateNetwork(PETSC_COMM_WORLD, 2, 3, TENON_BOUNDARY_PERIODIC, &network));
+  TenonPetscCall(TenonLayerSetUp(network, batch));
+  TenonPetscCall(TenonLayerSetTraining(network, TENON_FALSE));
+  PetscCall(DMCreateGlobalVector(three, &x));
+  PetscCall(VecDuplicate(x, &y));
+  PetscCall(VecDuplicate(x, &result));
+  PetscCall(VecGetLocalSize(x, &size));
+  PetscCall(VecCreateMPI(PETSC_COMM_WORLD, 2 * size, PETSC_DETERMINE, &states));
+  PetscCall(VecDuplicate(states, &results));
+  PetscCall(VecSetRandom(states, NULL));
+  TenonPetscCall(TenonDTensorCreate(batch, TENON_PETSC_SCALAR, &in));
+  TenonPetscCall(TenonLayerCreateOutput(network, &out));
+  CHECK_FAILS(PETSC_ERR_ARG_SIZ, TenonPetscPlaceVec(in, three, x));
+  CHECK_FAILS(PETSC_ERR_ARG_OUTOFRANGE, TenonPetscBatchLayoutFromDM(three, 0, &plain));
+  PetscCall(TenonPetscPlaceVecRead(in, three, states));
+  PetscCall(TenonPetscPlaceVec(out, three, results));
+  TenonPetscCall(TenonLayerApply(network, in, out));
+  PetscCall(TenonPetscRestoreVec(out, results));
+  PetscCall(TenonPetscRestoreVecRead(in, states));
+  TenonPetscCall(TenonLayerSetUp(network, plain));
+  for (s = 0; s < 2; ++s) {
+    PetscCall(PlaceState(states, s, x));
+    PetscCall(PlaceState(results, s, result));
+    PetscCall(TenonPetscLayerApply(network, three, x, three, y));
+    PetscCall(CheckEqual(y, result, 1e-14));
+    PetscCall(VecResetArray(x));
+    PetscCall(VecResetArray(result));
+  }
+  TenonPetscCall(TenonDTensorDestroy(&out));
+  TenonPetscCall(TenonDTensorDestroy(&in));
+  PetscCall(VecDestroy(&results));
+  PetscCall(VecDestroy(&states));
+  PetscCall(VecDestroy(&result));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&x));
+  TenonPetscCall(TenonLayoutDestroy(&plain));
+  TenonPetscCall(TenonLayoutDestroy(&batch));
+  TenonPetscCall(TenonLayerDestroy(&network));
+  PetscCall(DMDestroy(&three));
+  PetscFunctionReturn(0);
+}
+
 /* conv, tanh, conv with kernels of 1. */
 static PetscErrorCode CreatePointwise(TenonLayer* network) {
   const TenonInt kernel[2] = {1, 1};
@@ -203,6 +271,7 @@ static PetscErrorCode TestBlocks(void) {
 static PetscErrorCode Test(void) {
   PetscFunctionBegin;
   PetscCall(TestLayers());
+  PetscCall(TestBatch());
   PetscCall(TestBlocks());
   PetscFunctionReturn(0);
 }

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: options.sh MPIEXEC FLAG PROGRAM SCRATCH
-# Tenon's options come from PETSc's command line, PETSC_OPTIONS, -options_file and .petscrc; PETSc reports none of them as left
-# over, and an error is printed once.
+# The options of a network and of the library come from PETSc's command line, PETSC_OPTIONS, -options_file and .petscrc; PETSc
+# reports none of them as left over, and an error is printed once.
 set -uo pipefail
 mpiexec=$1 flag=$2 program=$3 scratch=$4
 rm -rf "$scratch"
 mkdir -p "$scratch"
 cd "$scratch" || exit 1
 
-# shows NAME COMMAND...: Tenon's log, which -tenon_log_view asks for, and no complaint.
+# shows NAME COMMAND...: Tenon's log, which -tenon_log_view asks for, and no complaint. -tenon_check_ghosts is the network's.
 shows() {
   local name=$1 said
   shift
@@ -20,11 +20,13 @@ shows() {
   fi
 }
 run=("$mpiexec" "$flag" 2 "$program" -options_left)
-shows "command line" "${run[@]}" -tenon_log_view
-PETSC_OPTIONS=-tenon_log_view shows "PETSC_OPTIONS" "${run[@]}"
-printf -- '-tenon_log_view\n' >file.opt
+both='-tenon_log_view -tenon_check_ghosts'
+# shellcheck disable=SC2086
+shows "command line" "${run[@]}" $both
+PETSC_OPTIONS=$both shows "PETSC_OPTIONS" "${run[@]}"
+printf -- '%s\n' $both >file.opt
 shows "-options_file" "${run[@]}" -options_file file.opt
-printf -- '-tenon_log_view\n' >.petscrc
+printf -- '%s\n' $both >.petscrc
 shows ".petscrc" "${run[@]}"
 rm .petscrc
 # The command line precedes the others, as in PETSc.

@@ -226,6 +226,17 @@ TEST(NetworkFile, KeepsIntegersOrRefusesThem) {
   });
 }
 
+// Programs in Fortran have lists by dimension in another order.
+TEST(NetworkFile, SaysInWhichOrderItsListsAre) {
+  const char* network = R"({{"format": "tenon-network-1", {} "type": "relu"}})";
+  const std::string written = networkText(fileOf(fmt::format(fmt::runtime(network), "")));
+  EXPECT_EQ(written.substr(0, written.find("\"type\"")),
+            R"({"format":"tenon-network-1","dimensions":"z,y,x",)");
+  EXPECT_EQ(networkText(fileOf(written)), written);
+  expectError(TENON_ERR_FORMAT, {"net.json", "dimensions", "is \"x,y,z\"", "z,y,x"},
+              [&] { fileOf(fmt::format(fmt::runtime(network), R"("dimensions": "x,y,z",)")); });
+}
+
 // Cuts of its own, and axes that split in another order than the grid's.
 TEST(NetworkFile, KeepsTheLayoutOfAnOutput) {
   LayerDescription network = fileOf(onGrid("[2]"));

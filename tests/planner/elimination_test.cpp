@@ -127,7 +127,7 @@ TEST(MemoryBound, NamesTheLayersThatNeedMost) {
   tables.seconds = {{1, 2}, {1}};
   tables.bytes = {{10, 5}, {100}};
   expectError(TENON_ERR_MEMORY_LIMIT,
-              {"limit is 90 B", "at least 105 B", "15 B more", "large 100, small 5"},
+              {"limit is 90 B", "at least 105 B", "15 B more", "large 100 B, small 5 B"},
               [&] { fastestPlan(tables, 90); });
   EXPECT_EQ(fastestPlan(tables, 105).choice, (std::vector<int>{1, 0}));
 }

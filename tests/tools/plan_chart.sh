@@ -26,16 +26,19 @@ if command -v xmllint >/dev/null; then
   xmllint --noout "$folder/chart.svg"
 fi
 
-# All grids of 8, 32, 128 and 512 processes, in two parts each, and the page behind them. Bars of more than twice batch
-# parallelism, the first of a panel, are marked as cut; each panel has an axis from 0.
+# All grids of 8, 32, 128 and 512 processes, in two parts each, the page behind them and the colours of the legend. All panels have
+# one scale, from 0 to twice the longest time of batch parallelism, the first of a panel; longer bars are marked as cut.
 for figure in 6 7; do
   "$tenon" plan network -figure $figure -chart "$folder/chart.svg" >"$folder/text"
   chart=$(<"$folder/chart.svg")
   [[ $chart == "<svg "*"</svg>" ]] || fail "not a whole SVG: $chart"
-  [[ $(grep -c '<rect ' <<<"$chart") == $((1 + 2 * (4 + 6 + 8 + 10))) ]] || fail "bars are missing"
-  long=$(awk '/processes/ { first = 0; next } !first { first = $2 } $2 > 2 * first { ++n } END { print n + 0 }' "$folder/text")
+  [[ $(grep -c '<rect ' <<<"$chart") == $((3 + 2 * (4 + 6 + 8 + 10))) ]] || fail "bars are missing"
+  long=$(awk '/processes/ { first = 1; next } { if (first && $2 > most) most = $2; first = 0; all[++bars] = $2 }
+    END { for (i in all) n += all[i] > 2 * most; print n + 0 }' "$folder/text")
   [[ $(grep -c '<path ' <<<"$chart") == "$long" ]] || fail "expected $long cut bars in figure $figure"
   [[ $(grep -c 'text-anchor="end">0</text>' <<<"$chart") == 4 ]] || fail "expected an axis for each panel"
+  [[ $(grep -c '>seconds of an epoch<' <<<"$chart") == 4 && $chart == *'>sums of gradients<'* ]] ||
+    fail "axes or legend say nothing"
   if command -v xmllint >/dev/null; then
     xmllint --noout "$folder/chart.svg"
   fi

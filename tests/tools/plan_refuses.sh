@@ -87,7 +87,7 @@ network "cost_model of the plan is 't2'; the nearest is 't1', the choices are t1
 network "-beta is 0" -beta 0
 network "link_latency is -1" -alpha -1
 network "memory_limit is -5" -memory_limit -5
-network "the memory limit is 1000000 B for each process, but every plan needs at least 61222832 B, 60222832 B more; the largest layers are fc6 16580608, conv1 " \
+network "the memory limit is 976.6 KiB for each process, but every plan needs at least 58.4 MiB, 57.4 MiB more; the largest layers are fc6 15.8 MiB, conv1 " \
   -memory_limit 1000000
 network "'n9' names no layer" -fix n9
 network "the network has no layer 'conv9'; did you mean 'conv1'" -fix conv9=n9

@@ -123,7 +123,8 @@ static TenonErrorCode Run(MPI_Comm comm) {
   TenonCall(Train(&heat, &closure, &fields, trainSteps));
   TenonCall(Use(&heat, &closure, &fields, useSteps));
   if (picture[0])
-    TenonCall(PictureWrite(&closure, picture, fields.truth, fields.closed, fields.answer));
+    TenonCall(PictureWrite(&closure, picture, kLater + (double)useSteps * kStep, fields.truth,
+                           fields.closed, fields.answer));
   TenonCall(ClosureDestroy(&closure));
   FieldsDestroy(&fields);
   HeatDestroy(&heat);

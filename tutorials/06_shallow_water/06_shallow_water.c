@@ -2,9 +2,10 @@
 /* 06 Shallow water: a closure for a coarse grid, trained inside the solver.
  *
  * What you learn: how to couple a network with an existing explicit solver on a staggered grid; how to
- * train it while the solver runs, and then through several steps of the solver, with the solver's
- * hand-written adjoint; how to continue from a checkpoint on any number of processes; and how to
- * find out whether it was worth it. README.md has the results with pictures.
+ * train it while the solver runs, and then through several steps of the solver, whose derivatives
+ * come from its equations as a network (equations.h); how to continue from a checkpoint on any
+ * number of processes; and how to find out whether it was worth it. README.md has the results with
+ * pictures.
  *
  * The same solver (solver.h) runs on a fine and on a coarse grid. What the fine one knows and the
  * coarse one lacks is learnt by a small convolutional network (closure.h), first from single steps
@@ -105,7 +106,7 @@ static TenonErrorCode Destroy(Experiment* x) {
   TenonCall(RegressionDestroy(&x->regression));
   WindowDestroy(&x->window);
   TenonCall(TruthDestroy(&x->truth));
-  SolverDestroy(&x->solver);
+  TenonCall(SolverDestroy(&x->solver));
   TenonCall(GridDestroy(&x->grid));
   return TENON_SUCCESS;
 }

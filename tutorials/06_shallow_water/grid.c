@@ -40,20 +40,6 @@ TenonErrorCode GridCreateHalo(const Grid* g, int width, TenonLinearOp* halo,
   return TENON_SUCCESS;
 }
 
-/* The tensors for the ways in which the solver's halo exchange and its adjoint see a field. */
-static TenonErrorCode CreateTensors(Grid* g) {
-  TenonLayout wide = NULL, dual = NULL;
-
-  TenonCall(GridCreateHalo(g, 1, &g->halo, &g->ghosted));
-  TenonCall(TenonDTensorCreate(g->plain, TENON_FLOAT64, &g->owned));
-  TenonCall(TenonDTensorGetLayout(g->ghosted, &wide));
-  TenonCall(TenonLayoutGetDual(wide, &dual));
-  TenonCall(TenonDTensorCreate(dual, TENON_FLOAT64, &g->contributions));
-  TenonCall(TenonLayoutDestroy(&dual));
-  TenonCall(TenonLayoutDestroy(&wide));
-  return TENON_SUCCESS;
-}
-
 TenonErrorCode GridCreate(MPI_Comm comm, int cells, int refinement, double length, Grid* g) {
   TenonInt shape[4] = {1, kFields, 0, 0}, low[4] = {0, 0, 0, 0}, high[4] = {1, kFields, 0, 0};
 
@@ -67,12 +53,12 @@ TenonErrorCode GridCreate(MPI_Comm comm, int cells, int refinement, double lengt
   high[2] = g->low[0] + g->ny;
   high[3] = g->low[1] + g->nx;
   TenonCall(TenonLayoutCreateFromBoxes(comm, 4, shape, low, high, &g->plain));
-  TenonCall(CreateTensors(g));
+  TenonCall(TenonDTensorCreate(g->plain, TENON_FLOAT64, &g->owned));
+  TenonCall(GridCreateHalo(g, 1, &g->halo, &g->ghosted));
   return TENON_SUCCESS;
 }
 
 TenonErrorCode GridDestroy(Grid* g) {
-  TenonCall(TenonDTensorDestroy(&g->contributions));
   TenonCall(TenonDTensorDestroy(&g->ghosted));
   TenonCall(TenonDTensorDestroy(&g->owned));
   TenonCall(TenonLinearOpDestroy(&g->halo));
@@ -101,13 +87,6 @@ TenonErrorCode GridFill(const Grid* g, TenonLinearOp halo, TenonDTensor ghosted,
 
 TenonErrorCode GridExchange(const Grid* g, double* q) {
   TenonCall(GridFill(g, g->halo, g->ghosted, q));
-  return TENON_SUCCESS;
-}
-
-TenonErrorCode GridExchangeAdjoint(const Grid* g, double* q) {
-  TenonCall(GridPlace(g, g->owned, q));
-  TenonCall(GridPlace(g, g->contributions, q));
-  TenonCall(TenonLinearOpApplyAdjoint(g->halo, g->contributions, g->owned));
   return TENON_SUCCESS;
 }
 

@@ -24,7 +24,7 @@ typedef struct Grid {
   ptrdiff_t size;    /* length of a field */
   TenonLayout plain; /* [1, 3, cells, cells], this decomposition */
   TenonLinearOp halo;
-  TenonDTensor owned, ghosted, contributions; /* placed on the field of the call */
+  TenonDTensor owned, ghosted; /* placed on the field of the call */
 } Grid;
 
 /* Creates a grid of cells * refinement cells in each direction. On each process it covers the same
@@ -48,8 +48,6 @@ TenonErrorCode GridCreateHalo(const Grid* grid, int width, TenonLinearOp* halo,
 TenonErrorCode GridFill(const Grid* grid, TenonLinearOp halo, TenonDTensor ghosted, double* q);
 /* Fills one layer of ghost cells of q, as the solver needs them. Collective. */
 TenonErrorCode GridExchange(const Grid* grid, double* q);
-/* The adjoint: adds each ghost cell of that layer to the cell of which it is a copy. Collective. */
-TenonErrorCode GridExchangeAdjoint(const Grid* grid, double* q);
 
 /* y <- a x + b y, for all elements of a field; if b is 0, y is not read. */
 void GridAdd(const Grid* grid, double a, const double* x, double b, double* y);

@@ -13,27 +13,32 @@ TenonErrorCode SolverCreate(const Grid* grid, double dt, Solver* s) {
   s->dt = dt;
   s->stages = GridCreateFields(grid, kStages);
   s->rate = GridCreateFields(grid, 1);
-  for (k = 0; k < kFluxes; ++k) {
+  for (k = 0; k < kFluxes; ++k)
     s->fluxes[k] = (double*)calloc((size_t)grid->plane, sizeof(double));
-    s->changes[k] = (double*)calloc((size_t)grid->plane, sizeof(double));
-  }
+  s->equations = NULL;
+  s->jacobian = NULL;
+  TenonCall(TenonDTensorCreate(grid->plain, TENON_FLOAT64, &s->from));
+  TenonCall(TenonDTensorCreate(grid->plain, TENON_FLOAT64, &s->to));
   return TENON_SUCCESS;
 }
 
-void SolverDestroy(Solver* s) {
+TenonErrorCode SolverDestroy(Solver* s) {
   int k;
 
-  for (k = 0; k < kFluxes; ++k) {
-    free(s->changes[k]);
+  TenonCall(TenonDTensorDestroy(&s->to));
+  TenonCall(TenonDTensorDestroy(&s->from));
+  TenonCall(TenonLinearOpDestroy(&s->jacobian));
+  TenonCall(TenonLayerDestroy(&s->equations));
+  for (k = 0; k < kFluxes; ++k)
     free(s->fluxes[k]);
-  }
   free(s->rate);
   free(s->stages);
+  return TENON_SUCCESS;
 }
 
 /* The fluxes of cell (j, i): U and V on its left and lower sides; B at its centre; P V and P U at its
  * lower left corner. Those at ghost cells are computed where a neighbour's would be needed. */
-void SolverFluxes(const Solver* s, const double* q) {
+static void Fluxes(const Solver* s, const double* q) {
   const Grid* g = s->grid;
   const double *u = q, *v = q + g->plane, *h = q + 2 * g->plane;
   double *U = s->fluxes[0], *V = s->fluxes[1], *B = s->fluxes[2];
@@ -70,11 +75,13 @@ void SolverFluxes(const Solver* s, const double* q) {
     }
 }
 
-void SolverRate(const Solver* s, double* const f[kFluxes], const double* q, double* rate) {
+/* s->rate <- the divergences of the fluxes, and the viscous terms of q. */
+static void Divergences(const Solver* s, const double* q) {
   const Grid* g = s->grid;
   const double *u = q, *v = q + g->plane;
-  const double *U = f[0], *V = f[1], *B = f[2], *PV = f[3], *PU = f[4];
-  double *du = rate, *dv = rate + g->plane, *dh = rate + 2 * g->plane;
+  const double *U = s->fluxes[0], *V = s->fluxes[1], *B = s->fluxes[2];
+  const double *PV = s->fluxes[3], *PU = s->fluxes[4];
+  double *du = s->rate, *dv = du + g->plane, *dh = dv + g->plane;
   const double dx = g->spacing, viscous = kViscosity / (dx * dx);
   const ptrdiff_t w = g->width;
   int j, i;
@@ -94,8 +101,8 @@ void SolverRate(const Solver* s, double* const f[kFluxes], const double* q, doub
 /* s->rate <- F(q). Fills the ghost cells of q. */
 static TenonErrorCode Rate(Solver* s, double* q) {
   TenonCall(GridExchange(s->grid, q));
-  SolverFluxes(s, q);
-  SolverRate(s, s->fluxes, q, s->rate);
+  Fluxes(s, q);
+  Divergences(s, q);
   return TENON_SUCCESS;
 }
 

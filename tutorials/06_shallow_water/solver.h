@@ -24,14 +24,17 @@ extern const double kCoriolis, kGravity, kDepth, kViscosity;
 typedef struct Solver {
   const Grid* grid;
   double dt;
-  double* stages;           /* kStages fields */
-  double* rate;             /* one field */
-  double* fluxes[kFluxes];  /* a component each; see solver.c */
-  double* changes[kFluxes]; /* their tangents or cotangents */
+  double* stages;          /* kStages fields */
+  double* rate;            /* one field */
+  double* fluxes[kFluxes]; /* a component each; see solver.c */
+  /* For the derivatives (adjoint.c), made when the first is asked for. */
+  TenonLayer equations;
+  TenonLinearOp jacobian;
+  TenonDTensor from, to; /* placed on the field of the call */
 } Solver;
 
 TenonErrorCode SolverCreate(const Grid* grid, double dt, Solver* solver);
-void SolverDestroy(Solver* solver);
+TenonErrorCode SolverDestroy(Solver* solver);
 
 /* q <- S(q). The arguments of F, with their ghost cells, stay in `stages` (kStages fields), which
  * the derivatives of the step need; NULL: in the solver's own array. Collective. */
@@ -41,10 +44,5 @@ TenonErrorCode SolverStep(Solver* solver, double* q, double* stages);
 TenonErrorCode SolverTangent(Solver* solver, const double* stages, double* dq);
 /* w <- S'(q)* w, its adjoint: from dL/dS(q) to dL/dq. Collective. */
 TenonErrorCode SolverAdjoint(Solver* solver, const double* stages, double* w);
-
-/* For the derivatives (adjoint.c): the fluxes of q, whose ghost cells are filled. */
-void SolverFluxes(const Solver* solver, const double* q);
-/* rate <- the divergences of fluxes f, and the viscous terms of q. */
-void SolverRate(const Solver* solver, double* const f[kFluxes], const double* q, double* rate);
 
 #endif

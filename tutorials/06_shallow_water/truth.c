@@ -31,7 +31,7 @@ TenonErrorCode TruthCreate(const Grid* coarse, int refinement, Truth* t) {
 
 TenonErrorCode TruthDestroy(Truth* t) {
   free(t->q);
-  SolverDestroy(&t->solver);
+  TenonCall(SolverDestroy(&t->solver));
   TenonCall(GridDestroy(&t->grid));
   return TENON_SUCCESS;
 }

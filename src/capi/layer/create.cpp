@@ -18,6 +18,7 @@
 #include <tenon/layer_types.h>
 
 #include <algorithm>
+#include <array>
 
 using namespace tenon;
 
@@ -42,26 +43,48 @@ TenonErrorCode createPlain(const char* function, MPI_Comm comm, TenonLayer* laye
   return createWith(function, comm, layer, type, [] { return Values(); });
 }
 
-SettingValue kernelOf(int spatial, const TenonInt* kernel) {
+void checkSpatial(int spatial) {
   if (spatial < 1 || spatial > kMostSpatial)
     throw Error(TENON_ERR_ARG,
                 fmt::format("the number of spatial dimensions is {}; it must be in 1 to {}",
                             spatial, kMostSpatial));
+}
+
+SettingValue kernelOf(int spatial, const TenonInt* kernel) {
+  checkSpatial(spatial);
   return listOf(kernel, spatial, "kernel");
 }
 
+// The setting "faces", in the order of the enumeration.
+SettingValue facesOf(int spatial, const TenonFaces* faces) {
+  constexpr std::array kWords = {"none", "all", "lower", "upper"};
+  checkSpatial(spatial);
+  const TenonFaces* given = &required(faces, "faces");
+  std::vector<std::string> words;
+  for (int d = 0; d < spatial; ++d) {
+    const auto number = static_cast<std::size_t>(given[d]);
+    if (number >= kWords.size())
+      throw Error(TENON_ERR_ARG, fmt::format("faces[{}] is {}, which is none of the enumeration "
+                                             "TenonFaces",
+                                             d, static_cast<int>(given[d])));
+    words.emplace_back(kWords[number]);
+  }
+  return joined(words, ",");
+}
+
 // The number of spatial dimensions, which is the length of the lists that these setters take: the
-// kernel tells it, for every type that has one.
+// kernel tells it, for every type that has one, or the faces.
 std::size_t spatialOf(const Layer& layer, const char* setting) {
   layer.isSet(setting); // which says that the type has it
-  const auto kernel = layer.settings().find<std::vector<Index>>("kernel");
-  if (!kernel)
-    throw Error(TENON_ERR_STATE,
-                fmt::format("{} has no kernel, which tells the number of spatial dimensions; set "
-                            "it first, or set '{}' by TenonObjectSetIntegers() or "
-                            "TenonObjectSetText()",
-                            layer.title(), setting));
-  return kernel->size();
+  if (const auto faces = layer.settings().find<std::string>("faces"))
+    return split(*faces, ',').size();
+  if (const auto kernel = layer.settings().find<std::vector<Index>>("kernel"))
+    return kernel->size();
+  throw Error(TENON_ERR_STATE,
+              fmt::format("{} has no {}, which tells the number of spatial dimensions; set it "
+                          "first, or set '{}' by TenonObjectSetIntegers() or TenonObjectSetText()",
+                          layer.title(), layer.settings().has("faces") ? "faces" : "kernel",
+                          setting));
 }
 
 SettingValue perDimension(const Layer& layer, const char* setting, const TenonInt* values,
@@ -117,6 +140,20 @@ TenonErrorCode TenonLayerCreateColumnMLP(MPI_Comm comm, int count, const TenonIn
   });
 }
 
+TenonErrorCode TenonLayerCreateCollocate(MPI_Comm comm, int spatial, const TenonFaces faces[],
+                                         TenonLayer* layer) noexcept {
+  return createWith(__func__, comm, layer, "collocate", [&] {
+    return Values{{"faces", facesOf(spatial, faces)}};
+  });
+}
+
+TenonErrorCode TenonLayerCreateStagger(MPI_Comm comm, int spatial, const TenonFaces faces[],
+                                       TenonLayer* layer) noexcept {
+  return createWith(__func__, comm, layer, "stagger", [&] {
+    return Values{{"faces", facesOf(spatial, faces)}};
+  });
+}
+
 TenonErrorCode TenonLayerCreateGraph(MPI_Comm comm, TenonLayer* layer) noexcept {
   return createPlain(__func__, comm, layer, "graph");
 }
@@ -128,6 +165,14 @@ TenonErrorCode TenonLayerCreateSequential(MPI_Comm comm, TenonLayer* layer) noex
 TenonErrorCode TenonLayerCreateType(MPI_Comm comm, const char* name, TenonLayer* layer) noexcept {
   return createLayer(__func__, comm, layer,
                      [&](const CommPtr& own) { return makeLayer(own, textOf(name, "name")); });
+}
+
+TenonErrorCode TenonLayerGetSpatialDimensions(TenonLayer layer, int* spatial) noexcept {
+  return guard(__func__, [&] {
+    const Layer& l = deref(layer, "layer");
+    int& result = required(spatial, "spatial");
+    result = static_cast<int>(spatialOf(l, l.settings().has("faces") ? "faces" : "kernel"));
+  });
 }
 
 TenonErrorCode TenonLayerSetStride(TenonLayer layer, const TenonInt stride[]) noexcept {

@@ -22,6 +22,9 @@ namespace tenon {
 namespace {
 
 constexpr const char* kFormat = "tenon-network-1";
+// Lists by spatial dimension are in this order, and the file says so, for readers who know another
+// one. Files without the key are read too.
+constexpr const char* kDimensions = "z,y,x";
 
 // One number stands for a list of one.
 std::vector<Index> integers(const JsonView& view) {
@@ -241,11 +244,16 @@ LayerDescription parseNetwork(const std::string& text, const std::string& file,
   if (view.at("format").text() != kFormat)
     view.at("format").fail(
         fmt::format("is \"{}\"; this version reads \"{}\"", view.at("format").text(), kFormat));
-  return Reader(foreign, processes).layer(view, {"format"});
+  if (view.has("dimensions") && view.at("dimensions").text() != kDimensions)
+    view.at("dimensions")
+        .fail(fmt::format("is \"{}\"; lists by dimension in network files are in the order {}, in "
+                          "programs in Fortran too",
+                          view.at("dimensions").text(), kDimensions));
+  return Reader(foreign, processes).layer(view, {"format", "dimensions"});
 }
 
 std::string networkText(const LayerDescription& network) {
-  return textOf({{"format", kFormat}}, network, "") + "\n";
+  return textOf({{"format", kFormat}, {"dimensions", kDimensions}}, network, "") + "\n";
 }
 
 std::string findNetworkFile(const std::string& nameOrPath) {

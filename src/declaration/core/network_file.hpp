@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A layer or network as JSON: types, names and settings that were set, no weights.
 //
-//   {"format": "tenon-network-1", "type": "sequential", "name": "net",
+//   {"format": "tenon-network-1", "dimensions": "z,y,x", "type": "sequential", "name": "net",
 //    "layers": [{"type": "conv", "name": "C1", "in_channels": 1, "out_channels": 6,
 //                "kernel": [5, 5]},
 //               {"type": "tanh"}]}

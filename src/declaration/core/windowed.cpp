@@ -128,20 +128,26 @@ std::vector<Window> Windowed::windows() const {
     windows.push_back({.kernel = k});
   checkWindows(windows, title());
   const bool hasStride = settings().find("stride").has_value();
-  const auto stride = perDimension("stride", 0), dilation = perDimension("dilation", 1),
-             low = perDimension("padding", 0);
-  // Padding is the same on both sides unless the upper one was set.
-  const auto high = settings().isSet("padding_high") ? perDimension("padding_high", 0) : low;
+  const auto stride = perDimension("stride", 0), dilation = perDimension("dilation", 1);
   const bool ceil = settings().has("ceil") && flag("ceil");
   for (std::size_t d = 0; d < windows.size(); ++d) {
     windows[d].stride = hasStride ? stride[d] : defaultStride(kernel[d]);
     windows[d].dilation = dilation[d];
-    windows[d].padLow = low[d];
-    windows[d].padHigh = high[d];
     windows[d].ceil = ceil;
   }
+  padWindows(windows);
   readBoundary(windows);
   return windows;
+}
+
+void Windowed::padWindows(std::vector<Window>& windows) const {
+  const auto low = perDimension("padding", 0);
+  // Padding is the same on both sides unless the upper one was set.
+  const auto high = settings().isSet("padding_high") ? perDimension("padding_high", 0) : low;
+  for (std::size_t d = 0; d < windows.size(); ++d) {
+    windows[d].padLow = low[d];
+    windows[d].padHigh = high[d];
+  }
 }
 
 void Windowed::check() const {
@@ -237,8 +243,14 @@ std::vector<Index> Windowed::channelCuts(const Layout& plain) const {
 }
 
 OutputCuts Windowed::outputCuts(const Choice& choice) const {
-  return choice.cuts.value_or(text("output_cuts") == "balanced" ? OutputCuts::Balanced
-                                                                : OutputCuts::Follow);
+  const bool balances = settings().has("output_cuts") && text("output_cuts") == "balanced";
+  return choice.cuts.value_or(balances ? OutputCuts::Balanced : OutputCuts::Follow);
+}
+
+Layout Windowed::layoutOfOutputs(const std::vector<Window>& windows, const Layout& plain,
+                                 const Shape& shape, const TensorSignature& asked,
+                                 const Choice& choice) const {
+  return windowOutputLayout(windows, plain, shape, asked, channelCuts(plain), outputCuts(choice));
 }
 
 Form Windowed::form(const Layouts& inputs, const Choice& choice) const {
@@ -251,8 +263,7 @@ Form Windowed::form(const Layouts& inputs, const Choice& choice) const {
   const Signature chosen =
       Signature::choose(rows({input.shape()}), input, grid, choice.letters, title());
   const Layout plain = plainLayout(input, grid, chosen.input());
-  const Layout output = windowOutputLayout(windows, plain, shape, chosen.output(),
-                                           channelCuts(plain), outputCuts(choice));
+  const Layout output = layoutOfOutputs(windows, plain, shape, chosen.output(), choice);
   Form form{.signature = chosen,
             .inputs = inputs,
             .uses = {windowUseLayout(windows, plain, output)},

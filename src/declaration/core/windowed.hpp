@@ -41,6 +41,12 @@ protected:
                              const TensorSignature& asked) const;
   // The cuts of the output's channels where the input's are split.
   virtual std::vector<Index> channelCuts(const Layout& plain) const;
+  // Where the outputs of windows on `plain` lie.
+  virtual Layout layoutOfOutputs(const std::vector<Window>& windows, const Layout& plain,
+                                 const Shape& shape, const TensorSignature& asked,
+                                 const Choice& choice) const;
+  // The padding of windows whose sizes are known.
+  virtual void padWindows(std::vector<Window>& windows) const;
   virtual void addParameters(const Layout& /*plain*/, Form& /*form*/) const {}
   // Whether the outputs can be computed in pieces. Throws if the settings demand it and this input
   // makes it impossible.
@@ -67,9 +73,10 @@ protected:
   // window's reach.
   static Example windowExample(ExampleDraw& draw, Index channels, int mostPadding);
 
-private:
   // Whether the caller has filled the halos of the input, inside the domain and outside.
   bool isFilled() const { return settings().has("filled") && flag("filled"); }
+
+private:
   // The windows for an input whose halos the caller has filled: what lies beyond a side is what the
   // input has there, whatever the layer's mode.
   std::vector<Window> filledWindows(const Layout& input) const;

@@ -3,11 +3,19 @@
 // without the padding. Padding is absent, not zero, unless a boundary mode fills it. Ties of the
 // maximum go to the first input in global row-major order.
 //
+// Means between cells and faces of a staggered grid are poolings whose windows follow from where the
+// faces are, and whose outputs lie on the ranks of their cells, so that all fields of a grid have
+// layouts of one decomposition.
+//
 // Labels on a grid axis: n batch, c channel, d/h/w space, B, R; P for the mean, which is linear.
 #include "declaration/core/types.hpp"
 #include "declaration/core/windowed.hpp"
+#include "geometry/cuts.hpp"
+#include "sys/errors/error.hpp"
+#include "sys/text/text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -101,7 +109,160 @@ private:
   bool isMaximum_;
 };
 
+constexpr OptionSpec kFaceSettings[] = {
+    {"faces", OptionSpec::String, nullptr,
+     "the faces that there are in each spatial dimension, separated by commas: none, where values "
+     "stay; all, one more than cells; lower or upper, one for each cell"},
+    kBoundarySetting,
+    kBoundaryConstantSetting,
+    kFilledSetting};
+
+// Of n cells in a dimension faces are at 0, 1, ..., n (all), at 0, ..., n-1 (lower: face i is before
+// cell i) or at 1, ..., n (upper). The rest of n + 1 is beyond the domain, where the boundary mode
+// says what it is, as it says for the cells beyond the first and the last.
+enum class Faces { None, All, Lower, Upper };
+
+class FaceMeans final : public Windowed {
+public:
+  explicit FaceMeans(bool toCells)
+      : Windowed(toCells ? "collocate" : "stagger", kFaceSettings), toCells_(toCells) {}
+
+  SignatureTable rows(const std::vector<Shape>&) const override {
+    return imageTable(spatialRank(), true);
+  }
+  // Faces are not where those of a patch that is turned are.
+  bool joinsPatches(const std::vector<Shape>&) const override { return !toCells_; }
+  Work work(const Form& form, int position) const override {
+    double taps = 1;
+    for (const Window& window : windows())
+      taps *= double(window.kernel);
+    return {.columns = taps * double(elements(form.output.box(position)))};
+  }
+  std::string kernelKind() const override { return "overlapping averagepooling"; }
+  KernelEntry kernel(const Form& form) const override {
+    return {.name = type(), .workspace = {0, form.output}};
+  }
+  std::string summary() const override {
+    return fmt::format("{}-D, faces {}, boundary {}{}", spatialRank(), text("faces"),
+                       text("boundary"), isFilled() ? ", halos as filled" : "");
+  }
+  Example example(ExampleDraw& draw) const override;
+
+private:
+  const char* sizedBy() const override { return "faces"; }
+  std::vector<Faces> faces() const;
+  std::vector<Index> windowSizes() const override {
+    std::vector<Index> sizes;
+    for (const Faces one : faces())
+      sizes.push_back(one == Faces::None ? 1 : 2);
+    return sizes;
+  }
+  void padWindows(std::vector<Window>& windows) const override;
+  bool padsWithZeros() const override { return false; }
+  Index outputChannels(const Shape& input) const override {
+    return input.size() > 1 ? input[1] : 0;
+  }
+  void checkInput(const Layout& input, const std::string& letters) const override;
+  Layout layoutOfOutputs(const std::vector<Window>& windows, const Layout& plain,
+                         const Shape& shape, const TensorSignature& asked,
+                         const Choice& choice) const override;
+
+  bool toCells_;
+};
+
+std::vector<Faces> FaceMeans::faces() const {
+  constexpr std::pair<std::string_view, Faces> kWords[] = {
+      {"none", Faces::None}, {"all", Faces::All}, {"lower", Faces::Lower}, {"upper", Faces::Upper}};
+  std::vector<Faces> faces;
+  std::string words = text("faces");
+  std::erase(words, ' ');
+  for (const std::string& word : split(words, ',')) {
+    const auto known = std::ranges::find(kWords, word, [](const auto& w) { return w.first; });
+    if (known == std::end(kWords))
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("faces of {} are \"{}\"; give none, all, lower or upper for each "
+                              "spatial dimension, separated by commas",
+                              title(), text("faces")));
+    faces.push_back(known->second);
+  }
+  return faces;
+}
+
+// Face i is between the cells i-1 and i.
+void FaceMeans::padWindows(std::vector<Window>& windows) const {
+  const std::vector<Faces> faces = this->faces();
+  for (std::size_t d = 0; d < faces.size(); ++d) {
+    const bool hasLower = faces[d] == Faces::All || faces[d] == Faces::Lower;
+    const bool hasUpper = faces[d] == Faces::All || faces[d] == Faces::Upper;
+    if (faces[d] == Faces::None)
+      continue;
+    windows[d].padLow = toCells_ != hasLower;
+    windows[d].padHigh = toCells_ != hasUpper;
+  }
+}
+
+// A wall has one cell beside it, which is then the mean; a face that is left out is not the other.
+void FaceMeans::checkInput(const Layout& input, const std::string&) const {
+  const std::vector<Window> all = windows();
+  for (std::size_t d = 0; toCells_ && !isFilled() && d < all.size(); ++d) {
+    const Window& window = all[d];
+    const bool low = window.padLow > 0 && window.lowMode == Boundary::None;
+    if (low || (window.padHigh > 0 && window.highMode == Boundary::None))
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("{} has no {} face in spatial dimension {} of the input [{}] (faces "
+                              "\"{}\"), and no boundary mode there; set boundary (zero for a wall, "
+                              "periodic for a period, ...), or faces to all",
+                              title(), low ? "first" : "last", d, fmt::join(input.shape(), ","),
+                              text("faces")));
+  }
+}
+
+Layout FaceMeans::layoutOfOutputs(const std::vector<Window>& windows, const Layout& plain,
+                                  const Shape& shape, const TensorSignature& asked,
+                                  const Choice& choice) const {
+  const Layout output = Windowed::layoutOfOutputs(windows, plain, shape, asked, choice);
+  if (outputCuts(choice) == OutputCuts::Balanced)
+    return output;
+  LayoutSpec spec = output.spec();
+  for (int d = kFirstSpatial; d < plain.rank(); ++d)
+    spec.cuts[d] = cutsOfExtent(plain.cuts(d), shape[d]);
+  return Layout(std::move(spec));
+}
+
+Example FaceMeans::example(ExampleDraw& draw) const {
+  Example example{{}, {{draw.between(1, 3), draw.between(1, 4)}}};
+  std::vector<std::string> faces, modes;
+  const Index dims = draw.between(1, 3);
+  bool asksCaller = false;
+  for (Index d = 0; d < dims; ++d) {
+    faces.push_back(draw.of({"none", "all", "all", "lower", "upper"}));
+    const bool hasPadding = faces.back() != "none" && (faces.back() != "all" || !toCells_);
+    modes.push_back(
+        draw.of({"periodic", "symmetric", "odd", "odd_point", "zero", "values", "none"}));
+    if (modes.back() == "none" && hasPadding && toCells_)
+      modes.back() = "periodic";
+    if (modes.back() == "values" && !hasPadding)
+      modes.back() = "none";
+    asksCaller |= modes.back() == "values";
+    example.inputs.front().push_back(draw.between(2, dims == 1 ? 9 : 5));
+  }
+  example.settings = {{"faces", joined(faces, ",")}, {"boundary", joined(modes, ",")}};
+  if (asksCaller && draw.chance(50))
+    example.settings.emplace_back("boundary_constant", 0.5);
+  else if (asksCaller)
+    example.inputs.push_back({1});
+  return example;
+}
+
 } // namespace
+
+std::unique_ptr<Declaration> declareCollocate() {
+  return std::make_unique<FaceMeans>(true);
+}
+
+std::unique_ptr<Declaration> declareStagger() {
+  return std::make_unique<FaceMeans>(false);
+}
 
 std::unique_ptr<Declaration> declareMaxPooling() {
   return std::make_unique<Pooling>(true);

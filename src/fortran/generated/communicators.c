@@ -98,6 +98,18 @@ TenonErrorCode TenonFLayerCreateColumnMLP(int comm, int count, const TenonInt wi
   return code == TENON_SUCCESS ? TenonLayerCreateColumnMLP(handle, count, widths, activation, layer) : code;
 }
 
+TenonErrorCode TenonFLayerCreateCollocate(int comm, int spatial, const TenonFaces faces[], TenonLayer* layer) {
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonLayerCreateCollocate(handle, spatial, faces, layer) : code;
+}
+
+TenonErrorCode TenonFLayerCreateStagger(int comm, int spatial, const TenonFaces faces[], TenonLayer* layer) {
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonLayerCreateStagger(handle, spatial, faces, layer) : code;
+}
+
 TenonErrorCode TenonFLayoutCreateFromBoxes(int comm, int ndim, const TenonInt shape[], const TenonInt low[], const TenonInt high[], TenonLayout* layout) {
   MPI_Comm handle = MPI_COMM_NULL;
   const TenonErrorCode code = TenonCommFromFortran(comm, &handle);

@@ -200,6 +200,9 @@ program every_name
   use tenon, only: tenon_layer_create_conv ! TenonLayerCreateConv
   use tenon, only: tenon_layer_create_affine ! TenonLayerCreateAffine
   use tenon, only: tenon_layer_create_column_mlp ! TenonLayerCreateColumnMLP
+  use tenon, only: tenon_layer_create_collocate ! TenonLayerCreateCollocate
+  use tenon, only: tenon_layer_create_stagger ! TenonLayerCreateStagger
+  use tenon, only: tenon_layer_get_spatial_dimensions ! TenonLayerGetSpatialDimensions
   use tenon, only: tenon_layer_set_stride ! TenonLayerSetStride
   use tenon, only: tenon_layer_set_padding ! TenonLayerSetPadding
   use tenon, only: tenon_layer_set_boundary ! TenonLayerSetBoundary

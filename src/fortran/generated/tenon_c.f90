@@ -1539,6 +1539,31 @@ module tenon_c
       type(c_ptr), intent(inout) :: layer
       integer(c_int) :: answer
     end function TenonLayerCreateColumnMLP
+    function TenonLayerCreateCollocate(comm, spatial, faces, &
+      layer) bind(C, name="TenonFLayerCreateCollocate") result(answer)
+      import
+      integer(c_int), value :: comm
+      integer(c_int), value :: spatial
+      integer(c_int), intent(in) :: faces(*)
+      type(c_ptr), intent(inout) :: layer
+      integer(c_int) :: answer
+    end function TenonLayerCreateCollocate
+    function TenonLayerCreateStagger(comm, spatial, faces, &
+      layer) bind(C, name="TenonFLayerCreateStagger") result(answer)
+      import
+      integer(c_int), value :: comm
+      integer(c_int), value :: spatial
+      integer(c_int), intent(in) :: faces(*)
+      type(c_ptr), intent(inout) :: layer
+      integer(c_int) :: answer
+    end function TenonLayerCreateStagger
+    function TenonLayerGetSpatialDimensions(layer, &
+      spatial) bind(C, name="TenonLayerGetSpatialDimensions") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int), intent(out) :: spatial
+      integer(c_int) :: answer
+    end function TenonLayerGetSpatialDimensions
     function TenonLayerSetStride(layer, stride) bind(C, name="TenonLayerSetStride") result(answer)
       import
       type(c_ptr), value :: layer

@@ -195,6 +195,9 @@ module tenon_calls
   public :: tenon_layer_create_conv
   public :: tenon_layer_create_affine
   public :: tenon_layer_create_column_mlp
+  public :: tenon_layer_create_collocate
+  public :: tenon_layer_create_stagger
+  public :: tenon_layer_get_spatial_dimensions
   public :: tenon_layer_set_stride
   public :: tenon_layer_set_padding
   public :: tenon_layer_set_boundary
@@ -548,6 +551,12 @@ module tenon_calls
   interface tenon_layer_create_column_mlp
     procedure tenon_layer_create_column_mlp_int64_f08, tenon_layer_create_column_mlp_int64_mpi, &
       tenon_layer_create_column_mlp_int32_f08, tenon_layer_create_column_mlp_int32_mpi
+  end interface
+  interface tenon_layer_create_collocate
+    procedure tenon_layer_create_collocate_f08, tenon_layer_create_collocate_mpi
+  end interface
+  interface tenon_layer_create_stagger
+    procedure tenon_layer_create_stagger_f08, tenon_layer_create_stagger_mpi
   end interface
   interface tenon_layer_set_stride
     procedure tenon_layer_set_stride_int64, tenon_layer_set_stride_int32
@@ -4149,6 +4158,57 @@ contains
     tenon_code = TenonLayerCreateColumnMLP(comm, c_count, int(widths, c_int64_t), c_activation, layer%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_create_column_mlp_int32_mpi
+  subroutine tenon_layer_create_collocate_f08(comm, faces, layer, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(in) :: faces(:)
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_collocate_mpi(comm%MPI_VAL, faces, layer, ierr)
+  end subroutine tenon_layer_create_collocate_f08
+  ! Creates a layer of means from the faces of a staggered grid to its cells. Collective on comm.
+  subroutine tenon_layer_create_collocate_mpi(comm, faces, layer, ierr)
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(in) :: faces(:)
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_spatial
+    c_spatial = size(faces)
+    tenon_code = TenonLayerCreateCollocate(comm, c_spatial, reverse(faces), layer%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_create_collocate_mpi
+  subroutine tenon_layer_create_stagger_f08(comm, faces, layer, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(in) :: faces(:)
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_stagger_mpi(comm%MPI_VAL, faces, layer, ierr)
+  end subroutine tenon_layer_create_stagger_f08
+  ! Creates a layer of means from the cells of a staggered grid to its faces. Collective on comm.
+  subroutine tenon_layer_create_stagger_mpi(comm, faces, layer, ierr)
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(in) :: faces(:)
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_spatial
+    c_spatial = size(faces)
+    tenon_code = TenonLayerCreateStagger(comm, c_spatial, reverse(faces), layer%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_create_stagger_mpi
+  ! Returns the number of spatial dimensions, the length of lists such as a stride. Not collective.
+  subroutine tenon_layer_get_spatial_dimensions(layer, spatial, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(out) :: spatial
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_spatial
+    tenon_code = TenonLayerGetSpatialDimensions(layer%handle, c_spatial)
+    if (tenon_code == TENON_SUCCESS) then
+      spatial = c_spatial
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_get_spatial_dimensions
   ! Sets the stride of windows. Local; call on all ranks.
   subroutine tenon_layer_set_stride_int64(layer, stride, ierr)
     type(tenon_layer), intent(in) :: layer

@@ -87,6 +87,10 @@ module tenon_types
   integer(c_int), parameter :: TENON_REDUCTION_RING = 0
   integer(c_int), parameter :: TENON_REDUCTION_TREE = 1
   integer(c_int), parameter :: TENON_REDUCTION_DIRECT = 2
+  integer(c_int), parameter :: TENON_FACES_NONE = 0
+  integer(c_int), parameter :: TENON_FACES_ALL = 1
+  integer(c_int), parameter :: TENON_FACES_LOWER = 2
+  integer(c_int), parameter :: TENON_FACES_UPPER = 3
   integer(c_int), parameter :: TENON_BOUNDARY_NONE = 0
   integer(c_int), parameter :: TENON_BOUNDARY_ZERO = 1
   integer(c_int), parameter :: TENON_BOUNDARY_PERIODIC = 2

@@ -92,6 +92,21 @@ TENON_EXTERN PetscErrorCode TenonPetscInitialize(const char* help) TENON_NOEXCEP
  */
 TENON_EXTERN PetscErrorCode TenonPetscLayoutFromDM(DM dm, TenonLayout* layout) TENON_NOEXCEPT;
 
+/** @brief Creates the layout of a batch of a grid's global vectors. Collective on dm.
+ *
+ *  A Vec that has on each rank the elements of `states` global vectors one after the other
+ *  (VecCreateMPI() of so many times the local size) is then a tensor of so many samples, without a
+ *  copy; VecPlaceArray() with the address of one of them makes it a global vector again.
+ *
+ *  @param[in]  dm      DMDA of 1 to 3 dimensions, set up
+ *  @param[in]  states  number of states, the batch; must be >= 1, the same on all ranks
+ *  @param[out] layout  new layout; destroy it with TenonLayoutDestroy()
+ *  @return PETSC_ERR_SUP             dm is not a DMDA
+ *  @return PETSC_ERR_ARG_OUTOFRANGE  states is below 1
+ */
+TENON_EXTERN PetscErrorCode TenonPetscBatchLayoutFromDM(DM dm, PetscInt states,
+                                                        TenonLayout* layout) TENON_NOEXCEPT;
+
 /** @brief Creates the layout of a grid's local vectors, with their ghost points. Collective on dm.
  *
  *  The halo has the stencil's width. Boundaries become those of Tenon: NONE is none, GHOSTED is
@@ -115,7 +130,8 @@ TENON_EXTERN PetscErrorCode TenonPetscGhostedLayoutFromDM(DM dm,
  *
  *  @param[in] x    tensor in a layout of dm (global or ghosted), of data type TENON_PETSC_SCALAR
  *  @param[in] dm   DMDA of the vector, or DMPlex, whose global vectors have the rows of x in order
- *  @param[in] vec  global or local vector of dm, in PETSc's order (not the natural one)
+ *  @param[in] vec  global or local vector of dm, in PETSc's order (not the natural one), or as many
+ *                  one after the other as x has samples
  *  @return PETSC_ERR_ARG_SIZ         vec has the size of neither a global nor a local vector of dm
  *  @return PETSC_ERR_ARG_WRONG       x has another data type
  *  @return PETSC_ERR_ARG_INCOMP      x is not in a layout of dm

@@ -10,10 +10,12 @@
 #include "planner/search/pruned.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
+#include "sys/text/view.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -121,16 +123,18 @@ private:
                      [&](int a, int b) { return bytesOf(a) > bytesOf(b); });
     std::vector<std::string> named;
     for (int layer : std::span(order).first(std::min(order.size(), kMostNamed)))
-      named.push_back(fmt::format("{} {:.0f}", tables_.names[layer], bytesOf(layer)));
+      named.push_back(
+          fmt::format("{} {}", tables_.names[layer], sizeText(std::llround(bytesOf(layer)))));
+    const double limit = limit_ / (1 + kCostRounding);
     throw Error(
         TENON_ERR_MEMORY_LIMIT,
-        fmt::format("the memory limit is {:.0f} B for each process, but every plan needs at "
-                    "least {:.0f} B, {:.0f} B more; the largest layers are {}. Raise the "
+        fmt::format("the memory limit is {} for each process, but every plan needs at "
+                    "least {}, {} more; the largest layers are {}. Raise the "
                     "limit, use more processes, a smaller batch, or float32 instead of float64. "
                     "Plans do not count two settings that take less: saved_type bfloat16 of the "
                     "network, and recompute of a container, which is set up without a plan",
-                    limit_ / (1 + kCostRounding), least.bytes,
-                    least.bytes - limit_ / (1 + kCostRounding), joined(named)));
+                    sizeText(std::llround(limit)), sizeText(std::llround(least.bytes)),
+                    sizeText(std::llround(least.bytes - limit)), joined(named)));
   }
 
   // Two plans, one within the limit and one above, are points in (bytes, seconds); the slope of the

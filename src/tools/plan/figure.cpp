@@ -258,18 +258,27 @@ void printFigure(const std::vector<FigurePanel>& panels) {
 
 namespace {
 
-constexpr double kPanel = 440, kPanelHeight = 300, kHalo = 60, kTitle = 40;
-constexpr double kPlot = kPanelHeight - kHalo - kTitle - 10; // height of an axis
+constexpr double kPanel = 440, kPanelHeight = 320, kHalo = 60, kTitle = 62;
+constexpr double kPlot = kPanelHeight - kHalo - 60; // height of an axis
 constexpr double kAxisOverBatch = 2;
 
-// A panel's axis. The dearest grids take a hundred times as long as the best, which would be
-// invisible beside them, so that the axis ends at twice the time of batch parallelism, the first
-// bar, and longer bars are cut.
+// The axis of all panels, at the place of one. The dearest grids take a hundred times as long as the
+// best, which would be invisible beside them, so that the axis ends at twice the longest time of
+// batch parallelism, the first bar of a panel, and longer bars are cut.
 struct Axis {
   double base, end; // where 0 is on the page, and its last second
 
   double y(double seconds) const { return base - std::min(seconds, end) / end * kPlot; }
 };
+
+double endOfAxis(const std::vector<FigurePanel>& panels) {
+  double longest = 0, batch = 0;
+  for (const FigurePanel& panel : panels) {
+    longest = std::max(longest, std::ranges::max(panel.bars, {}, &FigureBar::seconds).seconds);
+    batch = std::max(batch, panel.bars.front().seconds);
+  }
+  return std::min(longest, kAxisOverBatch * batch);
+}
 
 // A white stripe near the end of a bar that goes on.
 std::string drawCut(double x, double width, double top) {
@@ -296,17 +305,38 @@ std::string drawBar(const FigureBar& bar, double x, double width, const Axis& ax
              bar.seconds);
 }
 
-std::string drawPanel(const FigurePanel& panel, double left, double top) {
-  const double longest = std::ranges::max(panel.bars, {}, &FigureBar::seconds).seconds;
-  const Axis axis{top + kPanelHeight - kHalo,
-                  std::min(longest, kAxisOverBatch * panel.bars.front().seconds)};
-  const double step = (kPanel - kHalo) / static_cast<double>(panel.bars.size());
-  std::string svg = fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}, seconds of an epoch</text>\n",
-                                left, top + 16, escaped(panel.title));
+std::string drawPanel(const FigurePanel& panel, double end, double left, double top) {
+  const Axis axis{top + kPanelHeight - kHalo, end};
+  const double width = kPanel - kHalo, step = width / static_cast<double>(panel.bars.size());
+  std::string svg = fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", left, top + 16,
+                                escaped(panel.title));
   for (const double tick : ticksTo(axis.end))
-    svg += tickLine(tick, left, left + kPanel - kHalo, axis.y(tick));
+    svg += tickLine(tick, left, left + width, axis.y(tick));
+  svg += fmt::format("<polyline points=\"{0:.1f},{1:.1f} {0:.1f},{2:.1f} {3:.1f},{2:.1f}\" "
+                     "fill=\"none\" stroke=\"black\"/>\n",
+                     left, axis.base - kPlot, axis.base, left + width);
+  svg += fmt::format("<text transform=\"translate({:.1f} {:.1f}) rotate(-90)\" "
+                     "text-anchor=\"middle\">seconds of an epoch</text>\n",
+                     left - 44, axis.base - kPlot / 2);
+  svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">process grid: rows x "
+                     "columns, of which columns split the batch</text>\n",
+                     left + width / 2, axis.base + kHalo - 8);
   for (std::size_t i = 0; i < panel.bars.size(); ++i)
     svg += drawBar(panel.bars[i], left + (static_cast<double>(i) + 0.15) * step, 0.7 * step, axis);
+  return svg;
+}
+
+// What the colours of a bar mean, in a line.
+std::string legendOfBars() {
+  std::string svg;
+  double x = kHalo;
+  for (const auto& [colour, text] :
+       {std::pair(0, "sums of gradients"), {1, "what depends on the batch"}}) {
+    svg += fmt::format("<rect x=\"{0}\" y=\"46\" width=\"12\" height=\"12\" fill=\"{1}\"/><text "
+                       "x=\"{2}\" y=\"56\">{3}</text>\n",
+                       x, colourOf(colour), x + 18, text);
+    x += 160;
+  }
   return svg;
 }
 
@@ -314,18 +344,19 @@ std::string drawPanel(const FigurePanel& panel, double left, double top) {
 
 std::string drawFigure(const std::string& title, const std::vector<FigurePanel>& panels) {
   const std::size_t rows = (panels.size() + 1) / 2;
-  const double width = 2 * kPanel + kHalo;
+  const double width = 2 * kPanel + kHalo, end = endOfAxis(panels);
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
       "height=\"{1}\" "
       "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" "
       "fill=\"white\"/>\n<text x=\"{2}\" y=\"20\" font-size=\"14\">{3}</text>\n<text x=\"{2}\" "
-      "y=\"38\">lower part: sums of gradients; upper part: what depends on the batch. Panels have "
-      "axes of their own; a cut bar is as long as its number.</text>\n",
+      "y=\"38\">communication, predicted. All panels have one scale; a cut bar is as long as its "
+      "number.</text>\n",
       width, kTitle + kPanelHeight * static_cast<double>(rows), kHalo, escaped(title));
+  svg += legendOfBars();
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const std::size_t column = i % 2, row = i / 2;
-    svg += drawPanel(panels[i], kHalo + kPanel * static_cast<double>(column),
+    svg += drawPanel(panels[i], end, kHalo + kPanel * static_cast<double>(column),
                      kTitle + kPanelHeight * static_cast<double>(row));
   }
   return svg + "</svg>\n";

@@ -4,6 +4,7 @@
 // equal times are ranked by size and then by placement, so that the list is the same everywhere.
 #include "tools/plan/commands.hpp"
 
+#include "sys/text/view.hpp"
 #include "tools/plan/figure.hpp"
 #include "tools/plan/machine.hpp"
 
@@ -76,9 +77,9 @@ Simulated simulate(const PlannedPlacements& placements, const SimulationRequest&
 
 std::string titleOf(const PlannedPlacements& placements, const SimulationRequest& request) {
   Sizes reduced(request.reduce.begin(), request.reduce.end());
-  return fmt::format("{} {}: {} B per device, axes {} reduced over {}, {}", request.machine.name,
-                     textOf(request.machine.system), request.machine.bytes, textOf(placements.axes),
-                     textOf(reduced), request.machine.algorithm);
+  return fmt::format("{} {}: {} per device, axes {} reduced over {}, {}", request.machine.name,
+                     textOf(request.machine.system), tenon::sizeText(request.machine.bytes),
+                     textOf(placements.axes), textOf(reduced), request.machine.algorithm);
 }
 
 void printRows(const PlannedPlacements& placements, const Simulated& found,

@@ -2,9 +2,9 @@
 ! 06 Shallow water: a closure for a coarse grid, trained inside the solver.
 !
 ! What you learn: how to couple a network with an existing explicit solver on a staggered grid, with its arrays
-! q(x, y, component); how to train it while the solver runs, and then through several steps of the solver, with the
-! solver's hand-written adjoint; how to continue from a checkpoint on any number of processes; and how to find out
-! whether it was worth it. The README of tutorials/06_shallow_water has the results with pictures.
+! q(x, y, component); how to train it while the solver runs, and then through several steps of the solver, whose
+! derivatives come from its equations as a network (equations.f90); how to continue from a checkpoint on any number of
+! processes; and how to find out whether it was worth it. The README of tutorials/06_shallow_water has the results with pictures.
 !
 ! The same solver (solver.f90) runs on a fine and on a coarse grid. What the fine one knows and the coarse one lacks is
 ! learnt by a small convolutional network (closure.f90), first from single steps while the fine solver runs, then
@@ -102,6 +102,7 @@ contains
     call closure_destroy(x%one_step)
     call regression_destroy(x%regression)
     call truth_destroy(x%truth)
+    call solver_destroy(x%solver)
     call grid_destroy(x%grid)
   end subroutine destroy
 end program shallow_water

@@ -20,7 +20,7 @@ module water_grid
     integer :: nx, ny          ! its numbers of columns and rows
     type(tenon_layout) :: plain ! (cells, cells, 3, 1), this decomposition
     type(tenon_linearop) :: halo
-    type(tenon_dtensor) :: owned, ghosted, contributions ! placed on the field of the call
+    type(tenon_dtensor) :: owned, ghosted ! placed on the field of the call
   end type grid_t
 contains
   ! Creates a grid of cells*refinement cells in each direction. On each process it covers the same part of the
@@ -36,7 +36,8 @@ contains
     call decompose(cells, refinement, g)
     call tenon_layout_create_from_boxes(comm, [g%x0, g%y0, 1, 1], [g%x0 + g%nx - 1, g%y0 + g%ny - 1, fields, 1], &
       g%plain, shape=[g%cells, g%cells, fields, 1])
-    call create_tensors(g)
+    call tenon_dtensor_create(g%plain, TENON_FLOAT64, g%owned)
+    call create_halo(g, 1, g%halo, g%ghosted)
   end subroutine grid_create
 
   ! The processes form a grid of rows and columns; their boxes may differ by a cell.
@@ -74,22 +75,8 @@ contains
     call tenon_destroy(wide)
   end subroutine create_halo
 
-  ! The tensors for the ways in which the solver's halo exchange and its adjoint see a field.
-  subroutine create_tensors(g)
-    type(grid_t), intent(inout) :: g
-    type(tenon_layout) :: wide, dual
-    call create_halo(g, 1, g%halo, g%ghosted)
-    call tenon_dtensor_create(g%plain, TENON_FLOAT64, g%owned)
-    call tenon_dtensor_get_layout(g%ghosted, wide)
-    call tenon_layout_get_dual(wide, dual)
-    call tenon_dtensor_create(dual, TENON_FLOAT64, g%contributions)
-    call tenon_destroy(dual)
-    call tenon_destroy(wide)
-  end subroutine create_tensors
-
   subroutine grid_destroy(g)
     type(grid_t), intent(inout) :: g
-    call tenon_destroy(g%contributions)
     call tenon_destroy(g%ghosted)
     call tenon_destroy(g%owned)
     call tenon_destroy(g%halo)
@@ -129,15 +116,6 @@ contains
     real(real64), intent(inout), target :: q(1 - ghost:, 1 - ghost:, :)
     call fill(g, g%halo, g%ghosted, q)
   end subroutine exchange
-
-  ! The adjoint: adds each ghost cell of that layer to the cell of which it is a copy.
-  subroutine exchange_adjoint(g, q)
-    type(grid_t), intent(in) :: g
-    real(real64), intent(inout), target :: q(1 - ghost:, 1 - ghost:, :)
-    call tenon_place(g%owned, q(1:g%nx, 1:g%ny, :), array=q)
-    call tenon_place(g%contributions, q(1:g%nx, 1:g%ny, :), array=q)
-    call tenon_linearop_apply_adjoint(g%halo, g%contributions, g%owned)
-  end subroutine exchange_adjoint
 
   real(real64) function sum_over_processes(g, local)
     type(grid_t), intent(in) :: g

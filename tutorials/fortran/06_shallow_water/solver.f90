@@ -18,7 +18,7 @@ module water_solver
   real(real64), parameter :: coriolis = 1, gravity = 1, depth_at_rest = 1, viscosity = 2e-4_real64
 
   ! Fluxes of cell (i, j): u and v on its left and lower sides; b at its centre; pv (P V) and pu (P U) at its lower
-  ! left corner. Also their tangents and cotangents.
+  ! left corner.
   type :: fluxes_t
     real(real64), allocatable, dimension(:, :) :: u, v, b, pv, pu
   end type fluxes_t
@@ -27,7 +27,12 @@ module water_solver
     type(grid_t) :: grid
     real(real64) :: dt
     real(real64), allocatable :: stages(:, :, :, :), rate(:, :, :)
-    type(fluxes_t) :: fluxes, changes
+    type(fluxes_t) :: fluxes
+    ! For the derivatives (adjoint.f90), which the first of them makes.
+    logical :: has_derivatives = .false.
+    type(tenon_layer) :: equations
+    type(tenon_linearop) :: jacobian
+    type(tenon_dtensor) :: point, result ! placed on the field of the call
   end type solver_t
 contains
   subroutine solver_create(grid, dt, s)
@@ -39,8 +44,17 @@ contains
     call create_fields(grid, 1, 3, s%stages)
     call create_field(grid, s%rate)
     call create_fluxes(grid, s%fluxes)
-    call create_fluxes(grid, s%changes)
+    call tenon_dtensor_create(grid%plain, TENON_FLOAT64, s%point)
+    call tenon_dtensor_create(grid%plain, TENON_FLOAT64, s%result)
   end subroutine solver_create
+
+  subroutine solver_destroy(s)
+    type(solver_t), intent(inout) :: s
+    call tenon_destroy(s%result)
+    call tenon_destroy(s%point)
+    call tenon_destroy(s%jacobian)
+    call tenon_destroy(s%equations)
+  end subroutine solver_destroy
 
   subroutine create_fluxes(g, f)
     type(grid_t), intent(in) :: g

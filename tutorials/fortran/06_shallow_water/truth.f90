@@ -44,6 +44,7 @@ contains
 
   subroutine truth_destroy(t)
     type(truth_t), intent(inout) :: t
+    call solver_destroy(t%solver)
     call grid_destroy(t%solver%grid)
   end subroutine truth_destroy
 

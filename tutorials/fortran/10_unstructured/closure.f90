@@ -56,7 +56,7 @@ contains
     integer, intent(in) :: widths(:)
     type(tenon_layer), intent(out) :: layer
     call tenon_layer_create_type(c%solver%mesh%comm, 'columnmlp', layer)
-    call tenon_set_integers(layer, 'widths', widths(size(widths):1:-1)) ! such lists are in the reverse order of C's
+    call tenon_set_integers(layer, 'widths', widths)
     call tenon_set_text(layer, 'activation', 'tanh')
   end subroutine create_mlp
 

@@ -853,35 +853,52 @@ inline Layer Layer::columnMLP(MPI_Comm comm, Ints widths, Text activation, const
       widths.data(), activation.get(), layer.out()));
   return layer;
 }
+inline Layer Layer::collocate(MPI_Comm comm, List<TenonFaces> faces, const Where& where) {
+  Layer layer;
+  detail::Call(where).check(TenonLayerCreateCollocate(comm, static_cast<int>(faces.size()),
+      faces.data(), layer.out()));
+  return layer;
+}
+inline Layer Layer::stagger(MPI_Comm comm, List<TenonFaces> faces, const Where& where) {
+  Layer layer;
+  detail::Call(where).check(TenonLayerCreateStagger(comm, static_cast<int>(faces.size()),
+      faces.data(), layer.out()));
+  return layer;
+}
+inline int Layer::spatialDimensions(const Where& where) const {
+  int spatial{};
+  detail::Call(where).check(TenonLayerGetSpatialDimensions(get(), &spatial));
+  return spatial;
+}
 inline Layer& Layer::setStride(Ints stride, const Where& where) {
   detail::checkLength("tenon::Layer::setStride: stride", stride.size(),
-      detail::size(this->getIntegers("kernel", where).size()));
+      detail::size(this->spatialDimensions(where)));
   detail::Call(where).check(TenonLayerSetStride(get(), stride.data()));
   return *this;
 }
 inline Layer& Layer::setPadding(Ints low, Ints high, const Where& where) {
   detail::checkLength("tenon::Layer::setPadding: low", low.size(),
-      detail::size(this->getIntegers("kernel", where).size()));
+      detail::size(this->spatialDimensions(where)));
   detail::checkAnyLength("tenon::Layer::setPadding: high", high.size(),
-      detail::size(this->getIntegers("kernel", where).size()));
+      detail::size(this->spatialDimensions(where)));
   detail::Call(where).check(TenonLayerSetPadding(get(), low.data(), detail::orNull(high)));
   return *this;
 }
 inline Layer& Layer::setBoundary(List<TenonBoundary> low, List<TenonBoundary> high,
     const Where& where) {
   detail::checkLength("tenon::Layer::setBoundary: low", low.size(),
-      detail::size(this->getIntegers("kernel", where).size()));
+      detail::size(this->spatialDimensions(where)));
   detail::checkAnyLength("tenon::Layer::setBoundary: high", high.size(),
-      detail::size(this->getIntegers("kernel", where).size()));
+      detail::size(this->spatialDimensions(where)));
   detail::Call(where).check(TenonLayerSetBoundary(get(), low.data(), detail::orNull(high)));
   return *this;
 }
 inline Layer& Layer::setChannelBoundary(TenonInt channel, List<TenonBoundary> low,
     List<TenonBoundary> high, const Where& where) {
   detail::checkLength("tenon::Layer::setChannelBoundary: low", low.size(),
-      detail::size(this->getIntegers("kernel", where).size()));
+      detail::size(this->spatialDimensions(where)));
   detail::checkAnyLength("tenon::Layer::setChannelBoundary: high", high.size(),
-      detail::size(this->getIntegers("kernel", where).size()));
+      detail::size(this->spatialDimensions(where)));
   detail::Call(where).check(TenonLayerSetChannelBoundary(get(), channel, low.data(),
       detail::orNull(high)));
   return *this;

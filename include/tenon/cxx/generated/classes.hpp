@@ -429,6 +429,14 @@ public:
   /** Creates a multilayer perceptron of the channels at each point. TenonLayerCreateColumnMLP() */
   static Layer columnMLP(MPI_Comm comm, Ints widths, Text activation = {},
       const Where& where = Where::current());
+  /** Creates a layer of means from the faces of a staggered grid to its cells.
+   *  TenonLayerCreateCollocate() */
+  static Layer collocate(MPI_Comm comm, List<TenonFaces> faces,
+      const Where& where = Where::current());
+  /** Creates a layer of means from the cells of a staggered grid to its faces.
+   *  TenonLayerCreateStagger() */
+  static Layer stagger(MPI_Comm comm, List<TenonFaces> faces,
+      const Where& where = Where::current());
   /** Returns the names of all types of the library but "shell". TenonLayerGetTypes() */
   static std::string types(const Where& where = Where::current());
   /** Returns the signature table of a type of layers: which properties of the parameters and of
@@ -622,6 +630,9 @@ public:
   Layer childAt(int index, const Where& where = Where::current()) const;
   /** Returns a parameter by its path, as TenonLayerGetParameter(). TenonLayerGetParameterAt() */
   DTensor parameter(Text path, const Where& where = Where::current()) const;
+  /** Returns the number of spatial dimensions, the length of lists such as a stride.
+   *  TenonLayerGetSpatialDimensions() */
+  int spatialDimensions(const Where& where = Where::current()) const;
   /** Sets the stride of windows. TenonLayerSetStride() */
   Layer& setStride(Ints stride, const Where& where = Where::current());
   /** Sets the padding. TenonLayerSetPadding() */
