@@ -3,17 +3,13 @@
 // use by turns, which depends on the words of all.
 #include "planner/prices/own_model.hpp"
 
+#include "declaration/core/result_layout.hpp"
+#include "declaration/core/types.hpp"
+#include "sys/bfloat16.hpp"
+
 #include <algorithm>
 
 namespace tenon {
-
-namespace {
-
-// What a process takes for any network: of MPI and of the libraries of kernels, when they are first
-// called, and the unused ends of allocations. Measured by tests/bench/plan_memory.
-constexpr double kOnceBytes = 26 * 0x1p20;
-
-} // namespace
 
 double OwnModel::bytesOf(const Layout& layout) const {
   return double(network_.elementBytes) * double(mostElements(layout));
@@ -92,23 +88,26 @@ double OwnModel::parameterCopies(const Layout& use) const {
 void OwnModel::addKept(const Kept& kept, bool outputIsKept, const Form& form,
                        Placed& placed) const {
   const double output = bytesOf(form.output);
+  // Of what is kept, a rounding may be.
+  const double share =
+      network_.savesRounded ? double(sizeof(BFloat16)) / double(network_.elementBytes) : 1;
   double inputs = 0;
   for (const Layout& use : form.uses) {
     inputs += bytesOf(use);
     // Others are where their writer has put them.
     if (trains() && kept.input && (use.hasHalos() || !kept.inputAsItLies))
-      placed.bytes += bytesOf(use);
+      placed.bytes += share * bytesOf(use);
   }
   if (trains())
     placed.bytes += kept.perOutput * double(mostElements(form.output)) +
-                    (outputIsKept || kept.output ? output : 0);
+                    (outputIsKept || kept.output ? share * output : 0);
   placed.outputBytes.push_back(output);
   placed.turnBytes = std::max(placed.turnBytes, inputs + output);
 }
 
 // At each layer, from the last one in training, what it needs for a while and what others have written
 // or wait for meanwhile.
-double OwnModel::sharedBytes(const std::vector<int>& words) const {
+double OwnModel::turnBytes(const std::vector<int>& words) const {
   double most = 0;
   for (int layer = 0; layer < plannedLayers(); ++layer) {
     double waiting = 0;
@@ -123,7 +122,119 @@ double OwnModel::sharedBytes(const std::vector<int>& words) const {
     }
     most = std::max(most, waiting + placed(layer, words[layer]).turnBytes);
   }
-  return kOnceBytes + most;
+  return most;
+}
+
+// A free input lies where the first layer that reads it uses it.
+Layouts OwnModel::runInputs(const std::vector<int>& words) const {
+  int count = 0;
+  for (const DeclaredMove& read : network_.reads)
+    count = std::max(count, read.source + 1);
+  std::vector<std::optional<Layout>> pinned = {task_.input};
+  pinned.insert(pinned.end(), task_.furtherInputs.begin(), task_.furtherInputs.end());
+  pinned.resize(std::max<std::size_t>(pinned.size(), count));
+  Layouts inputs;
+  for (int i = 0; i < count; ++i) {
+    const auto first = std::ranges::find(network_.reads, i, &DeclaredMove::source);
+    inputs.push_back(pinned[i]
+                         ? *pinned[i]
+                         : placed(first->to, words[first->to]).uses[first->input].withoutHalos());
+  }
+  return inputs;
+}
+
+// As a layer has it that reads these layouts and was told its word.
+Form OwnModel::runForm(int layer, int word, const Layouts& inputs) const {
+  const Placed& here = placed(layer, word);
+  const DeclaredLayer& declared = network_.layers[layer];
+  Layouts used = inputs;
+  for (std::size_t i = 0; i < std::min(here.uses.size(), used.size()); ++i)
+    used[i] = withCutsOf(inputs[i], layoutLike(here.uses[i].withoutHalos(), inputs[i].shape(),
+                                               declared.declaration->title()));
+  Choice choice{.letters = here.signature, .arrives = !(used == inputs)};
+  if (here.isBalanced)
+    choice.cuts = OutputCuts::Balanced;
+  Form form = declared.declaration->form(used, choice);
+  form.inputs = inputs;
+  return form;
+}
+
+std::vector<RunNode> OwnModel::runNodes(const std::vector<int>& words,
+                                        const Layouts& inputs) const {
+  std::vector<RunNode> nodes;
+  const auto nodeOf = [&](int layer, int output) {
+    return static_cast<int>(std::ranges::find_if(network_.nodes,
+                                                 [&](const DeclaredNode& node) {
+                                                   return node.layer == layer &&
+                                                          node.output == output;
+                                                 }) -
+                            network_.nodes.begin());
+  };
+  for (const auto& [layer, output] : network_.nodes) {
+    const DeclaredLayer& declared = network_.layers[layer];
+    std::vector<int> reads;
+    if (output == 0) {
+      reads.resize(declared.inputs.size());
+      for (const DeclaredMove& read : network_.reads)
+        if (read.to == layer)
+          reads[read.input] = -1 - read.source;
+      for (const DeclaredMove& move : network_.moves)
+        if (move.to == layer)
+          reads[move.input] = nodeOf(move.from, move.output);
+    } else {
+      reads.push_back(nodeOf(layer, declared.followers[output - 1].reads));
+    }
+    Layouts given;
+    for (int read : reads)
+      given.push_back(read < 0 ? inputs[-1 - read] : nodes[read].form.output);
+    if (output == 0) {
+      nodes.push_back({declared.declaration, runForm(layer, words[layer], given), reads});
+      continue;
+    }
+    const auto& follower = declared.followers[output - 1].declaration;
+    nodes.push_back({follower, follower->form(given, {}), reads});
+  }
+  // A repartition follows where the output is wanted elsewhere.
+  if (const Layout& last = nodes.back().form.output; task_.output && last != *task_.output) {
+    const std::shared_ptr<Declaration> repartition = makeDeclaration("repartition");
+    repartition->setOutputLayout(*task_.output);
+    Form form = repartition->form({last}, {});
+    nodes.push_back({repartition, std::move(form), {static_cast<int>(nodes.size()) - 1}});
+  }
+  return nodes;
+}
+
+// Of the process with most, among a few: all of a small grid, else those in its corners and its middle.
+double OwnModel::runBytes(const std::vector<int>& words) const {
+  const Layouts inputs = runInputs(words);
+  const std::vector<RunNode> nodes = runNodes(words, inputs);
+  const RunMemory memory(
+      nodes, inputs,
+      {.elementBytes = network_.elementBytes,
+       .trains = trains(),
+       .savesRounded = network_.savesRounded,
+       .optimizerStates = task_.optimizerStates,
+       .inputCotangents = std::vector<bool>(inputs.size(), task_.input && task_.inputCotangent),
+       .links = rates_.links});
+  constexpr int kAll = 4;
+  const int processes = grid_->size();
+  std::vector<int> ranks = {0, processes / 2, processes - 1};
+  if (processes <= kAll)
+    ranks = grid_->ranks();
+  double most = 0, scratch = 0;
+  for (int rank : ranks)
+    most = std::max(most, memory.of(rank).total());
+  // Layers use it by turns.
+  for (std::size_t node = 0; task_.scratch && node < network_.nodes.size(); ++node)
+    scratch = std::max(scratch, double(task_.scratch(static_cast<int>(node), nodes[node].form)));
+  return most + scratch;
+}
+
+// Of layers that run all is counted as a run finds it. A table of sizes has the sum of its layers, and
+// what they use by turns.
+double OwnModel::planBytes(const std::vector<int>& words) const {
+  return kOnceBytes + (network_.nodes.empty() ? CostModel::planBytes(words) + turnBytes(words)
+                                              : runBytes(words));
 }
 
 } // namespace tenon
