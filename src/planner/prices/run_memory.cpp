@@ -107,7 +107,8 @@ void RunMemory::addParameter(const HeldParameter& parameter, int rank, RunBytes&
       stored + used + (isElsewhere ? stored : 0) + double(task_.optimizerStates) * stored;
   if (!parameter.sum.empty()) {
     bytes.parameters += stored; // what the optimizer steps along
-    bytes.messages += carriedBytes(parameter.sum, rank);
+    // A parameter can sum by itself, and in a bucket with others.
+    bytes.messages += 2 * carriedBytes(parameter.sum, rank);
   }
 }
 
