@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The memory of a plan: what each layer holds under a word, which the search adds up, and what layers
-// use by turns, which depends on the words of all.
+// The memory of a plan. The search adds up what each layer holds under a word. Of the plan that it finds
+// the layers get the forms that a run would have, and these are counted as a run finds them, since what
+// layers use by turns depends on the words of all.
 #include "planner/prices/own_model.hpp"
 
 #include "declaration/core/result_layout.hpp"
