@@ -15,6 +15,7 @@
 #include "sys/text/text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -165,7 +166,23 @@ void LayerPlan::fixSignatures() {
 DeclaredNetwork LayerPlan::layers() const {
   DeclaredNetwork network = declareNetwork(describeUnfolded(unfolded(*network_)), inputShapes());
   network.elementBytes = dataTypeSize(network_->dataType());
+  network.savesRounded = network_->declaration().value<std::string>("saved_type") == "bfloat16";
   return network;
+}
+
+// Of the rank that searches. Searches on many grids ask for the same kernels.
+ScratchOf LayerPlan::scratch() const {
+  return [this, nodes = unfolded(*network_)](int node, const Form& form) {
+    Layer& layer = *nodes[node].layer;
+    std::string key = layer.declaration().agreedText();
+    for (const Layout& use : form.uses)
+      key += fmt::format(" [{}]", fmt::join(extents(use.boxOfRank(comm()->rank())), ","));
+    key += fmt::format(" [{}]", fmt::join(extents(form.output.boxOfRank(comm()->rank())), ","));
+    const auto [at, isNew] = scratch_.try_emplace(std::move(key), 0);
+    if (isNew)
+      at->second = layer.kernelScratch(form, *network_);
+    return at->second;
+  };
 }
 
 Layer& LayerPlan::layer() const {

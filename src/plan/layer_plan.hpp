@@ -82,6 +82,7 @@ public:
 
 private:
   DeclaredNetwork layers() const override;
+  ScratchOf scratch() const override;
   void checkOpen(const std::string& call) const;
   void checkChange(const std::string& call) const override { checkOpen(call); }
   void checkProcesses() const;
@@ -109,6 +110,7 @@ private:
   Ref<Layer> compile(const Layouts& inputs, const std::optional<Layout>& output) const;
 
   Ref<Layer> network_, compiled_;
+  mutable std::map<std::string, Index> scratch_; // of kernels that were asked for
   std::unique_ptr<GradientBuckets> buckets_;
   std::vector<PlannedNode> nodes_;
   std::unique_ptr<Measurement> measurement_;

@@ -192,6 +192,7 @@ FoundPlan planFrom(const JsonView& view, const PlanFrame& frame) {
   const FineGrid& grid = gridFrom(writtenGrid, isReversed, frame);
   FoundPlan plan{.grid = grid.grid(),
                  .spaceOutermost = isReversed,
+                 .axisLevels = grid.levels(),
                  .seconds = view.at("seconds").real(),
                  .bytes = view.at("bytes").real(),
                  .overlapped = {},

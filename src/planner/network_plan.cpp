@@ -13,12 +13,14 @@
 #include "sys/text/view.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
 #include <iterator>
 #include <limits>
+#include <tuple>
 
 namespace tenon {
 
@@ -288,8 +290,9 @@ std::vector<FineGrid> NetworkPlan::grids(bool fewer, const std::string& placemen
   return placed;
 }
 
+// A file may hold a plan of any placement, whatever is set here.
 std::vector<FineGrid> NetworkPlan::grids() const {
-  std::vector<FineGrid> made = grids(true, placement_ == "all" ? "all" : "batch");
+  std::vector<FineGrid> made = grids(true, grid().hasFewOrders() ? "all" : "batch");
   std::ranges::move(grids(true, "space"), std::back_inserter(made));
   return made;
 }
@@ -346,6 +349,7 @@ void NetworkPlan::checkTogether() const {
 
 std::unique_ptr<CostModel> NetworkPlan::prices(const FineGrid& grid) const {
   DeclaredNetwork network = layers();
+  network.savesRounded |= savesRounded_;
   // An evaluation in a solver is inference, of which a step has a share.
   OwnTask task{.objective = objective_ == "training" ? Objective::Training : Objective::Inference,
                .optimizerStates = optimizerStates_,
@@ -357,6 +361,7 @@ std::unique_ptr<CostModel> NetworkPlan::prices(const FineGrid& grid) const {
   for (int input = 1; input < inputs; ++input)
     task.furtherInputs.push_back(pinnedInput(network, input));
   task.output = pinnedOutput(network);
+  task.scratch = scratch();
   return std::make_unique<OwnModel>(std::move(network), grid, rates(),
                                     inputChannels_.value_or(true), std::move(task));
 }
@@ -397,16 +402,23 @@ FoundPlan NetworkPlan::pricedPlan(const FineGrid& grid) const {
   constexpr int kMostSearches = 8;
   double limit = memoryLimit_, over = 0;
   for (int search = 0; search < kMostSearches && (search == 0 || limit > 0); ++search) {
-    FoundPlan found = findPlan(*model, fixed_, limit, overlap_);
-    over = memoryLimit_ > 0 ? found.bytes - memoryLimit_ : 0;
+    std::optional<FoundPlan> found;
+    try {
+      found = findPlan(*model, fixed_, limit, overlap_);
+    } catch (const Error& error) {
+      // The limit that is too low then is not the one that the user knows.
+      if (search == 0 || error.code() != TENON_ERR_MEMORY_LIMIT)
+        throw;
+      break;
+    }
+    over = memoryLimit_ > 0 ? found->bytes - memoryLimit_ : 0;
     if (over <= 0)
-      return found;
+      return *std::move(found);
     limit -= over;
   }
   throw Error(TENON_ERR_MEMORY_LIMIT,
               fmt::format("the memory limit is {} for each process, but the plans that were "
-                          "found need at least {} more. Raise the limit, use more processes "
-                          "or a smaller batch",
+                          "found need at least {} more. Raise the limit, or use a smaller batch",
                           sizeText(std::llround(memoryLimit_)), sizeText(std::llround(over))));
 }
 
@@ -436,9 +448,59 @@ FoundPlan NetworkPlan::bestOf(const std::vector<FineGrid>& grids) const {
 const FoundPlan& NetworkPlan::search() {
   checkSets();
   checkTogether();
-  if (!found_)
+  if (found_)
+    return *found_;
+  try {
     found_ = bestOf(grids(fewerProcesses_, placement_));
+  } catch (const Error& error) {
+    if (error.code() != TENON_ERR_MEMORY_LIMIT)
+      throw;
+    throw Error(error.code(), error.text() + whatFits(), error.where());
+  }
   return *found_;
+}
+
+// The bytes of each process in a plan within the limit; empty if there is none.
+std::string NetworkPlan::bytesOfFitting(Index processes, bool savesRounded) {
+  // The levels of a machine, and rates on them, are those of the number of processes that was asked
+  // for.
+  const auto before = std::tuple(processes_, machine_, fitted_);
+  std::string text;
+  if (processes != processes_) {
+    machine_.reset();
+    fitted_.reset();
+  }
+  processes_ = processes;
+  savesRounded_ = savesRounded;
+  try {
+    text = sizeText(static_cast<Index>(pricedPlan(grid()).bytes));
+  } catch (const Error&) { // nothing is said of what cannot be planned
+  }
+  savesRounded_ = false;
+  std::tie(processes_, machine_, fitted_) = before;
+  return text;
+}
+
+// ". What fits: 8 processes (1.3 GiB each)": what was searched and found within the limit.
+std::string NetworkPlan::whatFits() {
+  constexpr Index kMostTimes = 16;
+  std::vector<std::string> those;
+  const bool mayRound = objective_ == "training" && !layers().savesRounded;
+  if (mayRound)
+    if (const std::string bytes = bytesOfFitting(processes_, true); !bytes.empty())
+      those.push_back(fmt::format("saved_type bfloat16 of the network ({} each)", bytes));
+  Index tried = processes_;
+  for (Index times = 2; times <= kMostTimes && processes_ * times <= kMostProcesses; times *= 2) {
+    tried = processes_ * times;
+    if (const std::string bytes = bytesOfFitting(tried, false); !bytes.empty()) {
+      those.push_back(fmt::format("{} processes ({} each)", tried, bytes));
+      break;
+    }
+  }
+  if (those.empty())
+    return fmt::format(". Nothing was found to fit with up to {} processes{}", tried,
+                       mayRound ? ", nor with saved_type bfloat16 of the network" : "");
+  return fmt::format(". What fits: {}", fmt::join(those, "; "));
 }
 
 const FoundPlan& NetworkPlan::found() const {

@@ -66,6 +66,8 @@ protected:
   std::optional<Layout> pinnedOutput(const DeclaredNetwork& network) const;
   // The network with an input of a batch of samples.
   virtual DeclaredNetwork layers() const = 0;
+  // What its kernels take by turns, where they are known.
+  virtual ScratchOf scratch() const { return {}; }
   // The shapes of its inputs. Throws TENON_ERR_STATE where they were not set.
   std::vector<Shape> inputShapes() const;
   void setFurtherShape(int input, Shape sample);
@@ -87,6 +89,8 @@ private:
   std::vector<FineGrid> grids(bool fewer, const std::string& placement) const;
   Layout pinned(const PinnedEnd& end, const Shape& shape, const char* which) const;
   FoundPlan pricedPlan(const FineGrid& grid) const;
+  std::string whatFits();
+  std::string bytesOfFitting(Index processes, bool savesRounded);
   FoundPlan bestOf(const std::vector<FineGrid>& grids) const;
 
   std::string network_;
@@ -107,6 +111,7 @@ private:
   Index optimizerStates_ = 2;
   Index every_ = 1; // steps of a solver for each evaluation
   bool fewerProcesses_ = false;
+  bool savesRounded_ = false;          // whatever the network says, to see whether that would fit
   double overlap_ = 0;                 // the share of communication that goes on beside computation
   PinnedEnd everyInput_, outputEnd_;   // as the settings say, or the output's layout
   std::map<int, PinnedEnd> inputEnds_; // layouts of inputs

@@ -85,6 +85,26 @@ TEST_F(PlanFiles, GiveTheSamePlan) {
   }
 }
 
+// A file brings its placement along.
+TEST_F(PlanFiles, OfAnyPlacementLoadWithoutTheSetting) {
+  const NetworkCase c = networkCases()[0];
+  const auto on = [&] {
+    const Ref<LayerPlan> plan = planOf(c, world());
+    plan->set("processes", Index(12));
+    plan->setMachine(Machine::make("two", {{"node", 2}, {"core", 6}}));
+    return plan;
+  };
+  const Ref<LayerPlan> made = on(), loaded = on();
+  made->set("placement", "all");
+  made->search();
+  made->save(path_);
+  loaded->load(path_);
+  EXPECT_EQ(loaded->found().grid->extents(), made->found().grid->extents());
+  EXPECT_EQ(loaded->found().axisLevels, made->found().axisLevels);
+  for (const PlannedLayer& layer : made->found().layers)
+    EXPECT_EQ(loaded->layerNamed(layer.name).letters, layer.letters);
+}
+
 TEST_F(PlanFiles, AreRefusedForSomethingElse) {
   const NetworkCase c = networkCases()[0];
   saved(c);

@@ -113,6 +113,22 @@ TEST_F(NamedPlans, TenonsOwnPrices) {
   refused(TENON_ERR_SHAPE, "32 devices");
 }
 
+TEST_F(NamedPlans, SayWhatWouldFit) {
+  plan = makeRef<NamedPlan>(readNetworkSource(TENON_TEST_NETWORKS "/lenet5.json"), 256);
+  plan->set("input_shape", Shape{1, 28, 28});
+  plan->set("cost_model", "own");
+  plan->set("processes", Index(1));
+  // Half of the samples need little more than half.
+  const double own = plan->search().bytes - kOnceBytes;
+  plan->set("memory_limit", static_cast<Index>(kOnceBytes + 0.7 * own));
+  refused(TENON_ERR_MEMORY_LIMIT, "What fits: ");
+  refused(TENON_ERR_MEMORY_LIMIT, "2 processes (");
+  plan->set("processes", Index(2));
+  EXPECT_LT(plan->search().bytes, kOnceBytes + 0.7 * own);
+  plan->set("memory_limit", Index(1000));
+  refused(TENON_ERR_MEMORY_LIMIT, "Nothing was found to fit with up to 32 processes, nor with");
+}
+
 TEST_F(NamedPlans, NetworksOfLayers) {
   plan = makeRef<NamedPlan>(readNetworkSource(TENON_TEST_NETWORKS "/lenet5.json"), 64);
   plan->set("processes", Index(4));

@@ -130,7 +130,7 @@ TEST(OwnModel, OneProcessTakesTheTimeOfItsOperations) {
   // Of weights the value, the gradient, its addends and two states of the optimizer; what the layers
   // read; and the cotangents of the first layer, which needs most for a while.
   EXPECT_EQ(findPlan(model, {}, 0).bytes,
-            4 * (5 * (216 + 432 + 4320) + 4 * (360 + 960 + 180) + 4 * (360 + 960)) + (26 << 20));
+            4 * (5 * (216 + 432 + 4320) + 4 * (360 + 960 + 180) + 4 * (360 + 960)) + kOnceBytes);
 }
 
 // What a kernel reads and writes counts where that takes longer than its operations: the weights of the affine

@@ -172,7 +172,7 @@ TEST(PinnedEnds, ObjectivesCountWhatTheyName) {
   EXPECT_NEAR(plan({.objective = inference}).seconds, forward, 1e-18);
   EXPECT_EQ(plan({.objective = inference}).bytes,
             4 * (216 + 432 + 4320 + 4 * 360 + 4 * (360 + 960)) +
-                (26 << 20)); // the first layer needs most
+                kOnceBytes); // the first layer needs most
   EXPECT_NEAR(plan({.objective = inference, .stepsPerEvaluation = 10}).seconds, forward / 10,
               1e-18);
   // The cotangent of a pinned input is wanted unless it is not.

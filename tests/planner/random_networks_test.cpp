@@ -158,7 +158,7 @@ TEST(PlanSearch, RefusesWhatCannotBe) {
   expectError(TENON_ERR_ARG, {"no layer 'conv'", "did you mean 'conv1'"}, [&] {
     findPlan(eight, {{"conv", "n3"}}, 0);
   });
-  expectError(TENON_ERR_MEMORY_LIMIT, {"memory limit is 100 B", "conv1 ", "bfloat16", "recompute"},
+  expectError(TENON_ERR_MEMORY_LIMIT, {"memory limit is 100 B", "conv1 "},
               [&] { findPlan(eight, {}, 100); });
 }
 

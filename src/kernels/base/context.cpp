@@ -60,6 +60,10 @@ void KernelContext::refuseHostKernel() {
 }
 
 void KernelContext::reserve(const ScratchPlan& plan) {
+  if (counted_) {
+    *counted_ = std::max(*counted_, plan.bytes());
+    return;
+  }
   enlarge(scratch_, plan.bytes(), "scratch of the kernels");
 }
 

@@ -108,6 +108,7 @@ public:
   std::shared_ptr<DeviceHandles>& handles() noexcept { return handles_; }
 
 private:
+  friend class ScratchCount;
   // Throws TENON_ERR_SUPPORT, since loops of the host cannot work on arrays of the device.
   [[noreturn]] static void refuseHostKernel();
   void reserveParts(Index bytes);
@@ -116,12 +117,28 @@ private:
   std::optional<Stream> stream_, transfers_;
   std::shared_ptr<MemorySource> memory_;
   Buffer scratch_, parts_;
+  Index* counted_ = nullptr; // where plans are counted instead of fulfilled
   std::array<Buffer, 4> spareStaging_;
   std::shared_ptr<KernelStream> oneDnn_;
   std::shared_ptr<DeviceHandles> handles_;
 };
 
 using KernelContextPtr = std::shared_ptr<KernelContext>;
+
+// As long as it lives, kernels that are made in the context get no scratch: how much the greediest of
+// them would need is counted. They must not be called.
+class ScratchCount {
+public:
+  explicit ScratchCount(KernelContext& context) : context_(context) { context.counted_ = &bytes_; }
+  ~ScratchCount() { context_.counted_ = nullptr; }
+  ScratchCount(const ScratchCount&) = delete;
+  ScratchCount& operator=(const ScratchCount&) = delete;
+  Index bytes() const noexcept { return bytes_; }
+
+private:
+  KernelContext& context_;
+  Index bytes_ = 0;
+};
 
 // The context itself, or a new one of the host where there is none.
 KernelContextPtr contextOrOwn(KernelContextPtr context);

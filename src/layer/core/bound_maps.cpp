@@ -77,6 +77,19 @@ std::unique_ptr<LocalKernel> makeKernel(KernelMaker make, const KernelSite& at) 
 
 } // namespace
 
+Index scratchOfKernels(Layer& layer, const Form& form, KernelMaker make) {
+  const Declaration& declaration = layer.declaration();
+  const MapList list = declaration.maps(form, declaration.storageLayouts(form));
+  const Sources none(list.sources().size());
+  const KernelContextPtr context = contextOf(layer.comm(), layer.space());
+  const ScratchCount count(*context);
+  std::vector<BoundKernel> made;
+  for (std::size_t k = 0; k < list.kernels().size(); ++k)
+    made.push_back({makeKernel(make, {layer, form, list, static_cast<int>(k), none, made}),
+                    std::make_shared<ParameterUses>(), &layer});
+  return count.bytes();
+}
+
 BoundMaps::BoundMaps(const Layer& layer)
     : layer_(layer), comm_(layer.comm()), type_(layer.dataType()),
       context_(contextOf(comm_, layer.space())), nodes_{{&layer, layer.event()}} {

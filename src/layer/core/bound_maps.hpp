@@ -53,6 +53,10 @@ private:
 };
 using KernelMaker = std::unique_ptr<LocalKernel> (*)(const KernelSite& at);
 
+// The scratch that the kernels of a form take on this rank. They are made for it and dropped, so that
+// they are asked before there are parameters or operators.
+Index scratchOfKernels(Layer& layer, const Form& form, KernelMaker make);
+
 class BoundMaps {
 public:
   // Of a network, whose nodes are joined: no maps as yet. The layer must outlive them.

@@ -153,6 +153,10 @@ public:
   bool isSetUp() const noexcept { return !setups_.empty(); }
   // The form for inputs in these layouts, by the settings; not of containers.
   Form form(const Layouts& inputs, bool overlap = false) const;
+  // The scratch that the kernels of a form will take on this rank, in this network that takes over what
+  // its layers were not told: they are made to say it, without the memory. Not of containers, and not
+  // collective.
+  Index kernelScratch(const Form& form, const Layer& network);
   // Of the passes of all set-ups, those to come included, and of the parameters that there are. They must outlive the
   // layer's use, or be taken away ({}).
   void setObservers(const Observers& observers);

@@ -147,6 +147,25 @@ Form Layer::form(const Layouts& inputs, bool overlap) const {
   return form;
 }
 
+Index Layer::kernelScratch(const Form& form, const Layer& network) {
+  if (!makeKernel_)
+    return 0;
+  // Nothing of it lasts: the layer is set up later, and perhaps elsewhere.
+  struct Back {
+    Layer& layer;
+    Settings settings;
+    ~Back() {
+      layer.declaration_->restore(std::move(settings));
+      layer.readSettings();
+    }
+  };
+  const Back back{*this, declaration_->settings()};
+  for (const char* name : {"data_type", "space", "storage", "backend"})
+    declaration_->inherit(name, *network.declaration_);
+  readSettings();
+  return scratchOfKernels(*this, form, makeKernel_);
+}
+
 Layer::Entry Layer::makeEntry(const Layouts& inputs, Role role) {
   declaration_->setTitle(title());
   checkInputCount(inputs);

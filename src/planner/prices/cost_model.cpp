@@ -93,6 +93,13 @@ CostTables tablesOf(const CostModel& model, const WordLists& words, Closeness pr
   return tables;
 }
 
+double CostModel::planBytes(const std::vector<int>& words) const {
+  double sum = 0;
+  for (int layer = 0; layer < layers(); ++layer)
+    sum += layerBytes(layer, words[layer]);
+  return sum;
+}
+
 double secondsOf(const CostModel& model, const std::vector<int>& plan, Closeness prices) {
   // The same sum as that of the tables, but with any of a model's prices, and for words instead of
   // states.

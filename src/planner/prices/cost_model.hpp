@@ -70,8 +70,8 @@ public:
   virtual std::string fault(int layer, int word) const = 0;
   virtual double layerSeconds(int layer, int word) const = 0;
   virtual double layerBytes(int layer, int word) const = 0;
-  // What layers of a plan, a word for each, use by turns.
-  virtual double sharedBytes(const std::vector<int>& /*words*/) const { return 0; }
+  // What a plan holds, a word for each layer; by default the sum of its layers.
+  virtual double planBytes(const std::vector<int>& words) const;
   virtual double moveSeconds(int move, int from, int to) const = 0;
   // A lower bound of it that takes hardly any time.
   virtual double leastMoveSeconds(int move, int from, int to) const {

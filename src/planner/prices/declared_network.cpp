@@ -45,6 +45,7 @@ public:
       if (key == "recompute" && std::get<bool>(value))
         refuseRecomputation("the network");
     const std::unique_ptr<Declaration> declared = settingsOf(file);
+    network_.savesRounded = declared->value<std::string>("saved_type") == "bfloat16";
     if (declared->networkOutputs().size() > 1)
       throw Error(TENON_ERR_SUPPORT, "the network has several outputs; a plan needs one");
     if (declared->inputCount() != static_cast<int>(inputs_.size()))
@@ -62,6 +63,8 @@ public:
   DeclaredNetwork take() {
     const Place& last = places_.back();
     network_.result = {last.layer, -1, 0, last.shape, last.output};
+    for (const Place& place : places_)
+      network_.nodes.push_back({place.layer, place.output});
     return std::move(network_);
   }
 

@@ -37,12 +37,20 @@ struct DeclaredMove {
   int source = 0;                  // from -1: the number of the network's input
 };
 
+// A node: a layer, of output 0, or its follower output - 1.
+struct DeclaredNode {
+  int layer = 0, output = 0;
+};
+
 struct DeclaredNetwork {
   std::vector<DeclaredLayer> layers;
   std::vector<DeclaredMove> moves;
   std::vector<DeclaredMove> reads = {}; // moves of the network's inputs, from -1
   DeclaredMove result = {};             // the move of the network's output, to -1
-  Index elementBytes = 4;               // the size of an element
+  // In the order in which they run; none of a table of sizes, whose layers do not run.
+  std::vector<DeclaredNode> nodes = {};
+  Index elementBytes = 4;    // the size of an element
+  bool savesRounded = false; // what adjoints read is kept in bfloat16
 };
 
 // The network of a description; `inputs` are the shapes of its inputs, with the batch. Throws

@@ -36,6 +36,7 @@
 #include "planner/prices/declared_network.hpp"
 #include "planner/prices/field_words.hpp"
 #include "planner/prices/kernel_cost.hpp"
+#include "planner/prices/run_memory.hpp"
 #include "planner/prices/volume_bound.hpp"
 #include "planner/prices/word_rows.hpp"
 #include "reduction/sum_plan.hpp"
@@ -67,7 +68,12 @@ struct OwnTask {
   std::optional<Layout> input = {}, output = {};
   std::vector<std::optional<Layout>> furtherInputs = {};
   bool inputCotangent = true;
+  ScratchOf scratch = {}; // none where no kernels are known: it is not counted then
 };
+
+// What a process takes for any network besides: of MPI and of the libraries of kernels, when they are
+// first called, and the unused ends of allocations. Measured by tests/bench/plan_memory.
+inline constexpr double kOnceBytes = 10 * 0x1p20;
 
 class OwnModel : public CostModel {
 public:
@@ -96,7 +102,7 @@ public:
   LayerParts layerParts(int layer, int word) const override;
   MoveParts moveParts(int move, int from, int to) const override;
   double layerBytes(int layer, int word) const override { return placed(layer, word).bytes; }
-  double sharedBytes(const std::vector<int>& words) const override;
+  double planBytes(const std::vector<int>& words) const override;
   double moveSeconds(int move, int from, int to) const override;
   double leastMoveSeconds(int move, int from, int to) const override;
   int firstLike(int move) const override { return ends_[move].firstLike; }
@@ -166,6 +172,11 @@ private:
   std::vector<Kept> keptOf(const DeclaredLayer& layer) const;
   std::vector<std::vector<bool>> findReadKept(const std::vector<std::vector<Kept>>& kept) const;
   double parameterCopies(const Layout& use) const;
+  double turnBytes(const std::vector<int>& words) const;
+  Layouts runInputs(const std::vector<int>& words) const;
+  Form runForm(int layer, int word, const Layouts& inputs) const;
+  std::vector<RunNode> runNodes(const std::vector<int>& words, const Layouts& inputs) const;
+  double runBytes(const std::vector<int>& words) const;
   double bytesOf(const Layout& layout) const;
   void addKept(const Kept& kept, bool outputIsKept, const Form& form, Placed& placed) const;
   bool wantsCotangent(const DeclaredLayer& layer) const;

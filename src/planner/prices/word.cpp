@@ -80,17 +80,31 @@ FineGrid FineGrid::reversed() const {
   return made;
 }
 
-std::vector<FineGrid> FineGrid::orders() const {
-  // Each kind of axes, of one level and extent, keeps the order of its own.
+// Each kind of axes, of one level and extent, keeps the order of its own.
+std::vector<std::pair<int, int>> FineGrid::kinds() const {
   std::vector<std::pair<int, int>> kinds;
   for (int axis = 0; axis < axes(); ++axis)
     kinds.emplace_back(levels_[axis], extents_[axis]);
+  return kinds;
+}
+
+double FineGrid::countOrders() const {
+  const std::vector<std::pair<int, int>> all = kinds();
   double count = 1;
-  for (std::size_t i = 0; i < kinds.size(); ++i)
-    count *=
-        static_cast<double>(i + 1) /
-        static_cast<double>(std::ranges::count(kinds.begin(), kinds.begin() + i + 1, kinds[i]));
-  if (count > kMostOrders)
+  for (std::size_t i = 0; i < all.size(); ++i)
+    count *= static_cast<double>(i + 1) /
+             static_cast<double>(std::ranges::count(all.begin(), all.begin() + int(i) + 1, all[i]));
+  return count;
+}
+
+bool FineGrid::hasFewOrders() const {
+  return countOrders() <= kMostOrders;
+}
+
+std::vector<FineGrid> FineGrid::orders() const {
+  std::vector<std::pair<int, int>> kinds = this->kinds();
+  const double count = countOrders();
+  if (!hasFewOrders())
     throw Error(TENON_ERR_SUPPORT,
                 fmt::format("the {} axes of the process grid can be placed on the levels of the "
                             "machine in {:.0f} orders, and at most {:.0f} are searched; set "

@@ -51,6 +51,7 @@ public:
   // matrix has an order in which the batch's axes come first and those of space last. Throws
   // TENON_ERR_SUPPORT, saying how many there are, if these are too many.
   std::vector<FineGrid> orders() const;
+  bool hasFewOrders() const; // then it does not throw
   // The level of each axis, 0 for the outermost.
   const std::vector<int>& levels() const noexcept { return levels_; }
   // The grid without its last axes: it has the first process of each group that they number, and
@@ -69,6 +70,8 @@ public:
   Parts parts(const Word& word, int splitDims) const;
 
 private:
+  std::vector<std::pair<int, int>> kinds() const; // level and extent of each axis
+  double countOrders() const;
   Index product(int first, int last) const;
   FineGrid ordered(const std::vector<int>& order) const;
 

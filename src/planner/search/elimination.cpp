@@ -20,9 +20,6 @@ namespace tenon {
 
 namespace {
 
-// The most combinations of a layer and its neighbours: with three neighbours, 107 states each.
-constexpr double kMostCombinations = 1 << 27;
-
 std::vector<std::set<int>> neighboursOf(const CostTables& tables) {
   std::vector<std::set<int>> neighbours(tables.layers());
   for (const PairTable& pair : tables.pairs)
@@ -35,6 +32,18 @@ std::vector<std::set<int>> neighboursOf(const CostTables& tables) {
 }
 
 } // namespace
+
+double mostCombinations(const std::vector<EliminationStep>& order,
+                        const std::function<double(int layer)>& states) {
+  double most = 0;
+  for (const EliminationStep& step : order) {
+    double combinations = states(step.layer);
+    for (int other : step.neighbours)
+      combinations *= states(other);
+    most = std::max(most, combinations);
+  }
+  return most;
+}
 
 void checkWidths(const CostTables& tables, const std::vector<EliminationStep>& order) {
   for (const EliminationStep& step : order) {

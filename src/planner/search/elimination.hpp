@@ -7,6 +7,8 @@
 
 #include "planner/search/cost_tables.hpp"
 
+#include <functional>
+
 namespace tenon {
 
 // The order in which layers are eliminated from a sum of tables. Taking out a layer joins its
@@ -20,6 +22,10 @@ struct EliminationStep {
 };
 
 std::vector<EliminationStep> eliminationOrder(const CostTables& tables);
+// The most combinations of states of a layer and its neighbours, and of those that elimination takes.
+double mostCombinations(const std::vector<EliminationStep>& order,
+                        const std::function<double(int layer)>& states);
+inline constexpr double kMostCombinations = 1 << 27; // with three neighbours, 107 states each
 // Throws TENON_ERR_SUPPORT naming a layer and its neighbours whose states have too many
 // combinations.
 void checkWidths(const CostTables& tables, const std::vector<EliminationStep>& order);

@@ -8,6 +8,7 @@
 #include "planner/search/forest.hpp"
 #include "planner/search/pareto.hpp"
 #include "planner/search/pruned.hpp"
+#include "planner/search/wide.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
 #include "sys/text/view.hpp"
@@ -61,11 +62,11 @@ public:
 
   BoundedPlan run() {
     checkLimit();
-    Plan fast = solve(0);
+    auto [fast, least] = solve(0);
+    lower_ = least;
     // The fastest plan of all is within the limit in most cases, and nothing else has to be done.
     if (fast.bytes <= limit_) {
       best_ = fast;
-      lower_ = fast.seconds;
     } else {
       raiseLowerBound(fast);
       improve(fast);
@@ -74,7 +75,7 @@ public:
     found.minMarginals = bounds();
     // The min-marginals tell which states can be in a better plan; often none is left but the
     // plan's own.
-    if (gap() > kCostRounding)
+    if (gap() > kCostRounding && (limit_ < kNoLimit || wideBounds_.empty()))
       finish(found.minMarginals);
     found.choice = best_.choice;
     found.seconds = best_.seconds;
@@ -85,7 +86,11 @@ public:
   }
 
 private:
-  double gap() const { return lower_ > 0 ? best_.seconds / lower_ - 1 : 0; }
+  double gap() const {
+    if (best_.seconds <= lower_)
+      return 0;
+    return lower_ > 0 ? best_.seconds / lower_ - 1 : std::numeric_limits<double>::infinity();
+  }
 
   Plan planOf(std::vector<int> choice) const {
     Plan plan;
@@ -95,12 +100,24 @@ private:
     return plan;
   }
 
-  Plan solve(double multiplier) {
+  // The best plan with a multiplier, or a good one, and what no plan is below.
+  struct Solved {
+    Plan plan;
+    double least = 0;
+  };
+  Solved solve(double multiplier) {
     forest_.run(multiplier);
     const Plan good = planOf(forest_.goodPlan());
-    return planOf(PrunedElimination(tables_, order_, forest_, multiplier,
-                                    good.seconds + multiplier * good.bytes)
-                      .choice());
+    const double most = good.seconds + multiplier * good.bytes;
+    wideBounds_.clear();
+    if (PrunedElimination::fits(order_, forest_, most)) {
+      Plan best = planOf(PrunedElimination(tables_, order_, forest_, multiplier, most).choice());
+      const double least = best.seconds + multiplier * best.bytes;
+      return {std::move(best), least};
+    }
+    WideResult wide = searchWide(tables_, multiplier, good.choice);
+    wideBounds_ = std::move(wide.bounds);
+    return {planOf(std::move(wide.choice)), wide.least};
   }
 
   Plan leastBytes() const {
@@ -126,15 +143,12 @@ private:
       named.push_back(
           fmt::format("{} {}", tables_.names[layer], sizeText(std::llround(bytesOf(layer)))));
     const double limit = limit_ / (1 + kCostRounding);
-    throw Error(
-        TENON_ERR_MEMORY_LIMIT,
-        fmt::format("the memory limit is {} for each process, but every plan needs at "
-                    "least {}, {} more; the largest layers are {}. Raise the "
-                    "limit, use more processes, a smaller batch, or float32 instead of float64. "
-                    "Plans do not count two settings that take less: saved_type bfloat16 of the "
-                    "network, and recompute of a container, which is set up without a plan",
-                    sizeText(std::llround(limit)), sizeText(std::llround(least.bytes)),
-                    sizeText(std::llround(least.bytes - limit)), joined(named)));
+    throw Error(TENON_ERR_MEMORY_LIMIT,
+                fmt::format("the memory limit is {} for each process, but every plan needs at "
+                            "least {}, {} more; the largest layers are {}. Raise the "
+                            "limit, or use a smaller batch, or float32 instead of float64",
+                            sizeText(std::llround(limit)), sizeText(std::llround(least.bytes)),
+                            sizeText(std::llround(least.bytes - limit)), joined(named)));
   }
 
   // Two plans, one within the limit and one above, are points in (bytes, seconds); the slope of the
@@ -147,9 +161,9 @@ private:
     for (int round = 0; round < kMostMultipliers; ++round) {
       multiplier_ = (small.seconds - fast.seconds) / (fast.bytes - small.bytes);
       const double onLine = fast.seconds + multiplier_ * fast.bytes;
-      const Plan next = solve(multiplier_);
+      const auto [next, least] = solve(multiplier_);
       const double value = next.seconds + multiplier_ * next.bytes;
-      lower_ = std::max(lower_, value - multiplier_ * limit_);
+      lower_ = std::max(lower_, least - multiplier_ * limit_);
       if (value >= onLine * (1 - kCostRounding))
         break;
       keep(next);
@@ -210,9 +224,12 @@ private:
   // The last run of the forest was the one with the multiplier.
   std::vector<std::vector<double>> bounds() {
     const double used = multiplier_ * limit_;
-    std::vector<std::vector<double>> marginals =
-        PrunedElimination(tables_, order_, forest_, multiplier_, best_.seconds + used)
-            .minMarginals();
+    std::vector<std::vector<double>> marginals = wideBounds_;
+    if (marginals.empty() && !PrunedElimination::fits(order_, forest_, best_.seconds + used))
+      marginals = forest_.bounds();
+    if (marginals.empty())
+      marginals = PrunedElimination(tables_, order_, forest_, multiplier_, best_.seconds + used)
+                      .minMarginals();
     for (std::vector<double>& layer : marginals)
       for (double& seconds : layer)
         seconds -= used;
@@ -227,6 +244,9 @@ private:
         if (bounds[layer][state] <= best_.seconds * (1 + kCostRounding))
           kept[layer].push_back(state);
     const CostTables rest = tables_.restrictedTo(kept);
+    if (mostCombinations(eliminationOrder(rest), [&](int layer) { return rest.states(layer); }) >
+        kMostCombinations)
+      return;
     const ParetoResult exact =
         fastestWithin(rest, limit_, best_.seconds * (1 + kCostRounding), kMostLabels);
     // With too many labels the plan stays what it is, and the gap between the bounds is reported.
@@ -246,6 +266,7 @@ private:
   double limit_;
   std::vector<EliminationStep> order_;
   Forest forest_;
+  std::vector<std::vector<double>> wideBounds_; // of the last search that was no elimination
   double multiplier_ = 0, lower_ = -std::numeric_limits<double>::infinity();
   Plan best_;
 };

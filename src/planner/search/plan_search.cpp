@@ -149,8 +149,12 @@ private:
   std::vector<std::vector<int>> listed(int count) const {
     Forest forest(tables_);
     forest.run();
-    double most = tables_.secondsOf(forest.goodPlan());
+    const std::vector<int> good = forest.goodPlan();
+    double most = tables_.secondsOf(good);
     for (;;) {
+      // What is too wide to be eliminated has no list of its best.
+      if (!PrunedElimination::fits(order_, forest, most))
+        return {good};
       std::vector<std::vector<int>> plans =
           PrunedElimination(tables_, order_, forest, 0, most).best(count);
       const bool isEnough = static_cast<int>(plans.size()) == count;
@@ -211,7 +215,9 @@ private:
       if (!isPriced)
         continue;
       const std::vector<int> best =
-          whole(PrunedElimination(rest, order_, closer, perByte, weighed(good)).choice());
+          PrunedElimination::fits(order_, closer, weighed(good))
+              ? whole(PrunedElimination(rest, order_, closer, perByte, weighed(good)).choice())
+              : good;
       const double seconds = weighed(best) - perByte * limit_;
       if (raise(best, kLowerBounds) && raise(best, kCloserBounds))
         return {best[layer], seconds};
@@ -414,17 +420,14 @@ void replay(const CostModel& model, const WordLists& words, double overlap, Cert
             FoundPlan& result) {
   for (const std::vector<int>& choice : found.best) {
     std::vector<int> plan;
-    double bytes = 0;
-    for (int layer = 0; layer < model.layers(); ++layer) {
+    for (int layer = 0; layer < model.layers(); ++layer)
       plan.push_back(words[layer][choice[layer]]);
-      bytes += model.layerBytes(layer, plan.back());
-    }
     const double seconds = secondsOverlapped(model, plan, overlap);
     if (result.overlapped && *result.overlapped <= seconds)
       continue;
     result.overlapped = seconds;
     result.seconds = secondsOf(model, plan, kCloserBounds);
-    result.bytes = bytes + model.sharedBytes(plan);
+    result.bytes = model.planBytes(plan);
     found.plan.choice = choice;
   }
 }
@@ -443,7 +446,6 @@ FoundPlan findPlan(const CostModel& model, const FixedWords& fixed, double memor
   const BoundedPlan& best = certified.plan;
   FoundPlan found{.grid = model.grid().grid(),
                   .seconds = best.seconds,
-                  .bytes = best.bytes,
                   .overlapped = {},
                   .gap = best.gap,
                   .rounds = certified.rounds,
@@ -452,7 +454,7 @@ FoundPlan findPlan(const CostModel& model, const FixedWords& fixed, double memor
   std::vector<int> chosen;
   for (int layer = 0; layer < model.layers(); ++layer)
     chosen.push_back(words[layer][best.choice[layer]]);
-  found.bytes += model.sharedBytes(chosen);
+  found.bytes = model.planBytes(chosen);
   if (overlap > 0)
     replay(model, words, overlap, certified, found);
   const std::vector<RunnerUp> runnersUp = search.runnersUp(best);

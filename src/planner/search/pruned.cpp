@@ -16,6 +16,13 @@ PrunedElimination::PrunedElimination(const CostTables& tables,
   elimination_.run(secondsPerByte);
 }
 
+bool PrunedElimination::fits(const std::vector<EliminationStep>& order, const Forest& forest,
+                             double most) {
+  const std::vector<std::vector<int>> kept = forest.upTo(most * (1 + kCostRounding));
+  return mostCombinations(order, [&](int layer) { return double(kept[layer].size()); }) <=
+         kMostCombinations;
+}
+
 std::vector<int> PrunedElimination::whole(std::vector<int> choice) const {
   for (std::size_t layer = 0; layer < choice.size(); ++layer)
     choice[layer] = kept_[layer][choice[layer]];

@@ -16,6 +16,9 @@ public:
   PrunedElimination(const CostTables& tables, const std::vector<EliminationStep>& order,
                     const Forest& forest, double secondsPerByte, double most);
 
+  // Whether what it would eliminate is narrow enough.
+  static bool fits(const std::vector<EliminationStep>& order, const Forest& forest, double most);
+
   // As those of Elimination, by the states of the whole tables.
   std::vector<int> choice() const { return whole(elimination_.choice()); }
   std::vector<std::vector<int>> best(int count) const;

@@ -226,7 +226,7 @@ void printBaseline(const char* name, const std::optional<Baseline>& baseline, do
 void printAsText(const FoundPlan& plan) {
   fmt::print("  {:<22} {:>12.4f} ms   {:.1f} MiB per process\n", "plan", plan.seconds * 1e3,
              plan.bytes / (1 << 20));
-  // A gap is left only where a memory limit binds and the exact search gave up.
+  // A gap is left only where the exact search gave up: with a memory limit, or in dense blocks.
   if (plan.gap > 0)
     fmt::print("  {:<22} {:>12.2g} of the time at most, which the search left open\n", "gap",
                plan.gap);

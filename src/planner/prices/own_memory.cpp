@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The memory of a plan. The search adds up what each layer holds under a word. Of the plan that it finds
+// the layers get the forms that a run would have, and these are counted as a run finds them, since what
+// layers use by turns depends on the words of all.
+#include "planner/prices/own_model.hpp"
+
+#include "declaration/core/result_layout.hpp"
+#include "declaration/core/types.hpp"
+#include "sys/bfloat16.hpp"
+
+#include <algorithm>
+
+namespace tenon {
+
+double OwnModel::bytesOf(const Layout& layout) const {
+  return double(network_.elementBytes) * double(mostElements(layout));
+}
+
+// Found on one process, since it does not depend on where things lie.
+OwnModel::Kept OwnModel::keptOf(const Declaration& declaration,
+                                const std::vector<Shape>& inputs) const {
+  const GridPtr one = Grid::make({1});
+  Layouts given;
+  for (const Shape& shape : inputs)
+    given.push_back(Layout({.shape = shape, .grid = one, .properties = {Property::broadcast()}}));
+  const Form form = declaration.form(given, {});
+  Layouts storage;
+  for (const ParameterForm& parameter : form.parameters)
+    storage.push_back(parameter.use);
+  const MapList list = declaration.maps(form, storage);
+  Kept kept;
+  double others = double(list.keptBytes(0, network_.elementBytes));
+  for (ValueId v = 0; v < static_cast<ValueId>(list.values().size()); ++v) {
+    const Value& value = list.values()[v];
+    if (!value.kept)
+      continue;
+    const auto standsFor = [&](const std::vector<ValueId>& those) {
+      return std::ranges::any_of(
+          those, [&](ValueId other) { return other == v || other == value.standsIn; });
+    };
+    const bool isOutput = standsFor(list.outputs()), liesThere = standsFor(list.inputs());
+    const bool isInput =
+        !isOutput && (liesThere || std::ranges::any_of(given, [&](const Layout& input) {
+                        return value.layout.shape() == input.shape();
+                      }));
+    kept.inputAsItLies |= liesThere;
+    kept.output |= isOutput;
+    kept.input |= isInput;
+    if (isInput || isOutput)
+      others -= bytesOf(value.layout);
+  }
+  kept.perOutput = std::max(0.0, others) / double(std::max<Index>(1, mostElements(form.output)));
+  return kept;
+}
+
+std::vector<OwnModel::Kept> OwnModel::keptOf(const DeclaredLayer& layer) const {
+  std::vector<Kept> kept = {keptOf(*layer.declaration, layer.inputs)};
+  std::vector<Shape> outputs = {layer.declaration->outputShape(layer.inputs)};
+  for (const Follower& follower : layer.followers) {
+    const std::vector<Shape> read = {outputs[follower.reads]};
+    kept.push_back(keptOf(*follower.declaration, read));
+    outputs.push_back(follower.declaration->outputShape(read));
+  }
+  return kept;
+}
+
+std::vector<std::vector<bool>>
+OwnModel::findReadKept(const std::vector<std::vector<Kept>>& kept) const {
+  std::vector<std::vector<bool>> read;
+  for (std::size_t layer = 0; layer < kept.size(); ++layer) {
+    std::vector<bool>& mine = read.emplace_back(kept[layer].size(), false);
+    const std::vector<Follower>& followers = network_.layers[layer].followers;
+    for (std::size_t f = 0; f < followers.size(); ++f)
+      mine[followers[f].reads] = mine[followers[f].reads] || kept[layer][f + 1].inputAsItLies;
+  }
+  for (const DeclaredMove& move : network_.moves)
+    read[move.from][move.output] =
+        read[move.from][move.output] || kept[move.to].front().inputAsItLies;
+  return read;
+}
+
+// In training the value, the gradient and its addends, where processes share it their sum and the
+// buffers of messages of that, and what the optimizer keeps.
+double OwnModel::parameterCopies(const Layout& use) const {
+  return trains() ? 3.0 + (sameHolding(use.dual(), use) ? 0 : 2) + double(task_.optimizerStates)
+                  : 1;
+}
+
+void OwnModel::addKept(const Kept& kept, bool outputIsKept, const Form& form,
+                       Placed& placed) const {
+  const double output = bytesOf(form.output);
+  // Of what is kept, a rounding may be.
+  const double share =
+      network_.savesRounded ? double(sizeof(BFloat16)) / double(network_.elementBytes) : 1;
+  double inputs = 0;
+  for (const Layout& use : form.uses) {
+    inputs += bytesOf(use);
+    // Others are where their writer has put them.
+    if (trains() && kept.input && (use.hasHalos() || !kept.inputAsItLies))
+      placed.bytes += share * bytesOf(use);
+  }
+  if (trains())
+    placed.bytes += kept.perOutput * double(mostElements(form.output)) +
+                    (outputIsKept || kept.output ? share * output : 0);
+  placed.outputBytes.push_back(output);
+  placed.turnBytes = std::max(placed.turnBytes, inputs + output);
+}
+
+// At each layer, from the last one in training, what it needs for a while and what others have written
+// or wait for meanwhile.
+double OwnModel::turnBytes(const std::vector<int>& words) const {
+  double most = 0;
+  for (int layer = 0; layer < plannedLayers(); ++layer) {
+    double waiting = 0;
+    for (int writer = 0; writer < layer; ++writer) {
+      const Placed& wrote = placed(writer, words[writer]);
+      for (std::size_t output = 0; output < wrote.outputBytes.size(); ++output)
+        if (std::ranges::any_of(network_.moves, [&](const DeclaredMove& move) {
+              return move.from == writer && move.output == static_cast<int>(output) &&
+                     move.to > layer;
+            }))
+          waiting += wrote.outputBytes[output];
+    }
+    most = std::max(most, waiting + placed(layer, words[layer]).turnBytes);
+  }
+  return most;
+}
+
+// A free input lies where the first layer that reads it uses it.
+Layouts OwnModel::runInputs(const std::vector<int>& words) const {
+  int count = 0;
+  for (const DeclaredMove& read : network_.reads)
+    count = std::max(count, read.source + 1);
+  std::vector<std::optional<Layout>> pinned = {task_.input};
+  pinned.insert(pinned.end(), task_.furtherInputs.begin(), task_.furtherInputs.end());
+  pinned.resize(std::max<std::size_t>(pinned.size(), count));
+  Layouts inputs;
+  for (int i = 0; i < count; ++i) {
+    const auto first = std::ranges::find(network_.reads, i, &DeclaredMove::source);
+    inputs.push_back(pinned[i]
+                         ? *pinned[i]
+                         : placed(first->to, words[first->to]).uses[first->input].withoutHalos());
+  }
+  return inputs;
+}
+
+// As a layer has it that reads these layouts and was told its word.
+Form OwnModel::runForm(int layer, int word, const Layouts& inputs) const {
+  const Placed& here = placed(layer, word);
+  const DeclaredLayer& declared = network_.layers[layer];
+  Layouts used = inputs;
+  for (std::size_t i = 0; i < std::min(here.uses.size(), used.size()); ++i)
+    used[i] = withCutsOf(inputs[i], layoutLike(here.uses[i].withoutHalos(), inputs[i].shape(),
+                                               declared.declaration->title()));
+  Choice choice{.letters = here.signature, .arrives = !(used == inputs)};
+  if (here.isBalanced)
+    choice.cuts = OutputCuts::Balanced;
+  Form form = declared.declaration->form(used, choice);
+  form.inputs = inputs;
+  return form;
+}
+
+std::vector<RunNode> OwnModel::runNodes(const std::vector<int>& words,
+                                        const Layouts& inputs) const {
+  std::vector<RunNode> nodes;
+  const auto nodeOf = [&](int layer, int output) {
+    return static_cast<int>(std::ranges::find_if(network_.nodes,
+                                                 [&](const DeclaredNode& node) {
+                                                   return node.layer == layer &&
+                                                          node.output == output;
+                                                 }) -
+                            network_.nodes.begin());
+  };
+  for (const auto& [layer, output] : network_.nodes) {
+    const DeclaredLayer& declared = network_.layers[layer];
+    std::vector<int> reads;
+    if (output == 0) {
+      reads.resize(declared.inputs.size());
+      for (const DeclaredMove& read : network_.reads)
+        if (read.to == layer)
+          reads[read.input] = -1 - read.source;
+      for (const DeclaredMove& move : network_.moves)
+        if (move.to == layer)
+          reads[move.input] = nodeOf(move.from, move.output);
+    } else {
+      reads.push_back(nodeOf(layer, declared.followers[output - 1].reads));
+    }
+    Layouts given;
+    for (int read : reads)
+      given.push_back(read < 0 ? inputs[-1 - read] : nodes[read].form.output);
+    if (output == 0) {
+      nodes.push_back({declared.declaration, runForm(layer, words[layer], given), reads});
+      continue;
+    }
+    const auto& follower = declared.followers[output - 1].declaration;
+    nodes.push_back({follower, follower->form(given, {}), reads});
+  }
+  // A repartition follows where the output is wanted elsewhere.
+  if (const Layout& last = nodes.back().form.output; task_.output && last != *task_.output) {
+    const std::shared_ptr<Declaration> repartition = makeDeclaration("repartition");
+    repartition->setOutputLayout(*task_.output);
+    Form form = repartition->form({last}, {});
+    nodes.push_back({repartition, std::move(form), {static_cast<int>(nodes.size()) - 1}});
+  }
+  return nodes;
+}
+
+// Of the process with most, among a few: all of a small grid, else those in its corners and its middle.
+double OwnModel::runBytes(const std::vector<int>& words) const {
+  const Layouts inputs = runInputs(words);
+  const std::vector<RunNode> nodes = runNodes(words, inputs);
+  const RunMemory memory(
+      nodes, inputs,
+      {.elementBytes = network_.elementBytes,
+       .trains = trains(),
+       .savesRounded = network_.savesRounded,
+       .optimizerStates = task_.optimizerStates,
+       .inputCotangents = std::vector<bool>(inputs.size(), task_.input && task_.inputCotangent),
+       .links = rates_.links});
+  constexpr int kAll = 4;
+  const int processes = grid_->size();
+  std::vector<int> ranks = {0, processes / 2, processes - 1};
+  if (processes <= kAll)
+    ranks = grid_->ranks();
+  double most = 0, scratch = 0;
+  for (int rank : ranks)
+    most = std::max(most, memory.of(rank).total());
+  // Layers use it by turns.
+  for (std::size_t node = 0; task_.scratch && node < network_.nodes.size(); ++node)
+    scratch = std::max(scratch, double(task_.scratch(static_cast<int>(node), nodes[node].form)));
+  return most + scratch;
+}
+
+// Of layers that run all is counted as a run finds it. A table of sizes has the sum of its layers, and
+// what they use by turns.
+double OwnModel::planBytes(const std::vector<int>& words) const {
+  return kOnceBytes + (network_.nodes.empty() ? CostModel::planBytes(words) + turnBytes(words)
+                                              : runBytes(words));
+}
+
+} // namespace tenon

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The memory of a process in a run of a network whose layers all have their forms, found as a run finds
+// it: from the joined list of maps, the lifetimes of the values of its passes, the parameters and the
+// buffers of what moves.
+#pragma once
+
+#include "declaration/core/declaration.hpp"
+#include "declaration/core/pass.hpp"
+#include "machine/route.hpp"
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace tenon {
+
+// A layer with its form, in the order in which layers run. It reads nodes before it, or from -1
+// downwards inputs.
+struct RunNode {
+  std::shared_ptr<const Declaration> declaration;
+  Form form;
+  std::vector<int> reads;
+};
+
+// The scratch that the kernels of a node take which has this form, in bytes.
+using ScratchOf = std::function<Index(int node, const Form& form)>;
+
+struct RunTask {
+  Index elementBytes = 4;
+  bool trains = true;
+  bool savesRounded = false; // what adjoints read, in bfloat16
+  Index optimizerStates = 2;
+  std::vector<bool> inputCotangents = {}; // by input: whether its cotangent is wanted
+  LinkRates links = {};                   // by which routes are chosen
+};
+
+struct RunBytes {
+  double arguments = 0;  // inputs, output, and in training the output's cotangent
+  double kept = 0;       // from Apply to its adjoint
+  double shared = 0;     // values of all passes by turns
+  double parameters = 0; // with gradients, their addends, and what the optimizer keeps
+  double messages = 0;   // buffers of what moves, and constants
+
+  double total() const { return arguments + kept + shared + parameters + messages; }
+};
+
+class RunMemory {
+public:
+  // The output of the last node is the network's.
+  RunMemory(const std::vector<RunNode>& nodes, const Layouts& inputs, RunTask task);
+  RunBytes of(int rank) const;
+
+private:
+  struct HeldParameter {
+    Layout storage, use;
+    Route toUse, sum; // of the value, and of the gradient; empty where nothing moves
+  };
+  void add(const RunNode& node, std::vector<ValueId>& values, bool isLast);
+  void derive();
+  double bytesOf(const Layout& layout, int rank) const;
+  Index sharedBytes(const Pass& pass, int rank) const;
+  void addParameter(const HeldParameter& parameter, int rank, RunBytes& bytes) const;
+  Route routeOf(const Layout& from, const Layout& to) const;
+  double carriedBytes(const Route& route, int rank) const;
+
+  RunTask task_;
+  MapList list_;
+  std::vector<HeldParameter> parameters_;
+  std::vector<Route> routes_; // of the operators
+  std::vector<Pass> passes_;
+};
+
+} // namespace tenon

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Sweeps over the pairs of layers until the bound hardly grows. What a sweep leaves is a valid bound
+// whenever it stops, since it is summed from the moved costs anew.
+#include "planner/search/wide.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace tenon {
+
+namespace {
+
+constexpr int kMostSweeps = 300, kSweepsAtATime = 10;
+constexpr double kLeastGrowth = 1e-6; // of the bound, by those sweeps
+// Combinations of a layer and its neighbours, of the states that are eliminated.
+constexpr double kMostOfElimination = 1 << 22;
+constexpr int kMostRounds = 4;
+
+double leastOf(const std::vector<double>& values) {
+  return *std::ranges::min_element(values);
+}
+
+// The costs of layers and of pairs of them, moved.
+class MovedCosts {
+public:
+  MovedCosts(const CostTables& tables, double secondsPerByte) : own_(tables.seconds) {
+    for (int layer = 0; layer < tables.layers(); ++layer)
+      for (std::size_t k = 0; k < own_[layer].size(); ++k)
+        own_[layer][k] += secondsPerByte * tables.bytes[layer][k];
+    std::map<std::pair<int, int>, std::size_t> known; // several pairs of two layers are one
+    for (const PairTable& pair : tables.pairs) {
+      const auto [at, isNew] = known.try_emplace({pair.from, pair.to}, pairs_.size());
+      if (isNew)
+        pairs_.push_back(pair);
+      else
+        std::ranges::transform(pairs_[at->second].seconds, pair.seconds,
+                               pairs_[at->second].seconds.begin(), std::plus<>());
+    }
+  }
+
+  void sweep() {
+    for (PairTable& pair : pairs_)
+      share(pair);
+  }
+
+  double bound() const {
+    double sum = 0;
+    for (const std::vector<double>& layer : own_)
+      sum += leastOf(layer);
+    for (const PairTable& pair : pairs_)
+      sum += leastOf(pair.seconds);
+    return sum;
+  }
+
+  std::vector<std::vector<double>> bounds() const {
+    std::vector<std::vector<double>> all = own_;
+    const double least = bound();
+    for (std::vector<double>& layer : all)
+      for (const double own = leastOf(layer); double& value : layer)
+        value += least - own;
+    for (const PairTable& pair : pairs_) {
+      const double ofPair = leastOf(pair.seconds);
+      const auto [rows, columns] = leastOfLines(pair);
+      for (std::size_t k = 0; k < rows.size(); ++k)
+        all[pair.from][k] += rows[k] - ofPair;
+      for (std::size_t k = 0; k < columns.size(); ++k)
+        all[pair.to][k] += columns[k] - ofPair;
+    }
+    return all;
+  }
+
+private:
+  using Lines = std::pair<std::vector<double>, std::vector<double>>;
+
+  Lines leastOfLines(const PairTable& pair) const {
+    const std::size_t columns = own_[pair.to].size();
+    constexpr double kEndless = std::numeric_limits<double>::infinity();
+    Lines least{std::vector<double>(own_[pair.from].size(), kEndless),
+                std::vector<double>(columns, kEndless)};
+    for (std::size_t at = 0; at < pair.seconds.size(); ++at) {
+      double &row = least.first[at / columns], &column = least.second[at % columns];
+      row = std::min(row, pair.seconds[at]);
+      column = std::min(column, pair.seconds[at]);
+    }
+    return least;
+  }
+
+  // Both layers give what they have to the pair, and each gets half of the least sum with each state
+  // back.
+  void share(PairTable& pair) {
+    std::vector<double>&from = own_[pair.from], &to = own_[pair.to];
+    const std::size_t columns = to.size();
+    for (std::size_t at = 0; at < pair.seconds.size(); ++at)
+      pair.seconds[at] += from[at / columns] + to[at % columns];
+    std::tie(from, to) = leastOfLines(pair);
+    for (std::vector<double>* side : {&from, &to})
+      for (double& value : *side)
+        value /= 2;
+    for (std::size_t at = 0; at < pair.seconds.size(); ++at)
+      pair.seconds[at] -= from[at / columns] + to[at % columns];
+  }
+
+  std::vector<std::vector<double>> own_;
+  std::vector<PairTable> pairs_;
+};
+
+// Of each layer the states with the least bounds, `count` at most, in their order; those of the plan
+// are among them.
+std::vector<std::vector<int>> leastStates(const std::vector<std::vector<double>>& bounds,
+                                          const std::vector<int>& plan, double most,
+                                          std::size_t count) {
+  std::vector<std::vector<int>> kept;
+  for (std::size_t layer = 0; layer < bounds.size(); ++layer) {
+    const std::vector<double>& of = bounds[layer];
+    std::vector<int> states;
+    for (int state = 0; state < static_cast<int>(of.size()); ++state)
+      if (state != plan[layer] && of[state] <= most)
+        states.push_back(state);
+    std::ranges::stable_sort(states, {}, [&](int state) { return of[state]; });
+    states.resize(std::min(states.size(), count - 1));
+    states.push_back(plan[layer]);
+    std::ranges::sort(states);
+    kept.push_back(std::move(states));
+  }
+  return kept;
+}
+
+bool isNarrow(const CostTables& tables) {
+  return mostCombinations(eliminationOrder(tables), [&](int layer) {
+           return double(tables.states(layer));
+         }) <= kMostOfElimination;
+}
+
+} // namespace
+
+WideResult searchWide(const CostTables& tables, double secondsPerByte, std::vector<int> known) {
+  MovedCosts moved(tables, secondsPerByte);
+  double bound = moved.bound();
+  for (int sweeps = 0; sweeps < kMostSweeps; sweeps += kSweepsAtATime) {
+    for (int sweep = 0; sweep < kSweepsAtATime; ++sweep)
+      moved.sweep();
+    const double before = std::exchange(bound, moved.bound());
+    if (bound - before <= kLeastGrowth * bound)
+      break;
+  }
+  WideResult found{.choice = std::move(known), .least = bound, .bounds = moved.bounds()};
+  const auto sumOf = [&](const std::vector<int>& plan) {
+    return tables.secondsOf(plan) + secondsPerByte * tables.bytesOf(plan);
+  };
+  std::size_t mostStates = 1;
+  for (const std::vector<double>& layer : found.bounds)
+    mostStates = std::max(mostStates, layer.size());
+  for (int round = 0; round < kMostRounds; ++round) {
+    const double sum = sumOf(found.choice), most = sum * (1 + kCostRounding);
+    const auto all = leastStates(found.bounds, found.choice, most, mostStates);
+    // As many states as elimination takes.
+    std::size_t few = 1, many = mostStates + 1;
+    std::vector<std::vector<int>> kept;
+    for (std::size_t count = mostStates; few + 1 < many || kept.empty(); count = (few + many) / 2) {
+      auto tried = leastStates(found.bounds, found.choice, most, count);
+      const bool fits = isNarrow(tables.restrictedTo(tried));
+      (fits ? few : many) = count;
+      if (fits)
+        kept = std::move(tried);
+      if (fits && count == mostStates)
+        break;
+    }
+    const CostTables rest = tables.restrictedTo(kept);
+    Elimination elimination(rest);
+    elimination.run(secondsPerByte);
+    std::vector<int> plan = elimination.choice();
+    for (std::size_t layer = 0; layer < plan.size(); ++layer)
+      plan[layer] = kept[layer][plan[layer]];
+    const bool isBetter = sumOf(plan) < sum * (1 - kCostRounding);
+    if (isBetter)
+      found.choice = std::move(plan);
+    if (kept == all) {
+      // Nothing was left out that could be better.
+      found.least = sumOf(found.choice);
+      break;
+    }
+    if (!isBetter)
+      break;
+  }
+  found.least = std::min(found.least, sumOf(found.choice)); // but for rounding
+  return found;
+}
+
+} // namespace tenon
