@@ -42,13 +42,14 @@ struct DeclaredNetwork {
   std::vector<DeclaredMove> moves;
   std::vector<DeclaredMove> reads = {}; // moves of the network's inputs, from -1
   DeclaredMove result = {};             // the move of the network's output, to -1
+  bool hasLists = false;                // of a mesh, or links of patches
   Index elementBytes = 4;               // the size of an element
 };
 
 // The network of a description; `inputs` are the shapes of its inputs, with the batch. Throws
 // TENON_ERR_SUPPORT for layers of user types, for containers within others, for containers that
-// recompute, for several outputs and where there are no layers, TENON_ERR_SHAPE for another number
-// of inputs; and whatever a layer throws that does not fit its input.
+// recompute, for several outputs, where there are no layers, and for layers that work with lists of a mesh and have none;
+// TENON_ERR_SHAPE for another number of inputs; and whatever a layer throws that does not fit its input.
 DeclaredNetwork declareNetwork(const LayerDescription& network, const std::vector<Shape>& inputs);
 inline DeclaredNetwork declareNetwork(const LayerDescription& network, const Shape& input) {
   return declareNetwork(network, std::vector<Shape>{input});
