@@ -22,8 +22,8 @@ class Costs {
 public:
   Costs(const Layer& network, int rank, const OwnRates& rates)
       : maps_(network.maps(network.inputLayouts())), rank_(rank),
-        elementBytes_(dataTypeSize(network.dataType())), rates_(rates),
-        policy_(RoutePolicy::fromOptions()), byNode_(std::max(1, list().nodes())) {}
+        hasLists_(rank == network.comm()->rank()), elementBytes_(dataTypeSize(network.dataType())),
+        rates_(rates), policy_(RoutePolicy::fromOptions()), byNode_(std::max(1, list().nodes())) {}
 
   // Adds the moves of a pass. A step that ends an operator is not counted, since its beginning was.
   void addMoves(const Pass& pass, Phase phase) {
@@ -100,7 +100,8 @@ private:
                   countFlow(op.from, op.to, rank_, adjoint ? Role::Target : Role::Source).others);
   }
   PhaseCost costOfLists(const OperatorEntry& op, bool adjoint) const {
-    const ListedTraffic traffic = listedTraffic(op, adjoint, rank_);
+    const ListedTraffic traffic =
+        op.map && !hasLists_ ? mostTraffic(op) : listedTraffic(op, adjoint, rank_);
     return {.seconds = priceOfLists(traffic, op.from.grid(), elementBytes_, rates_.links),
             .messages = traffic.sent.messages,
             .bytes = traffic.sent.elements * elementBytes_};
@@ -116,6 +117,7 @@ private:
 
   const BoundMaps& maps_;
   int rank_;
+  bool hasLists_; // of index maps: those of this rank alone are known
   Index elementBytes_;
   const OwnRates& rates_;
   RoutePolicy policy_;

@@ -55,6 +55,12 @@ ListedTraffic listedTraffic(const OperatorEntry& op, bool adjoint, int rank) {
   return traffic;
 }
 
+ListedTraffic mostTraffic(const OperatorEntry& op) {
+  const Traffic one = op.map->most();
+  const Traffic most{one.messages, one.elements * mostInner(*op.map, endsOf(op).first)};
+  return {most, most};
+}
+
 double priceOfLists(const ListedTraffic& traffic, const Grid& grid, Index elementBytes,
                     const LinkRates& rates) {
   const LinkRates across = ratesAcross(grid, rates);
@@ -69,12 +75,8 @@ double priceOfLists(const ListedTraffic& traffic, const Grid& grid, Index elemen
 double priceOfLists(const OperatorEntry& op, bool adjoint, Index elementBytes,
                     const LinkRates& rates, Looks looks) {
   const Grid& grid = op.from.grid();
-  if (op.map) {
-    const Layout domain = endsOf(op).first;
-    const Traffic one = op.map->most();
-    const Traffic most{one.messages, one.elements * mostInner(*op.map, domain)};
-    return priceOfLists({most, most}, grid, elementBytes, rates);
-  }
+  if (op.map)
+    return priceOfLists(mostTraffic(op), grid, elementBytes, rates);
   double most = 0;
   for (int position : positionsLookedAt(grid, looks))
     most = std::max(most, priceOfLists(listedTraffic(op, adjoint, grid.rank(position)), grid,
