@@ -140,7 +140,8 @@ void LayerPlan::setInput(int input, const Layout& layout) {
 
 void LayerPlan::setOutput(const Layout& layout) {
   checkOpen("TenonPlanSetOutput()");
-  checkBatch(layout, batch(), "output");
+  if (!hasLists(*network_))
+    checkBatch(layout, batch(), "output");
   pinOutput([layout](const Shape&, Index) { return layout; });
 }
 
