@@ -203,9 +203,14 @@ TEST(Patches, ConvolutionsAndPoolingsOnTilesAreThoseOnTheBox) {
       continue;
     const std::vector<Window> windows = drawWindows(draw, tiling, pooling);
     const auto mode = static_cast<PoolingMode>(draw.upTo(1));
+    const bool inPieces = !pooling && draw.chance(40);
     const auto make = [&](bool linked) {
       const std::vector<Window> all = withModes(windows, tiling, linked);
-      return pooling ? test::newPooling(world(), mode, all) : test::newConv(world(), 2, 3, all);
+      const auto layer =
+          pooling ? test::newPooling(world(), mode, all) : test::newConv(world(), 2, 3, all);
+      if (linked && inPieces)
+        layer->setText("overlap", "on");
+      return layer;
     };
     BoxComparison(tiling, 2, draw.chance(70) ? TENON_FLOAT64 : TENON_FLOAT32)
         .run(make(true), make(false), "case " + std::to_string(i));
