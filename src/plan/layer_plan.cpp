@@ -238,7 +238,8 @@ PlanFrame LayerPlan::frame() const {
   frame.input = pinnedInput(frame.network);
   frame.output = pinnedOutput(frame.network);
   if (frame.network.hasLists)
-    frame.listed = listedFields(frame.network, homesOf(frame.network, inputsFor(frame.network)));
+    frame.listed = listedFields(frame.network, homesOf(frame.network, inputsFor(frame.network)),
+                                {frame.input, frame.output});
   return frame;
 }
 

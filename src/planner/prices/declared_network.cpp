@@ -53,6 +53,9 @@ public:
           fmt::format("the network has {}, but shapes of {} were given; set input_shapes of "
                       "the plan to one for each; `tenon plan network` plans networks of one input",
                       counted(declared->inputCount(), "input"), inputs_.size()));
+    network_.hasLists = std::ranges::any_of(file.nodes, [](const LayerDescription::Node& node) {
+      return !node.layer.lists.describe().empty();
+    });
     if (file.nodes.empty())
       throw Error(TENON_ERR_SUPPORT, "the network has no layers; a plan needs at least one");
     for (std::size_t n = 0; n < file.nodes.size(); ++n)
@@ -87,6 +90,9 @@ private:
                               "plans do not carry on; set the network up without one",
                               name));
     made->lists() = layer.lists;
+    // Rows go back to the field that the layout says.
+    if (network_.hasLists && layer.output)
+      made->setOutputLayout(*layer.output);
     made->setTitle("layer " + name);
     for (const auto& [key, value] : layer.settings)
       made->set(key, value);
@@ -142,16 +148,15 @@ private:
       readsInput |= place.layer < 0;
     }
     const Shape shape = declaration->outputShape(shapes);
-    const bool hasLists = declaration->takesLists() || declaration->lists().links();
-    network_.hasLists |= hasLists;
     // Rows lie as their lists say, and not on one process: such networks are laid out when they are priced.
-    if (!hasLists)
+    if (!network_.hasLists)
       checkForm(*declaration, shapes);
     // A layer of its own is what can gain from another word than the layer before it: it has
     // parameters, joins several inputs or stands where the network's input enters; and what has to lie as lists say
     // must not bind the layer before it.
     const bool hasParameters = !declaration->rows(shapes).front().parameters.empty();
-    if (hasParameters || reads.size() > 1 || readsInput || declaration->takesLists())
+    if (hasParameters || reads.size() > 1 || readsInput ||
+        (network_.hasLists && isBound(*declaration)))
       places_.push_back(addLayer(nameOf(layer, node), declaration, reads, shapes, shape));
     else {
       DeclaredLayer& before = network_.layers[reads.front().layer];
@@ -192,6 +197,10 @@ private:
 };
 
 } // namespace
+
+bool isBound(const Declaration& layer) {
+  return layer.takesLists() || layer.type() == "rows";
+}
 
 void refuseRecomputation(const std::string& title) {
   throw Error(TENON_ERR_SUPPORT,

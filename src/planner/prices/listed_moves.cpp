@@ -130,17 +130,20 @@ std::vector<Home> homesOf(const DeclaredNetwork& network, const Layouts& inputs)
 }
 
 std::vector<ListedField> listedFields(const DeclaredNetwork& network,
-                                      const std::vector<Home>& homes) {
+                                      const std::vector<Home>& homes,
+                                      const std::vector<std::optional<Layout>>& pinned) {
   std::vector<ListedField> fields;
   for (std::size_t layer = 0; layer < network.layers.size(); ++layer) {
-    if (!network.layers[layer].declaration->takesLists())
+    if (!network.hasLists || !isBound(*network.layers[layer].declaration))
       continue;
     for (const Layout& layout : {homes[layer].uses.front(), homes[layer].outputs.front()}) {
       const Layout plain = layout.withoutHalos();
-      if (std::ranges::none_of(fields, [&](const ListedField& known) {
-            return known.layout.grid() == plain.grid() &&
-                   known.layout.properties() == plain.properties();
-          }))
+      const auto isLike = [&](const Layout& known) {
+        return known.grid() == plain.grid() && known.properties() == plain.properties();
+      };
+      if (std::ranges::none_of(fields, isLike, &ListedField::layout) &&
+          std::ranges::none_of(
+              pinned, [&](const std::optional<Layout>& end) { return end && isLike(*end); }))
         fields.push_back(
             {fields.empty() ? "mesh" : fmt::format("mesh{}", fields.size() + 1), plain});
     }

@@ -21,14 +21,16 @@ struct Home {
 // which a layer would work for itself.
 std::vector<Home> homesOf(const DeclaredNetwork& network, const Layouts& inputs);
 
-// A layout for each process grid, with its properties, on which layers with lists lie; the names are those in words.
+// A layout for each process grid, with its properties, on which layers without a choice lie, but for those that pinned
+// ends of the network have; the names are those in words.
 struct ListedField {
   std::string name;
   Layout layout;
 };
 std::vector<ListedField> listedFields(const DeclaredNetwork& network,
-                                      const std::vector<Home>& homes);
-// The words of layers with lists end with this behind the name of the field.
+                                      const std::vector<Home>& homes,
+                                      const std::vector<std::optional<Layout>>& pinned);
+// The words of layers without a choice end with this behind the name of the field.
 inline constexpr std::string_view kListedEnd = "lists";
 
 inline bool goesByLists(const OperatorEntry& op) {
