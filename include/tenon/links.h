@@ -31,7 +31,12 @@
  *  lies. Windows with boundary mode linked read such a halo as it is.
  *
  *  Vectors. Where patches meet turned, a vector's components turn with the grid. The setting
- *  vectors of a convolution lists the channels of its input that are such components.
+ *  vectors of a convolution or pooling lists the channels of its input that are such components,
+ *  that of a transposed convolution those of its output. Components lie where scalars do.
+ *
+ *  Folds. A tripolar grid is folded between points (NEMO's F pivot: turned 1), or about a point, so
+ *  that its last row is one with itself (NEMO's T pivot: turned 9). The solver keeps that row's two
+ *  halves equal. Windows have no stride then.
  *
  *  Common errors. All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and
  *  TENON_ERR_HANDLE if a handle is not valid or is of another class. Errors of collective calls are
@@ -89,8 +94,11 @@ TENON_EXTERN TenonErrorCode TenonLinksCreateFromTiles(MPI_Comm comm, int ndim,
  *                       -1: none
  *  @param[in]  sides    [count] which of that patch's sides it is, 0 to 2 * ndim - 1
  *  @param[in]  turned   [count] how the two sides lie: the sum of 1 if the first of the other
- *                       dimensions runs the opposite way there, 2 if the second does, and 4 if the
- *                       two are exchanged. May be NULL, in which case all are 0.
+ *                       dimensions runs the opposite way there, 2 if the second does, 4 if the two
+ *                       are exchanged, and 8 if the two patches meet on their last points: element
+ *                       1 beyond the side is the other's last but one, and where a dimension runs
+ *                       the opposite way, its element 0 meets the other's element 0 and goes on
+ *                       from there. May be NULL, in which case all are 0.
  *  @param[out] links    new links; destroy them with TenonLinksDestroy()
  *  @return TENON_ERR_ARG  ndim is out of range, count is no multiple of 2 * ndim, or two sides do
  *                         not meet each other alike; the message names both

@@ -87,6 +87,13 @@
  *  0: each parameter by itself, when its reduced gradient is needed. -1, the default, stands for
  *  enough bytes on a process that latency is a twentieth of the predicted time of their reduction.
  *
+ *  Lists of a mesh (tenon/edges.h, tenon/index_map.h, tenon/links.h). The layouts of all inputs are
+ *  given; the batch is the number of rows of the first, and fields on edges have rows of their own.
+ *  A layer that works with edges or index maps stays where these lie, with the word "input:lists";
+ *  the layers without lists have words as elsewhere, on the process grid of the lists with the
+ *  cuts of these. What goes by lists is priced by its messages. Such a plan does not take layers
+ *  of type linkedhalo.
+ *
  *  The calls return TENON_ERR_NULL if a required handle or pointer is NULL, and TENON_ERR_HANDLE if
  *  a handle is not valid or is of another class.
  */
@@ -134,7 +141,8 @@ TENON_EXTERN TenonErrorCode TenonPlanSetInput(TenonPlan plan, TenonLayout layout
  *
  *  @param[in] plan    plan, not set up
  *  @param[in] input   index of the input, counted from 0
- *  @param[in] layout  layout of the input, with the whole batch in dimension 0
+ *  @param[in] layout  layout of the input, with the whole batch in dimension 0; in a network with
+ *                     lists of a mesh with any number of rows
  *  @return TENON_ERR_STATE  the plan is set up
  *  @return TENON_ERR_SHAPE  dimension 0 is not the batch
  *  @return TENON_ERR_ARG    there is no such input, or the layout has another communicator than the

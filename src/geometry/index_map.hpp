@@ -61,6 +61,8 @@ public:
   std::string describe() const;
   // The messages that this rank sends, with elements for one index of the free dimensions.
   const Traffic& sent() const noexcept { return sent_; }
+  // The most that any rank sends, or where that is not known what this one does.
+  const Traffic& most() const noexcept { return most_ ? *most_ : sent_; }
 
 private:
   // Entries that lie in both arrays at positions that no other of them has; or a run of them.

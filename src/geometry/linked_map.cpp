@@ -18,8 +18,12 @@ class LinkedMapMaker {
 public:
   LinkedMapMaker(const PatchRule& rule, const Layout& from, const Layout& to, int rank)
       : rule_(rule), from_(from), to_(to), position_(to.grid().position(rank)) {
+    const auto isByChannel = [&](int d) { return to.halo(d) && !to.halo(d)->bands.empty(); };
+    hasChannels_ = !rule.vectors.empty();
+    for (int d = kSpaceDim; d < to.rank(); ++d)
+      hasChannels_ = hasChannels_ || isByChannel(d);
     for (int d = 0; d < to.rank(); ++d)
-      if (d != kChannelDim || !rule.vectors.empty())
+      if (d != kChannelDim || hasChannels_)
         dims_.push_back(d);
     extents_.assign(to.shape().begin() + kSpaceDim, to.shape().end());
   }
@@ -80,17 +84,18 @@ private:
 
   // What an element is a copy of.
   std::optional<Found> sourceOf(const std::vector<Index>& index) const {
-    const std::size_t first = rule_.vectors.empty() ? 1 : 2; // of the spatial dimensions
+    const std::size_t first = hasChannels_ ? 2 : 1; // of the spatial dimensions
     std::vector<Index> space(index.begin() + static_cast<std::ptrdiff_t>(first), index.end());
     int factor = 1;
     for (std::size_t s = 0; s < space.size(); ++s) {
       const auto& halo = to_.halo(kSpaceDim + static_cast<int>(s));
       if (!halo || halo->isLinked())
         continue;
-      const auto inside = extensionSource(space[s], extents_[s], halo->low, halo->high);
+      const auto [low, high] = modesOf(*halo, hasChannels_ ? index[kChannelDim] : 0);
+      const auto inside = extensionSource(space[s], extents_[s], low, high);
       if (!inside)
         return std::nullopt;
-      factor *= extensionSign(space[s], extents_[s], halo->low, halo->high);
+      factor *= extensionSign(space[s], extents_[s], low, high);
       space[s] = *inside;
     }
     std::optional<LinkedElement> at = rule_.links->source(index[kPatchDim], space, extents_);
@@ -102,6 +107,13 @@ private:
       joint.push_back(channelOf(index[kChannelDim], *at, factor));
     joint.insert(joint.end(), at->index.begin(), at->index.end());
     return Found{flattened(joint.data(), jointShape(from_, dims_)), double(factor)};
+  }
+
+  static std::pair<Boundary, Boundary> modesOf(const Halo& halo, Index channel) {
+    for (const ModeBand& band : halo.bands)
+      if (channel < band.end)
+        return {band.low, band.high};
+    return {halo.low, halo.high};
   }
 
   // The channel that a channel's ghosts are copies of: another one where the grid is turned.
@@ -210,6 +222,7 @@ private:
   const Layout &from_, &to_;
   int position_;
   std::vector<int> dims_; // the joint ones
+  bool hasChannels_;      // are among them: components of vectors, or boundary modes by channel
   Shape extents_;         // of a patch
   bool isUneven_ = false;
 };

@@ -125,7 +125,20 @@ public:
     for (Index patch = 0; patch < patches(); ++patch)
       for (int side = 0; side < 2 * spatialRank; ++side)
         checkMutual(patch, side);
+    const PatchSide* fold = nullptr;
+    for (const PatchSide& side : sides_) {
+      if (!isOnPoints(side))
+        continue;
+      if (fold && fold->side != side.side)
+        throw Error(TENON_ERR_ARG,
+                    fmt::format("sides {} and {} of patches are folds on points; there can be one "
+                                "such side",
+                                fold->side, side.side));
+      fold = &side;
+    }
+    meetOnPoints_ = fold != nullptr;
   }
+  bool meetOnPoints() const override { return meetOnPoints_; }
 
   std::optional<LinkedElement> source(Index patch, const std::vector<Index>& index,
                                       const Shape& extents) const override {
@@ -140,7 +153,9 @@ public:
 
   std::vector<Index> around(const std::vector<Index>& patches,
                             const std::vector<Index>& crossings) const override {
-    const Index steps = std::accumulate(crossings.begin(), crossings.end(), Index(0));
+    // What is mirrored about a point can lie one point beyond the patch that was entered.
+    const Index steps = std::accumulate(crossings.begin(), crossings.end(), Index(0)) +
+                        (meetOnPoints_ ? spatialRank() - 1 : 0);
     std::vector<Index> found = patches, edge = patches;
     std::ranges::sort(found);
     for (Index step = 0; step < steps && !edge.empty(); ++step) {
@@ -173,6 +188,11 @@ public:
         const PatchSide& other = meets(patch, side);
         if (other.patch < 0)
           continue;
+        if (isOnPoints(other) && extents[side / 2] < 2)
+          throw Error(TENON_ERR_SHAPE,
+                      fmt::format("side {} of patch {} meets side {} of patch {} on points, but "
+                                  "patches have extents {}; use at least 2 across it",
+                                  side, patch, other.side, other.patch, fmt::join(extents, "x")));
         const std::vector<int> own = along(side), there = along(other.side);
         for (std::size_t i = 0; i < own.size(); ++i)
           if (const int to = there[partner(i, other)]; extents[own[i]] != extents[to])
@@ -215,6 +235,7 @@ private:
     return other.turned & 4 ? 1 - i : i;
   }
   static bool runsBack(std::size_t i, const PatchSide& other) { return other.turned >> i & 1; }
+  static bool isOnPoints(const PatchSide& other) { return other.patch >= 0 && other.turned & 8; }
 
   void checkMutual(Index patch, int side) const {
     const PatchSide& other = meets(patch, side);
@@ -223,14 +244,20 @@ private:
     const std::size_t dims = along(side).size();
     const int most = dims == 0 ? 0 : dims == 1 ? 1 : 7;
     if (other.patch >= patches() || other.side < 0 || other.side >= 2 * spatialRank() ||
-        other.turned < 0 || other.turned > most)
+        other.turned < 0 || (other.turned & ~8) > most)
       throw Error(TENON_ERR_ARG,
                   fmt::format("side {} of patch {} is linked to side {} of patch {}, turned {}; "
-                              "there are {} with {}, and turned is 0 to {}",
+                              "there are {} with {}, and turned is 0 to {}, or 8 more on points",
                               side, patch, other.side, other.patch, other.turned,
                               counted(patches(), "patch", "patches"),
                               counted(2 * spatialRank(), "side"), most));
-    int turned = other.turned & 4;
+    // Along one dimension elements that are mirrored come to lie inside sooner or later.
+    if (isOnPoints(other) && other.side != side)
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("side {} of patch {} meets side {} of patch {} on points; a fold on "
+                              "points joins the same side of both",
+                              side, patch, other.side, other.patch));
+    int turned = other.turned & (4 | 8);
     for (std::size_t i = 0; i < dims; ++i)
       if (runsBack(i, other))
         turned |= 1 << partner(i, other);
@@ -273,7 +300,8 @@ private:
     const Index depth = leavesHigh ? from.index[normal] - extents[normal] : -1 - from.index[normal];
     const std::size_t dims = from.index.size();
     LinkedElement to{other.patch, std::vector<Index>(dims), from.factor, from.dims, from.signs};
-    to.index[entered] = entersHigh ? extents[entered] - 1 - depth : depth;
+    const Index onPoints = isOnPoints(other) ? 1 : 0;
+    to.index[entered] = entersHigh ? extents[entered] - 1 - depth - onPoints : depth + onPoints;
     // Where each dimension goes on, and which way.
     std::vector<int> onward(dims), sign(dims, 1);
     onward[normal] = entered;
@@ -283,7 +311,7 @@ private:
       const int d = own[i], e = there[partner(i, other)];
       onward[d] = e;
       sign[d] = runsBack(i, other) ? -1 : 1;
-      to.index[e] = runsBack(i, other) ? extents[d] - 1 - from.index[d] : from.index[d];
+      to.index[e] = runsBack(i, other) ? extents[d] - 1 - from.index[d] + onPoints : from.index[d];
     }
     for (std::size_t c = 0; c < dims; ++c) {
       to.signs[c] *= sign[from.dims[c]];
@@ -293,6 +321,7 @@ private:
   }
 
   std::vector<PatchSide> sides_; // [patches, sides]
+  bool meetOnPoints_ = false;
 };
 
 } // namespace

@@ -23,7 +23,8 @@ struct PatchSide {
   Index patch = -1; // that meets here; -1: none
   int side = 0;     // with this side of it
   // Bits 1 and 2: the first (second) of the dimensions along this side runs the other way there. Bit 4: these two
-  // dimensions are exchanged.
+  // dimensions are exchanged. Bit 8: the two meet on the last points of both, and dimensions that run the other way are
+  // mirrored about their first point, as a grid is that is folded about a point.
   int turned = 0;
   bool operator==(const PatchSide&) const = default;
 };
@@ -55,6 +56,8 @@ public:
                                     const std::vector<Index>& crossings) const = 0;
   // Whether something lies beyond patches along a dimension, or patches do not span the field there.
   virtual bool joins(int dim) const = 0;
+  // Whether some meet on points, which those of a field with other extents do not.
+  virtual bool meetOnPoints() const { return false; }
   // Throws TENON_ERR_SHAPE, naming both, if patches of these extents do not meet as the links say.
   virtual void checkExtents(const Shape& /*extents*/) const {}
   virtual std::string describe() const = 0;

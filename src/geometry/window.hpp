@@ -10,6 +10,8 @@
 
 #include "geometry/boundary.hpp"
 
+#include <algorithm>
+
 namespace tenon {
 
 struct Window {
@@ -29,6 +31,11 @@ struct Window {
   }
   bool operator==(const Window&) const = default;
 };
+
+// Of some dimension; those in which patches are linked have one mode for all channels.
+inline bool haveModesByChannel(const std::vector<Window>& windows) {
+  return std::ranges::any_of(windows, [](const Window& window) { return !window.bands.empty(); });
+}
 
 // Throws TENON_ERR_ARG naming the value that is out of range, TENON_ERR_SHAPE if no output fits.
 Index windowOutput(const Window& window, Index extent, int dim);

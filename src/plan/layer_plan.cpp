@@ -42,7 +42,8 @@ public:
   KeptSettings& operator=(const KeptSettings&) = delete;
   void note(const std::vector<UnfoldedNode>& nodes) {
     for (const UnfoldedNode& node : nodes)
-      before_.push_back({node.layer, node.layer->declaration().settings(), node.layer->uses()});
+      before_.push_back({node.layer, node.layer->declaration().settings(), node.layer->uses(),
+                         node.layer->declaration().lists()});
   }
   // A failure after some layers have their words would leave a network that is neither the user's
   // nor the plan's.
@@ -50,6 +51,7 @@ public:
     for (std::size_t i = 0; !done_ && i < before_.size(); ++i) {
       before_[i].layer->declaration().restore(std::move(before_[i].settings));
       before_[i].layer->setUses(std::move(before_[i].uses));
+      before_[i].layer->declaration().lists() = std::move(before_[i].lists);
     }
   }
   void done() { done_ = true; }
@@ -59,6 +61,7 @@ private:
     Layer* layer;
     Settings settings;
     Layouts uses;
+    MeshLists lists;
   };
   std::vector<Before> before_;
   bool done_ = false;
@@ -100,6 +103,13 @@ void LayerPlan::checkOpen(const std::string& call) const {
 
 namespace {
 
+bool hasLists(const Layer& layer) {
+  const Declaration& declaration = layer.declaration();
+  return (declaration.takesLists() && !declaration.contains()) || declaration.lists().links() ||
+         std::ranges::any_of(layer.nodes(),
+                             [](const Layer::Node& node) { return hasLists(*node.layer); });
+}
+
 void checkBatch(const Layout& layout, Index batch, const char* which) {
   if (layout.rank() == 0 || layout.shape()[0] != batch)
     throw Error(TENON_ERR_SHAPE,
@@ -117,14 +127,13 @@ void LayerPlan::setInput(int input, const Layout& layout) {
     throw Error(TENON_ERR_ARG,
                 fmt::format("input index {} is out of range: {} has {}, numbered from 0", input,
                             network_->title(), counted(inputs, "input")));
-  checkBatch(layout, batch(), "input");
-  if (layout.rank() > 1) {
-    Shape sample(layout.shape().begin() + 1, layout.shape().end());
-    if (input == 0)
-      set("input_shape", std::move(sample));
-    else
-      setFurtherShape(input, std::move(sample));
-  }
+  // On a mesh there are fields on nodes, as many as the batch, and others on edges.
+  if (input == 0 || !hasLists(*network_))
+    checkBatch(layout, batch(), "input");
+  if (input > 0)
+    setFurtherShape(input, layout.shape());
+  else if (layout.rank() > 1)
+    set("input_shape", Shape(layout.shape().begin() + 1, layout.shape().end()));
   // The caller's layout is for one number of processes and one batch, and is checked against both
   // when it is used.
   pinInput(input, [layout](const Shape&, Index) { return layout; });
@@ -132,7 +141,8 @@ void LayerPlan::setInput(int input, const Layout& layout) {
 
 void LayerPlan::setOutput(const Layout& layout) {
   checkOpen("TenonPlanSetOutput()");
-  checkBatch(layout, batch(), "output");
+  if (!hasLists(*network_))
+    checkBatch(layout, batch(), "output");
   pinOutput([layout](const Shape&, Index) { return layout; });
 }
 
@@ -244,6 +254,9 @@ PlanFrame LayerPlan::frame() const {
   PlanFrame frame{.network = layers(), .grids = grids(), .input = {}, .output = {}};
   frame.input = pinnedInput(frame.network);
   frame.output = pinnedOutput(frame.network);
+  if (frame.network.hasLists)
+    frame.listed = listedFields(frame.network, homesOf(frame.network, inputsFor(frame.network)),
+                                {frame.input, frame.output});
   return frame;
 }
 
@@ -253,6 +266,19 @@ const PlannedLayer* LayerPlan::plannedAt(const std::string& path) const {
       return &planned;
   return nullptr;
 }
+
+namespace {
+
+// Lists of a mesh, of the layers that have some. Those of a rank are as little part of it as they are of a layout.
+std::string listsText(const DeclaredNetwork& network) {
+  std::string text;
+  for (const DeclaredLayer& layer : network.layers)
+    if (const std::string lists = layer.declaration->lists().describe(); !lists.empty())
+      text += fmt::format("{}{}{}", text.empty() ? "" : "; ", layer.name, lists);
+  return text;
+}
+
+} // namespace
 
 // What a plan is made for. Signatures are no part of the network here, since a plan sets them, nor
 // are the cuts of outputs that it has set.
@@ -275,6 +301,7 @@ PlanSubject LayerPlan::subject() const {
                       .furtherInputs = {shapes.begin() + 1, shapes.end()},
                       .pinnedInput = hasPinnedEnds() ? pinnedInputsText(declared) : "",
                       .pinnedOutput = pinnedText(pinnedOutput(declared)),
+                      .lists = listsText(declared),
                       .processes = processes(),
                       .grid = grid().extents()};
   subject.network.pop_back(); // the end of the last line
@@ -320,6 +347,8 @@ void LayerPlan::giveWords() {
       // The signature says how the input is split, and the uses also where: a field's cuts are not
       // balanced.
       node.layer->setUses(planned->uses);
+      // As its containers will do in its set-up.
+      node.layer->declaration().lists() = node.lists;
     }
 }
 

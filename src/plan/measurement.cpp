@@ -8,6 +8,7 @@
 #include "geometry/layout.hpp"
 #include "geometry/traffic.hpp"
 #include "machine/route.hpp"
+#include "planner/prices/listed_moves.hpp"
 #include "sys/log/log.hpp"
 
 #include <algorithm>
@@ -21,8 +22,8 @@ class Costs {
 public:
   Costs(const Layer& network, int rank, const OwnRates& rates)
       : maps_(network.maps(network.inputLayouts())), rank_(rank),
-        elementBytes_(dataTypeSize(network.dataType())), rates_(rates),
-        policy_(RoutePolicy::fromOptions()), byNode_(std::max(1, list().nodes())) {}
+        hasLists_(rank == network.comm()->rank()), elementBytes_(dataTypeSize(network.dataType())),
+        rates_(rates), policy_(RoutePolicy::fromOptions()), byNode_(std::max(1, list().nodes())) {}
 
   // Adds the moves of a pass. A step that ends an operator is not counted, since its beginning was.
   void addMoves(const Pass& pass, Phase phase) {
@@ -86,8 +87,8 @@ private:
   PhaseCost costOf(const OperatorEntry& op, bool adjoint) const {
     if (op.isLocal())
       return {};
-    if (op.map)
-      return costOfMap(op);
+    if (goesByLists(op))
+      return costOfLists(op, adjoint);
     // A sum of inputs, or a copy: it sends nothing, but it takes time.
     if (sameHolding(op.from, op.to))
       return {
@@ -98,17 +99,12 @@ private:
     return priced(op.from, op.to, adjoint,
                   countFlow(op.from, op.to, rank_, adjoint ? Role::Target : Role::Source).others);
   }
-  // Of this rank, whose lists the map has; a transposed map sends what the map receives, which is taken for as much.
-  PhaseCost costOfMap(const OperatorEntry& op) const {
-    const Traffic sent = op.map->sent();
-    Index inner = elementBytes_;
-    for (int d = 0; d < op.from.rank(); ++d)
-      if (std::ranges::find(op.map->jointDims(), d) == op.map->jointDims().end())
-        inner *= op.from.boxOfRank(rank_)[d].size();
-    const double bytes = double(sent.elements * inner);
-    const double seconds = rates_.links.latency + double(sent.messages) * rates_.links.overhead +
-                           bytes / rates_.links.bandwidth + 2 * bytes / rates_.links.copyBandwidth;
-    return {.seconds = seconds, .messages = sent.messages, .bytes = sent.elements * inner};
+  PhaseCost costOfLists(const OperatorEntry& op, bool adjoint) const {
+    const ListedTraffic traffic =
+        op.map && !hasLists_ ? mostTraffic(op) : listedTraffic(op, adjoint, rank_);
+    return {.seconds = priceOfLists(traffic, op.from.grid(), elementBytes_, rates_.links),
+            .messages = traffic.sent.messages,
+            .bytes = traffic.sent.elements * elementBytes_};
   }
   PhaseCost priced(const Layout& from, const Layout& to, bool adjoint, const Traffic& sent) const {
     // The adjoint of from -> to is to* -> from*; what is sent was counted on the route, which is
@@ -121,6 +117,7 @@ private:
 
   const BoundMaps& maps_;
   int rank_;
+  bool hasLists_; // of index maps: those of this rank alone are known
   Index elementBytes_;
   const OwnRates& rates_;
   RoutePolicy policy_;

@@ -73,6 +73,9 @@ GridPtr gridOfWord(const JsonView& word, const FineGrid& grid, const PlanFrame& 
   const std::string field = fieldIn(word.text());
   if (field.empty())
     return grid.grid();
+  for (const ListedField& listed : frame.listed)
+    if (listed.name == field)
+      return listed.layout.gridPtr();
   const std::optional<Layout>& pinned = field == "input" ? frame.input : frame.output;
   if (!pinned || (field != "input" && field != "output"))
     word.fail(fmt::format("'{}' is on the process grid of the {}, but that is not pinned",
@@ -86,8 +89,11 @@ void checkForm(const JsonView& view, const PlannedLayer& planned, const Declared
                const FineGrid& grid, const GridPtr& itsGrid) {
   try {
     const std::string field = fieldIn(planned.letters), word = withoutBalanced(planned.letters);
-    const bool isMeant = field.empty() ? signatureOf(word, layer, grid) == planned.signature
-                                       : fieldWordText(field, planned.signature, *itsGrid) == word;
+    const bool isListed = word.ends_with(kListedEnd) && isBound(*layer.declaration);
+    const bool isMeant =
+        isListed ? planned.signature.empty() && word == fmt::format("{}:{}", field, kListedEnd)
+        : field.empty() ? signatureOf(word, layer, grid) == planned.signature
+                        : fieldWordText(field, planned.signature, *itsGrid) == word;
     if (!isMeant)
       view.at("signature")
           .fail(fmt::format(
@@ -97,7 +103,9 @@ void checkForm(const JsonView& view, const PlannedLayer& planned, const Declared
       view.at("word").fail(fmt::format("layer {} has no output of sliding windows that could be "
                                        "balanced, as its word '{}' says; {}",
                                        layer.name, planned.letters, kWriteAnew));
-    Choice choice{.grid = itsGrid, .letters = planned.signature};
+    Choice choice{.letters = planned.signature};
+    if (!isListed)
+      choice.grid = itsGrid;
     if (planned.isBalanced)
       choice.cuts = OutputCuts::Balanced;
     const Form form = layer.declaration->form(planned.uses, choice);
@@ -240,7 +248,7 @@ PlanSubject subjectFrom(const JsonView& view) {
     view.at("format").fail(fmt::format("is \"{}\"; this version reads \"{}\", so {}",
                                        view.at("format").text(), kFormat, kWriteAnew));
   view.allow({"format", "network", "data_type", "input", "further_inputs", "pinned_input",
-              "pinned_output", "processes", "grid", "plan"});
+              "pinned_output", "processes", "grid", "lists", "plan"});
   std::vector<Shape> further;
   if (view.has("further_inputs"))
     for (const JsonView& shape : view.at("further_inputs").list())
@@ -254,6 +262,7 @@ PlanSubject subjectFrom(const JsonView& view) {
           .furtherInputs = std::move(further),
           .pinnedInput = view.at("pinned_input").text(),
           .pinnedOutput = view.at("pinned_output").text(),
+          .lists = view.has("lists") ? view.at("lists").text() : "",
           .processes = view.at("processes").integer(1),
           .grid = view.at("grid").smallIntegers(2)};
 }
@@ -276,6 +285,11 @@ void checkSame(const PlanSubject& file, const PlanSubject& wanted, const std::st
                                         fmt::join(file.input, ","), fmt::join(wanted.input, ",")));
   if (file.furtherInputs != wanted.furtherInputs)
     refuse(TENON_ERR_SHAPE, "further inputs of other shapes");
+  if (file.lists != wanted.lists) {
+    const auto some = [](const std::string& lists) { return lists.empty() ? "none" : lists; };
+    refuse(TENON_ERR_LAYOUT, fmt::format("other lists of a mesh: {}, but this network has {}",
+                                         some(file.lists), some(wanted.lists)));
+  }
   if (file.processes != wanted.processes)
     refuse(TENON_ERR_STATE,
            fmt::format("{} processes, but this plan is for {}", file.processes, wanted.processes));
@@ -304,6 +318,8 @@ std::string textOf(const PlanSubject& subject, const FoundPlan& plan) {
                {"processes", subject.processes},
                {"grid", subject.grid},
                {"plan", jsonOf(plan)}};
+  if (!subject.lists.empty())
+    json["lists"] = subject.lists;
   if (!subject.furtherInputs.empty())
     json["further_inputs"] = subject.furtherInputs;
   return json.dump(1) + "\n";

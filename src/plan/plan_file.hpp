@@ -5,7 +5,8 @@
 //   {"format": "tenon-plan-4", "network": [...], "data_type": "float32", "input": [256,1,28,28],
 //    "pinned_input": "", "pinned_output": "", "processes": 4, "grid": [2,2], "plan": {...}}
 //
-// Of a network with several inputs "further_inputs" has the shapes of the others.
+// Of a network with several inputs "further_inputs" has the shapes of the others, and of one with lists of a mesh "lists"
+// what all ranks know of these.
 //
 // "network" has the lines of a network file, without containers; "grid" has the prime factors of
 // the number of processes in the order of the machine's levels. Reading searches nothing and prices
@@ -15,6 +16,7 @@
 
 #include "geometry/box.hpp"
 #include "planner/prices/declared_network.hpp"
+#include "planner/prices/listed_moves.hpp"
 #include "planner/search/plan_search.hpp"
 #include "sys/files/json_text.hpp"
 #include "sys/files/json_tree.hpp"
@@ -27,6 +29,7 @@ struct PlanFrame {
   DeclaredNetwork network;
   std::vector<FineGrid> grids;
   std::optional<Layout> input, output;
+  std::vector<ListedField> listed = {}; // on whose grids words may be as well
 };
 
 Json jsonOf(const FoundPlan& plan);
@@ -41,6 +44,7 @@ struct PlanSubject {
   Shape input;
   std::vector<Shape> furtherInputs;      // of a network with several
   std::string pinnedInput, pinnedOutput; // the caller's layouts as text; "" where free
+  std::string lists;                     // of a mesh, as text; "" where there are none
   Index processes = 1;
   std::vector<int> grid;
 };

@@ -19,9 +19,15 @@ namespace {
 class Unfolding {
 public:
   // Returns the node, or input, that gives the layer's output.
-  int add(Layer& layer, const std::string& path, const std::vector<int>& reads) {
+  int add(Layer& layer, const std::string& path, const std::vector<int>& reads,
+          const MeshLists& given) {
+    MeshLists lists = layer.declaration().lists();
+    if (layer.declaration().takesLists())
+      lists.inherit(given);
+    else
+      lists.inheritLinks(given);
     if (!layer.declaration().contains()) {
-      nodes.push_back({&layer, path, reads});
+      nodes.push_back({&layer, path, reads, std::move(lists)});
       return static_cast<int>(nodes.size()) - 1;
     }
     if (layer.declaration().value<bool>("recompute"))
@@ -40,7 +46,7 @@ public:
         inputs.push_back(values[value]);
       const std::string name = nameInPath(layer, *node.layer);
       values.push_back(
-          add(*node.layer, path.empty() ? name : fmt::format("{}/{}", path, name), inputs));
+          add(*node.layer, path.empty() ? name : fmt::format("{}/{}", path, name), inputs, lists));
     }
     return values.back();
   }
@@ -60,7 +66,7 @@ std::vector<UnfoldedNode> unfolded(Layer& network) {
                 isContainer              ? ""
                 : network.name().empty() ? network.declaration().type()
                                          : network.name(),
-                inputs);
+                inputs, {});
   return std::move(unfolding.nodes);
 }
 
@@ -80,6 +86,7 @@ LayerDescription describeUnfolded(const std::vector<UnfoldedNode>& nodes) {
         made.sameAs = static_cast<int>(before);
     made.layer = describeNetwork(*nodes[n].layer);
     made.layer.name = nodes[n].path;
+    made.layer.lists = nodes[n].lists;
     made.reads = nodes[n].reads;
   }
   return graph;

@@ -13,6 +13,7 @@ struct UnfoldedNode {
   Layer* layer;
   std::string path;       // "block/conv1"; for a network that is one layer its name or type
   std::vector<int> reads; // nodes by number; -1, -2, ...: the network's inputs
+  MeshLists lists;        // its own and those that its containers will hand on
 };
 
 std::vector<UnfoldedNode> unfolded(Layer& network);

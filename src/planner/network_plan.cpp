@@ -188,9 +188,9 @@ void NetworkPlan::pinInput(int input, PinnedEnd layout) {
   inputEnds_[input] = std::move(layout);
 }
 
-void NetworkPlan::setFurtherShape(int input, Shape sample) {
+void NetworkPlan::setFurtherShape(int input, Shape shape) {
   found_.reset();
-  further_[input] = std::move(sample);
+  further_[input] = std::move(shape);
 }
 
 void NetworkPlan::pinOutput(PinnedEnd layout) {
@@ -323,20 +323,20 @@ std::optional<Layout> NetworkPlan::pinnedOutput(const DeclaredNetwork& network) 
 }
 
 std::vector<Shape> NetworkPlan::inputShapes() const {
-  std::vector<Shape> samples = samples_;
-  for (const auto& [input, sample] : further_)
-    if (input < static_cast<int>(samples.size()))
-      samples[input] = sample;
-    else if (input == static_cast<int>(samples.size()))
-      samples.push_back(sample);
-  if (samples.empty())
+  std::vector<Shape> shapes = samples_;
+  for (Shape& shape : shapes)
+    shape.insert(shape.begin(), batch_);
+  for (const auto& [input, shape] : further_)
+    if (input < static_cast<int>(shapes.size()))
+      shapes[input] = shape;
+    else if (input == static_cast<int>(shapes.size()))
+      shapes.push_back(shape);
+  if (shapes.empty())
     throw Error(TENON_ERR_STATE,
                 fmt::format("'{}' is a network of layers; set the shape of a sample of its input, "
                             "the setting input_shape, or input_shapes of several",
                             network_));
-  for (Shape& sample : samples)
-    sample.insert(sample.begin(), batch_);
-  return samples;
+  return shapes;
 }
 
 void NetworkPlan::checkTogether() const {

@@ -70,7 +70,8 @@ protected:
   virtual ScratchOf scratch() const { return {}; }
   // The shapes of its inputs. Throws TENON_ERR_STATE where they were not set.
   std::vector<Shape> inputShapes() const;
-  void setFurtherShape(int input, Shape sample);
+  // Of the whole batch, or of the rows of a field on edges.
+  void setFurtherShape(int input, Shape shape);
   // The prices of words on a grid: by default Tenon's own, of the network's layers.
   virtual std::unique_ptr<CostModel> prices(const FineGrid& grid) const;
   // Throws what does not fit together. The settings come one by one, so that a search asks when all
@@ -98,7 +99,7 @@ private:
   Settings settings_;
   std::vector<Shape>
       samples_; // of the inputs as the settings say, without the batch; empty: not set
-  std::map<int, Shape> further_; // of inputs but the first, as their layouts say
+  std::map<int, Shape> further_; // of inputs but the first, as their layouts say, with the batch
   Index processes_ = 1;
   LinkRates link_;
   std::optional<Machine> machine_;

@@ -6,6 +6,7 @@
 //   gather, sum    rows of nodes to edges and rows of edges to nodes, beside a copy of as many bytes; of arrays that no
 //                  cache holds, as in STREAM
 //   step           message passing, forward and with its adjoint, beside its two networks for as many rows
+//   tiles          a convolution on the tiles of a box, which links join, beside the convolution on the box cut in bands
 //
 //   mpiexec -n 2 tests/bench/mesh
 #include "bench/handles.hpp"
@@ -16,6 +17,7 @@
 
 #include <tenon/edges.h>
 #include <tenon/index_map.h>
+#include <tenon/links.h>
 
 #include <fmt/format.h>
 
@@ -30,6 +32,7 @@ namespace {
 constexpr Target kMessages{1.1}, kShared{1.0}, kRows{1 / 0.7}, kStep{1.3};
 
 using EdgesHandle = tools::Handle<TenonEdges, TenonEdgesDestroy>;
+using LinksHandle = tools::Handle<TenonLinks, TenonLinksDestroy>;
 using MapHandle = tools::Handle<TenonIndexMap, TenonIndexMapDestroy>;
 using Values = std::vector<double>;
 
@@ -278,6 +281,59 @@ void measureStep(MPI_Comm comm, const Torus& torus, const Mesh& mesh, TenonInt c
   }
 }
 
+LayerHandle convolution(MPI_Comm comm, TenonInt channels, TenonBoundary mode) {
+  LayerHandle layer;
+  const TenonInt kernel[2] = {3, 3}, padding[2] = {1, 1};
+  const TenonBoundary modes[2] = {mode, mode};
+  require(TenonLayerCreateType(comm, "conv", layer.out()));
+  for (const char* name : {"in_channels", "out_channels"})
+    require(TenonObjectSetIntegers(TenonObject(TenonLayer(layer)), name, 1, &channels));
+  require(TenonObjectSetIntegers(TenonObject(TenonLayer(layer)), "kernel", 2, kernel));
+  require(TenonObjectSetIntegers(TenonObject(TenonLayer(layer)), "padding", 2, padding));
+  require(TenonLayerSetBoundary(layer, modes, nullptr));
+  return layer;
+}
+
+// A periodic box of square tiles, whose rows of tiles are dealt to the ranks in bands or one by one.
+void measureTiles(MPI_Comm comm, TenonInt tiles, TenonInt extent, TenonInt channels,
+                  bool scattered) {
+  int rank = 0, ranks = 0;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &ranks);
+  std::vector<TenonInt> places;
+  for (TenonInt place = 0; place < tiles * tiles; ++place)
+    if ((scattered ? place % ranks : place / tiles * ranks / tiles) == rank)
+      places.push_back(place);
+  const TenonInt grid[2] = {tiles, tiles}, ofTiles[4] = {0, channels, extent, extent},
+                 ofBox[4] = {1, channels, tiles * extent, tiles * extent};
+  const TenonBoundary periodic[2] = {TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_PERIODIC};
+  LinksHandle links;
+  require(TenonLinksCreateFromTiles(comm, 2, grid, periodic, nullptr,
+                                    static_cast<TenonInt>(places.size()), places.data(),
+                                    links.out()));
+  LayoutHandle field, bands;
+  PartitionHandle partition;
+  require(TenonLinksGetLayout(links, 4, ofTiles, field.out()));
+  require(TenonPartitionCreate(comm, 1, &ranks, partition.out()));
+  require(TenonLayoutCreateSharded(partition, 4, ofBox, "S2", bands.out()));
+  Step onTiles, onBox;
+  onTiles.layer = convolution(comm, channels, TENON_BOUNDARY_LINKED);
+  require(TenonLayerSetLinks(onTiles.layer, links));
+  onBox.layer = convolution(comm, channels, TENON_BOUNDARY_PERIODIC);
+  onTiles.setUp({field});
+  onBox.setUp({bands});
+  for (const bool adjoint : {false, true}) {
+    Race race(comm,
+              fmt::format("tiles {} of {}x{} x {}, {}{}", tiles * tiles, extent, extent, channels,
+                          scattered ? "scattered" : "bands", adjoint ? ", with adjoint" : ""),
+              3);
+    race.add("tiles", [&] { adjoint ? onTiles.both() : onTiles.forward(); });
+    race.add("box", [&] { adjoint ? onBox.both() : onBox.forward(); });
+    race.time();
+    race.print("tiles", "library", "box");
+  }
+}
+
 // The torus whose edges' rows take about so many bytes on each rank, within what its lists may take.
 int extentFor(MPI_Comm comm, TenonInt columns) {
   constexpr double kBytes = 160e6;
@@ -302,6 +358,9 @@ void run() {
     for (const TenonInt columns : {8, 32})
       measureStep(MPI_COMM_WORLD, torus, mesh, columns);
   }
+  for (const bool scattered : {false, true})
+    for (const TenonInt extent : {8, 32})
+      measureTiles(MPI_COMM_WORLD, 256 / extent, extent, 8, scattered);
 }
 
 } // namespace

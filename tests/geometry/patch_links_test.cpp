@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <numeric>
 
@@ -122,6 +123,44 @@ TEST(PatchLinks, AWallMirrorsVectors) {
   EXPECT_EQ(found->signs, (std::vector<int>{-1, 1}));
   EXPECT_TRUE(links->joins(0));
   EXPECT_FALSE(links->joins(1));
+}
+
+// A fold about a point: the last row is one with itself, and the point of the fold stays where it is.
+TEST(PatchLinks, FoldsOnPointsAreMirroredAboutThem) {
+  const auto row = [](int tiles) {
+    std::vector<PatchSide> sides;
+    for (int t = 0; t < tiles; ++t)
+      sides.insert(
+          sides.end(),
+          {{}, {tiles - 1 - t, 1, 9}, {(t + tiles - 1) % tiles, 3, 0}, {(t + 1) % tiles, 2, 0}});
+    return linkSides(2, {sides});
+  };
+  const PatchLinksPtr links = row(3);
+  EXPECT_TRUE(links->meetOnPoints());
+  for (Index x = 0; x < 12; ++x)
+    for (Index depth = 0; depth < 3; ++depth) {
+      const auto found = links->source(x / 4, {4 + depth, x % 4}, {4, 4});
+      ASSERT_TRUE(found);
+      const Index mirrored = (12 - x) % 12;
+      EXPECT_EQ(found->patch, mirrored / 4) << x;
+      EXPECT_EQ(found->index, (std::vector<Index>{2 - depth, mirrored % 4})) << x;
+      EXPECT_EQ(found->signs, (std::vector<int>{-1, -1}));
+    }
+  // The patch beside the one that is met, which sends a column too.
+  const std::vector<Index> around = row(7)->around({0}, {1, 0});
+  EXPECT_TRUE(std::ranges::binary_search(around, 6));
+  EXPECT_TRUE(std::ranges::binary_search(around, 1));
+  const auto expect = [](const char* part, const std::function<void()>& call) {
+    try {
+      call();
+      ADD_FAILURE() << "no error: " << part;
+    } catch (const Error& error) {
+      EXPECT_NE(error.text().find(part), std::string::npos) << error.text();
+    }
+  };
+  expect("use at least 2 across it", [&] { links->checkExtents({1, 4}); });
+  expect("joins the same side of both", [] { linkSides(2, {{{0, 1, 8}, {0, 0, 8}, {}, {}}}); });
+  expect("there can be one such side", [] { linkSides(2, {{{}, {0, 1, 8}, {}, {0, 3, 8}}}); });
 }
 
 TEST(PatchLinks, TurnedPatchesNeedEqualExtents) {

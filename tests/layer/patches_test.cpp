@@ -203,14 +203,52 @@ TEST(Patches, ConvolutionsAndPoolingsOnTilesAreThoseOnTheBox) {
       continue;
     const std::vector<Window> windows = drawWindows(draw, tiling, pooling);
     const auto mode = static_cast<PoolingMode>(draw.upTo(1));
+    const bool inPieces = !pooling && draw.chance(40);
     const auto make = [&](bool linked) {
       const std::vector<Window> all = withModes(windows, tiling, linked);
-      return pooling ? test::newPooling(world(), mode, all) : test::newConv(world(), 2, 3, all);
+      const auto layer =
+          pooling ? test::newPooling(world(), mode, all) : test::newConv(world(), 2, 3, all);
+      if (linked && inPieces)
+        layer->setText("overlap", "on");
+      return layer;
     };
     BoxComparison(tiling, 2, draw.chance(70) ? TENON_FLOAT64 : TENON_FLOAT32)
         .run(make(true), make(false), "case " + std::to_string(i));
     if (HasFatalFailure())
       return;
+  }
+}
+
+// Along a dimension in which no patch meets another channels can have boundary modes of their own.
+TEST(Patches, LinkedSidesStandBesideModesByChannel) {
+  int compared = 0;
+  for (unsigned i = 0; compared < draws(6) && i < 400; ++i) {
+    LayoutDraw draw(4400 + i);
+    const Tiling tiling(draw, 2, 1, 0);
+    if (tiling.placeOf.empty() || tiling.tiles[1] > 1 || tiling.ends[1].low == Boundary::Periodic)
+      continue;
+    const Window same{.kernel = 3, .padLow = 1, .padHigh = 1};
+    const std::string ends =
+        fmt::format("{}/{}", boundaryName(tiling.ends[0].low), boundaryName(tiling.ends[0].high));
+    const auto make = [&](const std::string& first) {
+      const auto conv = test::newConv(world(), 2, 3, {same, same});
+      conv->setText("boundary", fmt::format("{0},replicate; {0},odd/zero", first));
+      return conv;
+    };
+    BoxComparison(tiling, 2, TENON_FLOAT64).run(make("linked"), make(ends), std::to_string(i));
+    if (HasFatalFailure())
+      return;
+    ++compared;
+  }
+  EXPECT_EQ(compared, draws(6));
+  const auto conv = test::newConv(world(), 2, 3, std::vector<Window>(2, {.kernel = 3}));
+  try {
+    conv->setText("boundary", "linked,zero; odd,zero");
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_NE(error.text().find("linked for some channels in spatial dimension 0"),
+              std::string::npos)
+        << error.text();
   }
 }
 
@@ -440,24 +478,27 @@ TEST(Patches, FacesOfACubeGoOnAroundItsEdges) {
   }
 }
 
-// A row of tiles around the globe, with a wall in the south and folded onto itself in the north.
+// A row of tiles around the globe, with a wall in the south and folded onto itself in the north: between points, or about
+// a point, so that the last row is one with itself.
 TEST(Patches, ATripolarGridFoldsWithSigns) {
-  for (int i = 0; i < draws(6); ++i) {
+  for (int i = 0; i < draws(10); ++i) {
     LayoutDraw draw(5900 + static_cast<unsigned>(i));
-    const Index tiles = draw.between(1, 5), extent = draw.between(1, 4), width = tiles * extent;
+    const Index onPoints = i % 2, tiles = draw.between(1, 5),
+                extent = draw.between(1 + onPoints, 4), width = tiles * extent;
     std::vector<PatchSide> sides;
     for (Index t = 0; t < tiles; ++t)
-      sides.insert(
-          sides.end(),
-          {{}, {tiles - 1 - t, 1, 1}, {(t + tiles - 1) % tiles, 3, 0}, {(t + 1) % tiles, 2, 0}});
+      sides.insert(sides.end(), {{},
+                                 {tiles - 1 - t, 1, onPoints ? 9 : 1},
+                                 {(t + tiles - 1) % tiles, 3, 0},
+                                 {(t + 1) % tiles, 2, 0}});
     const auto ghost = [&](const std::array<Index, 4>& at) -> std::optional<Ghost> {
       if (at[2] < 0)
         return std::nullopt;
       Index x = (at[0] * extent + at[3] + width) % width, y = at[2];
       const bool folds = y >= extent;
       if (folds) {
-        x = width - 1 - x;
-        y = 2 * extent - 1 - y;
+        x = (2 * width - 1 - x + onPoints) % width;
+        y = 2 * extent - 1 - y - onPoints;
       }
       return Ghost{{x / extent, at[1], y, x % extent}, folds && at[1] >= 2 ? -1.0 : 1.0};
     };
@@ -469,6 +510,81 @@ TEST(Patches, ATripolarGridFoldsWithSigns) {
 }
 
 // Tiles of a periodic box of n x n elements each, and which of them there are.
+TEST(Patches, FoldsOnPointsTakeNoStride) {
+  std::vector<std::vector<PatchSide>> sides(static_cast<std::size_t>(world()->size()));
+  sides[0] = {{}, {0, 1, 9}, {0, 3, 0}, {0, 2, 0}};
+  const auto pooling = test::newPooling(world(), PoolingMode::Max,
+                                        std::vector<Window>(2, {.kernel = 2, .stride = 2}));
+  pooling->setLinks(linkSides(2, sides));
+  expectErrorOnAll(TENON_ERR_SUPPORT, {"has stride 2", "folded on points"}, [&] {
+    pooling->setUp(rowsLayout(linkSides(2, sides)->pattern(), {1, 4, 4}));
+  });
+}
+
+// Poolings and transposed convolutions turn components of vectors as convolutions do.
+TEST(Patches, PoolingsAndTransposedConvolutionsTurnVectors) {
+  for (int i = 0; i < draws(4); ++i) {
+    LayoutDraw draw(5950 + static_cast<unsigned>(i));
+    const Cube cube(draw);
+    const Index extent = draw.between(1, 4);
+    const PatchLinksPtr links = linkSides(2, dealt(draw, cube.sides()));
+    const Layout field = rowsLayout(links->pattern(), {3, extent, extent});
+    const Window same{.kernel = 3,
+                      .padLow = 1,
+                      .padHigh = 1,
+                      .lowMode = Boundary::Linked,
+                      .highMode = Boundary::Linked};
+    const auto step = [&](const Ref<Layer>& layer) {
+      layer->setLinks(links);
+      layer->set("vectors", std::vector<Index>{2, 1});
+      return std::make_unique<test::Step>(layer, field);
+    };
+    const auto fill = [](DTensor& t, Index kind) {
+      fillWith(t, [&](const std::vector<Index>& index) {
+        return integerAt(kind, flattened(index.data(), t.layout().shape()));
+      });
+    };
+    // The mean of a window is a convolution whose weights are a ninth.
+    const auto pooling =
+                   step(test::newPooling(world(), PoolingMode::AverageIncludePad, {same, same})),
+               mean = step(test::newConv(world(), 3, 3, {same, same}));
+    fillWith(mean->layer->parameters()[0]->value(),
+             [](const std::vector<Index>& index) { return index[0] == index[1] ? 1.0 / 9 : 0.0; });
+    fillWith(mean->layer->parameters()[1]->value(), [](const std::vector<Index>&) { return 0.0; });
+    for (const auto& p : mean->layer->parameters())
+      p->valueChanged();
+    for (const auto* one : {&pooling, &mean}) {
+      fill(*(*one)->x, 1);
+      fill(*(*one)->dy, 2);
+      (*one)->apply();
+      (*one)->adjoint();
+    }
+    ASSERT_NO_FATAL_FAILURE(
+        test::expectNear(gathered(*pooling->y), gathered(*mean->y), 1e-14, "mean"));
+    ASSERT_NO_FATAL_FAILURE(
+        test::expectNear(gathered(*pooling->dx), gathered(*mean->dx), 1e-14, "mean's adjoint"));
+    // A transposed convolution is the transpose of the convolution with its weights.
+    const auto across = step(transposed(3, 3, {same, same})),
+               conv = step(test::newConv(world(), 3, 3, {same, same}));
+    for (const auto* one : {&across, &conv}) {
+      fillParameters(*(*one)->layer);
+      fillWith((*one)->layer->parameters()[1]->value(),
+               [](const std::vector<Index>&) { return 0.0; });
+      (*one)->layer->parameters()[1]->valueChanged();
+    }
+    fill(*across->x, 3);
+    fill(*across->dy, 4);
+    fill(*conv->x, 4);
+    fill(*conv->dy, 3);
+    across->apply();
+    across->adjoint();
+    conv->apply();
+    conv->adjoint();
+    ASSERT_EQ(gathered(*across->y), gathered(*conv->dx)) << "case " << i;
+    ASSERT_EQ(gathered(*across->dx), gathered(*conv->y)) << "case " << i;
+  }
+}
+
 struct Level {
   Shape tiles;
   Index extent;

@@ -72,6 +72,12 @@ ValueId addLinkedUse(MapList& list, ValueId x, std::string name, const Layout& u
   return filled;
 }
 
+// What a strip reads.
+ValueId addStrip(MapList& list, ValueId x, std::string name, const Layout& use, const Form& form) {
+  return use.hasLinkedHalos() ? addLinkedUse(list, x, std::move(name), use, *form.links)
+                              : list.convert(std::move(name), x, use);
+}
+
 } // namespace
 
 ValueId addUse(MapList& list, ValueId x, std::string name, const Layout& use, bool anyStrides) {
@@ -117,12 +123,12 @@ MapList Declaration::maps(const Form& form, const Layouts& storage) const {
   // What travels is named first, so that it travels while the rest is computed.
   std::vector<ValueId> strips;
   for (std::size_t k = 1; k < form.pieces.size(); ++k)
-    strips.push_back(list.convert(fmt::format("u{}", k - 1), x, form.pieces[k].use));
+    strips.push_back(addStrip(list, x, fmt::format("u{}", k - 1), form.pieces[k].use, form));
   std::vector<ValueId> uses;
   for (std::size_t i = 0; i < inputs; ++i) {
     const ValueId given = list.inputs()[i];
     const std::string name = numbered("u", i, inputs);
-    uses.push_back(i == 0 && form.links
+    uses.push_back(i == 0 && form.links && form.uses[i].hasLinkedHalos()
                        ? addLinkedUse(list, given, name, form.uses[i], *form.links)
                        : addUse(list, given, name, form.uses[i], entry.anyStrides));
   }

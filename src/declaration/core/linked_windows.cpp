@@ -52,6 +52,12 @@ std::optional<PatchRule> Windowed::linksOf(const Shape& outer, const Shape& inne
 void Windowed::checkFollowOn(const Window& window, int dim, Index outer, Index inner) const {
   if (!isLinkedDim(window) && !lists().links()->joins(dim))
     return;
+  if (window.stride > 1 && lists().links()->meetOnPoints())
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("{} has stride {} in spatial dimension {}, but patches are folded on "
+                            "points, about which a coarser field has none; use windows of stride "
+                            "1, or a fold between points",
+                            title(), window.stride, dim));
   const Interval reached = windowInput(window, {0, inner});
   if (!isLinkedDim(window) && (reached.begin < 0 || reached.end > outer))
     throw Error(TENON_ERR_SUPPORT,

@@ -26,6 +26,7 @@ struct LayerDescription {
   std::vector<std::pair<std::string, SettingValue>> settings; // those that were set
   std::optional<Layout> output;
   std::vector<Node> nodes;
+  MeshLists lists = {}; // that a program has handed over; no part of a file
 };
 
 struct LayerDescription::Node {

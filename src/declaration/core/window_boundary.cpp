@@ -103,9 +103,13 @@ struct ChannelLists {
 
   template <class Condition>
   bool anyOf(Condition isSuch) const {
-    const auto has = [&](const SpatialModes& modes) { return std::ranges::any_of(modes, isSuch); };
-    return std::ranges::any_of(each, has) ||
-           std::ranges::any_of(some, has, &std::pair<Interval, SpatialModes>::second);
+    return std::ranges::any_of(each, isSuch) ||
+           std::ranges::any_of(some, isSuch, &std::pair<Interval, SpatialModes>::second);
+  }
+  template <class Condition>
+  bool allOf(Condition isSuch) const {
+    return std::ranges::all_of(each, isSuch) &&
+           std::ranges::all_of(some, isSuch, &std::pair<Interval, SpatialModes>::second);
   }
   bool isForAll() const { return each.size() == 1 && some.empty(); }
   const SpatialModes& at(Index channel) const {
@@ -152,13 +156,18 @@ void Windowed::readBoundary(std::vector<Window>& windows) const {
     given.fail(TENON_ERR_ARG, fmt::format("has modes for {} channels, and names channel {}; "
                                           "channels are counted from 0",
                                           lists.each.size(), *ends.rbegin() - 1));
-  const auto isLinked = [](const Sides& sides) { return sides.low == Boundary::Linked; };
-  if (!lists.isForAll() && lists.anyOf(isLinked))
-    given.fail(TENON_ERR_SUPPORT, "has the mode linked in lists of channels; links fill the halos "
-                                  "of all channels, so give one list for all");
   for (std::size_t d = 0; d < windows.size(); ++d) {
     Window& window = windows[d];
-    if (!lists.isForAll()) {
+    const auto isLinked = [&](const SpatialModes& modes) {
+      return modes[d].low == Boundary::Linked;
+    };
+    const bool areLinked = lists.anyOf(isLinked);
+    if (areLinked && !lists.allOf(isLinked))
+      given.fail(TENON_ERR_SUPPORT,
+                 fmt::format("has the mode linked for some channels in spatial dimension {}, and "
+                             "another for others; links fill the halos of all channels",
+                             d));
+    if (!lists.isForAll() && !areLinked) {
       Index begin = 0;
       for (const Index end : ends) {
         window.bands.push_back({end, lists.at(begin)[d].low, lists.at(begin)[d].high});
@@ -167,16 +176,19 @@ void Windowed::readBoundary(std::vector<Window>& windows) const {
       joinNones(window.bands, &ModeBand::low, padsWithZeros(), given);
       joinNones(window.bands, &ModeBand::high, padsWithZeros(), given);
     }
-    window.lowMode = lists.isForAll() ? lists.at(0)[d].low : window.bands.front().low;
-    window.highMode = lists.isForAll() ? lists.at(0)[d].high : window.bands.front().high;
+    window.lowMode = window.bands.empty() ? lists.at(0)[d].low : window.bands.front().low;
+    window.highMode = window.bands.empty() ? lists.at(0)[d].high : window.bands.front().high;
   }
 }
 
 void Windowed::checkBoundaryChannels(Index channels) const {
   const std::vector<Window> all = windows();
-  if (all.empty() || all.front().bands.empty())
+  // Each dimension that is not linked has the same bands.
+  const auto banded =
+      std::ranges::find_if(all, [](const Window& window) { return !window.bands.empty(); });
+  if (banded == all.end())
     return;
-  const std::vector<ModeBand>& bands = all.front().bands;
+  const std::vector<ModeBand>& bands = banded->bands;
   const bool isOpen = bands.back().end == kOpenEnd;
   const Index named = isOpen && bands.size() > 1 ? bands[bands.size() - 2].end : bands.back().end;
   if (isOpen ? named != kOpenEnd && named > channels : named != channels)

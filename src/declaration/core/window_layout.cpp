@@ -177,7 +177,7 @@ std::string describe(const std::vector<Window>& windows) {
       acrossDims(windows, ",", [](const Window& w) { return std::string(w.ceil ? "up" : "down"); });
   text += dilation == "1" ? "" : ", dilation " + dilation;
   text += padding == "0" ? "" : ", padding " + padding;
-  text += modes == "none" || !windows.front().bands.empty() ? "" : ", boundary " + modes;
+  text += modes == "none" || haveModesByChannel(windows) ? "" : ", boundary " + modes;
   return text + (ceil == "down" ? "" : ", output rounded " + ceil);
 }
 

@@ -341,7 +341,7 @@ std::string Windowed::windowText() const {
   const auto constant = settings().find("boundary_constant");
   const std::vector<Window> all = windows();
   return describe(all) +
-         (all.front().bands.empty() ? "" : fmt::format(", boundary {}", text("boundary"))) +
+         (haveModesByChannel(all) ? fmt::format(", boundary {}", text("boundary")) : "") +
          (isFilled() ? ", halos as filled" : "") +
          (constant ? fmt::format(", boundary constant {}", std::get<double>(*constant)) : "");
 }

@@ -38,7 +38,8 @@ constexpr OptionSpec kConvolutionSettings[] = {
     kGroupsSetting,
     kBiasSetting,
     {"overlap", OptionSpec::Choice, "auto",
-     "overlap of computation with the halo exchange; auto: where it is predicted to save time",
+     "overlap of computation with the halo exchange; auto: where it is predicted to save time, and "
+     "not on linked patches",
      "auto|on|off"},
 };
 
@@ -110,14 +111,15 @@ private:
         choice.arrives || !sameHolding(inputs.front(), plain)
             ? "its input needs more than a halo exchange (choose a signature that uses the input "
               "layout, or add a repartition before it)"
-        : lists().links() ? "linked patches are filled by one exchange"
         : callersValues() ? "sides with boundary mode \"values\" are filled after the halo exchange"
                           : nullptr;
     if (obstacle && text("overlap") == "on")
       throw Error(TENON_ERR_SUPPORT, fmt::format("{}: overlap \"on\" is not possible because {}; "
                                                  "set it to \"auto\" or \"off\"",
                                                  title(), obstacle));
-    return !obstacle;
+    // Linked patches are many small ones on a rank, and one exchange fills all their sides: strips of each take longer,
+    // unless patches are large.
+    return !obstacle && (!lists().links() || text("overlap") == "on");
   }
 };
 

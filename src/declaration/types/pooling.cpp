@@ -37,7 +37,7 @@ constexpr OptionSpec kCeilSetting = {"ceil", OptionSpec::Flag, "false",
 constexpr OptionSpec kMaximumSettings[] = {
     kKernelSetting,      kStrideSetting,   kDilationSetting,         kPaddingSetting,
     kPaddingHighSetting, kBoundarySetting, kBoundaryConstantSetting, kOutputCutsSetting,
-    kCeilSetting,        kFilledSetting};
+    kCeilSetting,        kFilledSetting,   kVectorsSetting};
 constexpr OptionSpec kAverageSettings[] = {
     kKernelSetting,
     kStrideSetting,
@@ -49,6 +49,7 @@ constexpr OptionSpec kAverageSettings[] = {
     kOutputCutsSetting,
     kCeilSetting,
     kFilledSetting,
+    kVectorsSetting,
     {"include_padding", OptionSpec::Flag, "true",
      "divide by the size of the window, padding included, and not by what lies in the domain"}};
 

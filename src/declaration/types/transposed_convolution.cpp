@@ -35,6 +35,7 @@ constexpr OptionSpec kTransposedConvolutionSettings[] = {
      nullptr, atLeast(0)},
     kBoundarySetting,
     kOutputCutsSetting,
+    kVectorsSetting,
     kGroupsSetting,
     kBiasSetting,
 };

@@ -54,6 +54,9 @@ public:
           fmt::format("the network has {}, but shapes of {} were given; set input_shapes of "
                       "the plan to one for each; `tenon plan network` plans networks of one input",
                       counted(declared->inputCount(), "input"), inputs_.size()));
+    network_.hasLists = std::ranges::any_of(file.nodes, [](const LayerDescription::Node& node) {
+      return !node.layer.lists.describe().empty();
+    });
     if (file.nodes.empty())
       throw Error(TENON_ERR_SUPPORT, "the network has no layers; a plan needs at least one");
     for (std::size_t n = 0; n < file.nodes.size(); ++n)
@@ -78,25 +81,24 @@ private:
           fmt::format("layer {} has type \"{}\"; a plan needs layers of the library that do "
                       "not contain others",
                       name, layer.type));
-    if (made->takesLists())
-      throw Error(
-          TENON_ERR_SUPPORT,
-          fmt::format("layer {} has type \"{}\", whose rows lie as the lists of a mesh say; "
-                      "a plan has nothing to choose there, so set the network up without "
-                      "one, and plan its parts on grids for themselves",
-                      name, layer.type));
+    if (made->takesLists() && layer.lists.describe().empty())
+      throw Error(TENON_ERR_SUPPORT,
+                  fmt::format("layer {} has type \"{}\", which works with lists of a mesh, but has "
+                              "none; plan the network in the program that has them "
+                              "(TenonLayerSetEdges(), TenonLayerSetIndexMap())",
+                              name, layer.type));
+    if (layer.type == "linkedhalo")
+      throw Error(TENON_ERR_SUPPORT,
+                  fmt::format("layer {} has type \"linkedhalo\", whose output has a halo that "
+                              "plans do not carry on; set the network up without one",
+                              name));
+    made->lists() = layer.lists;
+    // Rows go back to the field that the layout says.
+    if (network_.hasLists && layer.output)
+      made->setOutputLayout(*layer.output);
     made->setTitle("layer " + name);
     for (const auto& [key, value] : layer.settings)
       made->set(key, value);
-    if (made->settings().has("boundary") &&
-        made->value<std::string>("boundary").find(boundaryName(Boundary::Linked)) !=
-            std::string::npos)
-      throw Error(
-          TENON_ERR_SUPPORT,
-          fmt::format("layer {} has boundary mode \"linked\"; how patches are joined is not "
-                      "known to a plan, and patches lie as their links say, so set the "
-                      "network up without one",
-                      name));
     return made;
   }
 
@@ -149,11 +151,15 @@ private:
       readsInput |= place.layer < 0;
     }
     const Shape shape = declaration->outputShape(shapes);
-    checkForm(*declaration, shapes);
+    // Rows lie as their lists say, and not on one process: such networks are laid out when they are priced.
+    if (!network_.hasLists)
+      checkForm(*declaration, shapes);
     // A layer of its own is what can gain from another word than the layer before it: it has
-    // parameters, joins several inputs or stands where the network's input enters.
+    // parameters, joins several inputs or stands where the network's input enters; and what has to lie as lists say
+    // must not bind the layer before it.
     const bool hasParameters = !declaration->rows(shapes).front().parameters.empty();
-    if (hasParameters || reads.size() > 1 || readsInput)
+    if (hasParameters || reads.size() > 1 || readsInput ||
+        (network_.hasLists && isBound(*declaration)))
       places_.push_back(addLayer(nameOf(layer, node), declaration, reads, shapes, shape));
     else {
       DeclaredLayer& before = network_.layers[reads.front().layer];
@@ -194,6 +200,10 @@ private:
 };
 
 } // namespace
+
+bool isBound(const Declaration& layer) {
+  return layer.takesLists() || layer.type() == "rows";
+}
 
 void refuseRecomputation(const std::string& title) {
   throw Error(TENON_ERR_SUPPORT,

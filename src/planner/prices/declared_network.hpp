@@ -49,18 +49,22 @@ struct DeclaredNetwork {
   DeclaredMove result = {};             // the move of the network's output, to -1
   // In the order in which they run; none of a table of sizes, whose layers do not run.
   std::vector<DeclaredNode> nodes = {};
+  bool hasLists = false;     // of a mesh, or links of patches
   Index elementBytes = 4;    // the size of an element
   bool savesRounded = false; // what adjoints read is kept in bfloat16
 };
 
 // The network of a description; `inputs` are the shapes of its inputs, with the batch. Throws
 // TENON_ERR_SUPPORT for layers of user types, for containers within others, for containers that
-// recompute, for several outputs and where there are no layers, TENON_ERR_SHAPE for another number
-// of inputs; and whatever a layer throws that does not fit its input.
+// recompute, for several outputs, where there are no layers, and for layers that work with lists of a mesh and have none;
+// TENON_ERR_SHAPE for another number of inputs; and whatever a layer throws that does not fit its input.
 DeclaredNetwork declareNetwork(const LayerDescription& network, const std::vector<Shape>& inputs);
 inline DeclaredNetwork declareNetwork(const LayerDescription& network, const Shape& input) {
   return declareNetwork(network, std::vector<Shape>{input});
 }
+// Whether the layer has no choice in a network with lists of a mesh: its rows lie as lists say, or are numbered block by
+// block, so that they are others on other blocks ("rows", which is known by its name here).
+bool isBound(const Declaration& layer);
 // Throws TENON_ERR_SUPPORT for a container that recomputes: neither the time nor the memory of that
 // is priced.
 [[noreturn]] void refuseRecomputation(const std::string& title);

@@ -16,20 +16,37 @@ double OwnModel::bytesOf(const Layout& layout) const {
   return double(network_.elementBytes) * double(mostElements(layout));
 }
 
-// Found on one process, since it does not depend on where things lie.
-OwnModel::Kept OwnModel::keptOf(const Declaration& declaration,
-                                const std::vector<Shape>& inputs) const {
+namespace {
+
+Layouts onOneProcess(const std::vector<Shape>& shapes) {
   const GridPtr one = Grid::make({1});
-  Layouts given;
-  for (const Shape& shape : inputs)
-    given.push_back(Layout({.shape = shape, .grid = one, .properties = {Property::broadcast()}}));
+  Layouts layouts;
+  for (const Shape& shape : shapes)
+    layouts.push_back(Layout({.shape = shape, .grid = one, .properties = {Property::broadcast()}}));
+  return layouts;
+}
+
+double elementsOf(const Layout& layout, int rank) {
+  return double(elements(layout.boxOfRank(rank)));
+}
+
+int rankWithMost(const Layout& layout) {
+  return *std::ranges::max_element(layout.grid().ranks(), {},
+                                   [&](int rank) { return elementsOf(layout, rank); });
+}
+
+} // namespace
+
+// Found where the layer's inputs are given, since it does not depend on where things lie: on one process, or at home.
+OwnModel::Kept OwnModel::keptOf(const Declaration& declaration, const Layouts& given) const {
   const Form form = declaration.form(given, {});
+  const int rank = rankWithMost(form.output);
   Layouts storage;
   for (const ParameterForm& parameter : form.parameters)
     storage.push_back(parameter.use);
   const MapList list = declaration.maps(form, storage);
   Kept kept;
-  double others = double(list.keptBytes(0, network_.elementBytes));
+  double others = double(list.keptBytes(rank, network_.elementBytes));
   for (ValueId v = 0; v < static_cast<ValueId>(list.values().size()); ++v) {
     const Value& value = list.values()[v];
     if (!value.kept)
@@ -47,18 +64,20 @@ OwnModel::Kept OwnModel::keptOf(const Declaration& declaration,
     kept.output |= isOutput;
     kept.input |= isInput;
     if (isInput || isOutput)
-      others -= bytesOf(value.layout);
+      others -= double(network_.elementBytes) * elementsOf(value.layout, rank);
   }
-  kept.perOutput = std::max(0.0, others) / double(std::max<Index>(1, mostElements(form.output)));
+  kept.perOutput = std::max(0.0, others) / std::max(1.0, elementsOf(form.output, rank));
   return kept;
 }
 
-std::vector<OwnModel::Kept> OwnModel::keptOf(const DeclaredLayer& layer) const {
-  std::vector<Kept> kept = {keptOf(*layer.declaration, layer.inputs)};
+std::vector<OwnModel::Kept> OwnModel::keptOf(const DeclaredLayer& layer, const Home* home) const {
+  std::vector<Kept> kept = {
+      keptOf(*layer.declaration, home ? home->uses : onOneProcess(layer.inputs))};
   std::vector<Shape> outputs = {layer.declaration->outputShape(layer.inputs)};
   for (const Follower& follower : layer.followers) {
     const std::vector<Shape> read = {outputs[follower.reads]};
-    kept.push_back(keptOf(*follower.declaration, read));
+    kept.push_back(keptOf(*follower.declaration,
+                          home ? Layouts{home->outputs[follower.reads]} : onOneProcess(read)));
     outputs.push_back(follower.declaration->outputShape(read));
   }
   return kept;
@@ -147,11 +166,15 @@ Layouts OwnModel::runInputs(const std::vector<int>& words) const {
 // As a layer has it that reads these layouts and was told its word.
 Form OwnModel::runForm(int layer, int word, const Layouts& inputs) const {
   const Placed& here = placed(layer, word);
+  const Kind& kind = kinds_[kindOf_[layer]];
+  const bool isListed = liesAsListed(kind, word);
   const DeclaredLayer& declared = network_.layers[layer];
   Layouts used = inputs;
   for (std::size_t i = 0; i < std::min(here.uses.size(), used.size()); ++i)
-    used[i] = withCutsOf(inputs[i], layoutLike(here.uses[i].withoutHalos(), inputs[i].shape(),
-                                               declared.declaration->title()));
+    used[i] = isListed
+                  ? kind.home->uses[i]
+                  : withCutsOf(inputs[i], layoutLike(here.uses[i].withoutHalos(), inputs[i].shape(),
+                                                     declared.declaration->title()));
   Choice choice{.letters = here.signature, .arrives = !(used == inputs)};
   if (here.isBalanced)
     choice.cuts = OutputCuts::Balanced;

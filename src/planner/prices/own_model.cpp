@@ -68,6 +68,7 @@ OwnModel::OwnModel(DeclaredNetwork network, FineGrid grid, OwnRates rates, bool 
       sums_(rates_.links, grid_->size()) {
   // The fields come first, because they decide how many words there are. Layers follow in the order
   // of the network: each learns its cuts on a field's grid from the layers before it.
+  addHomes();
   addFields(inputChannels);
   for (const DeclaredLayer& layer : network_.layers)
     names_.push_back(layer.name);
@@ -93,10 +94,30 @@ void OwnModel::findAlike() {
         ends_.begin());
 }
 
+void OwnModel::addHomes() {
+  if (!network_.hasLists)
+    return;
+  Layouts inputs;
+  const auto add = [&](const std::optional<Layout>& pinned) {
+    if (!pinned)
+      throw Error(
+          TENON_ERR_STATE,
+          fmt::format("input {} of the network has no layout, but layers work with lists of "
+                      "a mesh, as which it must lie; pass the layouts of all inputs to "
+                      "TenonPlanSetInput() and TenonPlanSetInputAt()",
+                      inputs.size()));
+    inputs.push_back(*pinned);
+  };
+  add(task_.input);
+  for (const std::optional<Layout>& further : task_.furtherInputs)
+    add(further);
+  homes_ = homesOf(network_, inputs);
+}
+
 void OwnModel::addFields(bool inputChannels) {
   // Input and output of a network often lie on one grid with the same properties, and then have the
   // same words.
-  const auto add = [&](const char* name, const std::optional<Layout>& pinned) {
+  const auto add = [&](const std::string& name, const std::optional<Layout>& pinned) {
     if (!pinned ||
         std::any_of(fields_.begin(), fields_.end(), [&](Field& f) { return f.isLike(*pinned); }))
       return;
@@ -105,13 +126,18 @@ void OwnModel::addFields(bool inputChannels) {
   };
   add("input", task_.input);
   add("output", task_.output);
+  for (const ListedField& listed : listedFields(network_, homes_, {task_.input, task_.output}))
+    add(listed.name, listed.layout);
 }
 
 void OwnModel::addKinds() {
   std::map<std::string, int> known;
   std::vector<std::vector<Kept>> kept;
+  const auto homeOf = [&](const DeclaredLayer& layer) {
+    return homes_.empty() ? nullptr : &homes_[&layer - network_.layers.data()];
+  };
   for (const DeclaredLayer& layer : network_.layers)
-    kept.push_back(keptOf(layer));
+    kept.push_back(keptOf(layer, homeOf(layer)));
   const auto readKept = findReadKept(kept);
   for (const DeclaredLayer& layer : network_.layers) {
     const auto number = static_cast<std::size_t>(&layer - network_.layers.data());
@@ -123,6 +149,11 @@ void OwnModel::addKinds() {
       key += fmt::format(" [{}]", fmt::join(input, ","));
     for (const Follower& follower : layer.followers)
       key += fmt::format("; {} of {}", follower.declaration->agreedText(), follower.reads);
+    // Layers of a network with lists differ in their homes, too, whose text leaves nothing out but cuts.
+    if (const Home* home = homeOf(layer))
+      for (const Layouts& all : {home->uses, home->outputs})
+        for (const Layout& layout : all)
+          key += fmt::format("; {} {}", layout.describe(), numberOfLayout(layout));
     for (const bool isKept : readKept[number])
       key += isKept ? " kept" : " read";
     const auto [at, isNew] = known.emplace(key, static_cast<int>(kinds_.size()));
@@ -130,6 +161,7 @@ void OwnModel::addKinds() {
     if (!isNew)
       continue;
     Kind kind{.layer = &layer,
+              .home = homeOf(layer),
               .table = layer.declaration->rows(layer.inputs),
               .kept = kept[number],
               .readIsKept = readKept[number],
@@ -210,6 +242,8 @@ std::string OwnModel::text(int layer, int word) const {
     return CostModel::text(layer, word);
   const Field& field = fields_[own->field];
   const Kind& kind = kinds_[kindOf_[layer]];
+  if (liesAsListed(kind, word))
+    return fmt::format("{}:{}", field.name(), kListedEnd);
   WordRows rows;
   // A word that the layer cannot have is named by what it would do to the field.
   if (!rowsOf(kind, word, rows).empty())
@@ -278,6 +312,9 @@ Parts OwnModel::parts(int layer, int word) const {
   // On the grid of a field an axis counts for what it does to the layer, not for what it did to the
   // field.
   const Placed& here = placed(layer, word);
+  if (!homes_.empty() && isBound(*asked.declaration))
+    return {.batch = here.fault.empty() ? here.outputs.front().grid().size() : 1,
+            .spatial = std::vector<Index>(asked.splitDims, 1)};
   Parts parts{.spatial = std::vector<Index>(asked.splitDims, 1)};
   WordRows rows;
   rowsOf(kinds_[kindOf_[layer]], word, rows);
@@ -314,7 +351,8 @@ Layout OwnModel::inputLayout(const Kind& kind, int word, const WordRows& rows,
     properties.push_back(row->inputs[std::min(input, row->inputs.size() - 1)]);
   const Shape& shape = kind.layer->inputs[input];
   if (const FieldWord* own = fieldWord(word))
-    return fields_[own->field].layout(shape, properties);
+    return fields_[own->field].layout(shape, properties,
+                                      kind.home ? &kind.home->uses[input] : nullptr);
   LayoutSpec spec{.shape = shape, .grid = grid_, .properties = std::move(properties)};
   spec.splitAxes.resize(shape.size());
   for (int axis = 0; axis < grid().axes(); ++axis) {
@@ -369,12 +407,15 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
   if (placed.isBalanced)
     if (std::string fault = whyNotBalanced(kind, plainWord(word)); !fault.empty())
       return fault;
+  const bool isListed = liesAsListed(kind, word);
+  if (kind.home && isBound(*layer.declaration) && !isListed)
+    return "it lies as the lists of the mesh say";
   WordRows rows;
-  if (std::string fault = rowsOf(kind, word, rows); !fault.empty())
+  if (std::string fault = rowsOf(kind, word, rows); !fault.empty() && !isListed)
     return fault;
   const FieldWord* own = fieldWord(word);
   // A solver may have processes without a part, and a layer that stays has none there either.
-  const bool mayBeEmpty = own && fields_[own->field].hasEmptyParts();
+  const bool mayBeEmpty = own && (fields_[own->field].hasEmptyParts() || kind.home);
   if (!own)
     // The output is not laid out yet, but its channels are known.
     if (const Parts all = grid().parts(words()[plainWord(word)], layer.splitDims);
@@ -383,12 +424,15 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
                          all.channels / all.inputs);
   Layouts inputs;
   for (std::size_t input = 0; input < layer.inputs.size(); ++input) {
-    inputs.push_back(inputLayout(kind, word, rows, input));
+    inputs.push_back(isListed ? kind.home->uses[input] : inputLayout(kind, word, rows, input));
     if (std::string fault = emptyPart(inputs.back(), "input"); !fault.empty() && !mayBeEmpty)
       return fault;
   }
-  placed.signature = signatureOf(rows, own ? 0 : words()[plainWord(word)].space);
-  Choice choice{.grid = own ? fields_[own->field].grid() : grid_, .letters = placed.signature};
+  if (!isListed)
+    placed.signature = signatureOf(rows, own ? 0 : words()[plainWord(word)].space);
+  Choice choice{.letters = placed.signature};
+  if (!isListed)
+    choice.grid = own ? fields_[own->field].grid() : grid_;
   if (placed.isBalanced)
     choice.cuts = OutputCuts::Balanced;
   const Form form = layer.declaration->form(inputs, choice);
@@ -398,6 +442,9 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
   if (std::string fault = emptyPart(form.output, "output"); !fault.empty() && !mayBeEmpty)
     return fault;
   placed.uses = form.uses;
+  // Links fill halos within the layer.
+  if (form.links)
+    placed.uses.front() = form.uses.front().withoutHalos();
   placed.outputs = {form.output};
   addCosts(kind, form, placed);
   // The cotangent goes through the followers if the layer has any use for it: parameters of its
@@ -409,6 +456,28 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
     for (const Layout& output : placed.outputs)
       fields_[own->field].learn(output);
   return {};
+}
+
+// A layer with lists lies as they say, which is on the grid of a field on which nothing is changed.
+bool OwnModel::liesAsListed(const Kind& kind, int word) const {
+  const FieldWord* own = fieldWord(word);
+  return own && kind.home && isBound(*kind.layer->declaration) && word == plainWord(word) &&
+         own->letters.find_first_not_of('k') == std::string::npos &&
+         fields_[own->field].isLike(kind.home->uses.front());
+}
+
+void OwnModel::addListed(const Declaration& declaration, const Form& form, bool hasCotangent,
+                         Placed& placed) const {
+  if (!declaration.takesLists() && !form.links)
+    return;
+  const MapList list = declaration.maps(form, declaration.storageLayouts(form));
+  for (const OperatorEntry& op : list.operators()) {
+    if (!goesByLists(op))
+      continue;
+    placed.listed.push_back({&LayerParts::forward, op, false});
+    if (trains() && hasCotangent)
+      placed.listed.push_back({&LayerParts::backward, op, true});
+  }
 }
 
 double OwnModel::there(const Layout& from, const Layout& to, Looks looks) const {
@@ -432,6 +501,7 @@ double OwnModel::there(const Layout& from, const Layout& to, Looks looks) const 
 void OwnModel::addCosts(const Kind& kind, const Form& form, Placed& placed) const {
   const DeclaredLayer& layer = *kind.layer;
   addKernels(*layer.declaration, form, wantsCotangent(layer), placed);
+  addListed(*layer.declaration, form, wantsCotangent(layer), placed);
   // An input that is not pinned is where it is wanted, so only its halo has to travel.
   if (const Layout& use = form.uses.front(); layer.readsInput && !task_.input && use.hasHalos())
     placed.moves.push_back({&LayerParts::forward, use.withoutHalos(), use});
@@ -454,8 +524,9 @@ void OwnModel::follow(const Kind& kind, bool hasCotangent, Placed& placed) const
     const Follower& follower = kind.layer->followers[f];
     const Layout read = placed.outputs[follower.reads];
     const Form form = follower.declaration->form({read}, {});
-    const Layout& use = form.uses.front();
+    const Layout use = form.links ? form.uses.front().withoutHalos() : form.uses.front();
     addKernels(*follower.declaration, form, hasCotangent, placed);
+    addListed(*follower.declaration, form, hasCotangent, placed);
     placed.moves.push_back({&LayerParts::forward, read, use});
     if (trains() && hasCotangent)
       placed.moves.push_back({&LayerParts::backward, use.dual(), read.dual()});
@@ -540,6 +611,9 @@ LayerParts OwnModel::partsBy(int layer, int word, Looks looks) const {
   if (isNew) {
     for (const InnerMove& move : placed.moves)
       parts.*move.part += there(move.from, move.to, looks);
+    for (const ListedMove& move : placed.listed)
+      parts.*move.part +=
+          priceOfLists(move.op, move.adjoint, network_.elementBytes, rates_.links, looks);
     const double share = 1 / static_cast<double>(task_.stepsPerEvaluation);
     parts = {share * parts.forward, share * parts.backward, share * parts.gradients};
   }

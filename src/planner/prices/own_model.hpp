@@ -29,6 +29,10 @@
 // layer, with one word, so that moves from and to it are priced and certified like others. Its
 // process grid gives every layer further words (field_words.hpp), so that a layer may stay where
 // the field lies.
+//
+// Lists of a mesh. A network with layers that work with them needs pinned inputs, and each of its layers has a home
+// (listed_moves.hpp), whose cuts it keeps on that grid. A layer with lists stays there: it has one word. What goes by
+// lists within a layer is priced as an exchange of these messages.
 #pragma once
 
 #include "machine/price.hpp"
@@ -36,6 +40,7 @@
 #include "planner/prices/declared_network.hpp"
 #include "planner/prices/field_words.hpp"
 #include "planner/prices/kernel_cost.hpp"
+#include "planner/prices/listed_moves.hpp"
 #include "planner/prices/run_memory.hpp"
 #include "planner/prices/volume_bound.hpp"
 #include "planner/prices/word_rows.hpp"
@@ -77,7 +82,8 @@ inline constexpr double kOnceBytes = 10 * 0x1p20;
 
 class OwnModel : public CostModel {
 public:
-  // Throws TENON_ERR_SHAPE for a pinned layout of another shape.
+  // Throws TENON_ERR_SHAPE for a pinned layout of another shape, and TENON_ERR_STATE if a network with lists has an
+  // input that is not pinned.
   OwnModel(DeclaredNetwork network, FineGrid grid, OwnRates rates, bool inputChannels = true,
            OwnTask task = {});
 
@@ -115,12 +121,19 @@ private:
     double LayerParts::*part;
     Layout from, to;
   };
+  // What goes by lists within a layer or a follower.
+  struct ListedMove {
+    double LayerParts::*part;
+    OperatorEntry op;
+    bool adjoint;
+  };
   // A layer under a word.
   struct Placed {
     Layouts uses, outputs; // the layer's output, and those of its followers
     std::string signature, fault;
     LayerParts kernels = {};
     std::vector<InnerMove> moves = {};
+    std::vector<ListedMove> listed = {};
     double bytes = 0;
     double turnBytes = 0;                 // the most that the layer needs for a while
     std::vector<double> outputBytes = {}; // of each output
@@ -136,6 +149,7 @@ private:
   // Layers that differ in nothing but their names.
   struct Kind {
     const DeclaredLayer* layer = nullptr;
+    const Home* home = nullptr; // none: the network has no lists
     SignatureTable table;
     std::vector<Kept> kept;       // of the layer and its followers
     std::vector<bool> readIsKept; // of each output: whether the adjoint of a reader reads it
@@ -158,18 +172,22 @@ private:
   // The second half of the words are those of the first with outputs that are cut in balance.
   int plainWord(int word) const { return word % firstExtra(); }
   const FieldWord* fieldWord(int word) const; // null: one of the fine grid
+  void addHomes();
   void addFields(bool inputChannels);
   void addKinds();
   int addPinnedEnd(std::string name, const Layout& layout);
   void addPinnedEnds();
   Placed place(const Kind& kind, int word);
   std::string addForm(const Kind& kind, int word, Placed& placed);
+  bool liesAsListed(const Kind& kind, int word) const;
+  void addListed(const Declaration& declaration, const Form& form, bool hasCotangent,
+                 Placed& placed) const;
   std::string whyNotBalanced(const Kind& kind, int word) const;
   std::string rowsOf(const Kind& kind, int word, WordRows& rows) const;
   Layout inputLayout(const Kind& kind, int word, const WordRows& rows, std::size_t input) const;
   void addCosts(const Kind& kind, const Form& form, Placed& placed) const;
-  Kept keptOf(const Declaration& declaration, const std::vector<Shape>& inputs) const;
-  std::vector<Kept> keptOf(const DeclaredLayer& layer) const;
+  Kept keptOf(const Declaration& declaration, const Layouts& given) const;
+  std::vector<Kept> keptOf(const DeclaredLayer& layer, const Home* home) const;
   std::vector<std::vector<bool>> findReadKept(const std::vector<std::vector<Kept>>& kept) const;
   double parameterCopies(const Layout& use) const;
   double turnBytes(const std::vector<int>& words) const;
@@ -198,7 +216,8 @@ private:
   LinkRates bestLinks_;
   OwnTask task_;
   GridPtr grid_;
-  std::vector<Field> fields_;           // grids of pinned ends
+  std::vector<Home> homes_;             // by layer; none: the network has no lists
+  std::vector<Field> fields_;           // grids of pinned ends, and of lists
   std::vector<FieldWord> fieldWords_;   // behind the words of the fine grid
   std::vector<int> kindOf_;             // by layer
   mutable std::vector<Kind> kinds_;     // their seconds are found when they are asked for

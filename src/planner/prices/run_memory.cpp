@@ -51,8 +51,10 @@ Route RunMemory::routeOf(const Layout& from, const Layout& to) const {
 
 void RunMemory::derive() {
   for (const OperatorEntry& op : list_.operators())
-    if (op.kind == OperatorKind::Conversion || op.kind == OperatorKind::Exchange ||
-        op.kind == OperatorKind::Maximum)
+    if (goesByLists(op))
+      listed_.push_back(mostTraffic(op));
+    else if (op.kind == OperatorKind::Conversion || op.kind == OperatorKind::Exchange ||
+             op.kind == OperatorKind::Maximum)
       routes_.push_back(routeOf(op.from, op.to));
   if (!task_.trains) {
     passes_.push_back(applyPass(list_, Order::Moved, When::Inference));
@@ -134,6 +136,9 @@ RunBytes RunMemory::of(int rank) const {
       bytes.messages += bytesOf(value.layout, rank);
   for (const Route& route : routes_)
     bytes.messages += carriedBytes(route, rank);
+  for (const ListedTraffic& listed : listed_)
+    bytes.messages +=
+        double(task_.elementBytes * (listed.sent.elements + listed.received.elements));
   for (const HeldParameter& parameter : parameters_)
     addParameter(parameter, rank, bytes);
   return bytes;

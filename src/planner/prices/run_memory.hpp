@@ -7,6 +7,7 @@
 #include "declaration/core/declaration.hpp"
 #include "declaration/core/pass.hpp"
 #include "machine/route.hpp"
+#include "planner/prices/listed_moves.hpp"
 
 #include <functional>
 #include <memory>
@@ -66,7 +67,8 @@ private:
   RunTask task_;
   MapList list_;
   std::vector<HeldParameter> parameters_;
-  std::vector<Route> routes_; // of the operators
+  std::vector<Route> routes_;         // of the operators
+  std::vector<ListedTraffic> listed_; // of those that go by lists, at most
   std::vector<Pass> passes_;
 };
 

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Counts what goes by lists from the schedules that run, and lays a network out as it is without a plan. Lists are of one
+// rank: of an index map only that rank counts exactly, and others have the most that any sends.
+#include "planner/prices/listed_moves.hpp"
+
+#include "sys/errors/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+// The rates between the two ranks of a grid that are furthest from each other.
+LinkRates ratesAcross(const Grid& grid, const LinkRates& rates) {
+  if (rates.levels.empty())
+    return rates;
+  std::size_t level = rates.levels.size();
+  for (int rank : grid.ranks())
+    level = std::min(level, rates.levelBetween(grid.ranks().front(), rank));
+  return rates.onLevel(level);
+}
+
+// The domain and the range of the map, whichever way it is applied.
+std::pair<Layout, Layout> endsOf(const OperatorEntry& op) {
+  if (op.kind == OperatorKind::IndexSum)
+    return {op.to.dual(), op.from.dual()};
+  return {op.from, op.to};
+}
+
+// The elements for one index of the joint dimensions, of a rank that has most.
+Index mostInner(const IndexMap& map, const Layout& domain) {
+  Index most = 0;
+  for (int rank : domain.grid().ranks()) {
+    const Box box = domain.boxOfRank(rank);
+    Index inner = 1;
+    for (int d = 0; d < domain.rank(); ++d)
+      if (std::ranges::find(map.jointDims(), d) == map.jointDims().end())
+        inner *= box[d].size();
+    most = std::max(most, inner);
+  }
+  return most;
+}
+
+} // namespace
+
+ListedTraffic listedTraffic(const OperatorEntry& op, bool adjoint, int rank) {
+  const auto [domain, range] = endsOf(op);
+  const IndexMapPtr map = op.rule ? makeLinkedMap(*op.rule, domain, range, rank) : op.map;
+  const Schedule schedule = map->schedule(domain, range, rank);
+  ListedTraffic traffic{sentTraffic(schedule, rank), receivedTraffic(schedule, rank)};
+  if (adjoint != (op.kind == OperatorKind::IndexSum))
+    std::swap(traffic.sent, traffic.received);
+  return traffic;
+}
+
+ListedTraffic mostTraffic(const OperatorEntry& op) {
+  const Traffic one = op.map->most();
+  const Traffic most{one.messages, one.elements * mostInner(*op.map, endsOf(op).first)};
+  return {most, most};
+}
+
+double priceOfLists(const ListedTraffic& traffic, const Grid& grid, Index elementBytes,
+                    const LinkRates& rates) {
+  const LinkRates across = ratesAcross(grid, rates);
+  const auto& [sent, received] = traffic;
+  const Index messages = std::max(sent.messages, received.messages);
+  const double each = double(elementBytes);
+  return (messages > 0 ? across.latency : 0) + double(messages) * across.overhead +
+         double(std::max(sent.elements, received.elements)) * each / across.bandwidth +
+         double(sent.elements + received.elements) * each / across.copyBandwidth;
+}
+
+double priceOfLists(const OperatorEntry& op, bool adjoint, Index elementBytes,
+                    const LinkRates& rates, Looks looks) {
+  const Grid& grid = op.from.grid();
+  if (op.map)
+    return priceOfLists(mostTraffic(op), grid, elementBytes, rates);
+  double most = 0;
+  for (int position : positionsLookedAt(grid, looks))
+    most = std::max(most, priceOfLists(listedTraffic(op, adjoint, grid.rank(position)), grid,
+                                       elementBytes, rates));
+  return most;
+}
+
+namespace {
+
+Layouts withoutHalos(const Layouts& layouts) {
+  Layouts plain;
+  for (const Layout& layout : layouts)
+    plain.push_back(layout.withoutHalos());
+  return plain;
+}
+
+Home homeOf(const DeclaredLayer& layer, const Layouts& inputs) {
+  layer.declaration->checkLinks(inputs);
+  const Form form = layer.declaration->form(inputs, {});
+  Home home{withoutHalos(form.uses), {form.output}};
+  // Boundary values of the caller's are read as they lie.
+  for (std::size_t i = home.uses.size(); i < inputs.size(); ++i)
+    home.uses.push_back(inputs[i]);
+  for (const Follower& follower : layer.followers) {
+    const Layouts read{home.outputs[static_cast<std::size_t>(follower.reads)]};
+    follower.declaration->checkLinks(read);
+    home.outputs.push_back(follower.declaration->form(read, {}).output);
+  }
+  return home;
+}
+
+} // namespace
+
+std::vector<Home> homesOf(const DeclaredNetwork& network, const Layouts& inputs) {
+  std::vector<Home> homes;
+  for (int number = 0; number < static_cast<int>(network.layers.size()); ++number) {
+    const DeclaredLayer& layer = network.layers[number];
+    std::vector<std::optional<Layout>> reads(layer.inputs.size());
+    for (const DeclaredMove& read : network.reads)
+      if (read.to == number)
+        reads[read.input] = inputs.at(read.source);
+    for (const DeclaredMove& move : network.moves)
+      if (move.to == number)
+        reads[move.input] = homes[move.from].outputs[move.output];
+    Layouts given;
+    for (std::optional<Layout>& read : reads)
+      given.push_back(std::move(read).value());
+    homes.push_back(homeOf(layer, given));
+  }
+  return homes;
+}
+
+std::vector<ListedField> listedFields(const DeclaredNetwork& network,
+                                      const std::vector<Home>& homes,
+                                      const std::vector<std::optional<Layout>>& pinned) {
+  std::vector<ListedField> fields;
+  for (std::size_t layer = 0; layer < network.layers.size(); ++layer) {
+    if (!network.hasLists || !isBound(*network.layers[layer].declaration))
+      continue;
+    for (const Layout& layout : {homes[layer].uses.front(), homes[layer].outputs.front()}) {
+      const Layout plain = layout.withoutHalos();
+      const auto isLike = [&](const Layout& known) {
+        return known.grid() == plain.grid() && known.properties() == plain.properties();
+      };
+      if (std::ranges::none_of(fields, isLike, &ListedField::layout) &&
+          std::ranges::none_of(
+              pinned, [&](const std::optional<Layout>& end) { return end && isLike(*end); }))
+        fields.push_back(
+            {fields.empty() ? "mesh" : fmt::format("mesh{}", fields.size() + 1), plain});
+    }
+  }
+  return fields;
+}
+
+} // namespace tenon

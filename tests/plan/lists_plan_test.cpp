@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Plans of networks that work with lists of a mesh, or on patches that links join: what they predict is what the log
+// counts, what runs is what runs without a plan, and what has a choice can be chosen.
+#include "planned_network.hpp"
+#include "support/mesh_graph.hpp"
+#include "sys/log/log.hpp"
+
+#include "../layer/layer_run.hpp"
+
+#include <cstdio>
+#include <map>
+
+namespace tenon::test {
+namespace {
+
+// A network, and the layouts of its inputs.
+struct ListedCase {
+  std::function<Ref<Layer>()> make;
+  Layouts inputs;
+};
+
+Ref<LayerPlan> planOf(const ListedCase& c) {
+  const auto plan = makeRef<LayerPlan>(c.make(), c.inputs[0].shape()[0]);
+  for (std::size_t i = 0; i < c.inputs.size(); ++i)
+    plan->setInput(static_cast<int>(i), c.inputs[i]);
+  return plan;
+}
+
+std::vector<Ref<DTensor>> tensorsOf(const Layouts& layouts) {
+  std::vector<Ref<DTensor>> all;
+  for (const Layout& layout : layouts)
+    all.push_back(tensor(layout));
+  return all;
+}
+
+// Everything that a step gives, on all ranks.
+struct Results {
+  std::vector<double> y, dx, gradients;
+
+  explicit Results(Layer& network) {
+    const Layouts inputs = network.inputLayouts();
+    std::vector<Ref<DTensor>> x = tensorsOf(inputs), dx;
+    std::vector<const DTensor*> given;
+    std::vector<DTensor*> wanted;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      fillUniform(*x[i], kSeed, 100 + i, -1, 1);
+      given.push_back(x[i].get());
+      dx.push_back(tensor(inputs[i].dual()));
+      wanted.push_back(dx.back().get());
+    }
+    const Ref<DTensor> out = tensor(network.outputLayout(inputs)),
+                       dy = tensor(out->layout().dual());
+    fillUniform(*dy, kSeed, 200, -1, 1);
+    fillParameters(network);
+    network.zeroGradients();
+    network.apply(Inputs(given.data(), given.size()), *out);
+    network.applyAdjoint(*dy, InputCotangents(wanted.data(), wanted.size()));
+    y = gathered(*out);
+    for (const Ref<DTensor>& one : dx)
+      append(this->dx, gathered(*one));
+    for (const Ref<Parameter>& parameter : network.parameters())
+      append(gradients, gathered(parameter->direction()));
+  }
+
+private:
+  static void append(std::vector<double>& all, const std::vector<double>& more) {
+    all.insert(all.end(), more.begin(), more.end());
+  }
+};
+
+using Counts = std::map<std::string, PhaseCost>;
+
+// Of the second step, when parameters have been used once.
+Counts countedInOneStep(Layer& network) {
+  const Results first(network);
+  const Layouts inputs = network.inputLayouts();
+  const std::vector<Ref<DTensor>> x = tensorsOf(inputs);
+  std::vector<const DTensor*> given;
+  for (const Ref<DTensor>& one : x)
+    given.push_back(one.get());
+  const Ref<DTensor> y = tensor(network.outputLayout(inputs)), dy = tensor(y->layout().dual());
+  std::vector<DTensor*> none(x.size(), nullptr);
+  logEnable(true);
+  logReset();
+  network.apply(Inputs(given.data(), given.size()), *y);
+  network.applyAdjoint(*dy, InputCotangents(none.data(), none.size()));
+  for (const Ref<Parameter>& parameter : network.parameters())
+    parameter->direction();
+  logEnable(false);
+  Counts counts;
+  for (const EventRecord& record : logSnapshot())
+    counts[record.event] = {.messages = record.messages, .bytes = record.bytes};
+  return counts;
+}
+
+void expectPlanned(LayerPlan& plan, const ListedCase& c) {
+  plan.setUp();
+  const Counts counted = countedInOneStep(plan.layer());
+  Counts predicted;
+  const std::vector<LayerCost> costs = plan.costs(world()->rank(), false);
+  for (std::size_t node = 0; node < costs.size(); ++node)
+    predicted[plan.nodes()[node].layer->name()] += sumOf(costs[node]);
+  for (const auto& [name, sent] : predicted) {
+    ASSERT_TRUE(counted.count(name)) << name;
+    EXPECT_EQ(counted.at(name).messages, sent.messages) << name << "\n" << plan.layer().describe();
+    EXPECT_EQ(counted.at(name).bytes, sent.bytes) << name << "\n" << plan.layer().describe();
+  }
+  const Results got(plan.layer());
+  const Ref<Layer> plain = c.make();
+  plain->setUp(c.inputs);
+  const Results want(*plain);
+  ASSERT_NO_FATAL_FAILURE(expectNear(got.y, want.y, 1e-12, "y"));
+  ASSERT_NO_FATAL_FAILURE(expectNear(got.dx, want.dx, 1e-12, "dx"));
+  ASSERT_NO_FATAL_FAILURE(expectNear(got.gradients, want.gradients, 1e-11, "gradients"));
+}
+
+ListedCase meshNetwork(const MeshPart& part) {
+  return {[&part] {
+            const Ref<Layer> net = readNetwork(world(), TENON_TEST_NETWORKS "/mesh-gnn.json");
+            net->setDataType(TENON_FLOAT64);
+            net->setList("", "mesh", part.list);
+            return net;
+          },
+          {rowsLayout(part.targets.map->from(), {3}), rowsLayout(part.list->pattern(), {4})}};
+}
+
+TEST(ListedPlan, OfTheMeshNetworkPredictsWhatTheLogCounts) {
+  for (const bool anywhere : {false, true}) {
+    const MeshGraph graph(11, false);
+    const MeshPart part(world(), graph, 12, {.anywhere = anywhere});
+    const ListedCase c = meshNetwork(part);
+    const Ref<LayerPlan> plan = planOf(c);
+    ASSERT_NO_FATAL_FAILURE(expectPlanned(*plan, c));
+    // What is priced in the search is what runs, and the rows stay where their lists are.
+    EXPECT_EQ(plan->layerNamed("step1.ends").letters, "input:lists");
+    for (const LayerPlan::PlannedNode& node : plan->nodes())
+      if (const std::string type = node.layer->declaration().type();
+          type == "gather" || type == "segmentsum") {
+        EXPECT_EQ(node.planned->letters, "input:lists") << node.path;
+      }
+    double moved = 0;
+    for (const LayerCost& cost : plan->costs(world()->rank(), false))
+      moved += double(cost[static_cast<int>(Phase::ApplyMove)].messages);
+    std::vector<double> all(1, moved);
+    MPI_Allreduce(MPI_IN_PLACE, all.data(), 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    EXPECT_EQ(all[0] > 0, world()->size() > 1);
+  }
+}
+
+// Of affine layers on nodes and on edges the channels may be split, and rows then move.
+ListedCase wideNetwork(const MeshPart& part) {
+  return {[&part] {
+            const Ref<Layer> net = newNetwork(world(), "graph");
+            net->set("input_count", Index(2));
+            const auto node = [&](const Ref<Layer>& layer, const char* name,
+                                  const std::vector<int>& reads) {
+              layer->setName(name);
+              return addGraphNode(*net, layer, reads);
+            };
+            const int wide = node(newAffine(world(), 3, 8), "wide", {-1});
+            const int ends = node(newLayer(world(), "gather"), "ends", {wide, -2});
+            const int edges = node(newAffine(world(), 18, 12), "edges", {ends});
+            const int sum = node(newLayer(world(), "segmentsum"), "sum", {edges});
+            node(newAffine(world(), 12, 4), "last", {sum});
+            net->setList("", "", part.list);
+            return net;
+          },
+          {rowsLayout(part.targets.map->from(), {3}), rowsLayout(part.list->pattern(), {2})}};
+}
+
+TEST(ListedPlan, ChoosesForLayersWithoutLists) {
+  const MeshGraph graph(5, false);
+  const MeshPart part(world(), graph, 8);
+  const ListedCase c = wideNetwork(part);
+  ASSERT_NO_FATAL_FAILURE(expectPlanned(*planOf(c), c));
+  if (world()->size() == 1)
+    return;
+  for (const auto& [layer, word] : {std::pair("wide", "input:o"),
+                                    {"edges", "input:i"},
+                                    {"edges", "input:o"},
+                                    {"last", "input:i"}}) {
+    const Ref<LayerPlan> plan = planOf(c);
+    plan->fix(layer, word);
+    ASSERT_NO_FATAL_FAILURE(expectPlanned(*plan, c)) << layer << " " << word;
+    EXPECT_EQ(plan->layerNamed(layer).letters, word);
+  }
+}
+
+// Rows of a grid and nodes of a mesh lie on process grids of their own.
+TEST(ListedPlan, LeadsFromAGridToAMeshAndBack) {
+  const int size = world()->size(), across = size % 2 == 0 ? 2 : 1;
+  const Layout field({.shape = {1, 3, 6, 8},
+                      .grid = Grid::make({size / across, across}),
+                      .properties = {Property::shard(2), Property::shard(3)}});
+  const Box own = field.boxOfRank(world()->rank());
+  std::vector<Index> points, nodes;
+  for (Index y = own[2].begin; y < own[2].end; ++y)
+    for (Index x = own[3].begin; x < own[3].end; ++x)
+      points.push_back(8 * y + x);
+  for (Index n = 0; n < 9; ++n)
+    if (n % size == world()->rank())
+      nodes.push_back(n);
+  const auto ownPoints = static_cast<Index>(points.size()),
+             ownNodes = static_cast<Index>(nodes.size());
+  ListedEdges there, back;
+  const auto placeIn = [](std::vector<Index>& list, Index id) {
+    const auto at = std::ranges::find(list, id) - list.begin();
+    if (at == static_cast<std::ptrdiff_t>(list.size()))
+      list.push_back(id);
+    return static_cast<Index>(at);
+  };
+  for (Index i = 0; i < ownNodes; ++i)
+    for (const Index k : {0, 1}) {
+      there.target.push_back(i);
+      there.source.push_back(placeIn(points, (5 * nodes[i] + 17 * k) % 48));
+      there.key.push_back(2 * nodes[i] + k);
+    }
+  for (Index i = 0; i < ownPoints; ++i) {
+    back.target.push_back(i);
+    back.source.push_back(placeIn(nodes, points[i] % 9));
+    back.key.push_back(points[i]);
+  }
+  const IndexMapPtr pointMap = makeIndexMapFromIds(*world(), ownPoints, points),
+                    nodeMap = makeIndexMapFromIds(*world(), ownNodes, nodes);
+  const EdgesPtr toMesh = makeEdges(world(), nodeMap, pointMap, there),
+                 toGrid = makeEdges(world(), pointMap, nodeMap, back);
+  const ListedCase c{[&] {
+                       const Ref<Layer> net = newNetwork(world(), "sequential");
+                       add(*net, newLayer(world(), "rows"), "rows");
+                       for (const char* name : {"there", "back"}) {
+                         const Ref<Layer> matrix = newLayer(world(), "sparsematrix");
+                         matrix->setText("edges", name);
+                         add(*net, matrix, name);
+                         if (name == std::string("there"))
+                           add(*net, newAffine(world(), 3, 3), "between");
+                       }
+                       const Ref<Layer> field2 = newLayer(world(), "rows");
+                       field2->setOutputLayout(field);
+                       add(*net, field2, "field");
+                       net->setList("", "there", toMesh);
+                       net->setList("", "back", toGrid);
+                       return net;
+                     },
+                     {field}};
+  const Ref<LayerPlan> plan = planOf(c);
+  ASSERT_NO_FATAL_FAILURE(expectPlanned(*plan, c));
+  for (const char* layer : {"rows", "there", "back", "field"})
+    EXPECT_TRUE(plan->layerNamed(layer).letters.ends_with(":lists")) << layer;
+}
+
+ListedCase patchNetwork(const PatchLinksPtr& links) {
+  return {[links] {
+            const Ref<Layer> net = newNetwork(world(), "sequential");
+            const auto conv = [&](Index in, Index out, Index stride, const char* name) {
+              const Ref<Layer> layer =
+                  conv2d(world(), in, out, stride == 1 ? 3 : 2, stride == 1 ? 1 : 0, stride);
+              layer->setText("boundary", "linked");
+              add(*net, layer, name);
+            };
+            conv(2, 4, 1, "first");
+            add(*net, newPointwise(world(), "tanh"), "tanh");
+            conv(4, 4, 2, "down");
+            conv(4, 2, 1, "last");
+            net->setLinks(links);
+            return net;
+          },
+          {rowsLayout(links->pattern(), {2, 4, 6})}};
+}
+
+TEST(ListedPlan, OfPatchesPredictsWhatTheLogCounts) {
+  const int size = world()->size();
+  std::vector<std::vector<Index>> places(static_cast<std::size_t>(size));
+  for (Index place = 0; place < 12; ++place)
+    if (place != 5) // land
+      places[(place * place + 1) % size].push_back(place);
+  const PatchLinksPtr links =
+      linkTiles({3, 4}, places,
+                {{Boundary::Symmetric, Boundary::Zero}, {Boundary::Periodic, Boundary::Periodic}});
+  const ListedCase c = patchNetwork(links);
+  const Ref<LayerPlan> plan = planOf(c);
+  ASSERT_NO_FATAL_FAILURE(expectPlanned(*plan, c));
+  if (size == 1)
+    return;
+  for (const auto& [layer, word] : {std::pair("first", "input:o"), {"last", "input:i"}}) {
+    const Ref<LayerPlan> other = planOf(c);
+    other->fix(layer, word);
+    ASSERT_NO_FATAL_FAILURE(expectPlanned(*other, c)) << layer << " " << word;
+  }
+}
+
+TEST(ListedPlan, IsReadForTheSameListsAlone) {
+  const MeshGraph graph(5, false), otherGraph(6, false);
+  const MeshPart part(world(), graph, 8), other(world(), otherGraph, 8);
+  const std::string path = "lists_plan_" + std::to_string(world()->size()) + ".json";
+  const Ref<LayerPlan> written = planOf(wideNetwork(part));
+  written->setUp();
+  written->save(path);
+  const ListedCase c = wideNetwork(part);
+  const Ref<LayerPlan> read = planOf(c);
+  read->load(path);
+  ASSERT_NO_FATAL_FAILURE(expectPlanned(*read, c));
+  for (std::size_t i = 0; i < read->found().layers.size(); ++i)
+    EXPECT_EQ(read->layerAt(i).letters, written->layerAt(i).letters);
+  const Ref<LayerPlan> wrong = planOf(wideNetwork(other));
+  try {
+    wrong->load(path);
+    ADD_FAILURE() << "a plan for other lists was read";
+  } catch (const Error& error) {
+    EXPECT_NE(error.text().find("is for"), std::string::npos) << error.text();
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (world()->rank() == 0)
+    std::remove(path.c_str());
+}
+
+TEST(ListedPlan, RefusesWhatItDoesNotKnow) {
+  const MeshGraph graph(5, false);
+  const MeshPart part(world(), graph, 8);
+  const ListedCase c = wideNetwork(part);
+  const auto free = makeRef<LayerPlan>(c.make(), c.inputs[0].shape()[0]);
+  free->setInput(0, c.inputs[0]);
+  free->set("input_shapes", std::string("3;2"));
+  expectErrorOnAll(TENON_ERR_STATE, {"input 1 of the network has no layout", "TenonPlanSetInputAt"},
+                   [&] { free->setUp(); });
+  const auto bare = newNetwork(world(), "sequential");
+  add(*bare, newLayer(world(), "segmentsum"), "sum");
+  const auto none = makeRef<LayerPlan>(bare, 4);
+  none->set("input_shape", Shape{3});
+  expectErrorOnAll(TENON_ERR_SUPPORT, {"layer sum has type \"segmentsum\"", "but has none"},
+                   [&] { none->setUp(); });
+  const auto halo = newNetwork(world(), "sequential");
+  add(*halo, newLayer(world(), "linkedhalo"), "halo");
+  halo->setLinks(linkTiles({1, 1}, {{0}}, {{}, {}}));
+  const auto refused = makeRef<LayerPlan>(halo, 1);
+  refused->set("input_shape", Shape{2, 4, 4});
+  expectErrorOnAll(TENON_ERR_SUPPORT, {"layer halo has type \"linkedhalo\""},
+                   [&] { refused->setUp(); });
+}
+
+} // namespace
+} // namespace tenon::test
