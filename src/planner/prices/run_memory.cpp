@@ -6,6 +6,7 @@
 
 #include "declaration/core/arena.hpp"
 #include "geometry/schedule.hpp"
+#include "planner/prices/listed_moves.hpp"
 #include "sys/bfloat16.hpp"
 #include "sys/memory/memory.hpp"
 
@@ -51,10 +52,8 @@ Route RunMemory::routeOf(const Layout& from, const Layout& to) const {
 
 void RunMemory::derive() {
   for (const OperatorEntry& op : list_.operators())
-    if (goesByLists(op))
-      listed_.push_back(mostTraffic(op));
-    else if (op.kind == OperatorKind::Conversion || op.kind == OperatorKind::Exchange ||
-             op.kind == OperatorKind::Maximum)
+    if (!goesByLists(op) && (op.kind == OperatorKind::Conversion ||
+                             op.kind == OperatorKind::Exchange || op.kind == OperatorKind::Maximum))
       routes_.push_back(routeOf(op.from, op.to));
   if (!task_.trains) {
     passes_.push_back(applyPass(list_, Order::Moved, When::Inference));
@@ -136,9 +135,11 @@ RunBytes RunMemory::of(int rank) const {
       bytes.messages += bytesOf(value.layout, rank);
   for (const Route& route : routes_)
     bytes.messages += carriedBytes(route, rank);
-  for (const ListedTraffic& listed : listed_)
-    bytes.messages +=
-        double(task_.elementBytes * (listed.sent.elements + listed.received.elements));
+  for (const OperatorEntry& op : list_.operators())
+    if (goesByLists(op)) {
+      const auto [sent, received] = op.map ? mostTraffic(op) : listedTraffic(op, false, rank);
+      bytes.messages += double(task_.elementBytes * (sent.elements + received.elements));
+    }
   for (const HeldParameter& parameter : parameters_)
     addParameter(parameter, rank, bytes);
   return bytes;

@@ -7,7 +7,6 @@
 #include "declaration/core/declaration.hpp"
 #include "declaration/core/pass.hpp"
 #include "machine/route.hpp"
-#include "planner/prices/listed_moves.hpp"
 
 #include <functional>
 #include <memory>
@@ -67,8 +66,7 @@ private:
   RunTask task_;
   MapList list_;
   std::vector<HeldParameter> parameters_;
-  std::vector<Route> routes_;         // of the operators
-  std::vector<ListedTraffic> listed_; // of those that go by lists, at most
+  std::vector<Route> routes_; // of the operators
   std::vector<Pass> passes_;
 };
 
