@@ -154,6 +154,18 @@ TEST(NetworkOfLayers, HasAReadForEachInput) {
   EXPECT_EQ(network.result.shape, (Shape{4, 3, 8, 8}));
 }
 
+// They are numbered block by block, so that in other blocks they would be others.
+TEST(NetworkOfLayers, RowsLieWhereTheirPointsDo) {
+  const DeclaredNetwork network =
+      declareNetwork(fileOf(R"({"format": "tenon-network-1", "type": "sequential", "layers": [
+ {"type": "conv", "name": "a", "in_channels": 2, "out_channels": 4, "kernel": [3, 3], "padding": [1, 1]},
+ {"type": "rows"}]})"),
+                     {4, 2, 8, 8});
+  EXPECT_TRUE(network.hasLists);
+  expectError(TENON_ERR_STATE, {"rows of points", "TenonPlanSetInput()"},
+              [&] { OwnModel(network, FineGrid({4}), fast()); });
+}
+
 // By batch alone nothing moves between layers.
 TEST(NetworkOfLayers, ByBatchOnlyGradientsMove) {
   const OwnModel model(leNet(8), FineGrid({4}), fast());

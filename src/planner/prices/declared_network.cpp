@@ -54,8 +54,9 @@ public:
           fmt::format("the network has {}, but shapes of {} were given; set input_shapes of "
                       "the plan to one for each; `tenon plan network` plans networks of one input",
                       counted(declared->inputCount(), "input"), inputs_.size()));
+    // Rows of points are numbered block by block: in other blocks they would have other numbers.
     network_.hasLists = std::ranges::any_of(file.nodes, [](const LayerDescription::Node& node) {
-      return !node.layer.lists.describe().empty();
+      return !node.layer.lists.describe().empty() || node.layer.type == "rows";
     });
     if (file.nodes.empty())
       throw Error(TENON_ERR_SUPPORT, "the network has no layers; a plan needs at least one");

@@ -103,8 +103,8 @@ void OwnModel::addHomes() {
       throw Error(
           TENON_ERR_STATE,
           fmt::format("input {} of the network has no layout, but layers work with lists of "
-                      "a mesh, as which it must lie; pass the layouts of all inputs to "
-                      "TenonPlanSetInput() and TenonPlanSetInputAt()",
+                      "a mesh or with rows of points, as which it must lie; pass the layouts of "
+                      "all inputs to TenonPlanSetInput() and TenonPlanSetInputAt()",
                       inputs.size()));
     inputs.push_back(*pinned);
   };
