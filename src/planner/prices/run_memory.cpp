@@ -56,7 +56,8 @@ void RunMemory::derive() {
                              op.kind == OperatorKind::Exchange || op.kind == OperatorKind::Maximum))
       routes_.push_back(routeOf(op.from, op.to));
   if (!task_.trains) {
-    passes_.push_back(applyPass(list_, Order::Moved, When::Inference));
+    const InInference all(std::max(1, list_.nodes()), true);
+    passes_.push_back(applyPass(list_, Order::Moved, all, false));
     return;
   }
   passes_.push_back(applyPass(list_));
