@@ -184,13 +184,13 @@ DeclaredNetwork LayerPlan::layers() const {
 ScratchOf LayerPlan::scratch() const {
   return [this, nodes = unfolded(*network_)](int node, const Form& form) {
     Layer& layer = *nodes[node].layer;
-    std::string key = layer.declaration().agreedText();
+    std::string key = layer.declaration().agreedText() + nodes[node].lists.describe();
     for (const Layout& use : form.uses)
       key += fmt::format(" [{}]", fmt::join(extents(use.boxOfRank(comm()->rank())), ","));
     key += fmt::format(" [{}]", fmt::join(extents(form.output.boxOfRank(comm()->rank())), ","));
     const auto [at, isNew] = scratch_.try_emplace(std::move(key), 0);
     if (isNew)
-      at->second = layer.kernelScratch(form, *network_);
+      at->second = layer.kernelScratch(form, *network_, nodes[node].lists);
     return at->second;
   };
 }

@@ -132,9 +132,9 @@ lenet "the input_shape 1,28 is not one of the network 'lenet5'" 1,28
 lenet "-input 4x2:S2,S3: it is the shape of a sample, such as 1,28,28; pass a process grid with properties as -pin_input" 4x2:S2,S3
 mesh=$(mktemp --suffix=.json)
 echo '{"format": "tenon-network-1", "type": "sequential", "layers": [{"type": "sparsematrix"}]}' >"$mesh"
-refused "whose rows lie as the lists of a mesh say" plan network -network "$mesh" -batch 64 -processes 4 -model own -input 3
+refused "works with lists of a mesh, but has none" plan network -network "$mesh" -batch 64 -processes 4 -model own -input 3
 echo '{"format": "tenon-network-1", "type": "sequential", "layers": [{"type": "conv", "in_channels": 1, "out_channels": 1,
   "kernel": [3], "padding": [1], "boundary": "linked"}]}' >"$mesh"
-refused 'has boundary mode "linked"' plan network -network "$mesh" -batch 64 -processes 4 -model own -input 1,8
+refused 'sides with boundary mode "linked", but no links' plan network -network "$mesh" -batch 64 -processes 4 -model own -input 1,8
 rm "$mesh"
 exit $status

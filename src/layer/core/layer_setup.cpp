@@ -147,21 +147,24 @@ Form Layer::form(const Layouts& inputs, bool overlap) const {
   return form;
 }
 
-Index Layer::kernelScratch(const Form& form, const Layer& network) {
+Index Layer::kernelScratch(const Form& form, const Layer& network, const MeshLists& lists) {
   if (!makeKernel_)
     return 0;
   // Nothing of it lasts: the layer is set up later, and perhaps elsewhere.
   struct Back {
     Layer& layer;
     Settings settings;
+    MeshLists lists;
     ~Back() {
       layer.declaration_->restore(std::move(settings));
+      layer.declaration_->lists() = std::move(lists);
       layer.readSettings();
     }
   };
-  const Back back{*this, declaration_->settings()};
+  const Back back{*this, declaration_->settings(), declaration_->lists()};
   for (const char* name : {"data_type", "space", "storage", "backend"})
     declaration_->inherit(name, *network.declaration_);
+  declaration_->lists() = lists;
   readSettings();
   return scratchOfKernels(*this, form, makeKernel_);
 }
