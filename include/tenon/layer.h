@@ -287,8 +287,8 @@ TENON_EXTERN TenonErrorCode TenonLayerGetStateCount(TenonLayer layer, int* count
 
 /** @brief Returns a state, for reading and writing. Collective on the layer.
  *
- *  The tensor has the present value, and the next evaluations use what is written to it. Later ones
- *  may leave theirs elsewhere: call this again before it is read or written after evaluations.
+ *  The tensor holds the current value; the next evaluation uses what is written to it. An
+ *  evaluation may move the state to other memory, so call this again after each one.
  *
  *  @param[in]  layer  layer that is set up
  *  @param[in]  index  index of the state, counted from 0
@@ -325,8 +325,8 @@ TENON_EXTERN TenonErrorCode TenonLayerSetTraining(TenonLayer layer,
  *      TenonLayerSetTraining(network, TENON_FALSE);
  *      TenonLayerSetRecording(network, TENON_TRUE);
  *
- *  and in training mode without recording, batches only move the running statistics on. The call
- *  can be made at any time; that of the layer to which TenonLayerApply() is applied counts.
+ *  In training mode without recording, a batch only updates the running statistics. The call can
+ *  be made at any time. In a container, only the container's own setting counts.
  *
  *  @param[in] layer      layer
  *  @param[in] recording  TENON_TRUE to save, TENON_FALSE to save nothing

@@ -464,8 +464,15 @@ const FoundPlan& NetworkPlan::search() {
 std::string NetworkPlan::bytesOfFitting(Index processes, bool savesRounded) {
   // The levels of a machine, and rates on them, are those of the number of processes that was asked
   // for.
-  const auto before = std::tuple(processes_, machine_, fitted_);
-  std::string text;
+  struct Back {
+    NetworkPlan& plan;
+    decltype(std::tuple(processes_, machine_, fitted_)) before;
+    ~Back() {
+      plan.savesRounded_ = false;
+      std::tie(plan.processes_, plan.machine_, plan.fitted_) = std::move(before);
+    }
+  };
+  const Back back{*this, {processes_, machine_, fitted_}};
   if (processes != processes_) {
     machine_.reset();
     fitted_.reset();
@@ -473,12 +480,10 @@ std::string NetworkPlan::bytesOfFitting(Index processes, bool savesRounded) {
   processes_ = processes;
   savesRounded_ = savesRounded;
   try {
-    text = sizeText(static_cast<Index>(pricedPlan(grid()).bytes));
+    return sizeText(static_cast<Index>(pricedPlan(grid()).bytes));
   } catch (const Error&) { // nothing is said of what cannot be planned
+    return "";
   }
-  savesRounded_ = false;
-  std::tie(processes_, machine_, fitted_) = before;
-  return text;
 }
 
 // ". What fits: 8 processes (1.3 GiB each)": what was searched and found within the limit.

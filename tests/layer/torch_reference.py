@@ -3,6 +3,7 @@
 """usage: torch_reference.py FOLDER
 Computes the cases that torch_cases_test.cpp has written into FOLDER with PyTorch on the CPU, output and gradients by
 autograd, and compares: 1e-12 in float64 and 1e-5 in float32, relative to the largest element."""
+import re
 import sys
 from pathlib import Path
 
@@ -35,40 +36,63 @@ def numbers(settings, name, count=None, default=0):
     return given * count if count and len(given) == 1 else given
 
 
-def sources(extent, low, high, modes):
-    """Of each place of a padded dimension the element that it reads; -1 for zero."""
-    below, above = modes.split('/') if '/' in modes else (modes, modes)
-    found = []
-    for at in range(-low, extent + high):
-        mode = below if at < 0 else above
-        if 0 <= at < extent:
-            found.append(at)
-        elif mode in ('none', 'zero'):
-            found.append(-1)
-        elif mode == 'periodic':
-            found.append(at % extent)
+def source(at, extent, below, above):
+    """The element that a place of a padded dimension reads and its sign, 0 for zero: by the mode of the side on which it is,
+    mirrored at both sides in turn."""
+    sign, mode = 1, below if at < 0 else above
+    while not 0 <= at < extent:
+        if mode in ('none', 'zero'):
+            return 0, 0
+        if mode == 'periodic':
+            at %= extent
         elif mode == 'replicate':
-            found.append(0 if at < 0 else extent - 1)
+            at = 0 if at < 0 else extent - 1
+        elif mode in ('symmetric', 'odd'):
+            at = -1 - at if at < 0 else 2 * extent - 1 - at
+        elif mode in ('reflect', 'odd_point') and extent > 1:
+            at = -at if at < 0 else 2 * (extent - 1) - at
         elif mode == 'reflect':
-            period = max(1, 2 * (extent - 1))
-            place = at % period
-            found.append(place if place < extent else period - place)
+            at = 0
         else:
             raise NotComparable(f'boundary {mode}')
-    return found
+        sign *= -1 if mode in ('odd', 'odd_point') else 1
+    return at, sign
+
+
+def modes_of(settings, channel, spatial):
+    """Of each spatial dimension below and above: lists for all channels in turn, or one for all and others by "c=", "begin:end="."""
+    lists = settings.get('boundary', 'none').split(';')
+    chosen = lists[0]
+    if len(lists) > 1 and not any('=' in given for given in lists):
+        chosen = lists[channel]
+    for given in lists:
+        channels, is_named, modes = given.rpartition('=')
+        if is_named:
+            begin, _, end = channels.partition(':')
+            if int(begin) <= channel < (int(end) if end else int(begin) + 1):
+                chosen = modes
+    modes = chosen.split(',')
+    modes = modes * spatial if len(modes) == 1 else modes
+    return [mode.split('/') if '/' in mode else (mode, mode) for mode in modes]
+
+
+def words_of(settings):
+    return set(re.sub(r'[0-9:]+=', '', settings.get('boundary', 'none')).replace('/', ',').replace(';', ',').split(','))
 
 
 def padded(x, settings, low, high):
     spatial = x.dim() - 2
-    modes = settings.get('boundary', 'none').split(',')
-    modes = modes * spatial if len(modes) == 1 else modes
-    for s in range(spatial):
-        at = sources(x.shape[s + 2], low[s], high[s], modes[s])
-        x = x.index_select(s + 2, torch.tensor([max(0, i) for i in at], dtype=torch.long))
-        shape = [1] * x.dim()
-        shape[s + 2] = len(at)
-        x = x * torch.tensor([float(i >= 0) for i in at], dtype=x.dtype).reshape(shape)
-    return x
+    channels = []
+    for channel in range(x.shape[1]):
+        y = x[:, channel:channel + 1]
+        for s, (below, above) in enumerate(modes_of(settings, channel, spatial)):
+            found = [source(at, x.shape[s + 2], below, above) for at in range(-low[s], x.shape[s + 2] + high[s])]
+            shape = [1] * x.dim()
+            shape[s + 2] = len(found)
+            y = y.index_select(s + 2, torch.tensor([at for at, _ in found], dtype=torch.long))
+            y = y * torch.tensor([float(sign) for _, sign in found], dtype=x.dtype).reshape(shape)
+        channels.append(y)
+    return torch.cat(channels, 1)
 
 
 def paddings(settings, spatial):
@@ -104,17 +128,17 @@ def transposed(x, p, s):
 def pooling(x, s, maximum):
     spatial = x.dim() - 2
     low, high = paddings(s, spatial)
-    modes = s.get('boundary', 'none')
+    modes = words_of(s)
     kernel = numbers(s, 'kernel', spatial)
     stride = numbers(s, 'stride', spatial) if 'stride' in s else kernel
     dilation = numbers(s, 'dilation', spatial)
-    if s.get('ceil') == 'true' or set(modes.replace('/', ',').split(',')) & {'values'}:
+    if s.get('ceil') == 'true' or modes & {'values'}:
         raise NotComparable('ceil or values')
-    plain = set(modes.replace('/', ',').split(',')) == {'none'}
+    plain = modes == {'none'}
     windows, counts = padded(x, s, low, high), padded(torch.ones_like(x), s, low, high)
     if maximum and plain:  # what is padded is no candidate
         windows = torch.where(counts > 0, windows, torch.full_like(windows, -torch.inf))
-    elif not plain and not all(m != 'none' for m in modes.replace('/', ',').split(',')):
+    elif not plain and 'none' in modes:
         raise NotComparable('mixed padding')
     for d in range(spatial):
         reach = (kernel[d] - 1) * dilation[d] + 1

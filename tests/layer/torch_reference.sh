@@ -7,7 +7,7 @@ program=$1 folder=$2
 shift 2
 python=
 for candidate in python3 /usr/bin/python3; do
-  if "$candidate" -c 'import torch, numpy' 2>/dev/null; then
+  if "$candidate" -c 'import numpy, torch; torch.zeros(1)' 2>/dev/null; then
     python=$candidate
     break
   fi

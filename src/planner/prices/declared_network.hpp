@@ -49,7 +49,7 @@ struct DeclaredNetwork {
   DeclaredMove result = {};             // the move of the network's output, to -1
   // In the order in which they run; none of a table of sizes, whose layers do not run.
   std::vector<DeclaredNode> nodes = {};
-  bool hasLists = false;     // of a mesh, or links of patches
+  bool hasLists = false;     // of a mesh, links of patches, or rows of points
   Index elementBytes = 4;    // the size of an element
   bool savesRounded = false; // what adjoints read is kept in bfloat16
 };

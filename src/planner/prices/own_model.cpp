@@ -102,8 +102,8 @@ void OwnModel::addHomes() {
     if (!pinned)
       throw Error(
           TENON_ERR_STATE,
-          fmt::format("input {} of the network has no layout, but layers work with lists of "
-                      "a mesh or with rows of points, as which it must lie; pass the layouts of "
+          fmt::format("input {} of the network has no layout; layers with lists of a mesh or "
+                      "with rows of points cannot be planned without one. Pass the layouts of "
                       "all inputs to TenonPlanSetInput() and TenonPlanSetInputAt()",
                       inputs.size()));
     inputs.push_back(*pinned);
