@@ -11,7 +11,7 @@ using namespace tenon;
 
 namespace {
 
-void checkSpatial(int ndim) {
+void checkPatchDimensions(int ndim) {
   if (ndim < 1 || ndim > 3)
     throw Error(TENON_ERR_ARG,
                 fmt::format("ndim is {}; patches have 1 to 3 spatial dimensions", ndim));
@@ -35,7 +35,7 @@ struct GivenBox {
 
 GivenBox givenBox(int ndim, const TenonInt* tiles, const TenonBoundary* low,
                   const TenonBoundary* high) {
-  checkSpatial(ndim);
+  checkPatchDimensions(ndim);
   GivenBox box{listOf(tiles, ndim, "tiles"), {}};
   Index count = 1;
   for (Index number : box.tiles) {
@@ -52,7 +52,7 @@ GivenBox givenBox(int ndim, const TenonInt* tiles, const TenonBoundary* low,
 
 std::vector<PatchSide> givenSides(int ndim, TenonInt count, const TenonInt* patches,
                                   const int* sides, const int* turned) {
-  checkSpatial(ndim);
+  checkPatchDimensions(ndim);
   const auto patch = listOf(patches, count, "patches");
   const auto side = listOf(sides, count, "sides");
   const auto turn = turned ? listOf(turned, count, "turned") : std::vector<int>(side.size(), 0);
@@ -99,7 +99,7 @@ TenonErrorCode TenonLinksCreateFromSides(MPI_Comm comm, int ndim, TenonInt count
         *own, "the number of dimensions",
         [&] {
           required(links, "links");
-          checkSpatial(ndim);
+          checkPatchDimensions(ndim);
           return true;
         },
         [&](bool) { return fmt::format("ndim {}", ndim); });

@@ -74,15 +74,21 @@ elsewhere() {
   sources | grep -vE '^(sys|kernels)/cuda/'
 }
 
+# outside_comments REGEX: its places in the files of standard input, FILE:LINE:TEXT, but for those in comments. Few files
+# have any place at all.
+outside_comments() {
+  { xargs grep -lE "$1" || true; } | while IFS= read -r file; do
+    sed -E 's|//.*||; s|/\*.*\*/||' "$file" | grep -nE "$1" | sed "s|^|$file:|" || true
+  done
+}
+
 check_device() {
   local entry
+  local named='\b(cuda|cublas|cudnn|cufft|nccl)[A-Z][A-Za-z]*[[:space:]]*\('
   local headers='^[[:space:]]*#[[:space:]]*include[[:space:]]*["<]((cuda|cublas|cudnn|cufft|nccl)|(sys|kernels)/cuda/)'
   while IFS= read -r entry; do
     fault "src/$entry"
-  done < <(cd "$root/src" && elsewhere | while IFS= read -r file; do
-    sed -E 's|//.*||; s|/\*.*\*/||' "$file" | grep -nE "$headers|\b(cuda|cublas|cudnn|cufft|nccl)[A-Z][A-Za-z]*[[:space:]]*\(" |
-      sed "s|^|$file:|" || true
-  done)
+  done < <(cd "$root/src" && elsewhere | outside_comments "$headers|$named")
 }
 
 check_branches() {
@@ -100,9 +106,7 @@ check_words() {
   local entry
   while IFS= read -r entry; do
     fault "src/$entry"
-  done < <(cd "$root/src" && sources | grep -vE '^(sys|tools)/' | while IFS= read -r file; do
-    sed -E 's|//.*||; s|/\*.*\*/||' "$file" | grep -nE "$words" | sed "s|^|$file:|" || true
-  done)
+  done < <(cd "$root/src" && sources | grep -vE '^(sys|tools)/' | outside_comments "$words")
 }
 
 # Prints for each object with a room the outside headers that it reaches: ROOM PATH; last the number of

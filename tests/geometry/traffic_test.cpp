@@ -3,6 +3,7 @@
 #include "geometry/axis_change.hpp"
 #include "geometry/flow_table.hpp"
 #include "geometry/traffic.hpp"
+#include "support/draws.hpp"
 #include "support/random_layout.hpp"
 
 #include <gtest/gtest.h>
@@ -12,6 +13,8 @@
 
 namespace tenon {
 namespace {
+
+const auto kPairs = static_cast<unsigned>(test::drawsAlone(10000));
 
 using Count = Flow (*)(const Layout&, const Layout&, int, Role);
 
@@ -61,7 +64,7 @@ int faults(const Pair& pair, Count count) {
 }
 
 TEST(CountFlow, EqualsTheSchedule) {
-  for (unsigned seed = 0; seed < 10000; ++seed)
+  for (unsigned seed = 0; seed < kPairs; ++seed)
     ASSERT_EQ(faults(drawnPair(seed), countFlow), 0) << seed;
 }
 
@@ -170,7 +173,7 @@ TEST(CountFlow, ByLevelEqualsTheSchedule) {
   const auto same = [](Traffic a, Traffic b) {
     return a.messages == b.messages && a.elements == b.elements;
   };
-  for (unsigned seed = 0; seed < 1500; ++seed) {
+  for (unsigned seed = 0; seed < kPairs / 6; ++seed) {
     const Pair pair = drawnPair(seed);
     const std::vector<Index>& machine = machines[seed % machines.size()];
     for (int rank = 0; rank < pair.ranks; ++rank) {

@@ -2,6 +2,7 @@
 // Damaged models by the thousand: each is refused with an error that names the file, or gives only what is
 // in it. An archive has checksums, so that it gives what it gave before.
 #include "import/model_file.hpp"
+#include "support/draws.hpp"
 #include "sys/expect_error.hpp"
 
 #include <gtest/gtest.h>
@@ -67,6 +68,7 @@ std::string contents(const std::string& bytes) {
 
 constexpr const char* kModels[] = {"tiny.pt2", "masked.legacy17d.f64.onnx",
                                    "squeeze_excite.legacy17d.f64.onnx"};
+const std::size_t kStride = test::drawsAll() ? 1 : 3; // between bytes, each flipped in another bit
 bool hasChecksums(const std::string& name) {
   return name.ends_with(".pt2");
 }
@@ -87,7 +89,7 @@ TEST(DamagedModel, TruncatedIsRefused) {
 TEST(DamagedModel, EachFlippedByteIsRefusedOrHarmless) {
   for (const std::string name : kModels) {
     const std::string bytes = bytesOfFile(name), good = contents(bytes);
-    for (std::size_t i = 0; i < bytes.size(); ++i) {
+    for (std::size_t i = 0; i < bytes.size(); i += kStride) {
       std::string changed = bytes;
       changed[i] = static_cast<char>(changed[i] ^ 1 << i % 8);
       const std::string found = contents(changed);
@@ -104,7 +106,7 @@ TEST(DamagedModel, ExtremeNumbersDoNoHarm) {
     const std::string bytes = bytesOfFile(name), good = contents(bytes);
     for (const std::size_t count : {1, 4, 8})
       for (const char value : {'\xff', '\0'})
-        for (std::size_t at = count; at + count <= bytes.size(); at += count + 2) {
+        for (std::size_t at = count; at + count <= bytes.size(); at += kStride * (count + 2)) {
           std::string changed = bytes;
           std::memset(changed.data() + at, value, count);
           const std::string found = contents(changed);

@@ -15,6 +15,11 @@ inline int draws(int all) {
   return std::max(1, all * percent / 100);
 }
 
+// The same of a test without ranks.
+inline int drawsAlone(int all) {
+  return std::max(1, all * TENON_TEST_DRAWS / 100);
+}
+
 // Whether this is a run of all draws.
 inline bool drawsAll() {
   return TENON_TEST_DRAWS == 100;

@@ -19,7 +19,7 @@ namespace tenon {
 namespace {
 
 // Where outputs of a part lie in one dimension, seen from the part's interior.
-enum Where { kBelow, kInside, kAbove, kAll };
+enum Zone { kBelow, kInside, kAbove, kAll };
 
 // The outputs of one part in one dimension, by where they lie.
 using PartOutputs = std::array<Interval, 4>;
@@ -45,14 +45,14 @@ public:
       parts_.push_back(cutParts(windows[d - kFirstSpatial], plain, output, d));
   }
 
-  bool exists(int dim, Where where) const {
+  bool exists(int dim, Zone where) const {
     return std::ranges::any_of(partsOf(dim),
                                [=](const PartOutputs& part) { return !part[where].empty(); });
   }
 
   // The outputs of one rank that lie `where` in `dim`, inside in the dimensions before it and
   // anywhere in those after it: so strips in different dimensions do not overlap in the corners.
-  Box outputs(int position, int dim, Where where) const {
+  Box outputs(int position, int dim, Zone where) const {
     Box box = output_.box(position);
     // A rank outside the grid, or without a part of batch or channels, has no strips to look up.
     if (elements(box) == 0)
@@ -62,7 +62,7 @@ public:
     return box;
   }
 
-  std::vector<Box> allOutputs(int dim, Where where) const {
+  std::vector<Box> allOutputs(int dim, Zone where) const {
     std::vector<Box> boxes;
     for (int position = 0; position < output_.grid().size(); ++position)
       boxes.push_back(outputs(position, dim, where));
@@ -70,7 +70,7 @@ public:
   }
 
   // The input that these outputs read.
-  Layout use(int dim, Where where) const {
+  Layout use(int dim, Zone where) const {
     LayoutSpec spec = plain_.spec();
     for (int d = kFirstSpatial; d < plain_.rank(); ++d)
       spec.halos[d] = halo(d, whereIn(d, dim, where));
@@ -78,13 +78,13 @@ public:
   }
 
 private:
-  static Where whereIn(int d, int dim, Where where) {
+  static Zone whereIn(int d, int dim, Zone where) {
     return d < dim ? kInside : d == dim ? where : kAll;
   }
   const std::vector<PartOutputs>& partsOf(int dim) const { return parts_[dim - kFirstSpatial]; }
 
   // The halo that these outputs read, or none where every part reads exactly what it owns.
-  std::optional<Halo> halo(int dim, Where where) const {
+  std::optional<Halo> halo(int dim, Zone where) const {
     const Window& window = windows_[dim - kFirstSpatial];
     Halo halo = haloOf(window, plain_.shape()[kChannelDim]);
     bool needed = false;
@@ -112,7 +112,7 @@ std::vector<FormPiece> windowPieces(const std::vector<Window>& windows, const La
   const Cutter cutter(windows, plain, output);
   std::vector<FormPiece> pieces = {{plain, cutter.allOutputs(plain.rank(), kInside)}};
   for (int d = kFirstSpatial; d < plain.rank(); ++d)
-    for (Where where : {kBelow, kAbove})
+    for (Zone where : {kBelow, kAbove})
       if (cutter.exists(d, where))
         pieces.push_back({cutter.use(d, where), cutter.allOutputs(d, where)});
   return pieces;

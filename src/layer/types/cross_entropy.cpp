@@ -32,9 +32,9 @@ struct LogitsPart : LossPart {
 };
 
 // The maxima do not change the loss: they only keep the exponentials from overflowing.
-class RowMaxima final : public FixedKernel {
+class LogitMaxima final : public FixedKernel {
 public:
-  explicit RowMaxima(const LogitsPart& part) : part_(part) {}
+  explicit LogitMaxima(const LogitsPart& part) : part_(part) {}
   void forwardMany(Inputs z, ParameterUses&, DTensor& m, Buffer*) override {
     visitFloating(part_.type, [&]<class T>(T) {
       rowMax<T>(m.context(), part_.rows(), part_.cols(), z[0]->data<T>(), m.mutableData<T>());
@@ -167,7 +167,7 @@ std::unique_ptr<LocalKernel> makeCrossEntropyKernel(const KernelSite& at) {
   return makeLossKernel(at, [&](const LossPart& loss) -> std::unique_ptr<LocalKernel> {
     const LogitsPart part(loss);
     if (at.name() == "maxima")
-      return std::make_unique<RowMaxima>(part);
+      return std::make_unique<LogitMaxima>(part);
     if (at.name() == "sums")
       return std::make_unique<RowSums>(part);
     return std::make_unique<NegativeLogLikelihood>(part);
