@@ -49,15 +49,15 @@ std::string memoryText(const DTensor& x) {
   const Index bytes = x.localElements() * dataTypeSize(x.dataType());
   if (const auto& arrays = x.arrays())
     return fmt::format("{} user arrays{} along dim {} on rank {}, copied to and from a library "
-                       "array of {} B",
+                       "array of {}",
                        arrays->first.size(), x.isReadOnly() ? " (read only)" : "", arrays->dim,
-                       x.comm()->rank(), bytes);
+                       x.comm()->rank(), sizeText(bytes));
   const char* owner = x.isPlaced() ? "user" : x.isPrivate() ? "private library" : "library";
-  return fmt::format("{} array{}{}{}, {} B on rank {}", owner,
+  return fmt::format("{} array{}{}{}, {} on rank {}", owner,
                      x.space() == Space::Device ? " on the device" : "",
                      x.isReadOnly() ? ", read only" : "",
-                     x.isContiguous() ? "" : ", strided (copied at each Apply of a layer)", bytes,
-                     x.comm()->rank());
+                     x.isContiguous() ? "" : ", strided (copied at each Apply of a layer)",
+                     sizeText(bytes), x.comm()->rank());
 }
 
 } // namespace

@@ -13,6 +13,7 @@
 #include "reduction/execution.hpp"
 #include "reduction/reduction_groups.hpp"
 #include "sys/text/text.hpp"
+#include "sys/text/view.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -247,10 +248,10 @@ std::string ReductionOp::describeMore() const {
   const int rank = comm()->rank();
   const Traffic all = *trafficOf(rank);
   std::string text = fmt::format("  reduction program on the hierarchy [{}]{}: rank {} sends {} "
-                                 "messages, {} B",
+                                 "messages, {}",
                                  fmt::join(plan_.hierarchy, ","),
                                  change_.isTransposed ? ", transposed and backwards" : "", rank,
-                                 all.messages, all.elements * dataTypeSize(domainType()));
+                                 all.messages, sizeText(all.elements * dataTypeSize(domainType())));
   if (!stages_.empty())
     text += "; transport " + stages_.front().executor->describeTransport();
   text += '\n';
@@ -261,9 +262,9 @@ std::string ReductionOp::describeMore() const {
     const std::string as = stage.collective == wordOf(instruction.collective)
                                ? ""
                                : fmt::format(" as {}", stage.collective);
-    text += fmt::format("    {}{}: rank {} sends {}, {} B\n", instruction.describe(), as, rank,
+    text += fmt::format("    {}{}: rank {} sends {}, {}\n", instruction.describe(), as, rank,
                         counted(stage.sent.messages, "message"),
-                        stage.sent.elements * dataTypeSize(domainType()));
+                        sizeText(stage.sent.elements * dataTypeSize(domainType())));
   }
   return text;
 }

@@ -41,8 +41,8 @@ std::string trafficText(const Passage& toUse) {
     all += sent.elements;
   }
   const Index size = dataTypeSize(first.domainType());
-  return fmt::format("at most {}, {} B per rank; {} B total", counted(most.messages, "message"),
-                     most.elements * size, all * size);
+  return fmt::format("at most {}, {} per rank; {} total", counted(most.messages, "message"),
+                     sizeText(most.elements * size), sizeText(all * size));
 }
 
 std::string viewLine(const std::string& label, const Layout& layout, const Grid& named,

@@ -6,6 +6,7 @@
 
 #include "sys/log/log.hpp"
 #include "sys/text/text.hpp"
+#include "sys/text/view.hpp"
 
 #include <fmt/format.h>
 
@@ -48,8 +49,8 @@ void Conversion::applyMax(const DTensor& x, DTensor& y) {
 }
 
 std::string sentText(int rank, const Traffic& sent, TenonDataType type, double seconds) {
-  std::string text = fmt::format("rank {} sends {}, {} B", rank, counted(sent.messages, "message"),
-                                 sent.elements * dataTypeSize(type));
+  std::string text = fmt::format("rank {} sends {}, {}", rank, counted(sent.messages, "message"),
+                                 sizeText(sent.elements * dataTypeSize(type)));
   if (seconds > 0)
     text += fmt::format("; predicted {:.3g} us", 1e6 * seconds);
   return text;

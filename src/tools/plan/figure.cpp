@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tenon::tools {
@@ -39,13 +40,18 @@ inline std::vector<double> ticksTo(double most) {
   return made;
 }
 
+// Three digits, or all before the point: nobody reads seconds as 2.67e+03.
+inline std::string numberText(double number) {
+  return number >= 1000 && number < 1e6 ? fmt::format("{:.0f}", number)
+                                        : fmt::format("{:.3g}", number);
+}
+
 // The line of an axis of numbers at a tick, from left to right, and the number.
 inline std::string tickLine(double tick, double left, double right, double y) {
-  return fmt::format(
-      "<line x1=\"{0:.1f}\" x2=\"{1:.1f}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" "
-      "stroke=\"#ddd\"/>\n<text x=\"{3:.1f}\" y=\"{4:.1f}\" text-anchor=\"end\">{5:.3g}"
-      "</text>\n",
-      left, right, y, left - 6, y + 4, tick);
+  return fmt::format("<line x1=\"{0:.1f}\" x2=\"{1:.1f}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" "
+                     "stroke=\"#ddd\"/>\n<text x=\"{3:.1f}\" y=\"{4:.1f}\" text-anchor=\"end\">{5}"
+                     "</text>\n",
+                     left, right, y, left - 6, y + 4, numberText(tick));
 }
 
 inline std::string escaped(const std::string& text) {
@@ -229,9 +235,10 @@ std::vector<FigurePanel> figureOf(const std::string& network, TenonInt figure, d
   // Beyond the limit of batch parallelism each sample has several processes: 512 columns, and as
   // many rows as are left.
   case 10:
-    for (const char* equation : {"eq9", "eq8"}) {
+    for (const auto& [equation, means] :
+         {std::pair("eq9", "domain and batch (Eq. 9)"), {"eq8", "model and batch (Eq. 8)"}}) {
       FigurePanel& panel =
-          panels.emplace_back(FigurePanel{fmt::format("{}, batch {}", equation, kSmallBatch), {}});
+          panels.emplace_back(FigurePanel{fmt::format("{}, batch {}", means, kSmallBatch), {}});
       for (TenonInt processes : kManyProcesses)
         panel.bars.push_back(
             costFor(kSmallBatch).bar(equation, processes / kSmallBatch, kSmallBatch, false));
@@ -300,9 +307,9 @@ std::string drawBar(const FigureBar& bar, double x, double width, const Axis& ax
          (bar.seconds > axis.end ? drawCut(x, width, top) : "") +
          fmt::format(
              "<text transform=\"translate({:.1f} {:.1f}) rotate(-45)\" text-anchor=\"end\">{}"
-             "</text>\n<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{:.3g}</text>\n",
+             "</text>\n<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n",
              x + width / 2 + 4, axis.base + 12, escaped(bar.label), x + width / 2, top - 4,
-             bar.seconds);
+             numberText(bar.seconds));
 }
 
 std::string drawPanel(const FigurePanel& panel, double end, double left, double top) {
