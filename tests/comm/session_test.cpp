@@ -7,6 +7,7 @@
 #include "comm/session/launcher.hpp"
 #include "support/world.hpp"
 #include "sys/expect_error.hpp"
+#include "sys/options/environment.hpp"
 #include "sys/options/options.hpp"
 #include "sys/text/output.hpp"
 #include "sys/threads.hpp"
@@ -14,6 +15,8 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <cstdlib>
 
 namespace tenon {
 namespace {
@@ -183,31 +186,48 @@ TEST_F(Session, LeavesABadSharedMemoryAlone) {
 
 TEST(Oversubscription, IsToldWhereThreadsOutnumberTheCpus) {
   EXPECT_EQ(
-      oversubscription({.ranks = 4, .threads = 8, .mostThreads = 2, .cpus = 2}),
+      oversubscription({.ranks = 4, .threads = 8, .mostThreads = 2, .cpus = 2}, false),
       "Tenon: 4 ranks with 8 OpenMP threads in all for 2 CPUs, on the node of rank 0, will be "
       "slow; set OMP_NUM_THREADS=1\n");
-  EXPECT_NE(oversubscription({.ranks = 2, .threads = 16, .mostThreads = 8, .cpus = 8})
-                .find("OMP_NUM_THREADS=4"),
-            std::string::npos);
-  EXPECT_EQ(oversubscription({.ranks = 2, .threads = 8, .mostThreads = 4, .cpus = 8}), "");
+  EXPECT_EQ(
+      oversubscription({.ranks = 2, .threads = 16, .mostThreads = 8, .cpus = 8}, true),
+      "Tenon: 2 ranks with 16 OpenMP threads in all for 8 CPUs, on the node of rank 0: Tenon's own "
+      "loops take 4 threads a rank, but BLAS, oneDNN and the program itself will be slow; set "
+      "OMP_NUM_THREADS=4\n");
+  EXPECT_TRUE(isOversubscribed({.ranks = 4, .threads = 8, .mostThreads = 2, .cpus = 2}));
+  EXPECT_FALSE(isOversubscribed({.ranks = 2, .threads = 8, .mostThreads = 4, .cpus = 8}));
   // Ranks that outnumber the CPUs were asked for, and unknown CPUs are no reason to speak.
-  EXPECT_EQ(oversubscription({.ranks = 8, .threads = 8, .mostThreads = 1, .cpus = 2}), "");
-  EXPECT_EQ(oversubscription({.ranks = 4, .threads = 8, .mostThreads = 2, .cpus = 0}), "");
+  EXPECT_FALSE(isOversubscribed({.ranks = 8, .threads = 8, .mostThreads = 1, .cpus = 2}));
+  EXPECT_FALSE(isOversubscribed({.ranks = 4, .threads = 8, .mostThreads = 2, .cpus = 0}));
 }
 
-TEST_F(Session, WarnsOnceOfMoreThreadsThanCpus) {
+TEST_F(Session, HeedsMoreThreadsThanCpus) {
   auto* limit = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
   if (!limit)
     GTEST_SKIP() << "no OpenMP is loaded";
   const int before = openMpThreads();
-  for (const int threads : {1, 20000}) {
+  const auto variable = environment("OMP_NUM_THREADS");
+  const auto limitFor = [&](int threads, std::initializer_list<const char*> arguments) {
     errors_.clear();
     limit(threads);
-    start({"program"});
+    start(arguments);
+    const int found = threadLimit();
     finalize();
     const bool isTold = errors_.find("OpenMP threads in all") != std::string::npos;
     EXPECT_EQ(isTold, threads > 1 && rank() == 0) << errors_;
-  }
+    return found;
+  };
+  unsetenv("OMP_NUM_THREADS");
+  EXPECT_GE(limitFor(1, {"program"}), 20000);
+  EXPECT_LT(limitFor(20000, {"program"}), 20000);
+  // What the user has set is the user's.
+  EXPECT_EQ(limitFor(20000, {"program", "-tenon_threads", "20000"}), 20000);
+  setenv("OMP_NUM_THREADS", "20000", 1);
+  EXPECT_GE(limitFor(20000, {"program"}), 20000);
+  if (variable)
+    setenv("OMP_NUM_THREADS", variable->c_str(), 1);
+  else
+    unsetenv("OMP_NUM_THREADS");
   limit(before);
 }
 

@@ -112,20 +112,38 @@ NodeLoad loadOfNode(const Node& node) {
 
 } // namespace
 
-std::string oversubscription(const NodeLoad& load) {
+bool isOversubscribed(const NodeLoad& load) {
   // Where a number is unknown, nothing is said.
-  if (load.cpus == 0 || load.mostThreads < 2 || load.threads <= load.cpus)
-    return "";
-  return fmt::format("Tenon: {} with {} in all for {}, on the node of rank 0, will be slow; set "
-                     "OMP_NUM_THREADS={}\n",
-                     counted(load.ranks, "rank"), counted(load.threads, "OpenMP thread"),
-                     counted(load.cpus, "CPU"), std::max(1, load.cpus / load.ranks));
+  return load.cpus > 0 && load.mostThreads > 1 && load.threads > load.cpus;
 }
 
-void warnOfOversubscription(const Communicator& comm, const Node& node) {
-  const std::string text = oversubscription(loadOfNode(node));
-  if (comm.rank() == 0 && !text.empty())
-    printError(text);
+int threadShare(const NodeLoad& load) {
+  return std::max(1, load.cpus / load.ranks);
+}
+
+std::string oversubscription(const NodeLoad& load, bool isLimited) {
+  const int share = threadShare(load);
+  const std::string own =
+      isLimited ? fmt::format("Tenon's own loops take {} a rank, but BLAS, oneDNN and the program "
+                              "itself ",
+                              counted(share, "thread"))
+                : "";
+  return fmt::format("Tenon: {} with {} in all for {}, on the node of rank 0{}{}will be slow; set "
+                     "OMP_NUM_THREADS={}\n",
+                     counted(load.ranks, "rank"), counted(load.threads, "OpenMP thread"),
+                     counted(load.cpus, "CPU"), isLimited ? ": " : ", ", own, share);
+}
+
+void heedOversubscription(const Communicator& comm, const Node& node) {
+  const NodeLoad load = loadOfNode(node);
+  if (!isOversubscribed(load))
+    return;
+  const bool isLimited =
+      options().getInt("", "threads") == 0 && !environment("OMP_NUM_THREADS").has_value();
+  if (isLimited)
+    setThreadLimit(threadShare(load));
+  if (comm.rank() == 0)
+    printError(oversubscription(load, isLimited));
 }
 
 } // namespace tenon

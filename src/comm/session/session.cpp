@@ -197,7 +197,7 @@ void answerHelp(const std::string& help) {
 void lookAtNode(const Communicator& comm) {
   const Node node(comm.mpi());
   Device::setRankOnNode(node.rank);
-  warnOfOversubscription(comm, node);
+  heedOversubscription(comm, node);
 }
 
 void startLog() {

@@ -61,7 +61,8 @@ constexpr OptionSpec kGlobalOptions[] = {
     {"threads",
      OptionSpec::Int,
      "0",
-     "largest number of threads of the library's own loops; 0: as OpenMP sets",
+     "largest number of threads of the library's own loops; 0: as OpenMP sets, but without "
+     "OMP_NUM_THREADS no more than a rank's share of its node's CPUs",
      nullptr,
      {0, 1e6}},
     {"device",
