@@ -669,12 +669,14 @@ TEST(MeshNetworks, GiveByBlocksOfEdgesWhatTheirKernelsGive) {
   };
   struct Case {
     const char* aggregation;
-    MeshOptions options;
+    test::MeshOptions how;
   };
+  const Case cases[] = {{"sum", {}},
+                        {"mean", {}},
+                        {"sum", {.weighted = true, .keyed = false}},
+                        {"sum", {.anywhere = true}}};
   unsigned seed = 60;
-  for (const auto& [aggregation, how] :
-       {Case{"sum", {}}, Case{"mean", {.weighted = false}},
-        Case{"sum", {.weighted = true, .keyed = false}}, Case{"sum", {.anywhere = true}}}) {
+  for (const auto& [aggregation, how] : cases) {
     const MeshGraph graph = graphOf(++seed);
     const MeshPart part(world(), graph, seed, how);
     const auto run = [&](const char* fuses) {
