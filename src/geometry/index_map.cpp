@@ -130,10 +130,23 @@ IndexPlace placeOf(const Layout& layout, const std::vector<int>& dims, int posit
   return place;
 }
 
+IndexTraffic trafficOf(const IndexMapSpec& spec, int rank) {
+  const auto count = [&](const std::vector<IndexEntries>& lists) {
+    Traffic traffic;
+    for (const IndexEntries& of : lists)
+      if (of.peer != rank) {
+        ++traffic.messages;
+        traffic.elements += static_cast<Index>(of.source.size() / spec.dims.size());
+      }
+    return traffic;
+  };
+  return {count(spec.sends), count(spec.receives)};
+}
+
 IndexMap::IndexMap(IndexMapSpec spec)
     : from_(std::move(spec.from)), to_(std::move(spec.to)), dims_(std::move(spec.dims)),
       isHalo_(to_.hasLinkedHalos() && to_.withoutHalos() == from_), isUneven_(spec.isUneven),
-      sent_(spec.sent), most_(spec.most) {
+      traffic_(spec.traffic), most_(spec.most) {
   for (const std::vector<IndexEntries>* entries : {&spec.sends, &spec.receives})
     for (const IndexEntries& of : *entries)
       isWeighted_ = isWeighted_ || !of.weights.empty();
@@ -303,8 +316,8 @@ Schedule IndexMap::schedule(const Layout& from, const Layout& to, int rank) cons
 std::string IndexMap::describe() const {
   const std::string to = isHalo_ ? "its halo" : to_.describe();
   const std::string most =
-      most_ ? fmt::format("; a rank sends at most {}, {}", counted(most_->messages, "message"),
-                          counted(most_->elements, "element"))
+      most_ ? fmt::format("; a rank sends at most {}, {}", counted(most_->sent.messages, "message"),
+                          counted(most_->sent.elements, "element"))
             : "";
   return fmt::format("index map: {} -> {}, in dimensions {}{}", from_.describe(), to,
                      fmt::join(dims_, ","), most);

@@ -25,6 +25,11 @@ struct IndexEntries {
   std::vector<double> weights;       // [entries], or none: ones
 };
 
+// Of a rank, to and from others: elements for one index of the free dimensions.
+struct IndexTraffic {
+  Traffic sent = {}, received = {};
+};
+
 struct IndexMapSpec {
   Layout from, to;       // patterns
   std::vector<int> dims; // the joint ones
@@ -32,10 +37,12 @@ struct IndexMapSpec {
   std::vector<IndexEntries> sends = {}, receives = {};
   // Whether some element of this rank's target gets several entries, or none.
   bool isUneven = false;
-  // What this rank sends to others, and at most any, where that is known: elements for one index of the free dimensions.
-  Traffic sent = {};
-  std::optional<Traffic> most = {};
+  // Of this rank, and the most of any, where that is known.
+  IndexTraffic traffic = {};
+  std::optional<IndexTraffic> most = {};
 };
+// What goes between this rank and others by the lists of a map.
+IndexTraffic trafficOf(const IndexMapSpec& spec, int rank);
 
 class IndexMap {
 public:
@@ -59,10 +66,9 @@ public:
   Schedule schedule(const Layout& from, const Layout& to, int rank) const;
   // Patterns, messages and entries; the same text on all ranks.
   std::string describe() const;
-  // The messages that this rank sends, with elements for one index of the free dimensions.
-  const Traffic& sent() const noexcept { return sent_; }
-  // The most that any rank sends, or where that is not known what this one does.
-  const Traffic& most() const noexcept { return most_ ? *most_ : sent_; }
+  const Traffic& sent() const noexcept { return traffic_.sent; }
+  // The most that any rank sends, and that any receives; or where that is not known what this one does.
+  const IndexTraffic& most() const noexcept { return most_ ? *most_ : traffic_; }
 
 private:
   // Entries that lie in both arrays at positions that no other of them has; or a run of them.
@@ -86,8 +92,8 @@ private:
   Layout from_, to_;
   std::vector<int> dims_;
   bool isHalo_, isWeighted_ = false, isUneven_;
-  Traffic sent_;
-  std::optional<Traffic> most_;
+  IndexTraffic traffic_;
+  std::optional<IndexTraffic> most_;
   std::vector<Lists> sends_, receives_;
 };
 

@@ -35,11 +35,7 @@ public:
       spec.sends = sent();
       spec.isUneven = isUneven_;
     }
-    for (const IndexEntries& of : spec.sends)
-      if (of.peer != rankAt(position_)) {
-        ++spec.sent.messages;
-        spec.sent.elements += static_cast<Index>(of.source.size() / dims_.size());
-      }
+    spec.traffic = trafficOf(spec, rankAt(position_));
     return std::make_shared<const IndexMap>(std::move(spec));
   }
 

@@ -101,7 +101,7 @@ private:
   }
   PhaseCost costOfLists(const OperatorEntry& op, bool adjoint) const {
     const ListedTraffic traffic =
-        op.map && !hasLists_ ? mostTraffic(op) : listedTraffic(op, adjoint, rank_);
+        op.map && !hasLists_ ? mostTraffic(op, adjoint) : listedTraffic(op, adjoint, rank_);
     return {.seconds = priceOfLists(traffic, op.from.grid(), elementBytes_, rates_.links),
             .messages = traffic.sent.messages,
             .bytes = traffic.sent.elements * elementBytes_};

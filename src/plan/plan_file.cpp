@@ -89,7 +89,7 @@ void checkForm(const JsonView& view, const PlannedLayer& planned, const Declared
                const FineGrid& grid, const GridPtr& itsGrid) {
   try {
     const std::string field = fieldIn(planned.letters), word = withoutBalanced(planned.letters);
-    const bool isListed = word.ends_with(kListedEnd) && isBound(*layer.declaration);
+    const bool isListed = word.ends_with(kListedEnd) && layer.declaration->dependsOnPlaces();
     const bool isMeant =
         isListed ? planned.signature.empty() && word == fmt::format("{}:{}", field, kListedEnd)
         : field.empty() ? signatureOf(word, layer, grid) == planned.signature

@@ -362,6 +362,7 @@ std::unique_ptr<CostModel> NetworkPlan::prices(const FineGrid& grid) const {
     task.furtherInputs.push_back(pinnedInput(network, input));
   task.output = pinnedOutput(network);
   task.scratch = scratch();
+  task.fusesRows = space_ == Space::Host;
   return std::make_unique<OwnModel>(std::move(network), grid, rates(),
                                     inputChannels_.value_or(true), std::move(task));
 }

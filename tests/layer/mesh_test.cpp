@@ -8,6 +8,7 @@
 #include "layer_run.hpp"
 #include "support/draws.hpp"
 #include "support/mesh_graph.hpp"
+#include "sys/options/options.hpp"
 
 #include <tenon/edges.h>
 #include <tenon/index_map.h>
@@ -655,6 +656,41 @@ TEST(MeshNetworks, AreTheSameWithEdgesAnywhere) {
                     MPI_COMM_WORLD);
       ASSERT_NO_FATAL_FAILURE(test::expectNear(sum, values, 1e-13, "df"));
     }
+  }
+}
+
+// One kernel over blocks of edges gives what the three do for which it stands, forward to the bit. One rank has several
+// blocks.
+TEST(MeshNetworks, GiveByBlocksOfEdgesWhatTheirKernelsGive) {
+  const auto graphOf = [](unsigned seed) {
+    for (;; ++seed)
+      if (MeshGraph graph(seed, false, 300, 5000); graph.edges.size() > 3500)
+        return graph;
+  };
+  struct Case {
+    const char* aggregation;
+    test::MeshOptions how;
+  };
+  const Case cases[] = {
+      {"mean", {}}, {"sum", {.weighted = true, .keyed = false}}, {"sum", {.anywhere = true}}};
+  unsigned seed = 60;
+  for (const auto& [aggregation, how] : cases) {
+    const MeshGraph graph = graphOf(++seed);
+    const MeshPart part(world(), graph, seed, how);
+    const auto run = [&](const char* fuses) {
+      options().set("-tenon_fuse_rows", fuses);
+      const Ref<Layer> net = processor(world(), aggregation, 3, 2, 2);
+      NetworkRun result(part, net);
+      options().set("-tenon_fuse_rows", "true");
+      const bool isFused = net->describe().find("over blocks of up to") != std::string::npos;
+      EXPECT_EQ(isFused, fuses == std::string("true")) << net->describe();
+      return result;
+    };
+    const NetworkRun got = run("true"), want = run("false");
+    ASSERT_NO_FATAL_FAILURE(expectRows(got.y, want.y, 0, "y"));
+    ASSERT_NO_FATAL_FAILURE(expectRows(got.dx, want.dx, 1e-12, "dx"));
+    ASSERT_NO_FATAL_FAILURE(expectRows(got.df, want.df, 1e-12, "df"));
+    ASSERT_NO_FATAL_FAILURE(test::expectNear(got.gradients, want.gradients, 1e-11, "gradients"));
   }
 }
 

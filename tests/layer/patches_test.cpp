@@ -585,6 +585,67 @@ TEST(Patches, PoolingsAndTransposedConvolutionsTurnVectors) {
   }
 }
 
+// What a tap of a window brings is a convolution with one weight for each channel, and a maximum is the largest of them.
+// Windows are lines, since at a corner of a cube there is no cell beyond.
+TEST(Patches, MaximaTurnVectors) {
+  for (int i = 0; i < draws(4); ++i) {
+    LayoutDraw draw(5970 + static_cast<unsigned>(i));
+    const Cube cube(draw);
+    const Index extent = draw.between(1, 4);
+    const PatchLinksPtr links = linkSides(2, dealt(draw, cube.sides()));
+    const Layout field = rowsLayout(links->pattern(), {3, extent, extent});
+    std::vector<Window> line(2, {.lowMode = Boundary::Linked, .highMode = Boundary::Linked});
+    Window& along = line[draw.upTo(1)];
+    along.kernel = 3;
+    along.padLow = along.padHigh = 1;
+    const auto step = [&](const Ref<Layer>& layer) {
+      layer->setLinks(links);
+      layer->set("vectors", std::vector<Index>{2, 1});
+      auto made = std::make_unique<test::Step>(layer, field);
+      fillWith(*made->x, [&](const std::vector<Index>& index) {
+        return std::sin(double(3 * flattened(index.data(), field.shape()) + i));
+      });
+      return made;
+    };
+    const auto pooling = step(test::newPooling(world(), PoolingMode::Max, line));
+    fillWith(*pooling->dy, [&](const std::vector<Index>& index) {
+      return integerAt(2, flattened(index.data(), field.shape()));
+    });
+    pooling->apply();
+    pooling->adjoint();
+    const std::vector<double> dy = gathered(*pooling->dy);
+    std::vector<std::unique_ptr<test::Step>> taps;
+    std::vector<std::vector<double>> brought;
+    for (Index tap = 0; tap < 3; ++tap) {
+      taps.push_back(step(test::newConv(world(), 3, 3, line)));
+      const auto parameters = taps.back()->layer->parameters();
+      fillWith(parameters[0]->value(), [&](const std::vector<Index>& index) {
+        return index[0] == index[1] && index[2] + index[3] == tap ? 1.0 : 0.0;
+      });
+      fillWith(parameters[1]->value(), [](const std::vector<Index>&) { return 0.0; });
+      for (const auto& p : parameters)
+        p->valueChanged();
+      taps.back()->apply();
+      brought.push_back(gathered(*taps.back()->y));
+    }
+    std::vector<double> y(dy.size()), dx(dy.size(), 0.0);
+    for (std::size_t n = 0; n < y.size(); ++n)
+      y[n] = std::max({brought[0][n], brought[1][n], brought[2][n]});
+    ASSERT_EQ(gathered(*pooling->y), y) << "case " << i;
+    for (std::size_t tap = 0; tap < 3; ++tap) {
+      fillWith(*taps[tap]->dy, [&](const std::vector<Index>& index) {
+        const auto n = static_cast<std::size_t>(flattened(index.data(), field.shape()));
+        return brought[tap][n] == y[n] ? dy[n] : 0.0;
+      });
+      taps[tap]->adjoint();
+      const std::vector<double> part = gathered(*taps[tap]->dx);
+      for (std::size_t n = 0; n < dx.size(); ++n)
+        dx[n] += part[n];
+    }
+    ASSERT_NO_FATAL_FAILURE(test::expectNear(gathered(*pooling->dx), dx, 1e-14, "dx"));
+  }
+}
+
 struct Level {
   Shape tiles;
   Index extent;

@@ -535,10 +535,15 @@ TEST_F(Meshes, SendEachNodeOnceToEachRankThatHasIt) {
   TenonInt messages = -1, bytes = -1;
   test::expectSuccess(TenonLinearOpGetTraffic(fill_, &messages, &bytes));
   EXPECT_EQ(messages, neighbours);
-  const Traffic sent = makeIndexMapFromIds(*world(), mesh.owned, mesh.ids)->sent();
-  EXPECT_EQ(sent.messages, neighbours);
-  EXPECT_EQ(sent.elements, copies);
+  const IndexMapPtr map = makeIndexMapFromIds(*world(), mesh.owned, mesh.ids);
+  EXPECT_EQ(map->sent().messages, neighbours);
+  EXPECT_EQ(map->sent().elements, copies);
   EXPECT_EQ(bytes, copies * columns * 8);
+  // All ranks know the most that any sends, and that any receives: its ghosts.
+  TenonInt most[] = {copies, static_cast<TenonInt>(mesh.ids.size()) - mesh.owned};
+  MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+  EXPECT_EQ(map->most().sent.elements, most[0]);
+  EXPECT_EQ(map->most().received.elements, most[1]);
 }
 
 TEST_F(Meshes, CountEachNodeOnceInNorms) {

@@ -133,6 +133,11 @@ public:
   const std::optional<Layout>& outputLayout() const noexcept { return outputLayout_; }
   // Whether the type works with lists of a mesh, or may contain layers that do; and the lists.
   virtual bool takesLists() const { return contains(); }
+  // Whether its output depends on which rank holds which rows, by lists or since rows are numbered block by block. In
+  // networks with lists a plan leaves it where it lies.
+  virtual bool dependsOnPlaces() const { return takesLists(); }
+  // Whether its output has a halo that it has filled, which layers that read it need not fill again.
+  virtual bool leavesHalo() const { return false; }
   const MeshLists& lists() const noexcept { return lists_; }
   MeshLists& lists() noexcept { return lists_; }
   // Whether the type computes on patches what it would on the field that links join them to: point by point, or by

@@ -86,6 +86,10 @@ struct Workspace {
   Index bytesOfRank(int rank) const;
 };
 
+// What a kernel does with rows, as far as it matters to who fuses several (row_fusion.cpp): it takes rows by a list,
+// computes on each by itself, or sums them by a list; or it is what became of such three.
+enum class RowWork { Other, Taken, Each, Summed, Fused };
+
 struct KernelEntry {
   std::string name;
   bool keepsInputs = false;
@@ -96,6 +100,7 @@ struct KernelEntry {
   Gradients gradients = Gradients::None;
   Workspace workspace = {};
   std::vector<int> sources = {}; // that it reads
+  RowWork rows = RowWork::Other;
 };
 
 // What a kernel reads besides values: a parameter or a state of the form, or what a loss compares
@@ -128,6 +133,12 @@ struct Map {
 // Where the objects of a list that was joined begin in the tables of the other.
 struct JoinedObjects {
   int operators = 0, kernels = 0, sources = 0, constants = 0;
+};
+
+// Maps that one kernel can do: rows are taken, a network computes on each, and its rows are summed. Numbers of maps.
+struct RowRun {
+  std::vector<int> taken;
+  int network = -1, summed = -1;
 };
 
 class MapList {
@@ -190,6 +201,11 @@ public:
   // the earlier join.
   JoinedObjects join(const MapList& node, const std::vector<ValueId>& reads, ValueId write,
                      const JoinedObjects* earlier = nullptr);
+
+  // The runs of maps whose values between nobody else reads (row_fusion.cpp).
+  std::vector<RowRun> rowRuns() const;
+  // Makes the first of them one map of the network's kernel, which then reads what the rows are taken from.
+  void fuse(const RowRun& run);
 
   const std::vector<Value>& values() const noexcept { return values_; }
   const std::vector<Map>& maps() const noexcept { return maps_; }

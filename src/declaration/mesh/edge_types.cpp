@@ -214,7 +214,8 @@ MapList GatherDeclaration::maps(const Form& form, const Layouts&) const {
     for (std::size_t k = 0; k < parts.size(); ++k) {
       if (travels != (parts[k].end && !parts[k].end->isOwned))
         continue;
-      KernelEntry entry{.name = parts[k].name, .addsCotangent = parts[k].end != nullptr};
+      KernelEntry entry{
+          .name = parts[k].name, .addsCotangent = parts[k].end != nullptr, .rows = RowWork::Taken};
       if (parts.size() == 1)
         list.run(std::move(entry), {reads[k]}, y);
       else
@@ -270,8 +271,11 @@ MapList SegmentSumDeclaration::maps(const Form& form, const Layouts&) const {
   MapList list;
   const ValueId x = list.input("x", form.inputs.front());
   list.output("y", form.output);
-  KernelEntry entry{.name = text("aggregation"), .addsCotangent = !isMaximum()};
-  if (isMaximum())
+  const bool isMaximum = this->isMaximum();
+  KernelEntry entry{.name = text("aggregation"),
+                    .addsCotangent = !isMaximum,
+                    .rows = isMaximum ? RowWork::Other : RowWork::Summed};
+  if (isMaximum)
     entry.workspace = {.bytes = sizeof(Index), .elementsOf = form.output};
   addSums(list, std::move(entry), list.staged(addUsed(list, x, form.uses.front())), end());
   return list;

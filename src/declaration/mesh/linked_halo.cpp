@@ -28,6 +28,7 @@ class LinkedHalo final : public Declaration {
 public:
   LinkedHalo() : Declaration("linkedhalo", kLinkedHalo) {}
   bool takesLists() const override { return true; }
+  bool leavesHalo() const override { return true; }
   bool joinsPatches(const std::vector<Shape>&) const override { return true; }
   int inputCount() const override { return hasSecond() ? 2 : 1; }
   std::string inputAdvice() const override {

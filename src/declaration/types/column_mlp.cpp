@@ -97,8 +97,11 @@ public:
     return {all, toInput, (all - output) + (all - toInput) + all};
   }
   KernelEntry kernel(const Form&) const override {
-    return {
-        .name = type(), .keepsInputs = true, .anyStrides = true, .gradients = Gradients::Within};
+    return {.name = type(),
+            .keepsInputs = true,
+            .anyStrides = true,
+            .gradients = Gradients::Within,
+            .rows = RowWork::Each};
   }
 
   std::string summary() const override {

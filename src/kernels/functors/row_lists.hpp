@@ -31,9 +31,11 @@ struct EachOfRows {
 struct ListedRows {
   const Index *first, *index;
   const double* weights; // or null: ones
+  const Index* to;       // or null: as they are numbered
 
   TENON_DEVICE Index begin(Index row) const { return first ? first[row] : row; }
   TENON_DEVICE Index end(Index row) const { return first ? first[row + 1] : row + 1; }
+  TENON_DEVICE Index rowOf(Index list) const { return to ? to[list] : list; }
   // A product with 1 keeps every bit.
   template <class T>
   TENON_DEVICE T weight(Index n) const {
@@ -52,7 +54,7 @@ struct CombineRows {
 
   template <int N>
   TENON_DEVICE void block(Index row, Index column) const {
-    T* to = y + row * stepY + column;
+    T* to = y + lists.rowOf(row) * stepY + column;
     T sum[N];
     Index n = lists.begin(row);
     const Index end = lists.end(row);

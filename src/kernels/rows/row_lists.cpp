@@ -35,7 +35,7 @@ RowLists listRows(Index rows, const RowEntries& entries) {
   for (Index i = 0; entries.key && i < rows; ++i)
     std::stable_sort(order.begin() + first[i], order.begin() + first[i + 1],
                      [key = entries.key](Index a, Index b) { return key[a] < key[b]; });
-  RowLists lists{.rows = rows, .first = {}, .index = {}, .weights = {}, .onDevice = {}};
+  RowLists lists{.rows = rows, .first = {}, .index = {}, .weights = {}, .to = {}, .onDevice = {}};
   if (!isOneEach)
     lists.first = std::move(first);
   lists.index.reserve(order.size());
@@ -62,8 +62,23 @@ const T* ifAny(const std::vector<T>& list) {
 
 functors::ListedRows listedOf(const RowLists& lists) {
   if (const auto& there = lists.onDevice)
-    return {there->first.data(), there->index.data(), there->weights.data()};
-  return {ifAny(lists.first), lists.index.data(), ifAny(lists.weights)};
+    return {there->first.data(), there->index.data(), there->weights.data(), nullptr};
+  return {ifAny(lists.first), lists.index.data(), ifAny(lists.weights), ifAny(lists.to)};
+}
+
+// From the list `begin` on. Lists that begin somewhere find their entries by that.
+functors::ListedRows listedFrom(const RowLists& lists, Index begin) {
+  functors::ListedRows listed = listedOf(lists);
+  if (listed.to)
+    listed.to += begin;
+  if (listed.first) {
+    listed.first += begin;
+  } else {
+    listed.index += begin;
+    if (listed.weights)
+      listed.weights += begin;
+  }
+  return listed;
 }
 
 // All blocks of rows begin to end that are N wide, from a column on; returns the next column.
@@ -113,6 +128,13 @@ void combineRows(KernelContext& context, const RowLists& lists, Index inner, con
                  Index stepX, bool adds, T* y, Index stepY) {
   eachRow(context, lists.rows, inner, rowCost(lists, inner),
           functors::CombineRows<T>{listedOf(lists), x, stepX, adds, y, stepY});
+}
+
+template <class T>
+void combineSomeRows(KernelContext& context, const RowLists& lists, Index begin, Index end,
+                     Index inner, const T* x, Index stepX, bool adds, T* y, Index stepY) {
+  eachRow(context, end - begin, inner, rowCost(lists, inner),
+          functors::CombineRows<T>{listedFrom(lists, begin), x, stepX, adds, y, stepY});
 }
 
 template <class T>
@@ -167,6 +189,8 @@ void weighHeadsAdjoint(KernelContext& context, const RowLists& transposed, Index
 #define TENON_INSTANTIATE(T)                                                                       \
   template void combineRows<T>(KernelContext&, const RowLists&, Index, const T*, Index, bool, T*,  \
                                Index);                                                             \
+  template void combineSomeRows<T>(KernelContext&, const RowLists&, Index, Index, Index, const T*, \
+                                   Index, bool, T*, Index);                                        \
   template void maximaOfRows<T>(KernelContext&, const RowLists&, Index, const T*, T*, Index*);     \
   template void maximaOfRowsTangent<T>(KernelContext&, const RowLists&, Index, Index,              \
                                        const Index*, const T*, T*);                                \

@@ -23,6 +23,8 @@ struct RowLists {
   std::vector<Index> first; // of each row's entries, and the end of all; none if each row has one
   std::vector<Index> index; // by row
   std::vector<double> weights; // or none: ones
+  std::vector<Index>
+      to; // of each list: the row of y that it is of; none: that of its number. On the host alone
 
   struct OnDevice;
   std::shared_ptr<const OnDevice> onDevice; // null on the host
@@ -50,6 +52,10 @@ RowLists listTransposed(Index rows, const RowEntries& entries);
 template <class T>
 void combineRows(KernelContext& context, const RowLists& lists, Index inner, const T* x,
                  Index stepX, bool adds, T* y, Index stepY);
+// The same of the lists begin to end alone, on the host; y is at the row of the first, unless the lists say theirs.
+template <class T>
+void combineSomeRows(KernelContext& context, const RowLists& lists, Index begin, Index end,
+                     Index inner, const T* x, Index stepX, bool adds, T* y, Index stepY);
 
 // y[i,:] = the largest of w x[index,:], and winner[i,:] its index, the first of equals; 0 and -1 without entries. A
 // NaN is larger than all numbers. Winners may be null. Rows are contiguous.

@@ -202,6 +202,11 @@ void BoundMaps::run(KernelEntry entry, std::vector<ValueId> reads, ValueId write
   kernels_.push_back({std::move(kernel), std::make_shared<ParameterUses>(), &layer_});
 }
 
+void BoundMaps::fuse(const RowRun& run, std::shared_ptr<LocalKernel> kernel) {
+  kernels_[list_.maps()[run.network].object].kernel = std::move(kernel);
+  list_.fuse(run);
+}
+
 Buffer BoundMaps::memory(Index bytes) const {
   Buffer made = readableBuffer(*comm_, *context_, bytes, layer_.title() + " values");
   made.setZero();

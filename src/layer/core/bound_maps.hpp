@@ -72,6 +72,9 @@ public:
   // A kernel without parameters of its own.
   void run(KernelEntry entry, std::vector<ValueId> reads, ValueId write,
            std::shared_ptr<LocalKernel> kernel);
+  // Maps become one, whose kernel takes the place of the network's; the other kernels are left to those who share
+  // them.
+  void fuse(const RowRun& run, std::shared_ptr<LocalKernel> kernel);
 
   // What a map of the kind Operator moves between ranks; null if nothing.
   const LinearOp* conversionOf(const Map& map) const;

@@ -48,6 +48,7 @@ public:
       text_ += viewLine(numbered(i, list_.inputs().size()), setup_.inputs()[i], grid_);
     for (std::size_t i = 0; i < setup_.outputs().size(); ++i)
       text_ += viewLine(numbered(i, setup_.outputs().size(), "output"), setup_.outputs()[i], grid_);
+    addFused();
     return text_;
   }
 
@@ -78,6 +79,14 @@ private:
     text_ += '\n';
     if (texts.size() > 1)
       text_ += fmt::format("  kernels {}\n", fmt::join(texts, "; "));
+  }
+
+  // Kernels that do the work of several layers.
+  void addFused() {
+    for (const Map& map : list_.maps())
+      if (map.kind == Map::Kind::Kernel && list_.kernels()[map.object].rows == RowWork::Fused)
+        text_ += fmt::format("  {} with the layers around it: {}\n", maps_.layerOf(map).title(),
+                             maps_.kernel(map.object).kernel->describe());
   }
 
   // How a value comes to a kernel that reads it: by operators one after the other, none where it

@@ -6,7 +6,7 @@
 #include "kernels/movement/block_copy.hpp"
 #include "kernels/rows/row_lists.hpp"
 #include "layer/core/layer_types.hpp"
-#include "layer/core/local_kernel.hpp"
+#include "layer/mesh/listed_kernel.hpp"
 
 #include <numeric>
 
@@ -27,11 +27,6 @@ Index rowCount(const Layout& layout, int rank) {
   return layout.boxOfRank(rank)[0].size();
 }
 
-// Where the elements of a row lie in a wider row of the output.
-struct InRow {
-  Index inner, begin, step;
-};
-
 InRow wholeRow(Index inner) {
   return {inner, 0, inner};
 }
@@ -46,12 +41,12 @@ void zero(Index rows, const InRow& in, DTensor& y) {
 }
 
 // y[i, part of the row] = sum over the entries of i of w x[index,:]
-class CombinedRows final : public OneInputKernel {
+class CombinedRows final : public ListedKernel {
 public:
   CombinedRows(KernelContext& context, Index rowsOfX, Index rowsOfY, const RowEntries& entries,
                const InRow& in, const char* what)
-      : forward_(listRows(rowsOfY, entries)), adjoint_(listTransposed(rowsOfX, entries)), in_(in),
-        what_(what) {
+      : ListedKernel(in), forward_(listRows(rowsOfY, entries)),
+        adjoint_(listTransposed(rowsOfX, entries)), what_(what) {
     forward_.finish(context);
     adjoint_.finish(context);
   }
@@ -76,17 +71,17 @@ public:
   }
   std::string describe() const override { return what_; }
   bool runsOnDevice() const override { return true; }
+  const RowLists* lists() const override { return &forward_; }
 
 private:
   RowLists forward_, adjoint_;
-  InRow in_;
   const char* what_;
 };
 
 // Rows copied to their part of wider rows.
-class PlacedRows final : public OneInputKernel {
+class PlacedRows final : public ListedKernel {
 public:
-  PlacedRows(Index rows, const InRow& in) : rows_(rows), in_(in) {}
+  PlacedRows(Index rows, const InRow& in) : ListedKernel(in), rows_(rows) {}
 
   void forward(const DTensor& x, ParameterUses&, DTensor& y, Buffer*) override {
     visitFloating(y.dataType(), [&]<class T>(T) {
@@ -116,7 +111,6 @@ private:
   }
 
   Index rows_;
-  InRow in_;
 };
 
 // The largest rows of a node's edges, the first of equal ones in the order of keys.

@@ -6,6 +6,7 @@
 
 #include "layer/core/layer.hpp"
 #include "layer/core/layer_types.hpp"
+#include "layer/mesh/edge_network.hpp"
 #include "layer/networks/model.hpp"
 #include "layer/types/shell.hpp"
 #include "sys/text/text.hpp"
@@ -243,6 +244,7 @@ BoundMaps mapsOf(const Layer& layer, const Layouts& layouts) {
   for (std::size_t i = 0; i < outputs.size(); ++i)
     if (copied[i])
       maps.list().copy(values[outputs[i]], maps.list().outputs()[i]);
+  fuseEdgeNetworks(maps);
   return maps;
 }
 

@@ -2,18 +2,16 @@
 // A perceptron of the channels at each point, by one fused kernel that works on arrays as they lie.
 // The kernel keeps the weights packed in an order of its own, so that they are handed to it when
 // they have changed, and not at every call.
-#include "kernels/products/column_mlp.hpp"
+#include "layer/types/column_mlp.hpp"
 
 #include "declaration/core/types.hpp"
 #include "layer/core/layer_types.hpp"
-#include "layer/core/local_kernel.hpp"
 #include "layer/types/pointwise.hpp"
 #include "sys/log/log.hpp"
 
 #include <fmt/format.h>
 
 #include <numeric>
-#include <tuple>
 
 namespace tenon {
 
@@ -45,114 +43,129 @@ PointArray<const T> reading(const DTensor* x) {
   return x ? arrayOf<const T>(x->data<T>(), *x) : PointArray<const T>{};
 }
 
-class LocalColumnMlp final : public OneInputKernel {
-public:
-  LocalColumnMlp(const std::vector<Index>& widths, bool hasBiases,
-                 const PointwiseFunction& function, TenonDataType type,
-                 const KernelContextPtr& context)
-      : kernel_(
-            type,
-            [&]<class T>() { return std::make_unique<ColumnMlp<T>>(widths, function, context); }),
-        layers_(static_cast<int>(widths.size()) - 1), hasBiases_(hasBiases),
-        space_(context->space()) {
-    for (int l = 0; l < layers_; ++l)
-      flops_.push_back(2.0 * double(widths[l] * widths[l + 1]));
-  }
-
-  void forward(const DTensor& x, ParameterUses& p, DTensor& y, Buffer*) override {
-    visitFloating(x.dataType(), [&]<class T>(T) {
-      takeWeights<T>(p);
-      kernel_.get<T>().forward(boxOf(x), reading<T>(&x), arrayOf(y.mutableData<T>(), y));
-    });
-    logFlops(double(boxOf(x).count()) * allFlops());
-  }
-  void tangent(const KernelPoint& point, const DTensor* dx, ParameterUses& p,
-               DTensor& dy) override {
-    visitFloating(dy.dataType(), [&]<class T>(T) {
-      takeWeights<T>(p);
-      auto& tangents = std::get<Lists<T>>(lists_).tangents;
-      tangents.resize(layers_);
-      for (int l = 0; l < layers_; ++l)
-        tangents[l] = {tangentOf<T>(p[weight(l)]), hasBiases_ ? tangentOf<T>(p[bias(l)]) : nullptr};
-      kernel_.get<T>().tangent(boxOf(dy), reading<T>(point.x), reading<T>(dx), tangents,
-                               arrayOf(dy.mutableData<T>(), dy));
-    });
-  }
-  void adjoint(const KernelPoint& point, const DTensor& dy, ParameterUses& p,
-               DTensor* dx) override {
-    visitFloating(dy.dataType(), [&]<class T>(T) {
-      takeWeights<T>(p);
-      auto& gradients = std::get<Lists<T>>(lists_).gradients;
-      gradients.resize(layers_);
-      for (int l = 0; l < layers_; ++l)
-        gradients[l] = {p[weight(l)]->gradientAddends().mutableData<T>(),
-                        hasBiases_ ? p[bias(l)]->gradientAddends().mutableData<T>() : nullptr};
-      kernel_.get<T>().adjoint(boxOf(dy), reading<T>(point.x), reading<T>(&dy),
-                               dx ? arrayOf(dx->mutableData<T>(), *dx) : PointArray<T>{},
-                               gradients);
-    });
-    // Counted are the hidden layers once more, which nobody has kept, the cotangents of the hidden
-    // layers, the gradients of all weights, and the cotangent of the input if it is wanted.
-    const double all = allFlops(), toInput = flops_.front();
-    const double points = double(boxOf(dy).count());
-    logFlops(points * (all - flops_.back() + all - toInput + all + (dx ? toInput : 0)));
-  }
-  std::string describe() const override {
-    return space_ == Space::Device ? "matrix products"
-                                   : fmt::format("fused over blocks of points ({})",
-                                                 instructionSetName(instructionSet()));
-  }
-
-  bool runsOnDevice() const override { return true; }
-
-private:
-  // The pointers of a call. The lists are kept, so that the next call allocates nothing.
-  template <class T>
-  struct Lists {
-    std::vector<LayerNumbers<const T>> tangents;
-    std::vector<LayerNumbers<T>> gradients;
-  };
-
-  int weight(int layer) const { return hasBiases_ ? 2 * layer : layer; }
-  static int bias(int layer) { return 2 * layer + 1; }
-  double allFlops() const { return std::accumulate(flops_.begin(), flops_.end(), 0.0); }
-  template <class T>
-  static const T* tangentOf(const std::unique_ptr<ParameterUse>& use) {
-    const DTensor* tangent = use->tangent();
-    return tangent ? tangent->data<T>() : nullptr;
-  }
-
-  // Hands over the weights that have changed since the last call. A rank without points may hold no
-  // weights, and needs none.
-  template <class T>
-  void takeWeights(ParameterUses& p) {
-    if (p.front()->value().localElements() == 0)
-      return;
-    states_.resize(p.size(), 0);
-    for (int l = 0; l < layers_; ++l) {
-      const DTensor& w = p[weight(l)]->value();
-      const DTensor* b = hasBiases_ ? &p[bias(l)]->value() : nullptr;
-      const bool changed =
-          states_[weight(l)] != w.state() + 1 || (b && states_[bias(l)] != b->state() + 1);
-      if (!changed)
-        continue;
-      kernel_.get<T>().setLayer(l, {w.data<T>(), b ? b->data<T>() : nullptr});
-      states_[weight(l)] = w.state() + 1;
-      if (b)
-        states_[bias(l)] = b->state() + 1;
-    }
-  }
-
-  TypedKernel<ColumnMlp> kernel_;
-  std::tuple<Lists<float>, Lists<double>> lists_;
-  int layers_;
-  bool hasBiases_;
-  Space space_;
-  std::vector<double> flops_;         // of a point, by layer
-  std::vector<std::uint64_t> states_; // of the weights taken, counted from 1
-};
+template <class T>
+const T* tangentOf(const std::unique_ptr<ParameterUse>& use) {
+  const DTensor* tangent = use->tangent();
+  return tangent ? tangent->data<T>() : nullptr;
+}
 
 } // namespace
+
+LocalColumnMlp::LocalColumnMlp(const std::vector<Index>& widths, bool hasBiases,
+                               const PointwiseFunction& function, TenonDataType type,
+                               const KernelContextPtr& context)
+    : kernel_(type,
+              [&]<class T>() { return std::make_unique<ColumnMlp<T>>(widths, function, context); }),
+      inputs_(widths.front()), outputs_(widths.back()),
+      layers_(static_cast<int>(widths.size()) - 1), hasBiases_(hasBiases),
+      space_(context->space()) {
+  for (int l = 0; l < layers_; ++l)
+    flops_.push_back(2.0 * double(widths[l] * widths[l + 1]));
+}
+
+template <class T>
+void LocalColumnMlp::forwardAt(const PointBox& box, const PointArray<const T>& x, ParameterUses& p,
+                               const PointArray<T>& y) {
+  takeWeights<T>(p);
+  kernel_.get<T>().forward(box, x, y);
+  logFlops(double(box.count()) * allFlops());
+}
+
+template <class T>
+void LocalColumnMlp::tangentAt(const PointBox& box, const PointArray<const T>& x,
+                               const PointArray<const T>& dx, ParameterUses& p,
+                               const PointArray<T>& dy) {
+  takeWeights<T>(p);
+  auto& tangents = std::get<Lists<T>>(lists_).tangents;
+  tangents.resize(layers_);
+  for (int l = 0; l < layers_; ++l)
+    tangents[l] = {tangentOf<T>(p[weight(l)]), hasBiases_ ? tangentOf<T>(p[bias(l)]) : nullptr};
+  kernel_.get<T>().tangent(box, x, dx, tangents, dy);
+}
+
+template <class T>
+void LocalColumnMlp::adjointAt(const PointBox& box, const PointArray<const T>& x,
+                               const PointArray<const T>& dy, ParameterUses& p,
+                               const PointArray<T>& dx) {
+  takeWeights<T>(p);
+  auto& gradients = std::get<Lists<T>>(lists_).gradients;
+  gradients.resize(layers_);
+  for (int l = 0; l < layers_; ++l)
+    gradients[l] = {p[weight(l)]->gradientAddends().mutableData<T>(),
+                    hasBiases_ ? p[bias(l)]->gradientAddends().mutableData<T>() : nullptr};
+  kernel_.get<T>().adjoint(box, x, dy, dx, gradients);
+  // Counted are the hidden layers once more, which nobody has kept, the cotangents of the hidden
+  // layers, the gradients of all weights, and the cotangent of the input if it is wanted.
+  const double all = allFlops(), toInput = flops_.front();
+  logFlops(double(box.count()) *
+           (all - flops_.back() + all - toInput + all + (dx.first ? toInput : 0)));
+}
+
+void LocalColumnMlp::forward(const DTensor& x, ParameterUses& p, DTensor& y, Buffer*) {
+  visitFloating(x.dataType(), [&]<class T>(T) {
+    forwardAt<T>(boxOf(x), reading<T>(&x), p, arrayOf(y.mutableData<T>(), y));
+  });
+}
+
+void LocalColumnMlp::tangent(const KernelPoint& point, const DTensor* dx, ParameterUses& p,
+                             DTensor& dy) {
+  visitFloating(dy.dataType(), [&]<class T>(T) {
+    tangentAt<T>(boxOf(dy), reading<T>(point.x), reading<T>(dx), p,
+                 arrayOf(dy.mutableData<T>(), dy));
+  });
+}
+
+void LocalColumnMlp::adjoint(const KernelPoint& point, const DTensor& dy, ParameterUses& p,
+                             DTensor* dx) {
+  visitFloating(dy.dataType(), [&]<class T>(T) {
+    adjointAt<T>(boxOf(dy), reading<T>(point.x), reading<T>(&dy), p,
+                 dx ? arrayOf(dx->mutableData<T>(), *dx) : PointArray<T>{});
+  });
+}
+
+std::string LocalColumnMlp::describe() const {
+  return space_ == Space::Device ? "matrix products"
+                                 : fmt::format("fused over blocks of points ({})",
+                                               instructionSetName(instructionSet()));
+}
+
+double LocalColumnMlp::allFlops() const {
+  return std::accumulate(flops_.begin(), flops_.end(), 0.0);
+}
+
+// Hands over the weights that have changed since the last call. A rank without points may hold no
+// weights, and needs none.
+template <class T>
+void LocalColumnMlp::takeWeights(ParameterUses& p) {
+  if (p.front()->value().localElements() == 0)
+    return;
+  states_.resize(p.size(), 0);
+  for (int l = 0; l < layers_; ++l) {
+    const DTensor& w = p[weight(l)]->value();
+    const DTensor* b = hasBiases_ ? &p[bias(l)]->value() : nullptr;
+    const bool changed =
+        states_[weight(l)] != w.state() + 1 || (b && states_[bias(l)] != b->state() + 1);
+    if (!changed)
+      continue;
+    kernel_.get<T>().setLayer(l, {w.data<T>(), b ? b->data<T>() : nullptr});
+    states_[weight(l)] = w.state() + 1;
+    if (b)
+      states_[bias(l)] = b->state() + 1;
+  }
+}
+
+#define TENON_INSTANTIATE(T)                                                                       \
+  template void LocalColumnMlp::forwardAt<T>(const PointBox&, const PointArray<const T>&,          \
+                                             ParameterUses&, const PointArray<T>&);                \
+  template void LocalColumnMlp::tangentAt<T>(const PointBox&, const PointArray<const T>&,          \
+                                             const PointArray<const T>&, ParameterUses&,           \
+                                             const PointArray<T>&);                                \
+  template void LocalColumnMlp::adjointAt<T>(const PointBox&, const PointArray<const T>&,          \
+                                             const PointArray<const T>&, ParameterUses&,           \
+                                             const PointArray<T>&);
+TENON_INSTANTIATE(float)
+TENON_INSTANTIATE(double)
+#undef TENON_INSTANTIATE
 
 std::unique_ptr<LocalKernel> makeColumnMlpKernel(const KernelSite& at) {
   const Declaration& declaration = at.layer.declaration();

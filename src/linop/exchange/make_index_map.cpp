@@ -43,12 +43,19 @@ public:
     const SparseMessages asked = sparseExchange(comm_, std::move(requests));
     auto map = collectively(comm_, [&] { return build(asked); });
     std::vector<std::uint64_t> most = collectively(comm_, [&] {
-      return std::vector<std::uint64_t>{static_cast<std::uint64_t>(map.sent.messages),
-                                        static_cast<std::uint64_t>(map.sent.elements)};
+      const auto& [sent, received] = map.traffic;
+      std::vector<std::uint64_t> numbers;
+      for (const Index number :
+           {sent.messages, sent.elements, received.messages, received.elements})
+        numbers.push_back(static_cast<std::uint64_t>(number));
+      return numbers;
     });
     reduceNumbers(comm_, most, MPI_MAX);
     return collectively(comm_, [&] {
-      map.most = Traffic{static_cast<Index>(most[0]), static_cast<Index>(most[1])};
+      const auto trafficAt = [&](std::size_t n) {
+        return Traffic{static_cast<Index>(most[n]), static_cast<Index>(most[n + 1])};
+      };
+      map.most = IndexTraffic{trafficAt(0), trafficAt(2)};
       return std::make_shared<const IndexMap>(std::move(map));
     });
   }
@@ -191,11 +198,7 @@ private:
         list->push_back({rank, {}, {}, {}});
     byPosition(spec.sends);
     byPosition(spec.receives);
-    for (const IndexEntries& of : spec.sends)
-      if (of.peer != rank) {
-        ++spec.sent.messages;
-        spec.sent.elements += static_cast<Index>(of.source.size() / dims_.size());
-      }
+    spec.traffic = trafficOf(spec, rank);
     spec.isUneven = isUneven();
     return spec;
   }

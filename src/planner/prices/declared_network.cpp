@@ -54,9 +54,10 @@ public:
           fmt::format("the network has {}, but shapes of {} were given; set input_shapes of "
                       "the plan to one for each; `tenon plan network` plans networks of one input",
                       counted(declared->inputCount(), "input"), inputs_.size()));
-    // Rows of points are numbered block by block: in other blocks they would have other numbers.
     network_.hasLists = std::ranges::any_of(file.nodes, [](const LayerDescription::Node& node) {
-      return !node.layer.lists.describe().empty() || node.layer.type == "rows";
+      const std::unique_ptr<Declaration> made = makeDeclaration(node.layer.type);
+      return !node.layer.lists.describe().empty() ||
+             (made && !made->contains() && made->dependsOnPlaces());
     });
     if (file.nodes.empty())
       throw Error(TENON_ERR_SUPPORT, "the network has no layers; a plan needs at least one");
@@ -85,14 +86,17 @@ private:
     if (made->takesLists() && layer.lists.describe().empty())
       throw Error(TENON_ERR_SUPPORT,
                   fmt::format("layer {} has type \"{}\", which works with lists of a mesh, but has "
-                              "none; plan the network in the program that has them "
-                              "(TenonLayerSetEdges(), TenonLayerSetIndexMap())",
+                              "none; plan the network in the program that has them, by a plan of "
+                              "TenonPlanCreate() after TenonLayerSetEdges(), "
+                              "TenonLayerSetIndexMap() or TenonLayerSetLinks()",
                               name, layer.type));
-    if (layer.type == "linkedhalo")
+    if (made->leavesHalo())
       throw Error(TENON_ERR_SUPPORT,
-                  fmt::format("layer {} has type \"linkedhalo\", whose output has a halo that "
-                              "plans do not carry on; set the network up without one",
-                              name));
+                  fmt::format("layer {} has type \"{}\", whose output keeps its halo, which plans "
+                              "do not carry on to the layers that read it; leave it out if it has "
+                              "no index map, since layers with boundary mode \"linked\" fill "
+                              "their halos themselves, or set the network up without a plan",
+                              name, layer.type));
     made->lists() = layer.lists;
     // Rows go back to the field that the layout says.
     if (network_.hasLists && layer.output)
@@ -160,7 +164,7 @@ private:
     // must not bind the layer before it.
     const bool hasParameters = !declaration->rows(shapes).front().parameters.empty();
     if (hasParameters || reads.size() > 1 || readsInput ||
-        (network_.hasLists && isBound(*declaration)))
+        (network_.hasLists && declaration->dependsOnPlaces()))
       places_.push_back(addLayer(nameOf(layer, node), declaration, reads, shapes, shape));
     else {
       DeclaredLayer& before = network_.layers[reads.front().layer];
@@ -201,10 +205,6 @@ private:
 };
 
 } // namespace
-
-bool isBound(const Declaration& layer) {
-  return layer.takesLists() || layer.type() == "rows";
-}
 
 void refuseRecomputation(const std::string& title) {
   throw Error(TENON_ERR_SUPPORT,

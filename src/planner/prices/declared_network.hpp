@@ -62,9 +62,6 @@ DeclaredNetwork declareNetwork(const LayerDescription& network, const std::vecto
 inline DeclaredNetwork declareNetwork(const LayerDescription& network, const Shape& input) {
   return declareNetwork(network, std::vector<Shape>{input});
 }
-// Whether the layer has no choice in a network with lists of a mesh: its rows lie as lists say, or are numbered block by
-// block, so that they are others on other blocks ("rows", which is known by its name here).
-bool isBound(const Declaration& layer);
 // Throws TENON_ERR_SUPPORT for a container that recomputes: neither the time nor the memory of that
 // is priced.
 [[noreturn]] void refuseRecomputation(const std::string& title);

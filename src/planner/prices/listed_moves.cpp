@@ -30,6 +30,11 @@ std::pair<Layout, Layout> endsOf(const OperatorEntry& op) {
   return {op.from, op.to};
 }
 
+// Whether what the map sends is received: its transpose, or its adjoint, but not both.
+bool isReversed(const OperatorEntry& op, bool adjoint) {
+  return adjoint != (op.kind == OperatorKind::IndexSum);
+}
+
 // The elements for one index of the joint dimensions, of a rank that has most.
 Index mostInner(const IndexMap& map, const Layout& domain) {
   Index most = 0;
@@ -51,15 +56,16 @@ ListedTraffic listedTraffic(const OperatorEntry& op, bool adjoint, int rank) {
   const IndexMapPtr map = op.rule ? makeLinkedMap(*op.rule, domain, range, rank) : op.map;
   const Schedule schedule = map->schedule(domain, range, rank);
   ListedTraffic traffic{sentTraffic(schedule, rank), receivedTraffic(schedule, rank)};
-  if (adjoint != (op.kind == OperatorKind::IndexSum))
+  if (isReversed(op, adjoint))
     std::swap(traffic.sent, traffic.received);
   return traffic;
 }
 
-ListedTraffic mostTraffic(const OperatorEntry& op) {
-  const Traffic one = op.map->most();
-  const Traffic most{one.messages, one.elements * mostInner(*op.map, endsOf(op).first)};
-  return {most, most};
+ListedTraffic mostTraffic(const OperatorEntry& op, bool adjoint) {
+  auto [sent, received] = op.map->most();
+  for (Traffic* one : {&sent, &received})
+    one->elements *= mostInner(*op.map, endsOf(op).first);
+  return isReversed(op, adjoint) ? ListedTraffic{received, sent} : ListedTraffic{sent, received};
 }
 
 double priceOfLists(const ListedTraffic& traffic, const Grid& grid, Index elementBytes,
@@ -77,7 +83,7 @@ double priceOfLists(const OperatorEntry& op, bool adjoint, Index elementBytes,
                     const LinkRates& rates, Looks looks) {
   const Grid& grid = op.from.grid();
   if (op.map)
-    return priceOfLists(mostTraffic(op), grid, elementBytes, rates);
+    return priceOfLists(mostTraffic(op, adjoint), grid, elementBytes, rates);
   double most = 0;
   for (int position : positionsLookedAt(grid, looks))
     most = std::max(most, priceOfLists(listedTraffic(op, adjoint, grid.rank(position)), grid,
@@ -135,7 +141,7 @@ std::vector<ListedField> listedFields(const DeclaredNetwork& network,
                                       const std::vector<std::optional<Layout>>& pinned) {
   std::vector<ListedField> fields;
   for (std::size_t layer = 0; layer < network.layers.size(); ++layer) {
-    if (!network.hasLists || !isBound(*network.layers[layer].declaration))
+    if (!network.hasLists || !network.layers[layer].declaration->dependsOnPlaces())
       continue;
     for (const Layout& layout : {homes[layer].uses.front(), homes[layer].outputs.front()}) {
       const Layout plain = layout.withoutHalos();

@@ -42,10 +42,11 @@ struct ListedTraffic {
   Traffic sent, received;
 };
 ListedTraffic listedTraffic(const OperatorEntry& op, bool adjoint, int rank);
-// Of an index map what any rank sends at most, both ways, or where that is not known what this rank does.
-ListedTraffic mostTraffic(const OperatorEntry& op);
+// Of an index map what any rank sends at most, and what any receives at most; or where that is not known what this rank
+// does.
+ListedTraffic mostTraffic(const OperatorEntry& op, bool adjoint);
 // By the formula of an exchange (machine/price.hpp), at the rates of the outermost level between ranks of the grid. Of an
-// index map with what any rank sends at most, where that is known.
+// index map with what any rank sends and receives at most, where that is known.
 double priceOfLists(const OperatorEntry& op, bool adjoint, Index elementBytes,
                     const LinkRates& rates, Looks looks);
 double priceOfLists(const ListedTraffic& traffic, const Grid& grid, Index elementBytes,

@@ -239,6 +239,7 @@ double OwnModel::runBytes(const std::vector<int>& words) const {
        .savesRounded = network_.savesRounded,
        .optimizerStates = task_.optimizerStates,
        .inputCotangents = std::vector<bool>(inputs.size(), task_.input && task_.inputCotangent),
+       .fusesRows = task_.fusesRows,
        .links = rates_.links});
   constexpr int kAll = 4;
   const int processes = grid_->size();

@@ -312,7 +312,7 @@ Parts OwnModel::parts(int layer, int word) const {
   // On the grid of a field an axis counts for what it does to the layer, not for what it did to the
   // field.
   const Placed& here = placed(layer, word);
-  if (!homes_.empty() && isBound(*asked.declaration))
+  if (!homes_.empty() && asked.declaration->dependsOnPlaces())
     return {.batch = here.fault.empty() ? here.outputs.front().grid().size() : 1,
             .spatial = std::vector<Index>(asked.splitDims, 1)};
   Parts parts{.spatial = std::vector<Index>(asked.splitDims, 1)};
@@ -408,7 +408,7 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
     if (std::string fault = whyNotBalanced(kind, plainWord(word)); !fault.empty())
       return fault;
   const bool isListed = liesAsListed(kind, word);
-  if (kind.home && isBound(*layer.declaration) && !isListed)
+  if (kind.home && layer.declaration->dependsOnPlaces() && !isListed)
     return "it lies as the lists of the mesh say";
   WordRows rows;
   if (std::string fault = rowsOf(kind, word, rows); !fault.empty() && !isListed)
@@ -461,8 +461,8 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
 // A layer with lists lies as they say, which is on the grid of a field on which nothing is changed.
 bool OwnModel::liesAsListed(const Kind& kind, int word) const {
   const FieldWord* own = fieldWord(word);
-  return own && kind.home && isBound(*kind.layer->declaration) && word == plainWord(word) &&
-         own->letters.find_first_not_of('k') == std::string::npos &&
+  return own && kind.home && kind.layer->declaration->dependsOnPlaces() &&
+         word == plainWord(word) && own->letters.find_first_not_of('k') == std::string::npos &&
          fields_[own->field].isLike(kind.home->uses.front());
 }
 

@@ -74,6 +74,7 @@ struct OwnTask {
   std::vector<std::optional<Layout>> furtherInputs = {};
   bool inputCotangent = true;
   ScratchOf scratch = {}; // none where no kernels are known: it is not counted then
+  bool fusesRows = true;  // as runs on the host do (MapList::rowRuns())
 };
 
 // What a process takes for any network besides: of MPI and of the libraries of kernels, when they are

@@ -24,6 +24,8 @@ RunMemory::RunMemory(const std::vector<RunNode>& nodes, const Layouts& inputs, R
   std::vector<ValueId> values;
   for (const RunNode& node : nodes)
     add(node, values, &node == &nodes.back());
+  for (std::vector<RowRun> runs; task_.fusesRows && !(runs = list_.rowRuns()).empty();)
+    list_.fuse(runs.front());
   if (task_.savesRounded)
     list_.keepRounded();
   derive();
@@ -138,7 +140,8 @@ RunBytes RunMemory::of(int rank) const {
     bytes.messages += carriedBytes(route, rank);
   for (const OperatorEntry& op : list_.operators())
     if (goesByLists(op)) {
-      const auto [sent, received] = op.map ? mostTraffic(op) : listedTraffic(op, false, rank);
+      const auto [sent, received] =
+          op.map ? mostTraffic(op, false) : listedTraffic(op, false, rank);
       bytes.messages += double(task_.elementBytes * (sent.elements + received.elements));
     }
   for (const HeldParameter& parameter : parameters_)

@@ -31,7 +31,8 @@ struct RunTask {
   bool savesRounded = false; // what adjoints read, in bfloat16
   Index optimizerStates = 2;
   std::vector<bool> inputCotangents = {}; // by input: whether its cotangent is wanted
-  LinkRates links = {};                   // by which routes are chosen
+  bool fusesRows = false; // one kernel for several, as MapList::rowRuns() finds them
+  LinkRates links = {};   // by which routes are chosen
 };
 
 struct RunBytes {

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The kernel of a perceptron of the channels at each point, which others call for points of their own.
+#pragma once
+
+#include "kernels/products/column_mlp.hpp"
+#include "layer/core/local_kernel.hpp"
+
+#include <tuple>
+
+namespace tenon {
+
+class LocalColumnMlp final : public OneInputKernel {
+public:
+  LocalColumnMlp(const std::vector<Index>& widths, bool hasBiases,
+                 const PointwiseFunction& function, TenonDataType type,
+                 const KernelContextPtr& context);
+
+  void forward(const DTensor& x, ParameterUses& p, DTensor& y, Buffer*) override;
+  void tangent(const KernelPoint& point, const DTensor* dx, ParameterUses& p, DTensor& dy) override;
+  void adjoint(const KernelPoint& point, const DTensor& dy, ParameterUses& p, DTensor* dx) override;
+  std::string describe() const override;
+  bool runsOnDevice() const override { return true; }
+
+  Index inputs() const noexcept { return inputs_; }
+  Index outputs() const noexcept { return outputs_; }
+  // The same at points of the caller's arrays. First elements of dx may be null.
+  template <class T>
+  void forwardAt(const PointBox& box, const PointArray<const T>& x, ParameterUses& p,
+                 const PointArray<T>& y);
+  template <class T>
+  void tangentAt(const PointBox& box, const PointArray<const T>& x, const PointArray<const T>& dx,
+                 ParameterUses& p, const PointArray<T>& dy);
+  template <class T>
+  void adjointAt(const PointBox& box, const PointArray<const T>& x, const PointArray<const T>& dy,
+                 ParameterUses& p, const PointArray<T>& dx);
+
+private:
+  // The pointers of a call. The lists are kept, so that the next call allocates nothing.
+  template <class T>
+  struct Lists {
+    std::vector<LayerNumbers<const T>> tangents;
+    std::vector<LayerNumbers<T>> gradients;
+  };
+
+  int weight(int layer) const { return hasBiases_ ? 2 * layer : layer; }
+  static int bias(int layer) { return 2 * layer + 1; }
+  double allFlops() const;
+  template <class T>
+  void takeWeights(ParameterUses& p);
+
+  TypedKernel<ColumnMlp> kernel_;
+  std::tuple<Lists<float>, Lists<double>> lists_;
+  Index inputs_, outputs_;
+  int layers_;
+  bool hasBiases_;
+  Space space_;
+  std::vector<double> flops_;         // of a point, by layer
+  std::vector<std::uint64_t> states_; // of the weights taken, counted from 1
+};
+
+} // namespace tenon
