@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The word before a function that makes it code of the host and of the device.
+// The word before a function that makes it code of the host and of the device, and those before a loop of device code
+// that is to be unrolled, or not.
 #pragma once
 
 #ifdef __CUDACC__
 #define TENON_DEVICE __host__ __device__
+#define TENON_UNROLL _Pragma("unroll")
+#define TENON_KEEP_LOOP _Pragma("unroll 1")
 #else
 #define TENON_DEVICE
+#define TENON_UNROLL
+#define TENON_KEEP_LOOP
 #endif

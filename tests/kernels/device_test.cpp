@@ -143,11 +143,13 @@ TYPED_TEST(Device, BoxesAreCopiedAddedScaledAndFilled) {
   }
 }
 
-// With more elements than the threads take at a time, of a row, of rows apart, and of columns.
+// With more elements than the threads take at a time, of a row, of rows apart, and of columns; of rows that begin and end
+// at multiples of 16 bytes; and of rows that become columns, whole and by a part of a tile.
 TYPED_TEST(Device, LongBoxesAreWalkedWhole) {
   using T = TypeParam;
   Draw draw(15);
-  const Index shapes[][4] = {{1, 60000, 60000, 1}, {3, 20000, 20001, 1}, {20000, 3, 1, 20003}};
+  const Index shapes[][4] = {{1, 60000, 60000, 1}, {3, 20000, 20001, 1}, {20000, 3, 1, 20003},
+                             {300, 64, 68, 1},     {64, 96, 1, 64},      {75, 130, 1, 77}};
   for (const auto& [rows, columns, ofRow, ofColumn] : shapes) {
     const Index extent[] = {rows, columns}, xs[] = {columns, 1}, ys[] = {ofRow, ofColumn};
     const auto x = draw.integers<T>(rows * columns);

@@ -5,6 +5,7 @@
 #include "kernels/functors/bfloat16.hpp"
 #include "kernels/functors/block.hpp"
 #include "kernels/functors/listed.hpp"
+#include "kernels/functors/transpose.hpp"
 
 namespace tenon::device {
 
@@ -24,6 +25,9 @@ using namespace functors;
 TENON_ALL(float)
 TENON_ALL(double)
 TENON_ALL(std::int64_t)
+TENON_OF_BLOCK(CopyWide)
+template void eachBlock(const Stream&, Index, const TransposeTiles<std::uint32_t>&);
+template void eachBlock(const Stream&, Index, const TransposeTiles<std::uint64_t>&);
 TENON_OF_BLOCK(RoundElements<float>)
 TENON_OF_BLOCK(RoundElements<double>)
 TENON_OF_BLOCK(ScaleElements<float, double>)

@@ -58,7 +58,7 @@ private:
 
   void gather(const Tile& tile, const T* x) override {
     const functors::GatherColumns<T> gather(columnTile(tile), x, columns());
-    eachElement(*context_, gather.tile.columns(), 1, gather);
+    eachElement(*context_, gather.outputs(), 1, gather);
   }
 
   void scatter(const Tile& tile, T* dx) override {

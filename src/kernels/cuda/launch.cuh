@@ -42,16 +42,21 @@ struct EachElement {
       else
         f(i);
   }
+  // A load behind a condition would wait for that of the element before.
   TENON_DEVICE void runTogether(Index first, Index step) const {
-    decltype(f.read(first)) values[kTogether] = {};
+    if (first + (kTogether - 1) * step < n) {
+      decltype(f.read(first)) values[kTogether];
 #pragma unroll
-    for (int k = 0; k < kTogether; ++k)
-      if (first + k * step < n)
+      for (int k = 0; k < kTogether; ++k)
         values[k] = f.read(first + k * step);
 #pragma unroll
-    for (int k = 0; k < kTogether; ++k)
-      if (first + k * step < n)
+      for (int k = 0; k < kTogether; ++k)
         f.write(first + k * step, values[k]);
+    } else {
+#pragma unroll 1
+      for (Index i = first; i < n; i += step)
+        applyTo(f, i);
+    }
   }
 };
 
@@ -110,39 +115,82 @@ void eachBlock(const Stream& stream, Index blocks, const F& f) {
     launch(stream, blocks, EachBlock<F>{f});
 }
 
-// A block as a walk by element: the functor gets offsets instead of numbers.
+// A block as a walk by strips: up to four elements along one dimension, as far apart as makes them all of it, so that a
+// thread computes offsets once for four elements and waits for their loads together.
 template <class F>
-struct BlockWalk {
-  ElementOffsets<2> offsets;
-  Index from, to;
+struct StripWalk {
+  static constexpr int kStrip = 4;
+  ElementOffsets<3> offsets; // of the first elements, and how many of the dimension are before each
+  Index from, to, apartFrom, apartTo, apart, extent;
   F f;
 
-  // A value between reading and writing, with the offset at which it is written.
-  struct Pending {
-    Index to;
-    decltype(f.read(from, to)) value;
-  };
-  TENON_DEVICE Pending read(Index i) const {
+  TENON_DEVICE void operator()(Index i) const {
     const auto offset = offsets(i);
-    const Index at = to + offset.of[1];
-    return {at, f.read(from + offset.of[0], at)};
-  }
-  TENON_DEVICE void write(Index, const Pending& pending) const {
-    f.write(pending.to, pending.value);
+    const Index a = from + offset.of[0], b = to + offset.of[1], before = offset.of[2];
+    if (before + (kStrip - 1) * apart < extent) {
+      decltype(f.read(a, b)) values[kStrip];
+#pragma unroll
+      for (int k = 0; k < kStrip; ++k)
+        values[k] = f.read(a + k * apartFrom, b + k * apartTo);
+#pragma unroll
+      for (int k = 0; k < kStrip; ++k)
+        f.write(b + k * apartTo, values[k]);
+    } else {
+#pragma unroll 1
+      for (Index k = 0; before + k * apart < extent; ++k)
+        f.write(b + k * apartTo, f.read(a + k * apartFrom, b + k * apartTo));
+    }
   }
 };
+
+// The dimension of strips: that in which the fewest places of strips are empty. Neighbouring threads should fill a
+// sector of memory, of 32 bytes, so the innermost is taken only if it is long or alone.
+inline int stripDimension(const Block& block, Index strip) {
+  constexpr Index kSector = 8;
+  const int inner = block.rank - 1;
+  const auto places = [&](int d) { return (block.extent[d] + strip - 1) / strip * strip; };
+  int best = inner;
+  bool isSet = block.extent[inner] >= kSector * strip;
+  for (int d = 0; d < inner; ++d)
+    if (block.extent[d] >= strip &&
+        (!isSet || places(d) * block.extent[best] <= places(best) * block.extent[d])) {
+      best = d;
+      isSet = true;
+    }
+  return best;
+}
+
+template <class F>
+StripWalk<F> stripWalk(const Block& block, Index from, Index to, const F& f) {
+  constexpr Index strip = StripWalk<F>::kStrip;
+  const int d = stripDimension(block, strip);
+  Block first = block;
+  first.extent[d] = (block.extent[d] + strip - 1) / strip;
+  Index before[kMaxBlockRank] = {};
+  before[d] = 1;
+  const Index apart = first.extent[d];
+  return {{block.rank, first.extent, {block.a, block.b, before}},
+          from,
+          to,
+          apart * block.a[d],
+          apart * block.b[d],
+          apart,
+          block.extent[d],
+          f};
+}
 
 // One thread does an element of `free` and, in order, all of `repeated`, which write to the same place.
 template <class F>
 struct RepeatedWalk {
-  BlockWalk<F> free;
-  ElementOffsets<2> repeated;
+  ElementOffsets<2> free, repeated;
+  Index from, to;
+  F f;
 
   TENON_DEVICE void operator()(Index i) const {
-    const auto offset = free.offsets(i);
-    const Index to = free.to + offset.of[1];
+    const auto offset = free(i);
+    const Index at = to + offset.of[1];
     for (Index r = 0; r < repeated.count(); ++r)
-      free.f.write(to, free.f.read(free.from + offset.of[0] + repeated(r).of[0], to));
+      f.write(at, f.read(from + offset.of[0] + repeated(r).of[0], at));
   }
 };
 
@@ -157,11 +205,13 @@ void eachOfBlock(const Stream& stream, const Block& block, const F& f) {
   const WriteOrder order = writeOrder(block, MayRepeat<F>);
   const ElementOffsets<2> repeated = offsetsOf(order.repeated);
   forEachSlice(order.free, kMostWalkedElements, [&](const Block& slice, Index from, Index to) {
-    const BlockWalk<F> free{offsetsOf(slice), from, to, f};
-    if (repeated.count() == 1)
-      eachElement(stream, free.offsets.count(), free);
-    else if constexpr (MayRepeat<F>)
-      eachElement(stream, free.offsets.count(), RepeatedWalk<F>{free, repeated});
+    if (repeated.count() == 1) {
+      const auto strips = stripWalk(slice, from, to, f);
+      eachElement(stream, strips.offsets.count(), strips);
+    } else if constexpr (MayRepeat<F>) {
+      const ElementOffsets<2> free = offsetsOf(slice);
+      eachElement(stream, free.count(), RepeatedWalk<F>{free, repeated, from, to, f});
+    }
   });
 }
 

@@ -6,15 +6,31 @@
 
 namespace tenon::functors {
 
-// f.write(place, f.read(place in [outer, n, inner], place in [outer, inner])) by element of the former.
+// f.write(place in [outer, n, inner], f.read(that, place in [outer, inner])) by up to four elements of a line, so that a
+// thread computes places once for four elements, reads once what they share, and waits for their loads together.
 template <class F>
 struct AlongAxis {
-  ElementOffsets<1> places; // in [outer, inner]
+  static constexpr int kStrip = 4;
+  // By first element: its place in both, and how many of the line are before it.
+  ElementOffsets<3> places;
+  Index apart, n, inner; // apart: how many of the line are from one element to the next
   F f;
-  TENON_DEVICE auto read(Index i) const { return f.read(i, places(i).of[0]); }
-  template <class Value>
-  TENON_DEVICE void write(Index i, const Value& value) const {
-    f.write(i, value);
+  TENON_DEVICE void operator()(Index i) const {
+    const auto place = places(i);
+    const Index at = place.of[0], of = place.of[1], before = place.of[2], step = apart * inner;
+    if (before + (kStrip - 1) * apart < n) {
+      decltype(f.read(at, of)) values[kStrip];
+      TENON_UNROLL
+      for (int k = 0; k < kStrip; ++k)
+        values[k] = f.read(at + k * step, of);
+      TENON_UNROLL
+      for (int k = 0; k < kStrip; ++k)
+        f.write(at + k * step, values[k]);
+    } else {
+      TENON_KEEP_LOOP
+      for (Index k = 0; before + k * apart < n; ++k)
+        f.write(at + k * step, f.read(at + k * step, of));
+    }
   }
 };
 
@@ -27,8 +43,18 @@ struct AxisTerm {
   Term term;
   // True if a sector of memory, of 32 bytes, holds only one float of a line.
   bool groupsAreCloser() const { return step >= 8; }
-  TENON_DEVICE Wide operator()(Index group, Index k) const {
-    return Wide(term(groups(group).of[0] + k * step, group));
+  struct Terms {
+    const Term& term;
+    Index group, here, apart;
+    TENON_DEVICE Index next() {
+      const Index now = here;
+      here += apart;
+      return now;
+    }
+    TENON_DEVICE Wide at(Index place) const { return Wide(term(place, group)); }
+  };
+  TENON_DEVICE auto of(Index group, Index first, Index each) const {
+    return Terms{term, group, groups(group).of[0] + first * step, each * step};
   }
 };
 

@@ -7,6 +7,7 @@
 #include "sys/types.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <type_traits>
 
@@ -39,6 +40,17 @@ private:
         q[i * qs] = Op{}(q[i * qs], p[i * ps]);
     }
   }
+};
+
+// y = x for 16 bytes at once.
+struct CopyWide {
+  struct alignas(16) Element {
+    std::uint64_t halves[2];
+  };
+  const Element* x;
+  Element* y;
+  TENON_DEVICE Element read(Index from, Index) const { return x[from]; }
+  TENON_DEVICE void write(Index to, const Element& value) const { y[to] = value; }
 };
 
 // y = alpha x, and y = alpha x + beta y.

@@ -33,44 +33,52 @@ struct ColumnTile {
       padLow[d] = w.padLow[d];
     }
   }
-  Index columns() const {
-    return channels * kernel[0] * kernel[1] * kernel[2] * images * rows * cols;
-  }
   // The offset in x of an input of one of the tile's images.
   TENON_DEVICE Index inputAt(Index number, Index channel, Index i0, Index i1, Index i2) const {
     return ((((image + number) * channels + channel) * in[0] + i0) * in[1] + i1) * in[2] + i2;
   }
 };
 
-// columns[i] = the element of x that it reads, or 0 on padding.
+// By channel and output, each of whose taps is a column: the element of x that it reads, or 0 on padding.
 template <class T>
 struct GatherColumns {
   ColumnTile tile;
   const T* x;
   T* columns;
-  Divisor cols, rows, images, tap1, tap2, tap0, out1;
+  Index distance; // of the columns of two taps
+  Divisor cols, rows, images, out1;
 
   GatherColumns(const ColumnTile& t, const T* from, T* to)
-      : tile(t), x(from), columns(to), cols(divisorOf(t.cols)), rows(divisorOf(t.rows)),
-        images(divisorOf(t.images)), tap1(divisorOf(t.kernel[1])), tap2(divisorOf(t.kernel[2])),
-        tap0(divisorOf(t.kernel[0])), out1(divisorOf(t.out[1])) {}
+      : tile(t), x(from), columns(to), distance(t.images * t.rows * t.cols),
+        cols(divisorOf(t.cols)), rows(divisorOf(t.rows)), images(divisorOf(t.images)),
+        out1(divisorOf(t.out[1])) {}
+  Index outputs() const { return tile.channels * distance; }
 
   TENON_DEVICE void operator()(Index i) const {
     auto rest = static_cast<std::uint32_t>(i);
-    const Index o2 = tile.firstCol + cols.divide(rest);
+    const Index first2 = firstOf(2, tile.firstCol + cols.divide(rest));
     auto row = static_cast<std::uint32_t>(tile.firstRow) + rows.divide(rest);
-    const Index number = images.divide(rest);
-    const Index i2 = input(2, o2, tap2.divide(rest));
-    const Index i1 = input(1, out1.divide(row), tap1.divide(rest)); // row becomes o0
-    const Index i0 = input(0, row, tap0.divide(rest));
-    const bool reads =
-        i0 >= 0 && i0 < tile.in[0] && i1 >= 0 && i1 < tile.in[1] && i2 >= 0 && i2 < tile.in[2];
-    columns[i] = reads ? x[tile.inputAt(number, rest, i0, i1, i2)] : T(0);
+    const Index number = images.divide(rest), first1 = firstOf(1, out1.divide(row)),
+                first0 = firstOf(0, row); // row becomes o0
+    const Index taps = tile.kernel[0] * tile.kernel[1] * tile.kernel[2];
+    T* to = columns + i + Index(rest) * (taps - 1) * distance;
+    for (Index t0 = 0, i0 = first0; t0 < tile.kernel[0]; ++t0, i0 += tile.dilation[0])
+      for (Index t1 = 0, i1 = first1; t1 < tile.kernel[1]; ++t1, i1 += tile.dilation[1]) {
+        const bool reads = isInside(0, i0) && isInside(1, i1);
+        const Index from = tile.inputAt(number, rest, i0, i1, 0);
+        for (Index t2 = 0, i2 = first2; t2 < tile.kernel[2]; ++t2, i2 += tile.dilation[2]) {
+          *to = reads && isInside(2, i2) ? x[from + i2] : T(0);
+          to += distance;
+        }
+      }
   }
 
 private:
-  TENON_DEVICE Index input(int d, Index output, Index tap) const {
-    return output * tile.stride[d] - tile.padLow[d] + tap * tile.dilation[d];
+  TENON_DEVICE Index firstOf(int d, Index output) const {
+    return output * tile.stride[d] - tile.padLow[d];
+  }
+  TENON_DEVICE bool isInside(int d, Index input) const {
+    return static_cast<std::uint64_t>(input) < static_cast<std::uint64_t>(tile.in[d]);
   }
 };
 

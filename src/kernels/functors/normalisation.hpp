@@ -39,34 +39,101 @@ struct AddSums {
   }
 };
 
-// Rows of a length, in lists: those of list l are rows[begin[l]] to rows[begin[l + 1] - 1]. Their elements are
-// counted together; beyond the last one there is none.
+// Rows of a length, in lists: those of list l are rows[begin[l]] to rows[begin[l + 1] - 1], and their elements are
+// counted together. If begin is null, each place is a list: its elements in all rows.
 struct RowLists {
   const Index *begin, *rows;
   Divisor length;
-  Index lengthOfRow;
+  Index lengthOfRow, allRows;
 
-  struct Place {
-    Index row, at; // row is -1 where there is none
+  // The elements first, first + step, ... of a list, one after the other. It divides only where a row ends.
+  class Steps {
+  public:
+    TENON_DEVICE Steps(const RowLists& of, Index list, Index first, Index step)
+        : of_(of), here_(of.begin ? of.begin[list] : first),
+          end_(of.begin ? of.begin[list + 1] : of.allRows),
+          count_(of.begin ? (end_ - here_) * of.lengthOfRow : end_),
+          step_(static_cast<std::uint32_t>(step)) {
+      if (of.begin)
+        find(static_cast<std::uint32_t>(first));
+      else
+        take(list);
+    }
+    TENON_DEVICE Index endOf(Index most) const { return count_ < most ? count_ : most; }
+    // True if the next element is of another row than this one.
+    TENON_DEVICE bool step() {
+      if (!of_.begin) {
+        here_ += step_;
+        take(inRow_);
+        return true;
+      }
+      inRow_ += step_;
+      at_ += step_;
+      if (inRow_ < of_.length.divisor())
+        return false;
+      find(inRow_);
+      return true;
+    }
+    TENON_DEVICE bool isPast() const { return here_ >= end_; }
+    TENON_DEVICE Index row() const { return row_; }
+    TENON_DEVICE Index at() const { return at_; }
+
+  private:
+    // The element with this number, counted from the first of the row that is here.
+    TENON_DEVICE void find(std::uint32_t number) {
+      const Index inRow = of_.length.divide(number);
+      here_ += number;
+      take(inRow);
+    }
+    TENON_DEVICE void take(Index inRow) {
+      inRow_ = static_cast<std::uint32_t>(inRow);
+      row_ = of_.begin && !isPast() ? of_.rows[here_] : here_;
+      at_ = row_ * of_.lengthOfRow + inRow;
+    }
+    const RowLists& of_;
+    Index here_, end_, count_, row_ = 0, at_ = 0; // here: in the list of all rows
+    std::uint32_t step_, inRow_ = 0;
   };
-  TENON_DEVICE Place operator()(Index list, Index i) const {
-    auto number = static_cast<std::uint32_t>(i);
-    const Index inRow = length.divide(number), first = begin[list];
-    if (first + number >= begin[list + 1])
-      return {-1, 0};
-    const Index row = rows[first + number];
-    return {row, row * lengthOfRow + inRow};
+};
+
+// A thread's elements, summed as distances from the first and their squares, so that none needs a division.
+struct MomentsRun {
+  double count = 0, origin = 0, first = 0, second = 0;
+  TENON_DEVICE explicit MomentsRun(const Partial&) {}
+  TENON_DEVICE void add(double x) {
+    origin = count == 0 ? x : origin;
+    const double apart = x - origin;
+    first += apart;
+    second += apart * apart;
+    count += 1;
+  }
+  TENON_DEVICE Partial value() const {
+    if (count == 0)
+      return {};
+    const double mean = first / count, square = second - first * mean;
+    return {count, origin + mean, square < 0 ? 0 : square};
   }
 };
 
 template <class T>
 struct GroupMoments {
   using Wide = Partial;
+  using Run = MomentsRun;
   RowLists lists;
   const T* x;
-  TENON_DEVICE Partial operator()(Index group, Index i) const {
-    const auto place = lists(group, i);
-    return place.row < 0 ? Partial{} : Partial{1, double(x[place.at]), 0};
+  struct Terms {
+    RowLists::Steps steps;
+    const T* x;
+    TENON_DEVICE Index endOf(Index most) const { return steps.endOf(most); }
+    TENON_DEVICE Index next() {
+      const Index now = steps.at();
+      steps.step();
+      return now;
+    }
+    TENON_DEVICE double at(Index place) const { return x[place]; }
+  };
+  TENON_DEVICE Terms of(Index group, Index first, Index step) const {
+    return {{lists, group, first, step}, x};
   }
 };
 template <class T>
@@ -83,12 +150,16 @@ struct GroupMomentsTangent {
   using Wide = TwoSums;
   RowLists lists;
   const T *x, *mean, *dx;
-  TENON_DEVICE TwoSums operator()(Index group, Index i) const {
-    const auto place = lists(group, i);
-    if (place.row < 0)
-      return {};
-    const double d = dx[place.at];
-    return {d, (double(x[place.at]) - double(mean[group])) * d};
+  struct Terms : GroupMoments<T>::Terms {
+    const T* dx;
+    double mean;
+    TENON_DEVICE TwoSums at(Index place) const {
+      const double d = dx[place];
+      return {d, (double(this->x[place]) - mean) * d};
+    }
+  };
+  TENON_DEVICE Terms of(Index group, Index first, Index step) const {
+    return {{{lists, group, first, step}, x}, dx, mean[group]};
   }
 };
 template <class T>
@@ -190,15 +261,41 @@ struct NormaliseAdjoint {
 template <class T>
 struct GroupSlopes {
   using Wide = TwoSums;
-  RowPoint<T> of;
+  RowPoint<T> point;
   RowLists lists;
   const T* dy;
-  TENON_DEVICE TwoSums operator()(Index group, Index i) const {
-    const auto [row, at] = lists(group, i);
-    if (row < 0)
-      return {};
-    const double product = double(of.weightOr(of.weight, T(1), at, row)) * double(dy[at]);
-    return {product, product * (double(of.x[at]) - double(of.mean[group]))};
+  struct Place {
+    Index at, row;
+    T weight; // of the row
+  };
+  struct Terms {
+    const RowPoint<T>& point;
+    RowLists::Steps steps;
+    const T* dy;
+    double mean;
+    T weight = 1;
+    TENON_DEVICE Index endOf(Index most) const { return steps.endOf(most); }
+    TENON_DEVICE void enterRow() {
+      if (point.weight && point.weightOf && !steps.isPast())
+        weight = point.weight[point.weightOf[steps.row()]];
+    }
+    TENON_DEVICE Place next() {
+      const Place now{steps.at(), steps.row(), weight};
+      if (steps.step())
+        enterRow();
+      return now;
+    }
+    TENON_DEVICE TwoSums at(const Place& p) const {
+      const T w =
+          point.weight && !point.weightOf ? point.weight[p.at - p.row * point.length] : p.weight;
+      const double product = double(w) * double(dy[p.at]);
+      return {product, product * (double(point.x[p.at]) - mean)};
+    }
+  };
+  TENON_DEVICE Terms of(Index group, Index first, Index step) const {
+    Terms terms{point, {lists, group, first, step}, dy, point.mean[group]};
+    terms.enterRow();
+    return terms;
   }
 };
 template <class T>
@@ -216,17 +313,42 @@ struct StoreGroupSlopes {
 template <class T>
 struct WeightSlopes {
   using Wide = TwoSums;
-  RowPoint<T> of;
-  RowLists lists; // if begin is null, each place is a list of all rows
+  RowPoint<T> point;
+  RowLists lists;
   const T* dy;
   bool groupsAreCloser() const { return !lists.begin; }
-  TENON_DEVICE TwoSums operator()(Index list, Index i) const {
-    const auto [row, at] = lists.begin ? lists(list, i) : RowLists::Place{i, i * of.length + list};
-    if (row < 0)
-      return {};
-    const Index g = of.groupOf[row];
-    const double d = dy[at];
-    return {d, d * (double(of.x[at]) - double(of.mean[g])) * double(of.scale[g])};
+  struct Place {
+    Index at;
+    double mean, scale;
+  };
+  struct Terms {
+    const RowPoint<T>& point;
+    RowLists::Steps steps;
+    const T* dy;
+    double mean = 0, scale = 0; // of the row
+    TENON_DEVICE Index endOf(Index most) const { return steps.endOf(most); }
+    TENON_DEVICE void enterRow() {
+      if (steps.isPast())
+        return;
+      const Index g = point.groupOf[steps.row()];
+      mean = point.mean[g];
+      scale = point.scale[g];
+    }
+    TENON_DEVICE Place next() {
+      const Place now{steps.at(), mean, scale};
+      if (steps.step())
+        enterRow();
+      return now;
+    }
+    TENON_DEVICE TwoSums at(const Place& p) const {
+      const double d = dy[p.at];
+      return {d, d * (double(point.x[p.at]) - p.mean) * p.scale};
+    }
+  };
+  TENON_DEVICE Terms of(Index list, Index first, Index step) const {
+    Terms terms{point, {lists, list, first, step}, dy};
+    terms.enterRow();
+    return terms;
   }
 };
 template <class T>

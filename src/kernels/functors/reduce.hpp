@@ -3,8 +3,12 @@
 // fixed shape, or where n is small by one thread in order; the number of pieces follows from the sizes
 // alone, so that the bits are the same on every device.
 //
-// A Term has a type Wide in which it is reduced, and f(group, i) gives term i of a group. If neighbouring
-// groups may be closer in memory than neighbouring terms, f.groupsAreCloser() says whether they are.
+// A Term has a type Wide in which it is reduced, and f(group, i) gives term i of a group. One that can do with less
+// than that for a thread's terms has f.of(group, first, step) in its place: the terms first, first + step, ... of a group,
+// whose next() gives the place of each and at(place) its value, so that loads need not wait for places; endOf(n) is at most
+// n and the number of terms of that group, if groups have different ones. If a Term has a type Run, a thread's values are
+// added to that, whose value() is reduced further. If neighbouring groups may be closer in memory than neighbouring
+// terms, f.groupsAreCloser() says whether they are.
 // use(place, value) is what becomes of a value, where the place is first that of [group, piece].
 #pragma once
 
@@ -36,6 +40,81 @@ struct BlockShape {
   }
   TENON_DEVICE unsigned nextLane() const { return isAcross ? groups() : 1; } // in threads
 };
+
+// The terms of a Term that has f(group, i) alone.
+template <class Term>
+struct TermsByNumber {
+  const Term& term;
+  Index group, i, step;
+  TENON_DEVICE Index next() {
+    const Index now = i;
+    i += step;
+    return now;
+  }
+  TENON_DEVICE auto at(Index place) const { return term(group, place); }
+};
+
+template <class Term>
+TENON_DEVICE auto termsOf(const Term& term, Index group, Index first, Index step) {
+  if constexpr (requires { term.of(group, first, step); })
+    return term.of(group, first, step);
+  else
+    return TermsByNumber<Term>{term, group, first, step};
+}
+
+// What a thread reduces, value by value.
+template <class Op, class Wide>
+struct RunOf {
+  Wide all;
+  TENON_DEVICE explicit RunOf(const Wide& neutral) : all(neutral) {}
+  TENON_DEVICE void add(const Wide& value) { all = Op{}(all, value); }
+  TENON_DEVICE Wide value() const { return all; }
+};
+template <class Op, class Term>
+struct RunOfTerm {
+  using Type = RunOf<Op, typename Term::Wide>;
+};
+template <class Op, class Term>
+requires requires {
+  typename Term::Run;
+}
+struct RunOfTerm<Op, Term> {
+  using Type = typename Term::Run;
+};
+
+// The terms first, first + 2^bits, ... below `end` of a group, by one thread; kTogether at a time, whose loads are
+// waited for together.
+template <class Op, int kTogether, class Term>
+TENON_DEVICE typename Term::Wide reduceTerms(const Term& term, const typename Term::Wide& neutral,
+                                             Index group, Index first, Index end, unsigned bits) {
+  typename RunOfTerm<Op, Term>::Type run(neutral);
+  if (first >= end)
+    return run.value();
+  auto terms = termsOf(term, group, first, Index(1) << bits);
+  if constexpr (requires { terms.endOf(end); })
+    end = terms.endOf(end);
+  Index left = first < end ? ((end - first - 1) >> bits) + 1 : 0;
+  if constexpr (kTogether > 1) {
+    TENON_KEEP_LOOP
+    for (; left >= kTogether; left -= kTogether) {
+      decltype(terms.next()) places[kTogether];
+      decltype(terms.at(places[0])) values[kTogether];
+      TENON_UNROLL
+      for (int k = 0; k < kTogether; ++k)
+        places[k] = terms.next();
+      TENON_UNROLL
+      for (int k = 0; k < kTogether; ++k)
+        values[k] = terms.at(places[k]);
+      TENON_UNROLL
+      for (int k = 0; k < kTogether; ++k)
+        run.add(values[k]);
+    }
+  }
+  TENON_KEEP_LOOP
+  for (; left > 0; --left)
+    run.add(terms.at(terms.next()));
+  return run.value();
+}
 
 template <class Op, class Term, class Use>
 struct GroupTrees {
@@ -69,19 +148,9 @@ struct GroupTrees {
   }
 
 private:
-  // Four terms at a time, so that their loads are waited for together.
   TENON_DEVICE Wide sumOf(Index group, Index begin, unsigned lane) const {
-    const Op op;
-    const Index step = shape.lanes();
     const Index end = begin + length < n ? begin + length : n;
-    const auto at = [&](Index i) { return i < end ? term(group, i) : neutral; };
-    Wide all = neutral;
-    for (Index i = begin + lane; i < end; i += 4 * step) {
-      const Wide first = at(i), second = at(i + step), third = at(i + 2 * step),
-                 fourth = at(i + 3 * step);
-      all = op(op(op(op(all, first), second), third), fourth);
-    }
-    return all;
+    return reduceTerms<Op, 4>(term, neutral, group, begin + lane, end, shape.bits);
   }
 };
 
@@ -95,10 +164,7 @@ struct GroupLoops {
   Index n;
 
   TENON_DEVICE void operator()(Index group) const {
-    Wide all = neutral;
-    for (Index i = 0; i < n; ++i)
-      all = Op{}(all, term(group, i));
-    use(group, all);
+    use(group, reduceTerms<Op, 1>(term, neutral, group, 0, n, 0));
   }
 };
 
@@ -118,15 +184,27 @@ struct StoreGroup {
   TENON_DEVICE void operator()(Index group, Wide value) const { y[group] = T(value); }
 };
 
+// The elements of x at offset 0 and of y at offset 1 of a box, one after the other; x alone if y is null.
+template <class T, class Wide>
+struct ProductsInSteps {
+  using Steps = ElementOffsets<2>::Steps;
+  Steps steps;
+  const T *x, *y;
+  TENON_DEVICE auto next() { return steps.next(); }
+  TENON_DEVICE Wide at(const ElementOffsets<2>::Offsets& place) const {
+    const Wide value = x[place.of[0]];
+    return y ? value * Wide(y[place.of[1]]) : value;
+  }
+};
+
 // x y of two boxes; x alone if y is null.
 template <class T>
 struct DotTerm {
   using Wide = double;
   ElementOffsets<2> offsets;
   const T *x, *y;
-  TENON_DEVICE double operator()(Index, Index i) const {
-    const auto at = offsets(i);
-    return double(x[at.of[0]]) * (y ? double(y[at.of[1]]) : 1.0);
+  TENON_DEVICE auto of(Index, Index first, Index step) const {
+    return ProductsInSteps<T, Wide>{{offsets, first, step}, x, y};
   }
 };
 
@@ -136,23 +214,28 @@ struct SizeTerm {
   using Wide = double;
   ElementOffsets<2> offsets;
   const T* x;
-  TENON_DEVICE double operator()(Index, Index i) const {
-    return std::abs(double(x[offsets(i).of[0]]));
+  struct Terms : ProductsInSteps<T, Wide> {
+    TENON_DEVICE double at(const ElementOffsets<2>::Offsets& place) const {
+      return std::abs(double(this->x[place.of[0]]));
+    }
+  };
+  TENON_DEVICE auto of(Index, Index first, Index step) const {
+    return Terms{{{offsets, first, step}, x, nullptr}};
   }
 };
 
-// a x, for a group of y's box `written` and a term of the box `summed`; x alone if a is null.
+// x a, for a group of y's box `written` and a term of the box `summed`; x alone if a is null.
 template <class T>
 struct ProductTerm {
   using Wide = std::conditional_t<std::is_integral_v<T>, T, double>;
-  ElementOffsets<2> written, summed; // offsets in a and x
+  ElementOffsets<2> written, summed; // offsets in x and a
   Index areColumns;                  // 1 if the closest elements of the box are of different y
-  const T *a, *x;
+  const T *x, *a;
   bool groupsAreCloser() const { return areColumns == 1; }
-  TENON_DEVICE Wide operator()(Index group, Index i) const {
-    const auto at = written(group), more = summed(i);
-    const Wide value = x[at.of[1] + more.of[1]];
-    return a ? Wide(a[at.of[0] + more.of[0]]) * value : value;
+  TENON_DEVICE auto of(Index group, Index first, Index step) const {
+    const auto from = written(group);
+    return ProductsInSteps<T, Wide>{
+        {summed, first, step}, x + from.of[0], a ? a + from.of[1] : nullptr};
   }
 };
 // y[element] += alpha value

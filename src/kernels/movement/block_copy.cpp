@@ -6,16 +6,91 @@
 
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/functors/block.hpp"
+#include "kernels/functors/transpose.hpp"
 #include "kernels/walks/block.hpp"
 #include "kernels/walks/device_reduce.hpp"
 #include "kernels/walks/each.hpp"
 
 #include <array>
+#include <cstdint>
 #include <cstdlib>
 #include <limits>
 #include <type_traits>
 
 namespace tenon {
+
+namespace {
+
+// A copy on the device as one of elements of 16 bytes, a quarter of the instructions, where rows are contiguous and
+// begin and end at multiples of 16 bytes; false elsewhere, and where elements are written several times.
+template <class T>
+bool copyWide(KernelContext& context, Block block, const T* x, T* y) {
+  using Element = functors::CopyWide::Element;
+  constexpr Index together = sizeof(Element) / sizeof(T);
+  const auto isAligned = [](const void* p) {
+    return reinterpret_cast<std::uintptr_t>(p) % sizeof(Element) == 0;
+  };
+  if (block.empty || !isAligned(x) || !isAligned(y))
+    return false;
+  const int inner = block.rank - 1;
+  for (int d = 0; d < block.rank; ++d) {
+    Index* const steps[] = {block.a + d, block.b + d};
+    if (d == inner && (*steps[0] != 1 || *steps[1] != 1 || block.extent[d] % together != 0))
+      return false;
+    for (Index* step : steps) {
+      if (d != inner && *step % together != 0)
+        return false;
+      *step = d == inner ? 1 : *step / together;
+    }
+    if (block.extent[d] > 1 && block.b[d] == 0)
+      return false;
+  }
+  block.extent[inner] /= together;
+  eachOfBlock(
+      context, block,
+      functors::CopyWide{reinterpret_cast<const Element*>(x), reinterpret_cast<Element*>(y)});
+  return true;
+}
+
+// A copy on the device by tiles, where what is read is contiguous along another dimension than what is written; false
+// elsewhere, and where one of the two is short or elements are written several times.
+template <class T>
+bool transpose(KernelContext& context, const Block& block, const T* x, T* y) {
+  using Bytes = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  using Tiles = functors::TransposeTiles<Bytes>;
+  constexpr Index kShort = 8, kTile = Tiles::kTile;
+  const int inner = block.rank - 1;
+  int d = -1; // the dimension that is contiguous in x
+  for (int k = 0; k < inner; ++k) {
+    if (block.extent[k] > 1 && block.b[k] == 0)
+      return false;
+    if (block.a[k] == 1 && block.extent[k] >= kShort)
+      d = k;
+  }
+  if (block.empty || d < 0 || block.b[inner] != 1 || block.extent[inner] < kShort ||
+      std::abs(block.a[inner]) < kShort)
+    return false;
+  writeOrder(block, false); // refuses those that write an element twice
+  Block tiles = block;
+  Index alongX[kMaxBlockRank] = {}, alongY[kMaxBlockRank] = {};
+  alongX[d] = alongY[inner] = kTile;
+  for (const int k : {d, inner}) {
+    tiles.extent[k] = (block.extent[k] + kTile - 1) / kTile;
+    tiles.a[k] *= kTile;
+    tiles.b[k] *= kTile;
+  }
+  const ElementOffsets<4> offsets{tiles.rank, tiles.extent, {tiles.a, tiles.b, alongX, alongY}};
+  if (offsets.count() > kMostWalkedElements)
+    return false;
+  if constexpr (kHasDevice)
+    device::eachBlock(context.stream(), offsets.count(),
+                      Tiles{offsets, block.a[inner], block.b[d], block.extent[d],
+                            block.extent[inner], reinterpret_cast<const Bytes*>(x),
+                            reinterpret_cast<Bytes*>(y)});
+  return true;
+}
+
+} // namespace
 
 template <class T>
 void blockCombine(KernelContext& context, Combine op, int rank, const Index* extent, const T* x,
@@ -23,6 +98,8 @@ void blockCombine(KernelContext& context, Combine op, int rank, const Index* ext
   const Block block = normaliseBlock(rank, extent, xs, ys);
   switch (op) {
   case Combine::Copy:
+    if (isOnDevice(context) && (copyWide(context, block, x, y) || transpose(context, block, x, y)))
+      return;
     return eachOfBlock(context, block, functors::CombineElements<T, functors::CopyTo>{x, y});
   case Combine::Add:
     return eachOfBlock(context, block, functors::CombineElements<T, functors::AddTo>{x, y});
@@ -162,8 +239,8 @@ template <class T>
 void multiplyOnDevice(KernelContext& context, const Walk& walk, T alpha, const T* a, const T* x,
                       T* y) {
   const Chosen w(walk, true), s(walk, false);
-  const ElementOffsets<2> written{w.rank, w.extent, {w.steps[0], w.steps[1]}};
-  const ElementOffsets<2> summed{s.rank, s.extent, {s.steps[0], s.steps[1]}};
+  const ElementOffsets<2> written{w.rank, w.extent, {w.steps[1], w.steps[0]}};
+  const ElementOffsets<2> summed{s.rank, s.extent, {s.steps[1], s.steps[0]}};
   checkElementCount(std::max(written.count(), summed.count()), "a product of boxes");
   if (summed.count() == 1) {
     const ElementOffsets<3> offsets{w.rank, w.extent, {w.steps[0], w.steps[1], w.steps[2]}};
@@ -177,7 +254,7 @@ void multiplyOnDevice(KernelContext& context, const Walk& walk, T alpha, const T
       {w.rank, w.extent, {w.steps[2]}}, alpha, y};
   device::reduceEach<functors::AddTo>(
       context, written.count(), summed.count(),
-      Term{written, summed, w.closest() < s.closest() ? 1 : 0, a, x}, 0, use);
+      Term{written, summed, w.closest() < s.closest() ? 1 : 0, x, a}, 0, use);
 }
 
 // The longest dimension in which y moves on, which threads divide, so that no sum is cut; -1 if there is none.

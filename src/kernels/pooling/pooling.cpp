@@ -97,13 +97,24 @@ PoolingPlanes planesOf(const WindowShape& w) {
   return p;
 }
 
+// Along a dimension, the tiles of MaxPoolAdjoint: a window's stride, or fixed ones where that is long.
+struct PoolingTiles {
+  Index extent, shift, count;
+};
+PoolingTiles tilesOf(const WindowShape& w, int d) {
+  constexpr Index kLong = 4;
+  const Index extent = w.stride[d] <= kLong ? w.stride[d] : d == kMaxSpatial - 1 ? kLong : 1;
+  const Index shift = (w.padLow[d] % extent + extent) % extent;
+  return {extent, shift, (w.in[d] + shift + extent - 1) / extent};
+}
+
 template <class T>
 class DevicePooling final : public Pooling<T> {
 public:
   DevicePooling(const PoolingShape& shape, KernelContextPtr context)
       : context_(std::move(context)), planes_(planesOf(embedWindow(shape.window))),
         mode_(shape.mode), inputs_(shape.planes * planes_.inVolume),
-        outputs_(shape.planes * planes_.outVolume) {
+        outputs_(shape.planes * planes_.outVolume), window_(embedWindow(shape.window)) {
     checkElementCount(std::max(inputs_, outputs_), "pooling");
   }
 
@@ -117,11 +128,19 @@ public:
       walk(outputs_, functors::AveragePool<T>{planes_, includesPad(), x, y});
   }
   void adjoint(const T* dy, const void* workspace, T* dx) override {
-    if (isMax())
-      walk(inputs_, functors::MaxPoolAdjoint<T>{planes_, dy,
-                                                static_cast<const PoolingWinner*>(workspace), dx});
-    else
-      walk(inputs_, functors::AveragePoolAdjoint<T>{planes_, includesPad(), dy, dx});
+    if (!isMax())
+      return walk(inputs_, functors::AveragePoolAdjoint<T>{planes_, includesPad(), dy, dx});
+    functors::MaxPoolAdjoint<T> tiles{
+        planes_, {}, {}, {}, dy, static_cast<const PoolingWinner*>(workspace), dx};
+    Index count = inputs_ > 0 ? inputs_ / planes_.inVolume : 0;
+    for (int d = 0; d < kMaxSpatial; ++d) {
+      const PoolingTiles along = tilesOf(window_, d);
+      tiles.tile[d] = static_cast<PoolingWinner>(along.extent);
+      tiles.shift[d] = static_cast<PoolingWinner>(along.shift);
+      tiles.perTile[d] = divisorOf(along.count);
+      count *= along.count;
+    }
+    walk(count, tiles);
   }
   void tangent(const T* dx, const void* workspace, T* dy) override {
     if (isMax())
@@ -145,6 +164,7 @@ private:
   PoolingPlanes planes_;
   PoolingMode mode_;
   Index inputs_, outputs_;
+  WindowShape window_;
 };
 
 } // namespace

@@ -54,7 +54,7 @@ DeviceRows::Lists DeviceRows::listsOf(const std::vector<Index>& listOfRow, Index
 }
 
 functors::RowLists DeviceRows::in(const Lists& lists) const {
-  return {lists.begin.data(), lists.rows.data(), divisorOf(length_), length_};
+  return {lists.begin.data(), lists.rows.data(), divisorOf(length_), length_, rows_};
 }
 
 template <class F>

@@ -89,11 +89,15 @@ typename Term::Wide reduceAll(KernelContext& context, Index n, const Term& term,
 // `what` see checkElementCount().
 template <class F>
 void eachAlongAxis(KernelContext& context, const AxisShape& shape, const char* what, const F& f) {
-  const Index extent[] = {shape.outer, shape.n, shape.inner}, steps[] = {shape.inner, 0, 1};
-  const Index elements = shape.outer * shape.n * shape.inner;
-  checkElementCount(elements, what);
-  if (elements > 0)
-    eachElement(context.stream(), elements, functors::AlongAxis<F>{{3, extent, {steps}}, f});
+  checkElementCount(shape.outer * shape.n * shape.inner, what);
+  constexpr Index kStrip = functors::AlongAxis<F>::kStrip;
+  const Index apart = (shape.n + kStrip - 1) / kStrip;
+  const Index extent[] = {shape.outer, apart, shape.inner},
+              at[] = {shape.n * shape.inner, shape.inner, 1}, of[] = {shape.inner, 0, 1},
+              before[] = {0, 1, 0};
+  const functors::AlongAxis<F> strips{
+      {3, extent, {at, of, before}}, apart, shape.n, shape.inner, f};
+  eachElement(context.stream(), strips.places.count(), strips);
 }
 
 // use(place in [outer, inner], Op of its n terms) for each place.

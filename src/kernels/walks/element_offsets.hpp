@@ -35,6 +35,8 @@ public:
     return rest;
   }
 
+  TENON_DEVICE std::uint32_t divisor() const noexcept { return divisor_; }
+
 private:
   std::uint32_t divisor_ = 1, factor_ = 1, first_ = 0, second_ = 0;
 };
@@ -83,6 +85,44 @@ public:
     add(rest, outermost_, offsets);
     return offsets;
   }
+
+  // The offsets of the elements first, first + step, ..., one after the other. It divides only where an innermost row
+  // ends; what is beyond the last element may be asked for.
+  class Steps {
+  public:
+    TENON_DEVICE Steps(const ElementOffsets& of, Index first, Index step)
+        : of_(of), number_(static_cast<std::uint32_t>(first)),
+          step_(static_cast<std::uint32_t>(step)) {
+      for (int k = 0; k < K; ++k)
+        apart_[k] = step * (of.divided_ > 0 ? of.stride_[0][k] : of.outermost_[k]);
+      place();
+    }
+    TENON_DEVICE Offsets next() {
+      const Offsets now = here_;
+      number_ += step_;
+      if (left_ > step_) {
+        left_ -= step_;
+        for (int k = 0; k < K; ++k)
+          here_.of[k] += apart_[k];
+      } else {
+        place();
+      }
+      return now;
+    }
+
+  private:
+    TENON_DEVICE void place() {
+      auto rest = number_;
+      left_ = of_.divided_ > 0 ? of_.extent_[0].divisor() - of_.extent_[0].divide(rest)
+                               : std::numeric_limits<std::uint32_t>::max();
+      here_ = of_(number_);
+    }
+
+    const ElementOffsets& of_;
+    std::uint32_t number_, step_, left_; // left: elements of the row from this one on
+    Index apart_[K];
+    Offsets here_;
+  };
 
 private:
   static constexpr int kMostDivided = kMaxBlockRank - 1;
