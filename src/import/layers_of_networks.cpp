@@ -92,6 +92,19 @@ Mapper::Placed Mapper::makeMatmul(const ModelValue& v) {
   return {a == kNoNode || b == kNoNode ? kNoNode : emit({a, b}, "matmul"), plainOrder(v.rank())};
 }
 
+Mapper::Placed Mapper::makeAttention(const ModelValue& v) {
+  std::vector<int> reads;
+  for (const Value x : v.inputs)
+    reads.push_back(inOrder(x));
+  current_ = &v;
+  if (std::find(reads.begin(), reads.end(), kNoNode) != reads.end())
+    return refused(v);
+  NodeSettings settings = {{"scale", v.scale[0]}};
+  if (v.isCausal)
+    settings.emplace_back("causal", true);
+  return {emit(std::move(reads), "attention", std::move(settings)), plainOrder(v.rank())};
+}
+
 Mapper::Placed Mapper::makePooling(const ModelValue& v) {
   NodeSettings settings = {{"kernel", v.kernel}};
   if (v.stride != v.kernel)

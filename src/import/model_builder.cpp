@@ -310,7 +310,8 @@ ModelBuilder::Value ModelBuilder::expand(Value x, std::vector<Index> shape) {
   checkShape(wanted);
   if (wanted == x->shape)
     return x;
-  if (!x->isConstant())
+  // What is trained stays what it is: a class token for all of a batch.
+  if (!x->isConstant() || x->constant->isTrained())
     return make(ModelOp::Expand, {x}, wanted);
   const ModelConstant source = fold(x);
   const Shape& from = source.shape();
@@ -453,14 +454,10 @@ ModelBuilder::Value ModelBuilder::matmul(Value a, Value b) {
         "the factors of a product of matrices do not fit each other");
   if (b->isConstant() && b->rank() == 2)
     return linear(a, transpose(b, {1, 0}), nullptr);
-  const auto turned = [&](Value x) {
-    std::vector<int> order(x->shape.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::swap(order[order.size() - 1], order[order.size() - 2]);
-    return transpose(x, order);
-  };
   if (a->isConstant() && a->rank() == 2)
     return turned(linear(turned(b), a, nullptr));
+  if (const Value made = spelledAttention(a, b))
+    return made;
   const Shape leading =
       broadcast({a->shape.begin(), a->shape.end() - 2}, {b->shape.begin(), b->shape.end() - 2});
   const auto enlarged = [&](Value x) {
@@ -639,14 +636,33 @@ ModelBuilder::Value ModelBuilder::spaceToDepth(Value x, Index r, bool blockFirst
   return reshape(transpose(reshape(x, {n, c, h, r, w, r}), order), {n, c * r * r, h, w});
 }
 
+ModelBuilder::Value ModelBuilder::turned(Value x) {
+  std::vector<int> order(x->shape.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[order.size() - 1], order[order.size() - 2]);
+  return transpose(x, order);
+}
+
+// Scores that a mask changes are layers of their own.
 ModelBuilder::Value ModelBuilder::attention(Value q, Value k, Value v, double scale, Value mask,
                                             bool isCausal) {
   check(q->rank() >= 3 && k->rank() == q->rank() && v->rank() == q->rank(),
         "an attention needs queries, keys and values [..., sequence, features]");
-  std::vector<int> order(q->shape.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::swap(order[order.size() - 1], order[order.size() - 2]);
-  Value scores = affine(matmul(q, transpose(k, order)), {scale}, {0});
+  const Shape leads(q->shape.begin(), q->shape.end() - 2);
+  const auto isLed = [&](Value x) {
+    return std::equal(leads.begin(), leads.end(), x->shape.begin());
+  };
+  if (!mask && isLed(k) && isLed(v)) {
+    check(k->shape.back() == q->shape.back() && k->shape[leads.size()] == v->shape[leads.size()],
+          "the queries, keys and values of an attention do not fit each other");
+    Shape shape = q->shape;
+    shape.back() = v->shape.back();
+    ModelValue* made = make(ModelOp::Attention, {q, k, v}, shape);
+    made->scale = {scale};
+    made->isCausal = isCausal;
+    return made;
+  }
+  Value scores = affine(matmul(q, turned(k)), {scale}, {0});
   const Index rows = scores->shape[scores->shape.size() - 2], columns = scores->shape.back();
   constexpr double kNever = -std::numeric_limits<double>::infinity();
   if (isCausal) {
@@ -662,6 +678,29 @@ ModelBuilder::Value ModelBuilder::attention(Value q, Value k, Value v, double sc
   else if (mask)
     scores = binary("add", scores, mask);
   return matmul(softmax(scores, scores->rank() - 1), v);
+}
+
+ModelBuilder::Value ModelBuilder::spelledAttention(Value a, Value b) {
+  const auto isSoftmax = [](Value x) {
+    return x->op == ModelOp::Softmax && x->rank() >= 3 && x->dim == x->rank() - 1;
+  };
+  // y = v p^T is the transpose of p v^T.
+  if (!isSoftmax(a) && b->op == ModelOp::Transpose && b->rank() >= 3 && isSoftmax(turned(b))) {
+    const Value made = spelledAttention(turned(b), turned(a));
+    return made ? turned(made) : nullptr;
+  }
+  if (!isSoftmax(a) || b->rank() != a->rank() ||
+      !std::equal(a->shape.begin(), a->shape.end() - 2, b->shape.begin()))
+    return nullptr;
+  Value scores = a->inputs[0];
+  double scale = 1;
+  if (scores->op == ModelOp::Affine && scores->dim < 0 && scores->shift[0] == 0) {
+    scale = scores->scale[0];
+    scores = scores->inputs[0];
+  }
+  if (scores->op != ModelOp::Matmul)
+    return nullptr;
+  return attention(scores->inputs[0], turned(scores->inputs[1]), b, scale, nullptr, false);
 }
 
 } // namespace tenon

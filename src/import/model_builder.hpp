@@ -75,6 +75,8 @@ public:
   Value depthToSpace(Value x, Index factor);
   // softmax(q k^T scale + mask) v over the last two dimensions; the mask may be null.
   Value attention(Value q, Value k, Value v, double scale, Value mask, bool isCausal);
+  // The product a b where a is a softmax of scores q k^T; null where it is something else.
+  Value spelledAttention(Value a, Value b);
 
   Value fourier(Value x);
   Value complex(Value pairs);
@@ -91,6 +93,7 @@ public:
   void checkShape(const Shape& shape) const;
 
 private:
+  Value turned(Value x); // the last two dimensions change places
   ModelValue* make(ModelOp op, ModelValues inputs, Shape shape);
   ModelConstant fold(Value value) const { return weights_.folded(*value->constant); }
   Value foldedBinary(const std::string& function, Value a, Value b);

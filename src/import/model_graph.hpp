@@ -31,6 +31,7 @@ enum class ModelOp {
   Convolution,
   Linear, // of the last dimension; weight [out, in]
   Matmul,
+  Attention, // queries, keys, values [..., sequence, features], scale[0]; `isCausal`
   Pooling,
   AdaptivePooling,
   Reduce, // `function` (mean, sum, max) over `dims`, which stay with extent 1
@@ -73,6 +74,7 @@ struct ModelValue {
   std::vector<std::string> modes = {};
   std::optional<double> padValue = {};
   Index groups = 1;
+  bool isCausal = false;
   bool isTransposed = false, ceil = false, includesPadding = true, isMaximum = false;
   bool alignsCorners = false, isLinear = false; // Resize
   double epsilon = 0;

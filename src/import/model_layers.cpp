@@ -35,6 +35,7 @@ const std::vector<Mapper::Row>& Mapper::operators() {
                                         {ModelOp::Convolution, &Mapper::makeConvolution},
                                         {ModelOp::Linear, &Mapper::makeLinear},
                                         {ModelOp::Matmul, &Mapper::makeMatmul},
+                                        {ModelOp::Attention, &Mapper::makeAttention},
                                         {ModelOp::Pooling, &Mapper::makePooling},
                                         {ModelOp::AdaptivePooling, &Mapper::makeAdaptivePooling},
                                         {ModelOp::Reduce, &Mapper::makeReduce},

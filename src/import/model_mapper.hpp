@@ -116,6 +116,7 @@ private:
   Placed makeConvolution(const ModelValue& v);
   Placed makeLinear(const ModelValue& v);
   Placed makeMatmul(const ModelValue& v);
+  Placed makeAttention(const ModelValue& v);
   Placed makePooling(const ModelValue& v);
   Placed makeAdaptivePooling(const ModelValue& v);
   Placed makeReduce(const ModelValue& v);

@@ -217,8 +217,8 @@ private:
     }
     const std::string& type = layer.type;
     if (type == "globalaveragepooling" || type == "adaptiveaveragepooling" ||
-        type == "spectralconv" || type == "matmul" || type == "flatten" || type == "transpose" ||
-        (type == "softmax" && reads.front().rank() > 2) ||
+        type == "spectralconv" || type == "matmul" || type == "attention" || type == "flatten" ||
+        type == "transpose" || (type == "softmax" && reads.front().rank() > 2) ||
         (type == "reduce" && !keepsSpace(layer)) || values_.back().rank() != spatial_ + 2)
       isBounded = false;
     if (type == "instancenorm" || type == "groupnorm")

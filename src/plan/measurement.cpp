@@ -71,6 +71,19 @@ public:
     at(node, Phase::AdjointKernel) =
         runsAgain ? PhaseCost{.seconds = cost.adjointSeconds + cost.applySeconds}
                   : PhaseCost{.seconds = cost.adjointSeconds, .work = cost.adjoint};
+    for (const Map& map : list().maps())
+      if (computes(map) && map.kind == Map::Kind::Kernel)
+        addOwnMoves(map, wantsInput);
+  }
+
+  // What a kernel moves within itself counts with it, as it is measured.
+  void addOwnMoves(const Map& map, bool wantsInput) {
+    for (const OwnMove& move : list().kernels()[map.object].moves) {
+      const PhaseCost once = costOf(list().operators()[move.op], false);
+      at(map.node, Phase::ApplyKernel) += times(once, move.inApply);
+      if (wantsInput)
+        at(map.node, Phase::AdjointKernel) += times(once, move.inAdjoint);
+    }
   }
 
   const MapList& list() const { return maps_.list(); }
@@ -79,6 +92,11 @@ public:
 private:
   PhaseCost& at(int node, Phase phase) { return byNode_[node][static_cast<int>(phase)]; }
 
+  static PhaseCost times(const PhaseCost& once, Index count) {
+    return {.seconds = double(count) * once.seconds,
+            .messages = count * once.messages,
+            .bytes = count * once.bytes};
+  }
   PhaseCost conversionIfAny(const Layout& from, const Layout& to, bool adjoint) const {
     return sameHolding(from, to) ? PhaseCost() : conversion(from, to, adjoint);
   }

@@ -401,40 +401,53 @@ TEST(LossesOnTheDevice, RefuseLabelsThatAreNoClasses) {
 }
 
 // Output and input gradients.
-std::vector<std::vector<double>> ofTwo(const char* type, const Shape& first, const Shape& second,
-                                       Space space) {
+std::vector<std::vector<double>> ofSeveral(const char* type, const std::vector<Shape>& shapes,
+                                           Space space) {
   const Ref<Layer> layer = test::newLayer(test::world(), type);
   layer->setDataType(TENON_FLOAT64);
   layer->setSpace(space);
   if (layer->declaration().settings().has("dim"))
     layer->set("dim", Index(1));
-  const Layouts inputs{alone(first), alone(second)};
+  if (layer->declaration().settings().has("causal"))
+    layer->set("causal", true);
+  Layouts inputs;
+  for (const Shape& shape : shapes)
+    inputs.push_back(alone(shape));
   layer->setUp(inputs);
-  const auto made = [&](const Layout& layout, std::uint64_t stream) {
+  std::uint64_t stream = 1;
+  const auto made = [&](const Layout& layout) {
     const auto x = makeRef<DTensor>(test::world(), layout, TENON_FLOAT64, space);
-    fillUniform(*x, kSeed, stream, -1, 1);
+    fillUniform(*x, kSeed, stream++, -1, 1);
     return x;
   };
-  const auto a = made(inputs[0], 1), b = made(inputs[1], 2),
-             y = made(layer->outputLayout(inputs), 3);
-  const auto dy = made(y->layout().dual(), 4), da = made(inputs[0].dual(), 5),
-             db = made(inputs[1].dual(), 6);
-  layer->apply(std::array<const DTensor*, 2>{a.get(), b.get()}, *y);
-  layer->applyAdjoint(*dy, std::array<DTensor*, 2>{da.get(), db.get()});
-  return {localCells(*y), localCells(*da), localCells(*db)};
+  std::vector<Ref<DTensor>> x, dx;
+  std::vector<const DTensor*> reads;
+  std::vector<DTensor*> wants;
+  for (const Layout& input : inputs) {
+    reads.push_back(x.emplace_back(made(input)).get());
+    wants.push_back(dx.emplace_back(made(input.dual())).get());
+  }
+  const auto y = made(layer->outputLayout(inputs)), dy = made(y->layout().dual());
+  layer->apply(reads, *y);
+  layer->applyAdjoint(*dy, wants);
+  std::vector<std::vector<double>> all{localCells(*y)};
+  for (const Ref<DTensor>& d : dx)
+    all.push_back(localCells(*d));
+  return all;
 }
 
-TEST(TypesOnTheDevice, OfTwoInputsGiveWhatTheyGiveOnTheHost) {
+TEST(TypesOnTheDevice, OfSeveralInputsGiveWhatTheyGiveOnTheHost) {
   const struct {
     const char* type;
-    Shape first, second;
-  } cases[] = {{"matmul", {3, 4, 5}, {3, 5, 2}},
-               {"multiply", {3, 4, 5}, {3, 4, 5}},
-               {"add", {3, 4, 5}, {3, 4, 5}},
-               {"concatenate", {3, 4, 5}, {3, 2, 5}}};
+    std::vector<Shape> shapes;
+  } cases[] = {{"matmul", {{3, 4, 5}, {3, 5, 2}}},
+               {"multiply", {{3, 4, 5}, {3, 4, 5}}},
+               {"add", {{3, 4, 5}, {3, 4, 5}}},
+               {"concatenate", {{3, 4, 5}, {3, 2, 5}}},
+               {"attention", {{3, 4, 5}, {3, 6, 5}, {3, 6, 2}}}};
   for (const auto& c : cases) {
-    const auto want = ofTwo(c.type, c.first, c.second, Space::Host);
-    const auto got = ofTwo(c.type, c.first, c.second, Space::Device);
+    const auto want = ofSeveral(c.type, c.shapes, Space::Host);
+    const auto got = ofSeveral(c.type, c.shapes, Space::Device);
     for (std::size_t i = 0; i < want.size(); ++i)
       expectNear(got[i], want[i], 1e-12, c.type);
   }

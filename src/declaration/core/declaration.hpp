@@ -145,6 +145,8 @@ public:
   virtual bool joinsPatches(const std::vector<Shape>& /*inputs*/) const { return false; }
   // Throws TENON_ERR_SUPPORT if links join patches of the inputs and the type would work on each for itself.
   void checkLinks(const Layouts& inputs) const;
+  // Whether kernels of the type apply operators of its maps within themselves (OwnMove).
+  virtual bool movesInKernels() const { return false; }
   // Whether an evaluation in training draws random numbers.
   virtual bool isRandom() const { return false; }
   // Whether an evaluation in training may change what the layer carries from step to step.

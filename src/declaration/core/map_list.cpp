@@ -88,9 +88,13 @@ int MapList::source(SourceEntry source) {
   return index;
 }
 
+int MapList::ownOperator(OperatorKind kind, const Layout& from, const Layout& to) {
+  operators_.push_back({kind, from, to});
+  return static_cast<int>(operators_.size()) - 1;
+}
+
 int MapList::apply(OperatorKind kind, ValueId x, ValueId y) {
-  operators_.push_back({kind, values_[x].layout, values_[y].layout});
-  const int index = static_cast<int>(operators_.size()) - 1;
+  const int index = ownOperator(kind, values_[x].layout, values_[y].layout);
   applyAgain(index, x, y);
   return index;
 }
@@ -198,6 +202,8 @@ void MapList::addObjects(const MapList& node, const JoinedObjects& at) {
   for (KernelEntry kernel : node.kernels_) {
     for (int& source : kernel.sources)
       source += at.sources;
+    for (OwnMove& move : kernel.moves)
+      move.op += at.operators;
     kernels_.push_back(std::move(kernel));
   }
 }

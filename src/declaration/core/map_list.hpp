@@ -91,6 +91,12 @@ struct Workspace {
 // computes on each by itself, or sums them by a list; or it is what became of such three.
 enum class RowWork { Other, Taken, Each, Summed, Fused };
 
+// An operator of the list that a kernel applies within itself, and how often in Apply and in the adjoint.
+struct OwnMove {
+  int op;
+  Index inApply = 0, inAdjoint = 0;
+};
+
 struct KernelEntry {
   std::string name;
   bool keepsInputs = false;
@@ -103,6 +109,7 @@ struct KernelEntry {
   Workspace workspace = {};
   std::vector<int> sources = {}; // that it reads
   RowWork rows = RowWork::Other;
+  std::vector<OwnMove> moves = {};
 };
 
 // What a kernel reads besides values: a parameter or a state of the form, or what a loss compares
@@ -190,6 +197,8 @@ public:
   int applyMap(IndexMapPtr map, bool transposed, ValueId x, ValueId y);
   // The same of the map that fills linked halos by a rule (linked_map.cpp).
   int applyLinks(PatchRule rule, bool transposed, ValueId x, ValueId y);
+  // An operator that no map applies but kernels do.
+  int ownOperator(OperatorKind kind, const Layout& from, const Layout& to);
   // Adds a value of that name and layout, and the operator that makes it from x.
   ValueId convert(std::string name, ValueId x, const Layout& to,
                   OperatorKind kind = OperatorKind::Conversion);

@@ -15,6 +15,12 @@ using namespace functors;
   TENON_ELEMENTS(AlongAxis<Spread<T>>)                                                             \
   TENON_ELEMENTS(AlongAxis<Quotient<T>>)                                                           \
   TENON_ELEMENTS(AlongAxis<QuotientTangent<T>>)                                                    \
+  TENON_ELEMENTS(AlongAxis<Scaled<T>>)                                                             \
+  TENON_ELEMENTS(AlongAxis<LessScaled<T>>)                                                         \
+  TENON_ELEMENTS(AlongAxis<SoftmaxSlope<T>>)                                                       \
+  TENON_ELEMENTS(AlongAxis<Causal<T>>)                                                             \
+  TENON_ELEMENTS(RaisedMaximum<T>)                                                                 \
+  TENON_ELEMENTS(LogSum<T>)                                                                        \
   TENON_ELEMENTS(AlongAxis<CrossEntropySlope<T>>)                                                  \
   TENON_ELEMENTS(QuotientSum<T>)                                                                   \
   TENON_ELEMENTS(PickedLabel<T>)                                                                   \

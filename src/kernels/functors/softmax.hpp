@@ -2,11 +2,13 @@
 // The pieces of rows/softmax.hpp and rows/cross_entropy.hpp, by element and by term of a sum.
 #pragma once
 
+#include "kernels/base/maximum.hpp"
 #include "kernels/functors/elementary.hpp"
 #include "sys/types.hpp"
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace tenon::functors {
 
@@ -58,6 +60,63 @@ struct QuotientSum {
   const T* s;
   T* ds;
   TENON_DEVICE void operator()(Index i) const { ds[i] /= -s[i] * s[i]; }
+};
+
+// s holds a factor for each element of [outer, inner].
+template <class T>
+struct Scaled {
+  const T *x, *s;
+  T* y;
+  TENON_DEVICE T read(Index at, Index of) const { return x[at] * s[of]; }
+  TENON_DEVICE void write(Index at, T value) const { y[at] = value; }
+};
+// y - x s
+template <class T>
+struct LessScaled {
+  const T *x, *s;
+  T* y;
+  TENON_DEVICE T read(Index at, Index of) const { return y[at] - x[at] * s[of]; }
+  TENON_DEVICE void write(Index at, T value) const { y[at] = value; }
+};
+// p (d - s): the cotangent of the scores of a softmax p, of which d is the cotangent and s the sum of p d.
+template <class T>
+struct SoftmaxSlope {
+  const T *d, *s;
+  T* p;
+  TENON_DEVICE T read(Index at, Index of) const { return p[at] * (d[at] - s[of]); }
+  TENON_DEVICE void write(Index at, T value) const { p[at] = value; }
+};
+// Scores of n keys from `key` on for rows of queries, which are `queries` to a matrix, from `query` on:
+// -infinity where a key is behind the query.
+template <class T>
+struct Causal {
+  Index n, queries, query, key;
+  T* x;
+  TENON_DEVICE T read(Index at, Index of) const {
+    const bool isBehind = key + (at - of * n) > query + of % queries;
+    return isBehind ? -std::numeric_limits<T>::infinity() : x[at];
+  }
+  TENON_DEVICE void write(Index at, T value) const { x[at] = value; }
+};
+// The maximum m of a row takes in another one, c, which becomes the factor exp(m before - m) of what was
+// summed before: the sum s is brought to it. A row begins with the least number for m, not with -infinity,
+// whose difference to itself is none.
+template <class T>
+struct RaisedMaximum {
+  T *m, *s, *c;
+  TENON_DEVICE void operator()(Index i) const {
+    const T most = beats(c[i], m[i]) ? c[i] : m[i];
+    c[i] = exponential(m[i] - most);
+    m[i] = most;
+    s[i] *= c[i];
+  }
+};
+// m + log s
+template <class T>
+struct LogSum {
+  const T *m, *s;
+  T* r;
+  TENON_DEVICE void operator()(Index i) const { r[i] = m[i] + std::log(s[i]); }
 };
 
 // The derivative of the cross-entropy by row of logits; labels count over all classes, of which firstClass is

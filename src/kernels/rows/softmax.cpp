@@ -140,6 +140,43 @@ void axisQuotientsAdjoint(KernelContext& context, const AxisShape& shape, const 
   eachElement(context, shape.outer * shape.inner, 1, functors::QuotientSum<T>{s, ds});
 }
 
+template <class T>
+void axisDots(KernelContext& context, const AxisShape& shape, const T* a, const T* b, T* s) {
+  sumEach(context, shape, functors::ProductOf<T>{a, b}, s);
+}
+
+template <class T>
+void axisScale(KernelContext& context, const AxisShape& shape, const T* x, const T* s, T* y) {
+  forEachElement(context, shape, 1, functors::Scaled<T>{x, s, y});
+}
+
+template <class T>
+void axisSubtractScaled(KernelContext& context, const AxisShape& shape, const T* x, const T* s,
+                        T* y) {
+  forEachElement(context, shape, 1, functors::LessScaled<T>{x, s, y});
+}
+
+template <class T>
+void axisSoftmaxSlope(KernelContext& context, const AxisShape& shape, const T* d, const T* s,
+                      T* p) {
+  forEachElement(context, shape, 1, functors::SoftmaxSlope<T>{d, s, p});
+}
+
+template <class T>
+void maskCausal(KernelContext& context, const AxisShape& shape, const CausalRows& of, T* x) {
+  forEachElement(context, shape, 1, functors::Causal<T>{shape.n, of.rows, of.query, of.key, x});
+}
+
+template <class T>
+void raiseMaxima(KernelContext& context, Index rows, T* m, T* s, T* c) {
+  eachElement(context, rows, kExponentialCost, functors::RaisedMaximum<T>{m, s, c});
+}
+
+template <class T>
+void logSums(KernelContext& context, Index rows, const T* m, const T* s, T* r) {
+  eachElement(context, rows, kExponentialCost, functors::LogSum<T>{m, s, r});
+}
+
 #define TENON_INSTANTIATE(T)                                                                       \
   template void axisMaxima<T>(KernelContext&, const AxisShape&, const T*, T*);                     \
   template void axisExponentials<T>(KernelContext&, const AxisShape&, const T*, const T*, T*);     \
@@ -149,7 +186,14 @@ void axisQuotientsAdjoint(KernelContext& context, const AxisShape& shape, const 
   template void axisQuotientsTangent<T>(KernelContext&, const AxisShape&, const T*, const T*,      \
                                         const T*, const T*, T*);                                   \
   template void axisQuotientsAdjoint<T>(KernelContext&, const AxisShape&, const T*, const T*,      \
-                                        const T*, T*);
+                                        const T*, T*);                                             \
+  template void axisDots<T>(KernelContext&, const AxisShape&, const T*, const T*, T*);             \
+  template void axisScale<T>(KernelContext&, const AxisShape&, const T*, const T*, T*);            \
+  template void axisSubtractScaled<T>(KernelContext&, const AxisShape&, const T*, const T*, T*);   \
+  template void axisSoftmaxSlope<T>(KernelContext&, const AxisShape&, const T*, const T*, T*);     \
+  template void maskCausal<T>(KernelContext&, const AxisShape&, const CausalRows&, T*);            \
+  template void raiseMaxima<T>(KernelContext&, Index, T*, T*, T*);                                 \
+  template void logSums<T>(KernelContext&, Index, const T*, const T*, T*);
 TENON_INSTANTIATE(float)
 TENON_INSTANTIATE(double)
 #undef TENON_INSTANTIATE

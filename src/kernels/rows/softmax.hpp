@@ -33,4 +33,35 @@ template <class T>
 void axisQuotientsAdjoint(KernelContext& context, const AxisShape& shape, const T* e, const T* s,
                           const T* dy, T* ds);
 
+// Of attentions, whose softmax meets its dimension part by part.
+
+// s = sum of a b, accumulated in double.
+template <class T>
+void axisDots(KernelContext& context, const AxisShape& shape, const T* a, const T* b, T* s);
+// y = x s; y may be x.
+template <class T>
+void axisScale(KernelContext& context, const AxisShape& shape, const T* x, const T* s, T* y);
+// y -= x s
+template <class T>
+void axisSubtractScaled(KernelContext& context, const AxisShape& shape, const T* x, const T* s,
+                        T* y);
+// p = p (d - s)
+template <class T>
+void axisSoftmaxSlope(KernelContext& context, const AxisShape& shape, const T* d, const T* s, T* p);
+
+// Which queries and keys rows of scores [matrices, rows, n] are of: their first ones, counted from 0.
+struct CausalRows {
+  Index rows, query, key;
+};
+// x = -infinity where a key is behind its query.
+template <class T>
+void maskCausal(KernelContext& context, const AxisShape& shape, const CausalRows& of, T* x);
+// Takes further maxima c into the maxima m, which begin with the least finite number; brings the sums s of
+// exp(x - m) to them, and leaves in c the factor by which it did.
+template <class T>
+void raiseMaxima(KernelContext& context, Index rows, T* m, T* s, T* c);
+// r = m + log s
+template <class T>
+void logSums(KernelContext& context, Index rows, const T* m, const T* s, T* r);
+
 } // namespace tenon

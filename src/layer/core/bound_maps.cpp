@@ -85,7 +85,7 @@ Index scratchOfKernels(Layer& layer, const Form& form, KernelMaker make) {
   const ScratchCount count(*context);
   std::vector<BoundKernel> made;
   for (std::size_t k = 0; k < list.kernels().size(); ++k)
-    made.push_back({makeKernel(make, {layer, form, list, static_cast<int>(k), none, made}),
+    made.push_back({makeKernel(make, {layer, form, list, static_cast<int>(k), none, made, {}}),
                     std::make_shared<ParameterUses>(), &layer});
   return count.bytes();
 }
@@ -143,9 +143,9 @@ BoundMaps::BoundMaps(Layer& layer, const Form& form, KernelMaker make) : BoundMa
   for (const OperatorEntry& entry : list_.operators())
     operators_.push_back(makeOperator(comm_, entry, type_, context_->space()));
   for (std::size_t k = 0; k < list_.kernels().size(); ++k)
-    kernels_.push_back(
-        {makeKernel(make, {layer, form, list_, static_cast<int>(k), sources_, kernels_}), uses,
-         &layer_});
+    kernels_.push_back({makeKernel(make, {layer, form, list_, static_cast<int>(k), sources_,
+                                          kernels_, operators_}),
+                        uses, &layer_});
   for (const BoundKernel& bound : kernels_)
     if (context_->space() == Space::Device && !bound.kernel->runsOnDevice())
       throw Error(TENON_ERR_SUPPORT,

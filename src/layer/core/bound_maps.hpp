@@ -34,6 +34,8 @@ struct KernelSite {
   int number;                           // of the list's kernels
   const Sources& sources;               // of the list, which it may keep
   const std::vector<BoundKernel>& made; // the list's kernels before it
+  // Of the list; empty where the kernel is made to be counted alone.
+  const std::vector<LinearOpRef>& operators;
 
   const std::string& name() const { return list.kernels()[number].name; }
   // Of the list: what it reads and what it writes.

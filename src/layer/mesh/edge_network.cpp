@@ -20,12 +20,12 @@ namespace tenon {
 
 namespace {
 
-constexpr OptionSpec kOptions[] = {
+constexpr OptionSpec kFusionOptions[] = {
     {"fuse_rows", OptionSpec::Flag, "true",
      "do message passing by a column MLP in one kernel, over blocks of edges; false: by one kernel "
      "for each of its layers"},
 };
-const OptionRegistration kRegistration{{"layer", kOptions}};
+const OptionRegistration kFusionRegistration{{"layer", kFusionOptions}};
 
 // Of a block: what it takes of the nearest caches but the first.
 constexpr Index kBlockBytes = Index(1) << 18;

@@ -468,9 +468,16 @@ bool OwnModel::liesAsListed(const Kind& kind, int word) const {
 
 void OwnModel::addListed(const Declaration& declaration, const Form& form, bool hasCotangent,
                          Placed& placed) const {
-  if (!declaration.takesLists() && !form.links)
+  if (!declaration.takesLists() && !form.links && !declaration.movesInKernels())
     return;
   const MapList list = declaration.maps(form, declaration.storageLayouts(form));
+  for (const KernelEntry& kernel : list.kernels())
+    for (const OwnMove& move : kernel.moves) {
+      const OperatorEntry& op = list.operators()[move.op];
+      placed.moves.push_back({&LayerParts::forward, op.from, op.to, move.inApply});
+      if (trains() && hasCotangent)
+        placed.moves.push_back({&LayerParts::backward, op.from, op.to, move.inAdjoint});
+    }
   for (const OperatorEntry& op : list.operators()) {
     if (!goesByLists(op))
       continue;
@@ -610,7 +617,7 @@ LayerParts OwnModel::partsBy(int layer, int word, Looks looks) const {
   LayerParts& parts = at->second;
   if (isNew) {
     for (const InnerMove& move : placed.moves)
-      parts.*move.part += there(move.from, move.to, looks);
+      parts.*move.part += double(move.times) * there(move.from, move.to, looks);
     for (const ListedMove& move : placed.listed)
       parts.*move.part +=
           priceOfLists(move.op, move.adjoint, network_.elementBytes, rates_.links, looks);

@@ -123,6 +123,7 @@ private:
   struct InnerMove {
     double LayerParts::*part;
     Layout from, to;
+    Index times = 1;
   };
   // What goes by lists within a layer or a follower.
   struct ListedMove {

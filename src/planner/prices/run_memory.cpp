@@ -164,6 +164,11 @@ RunBytes RunMemory::of(int rank) const {
           op.map ? mostTraffic(op, false) : listedTraffic(op, false, rank);
       bytes.messages += double(task_.elementBytes * (sent.elements + received.elements));
     }
+  // What goes round within a kernel is in one place and arrives in another.
+  for (const KernelEntry& kernel : list_.kernels())
+    for (const OwnMove& move : kernel.moves)
+      if (task_.trains || move.inApply > 0)
+        bytes.messages += 2 * bytesOf(list_.operators()[move.op].from, rank);
   for (const HeldParameter& parameter : parameters_)
     addParameter(parameter, rank, bytes);
   return bytes;

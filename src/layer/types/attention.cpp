@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The local kernel of an attention: queries meet the keys part by part, in turns (turns.hpp). No array has
+// the size of queries times keys: scores exist for a tile of queries and one part.
+//
+// With m the running maximum of a query's scores x and s the sum of exp(x - m), a turn brings s and the sum
+// of exp(x - m) v to the new maximum and adds to them. From the logarithm of the sum, r = m + log s,
+// derivatives have the probabilities again, p = exp(x - r), and need no other turn for them:
+//
+//   tangent   dx = scale (dq k^T + q dk^T),   dy = sum of p dx v + p dv  -  y (sum of p dx)
+//   adjoint   dx = p (dy v^T - dy.y),   dq += scale dx k,   dk += scale dx^T q,   dv += p^T dy
+//
+// where dk and dv travel with the part that they belong to, and are home after the last turn.
+#include "dtensor/arithmetic.hpp"
+#include "kernels/elementwise/pointwise.hpp"
+#include "kernels/elementwise/reduce.hpp"
+#include "kernels/products/gemm.hpp"
+#include "kernels/rows/softmax.hpp"
+#include "layer/core/layer_types.hpp"
+#include "layer/types/turns.hpp"
+#include "sys/log/log.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace tenon {
+
+namespace {
+
+// Queries whose scores are computed together: several whole matrices, or rows of one.
+struct QueryTile {
+  Index matrix, count, row, rows;
+};
+
+class LocalAttention final : public LocalKernel {
+public:
+  LocalAttention(const KernelSite& at, Backend backend)
+      : context_(at.context()), backend_(backend),
+        causal_(at.layer.declaration().value<bool>("causal")) {
+    const Layout &q = at.form.uses[0], &k = at.form.uses[1], &v = at.form.uses[2];
+    const int row = q.rank() - 2, position = q.grid().position(at.rank());
+    const Box queries = q.box(position);
+    for (int d = 0; d < row; ++d)
+      matrices_ *= queries[d].size();
+    rows_ = queries[row].size();
+    firstQuery_ = queries[row].begin;
+    features_ = q.shape().back();
+    outputs_ = v.shape().back();
+    scale_ = at.layer.declaration().isSet("scale") ? at.layer.declaration().value<double>("scale")
+                                                   : 1 / std::sqrt(double(features_));
+    TurnSizes sizes{matrices_, features_, outputs_, k.cuts(row)};
+    if (k.isHolder(position))
+      sizes.own = k.part(position, row);
+    else
+      matrices_ = sizes.matrices = 0; // nothing to compute, but turns to take
+    longest_ = sizes.longest();
+    const double keys = double(sizes.keys.back());
+    std::vector<LinearOpRef> operators;
+    if (!at.operators.empty())
+      for (const OwnMove& move : at.list.kernels()[at.number].moves)
+        operators.push_back(at.operators[move.op]);
+    turns_ = std::make_unique<Turns>(context_, std::move(sizes), operators);
+    planScratch(at.layer.dataType());
+    flops_ = 2.0 * double(matrices_ * rows_) * keys * (causal_ ? 0.5 : 1);
+  }
+
+  void forwardMany(Inputs x, ParameterUses&, DTensor& y, Buffer* workspace) override {
+    visitFloating(y.dataType(), [&]<class T>(T) {
+      T* const out = y.mutableData<T>();
+      T *const m = room<T>(0), *const s = room<T>(1), *const c = room<T>(2);
+      fill(allRows(), std::numeric_limits<T>::lowest(), m);
+      fill(allRows(), T(0), s);
+      fill(allRows() * outputs_, T(0), out);
+      turns_->forward<T>(x[1], x[2], [&](const KeyPart<const T>& part, Index first, Index n) {
+        forEachTile(first, n, [&](const QueryTile& tile) {
+          const Index r = rowsOf(tile), at = rowOf(tile);
+          T* const p = scores(tile, x[0]->data<T>(), part, first, n);
+          const AxisShape shape{r, n, 1}, results{r, outputs_, 1};
+          axisMaxima(*context_, shape, p, c + at);
+          raiseMaxima(*context_, r, m + at, s + at, c + at);
+          axisExponentials<T>(*context_, shape, p, m + at, p);
+          axisScale<T>(*context_, results, out + at * outputs_, c + at, out + at * outputs_);
+          axisSums<T>(*context_, shape, p, c + at);
+          axpby<T>(*context_, r, 1, c + at, 1, s + at);
+          timesValues<T>(tile, n, p, part.v, out);
+        });
+      });
+      if (workspace && allRows() > 0)
+        logSums<T>(*context_, allRows(), m, s, workspace->data<T>());
+      axisQuotients<T>(*context_, {allRows(), outputs_, 1}, out, s, out);
+    });
+    logFlops(flops_ * double(features_ + outputs_));
+  }
+
+  void tangentMany(const KernelPoint& at, Inputs dx, ParameterUses&, DTensor& dy) override {
+    visitFloating(dy.dataType(), [&]<class T>(T) {
+      const T* const q = at.inputs[0]->data<T>();
+      const T* const dq = dx[0] ? dx[0]->data<T>() : nullptr;
+      const T* const logs = std::as_const(*at.workspace).data<T>();
+      T *const out = dy.mutableData<T>(), *const s = room<T>(0), *const c = room<T>(1);
+      fill(allRows(), T(0), s);
+      fill(allRows() * outputs_, T(0), out);
+      turns_->forward<T>(
+          at.inputs[1], at.inputs[2], dx[1], dx[2],
+          [&](const KeyPart<const T>& part, const KeyPart<const T>& dPart, Index first, Index n) {
+            forEachTile(first, n, [&](const QueryTile& tile) {
+              const Index r = rowsOf(tile), row = rowOf(tile);
+              const AxisShape shape{r, n, 1};
+              T* const p = probabilities(tile, q, part, first, n, logs);
+              if (dPart.v.first)
+                timesValues<T>(tile, n, p, dPart.v, out);
+              if (!dq && !dPart.k.first)
+                return;
+              T* const d = slopes<T>();
+              if (dq)
+                products<T>(tile, n, features_, scale_, dq, part.k, 0, d);
+              if (dPart.k.first)
+                products<T>(tile, n, features_, scale_, q, dPart.k, dq ? 1 : 0, d);
+              product<T>(*context_, r * n, p, d, false, d);
+              axisSums<T>(*context_, shape, d, c + row);
+              axpby<T>(*context_, r, 1, c + row, 1, s + row);
+              timesValues<T>(tile, n, d, part.v, out);
+            });
+          });
+      axisSubtractScaled<T>(*context_, {allRows(), outputs_, 1}, at.y->data<T>(), s, out);
+    });
+    logFlops(flops_ * double((dx[0] || dx[1] ? 2 : 1) * (features_ + outputs_)));
+  }
+
+  void adjointMany(const KernelPoint& at, const DTensor& dy, ParameterUses&,
+                   InputCotangents dx) override {
+    visitFloating(dy.dataType(), [&]<class T>(T) {
+      const T *const q = at.inputs[0]->data<T>(), *const out = dy.data<T>();
+      T* const dq = dx[0] ? dx[0]->mutableData<T>() : nullptr;
+      const T* const logs = std::as_const(*at.workspace).data<T>();
+      T* const s = room<T>(0);
+      axisDots<T>(*context_, {allRows(), outputs_, 1}, out, at.y->data<T>(), s);
+      if (dq)
+        fill(allRows() * features_, T(0), dq);
+      turns_->back<T>(
+          at.inputs[1], at.inputs[2], dx[1], dx[2],
+          [&](const KeyPart<const T>& part, const auto& cotangents, Index first, Index n) {
+            forEachTile(first, n, [&](const QueryTile& tile) {
+              const Index r = rowsOf(tile);
+              T* const p = probabilities(tile, q, part, first, n, logs);
+              const KeyPart<T> sums = cotangents();
+              if (sums.v.first)
+                addTransposed<T>(tile, n, outputs_, 1, p, out, sums.v);
+              if (!dq && !sums.k.first)
+                return;
+              T* const d = slopes<T>();
+              products<T>(tile, n, outputs_, 1, out, part.v, 0, d);
+              axisSoftmaxSlope<T>(*context_, {r, n, 1}, d, s + rowOf(tile), p);
+              if (dq)
+                timesKeys<T>(tile, n, p, part.k, dq);
+              if (sums.k.first)
+                addTransposed<T>(tile, n, features_, scale_, p, q, sums.k);
+            });
+          });
+    });
+    logFlops(flops_ * double(features_ + outputs_ + (dx[2] ? outputs_ : 0) +
+                             (dx[0] ? features_ : 0) + (dx[1] ? features_ : 0)));
+  }
+
+  std::string describe() const override {
+    return fmt::format(
+        "backend {} (gemm){}", backendName(backend_),
+        turns_->count() > 1 ? fmt::format(", keys and values in {} turns", turns_->count()) : "");
+  }
+  bool runsOnDevice() const override { return true; }
+  // Messages lie between its products.
+  bool isRepeatable() const override { return turns_->count() == 1; }
+  Index bytes() const override { return rooms_.bytes() + turns_->bytes(); }
+
+private:
+  static constexpr Index kTileElements = Index(1) << 19;
+
+  // Scores and their slopes for a tile and the longest part.
+  void planScratch(TenonDataType type) {
+    tileRows_ = std::clamp(kTileElements / std::max<Index>(1, longest_), Index(1),
+                           std::max<Index>(1, rows_));
+    tileMatrices_ = tileRows_ < rows_
+                        ? 1
+                        : std::clamp(kTileElements / std::max<Index>(1, longest_ * rows_), Index(1),
+                                     std::max<Index>(1, matrices_));
+    visitFloating(type, [&]<class T>(T) {
+      ScratchPlan plan;
+      scores_ = plan.add<T>(tileMatrices_ * tileRows_ * longest_);
+      slopes_ = plan.add<T>(tileMatrices_ * tileRows_ * longest_);
+      context_->reserve(plan);
+    });
+  }
+  Index allRows() const { return matrices_ * rows_; }
+  static Index rowsOf(const QueryTile& tile) { return tile.count * tile.rows; }
+  Index rowOf(const QueryTile& tile) const { return tile.matrix * rows_ + tile.row; }
+  template <class T>
+  T* slopes() {
+    return context_->scratch<T>(slopes_);
+  }
+  template <class T>
+  void fill(Index n, T value, T* y) {
+    const Index one = 1;
+    fillBlock<T>(*context_, 1, &n, value, y, &one);
+  }
+  // Numbers for all rows, which outlast the turns.
+  template <class T>
+  T* room(int number) {
+    const Index bytes = roundedUp(allRows() * Index(sizeof(T)), kAlignment);
+    if (rooms_.bytes() < 3 * bytes)
+      rooms_ = Buffer(3 * bytes, "sums of queries", context_->memory());
+    return rooms_.data<T>() + number * (bytes / Index(sizeof(T)));
+  }
+
+  // The tiles of all queries that see one of the n keys from `first` on.
+  template <class Body>
+  void forEachTile(Index first, Index n, const Body& body) {
+    if (n == 0)
+      return;
+    for (Index matrix = 0; matrix < matrices_; matrix += tileMatrices_)
+      for (Index row = 0; row < rows_; row += tileRows_) {
+        const QueryTile tile{matrix, std::min(tileMatrices_, matrices_ - matrix), row,
+                             std::min(tileRows_, rows_ - row)};
+        if (!causal_ || first < firstQuery_ + tile.row + tile.rows)
+          body(tile);
+      }
+  }
+
+  // z = alpha a b^T + beta z, where the tile's rows of a have `length` elements.
+  template <class T>
+  void products(const QueryTile& tile, Index n, Index length, double alpha, const T* a,
+                const Matrices<const T>& b, double beta, T* z) {
+    gemmBatch<T>(*context_, backend_, tile.count, {rows_ * length, b.matrix, tile.rows * n}, false,
+                 true, tile.rows, n, length, T(alpha), a + rowOf(tile) * length, length,
+                 b.of(tile.matrix), b.row, T(beta), z, n);
+  }
+  // y += alpha p b
+  template <class T>
+  void addProduct(const QueryTile& tile, Index n, Index length, double alpha, const T* p,
+                  const Matrices<const T>& b, T* y) {
+    gemmBatch<T>(*context_, backend_, tile.count, {tile.rows * n, b.matrix, rows_ * length}, false,
+                 false, tile.rows, length, n, T(alpha), p, n, b.of(tile.matrix), b.row, T(1),
+                 y + rowOf(tile) * length, length);
+  }
+  template <class T>
+  void timesValues(const QueryTile& tile, Index n, const T* p, const Matrices<const T>& v, T* y) {
+    addProduct<T>(tile, n, outputs_, 1, p, v, y);
+  }
+  template <class T>
+  void timesKeys(const QueryTile& tile, Index n, const T* p, const Matrices<const T>& k, T* dq) {
+    addProduct<T>(tile, n, features_, scale_, p, k, dq);
+  }
+  // sum += alpha p^T a
+  template <class T>
+  void addTransposed(const QueryTile& tile, Index n, Index length, double alpha, const T* p,
+                     const T* a, const Matrices<T>& sum) {
+    gemmBatch<T>(*context_, backend_, tile.count, {tile.rows * n, rows_ * length, sum.matrix}, true,
+                 false, n, length, tile.rows, T(alpha), p, n, a + rowOf(tile) * length, length,
+                 T(1), sum.of(tile.matrix), sum.row);
+  }
+
+  template <class T>
+  T* scores(const QueryTile& tile, const T* q, const KeyPart<const T>& part, Index first, Index n) {
+    T* const x = context_->scratch<T>(scores_);
+    products<T>(tile, n, features_, scale_, q, part.k, 0, x);
+    if (causal_ && first + n - 1 > firstQuery_ + tile.row)
+      maskCausal<T>(*context_, {rowsOf(tile), n, 1}, {tile.rows, firstQuery_ + tile.row, first}, x);
+    return x;
+  }
+  template <class T>
+  T* probabilities(const QueryTile& tile, const T* q, const KeyPart<const T>& part, Index first,
+                   Index n, const T* logs) {
+    T* const p = scores(tile, q, part, first, n);
+    axisExponentials<T>(*context_, {rowsOf(tile), n, 1}, p, logs + rowOf(tile), p);
+    return p;
+  }
+
+  KernelContextPtr context_;
+  Backend backend_;
+  bool causal_;
+  double scale_ = 1, flops_ = 0;
+  Index matrices_ = 1, rows_ = 0, features_ = 0, outputs_ = 0, firstQuery_ = 0;
+  Index longest_ = 0, tileRows_ = 1, tileMatrices_ = 1;
+  Index scores_ = 0, slopes_ = 0; // in the scratch
+  Buffer rooms_;
+  std::unique_ptr<Turns> turns_;
+};
+
+} // namespace
+
+std::unique_ptr<LocalKernel> makeAttentionKernel(const KernelSite& at) {
+  prepareGemm(*at.context());
+  return std::make_unique<LocalAttention>(at, resolvedBackend(at.layer));
+}
+
+} // namespace tenon
