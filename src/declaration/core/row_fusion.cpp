@@ -4,6 +4,7 @@
 #include "declaration/core/map_list.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace tenon {
 

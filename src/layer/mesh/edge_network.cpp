@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 namespace tenon {
@@ -27,7 +28,7 @@ constexpr OptionSpec kFusionOptions[] = {
 };
 const OptionRegistration kFusionRegistration{{"layer", kFusionOptions}};
 
-// Of a block: what it takes of the nearest caches but the first.
+// What the rows of a block take of the second-level cache.
 constexpr Index kBlockBytes = Index(1) << 18;
 
 // Some edges, by their place in the order of sums, and the nodes at which they are summed.
@@ -103,22 +104,20 @@ public:
         further_(further), in_(mlp_.inputs() * further), out_(mlp_.outputs() * further) {
     const RowLists& sums = *sum.lists();
     blocks_ = blocksOf(sums, std::max<Index>(1, kBlockBytes / (elementBytes * rowElements())));
-    for (const TakenPart& part : partsOf(taken, sums.index))
-      parts_.push_back(part);
+    for (const ListedKernel* kernel : taken)
+      parts_.push_back(partOf(*kernel, sums.index, blocks_));
     sums_ = sums;
     spread_.rows = sums.entries();
     spread_.weights = sums.weights;
-    Index most = 0;
     for (const EdgeBlock& block : blocks_) {
-      most = std::max(most, block.edges());
+      most_ = std::max(most_, block.edges());
       for (Index place = block.first; place < block.end; ++place)
         sums_.index[place] = place - block.first;
       for (Index node = block.firstNode; node < block.endNode; ++node)
         spread_.index.insert(spread_.index.end(), beginOf(sums, node + 1) - beginOf(sums, node),
                              node);
     }
-    most_ = most;
-    rows_ = Buffer(most * rowElements() * elementBytes, "a block of edges");
+    rows_ = Buffer(most_ * rowElements() * elementBytes, "a block of edges");
   }
 
   void forwardMany(Inputs x, ParameterUses& p, DTensor& y, Buffer*) override {
@@ -184,13 +183,6 @@ public:
 private:
   // Of a row of the network's input, its cotangent or tangent, and of its output.
   Index rowElements() const { return 2 * in_ + out_; }
-  std::vector<TakenPart> partsOf(const std::vector<const ListedKernel*>& taken,
-                                 const std::vector<Index>& order) const {
-    std::vector<TakenPart> parts;
-    for (const ListedKernel* kernel : taken)
-      parts.push_back(partOf(*kernel, order, blocks_));
-    return parts;
-  }
   PointBox boxOf(const EdgeBlock& block) const {
     return further_ == 1 ? PointBox{1, {block.edges()}} : PointBox{2, {block.edges(), further_}};
   }
