@@ -456,6 +456,7 @@ FoundPlan NetworkPlan::fittingPlan(const CostModel& model) const {
     none = error;
   }
   constexpr double kOnTheWay[] = {0, 1. / 3, 2. / 3, 1};
+  std::vector<std::vector<int>> tried;
   for (double share : kOnTheWay) {
     FoundPlan one = free;
     try {
@@ -467,8 +468,10 @@ FoundPlan NetworkPlan::fittingPlan(const CostModel& model) const {
         throw;
       break;
     }
-    if (best && secondsToCompare(one) >= secondsToCompare(*best))
+    const bool isKnown = std::ranges::find(tried, one.words) != tried.end();
+    if (isKnown || (best && secondsToCompare(one) >= secondsToCompare(*best)))
       continue;
+    tried.push_back(one.words);
     const bool fits = recomputeWithin(model, memoryLimit_, one);
     least = std::min(least, one.bytes);
     if (fits && (!best || secondsToCompare(one) < secondsToCompare(*best)))

@@ -5,6 +5,7 @@
 #include "planner/prices/recomputation.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace tenon {
 
@@ -12,6 +13,8 @@ namespace {
 
 // Of what may be kept and shared, the parts that the shared memory may take in one attempt.
 constexpr double kShares[] = {0.0, 0.15, 0.3, 0.5, 0.75};
+// Candidates that are tried as one while much is to be freed.
+constexpr std::size_t kMostTogether = 16;
 // What is freed for nothing comes first, and is divided by this.
 constexpr double kLeastSeconds = 1e-12;
 
@@ -96,18 +99,35 @@ RecomputationSearch::candidates(const State& state) const {
   return all;
 }
 
-std::optional<RecomputationSearch::State> RecomputationSearch::reduced(double most, double shared) {
+// The first candidates, as many as free half of what is too much.
+RecomputationSearch::Nodes RecomputationSearch::first(const std::vector<Candidate>& open,
+                                                      double tooMuch, std::size_t most) {
+  Nodes nodes = open.front().nodes;
+  double freed = open.front().bytes;
+  for (std::size_t i = 1; i < std::min(most, open.size()) && freed < tooMuch / 2; ++i) {
+    for (std::size_t node = 0; node < nodes.size(); ++node)
+      nodes[node] = nodes[node] || open[i].nodes[node];
+    freed += open[i].bytes;
+  }
+  return nodes;
+}
+
+std::optional<RecomputationSearch::State> RecomputationSearch::reduced(double most, double shared,
+                                                                       double seconds) {
   State state = evaluate(always_);
   std::set<ValueId> refused;
+  std::size_t together = kMostTogether;
   while (state.kept + state.shared > most) {
     std::vector<Candidate> open = candidates(state);
     std::erase_if(open, [&](const Candidate& one) { return refused.contains(one.value); });
-    if (open.empty())
+    if (open.empty() || state.seconds >= seconds)
       return std::nullopt;
-    State next = evaluate(open.front().nodes);
+    State next = evaluate(first(open, state.kept + state.shared - most, together));
     least_ = std::min(least_, fixed_ + next.kept + next.shared);
     if (next.kept < state.kept && next.shared <= std::max(shared, state.shared))
       state = std::move(next);
+    else if (together > 1)
+      together /= 2;
     else
       refused.insert(open.front().value);
   }
@@ -135,7 +155,8 @@ std::optional<Recomputation> RecomputationSearch::within(double bytes) {
   const double most = bytes - fixed_;
   std::optional<State> best;
   for (double share : kShares)
-    if (std::optional<State> found = reduced(most, share * most);
+    if (std::optional<State> found = reduced(
+            most, share * most, best ? best->seconds : std::numeric_limits<double>::infinity());
         found && (!best || found->seconds < best->seconds))
       best = std::move(found);
   if (!best)

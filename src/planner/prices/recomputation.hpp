@@ -49,7 +49,8 @@ private:
   double secondsAgain() const;
   std::vector<Candidate> candidates(const State& state) const;
   void collect(ValueId v, const MapList& now, Candidate& of, std::set<ValueId>& seen) const;
-  std::optional<State> reduced(double most, double shared);
+  static Nodes first(const std::vector<Candidate>& open, double tooMuch, std::size_t most);
+  std::optional<State> reduced(double most, double shared, double seconds);
   State spared(State state, double most);
 
   RunMemory& memory_;

@@ -194,16 +194,20 @@ std::optional<double> secondsOf(const std::optional<Baseline>& baseline) {
 }
 
 void printAsJson(const FoundPlan& plan) {
+  std::vector<std::string> recomputed;
+  for (const std::string& layer : plan.recomputed)
+    recomputed.push_back(quoted(layer));
   fmt::print(
       "{{\"time\": {}, \"uniform_time\": {}, \"pure_batch_time\": {}, \"pure_model_time\": {}, "
       "\"pure_domain_time\": {}, \"overlapped_time\": {}, \"bytes\": {}, \"gap\": {}, "
       "\"certified\": {}, \"processes\": {}, "
-      "\"placement\": \"{}\", \"axis_levels\": [{}], \"layers\": [",
+      "\"placement\": \"{}\", \"axis_levels\": [{}], \"recompute_time\": {}, \"recomputed\": [{}], "
+      "\"layers\": [",
       plan.seconds, orNull(secondsOf(plan.baselines.uniform)),
       orNull(secondsOf(plan.baselines.batch)), orNull(secondsOf(plan.baselines.model)),
       orNull(secondsOf(plan.baselines.domain)), orNull(plan.overlapped), plan.bytes, plan.gap,
       plan.rounds, plan.grid->size(), plan.spaceOutermost ? "space" : "batch",
-      fmt::join(plan.axisLevels, ", "));
+      fmt::join(plan.axisLevels, ", "), plan.againSeconds, fmt::join(recomputed, ", "));
   const char* separator = "";
   for (const PlannedLayer& layer : plan.layers) {
     fmt::print("{}{{\"name\": {}, \"letters\": {}, \"model\": {}, \"domain\": {}, \"batch\": {}, "
@@ -214,13 +218,7 @@ void printAsJson(const FoundPlan& plan) {
                layer.runnerUp.empty() ? "null" : fmt::format("{}", layer.runnerUpSeconds));
     separator = ", ";
   }
-  fmt::print("], \"recomputed\": [");
-  separator = "";
-  for (const std::string& layer : plan.recomputed) {
-    fmt::print("{}{}", separator, quoted(layer));
-    separator = ", ";
-  }
-  fmt::print("], \"recompute_time\": {}}}\n", plan.againSeconds);
+  fmt::print("]}}\n");
 }
 
 // A baseline that is not possible is listed too: that no single grid fits is a reason for a plan.
