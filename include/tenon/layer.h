@@ -77,6 +77,9 @@
  *    columnmlp, ignore it.
  *  - saved_type (text, "same"): element type of the activations that are saved for derivatives:
  *    that of the layer, or "bfloat16", to which they are rounded
+ *  - recompute (bool, false): of a layer in a network, whether derivatives compute again what it
+ *    has written, which is not kept then; of a container, whether it keeps nothing but its inputs,
+ *    and is evaluated again before its adjoint
  *  - initializer (text, "glorot_uniform") and seed (int, 0), see TenonLayerInitialize()
  *
  *  A container gives its layers data type, storage, backend, initializer and stack depth where they

@@ -47,6 +47,8 @@
  *  |                 |      |          | is longer                                                |
  *  | input_channels  | bool | true     | allows the label i, which splits the input channels      |
  *  | memory_limit    | int  | 0        | bytes of each process, at most; 0 for no limit           |
+ *  | recompute       | bool | true     | whether layers may compute again for the adjoint what    |
+ *  |                 |      |          | does not fit into the memory limit                       |
  *  | optimizer_state | int  | 2        | tensors that the optimizer keeps for each parameter: 1   |
  *  |                 |      |          | for sgd, 2 for adam                                      |
  *  | objective       | text | training | "training", forward and backward pass and the sums of    |
@@ -109,7 +111,8 @@
  *  The plan holds a reference to the network.
  *
  *  @param[in]  network  sequential, graph or single layer, not set up. Containers may be nested,
- *                       but must not recompute; each layer must be of the library and be used once.
+ *                       but must not recompute as a whole; each layer must be of the library and
+ *                       be used once.
  *  @param[in]  batch    global batch size; must be >= 1
  *  @param[out] plan     new plan; destroy it with TenonPlanDestroy()
  *  @return TENON_ERR_STATE  the network is set up
@@ -189,7 +192,8 @@ TENON_EXTERN TenonErrorCode TenonPlanFix(TenonPlan plan, const char* layer,
  *  TenonPlanSetUp() searches on one rank, so that this call is for programs that want to know the
  *  plan before: each rank that makes it searches for itself.
  *
- *  Under a memory limit the plan is exact too, unless the search stops early; the number "gap" of
+ *  Under a memory limit the plan is exact among those that keep what the adjoint reads, unless the
+ *  search stops early; which layers recompute is chosen afterwards. The number "gap" of
  *  TenonPlanGetNumber() then is how far it can be from the optimum.
  *
  *  @param[in] plan  plan
@@ -266,7 +270,9 @@ TENON_EXTERN TenonErrorCode TenonPlanLoad(TenonPlan plan, const char* path) TENO
  *  |             | space must be whole                                                           |
  *  | bytes       | predicted memory of each process                                              |
  *  | gap         | relative difference of the plan's time from a proven lower bound; 0 unless    |
- *  |             | the search under a memory limit stopped early                                 |
+ *  |             | the search under a memory limit stopped early, or recomputation might help    |
+ *  |             | more than was found                                                           |
+ *  | recompute   | of the seconds those of layers that compute again for the adjoint             |
  *  | layers      | number of planned layers                                                      |
  *  | searches    | number of searches: most communication is priced at one process, which is a   |
  *  |             | lower bound; the prices of the plan found are then verified at all processes, |

@@ -53,6 +53,7 @@ constexpr NamedNumber<FoundPlan> kPlanNumbers[] = {
     {"domain", [](const FoundPlan& p) { return baselineSeconds(p.baselines.domain, "domain"); }},
     {"bytes", [](const FoundPlan& p) { return p.bytes; }},
     {"gap", [](const FoundPlan& p) { return p.gap; }},
+    {"recompute", [](const FoundPlan& p) { return p.againSeconds; }},
     {"layers", [](const FoundPlan& p) { return static_cast<double>(p.layers.size()); }},
     {"searches", [](const FoundPlan& p) { return static_cast<double>(p.rounds); }},
     {"processes", [](const FoundPlan& p) { return static_cast<double>(p.grid->size()); }},

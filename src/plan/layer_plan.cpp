@@ -267,6 +267,10 @@ const PlannedLayer* LayerPlan::plannedAt(const std::string& path) const {
   return nullptr;
 }
 
+bool LayerPlan::recomputes(const std::string& path) const {
+  return wasSearched() && std::ranges::find(found().recomputed, path) != found().recomputed.end();
+}
+
 namespace {
 
 // Lists of a mesh, of the layers that have some. Those of a rank are as little part of it as they are of a layout.
@@ -281,7 +285,7 @@ std::string listsText(const DeclaredNetwork& network) {
 } // namespace
 
 // What a plan is made for. Signatures are no part of the network here, since a plan sets them, nor
-// are the cuts of outputs that it has set.
+// are the cuts of outputs and what recomputes where it has set them.
 PlanSubject LayerPlan::subject() const {
   LayerDescription network = describeUnfolded(unfolded(*network_));
   for (LayerDescription::Node& node : network.nodes)
@@ -293,6 +297,10 @@ PlanSubject LayerPlan::subject() const {
         if (node.layer.name == planned.name)
           std::erase_if(node.layer.settings,
                         [](const auto& entry) { return entry.first == "output_cuts"; });
+  for (LayerDescription::Node& node : network.nodes)
+    if (recomputes(node.layer.name))
+      std::erase_if(node.layer.settings,
+                    [](const auto& entry) { return entry.first == "recompute"; });
   const DeclaredNetwork declared = hasPinnedEnds() ? layers() : DeclaredNetwork();
   const std::vector<Shape> shapes = inputShapes();
   PlanSubject subject{.network = networkText(network),
@@ -339,7 +347,9 @@ void LayerPlan::load(const std::string& path) {
 }
 
 void LayerPlan::giveWords() {
-  for (const UnfoldedNode& node : unfolded(*network_))
+  for (const UnfoldedNode& node : unfolded(*network_)) {
+    if (recomputes(node.path))
+      node.layer->set("recompute", true);
     if (const PlannedLayer* planned = plannedAt(node.path)) {
       node.layer->set("signature", planned->signature);
       if (planned->isBalanced)
@@ -350,6 +360,7 @@ void LayerPlan::giveWords() {
       // As its containers will do in its set-up.
       node.layer->declaration().lists() = node.lists;
     }
+  }
 }
 
 // An input that is free lies where the first layer that reads it uses it, so that nothing moves.

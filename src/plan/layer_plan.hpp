@@ -93,6 +93,7 @@ private:
   PlanSubject subject() const;
   void giveWords();
   const PlannedLayer* plannedAt(const std::string& path) const;
+  bool recomputes(const std::string& path) const;
   Layouts inputsFor(const DeclaredNetwork& declared) const;
   std::string pinnedInputsText(const DeclaredNetwork& declared) const;
   Layout outputFor(const Layouts& inputs) const;

@@ -57,7 +57,7 @@ public:
     }
   }
 
-  void addKernels(int node, const Layer& layer, bool wantsInput) {
+  void addKernels(int node, const Layer& layer, bool wantsInput, bool runsAgain) {
     const auto computes = [&](const Map& map) {
       return map.node == node && map.kind != Map::Kind::Operator;
     };
@@ -67,7 +67,10 @@ public:
     const KernelCost cost = kernelCost(layer.declaration(), layer.form(layer.inputLayouts()),
                                        wantsInput, elementBytes_, rates_.kernels);
     at(node, Phase::ApplyKernel) = {.seconds = cost.applySeconds, .work = cost.apply};
-    at(node, Phase::AdjointKernel) = {.seconds = cost.adjointSeconds, .work = cost.adjoint};
+    // What two passes took together says nothing of either.
+    at(node, Phase::AdjointKernel) =
+        runsAgain ? PhaseCost{.seconds = cost.adjointSeconds + cost.applySeconds}
+                  : PhaseCost{.seconds = cost.adjointSeconds, .work = cost.adjoint};
   }
 
   const MapList& list() const { return maps_.list(); }
@@ -166,8 +169,9 @@ std::vector<LayerCost> costsOf(const Layer& network, const std::vector<const Lay
   costs.addMoves(adjoint, Phase::AdjointMove);
   costs.addGradients();
   const std::vector<bool> wants = wantsOf(costs.list(), adjoint, static_cast<int>(nodes.size()));
+  const std::vector<bool> again = nodesAgain(costs.list(), adjoint);
   for (std::size_t node = 0; node < nodes.size(); ++node)
-    costs.addKernels(static_cast<int>(node), *nodes[node], wants[node]);
+    costs.addKernels(static_cast<int>(node), *nodes[node], wants[node], again[node]);
   return costs.take();
 }
 
@@ -212,7 +216,7 @@ void Measurement::ran(std::size_t number, const OpenScope& took) {
   if (!running_ || running_->steps[number].map < 0)
     return;
   const Step& step = running_->steps[number];
-  Ring& ring = step.adjoint ? adjoint_ : apply_;
+  Ring& ring = step.adjoint || step.again ? adjoint_ : apply_;
   if (ring.begun == 0)
     return;
   // What an operator takes is its begin and its end; what runs between them counts for others.

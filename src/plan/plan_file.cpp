@@ -167,6 +167,18 @@ Baseline baselineFrom(const JsonView& view) {
   return {.word = {axes[0], axes[1], axes[2], axes[3]}, .seconds = view.at("seconds").real()};
 }
 
+void addRecomputed(const JsonView& view, const DeclaredNetwork& network, FoundPlan& plan) {
+  view.allow({"layers", "seconds"});
+  plan.againSeconds = view.at("seconds").real();
+  for (const JsonView& layer : view.at("layers").list()) {
+    plan.recomputed.push_back(layer.name());
+    if (std::ranges::find(network.nodes, plan.recomputed.back(), &DeclaredNode::name) ==
+        network.nodes.end())
+      layer.fail(
+          fmt::format("the network has no layer {}; {}", plan.recomputed.back(), kWriteAnew));
+  }
+}
+
 } // namespace
 
 Json jsonOf(const FoundPlan& plan) {
@@ -183,6 +195,8 @@ Json jsonOf(const FoundPlan& plan) {
   for (const auto& [name, member] : kBaselines)
     if (const std::optional<Baseline>& baseline = plan.baselines.*member)
       json["baselines"][name] = asJson(*baseline);
+  if (!plan.recomputed.empty())
+    json["recomputed"] = {{"layers", plan.recomputed}, {"seconds", plan.againSeconds}};
   for (const PlannedLayer& layer : plan.layers)
     json["layers"].push_back(asJson(layer));
   return json;
@@ -194,7 +208,7 @@ std::string textOf(const FoundPlan& plan) {
 
 FoundPlan planFrom(const JsonView& view, const PlanFrame& frame) {
   view.allow({"grid", "space_outermost", "seconds", "overlapped", "bytes", "gap", "searches",
-              "baselines", "layers"});
+              "baselines", "layers", "recomputed"});
   const bool isReversed = view.at("space_outermost").flag();
   const JsonView writtenGrid = view.at("grid");
   const FineGrid& grid = gridFrom(writtenGrid, isReversed, frame);
@@ -210,6 +224,8 @@ FoundPlan planFrom(const JsonView& view, const PlanFrame& frame) {
                  .layers = {}};
   if (view.has("overlapped"))
     plan.overlapped = view.at("overlapped").real();
+  if (view.has("recomputed"))
+    addRecomputed(view.at("recomputed"), frame.network, plan);
   const JsonView baselines = view.at("baselines");
   baselines.allow({"uniform", "batch", "model", "domain"});
   for (const auto& [name, member] : kBaselines)

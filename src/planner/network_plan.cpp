@@ -55,6 +55,8 @@ constexpr OptionSpec kPlanOptions[] = {
      "whether input channels may be split (label i); by default they may"},
     {"memory_limit", OptionSpec::Int, "0",
      "bytes of each process that a plan may take; 0: no limit", nullptr, atLeast(0)},
+    {"recompute", OptionSpec::Flag, "true",
+     "whether layers may compute again for the adjoint what does not fit into the memory limit"},
     {"optimizer_state", OptionSpec::Int, "2",
      "tensors that the optimizer keeps for each parameter: 1 for sgd, 2 for adam", nullptr,
      atLeast(0)},
@@ -171,6 +173,7 @@ void NetworkPlan::takeOver(Settings after, const Settings::Names& names) {
   memory_ = after.find<double>("memory_rate");
   inputChannels_ = after.find<bool>("input_channels");
   memoryLimit_ = static_cast<double>(after.value<Index>("memory_limit", owner()));
+  mayRecompute_ = after.value<bool>("recompute", owner());
   objective_ = textOf("objective");
   optimizerStates_ = after.value<Index>("optimizer_state", owner());
   every_ = after.value<Index>("evaluate_every", owner());
@@ -391,6 +394,11 @@ double secondsToCompare(const FoundPlan& plan) {
 
 } // namespace
 
+std::string recomputedText(const FoundPlan& plan) {
+  return fmt::format("computed again for the adjoint, in {:.4g} ms of these: {}",
+                     1e3 * plan.againSeconds, fmt::join(plan.recomputed, ", "));
+}
+
 FoundPlan NetworkPlan::pricedPlan(const FineGrid& grid) const {
   std::unique_ptr<CostModel> model;
   {
@@ -398,20 +406,25 @@ FoundPlan NetworkPlan::pricedPlan(const FineGrid& grid) const {
     const LogScope scope(event);
     model = prices(grid);
   }
+  return memoryLimit_ > 0 ? fittingPlan(*model) : findPlan(*model, fixed_, 0, overlap_);
+}
+
+// The fastest plan that keeps all that its adjoint reads.
+FoundPlan NetworkPlan::planWithin(const CostModel& model) const {
   // What layers use by turns is no sum over them: the limit of the sum is lowered until both fit.
   constexpr int kMostSearches = 8;
   double limit = memoryLimit_, over = 0;
   for (int search = 0; search < kMostSearches && (search == 0 || limit > 0); ++search) {
     std::optional<FoundPlan> found;
     try {
-      found = findPlan(*model, fixed_, limit, overlap_);
+      found = findPlan(model, fixed_, limit, overlap_);
     } catch (const Error& error) {
       // The limit that is too low then is not the one that the user knows.
       if (search == 0 || error.code() != TENON_ERR_MEMORY_LIMIT)
         throw;
       break;
     }
-    over = memoryLimit_ > 0 ? found->bytes - memoryLimit_ : 0;
+    over = found->bytes - memoryLimit_;
     if (over <= 0)
       return *std::move(found);
     limit -= over;
@@ -420,6 +433,57 @@ FoundPlan NetworkPlan::pricedPlan(const FineGrid& grid) const {
               fmt::format("the memory limit is {} for each process, but the plans that were "
                           "found need at least {} more. Raise the limit, or use a smaller batch",
                           sizeText(std::llround(memoryLimit_)), sizeText(std::llround(over))));
+}
+
+// Layouts come first: the fastest without a limit, some on the way to the limit and the fastest within it,
+// and of all but the last what recomputes so that they fit. No plan is faster than the one without a limit,
+// which bounds the gap.
+FoundPlan NetworkPlan::fittingPlan(const CostModel& model) const {
+  if (!mayRecompute_ || !model.knowsRecomputation())
+    return planWithin(model);
+  const FoundPlan free = findPlan(model, fixed_, 0, overlap_);
+  if (free.bytes <= memoryLimit_)
+    return free;
+  std::optional<FoundPlan> best;
+  std::optional<Error> none;
+  double least = std::numeric_limits<double>::infinity();
+  try {
+    best = planWithin(model);
+  } catch (const Error& error) {
+    if (error.code() != TENON_ERR_MEMORY_LIMIT)
+      throw;
+    none = error;
+  }
+  constexpr double kOnTheWay[] = {0, 1. / 3, 2. / 3, 1};
+  std::vector<std::vector<int>> tried;
+  for (double share : kOnTheWay) {
+    FoundPlan one = free;
+    try {
+      if (share > 0)
+        one = findPlan(model, fixed_,
+                       std::pow(free.bytes, 1 - share) * std::pow(memoryLimit_, share), overlap_);
+    } catch (const Error& error) {
+      if (error.code() != TENON_ERR_MEMORY_LIMIT)
+        throw;
+      break;
+    }
+    const bool isKnown = std::ranges::find(tried, one.words) != tried.end();
+    if (isKnown || (best && secondsToCompare(one) >= secondsToCompare(*best)))
+      continue;
+    tried.push_back(one.words);
+    const bool fits = recomputeWithin(model, memoryLimit_, one);
+    least = std::min(least, one.bytes);
+    if (fits && (!best || secondsToCompare(one) < secondsToCompare(*best)))
+      best = std::move(one);
+  }
+  if (!best)
+    throw Error(none->code(),
+                fmt::format("{}. With layers that compute again for the adjoint what they wrote, "
+                            "the plans that were found need {}",
+                            none->text(), sizeText(std::llround(least))),
+                none->where());
+  best->gap = std::max(best->gap, best->seconds / free.seconds * (1 + free.gap) - 1);
+  return *std::move(best);
 }
 
 // The best plan of several grids, or, where there is none on any, the error of the first grid,
@@ -461,24 +525,26 @@ const FoundPlan& NetworkPlan::search() {
 }
 
 // The bytes of each process in a plan within the limit; empty if there is none.
-std::string NetworkPlan::bytesOfFitting(Index processes, bool savesRounded) {
+std::string NetworkPlan::bytesOfFitting(Index processes, bool savesRounded, bool recomputes) {
   // The levels of a machine, and rates on them, are those of the number of processes that was asked
   // for.
   struct Back {
     NetworkPlan& plan;
-    decltype(std::tuple(processes_, machine_, fitted_)) before;
+    decltype(std::tuple(processes_, machine_, fitted_, mayRecompute_)) before;
     ~Back() {
       plan.savesRounded_ = false;
-      std::tie(plan.processes_, plan.machine_, plan.fitted_) = std::move(before);
+      std::tie(plan.processes_, plan.machine_, plan.fitted_, plan.mayRecompute_) =
+          std::move(before);
     }
   };
-  const Back back{*this, {processes_, machine_, fitted_}};
+  const Back back{*this, {processes_, machine_, fitted_, mayRecompute_}};
   if (processes != processes_) {
     machine_.reset();
     fitted_.reset();
   }
   processes_ = processes;
   savesRounded_ = savesRounded;
+  mayRecompute_ = recomputes;
   try {
     return sizeText(static_cast<Index>(pricedPlan(grid()).bytes));
   } catch (const Error&) { // nothing is said of what cannot be planned
@@ -492,12 +558,15 @@ std::string NetworkPlan::whatFits() {
   std::vector<std::string> those;
   const bool mayRound = objective_ == "training" && !layers().savesRounded;
   if (mayRound)
-    if (const std::string bytes = bytesOfFitting(processes_, true); !bytes.empty())
+    if (const std::string bytes = bytesOfFitting(processes_, true, mayRecompute_); !bytes.empty())
       those.push_back(fmt::format("saved_type bfloat16 of the network ({} each)", bytes));
+  if (!mayRecompute_)
+    if (const std::string bytes = bytesOfFitting(processes_, false, true); !bytes.empty())
+      those.push_back(fmt::format("recompute true of the plan ({} each)", bytes));
   Index tried = processes_;
   for (Index times = 2; times <= kMostTimes && processes_ * times <= kMostProcesses; times *= 2) {
     tried = processes_ * times;
-    if (const std::string bytes = bytesOfFitting(tried, false); !bytes.empty()) {
+    if (const std::string bytes = bytesOfFitting(tried, false, mayRecompute_); !bytes.empty()) {
       those.push_back(fmt::format("{} processes ({} each)", tried, bytes));
       break;
     }
@@ -525,6 +594,8 @@ std::string NetworkPlan::describe() const {
     text += fmt::format("  {}: {}{}\n", layer.name,
                         layer.letters.empty() ? "one process" : layer.letters,
                         fieldIn(layer.letters).empty() ? "" : fmt::format(": {}", layer.meaning));
+  if (!found_->recomputed.empty())
+    text += "  " + recomputedText(*found_) + "\n";
   return text;
 }
 

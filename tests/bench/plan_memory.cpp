@@ -3,9 +3,10 @@
 // anonymous and shared memory has grown by after some steps of training, by the kernel's count, in
 // which a page that several processes share counts in parts.
 //
-//   OMP_NUM_THREADS=1 mpiexec -n 2 tests/bench/plan_memory NETWORK BATCH OPTIMIZER [TRANSPORT]
+//   OMP_NUM_THREADS=1 mpiexec -n 2 tests/bench/plan_memory NETWORK BATCH OPTIMIZER [TRANSPORT [LIMIT]]
 //
 // NETWORK is alexnet, resnet50, unet3d or fno2d; TRANSPORT that of conversions: shared or messages.
+// LIMIT is the memory limit of the plan in MiB, under which layers may recompute.
 // One line: predicted, measured, their ratio; and what the library itself counts on rank 0, without the
 // optimizer's: kept for adjoints, shared by turns, parameters, messages and scratch; in MiB.
 #include "comm/mpi.hpp"
@@ -55,13 +56,14 @@ double largestOf(double mine) {
 }
 
 void run(const Subject& subject, Index batch, const std::string& optimizerType,
-         const std::string& transport) {
+         const std::string& transport, double limit) {
   const CommPtr comm = test::world();
   const double before = ownMemory();
   const auto plan = makeRef<LayerPlan>(
       readNetwork(comm, fmt::format("{}/{}.json", TENON_TEST_NETWORKS, subject.name)), batch);
   plan->set("input_shape", subject.sample);
   plan->set("optimizer_state", Index(optimizerType == "adam" ? 2 : 1));
+  plan->set("memory_limit", static_cast<Index>(limit * 0x1p20));
   plan->setUp();
   Layer& network = plan->layer();
   network.initialize(1, 0);
@@ -90,6 +92,8 @@ void run(const Subject& subject, Index batch, const std::string& optimizerType,
         measured / mib, plan->found().bytes / measured, double(held.kept) / mib,
         double(held.shared) / mib, double(held.parameters) / mib, double(held.messages) / mib,
         double(held.scratch) / mib);
+  if (comm->rank() == 0 && !plan->found().recomputed.empty())
+    fmt::print("          {}\n", recomputedText(plan->found()));
 }
 
 void runAs(int argc, char** argv) {
@@ -99,7 +103,8 @@ void runAs(int argc, char** argv) {
   options().set("-tenon_conversion_transport", transport);
   for (const Subject& subject : kSubjects)
     if (subject.name == std::string(argv[1]))
-      return run(subject, std::atoi(argv[2]), argv[3], transport);
+      return run(subject, std::atoi(argv[2]), argv[3], transport,
+                 argc > 5 ? std::atof(argv[5]) : 0);
   throw Error(TENON_ERR_ARG, fmt::format("there is no network '{}'", argv[1]));
 }
 

@@ -216,7 +216,8 @@ private:
   }
 
   void forward(const Step& step, const Map& map) {
-    checkSources(map);
+    if (!step.again) // what Apply has brought is still there
+      checkSources(map);
     for (int i = 0; i < kCells; ++i) {
       std::vector<double> x;
       for (ValueId v : step.reads)

@@ -148,6 +148,52 @@ TEST(Segment, HoldsLessMemory) {
   EXPECT_LE(again, kept - (kSteps - 2) * 4 * each) << "kept " << kept << ", a field " << each;
 }
 
+// The layers of closure() in which each computes again what it writes, or some of them.
+Ref<Layer> closureOfLayers(bool all) {
+  const auto net = closure(false);
+  bool recomputes = all;
+  for (Layer* layer : net->children()) {
+    layer->set("recompute", recomputes);
+    recomputes = all || !recomputes;
+  }
+  return net;
+}
+
+TEST(Segment, OfSingleLayersHasTheBitsOfWhatIsKept) {
+  for (TenonDataType type : types())
+    for (const Layout& field : fields()) {
+      const Unrolled kept = unroll(closure(false), field, type);
+      for (bool all : {false, true})
+        EXPECT_TRUE(unroll(closureOfLayers(all), field, type).found == kept.found)
+            << field.describe() << all;
+    }
+}
+
+TEST(Segment, OfSingleLayersInsideAGraphHasTheBitsOfWhatIsKept) {
+  const Layout field = onWorld(kField, "S2");
+  const auto graph = [](bool recomputes) {
+    const auto made = test::newLayer(world(), "graph");
+    const auto once = recomputes ? closureOfLayers(true) : closure(false),
+               twice = recomputes ? closureOfLayers(true) : closure(false);
+    int node = addGraphNode(*made, once, {-1});
+    node = addGraphNode(*made, twice, {node});
+    node = addGraphNode(*made, twice, {node});
+    addGraphNode(*made, test::newLayer(world(), "add"), {-1, node});
+    return made;
+  };
+  EXPECT_TRUE(unroll(graph(true), field, TENON_FLOAT64).found ==
+              unroll(graph(false), field, TENON_FLOAT64).found);
+}
+
+// A layer that keeps its input, and one that keeps its output: neither is kept by the six that wait.
+TEST(Segment, OfSingleLayersHoldsLessMemory) {
+  const Layout field = onWorld(kField, "S2");
+  const Index kept = unroll(closure(false), field, TENON_FLOAT64).bytes,
+              again = unroll(closureOfLayers(true), field, TENON_FLOAT64).bytes;
+  const Index each = elements(field.boxOfRank(world()->rank())) * 8;
+  EXPECT_LE(again, kept - (kSteps - 2) * 2 * each) << "kept " << kept << ", a field " << each;
+}
+
 TEST(Segment, SaysWhatItDoes) {
   const auto net = closure(true);
   net->setUp(onWorld(kField, "S2"));

@@ -37,6 +37,9 @@ constexpr OptionSpec kCommon[] = {
      "element type of the activations that are saved for derivatives: that of the layer, or "
      "bfloat16, to which they are rounded",
      "same|bfloat16"},
+    {"recompute", OptionSpec::Flag, "false",
+     "of a container: keep nothing but its inputs, and evaluate it again before its adjoint; of a "
+     "layer in a network: what it writes is computed again for the adjoint, and not kept"},
     {"initializer", OptionSpec::Choice, "glorot_uniform",
      "initialization of weights (biases are zero)",
      "glorot_uniform|glorot_normal|he_uniform|he_normal"},

@@ -235,6 +235,41 @@ JoinedObjects MapList::join(const MapList& node, const std::vector<ValueId>& rea
   return at;
 }
 
+std::vector<bool> MapList::mayRunAgain(const std::vector<bool>& nodes) const {
+  std::vector<bool> may(values_.size(), false), mayNot(values_.size(), false);
+  for (const Map& map : maps_) {
+    if (map.kind == Map::Kind::Source)
+      continue;
+    // Halos that the caller has filled are where the argument lies, and not in what is kept of it.
+    const auto isCallers = [&](ValueId v) { return values_[v].isCallers(); };
+    const auto isLost = [&](ValueId v) { return isCallers(v) && !values_[v].kept; };
+    const bool runsAgain =
+        nodes[map.node] && (map.kind == Map::Kind::Kernel ? !kernels_[map.object].runsOnce &&
+                                                                std::ranges::none_of(map.x, isLost)
+                                                          : std::ranges::none_of(map.x, isCallers));
+    (runsAgain ? may : mayNot)[map.y] = true;
+  }
+  for (std::size_t v = 0; v < values_.size(); ++v)
+    may[v] = may[v] && !mayNot[v] && !values_[v].isCallers() && !values_[v].exact;
+  return may;
+}
+
+// One sweep from the end finds what is needed, since a value is written before it is read.
+void MapList::recompute(const std::vector<bool>& nodes) {
+  const std::vector<bool> may = mayRunAgain(nodes);
+  std::vector<bool> needed;
+  for (const Value& value : values_)
+    needed.push_back(value.kept);
+  for (auto map = maps_.rbegin(); map != maps_.rend(); ++map)
+    if (map->y != kNoValue && may[map->y] && needed[map->y])
+      for (ValueId x : map->x)
+        needed[x] = values_[x].place != Value::Place::Constant;
+  for (std::size_t v = 0; v < values_.size(); ++v) {
+    values_[v].again = needed[v] && may[v];
+    values_[v].kept = needed[v] && !may[v];
+  }
+}
+
 Index MapList::keptBytes(int rank, Index elementBytes) const {
   Index sum = 0;
   for (ValueId v = 0; v < static_cast<ValueId>(values_.size()); ++v) {

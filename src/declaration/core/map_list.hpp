@@ -36,6 +36,7 @@ struct Value {
   int constant = -1;     // index of a constant
   bool kept = false;     // a derivative reads it,
   bool exact = false;    // and not a rounding of it
+  bool again = false;    // a derivative that needs it runs its maps again
   bool rounded = false;  // is a rounding, in bfloat16
   ValueId of = kNoValue; // of Kept: the value of Apply's pass
 
@@ -93,6 +94,7 @@ struct KernelEntry {
   bool addsCotangent = false; // its adjoint can add to the cotangent of its one input
   bool anyStrides = false;    // reads and writes arrays as they lie; else they are contiguous
   bool isSource = false;      // does not depend on what its inputs hold
+  bool runsOnce = false;      // draws numbers, or moves states on, each time that it runs
   Gradients gradients = Gradients::None;
   Workspace workspace = {};
   std::vector<int> sources = {}; // that it reads
@@ -158,6 +160,14 @@ public:
   bool keepsRounded(ValueId v) const {
     return keepsRounded_ && values_[v].kept && !values_[v].exact;
   }
+
+  // Lets derivatives run the maps of some nodes again for what they read, in place of keeping it:
+  // call it when all is joined. Kept all the same are what other nodes write and these maps read, what
+  // is made of the caller's memory on the way to the first kernel, exact values, which are small, and
+  // what a kernel writes that runs once.
+  void recompute(const std::vector<bool>& nodes);
+  // By value: whether recompute() of its writers' nodes would let it go.
+  std::vector<bool> mayRunAgain(const std::vector<bool>& nodes) const;
 
   // Maps that are added from now on run in these evaluations only.
   void during(When when) noexcept { when_ = when; }

@@ -16,18 +16,13 @@ namespace tenon {
 
 namespace {
 
-constexpr OptionSpec kRecompute = {
-    "recompute", OptionSpec::Flag, "false",
-    "keep nothing but the inputs of this container, and evaluate it again before its adjoint"};
-constexpr OptionSpec kSequential[] = {kRecompute};
 constexpr OptionSpec kGraph[] = {
     {"input_count", OptionSpec::Int, "1", "number of inputs of the graph", nullptr, {1, 64}},
     {"input_names", OptionSpec::String, "", "names of the inputs, separated by commas"},
     {"output_names", OptionSpec::String, "",
      "outputs of the graph, separated by commas: names of nodes, or a name and the number of a "
      "node "
-     "(h=5); empty: that of the last node"},
-    kRecompute};
+     "(h=5); empty: that of the last node"}};
 
 // Names separated by commas, each once.
 std::vector<std::string> namesIn(const std::string& text, const char* setting,
@@ -103,7 +98,7 @@ private:
 } // namespace
 
 std::unique_ptr<Declaration> declareSequential() {
-  return std::make_unique<Network>("sequential", kSequential);
+  return std::make_unique<Network>("sequential", std::span<const OptionSpec>());
 }
 
 std::unique_ptr<Declaration> declareGraph() {

@@ -92,11 +92,13 @@ void addExpansions(Pass& pass) {
   pass.steps = std::move(steps);
 }
 
-// What Apply has left of the list's values, for a derivative: made when first asked for.
+// What Apply has left of the list's values, for a derivative: made when first asked for. What it has not
+// left is written by the steps of Apply that are added then.
 class Points {
 public:
-  Points(const MapList& list, Pass& pass)
-      : list_(list), pass_(pass), kept_(keptIn(list)), ids_(kept_.size(), kNoValue) {}
+  Points(const MapList& list, Pass& pass, const InInference& nodes)
+      : list_(list), pass_(pass), nodes_(nodes), kept_(keptIn(list)), ids_(kept_.size(), kNoValue) {
+  }
 
   std::vector<ValueId> of(const Map& map) {
     const KernelEntry& entry = list_.kernels()[map.object];
@@ -110,21 +112,56 @@ public:
   }
 
 private:
+  ValueId add(Value value) {
+    pass_.values.push_back(std::move(value));
+    return static_cast<ValueId>(pass_.values.size()) - 1;
+  }
+
   ValueId of(ValueId v) {
-    if (ids_[v] == kNoValue) {
-      const Value& value = list_.values()[v];
-      pass_.values.push_back({.name = (kept_[v] == v ? "" : "~") + value.name,
-                              .layout = value.layout,
-                              .place = Value::Place::Kept,
-                              .rounded = kept_[v] != v,
-                              .of = kept_[v]});
-      ids_[v] = static_cast<ValueId>(pass_.values.size()) - 1;
+    if (ids_[v] != kNoValue)
+      return ids_[v];
+    const Value& value = list_.values()[v];
+    if (value.again)
+      return ids_[v] = runAgain(v);
+    return ids_[v] = add({.name = (kept_[v] == v ? "" : "~") + value.name,
+                          .layout = value.layout,
+                          .place = Value::Place::Kept,
+                          .rounded = kept_[v] != v,
+                          .of = kept_[v]});
+  }
+
+  // As Apply wrote it: what its maps read is there before them.
+  ValueId runAgain(ValueId v) {
+    const ValueId made = add({.name = list_.values()[v].name, .layout = list_.values()[v].layout});
+    bool written = false;
+    for (std::size_t m = 0; m < list_.maps().size(); ++m) {
+      const Map& map = list_.maps()[m];
+      if (map.y != v || !runs(map, nodes_))
+        continue;
+      Step step{whatOf(list_, map, Do::Forward), static_cast<int>(m)};
+      for (ValueId x : map.x)
+        step.reads.push_back(expanded(of(x)));
+      step.writes = {made};
+      step.adds = written && map.kind == Map::Kind::Operator;
+      step.again = true;
+      written = true;
+      pass_.steps.push_back(std::move(step));
     }
-    return ids_[v];
+    return made;
+  }
+
+  ValueId expanded(ValueId v) {
+    const Value kept = pass_.values[v];
+    if (!kept.rounded)
+      return v;
+    const ValueId made = add({.name = kept.name.substr(1), .layout = kept.layout, .standsIn = v});
+    pass_.steps.push_back({.what = Do::Expand, .reads = {v}, .writes = {made}, .again = true});
+    return made;
   }
 
   const MapList& list_;
   Pass& pass_;
+  const InInference& nodes_;
   std::vector<ValueId> kept_, ids_;
 };
 
@@ -188,7 +225,8 @@ class AdjointDerivation {
 public:
   AdjointDerivation(const MapList& list, const Chosen& wanted, const InInference& nodes)
       : list_(list), nodes_(nodes), wants_(list.values().size(), false),
-        reached_(list.values().size(), false), duals_(list, pass_, true), points_(list, pass_) {
+        reached_(list.values().size(), false), duals_(list, pass_, true),
+        points_(list, pass_, nodes) {
     findWants(wanted);
     const std::size_t inputs = list.inputs().size();
     for (std::size_t i = 0; i < list.outputs().size(); ++i) {
@@ -306,6 +344,14 @@ std::vector<ValueId> keptIn(const MapList& list) {
   return kept;
 }
 
+std::vector<bool> nodesAgain(const MapList& list, const Pass& pass) {
+  std::vector<bool> nodes(std::max(1, list.nodes()), false);
+  for (const Step& step : pass.steps)
+    if (step.again && step.what == Do::Forward)
+      nodes[list.maps()[step.map].node] = true;
+  return nodes;
+}
+
 bool addsToGradients(const MapList& list, const Step& step) {
   if (step.what == Do::AdjointParameters)
     return true;
@@ -341,7 +387,7 @@ Pass tangentPass(const MapList& list, const Chosen& present, Order order,
   Pass pass;
   pass.ofTangents = true;
   Duals duals(list, pass, false);
-  Points points(list, pass);
+  Points points(list, pass, nodes);
   std::vector<bool> written(list.values().size(), false); // has a tangent that is not zero
   for (std::size_t i = 0; i < list.inputs().size(); ++i) {
     const ValueId x = list.inputs()[i];

@@ -14,6 +14,9 @@
 //             so that its memory can be another's, and a derivative expands it before a kernel
 //             reads it.
 //
+//   again     What a list recomputes, a derivative writes itself, by steps of Apply that run again
+//             before the first of its own that reads it.
+//
 // Steps are the same on all ranks: they depend on the list and on the choice alone. Whether a value
 // stands in an argument's memory is found when a pass runs, on each rank for itself.
 #pragma once
@@ -51,6 +54,7 @@ struct Step {
   // What a kernel's derivative reads of its Apply: its inputs if it keeps them, then its output if
   // it keeps that.
   std::vector<ValueId> point = {};
+  bool again = false; // a step of Apply, in a derivative
 
   bool operator==(const Step&) const = default;
 };
@@ -73,6 +77,9 @@ struct Pass {
   bool ofTangents = false; // sources bring their tangents
   bool keeps = false;      // of Apply: what derivatives read outlives it
 };
+
+// By node: whether kernels of it run again in a derivative.
+std::vector<bool> nodesAgain(const MapList& list, const Pass& pass);
 
 // Moved: with overlap. Unmoved: every operator ends where it begins.
 enum class Order { Moved, Unmoved };

@@ -65,7 +65,9 @@ private:
   bool reads(const Step& step, ValueId v) const {
     // A step that adds to a value reads what the value holds.
     const bool addsHere = step.what == Do::Add || (step.what == Do::Adjoint && step.adds);
-    return contains(step.reads, v) || (addsHere && contains(step.writes, v));
+    // Its point may be run again within the pass.
+    return contains(step.reads, v) || contains(step.point, v) ||
+           (addsHere && contains(step.writes, v));
   }
   bool writes(const Step& step, ValueId v) const {
     // An operator that adds receives into its own buffer and touches y at its end alone; one that
@@ -103,6 +105,9 @@ private:
       return false;
     if (isSource(begin))
       return true;
+    // What runs again could begin with the pass, and would be kept from there on.
+    if (begin.again && !step.again)
+      return false;
     return !writes(step, begin.reads[0]) && (begin.adds || !touches(step, begin.writes[0]));
   }
   bool passesDown(const Step& end, const Step& step) const {

@@ -172,6 +172,7 @@ MapList Normalisation::maps(const Form& form, const Layouts& storage) const {
     KernelEntry combine{.name = "combine", .keepsInputs = true};
     // The kernel that has the moments of the whole batch also moves the running ones on.
     combine.sources = running;
+    combine.runsOnce = !running.empty();
     list.run(std::move(combine), std::move(sums), all);
   }
   if (follows() != Follows::Never) {

@@ -160,7 +160,7 @@ private:
   bool isLinear() const override { return true; }
   // The number of the Apply, from which the derivatives draw the mask again.
   KernelEntry kernel(const Form&) const override {
-    return {.name = type(), .workspace = {sizeof(std::uint64_t)}};
+    return {.name = type(), .runsOnce = true, .workspace = {sizeof(std::uint64_t)}};
   }
 };
 

@@ -160,6 +160,15 @@ void BoundMaps::keepAsLayerSays() {
     list_.keepRounded();
 }
 
+void BoundMaps::recomputeAsLayersSay() {
+  std::vector<bool> again;
+  for (const Node& node : nodes_)
+    again.push_back(!node.layer->declaration().contains() &&
+                    node.layer->declaration().value<bool>("recompute"));
+  if (std::ranges::find(again, true) != again.end())
+    list_.recompute(again);
+}
+
 Ref<DTensor> BoundMaps::tensor(const Value& value) const {
   if (value.rounded)
     return makeRef<DTensor>(comm_, value.layout, DTensor::Rounded(), context_->space());

@@ -73,6 +73,9 @@ public:
   void run(KernelEntry entry, std::vector<ValueId> reads, ValueId write,
            std::shared_ptr<LocalKernel> kernel);
 
+  // Of the outermost list, when all is joined: nodes whose layers recompute are run again for derivatives.
+  void recomputeAsLayersSay();
+
   // What a map of the kind Operator moves between ranks; null if nothing.
   const LinearOp* conversionOf(const Map& map) const;
 

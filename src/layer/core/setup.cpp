@@ -81,6 +81,7 @@ Order Setup::orderFromOptions() {
 
 // A network's nodes never get here.
 void Setup::derive() {
+  maps_.recomputeAsLayersSay();
   const MapList& list = maps_.list();
   poisons_ = options().getFlag("", "poison_values");
   for (const Map& map : list.maps())

@@ -26,9 +26,7 @@ constexpr OptionSpec kModelSettings[] = {
     {"model_test", OptionSpec::Choice, "both",
      "run the test that the file holds at set-up: both in float64 and as the run computes, the "
      "latter alone (run), or off",
-     "both|run|off"},
-    {"recompute", OptionSpec::Flag, "false",
-     "keep nothing but the inputs of this container, and evaluate it again before its adjoint"}};
+     "both|run|off"}};
 const OptionRegistration kModelOptions{{"model", kModelSettings}};
 
 // The same network may come again for other extents.

@@ -167,9 +167,12 @@ std::unique_ptr<Setup> makeSegment(const Layer& layer, std::unique_ptr<Setup> in
   for (const Layout& input : inner->inputs())
     reads.push_back(maps.list().input(fmt::format("x{}", reads.size()), input));
   const ValueId y = maps.list().output("y", inner->output());
-  maps.run(
-      {.name = "segment", .keepsInputs = true, .anyStrides = true, .gradients = Gradients::Within},
-      reads, y, std::make_shared<SegmentKernel>(layer, std::move(inner)));
+  maps.run({.name = "segment",
+            .keepsInputs = true,
+            .anyStrides = true,
+            .runsOnce = true,
+            .gradients = Gradients::Within},
+           reads, y, std::make_shared<SegmentKernel>(layer, std::move(inner)));
   return std::make_unique<Setup>(std::move(maps), "");
 }
 

@@ -202,6 +202,7 @@ KernelEntry ShellDeclaration::kernel(const Form&) const {
   return {.name = type(),
           .keepsInputs = keepsInput_,
           .keepsOutput = keepsOutput_,
+          .runsOnce = hasStates(), // which the user's functions may read
           .gradients = Gradients::Within,
           .workspace = {workspace_}};
 }

@@ -72,6 +72,17 @@ public:
   virtual double layerBytes(int layer, int word) const = 0;
   // What a plan holds, a word for each layer; by default the sum of its layers.
   virtual double planBytes(const std::vector<int>& words) const;
+  // The layers of a plan that compute again for the adjoint what they wrote, so that the plan takes no
+  // more than so many bytes; with the seconds of that, and the bytes that are left. Without names the
+  // bytes are the least that was found, and too many.
+  struct Again {
+    std::vector<std::string> layers = {};
+    double seconds = 0, bytes = 0;
+  };
+  virtual bool knowsRecomputation() const { return false; }
+  virtual Again recomputedWithin(const std::vector<int>& /*words*/, double /*bytes*/) const {
+    return {};
+  }
   virtual double moveSeconds(int move, int from, int to) const = 0;
   // A lower bound of it that takes hardly any time.
   virtual double leastMoveSeconds(int move, int from, int to) const {

@@ -40,7 +40,7 @@ public:
           fmt::format("the network is a layer of type \"{}\"; a plan needs a sequential or a "
                       "graph of layers",
                       file.type));
-    // Recomputation would trade memory for time behind the back of the prices.
+    // A container's recomputation would trade memory for time behind the back of the prices.
     for (const auto& [key, value] : file.settings)
       if (key == "recompute" && std::get<bool>(value))
         refuseRecomputation("the network");
@@ -67,8 +67,8 @@ public:
   DeclaredNetwork take() {
     const Place& last = places_.back();
     network_.result = {last.layer, -1, 0, last.shape, last.output};
-    for (const Place& place : places_)
-      network_.nodes.push_back({place.layer, place.output});
+    for (std::size_t n = 0; n < places_.size(); ++n)
+      network_.nodes.push_back({places_[n].layer, places_[n].output, names_[n]});
     return std::move(network_);
   }
 
@@ -142,6 +142,7 @@ private:
                               "layers that are used once",
                               node));
     const LayerDescription& layer = file.nodes[node].layer;
+    names_.push_back(nameOf(layer, node));
     const auto declaration = declarationOf(layer, node);
     const std::vector<Place> reads = readsOf(file, node);
     checkInputCount(*declaration, nameOf(layer, node), reads.size());
@@ -197,6 +198,7 @@ private:
 
   std::vector<Shape> inputs_;
   std::vector<Place> places_; // by node
+  std::vector<std::string> names_;
   DeclaredNetwork network_;
 };
 
@@ -207,10 +209,11 @@ bool isBound(const Declaration& layer) {
 }
 
 void refuseRecomputation(const std::string& title) {
-  throw Error(TENON_ERR_SUPPORT,
-              fmt::format("{} recomputes, which plans do not price; set recompute to false, and "
-                          "bound the memory of the plan instead",
-                          title));
+  throw Error(
+      TENON_ERR_SUPPORT,
+      fmt::format("{} recomputes as a whole, which plans do not price; set recompute to false, and "
+                  "bound the memory of the plan instead, which then recomputes layers",
+                  title));
 }
 
 DeclaredNetwork declareNetwork(const LayerDescription& network, const std::vector<Shape>& inputs) {

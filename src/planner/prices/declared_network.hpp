@@ -40,6 +40,7 @@ struct DeclaredMove {
 // A node: a layer, of output 0, or its follower output - 1.
 struct DeclaredNode {
   int layer = 0, output = 0;
+  std::string name = {};
 };
 
 struct DeclaredNetwork {

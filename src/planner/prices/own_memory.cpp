@@ -6,6 +6,7 @@
 
 #include "declaration/core/result_layout.hpp"
 #include "declaration/core/types.hpp"
+#include "planner/prices/recomputation.hpp"
 #include "sys/bfloat16.hpp"
 
 #include <algorithm>
@@ -194,7 +195,7 @@ std::vector<RunNode> OwnModel::runNodes(const std::vector<int>& words,
                                                  }) -
                             network_.nodes.begin());
   };
-  for (const auto& [layer, output] : network_.nodes) {
+  for (const auto& [layer, output, name] : network_.nodes) {
     const DeclaredLayer& declared = network_.layers[layer];
     std::vector<int> reads;
     if (output == 0) {
@@ -228,30 +229,82 @@ std::vector<RunNode> OwnModel::runNodes(const std::vector<int>& words,
   return nodes;
 }
 
-// Of the process with most, among a few: all of a small grid, else those in its corners and its middle.
+RunMemory OwnModel::runMemory(const std::vector<RunNode>& nodes, const Layouts& inputs) const {
+  std::vector<bool> recomputed;
+  for (const RunNode& node : nodes)
+    recomputed.push_back(trains() && node.declaration->value<bool>("recompute"));
+  return {nodes,
+          inputs,
+          {.elementBytes = network_.elementBytes,
+           .trains = trains(),
+           .savesRounded = network_.savesRounded,
+           .optimizerStates = task_.optimizerStates,
+           .inputCotangents = std::vector<bool>(inputs.size(), task_.input && task_.inputCotangent),
+           .recomputed = std::move(recomputed),
+           .links = rates_.links}};
+}
+
+// A few processes, among which is that with most: all of a small grid, else those in its corners and
+// its middle.
+std::vector<int> OwnModel::lookedAt() const {
+  constexpr int kAll = 4;
+  const int processes = grid_->size();
+  return processes <= kAll ? grid_->ranks() : std::vector{0, processes / 2, processes - 1};
+}
+
+// Layers use it by turns.
+double OwnModel::scratchOf(const std::vector<RunNode>& nodes) const {
+  double scratch = 0;
+  for (std::size_t node = 0; task_.scratch && node < network_.nodes.size(); ++node)
+    scratch = std::max(scratch, double(task_.scratch(static_cast<int>(node), nodes[node].form)));
+  return scratch;
+}
+
 double OwnModel::runBytes(const std::vector<int>& words) const {
   const Layouts inputs = runInputs(words);
   const std::vector<RunNode> nodes = runNodes(words, inputs);
-  const RunMemory memory(
-      nodes, inputs,
-      {.elementBytes = network_.elementBytes,
-       .trains = trains(),
-       .savesRounded = network_.savesRounded,
-       .optimizerStates = task_.optimizerStates,
-       .inputCotangents = std::vector<bool>(inputs.size(), task_.input && task_.inputCotangent),
-       .links = rates_.links});
-  constexpr int kAll = 4;
-  const int processes = grid_->size();
-  std::vector<int> ranks = {0, processes / 2, processes - 1};
-  if (processes <= kAll)
-    ranks = grid_->ranks();
-  double most = 0, scratch = 0;
-  for (int rank : ranks)
+  const RunMemory memory = runMemory(nodes, inputs);
+  double most = 0;
+  for (int rank : lookedAt())
     most = std::max(most, memory.of(rank).total());
-  // Layers use it by turns.
-  for (std::size_t node = 0; task_.scratch && node < network_.nodes.size(); ++node)
-    scratch = std::max(scratch, double(task_.scratch(static_cast<int>(node), nodes[node].form)));
-  return most + scratch;
+  return most + scratchOf(nodes);
+}
+
+CostModel::Again OwnModel::recomputedWithin(const std::vector<int>& words, double bytes) const {
+  const Layouts inputs = runInputs(words);
+  const std::vector<RunNode> nodes = runNodes(words, inputs);
+  RunMemory memory = runMemory(nodes, inputs);
+  const std::vector<int> ranks = lookedAt();
+  const auto bytesOf = [&](int rank) { return memory.of(rank).total(); };
+  std::vector<double> kernels, operators;
+  std::vector<bool> always;
+  for (const RunNode& node : nodes) {
+    kernels.push_back(
+        kernelCost(*node.declaration, node.form, true, network_.elementBytes, rates_.kernels)
+            .applySeconds);
+    always.push_back(node.declaration->value<bool>("recompute"));
+  }
+  for (const OperatorEntry& op : memory.joined().operators())
+    operators.push_back(
+        goesByLists(op) ? priceOfLists(op, false, network_.elementBytes, rates_.links, Looks::Few)
+        : op.isLocal()  ? 0
+                        : there(op.from, op.to, Looks::Few));
+  const double others = kOnceBytes + scratchOf(nodes);
+  RecomputationSearch search(memory, std::move(kernels), std::move(operators), always,
+                             *std::ranges::max_element(ranks, {}, bytesOf));
+  const std::optional<Recomputation> found = search.within(bytes - others);
+  Again again{.bytes = others + search.least()};
+  if (!found)
+    return again;
+  double most = 0;
+  for (int rank : ranks)
+    most = std::max(most, bytesOf(rank));
+  again.bytes = others + most;
+  again.seconds = found->seconds;
+  for (std::size_t node = 0; again.bytes <= bytes && node < network_.nodes.size(); ++node)
+    if (found->nodes[node] && !always[node])
+      again.layers.push_back(network_.nodes[node].name);
+  return again;
 }
 
 // Of layers that run all is counted as a run finds it. A table of sizes has the sum of its layers, and

@@ -109,6 +109,8 @@ public:
   MoveParts moveParts(int move, int from, int to) const override;
   double layerBytes(int layer, int word) const override { return placed(layer, word).bytes; }
   double planBytes(const std::vector<int>& words) const override;
+  bool knowsRecomputation() const override { return trains() && !network_.nodes.empty(); }
+  Again recomputedWithin(const std::vector<int>& words, double bytes) const override;
   double moveSeconds(int move, int from, int to) const override;
   double leastMoveSeconds(int move, int from, int to) const override;
   int firstLike(int move) const override { return ends_[move].firstLike; }
@@ -194,6 +196,9 @@ private:
   Layouts runInputs(const std::vector<int>& words) const;
   Form runForm(int layer, int word, const Layouts& inputs) const;
   std::vector<RunNode> runNodes(const std::vector<int>& words, const Layouts& inputs) const;
+  RunMemory runMemory(const std::vector<RunNode>& nodes, const Layouts& inputs) const;
+  std::vector<int> lookedAt() const;
+  double scratchOf(const std::vector<RunNode>& nodes) const;
   double runBytes(const std::vector<int>& words) const;
   double bytesOf(const Layout& layout) const;
   void addKept(const Kept& kept, bool outputIsKept, const Form& form, Placed& placed) const;

@@ -26,7 +26,23 @@ RunMemory::RunMemory(const std::vector<RunNode>& nodes, const Layouts& inputs, R
     add(node, values, &node == &nodes.back());
   if (task_.savesRounded)
     list_.keepRounded();
-  derive();
+  findRoutes();
+  joined_ = std::move(list_);
+  recompute(std::move(task_.recomputed));
+}
+
+void RunMemory::recompute(std::vector<bool> nodes) {
+  list_ = joined_;
+  if (std::ranges::find(nodes, true) != nodes.end())
+    list_.recompute(nodes);
+  passes_.clear();
+  if (!task_.trains) {
+    const InInference all(std::max(1, list_.nodes()), true);
+    passes_.push_back(applyPass(list_, Order::Moved, all, false));
+    return;
+  }
+  passes_.push_back(applyPass(list_));
+  passes_.push_back(adjointPass(list_, task_.inputCotangents));
 }
 
 void RunMemory::add(const RunNode& node, std::vector<ValueId>& values, bool isLast) {
@@ -50,18 +66,11 @@ Route RunMemory::routeOf(const Layout& from, const Layout& to) const {
   return findRoute(from, to, task_.elementBytes, {.mode = RouteMode::Auto, .rates = task_.links});
 }
 
-void RunMemory::derive() {
+void RunMemory::findRoutes() {
   for (const OperatorEntry& op : list_.operators())
     if (!goesByLists(op) && (op.kind == OperatorKind::Conversion ||
                              op.kind == OperatorKind::Exchange || op.kind == OperatorKind::Maximum))
       routes_.push_back(routeOf(op.from, op.to));
-  if (!task_.trains) {
-    const InInference all(std::max(1, list_.nodes()), true);
-    passes_.push_back(applyPass(list_, Order::Moved, all, false));
-    return;
-  }
-  passes_.push_back(applyPass(list_));
-  passes_.push_back(adjointPass(list_, task_.inputCotangents));
 }
 
 double RunMemory::bytesOf(const Layout& layout, int rank) const {
@@ -114,6 +123,23 @@ void RunMemory::addParameter(const HeldParameter& parameter, int rank, RunBytes&
   }
 }
 
+double RunMemory::keptBytes(int rank) const {
+  auto kept = double(list_.keptBytes(rank, task_.elementBytes));
+  // What the caller holds is counted there.
+  for (ValueId v = 0; v < static_cast<ValueId>(list_.values().size()); ++v)
+    if (const Value& value = list_.values()[v];
+        value.kept && value.isCallers() && !list_.keepsRounded(v))
+      kept -= bytesOf(value.layout, rank);
+  return kept;
+}
+
+double RunMemory::sharedBytes(int rank) const {
+  double shared = 0;
+  for (const Pass& pass : passes_)
+    shared = std::max(shared, double(sharedBytes(pass, rank)));
+  return shared;
+}
+
 RunBytes RunMemory::of(int rank) const {
   RunBytes bytes;
   for (ValueId v : list_.inputs())
@@ -122,15 +148,9 @@ RunBytes RunMemory::of(int rank) const {
   bytes.arguments += bytesOf(output, rank);
   if (task_.trains) {
     bytes.arguments += bytesOf(output.dual(), rank);
-    bytes.kept = double(list_.keptBytes(rank, task_.elementBytes));
-    // What the caller holds is counted there.
-    for (ValueId v = 0; v < static_cast<ValueId>(list_.values().size()); ++v)
-      if (const Value& value = list_.values()[v];
-          value.kept && value.isCallers() && !list_.keepsRounded(v))
-        bytes.kept -= bytesOf(value.layout, rank);
+    bytes.kept = keptBytes(rank);
   }
-  for (const Pass& pass : passes_)
-    bytes.shared = std::max(bytes.shared, double(sharedBytes(pass, rank)));
+  bytes.shared = sharedBytes(rank);
   for (const Value& value : list_.values())
     if (value.place == Value::Place::Constant)
       bytes.messages += bytesOf(value.layout, rank);

@@ -31,6 +31,7 @@ struct RunTask {
   bool savesRounded = false; // what adjoints read, in bfloat16
   Index optimizerStates = 2;
   std::vector<bool> inputCotangents = {}; // by input: whether its cotangent is wanted
+  std::vector<bool> recomputed = {};      // by node: is run again for the adjoint; none: no node is
   LinkRates links = {};                   // by which routes are chosen
 };
 
@@ -50,13 +51,24 @@ public:
   RunMemory(const std::vector<RunNode>& nodes, const Layouts& inputs, RunTask task);
   RunBytes of(int rank) const;
 
+  // As with other nodes that are run again.
+  void recompute(std::vector<bool> nodes);
+  // Of the bytes of a rank those that depend on it.
+  double keptBytes(int rank) const;
+  double sharedBytes(int rank) const;
+  double bytesOf(ValueId v, int rank) const { return bytesOf(list_.values()[v].layout, rank); }
+  // The joined list without recomputation, and that which runs.
+  const MapList& joined() const noexcept { return joined_; }
+  const MapList& list() const noexcept { return list_; }
+  const Pass& adjoint() const noexcept { return passes_.back(); }
+
 private:
   struct HeldParameter {
     Layout storage, use;
     Route toUse, sum; // of the value, and of the gradient; empty where nothing moves
   };
   void add(const RunNode& node, std::vector<ValueId>& values, bool isLast);
-  void derive();
+  void findRoutes();
   double bytesOf(const Layout& layout, int rank) const;
   Index sharedBytes(const Pass& pass, int rank) const;
   void addParameter(const HeldParameter& parameter, int rank, RunBytes& bytes) const;
@@ -64,7 +76,7 @@ private:
   double carriedBytes(const Route& route, int rank) const;
 
   RunTask task_;
-  MapList list_;
+  MapList joined_, list_;
   std::vector<HeldParameter> parameters_;
   std::vector<Route> routes_; // of the operators
   std::vector<Pass> passes_;

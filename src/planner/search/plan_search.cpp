@@ -434,6 +434,20 @@ void replay(const CostModel& model, const WordLists& words, double overlap, Cert
 
 } // namespace
 
+bool recomputeWithin(const CostModel& model, double memoryLimit, FoundPlan& plan) {
+  CostModel::Again again = model.recomputedWithin(plan.words, memoryLimit);
+  plan.bytes = again.bytes;
+  if (again.layers.empty())
+    return false;
+  plan.recomputed = std::move(again.layers);
+  plan.againSeconds = again.seconds;
+  plan.seconds += again.seconds;
+  // Kernels, for the most part, which nothing hides.
+  if (plan.overlapped)
+    *plan.overlapped += again.seconds;
+  return true;
+}
+
 FoundPlan findPlan(const CostModel& model, const FixedWords& fixed, double memoryLimit,
                    double overlap) {
   WordLists words = legalWords(model);
@@ -457,6 +471,8 @@ FoundPlan findPlan(const CostModel& model, const FixedWords& fixed, double memor
   found.bytes = model.planBytes(chosen);
   if (overlap > 0)
     replay(model, words, overlap, certified, found);
+  for (int layer = 0; layer < model.layers(); ++layer)
+    found.words.push_back(words[layer][best.choice[layer]]);
   const std::vector<RunnerUp> runnersUp = search.runnersUp(best);
   for (int layer = 0; layer < model.layers() && !model.isPinned(layer); ++layer)
     found.layers.push_back(

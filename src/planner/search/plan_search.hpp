@@ -60,10 +60,19 @@ struct FoundPlan {
   double seconds = 0, bytes = 0;
   std::optional<double> overlapped; // seconds with overlap, if a share of it was given
   double gap = 0;                   // seconds are at most 1 + gap times the least
-  int rounds = 1;                   // searches, until no price of the plan was too low
+  // The layers that compute again for the adjoint what they wrote, and the part of the seconds that
+  // this takes; chosen when all layers have their words.
+  std::vector<std::string> recomputed = {};
+  double againSeconds = 0;
+  std::vector<int> words = {}; // by layer of the model; of a plan that was searched
+  int rounds = 1;              // searches, until no price of the plan was too low
   Baselines baselines;
   std::vector<PlannedLayer> layers;
 };
+
+// Gives a plan the layers that recompute, so that it takes no more than so many bytes. Returns whether it
+// does then; else `bytes` are the least that was found.
+bool recomputeWithin(const CostModel& model, double memoryLimit, FoundPlan& plan);
 
 // Words by name of a layer.
 using FixedWords = std::map<std::string, std::string>;

@@ -42,6 +42,8 @@ const std::vector<ProgramOption> kNetworkOptions{
      "(own) bytes per second that a process reads and writes"},
     {"data_type", TENON_OPTION_WORD, "float32", "(own) data type: float32 or float64"},
     {"memory_limit", TENON_OPTION_INT, "0", "bytes of each process; 0: no limit"},
+    {"recompute", TENON_OPTION_FLAG, "true",
+     "(own) let layers compute again for the adjoint what does not fit into the memory limit"},
     {"optimizer_state", TENON_OPTION_INT, "2",
      "(own) tensors that the optimizer keeps for each parameter: 1 for sgd, 2 for adam"},
     {"fix", TENON_OPTION_STRING, "", "words that are given: conv1=n9,fc6=n4,o5; may be repeated"},
@@ -152,6 +154,7 @@ Ref<NamedPlan> planFromOptions() {
   plan->set("link_latency", realOption("alpha"));
   plan->set("link_bandwidth", 1 / betaOption());
   plan->set("memory_limit", intOption("memory_limit"));
+  plan->set("recompute", flagOption("recompute"));
   plan->set("optimizer_state", intOption("optimizer_state"));
   plan->set("flop_rate", realOption("flop_rate"));
   plan->set("memory_rate", realOption("memory_rate"));
@@ -191,16 +194,20 @@ std::optional<double> secondsOf(const std::optional<Baseline>& baseline) {
 }
 
 void printAsJson(const FoundPlan& plan) {
+  std::vector<std::string> recomputed;
+  for (const std::string& layer : plan.recomputed)
+    recomputed.push_back(quoted(layer));
   fmt::print(
       "{{\"time\": {}, \"uniform_time\": {}, \"pure_batch_time\": {}, \"pure_model_time\": {}, "
       "\"pure_domain_time\": {}, \"overlapped_time\": {}, \"bytes\": {}, \"gap\": {}, "
       "\"certified\": {}, \"processes\": {}, "
-      "\"placement\": \"{}\", \"axis_levels\": [{}], \"layers\": [",
+      "\"placement\": \"{}\", \"axis_levels\": [{}], \"recompute_time\": {}, \"recomputed\": [{}], "
+      "\"layers\": [",
       plan.seconds, orNull(secondsOf(plan.baselines.uniform)),
       orNull(secondsOf(plan.baselines.batch)), orNull(secondsOf(plan.baselines.model)),
       orNull(secondsOf(plan.baselines.domain)), orNull(plan.overlapped), plan.bytes, plan.gap,
       plan.rounds, plan.grid->size(), plan.spaceOutermost ? "space" : "batch",
-      fmt::join(plan.axisLevels, ", "));
+      fmt::join(plan.axisLevels, ", "), plan.againSeconds, fmt::join(recomputed, ", "));
   const char* separator = "";
   for (const PlannedLayer& layer : plan.layers) {
     fmt::print("{}{{\"name\": {}, \"letters\": {}, \"model\": {}, \"domain\": {}, \"batch\": {}, "
@@ -226,7 +233,8 @@ void printBaseline(const char* name, const std::optional<Baseline>& baseline, do
 void printAsText(const FoundPlan& plan) {
   fmt::print("  {:<22} {:>12.4f} ms   {:.1f} MiB per process\n", "plan", plan.seconds * 1e3,
              plan.bytes / (1 << 20));
-  // A gap is left only where the exact search gave up: with a memory limit, or in dense blocks.
+  // A gap is left where the exact search gave up, with a memory limit or in dense blocks, and where
+  // recomputation might help more than was found.
   if (plan.gap > 0)
     fmt::print("  {:<22} {:>12.2g} of the time at most, which the search left open\n", "gap",
                plan.gap);
@@ -253,6 +261,8 @@ void printAsText(const FoundPlan& plan) {
                    ? "none"
                    : fmt::format("{} (+{:.4f} ms)", layer.runnerUp,
                                  std::max(0.0, layer.runnerUpSeconds - plan.seconds) * 1e3));
+  if (!plan.recomputed.empty())
+    fmt::print("\n  {}\n", recomputedText(plan));
   // The labels of a fine grid have the columns above; those on a pinned grid have no order.
   const char* above = "\n";
   for (const PlannedLayer& layer : plan.layers)
