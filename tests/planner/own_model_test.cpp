@@ -107,9 +107,11 @@ TEST(OwnModel, BoundsOfMovesAreAtMostTheirPrices) {
           share += price > 0 ? least / price : 0;
           prices += price > 0;
         }
-    // They would be of no use if they were far below. Of several levels they take the fastest, and a
-    // sum in the fewest of its steps.
-    EXPECT_GT(share, (model->layers() > 4 ? 0.5 : 0.25) * prices);
+    // They would be of no use if they were far below. Of several levels they take the best latency and
+    // bandwidth, whichever a move crosses: the moves of the small network are so short that latency is
+    // most of their price, and that of the inner level here is a sixth of the outer's. With equal
+    // latencies the share is 0.5.
+    EXPECT_GT(share, (model->layers() > 4 ? 0.5 : 0.29) * prices);
   }
 }
 
