@@ -90,10 +90,12 @@ TEST_F(Recomputation, FitsWithTheSameBits) {
   for (double share : {0.2, 0.35}) {
     const double limit = free->found().bytes - share * double(kept.memory.kept);
     const Ref<LayerPlan> plan = planWithin(limit, *free);
-    plan->set("recompute", false);
-    expectError(TENON_ERR_MEMORY_LIMIT, {"What fits", "recompute true of the plan"},
-                [&] { plan->search(); });
-    plan->set("recompute", true);
+    if (world()->size() == 1) { // a search of several plans, which every rank would make
+      plan->set("recompute", false);
+      expectError(TENON_ERR_MEMORY_LIMIT, {"What fits", "recompute true of the plan"},
+                  [&] { plan->search(); });
+      plan->set("recompute", true);
+    }
     const Left again = stepOf(*plan);
     const FoundPlan& found = plan->found();
     EXPECT_FALSE(found.recomputed.empty());
@@ -129,6 +131,8 @@ TEST_F(Recomputation, IsInAPlanFile) {
 }
 
 TEST_F(Recomputation, SaysWhatItWouldNeed) {
+  if (world()->size() > 1)
+    GTEST_SKIP() << "a search, for one rank";
   const Ref<LayerPlan> plan = planOf(kCase, world());
   plan->set("memory_limit", static_cast<Index>(kOnceBytes));
   expectError(TENON_ERR_MEMORY_LIMIT, {"compute again for the adjoint what they wrote", "need"},
