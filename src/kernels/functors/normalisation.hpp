@@ -227,17 +227,17 @@ struct RowPoint {
   const T *x, *mean, *scale, *weight;
   Index length;
 
-  // The weights of a row's elements: one, or one for each place.
+  // The weights of a row's elements: one, or one for each place from `begin` on.
   struct Weights {
-    const T* ofPlaces;
+    const T* values;
+    bool isOfPlace;
     T ofRow;
     Index begin;
-    TENON_DEVICE T at(Index place) const { return ofPlaces ? ofPlaces[place - begin] : ofRow; }
+    TENON_DEVICE T at(Index place) const { return isOfPlace ? values[place - begin] : ofRow; }
   };
   TENON_DEVICE Weights weightsOf(const T* values, T otherwise, Index row) const {
-    if (!values || weightOf)
-      return {nullptr, values ? values[weightOf[row]] : otherwise, 0};
-    return {values, otherwise, row * length};
+    return {values, values && !weightOf, values && weightOf ? values[weightOf[row]] : otherwise,
+            row * length};
   }
 };
 
