@@ -6,32 +6,65 @@
 
 namespace tenon::functors {
 
-// f.write(place in [outer, n, inner], f.read(that, place in [outer, inner])) by up to four elements of a line, so that a
-// thread computes places once for four elements, reads once what they share, and waits for their loads together.
+// What elements of a line share: of a functor with read(place in [outer, n, inner], place in [outer, inner]) alone no more
+// than the latter, and otherwise f.line(the latter), whose read(the former) is the element's value.
+template <class F>
+struct LineOf {
+  const F& f;
+  Index of;
+  TENON_DEVICE auto read(Index at) const { return f.read(at, of); }
+};
+template <class F>
+TENON_DEVICE auto lineOf(const F& f, Index of) {
+  if constexpr (requires { f.line(of); })
+    return f.line(of);
+  else
+    return LineOf<F>{f, of};
+}
+
+// f.write(place, value) by up to four elements of a line, so that a thread computes places once for four elements, reads
+// once what they share, and waits for their loads together.
 template <class F>
 struct AlongAxis {
   static constexpr int kStrip = 4;
-  // By first element: its place in both, and how many of the line are before it.
-  ElementOffsets<3> places;
-  Index apart, n, inner; // apart: how many of the line are from one element to the next
+  Divisor perInner, perApart;
+  std::uint32_t apart, n,
+      inner; // apart: how many of the line are from one element of a strip to the next
   F f;
+
+  AlongAxis(Index outer, Index extent, Index width, const F& of)
+      : apart(static_cast<std::uint32_t>((extent + kStrip - 1) / kStrip)),
+        n(static_cast<std::uint32_t>(extent)), inner(static_cast<std::uint32_t>(width)), f(of),
+        strips_(outer * apart * width) {
+    perInner = divisorOf(width);
+    perApart = divisorOf(apart);
+  }
+  Index strips() const { return strips_; }
+
   TENON_DEVICE void operator()(Index i) const {
-    const auto place = places(i);
-    const Index at = place.of[0], of = place.of[1], before = place.of[2], step = apart * inner;
+    auto outer = static_cast<std::uint32_t>(i);
+    const std::uint32_t inside = inner > 1 ? perInner.divide(outer) : 0;
+    const std::uint32_t before = perApart.divide(outer);
+    const Index at = (outer * n + before) * inner + inside, of = outer * inner + inside,
+                step = apart * inner;
+    const auto line = lineOf(f, of);
     if (before + (kStrip - 1) * apart < n) {
-      decltype(f.read(at, of)) values[kStrip];
+      decltype(line.read(at)) values[kStrip];
       TENON_UNROLL
       for (int k = 0; k < kStrip; ++k)
-        values[k] = f.read(at + k * step, of);
+        values[k] = line.read(at + k * step);
       TENON_UNROLL
       for (int k = 0; k < kStrip; ++k)
         f.write(at + k * step, values[k]);
     } else {
       TENON_KEEP_LOOP
       for (Index k = 0; before + k * apart < n; ++k)
-        f.write(at + k * step, f.read(at + k * step, of));
+        f.write(at + k * step, line.read(at + k * step));
     }
   }
+
+private:
+  Index strips_;
 };
 
 // The n terms of each element of [outer, inner], each term(place, place) as above.
@@ -51,6 +84,9 @@ struct AxisTerm {
       here += apart;
       return now;
     }
+    TENON_DEVICE bool stays(int) const { return true; }
+    TENON_DEVICE Index ahead(int count) const { return here + count * apart; }
+    TENON_DEVICE void skip(int count) { here += count * apart; }
     TENON_DEVICE Wide at(Index place) const { return Wide(term(place, group)); }
   };
   TENON_DEVICE auto of(Index group, Index first, Index each) const {

@@ -74,9 +74,19 @@ struct RowLists {
       find(inRow_);
       return true;
     }
+    // Whether the `count` elements behind this one are of its row; then where that is which is `count` ahead, and going there.
+    TENON_DEVICE bool stays(int count) const {
+      return of_.begin && inRow_ + count * step_ < of_.length.divisor();
+    }
+    TENON_DEVICE Index ahead(int count) const { return at_ + count * Index(step_); }
+    TENON_DEVICE void skip(int count) {
+      inRow_ += count * step_;
+      at_ += count * Index(step_);
+    }
     TENON_DEVICE bool isPast() const { return here_ >= end_; }
     TENON_DEVICE Index row() const { return row_; }
     TENON_DEVICE Index at() const { return at_; }
+    TENON_DEVICE Index inRow() const { return inRow_; }
 
   private:
     // The element with this number, counted from the first of the row that is here.
@@ -130,6 +140,9 @@ struct GroupMoments {
       steps.step();
       return now;
     }
+    TENON_DEVICE bool stays(int count) const { return steps.stays(count); }
+    TENON_DEVICE Index ahead(int count) const { return steps.ahead(count); }
+    TENON_DEVICE void skip(int count) { steps.skip(count); }
     TENON_DEVICE double at(Index place) const { return x[place]; }
   };
   TENON_DEVICE Terms of(Index group, Index first, Index step) const {
@@ -172,7 +185,7 @@ struct StoreMomentsTangent {
   }
 };
 
-// The adjoint of moments, by element and row: write(at, read(at, row)).
+// The adjoint of moments, by element and row: write(at, line(row).read(at)).
 template <class T>
 struct MomentsAdjoint {
   const Index* groupOf;
@@ -180,11 +193,17 @@ struct MomentsAdjoint {
   const T *x, *mean, *dMean, *dSecond;
   Index adds;
   T* dx;
-  TENON_DEVICE T read(Index at, Index row) const {
+  struct Line {
+    const MomentsAdjoint& of;
+    T level, slope, mean;
+    TENON_DEVICE T read(Index at) const {
+      const T value = level + slope * (of.x[at] - mean);
+      return of.adds ? of.dx[at] + value : value;
+    }
+  };
+  TENON_DEVICE Line line(Index row) const {
     const Index g = groupOf[row];
-    const T level = T(inverseCounts[g] * double(dMean[g])), slope = 2 * dSecond[g];
-    const T value = level + slope * (x[at] - mean[g]);
-    return adds ? dx[at] + value : value;
+    return {*this, T(inverseCounts[g] * double(dMean[g])), 2 * dSecond[g], mean[g]};
   }
   TENON_DEVICE void write(Index at, T value) const { dx[at] = value; }
 };
@@ -208,12 +227,17 @@ struct RowPoint {
   const T *x, *mean, *scale, *weight;
   Index length;
 
-  TENON_DEVICE T apart(Index at, Index row) const { return x[at] - mean[groupOf[row]]; }
-  TENON_DEVICE Index weightAt(Index at, Index row) const {
-    return weightOf ? weightOf[row] : at - row * length;
-  }
-  TENON_DEVICE T weightOr(const T* values, T otherwise, Index at, Index row) const {
-    return values ? values[weightAt(at, row)] : otherwise;
+  // The weights of a row's elements: one, or one for each place from `begin` on.
+  struct Weights {
+    const T* values;
+    bool isOfPlace;
+    T ofRow;
+    Index begin;
+    TENON_DEVICE T at(Index place) const { return isOfPlace ? values[place - begin] : ofRow; }
+  };
+  TENON_DEVICE Weights weightsOf(const T* values, T otherwise, Index row) const {
+    return {values, values && !weightOf, values && weightOf ? values[weightOf[row]] : otherwise,
+            row * length};
   }
 };
 
@@ -222,9 +246,18 @@ struct Normalise {
   RowPoint<T> of;
   const T* bias;
   T* y;
-  TENON_DEVICE T read(Index at, Index row) const {
-    const T scale = of.scale[of.groupOf[row]] * of.weightOr(of.weight, T(1), at, row);
-    return of.apart(at, row) * scale + of.weightOr(bias, T(0), at, row);
+  struct Line {
+    const T* x;
+    T mean, scale;
+    typename RowPoint<T>::Weights weights, biases;
+    TENON_DEVICE T read(Index at) const {
+      return (x[at] - mean) * (scale * weights.at(at)) + biases.at(at);
+    }
+  };
+  TENON_DEVICE Line line(Index row) const {
+    const Index g = of.groupOf[row];
+    return {of.x, of.mean[g], of.scale[g], of.weightsOf(of.weight, T(1), row),
+            of.weightsOf(bias, T(0), row)};
   }
   TENON_DEVICE void write(Index at, T value) const { y[at] = value; }
 };
@@ -234,14 +267,29 @@ struct NormaliseTangent {
   RowPoint<T> of;
   const T *dx, *dMean, *dSecond, *dWeight, *dBias; // each may be null
   T* dy;
-  TENON_DEVICE T read(Index at, Index row) const {
+  struct Line {
+    const T *x, *dx;
+    T mean, scale, slope, dMean;
+    typename RowPoint<T>::Weights weights, dWeights, dBiases;
+    TENON_DEVICE T read(Index at) const {
+      const T apart = x[at] - mean, moved = (dx ? dx[at] : T(0)) - dMean;
+      return weights.at(at) * (scale * moved + apart * slope) + dWeights.at(at) * scale * apart +
+             dBiases.at(at);
+    }
+  };
+  TENON_DEVICE Line line(Index row) const {
     const Index g = of.groupOf[row];
-    const T scale = of.scale[g], apart = of.apart(at, row);
+    const T scale = of.scale[g];
     const double cube = double(scale) * double(scale) * double(scale);
-    const T slope = dSecond ? T(-0.5 * cube * double(dSecond[g])) : T(0);
-    const T moved = (dx ? dx[at] : T(0)) - (dMean ? dMean[g] : T(0));
-    return of.weightOr(of.weight, T(1), at, row) * (scale * moved + apart * slope) +
-           of.weightOr(dWeight, T(0), at, row) * scale * apart + of.weightOr(dBias, T(0), at, row);
+    return {of.x,
+            dx,
+            of.mean[g],
+            scale,
+            dSecond ? T(-0.5 * cube * double(dSecond[g])) : T(0),
+            dMean ? dMean[g] : T(0),
+            of.weightsOf(of.weight, T(1), row),
+            of.weightsOf(dWeight, T(0), row),
+            of.weightsOf(dBias, T(0), row)};
   }
   TENON_DEVICE void write(Index at, T value) const { dy[at] = value; }
 };
@@ -251,8 +299,14 @@ struct NormaliseAdjoint {
   RowPoint<T> of;
   const T* dy;
   T* dx;
-  TENON_DEVICE T read(Index at, Index row) const {
-    return of.weightOr(of.weight, T(1), at, row) * of.scale[of.groupOf[row]] * dy[at];
+  struct Line {
+    const T* dy;
+    T scale;
+    typename RowPoint<T>::Weights weights;
+    TENON_DEVICE T read(Index at) const { return weights.at(at) * scale * dy[at]; }
+  };
+  TENON_DEVICE Line line(Index row) const {
+    return {dy, of.scale[of.groupOf[row]], of.weightsOf(of.weight, T(1), row)};
   }
   TENON_DEVICE void write(Index at, T value) const { dx[at] = value; }
 };
@@ -265,30 +319,34 @@ struct GroupSlopes {
   RowLists lists;
   const T* dy;
   struct Place {
-    Index at, row;
-    T weight; // of the row
+    Index at;
+    T weight;
   };
   struct Terms {
     const RowPoint<T>& point;
     RowLists::Steps steps;
     const T* dy;
     double mean;
-    T weight = 1;
+    T weight = 1; // of the row
     TENON_DEVICE Index endOf(Index most) const { return steps.endOf(most); }
     TENON_DEVICE void enterRow() {
       if (point.weight && point.weightOf && !steps.isPast())
         weight = point.weight[point.weightOf[steps.row()]];
     }
     TENON_DEVICE Place next() {
-      const Place now{steps.at(), steps.row(), weight};
+      const bool isOfPlace = point.weight && !point.weightOf;
+      const Place now{steps.at(), isOfPlace ? point.weight[steps.inRow()] : weight};
       if (steps.step())
         enterRow();
       return now;
     }
+    TENON_DEVICE bool stays(int count) const {
+      return (!point.weight || point.weightOf) && steps.stays(count);
+    }
+    TENON_DEVICE Place ahead(int count) const { return {steps.ahead(count), weight}; }
+    TENON_DEVICE void skip(int count) { steps.skip(count); }
     TENON_DEVICE TwoSums at(const Place& p) const {
-      const T w =
-          point.weight && !point.weightOf ? point.weight[p.at - p.row * point.length] : p.weight;
-      const double product = double(w) * double(dy[p.at]);
+      const double product = double(p.weight) * double(dy[p.at]);
       return {product, product * (double(point.x[p.at]) - mean)};
     }
   };
@@ -340,6 +398,9 @@ struct WeightSlopes {
         enterRow();
       return now;
     }
+    TENON_DEVICE bool stays(int count) const { return steps.stays(count); }
+    TENON_DEVICE Place ahead(int count) const { return {steps.ahead(count), mean, scale}; }
+    TENON_DEVICE void skip(int count) { steps.skip(count); }
     TENON_DEVICE TwoSums at(const Place& p) const {
       const double d = dy[p.at];
       return {d, d * (double(point.x[p.at]) - p.mean) * p.scale};

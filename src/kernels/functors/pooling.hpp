@@ -179,8 +179,7 @@ struct MaxPoolTangent {
   }
 };
 
-// By tiles of a few inputs, which are read by the same windows, most often one; a window's tile begins where it does.
-// Each input adds those that it won, row-major.
+// By tiles of a few inputs, which the same windows read. Each input adds those that it won, row-major.
 template <class T>
 struct MaxPoolAdjoint {
   using Number = PoolingPlanes::Number;
@@ -188,46 +187,65 @@ struct MaxPoolAdjoint {
   Number tile[kMaxSpatial],
       shift[kMaxSpatial];       // the first tile begins `shift` before the first input
   Divisor perTile[kMaxSpatial]; // tiles along each dimension
+  Index isOne; // 1 if no input of a tile is read by another window than tile + ahead
+  Number ahead[kMaxSpatial];
   const T* dy;
   const PoolingWinner* winners;
   T* dx;
   TENON_DEVICE void operator()(Index number) const {
     const auto t = PoolingPlanes::split(number, perTile);
-    PoolingPlanes::Taps inputs[kMaxSpatial], windows[kMaxSpatial];
-    bool isOne = true;
+    PoolingPlanes::Taps inputs[kMaxSpatial];
     for (int d = 0; d < kMaxSpatial; ++d) {
       const Number begin = t.at[d] * tile[d] - shift[d], rest = planes.in[d] - begin;
       inputs[d] = {begin > 0 ? begin : 0, rest < tile[d] ? planes.in[d] : begin + tile[d]};
-      windows[d] = {planes.outputsOver(d, inputs[d].begin).begin,
-                    planes.outputsOver(d, inputs[d].end - 1).end};
-      isOne &= windows[d].end - windows[d].begin == 1;
     }
-    const Number first =
-        planes.outputIndex({{windows[0].begin, windows[1].begin, windows[2].begin}, t.plane});
-    const PoolingWinner winner = isOne ? winners[first] : 0;
-    const T value = isOne ? T(0) + dy[first] : T(0); // +0 for -0, as in a sum
     T* const plane = dx + Index(t.plane) * planes.inVolume;
-    for (Number a = inputs[0].begin; a < inputs[0].end; ++a)
-      for (Number b = inputs[1].begin; b < inputs[1].end; ++b) {
-        const Number row = (a * planes.in[1] + b) * planes.in[2];
-        for (Number i = row + inputs[2].begin; i < row + inputs[2].end; ++i)
-          if (isOne)
-            plane[i] = i == winner ? value : T(0);
-          else
-            plane[i] = wonBy(i, first, windows);
-      }
+    if (isOne == 1) {
+      const PoolingPlanes::Position o{{t.at[0] + ahead[0], t.at[1] + ahead[1], t.at[2] + ahead[2]},
+                                      t.plane};
+      bool isThere = true;
+      for (int d = 0; d < kMaxSpatial; ++d)
+        isThere &= std::uint32_t(o.at[d]) < std::uint32_t(planes.out[d]);
+      const Number at = planes.outputIndex(o);
+      const PoolingWinner winner = isThere ? winners[at] : -1;
+      const T value = isThere ? T(0) + dy[at] : T(0); // +0 for -0, as in a sum
+      forEach(inputs, [=](PoolingWinner i) { plane[i] = i == winner ? value : T(0); });
+    } else {
+      PoolingPlanes::Taps windows[kMaxSpatial];
+      for (int d = 0; d < kMaxSpatial; ++d)
+        windows[d] = {planes.outputsOver(d, inputs[d].begin).begin,
+                      planes.outputsOver(d, inputs[d].end - 1).end};
+      const Number first =
+          planes.outputIndex({{windows[0].begin, windows[1].begin, windows[2].begin}, t.plane});
+      forEach(inputs, [&](PoolingWinner i) { plane[i] = wonBy(i, first, windows); });
+    }
   }
 
 private:
+  template <class Visit>
+  TENON_DEVICE void forEach(const PoolingPlanes::Taps (&inputs)[kMaxSpatial],
+                            const Visit& visit) const {
+    for (Number a = inputs[0].begin; a < inputs[0].end; ++a)
+      for (Number b = inputs[1].begin; b < inputs[1].end; ++b) {
+        const Number row = (a * planes.in[1] + b) * planes.in[2];
+        TENON_KEEP_LOOP
+        for (Number i = row + inputs[2].begin; i < row + inputs[2].end; ++i)
+          visit(i);
+      }
+  }
   TENON_DEVICE T wonBy(PoolingWinner i, Number first,
                        const PoolingPlanes::Taps (&windows)[kMaxSpatial]) const {
+    const Number length = windows[2].end - windows[2].begin;
     T sum = 0;
-    for (Number a = windows[0].begin; a < windows[0].end;
-         ++a, first += planes.out[1] * planes.out[2])
-      for (Number b = windows[1].begin, row = first; b < windows[1].end; ++b, row += planes.out[2])
-        for (Number at = row; at < row + windows[2].end - windows[2].begin; ++at)
+    for (Number a = windows[0].begin; a < windows[0].end; ++a)
+      for (Number b = windows[1].begin; b < windows[1].end; ++b) {
+        const Number row =
+            first + ((a - windows[0].begin) * planes.out[1] + b - windows[1].begin) * planes.out[2];
+        TENON_KEEP_LOOP
+        for (Number at = row; at < row + length; ++at)
           if (winners[at] == i)
             sum += dy[at];
+      }
     return sum;
   }
 };

@@ -4,9 +4,10 @@
 // alone, so that the bits are the same on every device.
 //
 // A Term has a type Wide in which it is reduced, and f(group, i) gives term i of a group. One that can do with less
-// than that for a thread's terms has f.of(group, first, step) in its place: the terms first, first + step, ... of a group,
-// whose next() gives the place of each and at(place) its value, so that loads need not wait for places; endOf(n) is at most
-// n and the number of terms of that group, if groups have different ones. If a Term has a type Run, a thread's values are
+// than that for a thread's terms has f.of(group, first, step) in its place: the terms first, first + step, ... of a group.
+// Their next() gives the place of one and goes on, and at(place) is its value; while they stay(n), ahead(k) gives the place k
+// terms ahead for k up to n without a branch, so that loads are waited for together, and skip(n) goes there. endOf(n) is at
+// most n and the number of terms of that group, if groups have different ones. If a Term has a type Run, a thread's values are
 // added to that, whose value() is reduced further. If neighbouring groups may be closer in memory than neighbouring
 // terms, f.groupsAreCloser() says whether they are.
 // use(place, value) is what becomes of a value, where the place is first that of [group, piece].
@@ -55,8 +56,13 @@ struct TermsByNumber {
 };
 
 template <class Term>
+concept IsInSteps = requires(const Term& term) {
+  term.of(Index(), Index(), Index());
+};
+
+template <class Term>
 TENON_DEVICE auto termsOf(const Term& term, Index group, Index first, Index step) {
-  if constexpr (requires { term.of(group, first, step); })
+  if constexpr (IsInSteps<Term>)
     return term.of(group, first, step);
   else
     return TermsByNumber<Term>{term, group, first, step};
@@ -82,8 +88,7 @@ struct RunOfTerm<Op, Term> {
   using Type = typename Term::Run;
 };
 
-// The terms first, first + 2^bits, ... below `end` of a group, by one thread; kTogether at a time, whose loads are
-// waited for together.
+// The terms first, first + 2^bits, ... below `end` of a group, by one thread, kTogether at a time where they allow it.
 template <class Op, int kTogether, class Term>
 TENON_DEVICE typename Term::Wide reduceTerms(const Term& term, const typename Term::Wide& neutral,
                                              Index group, Index first, Index end, unsigned bits) {
@@ -94,25 +99,26 @@ TENON_DEVICE typename Term::Wide reduceTerms(const Term& term, const typename Te
   if constexpr (requires { terms.endOf(end); })
     end = terms.endOf(end);
   Index left = first < end ? ((end - first - 1) >> bits) + 1 : 0;
-  if constexpr (kTogether > 1) {
-    TENON_KEEP_LOOP
-    for (; left >= kTogether; left -= kTogether) {
-      decltype(terms.next()) places[kTogether];
-      decltype(terms.at(places[0])) values[kTogether];
-      TENON_UNROLL
-      for (int k = 0; k < kTogether; ++k)
-        places[k] = terms.next();
-      TENON_UNROLL
-      for (int k = 0; k < kTogether; ++k)
-        values[k] = terms.at(places[k]);
-      TENON_UNROLL
-      for (int k = 0; k < kTogether; ++k)
-        run.add(values[k]);
-    }
-  }
   TENON_KEEP_LOOP
-  for (; left > 0; --left)
+  while (left > 0) {
+    if constexpr (kTogether > 1) {
+      TENON_KEEP_LOOP
+      for (; left >= kTogether && terms.stays(kTogether); left -= kTogether) {
+        decltype(terms.at(terms.next())) values[kTogether];
+        TENON_UNROLL
+        for (int k = 0; k < kTogether; ++k)
+          values[k] = terms.at(terms.ahead(k));
+        terms.skip(kTogether);
+        TENON_UNROLL
+        for (int k = 0; k < kTogether; ++k)
+          run.add(values[k]);
+      }
+      if (left == 0)
+        break;
+    }
     run.add(terms.at(terms.next()));
+    --left;
+  }
   return run.value();
 }
 
@@ -132,25 +138,28 @@ struct GroupTrees {
   // One phase that fills the lanes, and others that halve them.
   TENON_DEVICE int phases() const { return 1 + int(shape.bits); }
   TENON_DEVICE void operator()(int phase, const Place& p, Shared& shared) const {
-    const unsigned lane = shape.lane(p.thread);
+    const unsigned lane = shape.lane(p.thread), half = shape.lanes() >> phase;
+    if (phase > 0 && lane >= half)
+      return;
     const Index group = Index(p.block / pieces) * shape.groups() + shape.group(p.thread);
     const Index piece = p.block % pieces;
     if (phase == 0) {
       shared.lane[p.thread] = group < groups ? sumOf(group, piece * length, lane) : neutral;
       return;
     }
-    const unsigned half = shape.lanes() >> phase;
-    if (lane < half)
-      shared.lane[p.thread] =
-          Op{}(shared.lane[p.thread], shared.lane[p.thread + half * shape.nextLane()]);
-    if (half == 1 && lane == 0 && group < groups)
-      use(group * pieces + piece, shared.lane[p.thread]);
+    const Wide both = Op{}(shared.lane[p.thread], shared.lane[p.thread + half * shape.nextLane()]);
+    if (half > 1)
+      shared.lane[p.thread] = both;
+    else if (group < groups)
+      use(group * pieces + piece, both);
   }
 
 private:
+  static constexpr int kTogether = IsInSteps<Term> ? 4 : 1;
+
   TENON_DEVICE Wide sumOf(Index group, Index begin, unsigned lane) const {
     const Index end = begin + length < n ? begin + length : n;
-    return reduceTerms<Op, 4>(term, neutral, group, begin + lane, end, shape.bits);
+    return reduceTerms<Op, kTogether>(term, neutral, group, begin + lane, end, shape.bits);
   }
 };
 
@@ -191,6 +200,9 @@ struct ProductsInSteps {
   Steps steps;
   const T *x, *y;
   TENON_DEVICE auto next() { return steps.next(); }
+  TENON_DEVICE bool stays(int count) const { return steps.stays(count); }
+  TENON_DEVICE auto ahead(int count) const { return steps.ahead(count); }
+  TENON_DEVICE void skip(int count) { steps.skip(count); }
   TENON_DEVICE Wide at(const ElementOffsets<2>::Offsets& place) const {
     const Wide value = x[place.of[0]];
     return y ? value * Wide(y[place.of[1]]) : value;

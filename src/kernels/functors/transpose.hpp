@@ -11,9 +11,9 @@ namespace tenon::functors {
 // Moves elements of type T, which are nothing but their bytes. A tile is one of the two dimensions.
 template <class T>
 struct TransposeTiles {
-  static constexpr unsigned kTile = 32, kLines = device::kThreads / kTile;
+  static constexpr unsigned kTileX = 32, kTileY = 64;
   struct Shared {
-    T tile[kTile][kTile + 1]; // one more, so that a column lies in different banks
+    T tile[kTileY][kTileX + 1]; // one more, so that a column lies in different banks
   };
   // By tile: its first element in x and y, and the place of that in the dimensions of x and y.
   ElementOffsets<4> tiles;
@@ -25,15 +25,35 @@ struct TransposeTiles {
   TENON_DEVICE int phases() const { return 2; }
   TENON_DEVICE void operator()(int phase, const Place& p, Shared& shared) const {
     const auto first = tiles(p.block);
-    const unsigned lane = p.thread % kTile, line = p.thread / kTile;
     const Index leftX = extentX - first.of[2], leftY = extentY - first.of[3];
     if (phase == 0) {
-      if (lane < leftX)
-        for (unsigned j = line; j < kTile && j < leftY; j += kLines)
-          shared.tile[j][lane] = x[first.of[0] + lane + j * stepX];
-    } else if (lane < leftY) {
-      for (unsigned i = line; i < kTile && i < leftX; i += kLines)
-        y[first.of[1] + lane + i * stepY] = shared.tile[lane][i];
+      const unsigned lane = p.thread % kTileX, line = p.thread / kTileX;
+      const T* const from = x + first.of[0] + lane + line * stepX;
+      forLines<device::kThreads / kTileX, kTileY>(line, lane < leftX ? leftY : 0, [&](unsigned j) {
+        shared.tile[line + j][lane] = from[j * stepX];
+      });
+    } else {
+      const unsigned lane = p.thread % kTileY, line = p.thread / kTileY;
+      T* const to = y + first.of[1] + lane + line * stepY;
+      forLines<device::kThreads / kTileY, kTileX>(line, lane < leftY ? leftX : 0, [&](unsigned i) {
+        to[i * stepY] = shared.tile[lane][line + i];
+      });
+    }
+  }
+
+private:
+  // visit(lines behind `line`) for every kStep-th one of those below kMost that are left; without a branch for each in a
+  // whole tile.
+  template <unsigned kStep, unsigned kMost, class Visit>
+  TENON_DEVICE static void forLines(unsigned line, Index left, const Visit& visit) {
+    if (left >= kMost) {
+      TENON_UNROLL
+      for (unsigned j = 0; j < kMost; j += kStep)
+        visit(j);
+    } else {
+      TENON_KEEP_LOOP
+      for (unsigned j = 0; line + j < left; j += kStep)
+        visit(j);
     }
   }
 };

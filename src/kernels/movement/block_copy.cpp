@@ -58,7 +58,7 @@ template <class T>
 bool transpose(KernelContext& context, const Block& block, const T* x, T* y) {
   using Bytes = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
   using Tiles = functors::TransposeTiles<Bytes>;
-  constexpr Index kShort = 8, kTile = Tiles::kTile;
+  constexpr Index kShort = 8;
   const int inner = block.rank - 1;
   int d = -1; // the dimension that is contiguous in x
   for (int k = 0; k < inner; ++k) {
@@ -73,11 +73,13 @@ bool transpose(KernelContext& context, const Block& block, const T* x, T* y) {
   writeOrder(block, false); // refuses those that write an element twice
   Block tiles = block;
   Index alongX[kMaxBlockRank] = {}, alongY[kMaxBlockRank] = {};
-  alongX[d] = alongY[inner] = kTile;
+  alongX[d] = Tiles::kTileX;
+  alongY[inner] = Tiles::kTileY;
   for (const int k : {d, inner}) {
-    tiles.extent[k] = (block.extent[k] + kTile - 1) / kTile;
-    tiles.a[k] *= kTile;
-    tiles.b[k] *= kTile;
+    const Index tile = std::max(alongX[k], alongY[k]);
+    tiles.extent[k] = (block.extent[k] + tile - 1) / tile;
+    tiles.a[k] *= tile;
+    tiles.b[k] *= tile;
   }
   const ElementOffsets<4> offsets{tiles.rank, tiles.extent, {tiles.a, tiles.b, alongX, alongY}};
   if (offsets.count() > kMostWalkedElements)

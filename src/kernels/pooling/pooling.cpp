@@ -131,13 +131,18 @@ public:
     if (!isMax())
       return walk(inputs_, functors::AveragePoolAdjoint<T>{planes_, includesPad(), dy, dx});
     functors::MaxPoolAdjoint<T> tiles{
-        planes_, {}, {}, {}, dy, static_cast<const PoolingWinner*>(workspace), dx};
+        planes_, {}, {}, {}, 1, {}, dy, static_cast<const PoolingWinner*>(workspace), dx};
     Index count = inputs_ > 0 ? inputs_ / planes_.inVolume : 0;
     for (int d = 0; d < kMaxSpatial; ++d) {
       const PoolingTiles along = tilesOf(window_, d);
       tiles.tile[d] = static_cast<PoolingWinner>(along.extent);
       tiles.shift[d] = static_cast<PoolingWinner>(along.shift);
       tiles.perTile[d] = divisorOf(along.count);
+      tiles.ahead[d] = static_cast<PoolingWinner>((window_.padLow[d] - along.shift) / along.extent);
+      // A tile is a window and what lies before the next one.
+      const bool isWindow = along.extent == window_.stride[d] &&
+                            (window_.kernel[d] - 1) * window_.dilation[d] < along.extent;
+      tiles.isOne &= isWindow ? 1 : 0;
       count *= along.count;
     }
     walk(count, tiles);

@@ -85,19 +85,15 @@ typename Term::Wide reduceAll(KernelContext& context, Index n, const Term& term,
   return all;
 }
 
-// f.write(place, f.read(place in [outer, n, inner], place in [outer, inner])) for each element of the former; for
-// `what` see checkElementCount().
+// f.write(place, f.read(place in [outer, n, inner], place in [outer, inner])), or that of f.line() (functors/axis.hpp), for
+// each element of the former; for `what` see checkElementCount().
 template <class F>
 void eachAlongAxis(KernelContext& context, const AxisShape& shape, const char* what, const F& f) {
   checkElementCount(shape.outer * shape.n * shape.inner, what);
-  constexpr Index kStrip = functors::AlongAxis<F>::kStrip;
-  const Index apart = (shape.n + kStrip - 1) / kStrip;
-  const Index extent[] = {shape.outer, apart, shape.inner},
-              at[] = {shape.n * shape.inner, shape.inner, 1}, of[] = {shape.inner, 0, 1},
-              before[] = {0, 1, 0};
-  const functors::AlongAxis<F> strips{
-      {3, extent, {at, of, before}}, apart, shape.n, shape.inner, f};
-  eachElement(context.stream(), strips.places.count(), strips);
+  if (shape.outer * shape.n * shape.inner == 0)
+    return;
+  const functors::AlongAxis<F> strips(shape.outer, shape.n, shape.inner, f);
+  eachElement(context.stream(), strips.strips(), strips);
 }
 
 // use(place in [outer, inner], Op of its n terms) for each place.

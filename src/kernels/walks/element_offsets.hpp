@@ -99,15 +99,26 @@ public:
     }
     TENON_DEVICE Offsets next() {
       const Offsets now = here_;
-      number_ += step_;
-      if (left_ > step_) {
-        left_ -= step_;
-        for (int k = 0; k < K; ++k)
-          here_.of[k] += apart_[k];
+      if (stays(1)) {
+        skip(1);
       } else {
+        number_ += step_;
         place();
       }
       return now;
+    }
+    // Whether the `count` elements behind this one are of its row; then that which is `count` ahead, and going there.
+    TENON_DEVICE bool stays(std::uint32_t count) const { return left_ > count * step_; }
+    TENON_DEVICE Offsets ahead(int count) const {
+      Offsets there = here_;
+      for (int k = 0; k < K; ++k)
+        there.of[k] += count * apart_[k];
+      return there;
+    }
+    TENON_DEVICE void skip(std::uint32_t count) {
+      number_ += count * step_;
+      left_ -= count * step_;
+      here_ = ahead(static_cast<int>(count));
     }
 
   private:
