@@ -82,8 +82,7 @@ double distance(const std::vector<double>& found, const std::vector<double>& wan
 double toleranceOf(const std::string& file, TenonDataType type) {
   if (type == TENON_FLOAT32 || file.find(".f32.") != file.npos)
     return 1e-5;
-  // The exporter has rounded the constants 0.1 and 0.001 of this one to float32.
-  return file == "cnn_normalised.dynamo18d.f64.onnx" ? 1e-8 : 1e-12;
+  return 1e-12;
 }
 
 // The properties on a grid of all ranks, for a tensor of that many dimensions.
