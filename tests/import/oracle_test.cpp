@@ -277,7 +277,7 @@ TEST(Model, ReleasedKeepsItsConstants) {
 // trained.
 TEST(Model, ParametersAsValuesHaveTheirNames) {
   const auto layer = makeModel(world());
-  layer->set("path", (folder() / "vit_cls.f64.pt2").string());
+  layer->set("path", std::string(TENON_TEST_MODELS "/vit_cls.f64.pt2"));
   layer->setUp(layoutOf({2, 2, 8, 12}, "S0"));
   std::set<std::string> trained;
   for (const NamedParameter& named : namedParameters(*layer))
