@@ -342,7 +342,9 @@ TENON_EXTERN TenonErrorCode TenonLayerSetRecording(TenonLayer layer,
  *  A frozen parameter accumulates no gradient, and optimizers do not update it.
  *  TenonLayerApplyAdjoint() skips the computation of its gradient; input cotangents are unchanged.
  *  Gradients accumulated before a change are cleared. Layers added to a frozen container are frozen
- *  when it is set up. The call is valid at any time.
+ *  when it is set up. Releasing a container leaves frozen what a network file has as "frozen", or a
+ *  model as a constant; pass that layer itself (TenonLayerGetChild()) to release it. The call is
+ *  valid at any time.
  *
  *  @param[in] layer   layer
  *  @param[in] frozen  TENON_TRUE to freeze; TENON_FALSE is the default

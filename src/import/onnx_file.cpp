@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <cmath>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -305,6 +307,17 @@ private:
       source_.fail(tensor.stored.name, fmt::format("it has {} bytes, but its shape needs {}",
                                                    raw.second, tensor.stored.bytes));
     tensor.stored.begin = raw.first;
+    // PyTorch's exporter writes a number of the source, such as the 0.1 of "0.1 * x", as a tensor of this name
+    // that it has rounded to float32, also where the network is in float64.
+    if (tensor.stored.name.starts_with("scalar_tensor_default") && raw.second == 8 &&
+        tensor.stored.shape.empty() && tensor.stored.type == ElementType::F64) {
+      std::byte bytes[8];
+      source_.read(raw.first, bytes, 8);
+      const auto number = std::bit_cast<double>(littleEndian(bytes, 8));
+      const bool isInRange = std::abs(number) <= std::numeric_limits<float>::max();
+      if (isInRange && double(static_cast<float>(number)) == number)
+        tensor.numbers = {shortestDecimal(static_cast<float>(number))};
+    }
   }
 
   void readLiteral(const Fields& fields, ModelTensor& tensor) const {

@@ -128,6 +128,11 @@ bool sortByNumbers(std::vector<Module>& modules) {
   return isTold;
 }
 
+std::string dotted(std::string path) {
+  std::replace(path.begin(), path.end(), '/', '.');
+  return path;
+}
+
 class Assigner {
 public:
   Assigner(const std::vector<WantedTensor>& wanted, const WeightsFile& file, const WeightsMap* map,
@@ -171,11 +176,16 @@ private:
   }
   bool hasAllNames() const {
     return std::all_of(wanted_.begin(), wanted_.end(),
-                       [&](const WantedTensor& w) { return find(nameInFile(w.path())) != kNone; });
+                       [&](const WantedTensor& w) { return find(nameOf(w.path())) != kNone; });
   }
   void byNames() {
     for (std::size_t i = 0; i < wanted_.size(); ++i)
-      take(i, nameInFile(wanted_[i].path()));
+      take(i, nameOf(wanted_[i].path()));
+  }
+  // The name that a parameter has in this file: a parameter as a value may have ".value" behind its name.
+  std::string nameOf(const std::string& path) const {
+    const std::string name = nameInFile(path), other = dotted(path);
+    return find(name) == kNone && find(other) != kNone ? other : name;
   }
 
   void take(std::size_t i, const std::string& name, const std::vector<int>& axes = {}) {
@@ -214,7 +224,7 @@ private:
         takeOfLayer(i, *layer->second);
         unread.erase(wanted_[i].layer);
       } else {
-        take(i, nameInFile(path));
+        take(i, nameOf(path));
       }
     }
     for (std::string_view to : unread)
@@ -335,9 +345,8 @@ private:
 } // namespace
 
 std::string nameInFile(const std::string& path) {
-  std::string name = path;
-  std::replace(name.begin(), name.end(), '/', '.');
-  return name;
+  constexpr std::string_view kValue = "/value";
+  return dotted(path.ends_with(kValue) ? path.substr(0, path.size() - kValue.size()) : path);
 }
 
 std::vector<TensorSource> assignTensors(const std::vector<WantedTensor>& wanted,

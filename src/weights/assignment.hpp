@@ -57,7 +57,8 @@ struct TensorSource {
   std::vector<int> axes = {}; // dimension d of the parameter is dimension axes[d] of the tensor
 };
 
-// The name that a parameter has in files: its path with dots.
+// The name that a parameter has in files: its path with dots. A parameter as a value (layer type constant), which
+// in PyTorch is no module's weight, has that of its layer.
 std::string nameInFile(const std::string& path);
 
 // One for each wanted tensor. Throws TENON_ERR_FORMAT listing all that is missing, left over, or of

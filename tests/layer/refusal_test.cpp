@@ -48,6 +48,7 @@ const Refusal kRefusals[] = {
     {"coordinates", {}, {{2, 4}}, TENON_ERR_SHAPE, {"[2,4]", "1 to 3 spatial dimensions"}},
     {"coordinates", {{"points", std::string("corners")}}, {kRefusedImage}, TENON_ERR_TYPE, {"corners", "cells", "nodes", "periodic"}},
     {"columnmlp", {{"widths", Numbers{5, 2}}}, {kRefusedImage}, TENON_ERR_SHAPE, {"4", "5"}},
+    {"attention", {}, {{2, 3, 4}, {2, 5, 3}, {2, 5, 4}}, TENON_ERR_SHAPE, {"queries [...,m,e]", "[2,3,4]", "[2,5,3]"}},
     {"matmul", {}, {{2, 3, 4}, {2, 5, 4}}, TENON_ERR_SHAPE, {"[...,m,k] and [...,k,n]", "[2,3,4]", "[2,5,4]"}},
     {"maxpooling", {{"kernel", Numbers{7, 7}}}, {kRefusedImage}, TENON_ERR_SHAPE, {"6", "7", "padding"}},
     {"averagepooling", {{"kernel", Numbers{2, 2, 2}}}, {kRefusedImage}, TENON_ERR_SHAPE, {"[2,4,6,6]", "3"}},

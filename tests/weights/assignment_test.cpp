@@ -67,6 +67,15 @@ TEST(Assignment, ByNameWhateverTheOrder) {
       Tensors({{"bias"}, {"weight"}}, false).assign({{"", "weight", {2}}, {"", "bias", {2}}}));
 }
 
+// A parameter as a value has the name of its layer; older files have ".value" behind it.
+TEST(Assignment, AParameterAsAValueHasItsOwnName) {
+  const std::vector<WantedTensor> wanted = {{"cls", "value", {2}}, {"a/pos", "value", {2}}};
+  EXPECT_EQ("cls", nameInFile(wanted[0].path()));
+  EXPECT_EQ("a.pos", nameInFile(wanted[1].path()));
+  EXPECT_EQ("cls a.pos ", Tensors({{"a.pos"}, {"cls"}}).assign(wanted));
+  EXPECT_EQ("cls.value a.pos.value ", Tensors({{"a.pos.value"}, {"cls.value"}}).assign(wanted));
+}
+
 TEST(Assignment, ByPositionInTheOrderOfTheFile) {
   EXPECT_EQ("enc.weight enc.bias dec.weight dec.bias ",
             Tensors({{"enc.bias"}, {"enc.weight"}, {"dec.weight"}, {"dec.bias"}}).assign(kTwo));

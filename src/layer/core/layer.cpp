@@ -345,10 +345,17 @@ KeptModes::~KeptModes() {
 
 void Layer::setFrozen(bool frozen) {
   frozen_ = frozen;
+  constant_ = constant_ && frozen;
   for (const Ref<Parameter>& p : parameters_)
     p->setFrozen(frozen);
   for (Layer* child : children())
-    child->setFrozen(frozen);
+    if (frozen || !child->constant_)
+      child->setFrozen(frozen);
+}
+
+void Layer::setConstant() {
+  setFrozen(true);
+  constant_ = true;
 }
 
 void Layer::setTarget(Ref<DTensor> target) {

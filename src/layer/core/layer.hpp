@@ -82,8 +82,11 @@ public:
   bool isTraining() const noexcept { return training_; }
   bool isRecording() const noexcept { return records_; }
 
-  // Parameters gather no gradients, and optimizers leave them alone; legal at any time.
+  // Parameters gather no gradients, and optimizers leave them alone; legal at any time. What is constant in a
+  // container is not released with it, but by itself.
   void setFrozen(bool frozen);
+  void setConstant();
+  bool isConstant() const noexcept { return constant_; }
   bool isFrozen() const noexcept { return frozen_; }
 
   // Of a loss: what the next Apply compares with, in any layout on the input's communicator. Kept by
@@ -295,7 +298,7 @@ private:
   bool checksGhosts_ = false;
   int level_ = 0; // in so many containers within each other it lies, or lay, at most
   Layouts uses_;
-  bool training_ = true, records_ = true, frozen_ = false;
+  bool training_ = true, records_ = true, frozen_ = false, constant_ = false;
   bool atWork_ = false; // in a call that may run functions of the user's
   std::vector<Node> nodes_;
   std::vector<Layer*> children_;

@@ -70,7 +70,9 @@ Ref<Layer> makeFrom(const CommPtr& comm, const LayerDescription& description) {
     else
       appendLayer(*layer, child);
   }
-  if (description.frozen)
+  if (description.frozen && description.nodes.empty())
+    layer->setConstant();
+  else if (description.frozen)
     layer->setFrozen(true);
   return layer;
 }
@@ -111,6 +113,8 @@ LayerDescription describeNetwork(const Layer& layer) {
       made.sameAs = first;
     else
       made.layer = describeNetwork(*node.layer);
+    // In a container that is frozen as a whole only what stays so when it is released is named.
+    made.layer.frozen = made.layer.frozen && (!description.frozen || node.layer->isConstant());
     for (int value : node.reads)
       made.reads.push_back(value < inputs ? -1 - value : value - inputs);
   }
