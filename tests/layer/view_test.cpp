@@ -31,8 +31,8 @@ TEST(View, CountsMessagesAndBytesOfAnAllGather) {
   const auto move = test::newRepartition(world(), onWorld({2 * n, 3}, "B"));
   move->setDataType(TENON_FLOAT64);
   move->setUp(onWorld({2 * n, 3}, "S0"));
-  expectLine(*move, fmt::format("at most {}, {} B per rank; {} B total", counted(n - 1, "message"),
-                                (n - 1) * 48, n * (n - 1) * 48));
+  expectLine(*move, fmt::format("at most {}, {} per rank; {} total", counted(n - 1, "message"),
+                                sizeText((n - 1) * 48), sizeText(n * (n - 1) * 48)));
 }
 
 // The replicated weight [2, 3] and bias [2] of data parallel training are summed over the ranks.
@@ -118,8 +118,8 @@ TEST(View, HasTheNameFirstAndAFactALine) {
   if (n > 2)
     expectLine(*conv,
                fmt::format("\n  input   [1,1,{0},6] S2 + halo of 1 in dim 2: at most 2 messages, "
-                           "96 B per rank; {1} B total\n",
-                           4 * n, 2 * (n - 1) * 48));
+                           "96 B per rank; {1} total\n",
+                           4 * n, sizeText(2 * (n - 1) * 48)));
   EXPECT_EQ(text.find("glorot"), std::string::npos) << text;
   for (const std::string& line : split(wrapped(text), '\n'))
     EXPECT_LE(line.size(), 100U) << line;
@@ -144,8 +144,9 @@ TEST(View, CountsTheWholeWayToAnotherGrid) {
   conv->setUp(onWorld(shape, "S2"));
   const int block = 4 * 6 * 8, row = 6 * 8,
             borders = n > 3 ? 2 : 1; // of a rank that moves its block
-  expectLine(*conv, fmt::format(": at most {} messages, {} B per rank; {} B total\n", 1 + borders,
-                                block + borders * row, (n - n % 2) * block + 2 * (n - 1) * row));
+  expectLine(*conv, fmt::format(": at most {} messages, {} per rank; {} total\n", 1 + borders,
+                                sizeText(block + borders * row),
+                                sizeText((n - n % 2) * block + 2 * (n - 1) * row)));
 }
 
 TEST(View, ShowsAllSettingsInDetail) {
