@@ -175,9 +175,11 @@ public:
   // With the parameters' conversions, which a first Apply makes, and the target's from where it lies.
   Count apply(const DTensor* target) const {
     Count sum{work_.forward, 0, 0};
-    for (const OperatorEntry& op : list_.operators())
-      if (!op.isLocal())
-        sum += sent(op.from, op.to, kElementBytes);
+    for (const Map& map : list_.maps())
+      if (map.kind == Map::Kind::Operator && !list_.operators()[map.object].isLocal())
+        sum += sent(list_.operators()[map.object].from, list_.operators()[map.object].to,
+                    kElementBytes);
+    sum += withinKernels(&OwnMove::inApply);
     for (const SourceEntry& source : list_.sources())
       sum += source.storage ? sent(*source.storage, source.use, kElementBytes)
                             : sent(target->layout(), source.use, dataTypeSize(target->dataType()));
@@ -193,10 +195,22 @@ public:
       if (!op.isLocal())
         sum += sent(op.to.dual(), op.from.dual(), kElementBytes);
     }
+    if (wanted)
+      sum += withinKernels(&OwnMove::inAdjoint);
     return sum;
   }
 
 private:
+  // What kernels move within themselves.
+  Count withinKernels(Index OwnMove::*times) const {
+    Count sum;
+    for (const KernelEntry& kernel : list_.kernels())
+      for (const OwnMove& move : kernel.moves)
+        for (Index i = 0; i < move.*times; ++i)
+          sum +=
+              sent(list_.operators()[move.op].from, list_.operators()[move.op].to, kElementBytes);
+    return sum;
+  }
   static constexpr Index kElementBytes = 4;
   const Declaration& declaration_;
   Form form_;
