@@ -3,13 +3,10 @@
 //
 // Labels on a grid axis: n batch, c channels, S2, S3, ... space, B, R, and P, where the root of the
 // axis alone adds the shift.
-// Behind them is a parameter as a value.
 #include "declaration/core/channel_table.hpp"
-#include "declaration/core/declaration.hpp"
 #include "declaration/core/elementwise.hpp"
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
-#include "geometry/layout.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
@@ -146,83 +143,6 @@ private:
 
 std::unique_ptr<Declaration> declarePRelu() {
   return std::make_unique<PRelu>();
-}
-
-// A parameter as a value: y = value, whatever the input holds, which says only where y lies. A table
-// of positions, a mask of land, the state from which a recurrence begins; frozen, it is a constant.
-//
-// Labels on a grid axis: B, R, and S0, S1, ... for a dimension of y. Without a choice a dimension of y
-// is split where the input's of the same number and extent is, and y is on all ranks else.
-
-namespace {
-
-constexpr OptionSpec kConstantSettings[] = {
-    {"shape", OptionSpec::Ints, nullptr, "extents of the value", nullptr, atLeast(0)},
-    {"value", OptionSpec::Real, "0", "what all of its elements begin with"}};
-
-class Constant final : public Declaration {
-public:
-  Constant() : Declaration("constant", kConstantSettings) {}
-  bool joinsPatches(const std::vector<Shape>&) const override { return true; }
-
-  Shape outputShape(const std::vector<Shape>&) const override {
-    return value<std::vector<Index>>("shape");
-  }
-  SignatureTable rows(const std::vector<Shape>& inputs) const override {
-    const Shape y = outputShape(inputs), &x = inputs.front();
-    const Property B = Property::broadcast(), R = Property::root();
-    SignatureTable table = {{"B", B, {B}, B}, {"R", R, {R}, R}};
-    for (int d = 0; d < static_cast<int>(y.size()); ++d) {
-      const Property S = Property::shard(d);
-      const bool isLike = d < static_cast<int>(x.size()) && x[d] == y[d];
-      table.push_back({fmt::format("S{}", d), isLike ? S : B, {S}, S});
-    }
-    return table;
-  }
-
-  // The input stays where it is.
-  Form form(const Layouts& inputs, const Choice& choice) const override {
-    const Layout x = inputs.front().withoutHalos();
-    const Shape shape = outputShape({x.shape()});
-    const GridPtr grid = choice.grid ? choice.grid : x.gridPtr();
-    const Signature chosen = Signature::choose(rows({x.shape()}), x, grid, choice.letters, title());
-    std::vector<CutSource> same(shape.size());
-    for (int d = 0; d < std::min(x.rank(), static_cast<int>(shape.size())); ++d)
-      same[d] = {&x, d};
-    const Layout output = makeLayout(shape, grid, chosen.output(), same);
-    return {.signature = chosen,
-            .inputs = inputs,
-            .uses = inputs,
-            .parameters = {{.name = "value", .use = output, .initial = real("value")}},
-            .output = output};
-  }
-  KernelEntry kernel(const Form&) const override {
-    return {.name = type(), .anyStrides = true, .isSource = true, .gradients = Gradients::Within};
-  }
-  std::string summary() const override {
-    return fmt::format("[{}]", fmt::join(value<std::vector<Index>>("shape"), ","));
-  }
-  Example example(ExampleDraw& draw) const override {
-    const Shape x = draw.shape(1, 3);
-    Shape y = draw.chance(50) ? x : draw.shape(1, 3);
-    return {{{"shape", y}, {"value", 0.5}}, {x}};
-  }
-
-private:
-  void check() const override {
-    if (!isSet("shape"))
-      return;
-    const Shape shape = value<std::vector<Index>>("shape");
-    if (static_cast<int>(shape.size()) > kMaxRank)
-      throw Error(TENON_ERR_ARG, fmt::format("the shape of {} is [{}]; pass at most {} extents",
-                                             title(), fmt::join(shape, ","), kMaxRank));
-  }
-};
-
-} // namespace
-
-std::unique_ptr<Declaration> declareConstant() {
-  return std::make_unique<Constant>();
 }
 
 } // namespace tenon

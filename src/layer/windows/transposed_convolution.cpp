@@ -3,7 +3,7 @@
 // what this one gives, and its output what this one reads. u can reach beyond the rank's part of
 // the output, and neighbours add what lies there to theirs: so the bias is added to the rank's own
 // part of u alone.
-#include "declaration/types/transposed_convolution.hpp"
+#include "declaration/windows/transposed_convolution.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/kernel_context.hpp"
 #include "kernels/convolution/convolution.hpp"

@@ -2,7 +2,7 @@
 // Maps along each spatial dimension, one dimension after the other, with what lies between in
 // scratch memory. The maps act on different dimensions and so may be done in any order: those that
 // shrink most come first, which leaves less to do for the others.
-#include "declaration/types/resample.hpp"
+#include "declaration/windows/resample.hpp"
 #include "declaration/core/window_layout.hpp"
 #include "dtensor/kernel_context.hpp"
 #include "kernels/rows/axis_map.hpp"

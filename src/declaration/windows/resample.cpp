@@ -2,7 +2,7 @@
 // Declares the maps that act on each spatial dimension by itself: means over windows of any sizes,
 // and interpolation. Where an output reads is found in integers, from global extents alone, so that
 // all ranks agree on cuts and halos to the element.
-#include "declaration/types/resample.hpp"
+#include "declaration/windows/resample.hpp"
 
 #include "declaration/core/types.hpp"
 #include "declaration/core/window_layout.hpp"

@@ -3,7 +3,7 @@
 // The kernel writes what its inputs reach, also in parts of neighbours, into a tensor whose halo
 // holds addends; so the exchange that a split of space needs comes after the kernel and not before
 // it.
-#include "declaration/types/transposed_convolution.hpp"
+#include "declaration/windows/transposed_convolution.hpp"
 
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"

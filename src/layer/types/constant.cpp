@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A parameter copied to the output, which lies as the parameter is used. What arrives as the
+// output's cotangent is the parameter's gradient; the input has none.
+#include "dtensor/arithmetic.hpp"
+#include "layer/core/layer_types.hpp"
+
+namespace tenon {
+
+namespace {
+
+class LocalConstant final : public OneInputKernel {
+public:
+  void forward(const DTensor&, ParameterUses& p, DTensor& y, Buffer*) override {
+    copyLocal(p[0]->value(), y);
+  }
+  void tangent(const KernelPoint&, const DTensor*, ParameterUses& p, DTensor& dy) override {
+    if (const DTensor* tangent = p[0]->tangent())
+      copyLocal(*tangent, dy);
+    else
+      scaleArray(0, dy);
+  }
+  void adjoint(const KernelPoint&, const DTensor& dy, ParameterUses& p, DTensor*) override {
+    if (!p[0]->isFrozen())
+      axpby(1, dy, 1, p[0]->gradientAddends());
+  }
+  bool runsOnDevice() const override { return true; }
+  std::string describe() const override { return "local copy"; }
+};
+
+} // namespace
+
+std::unique_ptr<LocalKernel> makeConstantKernel(const KernelSite&) {
+  return std::make_unique<LocalConstant>();
+}
+
+} // namespace tenon
