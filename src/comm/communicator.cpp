@@ -204,6 +204,17 @@ const DeviceArena::Made& Communicator::openDeviceArena() {
   return *deviceShared_;
 }
 
+namespace {
+
+// Whether others have sent what this rank has never asked for. It was absent then, and does not know it.
+bool hasMessages(MPI_Comm comm) noexcept {
+  int found = 0;
+  return MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &found, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
+         found;
+}
+
+} // namespace
+
 void Communicator::freeAll() {
   // In the order in which they were made, which is the same on all ranks.
   for (const CommPtr& comm : registry().takeAll()) {
@@ -223,8 +234,8 @@ void Communicator::free() noexcept {
     shared_.arena->close();
   shared_ = {.arena = nullptr, .reason = kWhyNot};
   // A communicator that is out of step is kept: messages that nobody has received would reach the
-  // next communicator to which MPI gives its number.
-  if (comm_ != MPI_COMM_NULL && mpiRuns() && !outOfStep_)
+  // next communicator to which MPI gives its number, or end the program here, as in MPICH 4.2.
+  if (comm_ != MPI_COMM_NULL && mpiRuns() && !outOfStep_ && !hasMessages(comm_))
     MPI_Comm_free(&comm_);
   comm_ = MPI_COMM_NULL;
 }
