@@ -104,8 +104,12 @@ if [[ -e $build/root/usr/lib/python3/dist-packages/tenon ]]; then
   field python3-tenon Depends | grep -q "libtenon$abi (= $version).*python3-mpi4py.*python3-numpy" ||
     fault "python3-tenon needs $(field python3-tenon Depends)"
   python=/usr/bin/python3
-  if "$python" -c 'import mpi4py.MPI, numpy' 2>/dev/null; then
-    export PYTHONPATH=$build/root/usr/lib/python3/dist-packages PYTHONDONTWRITEBYTECODE=1
+  export PYTHONPATH=$build/root/usr/lib/python3/dist-packages PYTHONDONTWRITEBYTECODE=1
+  if ! "$python" -c 'import mpi4py.MPI, numpy' 2>/dev/null; then
+    echo "no Python program runs: mpi4py or numpy is missing"
+  elif said=$("$python" -c 'import tenon' 2>&1 || true) && [[ $said == *"both must be of one MPI"* ]]; then
+    echo "no Python program runs: ${said##*$'\n'}"
+  else
     found=$("$python" -c 'import tenon.library; print(tenon.library.where)')
     [[ $found == "$lib/libtenon.so.$abi"* ]] || fault "Python finds the library $found"
     "$mpiexec" "$numproc" 2 "$python" "$here/../../tutorials/python/01_hello.py" |
