@@ -297,6 +297,12 @@ void close() {
     std::rethrow_exception(failure);
 }
 
+// MPI_Abort of MPICH 4.2 returns; the launcher ends the program some time later.
+[[noreturn]] void endAllRanks(TenonErrorCode code) noexcept {
+  MPI_Abort(MPI_COMM_WORLD, code);
+  exitProcess(code);
+}
+
 } // namespace
 
 void abortAllRanks(TenonErrorCode code) noexcept {
@@ -307,7 +313,7 @@ void abortAllRanks(TenonErrorCode code) noexcept {
     // Another rank prints an error that all agreed on, and needs time for it.
     awaitLastWords(lastError().error && lastError().error->isAgreed() &&
                    !lastError().error->speaks());
-    MPI_Abort(MPI_COMM_WORLD, code);
+    endAllRanks(code);
   }
   if (ended)
     exitProcess(code);
@@ -332,7 +338,7 @@ void initialize(int* argc, char*** argv, MPI_Comm comm, const std::string& help)
   setFatalShareHook([&comm = *s.comm](const std::string& text) { return shareOf(comm, text); });
   setAbortHook([](TenonErrorCode code) {
     awaitLastWords(false);
-    MPI_Abort(MPI_COMM_WORLD, code);
+    endAllRanks(code);
   });
   try {
     readOptions(argc ? *argc : 0, argv ? *argv : nullptr, help);
