@@ -52,7 +52,6 @@ Mapper::Placed Mapper::makeUnary(const ModelValue& v) {
   const Placed x = place(v.inputs[0]);
   if (x.isRefused())
     return refused(v);
-  current_ = &v;
   if (!known.contains(v.function))
     return refuse(v, fmt::format("the function {}", v.function),
                   fmt::format("{}", fmt::join(known, ", ")));
@@ -82,7 +81,6 @@ Mapper::Placed Mapper::makeAffine(const ModelValue& v) {
   const Placed x = v.dim >= 0 ? withChannel(source, v.dim) : place(source);
   if (x.isRefused())
     return refused(v);
-  current_ = &v;
   noteNormalisation(v);
   if (v.dim < 0) {
     NodeSettings settings = {{"factor", v.scale[0]}};
@@ -116,7 +114,6 @@ Mapper::Placed Mapper::makePRelu(const ModelValue& v) {
     order.insert(order.begin() + 1, kAdded);
     x = {arranged(x.node, x.order, v.shape, order), order};
   }
-  current_ = &v;
   return {emit({x.node}, "prelu", {{"channels", slopes}}, moduleOf(slope),
                {{"weight", *slope->constant->reshaped({slopes})}}),
           x.order};
@@ -129,7 +126,6 @@ Mapper::Placed Mapper::makeExpand(const ModelValue& v) {
   constexpr Index kMostZeros = Index(1) << 23;
   if (x.isRefused())
     return refused(v);
-  current_ = &v;
   zeros_ += elements(v.shape);
   if (zeros_ > kMostZeros)
     return refuse(v,

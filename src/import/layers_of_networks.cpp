@@ -13,7 +13,6 @@ namespace tenon {
 // A layer without parameters on its input in the original's order.
 Mapper::Placed Mapper::plain(const ModelValue& v, const std::string& type, NodeSettings settings) {
   const int x = inOrder(v.inputs[0]);
-  current_ = &v;
   return {x == kNoNode ? x : emit({x}, type, std::move(settings)), plainOrder(v.rank())};
 }
 
@@ -21,7 +20,6 @@ Mapper::Placed Mapper::makeConvolution(const ModelValue& v) {
   const int x = inOrder(v.inputs[0]);
   if (x == kNoNode)
     return refused(v);
-  current_ = &v;
   NodeSettings settings = {
       {"in_channels", v.inputs[0]->shape[1]}, {"out_channels", v.shape[1]}, {"kernel", v.kernel}};
   if (!isAll(v.stride, 1))
@@ -74,7 +72,6 @@ Mapper::Placed Mapper::makeLinear(const ModelValue& v) {
   if (x.order.size() > kMostWindowed)
     return refuse(v, fmt::format("a linear layer of a tensor with {} dimensions", x.order.size()),
                   "at most 5 dimensions");
-  current_ = &v;
   Shape shape = weight.shape();
   shape.resize(isAffine ? 2 : x.order.size(), 1);
   NodeParameters parameters = {{"weight", *weight.reshaped(shape)}};
@@ -88,7 +85,6 @@ Mapper::Placed Mapper::makeLinear(const ModelValue& v) {
 // The builder has enlarged leading dimensions that differ.
 Mapper::Placed Mapper::makeMatmul(const ModelValue& v) {
   const int a = inOrder(v.inputs[0]), b = inOrder(v.inputs[1]);
-  current_ = &v;
   return {a == kNoNode || b == kNoNode ? kNoNode : emit({a, b}, "matmul"), plainOrder(v.rank())};
 }
 
@@ -96,7 +92,6 @@ Mapper::Placed Mapper::makeAttention(const ModelValue& v) {
   std::vector<int> reads;
   for (const Value x : v.inputs)
     reads.push_back(inOrder(x));
-  current_ = &v;
   if (std::find(reads.begin(), reads.end(), kNoNode) != reads.end())
     return refused(v);
   NodeSettings settings = {{"scale", v.scale[0]}};
@@ -131,7 +126,6 @@ Mapper::Placed Mapper::makeReduce(const ModelValue& v) {
   const Placed x = place(v.inputs[0]);
   if (x.isRefused())
     return refused(v);
-  current_ = &v;
   std::vector<int> space(x.order.begin() + std::min<std::ptrdiff_t>(2, std::ssize(x.order)),
                          x.order.end());
   std::erase(space, kAdded);
@@ -174,7 +168,6 @@ Mapper::Placed Mapper::makeBatchNorm(const ModelValue& v) {
   const Placed x = withChannel(v.inputs[0], 1);
   if (x.isRefused())
     return refused(v);
-  current_ = &v;
   const auto isPlain = [&](std::size_t i, double number) {
     const ModelConstant& constant = *v.inputs[i]->constant;
     return constant.isNumbers() && constant.name().empty() &&
@@ -200,7 +193,6 @@ Mapper::Placed Mapper::makeChannelNorm(const ModelValue& v) {
   const int x = inOrder(v.inputs[0]);
   if (x == kNoNode)
     return refused(v);
-  current_ = &v;
   const bool hasWeights = v.inputs.size() > 1, isGroup = v.op == ModelOp::GroupNorm;
   NodeSettings settings = {
       {"channels", v.shape[1]}, {"epsilon", v.epsilon}, {"affine", hasWeights}};
@@ -229,7 +221,6 @@ Mapper::Placed Mapper::makeLayerNorm(const ModelValue& v) {
     x = {inOrder(v.inputs[0]), plainOrder(v.rank())};
   if (x.isRefused())
     return refused(v);
-  current_ = &v;
   const bool hasWeights = v.inputs.size() > 1;
   NodeSettings settings = {{"shape", Shape(v.shape.end() - v.count, v.shape.end())}};
   if (isTogether && at(first + v.count) != x.order.size())
@@ -245,7 +236,6 @@ Mapper::Placed Mapper::makeDimensionNorm(const ModelValue& v) {
   const Placed x = place(v.inputs[0]);
   if (x.isRefused())
     return refused(v);
-  current_ = &v;
   const int dim = placeOf(x, v.dim);
   if (dim < 0)
     return refuse(v, "a norm of a dimension of extent 1", "the number 0");
@@ -271,7 +261,6 @@ Mapper::Placed Mapper::makeSpectral(const ModelValue& v) {
   const int x = inOrder(v.inputs[0]);
   if (x == kNoNode)
     return refused(v);
-  current_ = &v;
   const auto weight =
       ModelConstant::concatenated({*v.inputs[1]->constant, *v.inputs[2]->constant}, 2);
   if (!weight)

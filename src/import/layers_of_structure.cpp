@@ -61,7 +61,6 @@ Mapper::Placed Mapper::makeReshape(const ModelValue& v) {
     return refused(v);
   if (const auto order = orderWithoutUnits(v, x))
     return {x.node, *order};
-  current_ = &v;
   const Order plain = plainOrder(v.rank());
   const int node = inOrder(source);
   if (v.rank() == 2 && source->rank() > 2 && v.shape[0] == source->shape[0])
@@ -93,7 +92,6 @@ Mapper::Placed Mapper::makeConcatenate(const ModelValue& v) {
   const int like = first.node;
   std::vector<int> nodes;
   for (const Value value : v.inputs) {
-    current_ = &v;
     nodes.push_back(value->isConstant() && !value->constant->isTrained()
                         ? constantIn(value, v.rank(), first.order, like)
                         : inOrder(value, first.order));
@@ -116,7 +114,6 @@ Mapper::Placed Mapper::makePad(const ModelValue& v) {
   const int x = inOrder(v.inputs[0], order);
   if (x == kNoNode)
     return refused(v);
-  current_ = &v;
   const std::size_t spatial = order.size() - 2, s = at(placeOf({0, order}, v.dim)) - 2;
   std::vector<Index> low(spatial, 0), high(spatial, 0);
   std::vector<std::string> modes(spatial, "none");

@@ -46,6 +46,23 @@ void ModelBuilder::fail(const std::string& why) const {
   throw Error(TENON_ERR_FORMAT, fmt::format("operation '{}': {}", label_, why));
 }
 
+void ModelBuilder::misfit(const std::string& why) const {
+  bool isFree = false;
+  for (const ModelInput& input : weights_.program().inputs)
+    for (const auto& extent : input.shape)
+      isFree = isFree || !extent;
+  if (!isFree)
+    fail(why);
+  std::vector<std::string> shapes;
+  for (std::size_t i = 0; i < graph_.inputs.size(); ++i)
+    shapes.push_back(
+        fmt::format("{} of [{}]", graph_.inputNames[i], fmt::join(graph_.inputs[i]->shape, ",")));
+  throw Error(TENON_ERR_SHAPE,
+              fmt::format("operation '{}'{}: {}, with {}; the file leaves extents free that the "
+                          "model's code may fix: give those with which it was exported",
+                          label_, where_.empty() ? "" : " (" + where_ + ")", why, joined(shapes)));
+}
+
 int ModelBuilder::dimension(Index d, int rank) const {
   const Index counted = d < 0 ? d + rank : d;
   if (counted < 0 || counted >= rank)
@@ -60,8 +77,8 @@ void ModelBuilder::checkShape(const Shape& shape) const {
   Index all = 1;
   for (const Index extent : shape) {
     if (extent < 0)
-      fail(fmt::format("a value would have shape [{}]; the input is too small for this operation",
-                       fmt::join(shape, ",")));
+      misfit(fmt::format("a value would have shape [{}]; the input is too small for this operation",
+                         fmt::join(shape, ",")));
     if (__builtin_mul_overflow(all, std::max(extent, Index(1)), &all) || all > kMostValueElements)
       fail(fmt::format("a value of shape [{}] is too large", fmt::join(shape, ",")));
   }
@@ -173,8 +190,8 @@ ModelBuilder::Value ModelBuilder::reshape(Value x, std::vector<Index> shape) {
   }
   checkShape(shape);
   if (elements(shape) != elements(x->shape))
-    fail(fmt::format("a reshape of [{}] to [{}] changes the number of elements",
-                     fmt::join(x->shape, ","), fmt::join(shape, ",")));
+    misfit(fmt::format("a reshape of [{}] to [{}] changes the number of elements",
+                       fmt::join(x->shape, ","), fmt::join(shape, ",")));
   if (shape == x->shape)
     return x;
   if (x->isConstant()) {
@@ -296,8 +313,8 @@ Shape ModelBuilder::broadcast(const Shape& a, const Shape& b) const {
     const Index p = d + a.size() < rank ? 1 : a[d + a.size() - rank];
     const Index q = d + b.size() < rank ? 1 : b[d + b.size() - rank];
     if (p != q && p != 1 && q != 1)
-      fail(fmt::format("shapes [{}] and [{}] do not fit each other", fmt::join(a, ","),
-                       fmt::join(b, ",")));
+      misfit(fmt::format("shapes [{}] and [{}] do not fit each other", fmt::join(a, ","),
+                         fmt::join(b, ",")));
     shape[d] = p == 1 ? q : p;
   }
   return shape;

@@ -20,6 +20,8 @@ public:
   void begin(const ModelOperation& operation);
   // Throws TENON_ERR_FORMAT naming the operation.
   [[noreturn]] void fail(const std::string& why) const;
+  // Of shapes that may follow from the run's extents: TENON_ERR_SHAPE where the file leaves any free.
+  [[noreturn]] void misfit(const std::string& why) const;
   void check(bool holds, const char* why) const {
     if (!holds)
       fail(why);

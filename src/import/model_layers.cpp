@@ -66,10 +66,12 @@ ImportedNetwork Mapper::run() {
     if (needed.contains(&value) && !value.isConstant()) // most constants are weights
       place(&value);
   std::vector<int> outputs;
-  for (const Value value : graph_.outputs)
+  for (const Value value : graph_.outputs) {
+    current_ = value;
     // One number has a dimension of extent 1.
     outputs.push_back(
         inOrder(value, value->rank() > 0 ? plainOrder(value->rank()) : Order{kAdded}));
+  }
   checkInputsRead();
   checkRefusals(graph_, weights_.file().name(), weights_.program().operations.size());
   nameOutputs(outputs);
@@ -80,7 +82,6 @@ ImportedNetwork Mapper::run() {
 
 // The output of a network with one is that of the last node; several have names and nodes.
 void Mapper::nameOutputs(const std::vector<int>& nodes) {
-  current_ = nullptr;
   if (nodes.size() == 1) {
     if (nodes[0] != static_cast<int>(made_.graph.nodes.size()) - 1)
       emit({nodes[0]}, "identity");
@@ -89,6 +90,7 @@ void Mapper::nameOutputs(const std::vector<int>& nodes) {
   std::string text;
   std::set<std::string> taken;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
+    current_ = graph_.outputs[i];
     std::string name = graph_.outputNames[i];
     std::replace_if(
         name.begin(), name.end(), [](char c) { return c == ',' || c == '='; }, '_');
@@ -223,11 +225,13 @@ ModelConstant Mapper::filled(const std::vector<double>& values, Index count) {
 const Mapper::Placed& Mapper::place(Value v) {
   if (const auto known = placed_.find(v); known != placed_.end())
     return known->second;
-  current_ = v;
+  // Constants belong to what reads them.
+  const Value reader = std::exchange(current_, v->isConstant() && current_ ? current_ : v);
   const auto row = std::find_if(operators().begin(), operators().end(),
                                 [&](const Row& r) { return r.op == v->op; });
   // An input is placed from the beginning, and a refusal is on the list.
   Placed made = row == operators().end() ? refused(*v) : (this->*row->make)(*v);
+  current_ = reader;
   return placed_.emplace(v, std::move(made)).first->second;
 }
 

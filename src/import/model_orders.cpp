@@ -139,7 +139,6 @@ Mapper::Joined Mapper::joined(const ModelValue& v) {
   }
   if (made.isRefused)
     return made;
-  current_ = &v;
   for (const Value input : v.inputs) {
     if (input->isConstant() && !input->constant->isTrained()) {
       made.nodes.push_back(constantIn(input, v.rank(), made.order, like));

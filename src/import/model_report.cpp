@@ -154,6 +154,7 @@ private:
       reads.push_back(values_[static_cast<std::size_t>(name < 0 ? -1 - name : inputs_ + name)]);
     const Form form = declaration->form(reads, {});
     count(reads, form);
+    countOwnMoves(*declaration, form);
     const Work work = declaration->work(form, 0); // no part is larger than the first
     forward_ += work.forward;
     adjoint_ += work.adjoint + work.adjointParameters;
@@ -180,6 +181,20 @@ private:
       messages_ += most.messages;
       elements_ += most.elements;
     }
+  }
+
+  // What a kernel moves within itself. No part is larger than the first.
+  void countOwnMoves(const Declaration& declaration, const Form& form) {
+    if (!declaration.movesInKernels())
+      return;
+    const MapList list = declaration.maps(form, declaration.storageLayouts(form));
+    for (const KernelEntry& kernel : list.kernels())
+      for (const OwnMove& move : kernel.moves) {
+        const OperatorEntry& op = list.operators()[static_cast<std::size_t>(move.op)];
+        const Traffic once = countFlow(op.from, op.to, grid_->ranks().front(), Role::Source).others;
+        messages_ += move.inApply * once.messages;
+        elements_ += move.inApply * once.elements;
+      }
   }
 
   // -- sight
@@ -303,11 +318,23 @@ std::string freedom(const ImportedNetwork& network, const ModelProgram& program,
         larger[i][d] *= 2;
   try {
     const ImportedNetwork other = importNetwork(program, file, larger);
+    const auto& nodes = network.graph.nodes;
+    const auto isAlike = [](const auto& a, const auto& b) {
+      return a.layer.type == b.layer.type && a.reads == b.reads;
+    };
+    // An extent of 1 has no part in an order, or in what a reshape merges.
+    if (!std::ranges::equal(nodes, other.graph.nodes, isAlike)) {
+      std::vector<std::string> words;
+      for (std::size_t i = 0; i < larger.size(); ++i)
+        words.push_back(
+            fmt::format(" -extents {}={}", program.inputs[i].name, fmt::join(larger[i], ",")));
+      return fmt::format("at twice these extents it has other layers:{}\n", fmt::join(words, ""));
+    }
     std::vector<std::string> differ;
-    for (int n = 0; n < std::ssize(network.graph.nodes) && n < std::ssize(other.graph.nodes); ++n)
+    for (int n = 0; n < std::ssize(nodes); ++n)
       if (settingsText(network.layer(n)) != settingsText(other.layer(n)))
         differ.push_back(network.layer(n).name);
-    if (network.graph.nodes.size() == other.graph.nodes.size() && differ.empty())
+    if (differ.empty())
       return "the layers are the same for all extents\n";
     return fmt::format("settings of these layers hold for these extents only: {}\n",
                        joined(differ));
@@ -329,10 +356,13 @@ std::vector<Shape> extentsOfRun(const ModelProgram& program,
       throw Error(TENON_ERR_ARG,
                   fmt::format("the model has no input '{}'; it has {}", name, joined(names)));
   std::vector<Shape> shapes;
-  for (const ModelInput& input : program.inputs) {
-    Shape shape;
-    for (std::size_t d = 0; d < input.shape.size(); ++d)
-      shape.push_back(input.shape[d].value_or(d == 0 ? 1 : kCells));
+  for (std::size_t i = 0; i < program.inputs.size(); ++i) {
+    const ModelInput& input = program.inputs[i];
+    Shape shape, tested = program.test ? program.test->inputs[i].shape : Shape();
+    for (std::size_t d = 0; d < input.shape.size(); ++d) {
+      const Index unknown = d == 0 ? 1 : kCells;
+      shape.push_back(input.shape[d].value_or(d < tested.size() ? tested[d] : unknown));
+    }
     for (const auto& [name, extents] : given)
       if (name == input.name) {
         if (extents.size() != shape.size())

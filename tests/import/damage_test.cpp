@@ -131,10 +131,11 @@ std::string field(int number, const std::string& bytes) {
 std::string field(int number, std::uint64_t value) {
   return varint(static_cast<std::uint64_t>(number) << 3) + varint(value);
 }
+constexpr std::uint64_t kFree = 0; // an extent that the file leaves to the run
 std::string input(const std::string& name, std::initializer_list<std::uint64_t> shape) {
   std::string dims;
   for (const std::uint64_t extent : shape)
-    dims += field(1, field(1, extent));
+    dims += field(1, extent == kFree ? field(2, std::string("n")) : field(1, extent));
   return field(11, field(1, name) + field(2, field(1, field(1, 11) + field(2, dims))));
 }
 std::string node(const std::string& type, std::initializer_list<const char*> reads,
@@ -195,6 +196,16 @@ TEST(DamagedModel, TensorsHaveTheBytesOfTheirShape) {
                 onnx(tensor("c", {3}, "", 99) + x + add + y));
   expectRefused(TENON_ERR_FORMAT, {"do not fit each other"},
                 onnx(tensor("c", {4}, field(9, std::string(32, '\1'))) + x + add + y));
+}
+
+// The model's code can need extents that the file leaves free.
+TEST(DamagedModel, ExtentsOfTheRunAreNotTheFiles) {
+  const std::string c = tensor("c", {3}, field(9, std::string(24, '\1'))), y = output("y"),
+                    add = node("Add", {"x", "c"}, "y");
+  expectRefused(
+      TENON_ERR_SHAPE,
+      {"some file: operation '", "do not fit each other, with x of [", "leaves extents free"},
+      onnx(c + input("x", {2, kFree}) + add + y));
 }
 
 std::string elsewhere(const std::string& place) {
