@@ -171,6 +171,9 @@ TENON_EXTERN TenonErrorCode TenonDTensorPlaceArrayRead(TenonDTensor x, const voi
  *  @return TENON_ERR_SHAPE  count is wrong, the ghost cells are narrower than the halo, dim has a
  *                           halo, or an array spans more elements than length
  *  @return TENON_ERR_NULL   an array is NULL, but this rank holds elements of it
+ *  @note   A layer or operator that reads the tensor returns TENON_ERR_STATE if it has no values
+ *          yet: it was neither gathered nor written since it was created. One that is only written,
+ *          and then scattered, needs no gather.
  *  @note   Layers copy the input that they save for the adjoint, so new values can be gathered
  *          between TenonLayerApply() and its adjoint.
  */

@@ -23,8 +23,9 @@ std::vector<Interval> intervalsOf(const TenonInt* low, const TenonInt* high, int
   std::vector<Interval> result;
   for (int i = 0; i < count; ++i) {
     if (ends[i] < begins[i])
-      throw Error(TENON_ERR_ARG, fmt::format("high[{0}] is {1}, below low[{0}], which is {2}; for "
-                                             "an empty box pass equal numbers",
+      throw Error(TENON_ERR_ARG, fmt::format("high[{0}] is {1}, below low[{0}], which is {2}; "
+                                             "high is excluded, so that an empty box has equal "
+                                             "numbers in a dimension",
                                              i, ends[i], begins[i]));
     result.push_back({begins[i], ends[i]});
   }

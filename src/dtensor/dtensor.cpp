@@ -56,7 +56,7 @@ std::string memoryText(const DTensor& x) {
   return fmt::format("{} array{}{}{}, {} on rank {}", owner,
                      x.space() == Space::Device ? " on the device" : "",
                      x.isReadOnly() ? ", read only" : "",
-                     x.isContiguous() ? "" : ", strided (copied at each Apply of a layer)",
+                     x.isContiguous() ? "" : ", strided (the view of a layer says what it copies)",
                      sizeText(bytes), x.comm()->rank());
 }
 
@@ -246,9 +246,11 @@ void DTensor::placeComponents(int dim, const std::vector<Component>& components,
     list.first.push_back(static_cast<std::byte*>(firstOwned[i]) -
                          elementsBeforeOwned(list.strides[i]) * dataTypeSize(type_));
   // The tensor works on the library's array; the list is only what values are gathered from and scattered to.
+  const bool hasNoValues = state() == 0 || state() == ungatheredState_;
   resetArray();
   allocate();
   arrays_ = std::move(list);
+  ungatheredState_ = hasNoValues ? state() : 0;
   isCallers_ = true;
   readOnly_ = readOnly;
 }
@@ -366,6 +368,15 @@ void DTensor::checkReadable() const {
     throw Error(TENON_ERR_STATE, fmt::format("the array of {} is in use for writing; restore it "
                                              "with TenonDTensorRestoreArray() first",
                                              title()));
+}
+
+void DTensor::checkGathered() const {
+  if (arrays_ && state() == ungatheredState_ && localElements_ > 0)
+    throw Error(
+        TENON_ERR_STATE,
+        fmt::format("{} has arrays that were placed and never gathered, so that it would be "
+                    "read as zeros; call TenonDTensorGatherArrays() first",
+                    title()));
 }
 
 void DTensor::checkNotLent() const {

@@ -115,6 +115,9 @@ public:
   // Throw TENON_ERR_STATE while the array is lent for writing; lent at all, or constant.
   void checkReadable() const;
   void checkWritable() const;
+  // Throws TENON_ERR_STATE for values that are to be read, but whose arrays were placed and never gathered, so that
+  // they are zeros that nobody has written.
+  void checkGathered() const;
 
 private:
   const void* address(TenonDataType asked) const;
@@ -149,6 +152,8 @@ private:
   bool placedEmpty_ = false;
   bool isCallers_ = false; // the placed memory, or that of arrays_, is the user's
   std::optional<ArrayList> arrays_;
+  std::uint64_t ungatheredState_ =
+      0; // the state in which arrays_ wait for their first gather; 0: none
   bool readOnly_ = false;
   int readers_ = 0;
   bool writer_ = false;

@@ -46,16 +46,6 @@ static const char* NameOfDataType(TenonDataType type) {
   return type == TENON_FLOAT32 ? "real(real32)" : "integer(int64)";
 }
 
-static TenonErrorCode CheckType(const char* call, TenonDTensor x, const CFI_cdesc_t* array) {
-  TenonDataType type;
-
-  TenonCall(TenonDTensorGetDataType(x, &type));
-  if (NameOfType(array) != NameOfDataType(type))
-    return Fail(TENON_ERR_DATATYPE, call, "the array is %s, but the tensor is %s",
-                NameOfType(array), NameOfDataType(type));
-  return TENON_SUCCESS;
-}
-
 /* Components about to be placed: lists with an entry for each dimension of each, in the order of C. */
 enum { kMostComponents = 6 };
 typedef struct Components {
@@ -70,14 +60,41 @@ typedef struct Placing {
   const char* call;
   const CFI_cdesc_t* interior;
   int dims;
-  TenonInt extent[kMaxDims]; /* of this rank's block */
-  int of[kMaxDims];          /* the dimension of the array, or its rank for one that is left out */
+  int component;             /* counted from 1; 0: the array is the tensor's only one */
+  TenonInt extent[kMaxDims]; /* of this rank's block; one of a component has one channel */
+  TenonInt channels;         /* that this rank has, for components */
+  TenonInt haloLow[kMaxDims], haloHigh[kMaxDims]; /* what the layout needs around the block */
+  int of[kMaxDims]; /* the dimension of the array, or its rank for one that is left out */
   TenonInt stride[kMaxDims], before[kMaxDims], after[kMaxDims]; /* in the order of C */
   Components* components; /* which the array becomes one of, or NULL */
 } Placing;
 
+/* An error that names the component, if the array is one of several. */
+static TenonErrorCode Refuse(TenonErrorCode code, const Placing* p, const char* format, ...) {
+  char message[kMaxText];
+  int length = 0;
+  va_list values;
+
+  if (p->component > 0)
+    length = snprintf(message, sizeof message, "component %d: ", p->component);
+  va_start(values, format);
+  vsnprintf(message + length, sizeof message - (size_t)length, format, values);
+  va_end(values);
+  return TenonRaiseError(code, message, p->call, "", 0);
+}
+
+static TenonErrorCode CheckType(const Placing* p, TenonDTensor x) {
+  TenonDataType type;
+
+  TenonCall(TenonDTensorGetDataType(x, &type));
+  if (NameOfType(p->interior) != NameOfDataType(type))
+    return Refuse(TENON_ERR_DATATYPE, p, "the array is %s, but the tensor is %s",
+                  NameOfType(p->interior), NameOfDataType(type));
+  return TENON_SUCCESS;
+}
+
 static TenonErrorCode ReadBlock(TenonDTensor x, Placing* p) {
-  TenonInt low[kMaxDims], high[kMaxDims];
+  TenonInt low[kMaxDims], high[kMaxDims], first[kMaxDims], end[kMaxDims];
   TenonLayout layout = NULL;
   int f;
 
@@ -85,13 +102,21 @@ static TenonErrorCode ReadBlock(TenonDTensor x, Placing* p) {
   TenonCall(TenonLayoutGetDim(layout, &p->dims));
   TenonCall(TenonLayoutGetOwnedBox(layout, low, high));
   TenonCall(TenonLayoutDestroy(&layout));
-  for (f = 0; f < p->dims; ++f)
-    p->extent[f] = high[p->dims - 1 - f] - low[p->dims - 1 - f];
+  TenonCall(TenonDTensorGetBox(x, first, end));
+  for (f = 0; f < p->dims; ++f) {
+    const int c = p->dims - 1 - f;
+
+    p->extent[f] = high[c] - low[c];
+    p->haloLow[f] = low[c] - first[c];
+    p->haloHigh[f] = end[c] - high[c];
+  }
   if (p->components && p->dims < 2)
-    return Fail(TENON_ERR_SHAPE, p->call,
-                "components are channels, but the tensor has 1 dimension; give it batch, channel "
-                "and those of space");
-  if (p->components && p->extent[p->dims - 2] > 1)
+    return Refuse(TENON_ERR_SHAPE, p,
+                  "components are channels, but the tensor has 1 dimension; give it batch, channel "
+                  "and those of space");
+  if (p->components)
+    p->channels = p->extent[p->dims - 2];
+  if (p->channels > 1)
     p->extent[p->dims - 2] = 1; /* each array is one channel */
   return TENON_SUCCESS;
 }
@@ -105,17 +130,17 @@ static TenonErrorCode ReadOrder(const CFI_cdesc_t* order, Placing* p) {
   if (!order)
     return TENON_SUCCESS;
   if (order->dim[0].extent != rank || rank > p->dims)
-    return Fail(TENON_ERR_ARG, p->call,
-                "order has %ld elements, but the array has %d dimensions and the tensor %d",
-                (long)order->dim[0].extent, rank, p->dims);
+    return Refuse(TENON_ERR_ARG, p,
+                  "order has %ld elements, but the array has %d dimensions and the tensor %d",
+                  (long)order->dim[0].extent, rank, p->dims);
   for (f = 0; f < rank; ++f) {
     const char* at = (const char*)order->base_addr + f * order->dim[0].sm;
     const int d = *(const int*)at;
 
     if (d < 1 || d > rank || taken[d - 1]++)
-      return Fail(TENON_ERR_ARG, p->call,
-                  "order(%d) is %d; order must name each dimension from 1 to %d once", f + 1, d,
-                  rank);
+      return Refuse(TENON_ERR_ARG, p,
+                    "order(%d) is %d; order must name each dimension from 1 to %d once", f + 1, d,
+                    rank);
     p->of[f] = d - 1;
   }
   return TENON_SUCCESS;
@@ -126,19 +151,19 @@ static TenonErrorCode CheckExtents(const Placing* p) {
 
   for (f = p->dims; f < p->interior->rank; ++f)
     if (p->interior->dim[f].extent != 1)
-      return Fail(TENON_ERR_SHAPE, p->call, "the array has %d dimensions, but the tensor has %d",
-                  (int)p->interior->rank, p->dims);
+      return Refuse(TENON_ERR_SHAPE, p, "the array has %d dimensions, but the tensor has %d",
+                    (int)p->interior->rank, p->dims);
   for (f = 0; f < p->dims; ++f) {
     if (p->of[f] == p->interior->rank && p->extent[f] != 1)
-      return Fail(
-          TENON_ERR_SHAPE, p->call,
+      return Refuse(
+          TENON_ERR_SHAPE, p,
           "the array has %d dimensions, but this rank's block has %ld elements in dimension "
           "%d; only dimensions of 1 element can be left out",
           (int)p->interior->rank, (long)p->extent[f], f + 1);
     if (p->of[f] < p->interior->rank && p->interior->dim[p->of[f]].extent != p->extent[f])
-      return Fail(TENON_ERR_SHAPE, p->call,
-                  "dimension %d: the array has %ld elements, but this rank's block has %ld", f + 1,
-                  (long)p->interior->dim[p->of[f]].extent, (long)p->extent[f]);
+      return Refuse(TENON_ERR_SHAPE, p,
+                    "dimension %d: the array has %ld elements, but this rank's block has %ld",
+                    f + 1, (long)p->interior->dim[p->of[f]].extent, (long)p->extent[f]);
   }
   return TENON_SUCCESS;
 }
@@ -155,10 +180,10 @@ static TenonErrorCode FindStrides(Placing* p) {
     if (d == p->interior->rank || p->extent[f] == 1)
       continue;
     if (p->interior->dim[d].sm % bytes != 0)
-      return Fail(TENON_ERR_SUPPORT, p->call,
-                  "dimension %d: %ld bytes from one element to the next are no multiple of the "
-                  "element's %ld",
-                  f + 1, (long)p->interior->dim[d].sm, (long)bytes);
+      return Refuse(TENON_ERR_SUPPORT, p,
+                    "dimension %d: %ld bytes from one element to the next are no multiple of the "
+                    "element's %ld",
+                    f + 1, (long)p->interior->dim[d].sm, (long)bytes);
     p->stride[c] = p->interior->dim[d].sm / bytes;
   }
   return TENON_SUCCESS;
@@ -186,9 +211,10 @@ static int NextDimension(const CFI_cdesc_t* array, const int done[]) {
 }
 
 static TenonErrorCode NoPart(const Placing* p) {
-  return Fail(TENON_ERR_ARG, p->call,
-              "the interior is no section of `array` without steps; pass both of one array, which "
-              "the compiler must not copy (declare it target, allocatable or pointer)");
+  return Refuse(
+      TENON_ERR_ARG, p,
+      "the interior is no section of `array` without steps; pass both of one array, which "
+      "the compiler must not copy (declare it target, allocatable or pointer)");
 }
 
 /* Numbers of elements of `whole` before and after the interior in each of its dimensions, from the
@@ -200,14 +226,14 @@ static TenonErrorCode FindGhosts(const CFI_cdesc_t* whole, const Placing* p, Ten
   ptrdiff_t rest;
 
   if (whole->rank != in->rank)
-    return Fail(TENON_ERR_SHAPE, p->call,
-                "array has %d dimensions, but its interior has %d; pass the same section of "
-                "both, such as array=u(:, :, k)",
-                (int)whole->rank, (int)in->rank);
+    return Refuse(TENON_ERR_SHAPE, p,
+                  "array has %d dimensions, but its interior has %d; pass the same section of "
+                  "both, such as array=u(:, :, k)",
+                  (int)whole->rank, (int)in->rank);
   for (d = 0; d < in->rank; ++d) {
     if (whole->dim[d].extent < 0)
-      return Fail(TENON_ERR_SHAPE, p->call,
-                  "array is of assumed size, so its last extent is not known; pass a section");
+      return Refuse(TENON_ERR_SHAPE, p,
+                    "array is of assumed size, so its last extent is not known; pass a section");
     if (in->dim[d].extent > 1 && in->dim[d].sm != whole->dim[d].sm)
       return NoPart(p);
   }
@@ -240,6 +266,28 @@ static TenonErrorCode ReadGhosts(const CFI_cdesc_t* whole, Placing* p) {
   return TENON_SUCCESS;
 }
 
+/* As C does it, which would name its own dimensions. */
+static TenonErrorCode CheckHalo(const Placing* p) {
+  int f;
+
+  for (f = 0; f < p->dims; ++f) {
+    const long low = (long)p->haloLow[f], high = (long)p->haloHigh[f];
+    const int c = p->dims - 1 - f;
+
+    if (p->components && f == p->dims - 2 && low + high > 0)
+      return Refuse(TENON_ERR_SHAPE, p,
+                    "the layout has a halo in dimension %d, that of the components; use halos in "
+                    "the other dimensions only",
+                    f + 1);
+    if (low > p->before[c] || high > p->after[c])
+      return Refuse(TENON_ERR_SHAPE, p,
+                    "the layout needs %ld + %ld halo elements (low + high) in dimension %d, but "
+                    "the array has %ld + %ld ghost cells",
+                    low, high, f + 1, (long)p->before[c], (long)p->after[c]);
+  }
+  return TENON_SUCCESS;
+}
+
 static int IsEmpty(const CFI_cdesc_t* array) {
   int d;
 
@@ -263,7 +311,7 @@ static TenonErrorCode Place(TenonDTensor x, const CFI_cdesc_t* whole, const CFI_
                             Placing* p, PlaceFunction place) {
   int f, isEmpty = 0;
 
-  TenonCall(CheckType(p->call, x, p->interior));
+  TenonCall(CheckType(p, x));
   TenonCall(ReadBlock(x, p));
   for (f = 0; f < p->dims; ++f) {
     isEmpty = isEmpty || p->extent[f] == 0;
@@ -276,6 +324,7 @@ static TenonErrorCode Place(TenonDTensor x, const CFI_cdesc_t* whole, const CFI_
   TenonCall(FindStrides(p));
   if (whole)
     TenonCall(ReadGhosts(whole, p));
+  TenonCall(CheckHalo(p));
   return place(x, p->interior->base_addr, p);
 }
 
@@ -309,14 +358,19 @@ void TenonFPlaceComponents(TenonDTensor* x, CFI_cdesc_t* u, CFI_cdesc_t* u_array
   CFI_cdesc_t* const arrays[kMostComponents] = {u_array, v_array, w_array,
                                                 p_array, q_array, r_array};
   Components all = {.count = 0};
+  Placing one = {.call = "tenon_place_components", .components = &all};
   TenonErrorCode code = TENON_SUCCESS;
   int i;
 
   for (i = 0; i < kMostComponents && blocks[i] && code == TENON_SUCCESS; ++i) {
-    Placing one = {.call = "tenon_place_components", .interior = blocks[i], .components = &all};
-
+    one.interior = blocks[i];
+    one.component = i + 1;
     code = Place(*x, arrays[i], NULL, &one, AddComponent);
   }
+  if (code == TENON_SUCCESS && all.first[0] && all.count != one.channels)
+    code = Fail(TENON_ERR_SHAPE, one.call,
+                "%d components were passed, but this rank has %ld channels; pass one for each",
+                all.count, (long)one.channels);
   if (code == TENON_SUCCESS)
     code = TenonDTensorPlaceComponents(*x, 1, all.count, all.first, all.strides, all.before,
                                        all.after, NULL);
@@ -359,12 +413,12 @@ static TenonErrorCode DescribeArray(const char* call, TenonDTensor x, CFI_cdesc_
 }
 
 static TenonErrorCode GetArray(TenonDTensor x, CFI_cdesc_t* pointer) {
-  const char* call = "tenon_get_array";
+  const Placing got = {.call = "tenon_get_array", .interior = pointer};
   TenonDataType type;
   void* array = NULL;
 
-  TenonCall(CheckType(call, x, pointer));
-  TenonCall(DescribeArray(call, x, pointer));
+  TenonCall(CheckType(&got, x));
+  TenonCall(DescribeArray(got.call, x, pointer));
   TenonCall(TenonDTensorGetDataType(x, &type));
   TenonCall(TenonDTensorGetArray(x, type, &array));
   pointer->base_addr = array ? array : &nothing;
@@ -372,12 +426,12 @@ static TenonErrorCode GetArray(TenonDTensor x, CFI_cdesc_t* pointer) {
 }
 
 static TenonErrorCode GetArrayRead(TenonDTensor x, CFI_cdesc_t* pointer) {
-  const char* call = "tenon_get_array_read";
+  const Placing got = {.call = "tenon_get_array_read", .interior = pointer};
   const void* array = NULL;
   TenonDataType type;
 
-  TenonCall(CheckType(call, x, pointer));
-  TenonCall(DescribeArray(call, x, pointer));
+  TenonCall(CheckType(&got, x));
+  TenonCall(DescribeArray(got.call, x, pointer));
   TenonCall(TenonDTensorGetDataType(x, &type));
   TenonCall(TenonDTensorGetArrayRead(x, type, &array));
   pointer->base_addr = array ? (void*)array : &nothing;

@@ -187,7 +187,8 @@ class Call:
             return wrap(before + start, self.actual_list(), ')')
         kind, lines = allocated[0], []
         kind.is_asking = True
-        lines += wrap('    ' + start, self.actual_list(), ')')
+        guard = 'if (tenon_code == TENON_SUCCESS) ' if parts.is_checked else ''
+        lines += wrap('    ' + guard + start, self.actual_list(), ')')
         kind.is_asking = False
         return lines + ['    if (tenon_code == TENON_SUCCESS) then',
                         f'      allocate (c_{kind.name}(c_needed))'] + wrap(

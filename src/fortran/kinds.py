@@ -194,6 +194,11 @@ class Scalar(Kind):
             parts.before.append(f'    c_{self.name} = c_dimension({self.name}, c_extent)')
         elif self.argument.stars and not self.is_consumed:
             self.prepare_result(parts)
+        elif self.is_shifted and not self.is_consumed:
+            # A number of the caller's that C would name as it gets it, smaller by 1.
+            parts.is_checked = True
+            parts.before += wrap('    call check_counted(', [
+                'tenon_code', f"'{public}'", f"'{self.name}'", f'int({self.name}, c_int64_t)'], ')')
 
     def prepare_count(self, parts, public):
         lists = sorted(self.implied_by, key=lambda kind: kind.is_optional)

@@ -7,7 +7,7 @@ module tenon_convert
   use tenon_c
   implicit none
   private
-  public :: reverse, turned_setting, turned_text, give, check_length, finish, fail
+  public :: reverse, turned_setting, turned_text, give, check_length, check_counted, finish, fail
   public :: c_bool_of, c_dimension, c_nodes
   public :: text_at, give_text, terminated, addresses
   public :: layout_dimensions, tensor_dimensions, spatial_dimensions, &
@@ -155,6 +155,17 @@ contains
     write (text, '(a, i0, a, i0)') ' has ', length, ' elements, but needs ', wanted
     code = fail(TENON_ERR_SHAPE, call, name//trim(text))
   end subroutine check_length
+
+  ! A number that C counts from 0 is refused here below 1, so that the message has the number that was passed.
+  subroutine check_counted(code, call, name, value)
+    integer(c_int), intent(inout) :: code
+    character(len=*), intent(in) :: call, name
+    integer(c_int64_t), intent(in) :: value
+    character(len=80) :: text
+    if (code /= TENON_SUCCESS .or. value >= 1) return
+    write (text, '(a, i0, a)') ' is ', value, '; it is counted from 1 in Fortran, and must be >= 1'
+    code = fail(TENON_ERR_ARG, call, name//trim(text))
+  end subroutine check_counted
 
   ! Without ierr an error ends the program, as TenonCallAbort() does; the handler has printed it. The caller's
   ! file and line are not known here, so no frame is added.

@@ -214,8 +214,16 @@ void checkBricks(const Boxes& boxes) {
 // The shape, or without one the smallest that has all boxes. Throws TENON_ERR_LAYOUT, naming rank
 // and dimension, if all boxes are empty or one is not within it.
 Shape checkedDomain(const Boxes& boxes, const std::optional<Shape>& shape) {
-  if (std::all_of(boxes.begin(), boxes.end(), isEmpty))
-    fail("every rank's box is empty, so there is no tensor");
+  if (std::all_of(boxes.begin(), boxes.end(), isEmpty)) {
+    // The first dimension in which no box has an index; boxes can also be empty in different ones.
+    std::size_t d = 0;
+    while (d < boxes.front().size() &&
+           std::ranges::any_of(boxes, [&](const Box& box) { return box[d].size() > 0; }))
+      ++d;
+    fail(fmt::format("every rank's box is empty{}, so there is no tensor; a box has the indices "
+                     "from low to high - 1, high is excluded",
+                     d < boxes.front().size() ? fmt::format(" in dimension {}", d) : ""));
+  }
   Shape domain = shape ? *shape : hullOf(boxes);
   for (std::size_t d = 0; d < domain.size(); ++d) {
     const std::size_t low =

@@ -94,6 +94,7 @@ void LinearOp::check(const Action& action) const {
   // Kernels would refuse a lent or constant array too, but then other ranks would already wait for
   // this one's messages.
   action.x->checkReadable();
+  action.x->checkGathered();
   action.y->checkWritable();
   if (shareElements(*action.x, *action.y) && !worksInPlace(action))
     throw Error(

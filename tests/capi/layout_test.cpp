@@ -126,7 +126,7 @@ TEST_F(CApi, BadBoxesFailAlike) {
   TenonLayout made = nullptr;
   expectCommonCode(TENON_ERR_ARG,
                    TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 1, nullptr, low, high, &made),
-                   {"high[0] is -2, below low[0]"});
+                   {"high[0] is -2, below low[0]", "high is excluded"});
   expectCommonCode(TENON_ERR_LAYOUT,
                    TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 1, nullptr, both, both, &made),
                    {"empty"});

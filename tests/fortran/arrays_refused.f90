@@ -94,7 +94,7 @@ contains
     call tenon_dtensor_create(wide, TENON_FLOAT64, y)
     call tenon_place(y, v(1:3, 1:4), array=v, order=[2, 1])
     call tenon_place(y, v(1:3, 0:3), array=v, order=[2, 1], ierr=ierr)
-    call expect(TENON_ERR_SHAPE, 'the layout needs 2 + 2 halo elements')
+    call expect(TENON_ERR_SHAPE, 'the layout needs 2 + 2 halo elements (low + high) in dimension 1, but the array has 1 + 3 ghost')
     call tenon_destroy(y)
     call tenon_destroy(wide)
   end subroutine transposed

@@ -7,8 +7,8 @@ program components
   use, intrinsic :: iso_fortran_env, only: real64
   implicit none
   integer, parameter :: nx = 6, ny = 3 ! of each rank: slabs in y
-  type(tenon_layout) :: layout, on_faces, in_cells
-  type(tenon_dtensor) :: x
+  type(tenon_layout) :: layout, on_faces, in_cells, wide
+  type(tenon_dtensor) :: x, halos
   type(tenon_layer) :: pad, means, mlp
   real(real64), target :: u(0:nx + 1, 0:ny + 1), w(-1:nx + 2, 0:ny + 2), other(nx, ny)
   real(real64), pointer :: p(:, :, :, :)
@@ -47,15 +47,29 @@ program components
   if (nint(sum(w)) /= 2*(size(w) - nx*ny) + 3*nx*ny) error stop 'a ghost cell was written'
 
   call tenon_place_components(x, u(1:nx, 1:ny), u, other(1:nx - 1, 1:ny), other, ierr=ierr)
-  if (ierr /= TENON_ERR_SHAPE) error stop 'a component of another extent is not refused'
+  call expect(TENON_ERR_SHAPE, 'component 2: dimension 1: the array has 5 elements, but this rank''s block has 6')
   call tenon_place_components(x, u(1:nx, 1:ny), u, ierr=ierr)
-  if (ierr /= TENON_ERR_SHAPE) error stop 'a missing component is not refused'
+  call expect(TENON_ERR_SHAPE, '1 components were passed, but this rank has 2 channels')
+  call tenon_place_components(x, u(1:nx, 1:ny), u, other, w, ierr=ierr)
+  call expect(TENON_ERR_ARG, 'component 2: the interior is no section of `array`')
+  ! Dimensions are those of Fortran in the messages of halos too: x is 1, y 2, the channel 3.
+  call tenon_layout_create_like(layout, wide)
+  call tenon_layout_set_halo(wide, 1, 1, 1, TENON_BOUNDARY_VALUES, TENON_BOUNDARY_VALUES)
+  call tenon_layout_set_up(wide)
+  call tenon_dtensor_create(wide, TENON_FLOAT64, halos)
+  call tenon_place_components(halos, u(1:nx, 1:ny), u, other, other, ierr=ierr)
+  call expect(TENON_ERR_SHAPE, 'component 2: the layout needs 1 + 1 halo elements (low + high) in dimension 1, '// &
+    'but the array has 0 + 0 ghost cells')
+  call tenon_destroy(halos)
+  call tenon_destroy(wide)
 
   ! x has a period, y walls; channel 2 is odd about them.
   call tenon_layer_create_type(MPI_COMM_WORLD, 'conv', pad)
   call tenon_set_integers(pad, 'kernel', [3, 3])
   call tenon_layer_set_boundary(pad, [TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_SYMMETRIC])
   call tenon_layer_set_channel_boundary(pad, 2, [TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_ODD])
+  call tenon_layer_set_channel_boundary(pad, 0, [TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_ODD], ierr=ierr)
+  call expect(TENON_ERR_ARG, 'channel is 0; it is counted from 1 in Fortran')
   call tenon_get_text(pad, 'boundary', text)
   if (text /= 'periodic/periodic,symmetric/symmetric;1=periodic/periodic,odd/odd') error stop 'other modes: '//text
   call tenon_set_text(pad, 'boundary', 'periodic,symmetric; 1=periodic,odd')
@@ -87,4 +101,15 @@ program components
   call tenon_destroy(layout)
   call tenon_finalize()
   call MPI_Finalize()
+contains
+  subroutine expect(code, part)
+    integer, intent(in) :: code
+    character(len=*), intent(in) :: part
+    character(len=:), allocatable :: message
+    call tenon_get_last_error(message)
+    if (ierr == code .and. index(message, part) > 0) return
+    print *, 'expected ', tenon_error_name(code), ': ', part
+    print *, 'got      ', tenon_error_name(ierr), ': ', message
+    error stop
+  end subroutine expect
 end program components

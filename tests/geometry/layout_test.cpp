@@ -238,7 +238,11 @@ TEST(FromBoxes, NamesTheBoxThatLeavesTheShape) {
               {"begin at 1 in dimension 0", "rank 0 holds [1,2)", "begin at 0"});
   expectFault({{{0, 2}}, {{2, 4}}}, Shape{3}, {"box of rank 1, [2,4)", "past the shape [3]"});
   expectFault({{{0, 2}}, {{-1, 0}}}, {}, {"begin at -1", "rank 1"});
-  expectFault({{{0, 0}}, {{0, 0}}}, {}, {"every rank's box is empty"});
+  expectFault({{{0, 0}}, {{0, 0}}}, {},
+              {"every rank's box is empty in dimension 0", "high is excluded"});
+  expectFault({{{0, 2}, {3, 3}}, {{0, 0}, {0, 2}}}, {}, {"every rank's box is empty, so"});
+  expectFault({{{0, 2}, {3, 3}}, {{2, 4}, {2, 2}}}, {},
+              {"every rank's box is empty in dimension 1"});
 }
 
 TEST(FromBoxes, NamesTwoBoxesOfABrickWall) {

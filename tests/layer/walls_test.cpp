@@ -239,6 +239,29 @@ TEST(Walls, TheValuesOfGhostCellsAreDifferentiated) {
       }
 }
 
+// Zeros that nobody has written are no input; an output is only scattered.
+TEST(Walls, ComponentsAreGatheredBeforeTheyAreRead) {
+  const auto layer = test::newPointwise(world(), "tanh");
+  layer->setDataType(TENON_FLOAT64);
+  test::Step step(layer, test::onWorld({1, 2, 4 * world()->size()}, "S2"));
+  std::vector<double> memory(8, 0.5), result(8);
+  const auto place = [](DTensor& x, std::vector<double>& values) {
+    x.placeArrays(1, {values.data(), values.data() + 4}, {0, 0, 1}, {0, 0, 0}, {0, 0, 0}, false);
+  };
+  place(*step.x, memory);
+  place(*step.x, memory); // as in each step
+  place(*step.y, result);
+  expectError(TENON_ERR_STATE, {"never gathered", "TenonDTensorGatherArrays()"},
+              [&] { step.apply(); });
+  step.x->gatherArrays();
+  step.apply();
+  step.y->scatterArrays();
+  EXPECT_NEAR(result[7], std::tanh(0.5), 1e-14);
+  place(*step.x, memory); // keeps the values of the last gather
+  layer->clearStack();
+  step.apply();
+}
+
 TEST(Walls, CheckedGhostsNameTheFirstThatIsNotANumber) {
   const Layout ghosts = withGhosts(decompositions().front(), Boundary::Values);
   for (const bool inNetwork : {false, true}) {
@@ -276,6 +299,23 @@ TEST(Walls, AreRefusedWithTheReason) {
   test::expectErrorOnAll(TENON_ERR_LAYOUT, {"widen the halos"}, [&] {
     filledConvolution()->setUp(withGhosts(plain, Boundary::Values, 1));
   });
+}
+
+// Whatever the number of ranks; what reads no ghost cell by its kind, and inner halos, are no mistake.
+TEST(Walls, FilledGhostsThatNoWindowReadsAreRefused) {
+  const Layout plain = decompositions().front(), ghosts = withGhosts(plain, Boundary::Values);
+  const auto unpadded = [](Index kernel, Index stride) {
+    const auto layer =
+        test::layerWith("averagepooling", {{"kernel", std::vector<Index>{kernel, kernel}},
+                                           {"stride", std::vector<Index>{stride}},
+                                           {"filled", true}});
+    return layer;
+  };
+  test::expectErrorOnAll(TENON_ERR_LAYOUT, {"read by no window", "dimension 2", "SetPadding"},
+                         [&] { unpadded(3, 1)->setUp(ghosts); });
+  unpadded(1, 1)->setUp(ghosts);
+  unpadded(2, 2)->setUp(ghosts);
+  unpadded(3, 1)->setUp(withGhosts(plain, Boundary::None));
 }
 
 } // namespace

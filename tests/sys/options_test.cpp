@@ -251,6 +251,20 @@ TEST(Options, AnUnusedOneIsComparedWithWhatWasAskedFor) {
   EXPECT_EQ(database.nearestAsked("-tenon_covn1_bias"), "");
 }
 
+TEST(Options, ANameInPlaceOfAPrefixIsToldApart) {
+  OptionDatabase database;
+  database.findFlag("", "bias");
+  EXPECT_EQ(database.adviceOn("-tenon_surface1_bias"), "did you mean -tenon_bias?");
+  database.noteReader("surface1", "layer \"surface1\"", "");
+  database.noteReader("surface2", "layer \"surface2\"", "s2_");
+  EXPECT_EQ(database.adviceOn("-tenon_surface1_bias"),
+            "layer \"surface1\" has no options prefix, which its name is not; set one by "
+            "TenonObjectSetOptionsPrefix(object, \"surface1_\")");
+  EXPECT_EQ(database.adviceOn("-tenon_surface2_bias"),
+            "the options of layer \"surface2\" begin with -tenon_s2_");
+  EXPECT_EQ(database.adviceOn("-tenon_surface12_bias"), "did you mean -tenon_bias?");
+}
+
 TEST(Options, HelpShowsUsageDefaultValueAndSource) {
   OptionDatabase database;
   database.set("-tenon_conv1_stride", "3");

@@ -223,13 +223,9 @@ std::exception_ptr writeLog(Communicator& comm) noexcept {
 }
 
 void reportUnusedOptions() {
-  for (const OptionValue& option : options().unused()) {
-    const std::string meant = options().nearestAsked(option.key);
+  for (const OptionValue& option : options().unused())
     printError(fmt::format("Tenon: option {} {} ({}) was never used; {}\n", option.key, option.text,
-                           option.place,
-                           meant.empty() ? "no object reads its options under such a name"
-                                         : fmt::format("did you mean {}?", meant)));
-  }
+                           option.place, options().adviceOn(option.key)));
 }
 
 // Reports what was never destroyed. One rank speaks for all: the lowest that has something left.

@@ -225,6 +225,29 @@ void Windowed::checkHalo(const Layout& input, const Layout& use) const {
   checkFilledHalo(input, use, title());
 }
 
+void Windowed::checkReadsGhosts(const std::vector<Window>& windows, const Layout& input) const {
+  // Types without this setting pad as their kind wants it, and one window beside the other needs no ghost cell.
+  if (!isFilled() || !settings().has("padding"))
+    return;
+  int missed = 0;
+  for (std::size_t s = 0; s < windows.size(); ++s) {
+    const Window& window = windows[s];
+    const auto halo = input.halo(static_cast<int>(s) + kFirstSpatial);
+    if (window.padLow > 0 || window.padHigh > 0)
+      return;
+    if (missed == 0 && halo && (halo->low != Boundary::None || halo->high != Boundary::None) &&
+        window.reach() > window.stride)
+      missed = static_cast<int>(s) + kFirstSpatial;
+  }
+  if (missed > 0)
+    throw Error(
+        TENON_ERR_LAYOUT,
+        fmt::format("the filled halo of the input of {} is read by no window: nothing is padded, "
+                    "and the ghost cells beyond dimension {} are left out; set the padding "
+                    "(TenonLayerSetPadding()) so that windows reach them, or leave `filled`",
+                    title(), missed));
+}
+
 void Windowed::checkBoundaryValues(const Layout& given, const Layout& use) const {
   if (!isNumber(given) && !(given == use))
     throw Error(TENON_ERR_LAYOUT,
@@ -273,6 +296,7 @@ Form Windowed::form(const Layouts& inputs, const Choice& choice) const {
       links && form.uses.front().hasLinkedHalos())
     form.links = std::move(links);
   checkHalo(input, form.uses.front());
+  checkReadsGhosts(windows, input);
   if (inputs.size() > 1)
     checkBoundaryValues(inputs[1], form.uses.front());
   addParameters(plain, form);

@@ -83,6 +83,9 @@ private:
   // The halos of an input are used as they were filled. Throws TENON_ERR_LAYOUT unless they hold
   // `use`.
   void checkHalo(const Layout& input, const Layout& use) const;
+  // Throws TENON_ERR_LAYOUT if ghost cells beyond the domain were filled and no window is padded to read one, so that
+  // the output would be smaller than the domain.
+  void checkReadsGhosts(const std::vector<Window>& windows, const Layout& input) const;
   void checkBoundaryValues(const Layout& given, const Layout& use) const;
   void readBoundary(std::vector<Window>& windows) const; // window_boundary.cpp
   void checkFollowOn(const Window& window, int dim, Index outer, Index inner) const;

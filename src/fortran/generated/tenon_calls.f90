@@ -1209,10 +1209,12 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     type(c_ptr) :: c_labels
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_dataset_get_batch', 'batch', int(batch, c_int64_t))
     c_labels = c_null_ptr
     if (present(labels)) c_labels = labels%handle
-    tenon_code = TenonDatasetGetBatch(dataset%handle, int(epoch, c_int64_t), int(batch - 1, c_int64_t), &
-      x%handle, c_labels)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonDatasetGetBatch(dataset%handle, int(epoch, c_int64_t), &
+      int(batch - 1, c_int64_t), x%handle, c_labels)
     call finish(tenon_code, ierr)
   end subroutine tenon_dataset_get_batch_int64
   ! Fills this rank's local block of a batch. Local; call on all ranks.
@@ -1225,10 +1227,12 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     type(c_ptr) :: c_labels
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_dataset_get_batch', 'batch', int(batch, c_int64_t))
     c_labels = c_null_ptr
     if (present(labels)) c_labels = labels%handle
-    tenon_code = TenonDatasetGetBatch(dataset%handle, int(epoch, c_int64_t), int(batch - 1, c_int64_t), &
-      x%handle, c_labels)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonDatasetGetBatch(dataset%handle, int(epoch, c_int64_t), &
+      int(batch - 1, c_int64_t), x%handle, c_labels)
     call finish(tenon_code, ierr)
   end subroutine tenon_dataset_get_batch_int32
   ! Releases a reference and sets the handle to NULL. Not collective.
@@ -2257,7 +2261,10 @@ contains
     type(tenon_dtensor), intent(out) :: value
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    tenon_code = TenonLayerShellGetValue(layer%handle, index - 1, value%handle)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_layer_shell_get_value', 'index', int(index, c_int64_t))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerShellGetValue(layer%handle, index - 1, &
+      value%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_shell_get_value
   ! Returns the tangent of a parameter, in full on every rank. Not collective.
@@ -2267,7 +2274,10 @@ contains
     type(tenon_dtensor), intent(out) :: tangent
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    tenon_code = TenonLayerShellGetTangent(layer%handle, index - 1, tangent%handle)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_layer_shell_get_tangent', 'index', int(index, c_int64_t))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerShellGetTangent(layer%handle, index - 1, &
+      tangent%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_shell_get_tangent
   ! Returns the tensor that collects this rank's gradient contributions. Not collective.
@@ -2277,7 +2287,10 @@ contains
     type(tenon_dtensor), intent(out) :: gradient
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    tenon_code = TenonLayerShellGetGradient(layer%handle, index - 1, gradient%handle)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_layer_shell_get_gradient', 'index', int(index, c_int64_t))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerShellGetGradient(layer%handle, index - 1, &
+      gradient%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_shell_get_gradient
   ! Returns a state, in full on every rank. Not collective.
@@ -2287,7 +2300,10 @@ contains
     type(tenon_dtensor), intent(out) :: state
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    tenon_code = TenonLayerShellGetState(layer%handle, index - 1, state%handle)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_layer_shell_get_state', 'index', int(index, c_int64_t))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerShellGetState(layer%handle, index - 1, &
+      state%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_shell_get_state
   ! Returns the workspace of the current evaluation. Not collective.
@@ -2386,8 +2402,10 @@ contains
     integer(c_int) :: tenon_code
     integer(c_int) :: c_needed
     integer(c_int64_t), allocatable :: c_shape(:)
-    tenon_code = TenonLayerGetExampleShape(layer%handle, int(seed, c_int64_t), tensor - 1, 0_c_int64_t, &
-      c_shape, c_needed)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_layer_get_example_shape', 'tensor', int(tensor, c_int64_t))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerGetExampleShape(layer%handle, &
+      int(seed, c_int64_t), tensor - 1, 0_c_int64_t, c_shape, c_needed)
     if (tenon_code == TENON_SUCCESS) then
       allocate (c_shape(c_needed))
       tenon_code = TenonLayerGetExampleShape(layer%handle, int(seed, c_int64_t), tensor - 1, &
@@ -2409,8 +2427,10 @@ contains
     integer(c_int) :: tenon_code
     integer(c_int) :: c_needed
     integer(c_int64_t), allocatable :: c_shape(:)
-    tenon_code = TenonLayerGetExampleShape(layer%handle, int(seed, c_int64_t), tensor - 1, 0_c_int64_t, &
-      c_shape, c_needed)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_layer_get_example_shape', 'tensor', int(tensor, c_int64_t))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerGetExampleShape(layer%handle, &
+      int(seed, c_int64_t), tensor - 1, 0_c_int64_t, c_shape, c_needed)
     if (tenon_code == TENON_SUCCESS) then
       allocate (c_shape(c_needed))
       tenon_code = TenonLayerGetExampleShape(layer%handle, int(seed, c_int64_t), tensor - 1, &
@@ -2577,8 +2597,11 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     integer(c_int64_t), allocatable :: c_matrix(:)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_placement_list_get_matrix', 'index', int(index, c_int64_t))
     allocate (c_matrix(size(matrix)))
-    tenon_code = TenonPlacementListGetMatrix(list%handle, int(index - 1, c_int64_t), c_matrix)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonPlacementListGetMatrix(list%handle, &
+      int(index - 1, c_int64_t), c_matrix)
     if (tenon_code == TENON_SUCCESS) then
       call give(c_matrix, matrix, 'matrix', tenon_code)
     end if
@@ -2592,8 +2615,11 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     integer(c_int64_t), allocatable :: c_matrix(:)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_placement_list_get_matrix', 'index', int(index, c_int64_t))
     allocate (c_matrix(size(matrix)))
-    tenon_code = TenonPlacementListGetMatrix(list%handle, int(index - 1, c_int64_t), c_matrix)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonPlacementListGetMatrix(list%handle, &
+      int(index - 1, c_int64_t), c_matrix)
     if (tenon_code == TENON_SUCCESS) then
       call give(c_matrix, matrix, 'matrix', tenon_code)
     end if
@@ -2611,10 +2637,12 @@ contains
     integer(c_int) :: c_axes
     integer(c_int) :: c_levels
     integer(c_int64_t), allocatable :: c_hierarchy(:)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_placement_list_get_hierarchy', 'index', int(index, c_int64_t))
     c_axes = size(reduce)
     allocate (c_hierarchy(size(hierarchy)))
-    tenon_code = TenonPlacementListGetHierarchy(list%handle, int(index - 1, c_int64_t), c_axes, reduce, &
-      c_levels, c_hierarchy)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonPlacementListGetHierarchy(list%handle, &
+      int(index - 1, c_int64_t), c_axes, reduce, c_levels, c_hierarchy)
     if (tenon_code == TENON_SUCCESS) then
       levels = c_levels
       call give(c_hierarchy, hierarchy, 'hierarchy', tenon_code)
@@ -2633,10 +2661,12 @@ contains
     integer(c_int) :: c_axes
     integer(c_int) :: c_levels
     integer(c_int64_t), allocatable :: c_hierarchy(:)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_placement_list_get_hierarchy', 'index', int(index, c_int64_t))
     c_axes = size(reduce)
     allocate (c_hierarchy(size(hierarchy)))
-    tenon_code = TenonPlacementListGetHierarchy(list%handle, int(index - 1, c_int64_t), c_axes, reduce, &
-      c_levels, c_hierarchy)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonPlacementListGetHierarchy(list%handle, &
+      int(index - 1, c_int64_t), c_axes, reduce, c_levels, c_hierarchy)
     if (tenon_code == TENON_SUCCESS) then
       levels = c_levels
       call give(c_hierarchy, hierarchy, 'hierarchy', tenon_code)
@@ -2717,9 +2747,11 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     integer(c_int) :: c_axes
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_reduction_programs_create', 'index', int(index, c_int64_t))
     c_axes = size(reduce)
-    tenon_code = TenonReductionProgramsCreate(list%handle, int(index - 1, c_int64_t), c_axes, reduce, &
-      size_limit, programs%handle)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonReductionProgramsCreate(list%handle, &
+      int(index - 1, c_int64_t), c_axes, reduce, size_limit, programs%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_reduction_programs_create_int64
   ! Lists all programs of limited size that reduce over some axes. Not collective.
@@ -2732,9 +2764,11 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     integer(c_int) :: c_axes
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_reduction_programs_create', 'index', int(index, c_int64_t))
     c_axes = size(reduce)
-    tenon_code = TenonReductionProgramsCreate(list%handle, int(index - 1, c_int64_t), c_axes, reduce, &
-      size_limit, programs%handle)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonReductionProgramsCreate(list%handle, &
+      int(index - 1, c_int64_t), c_axes, reduce, size_limit, programs%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_reduction_programs_create_int32
   ! Returns the number of programs. Not collective.
@@ -2771,7 +2805,10 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     integer(c_int) :: c_steps
-    tenon_code = TenonReductionProgramsGetSize(programs%handle, int(index - 1, c_int64_t), c_steps)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_reduction_programs_get_size', 'index', int(index, c_int64_t))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonReductionProgramsGetSize(programs%handle, &
+      int(index - 1, c_int64_t), c_steps)
     if (tenon_code == TENON_SUCCESS) then
       steps = c_steps
     end if
@@ -2785,7 +2822,10 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     integer(c_int) :: c_steps
-    tenon_code = TenonReductionProgramsGetSize(programs%handle, int(index - 1, c_int64_t), c_steps)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_reduction_programs_get_size', 'index', int(index, c_int64_t))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonReductionProgramsGetSize(programs%handle, &
+      int(index - 1, c_int64_t), c_steps)
     if (tenon_code == TENON_SUCCESS) then
       steps = c_steps
     end if
@@ -2800,8 +2840,10 @@ contains
     integer(c_int) :: tenon_code
     integer(c_int64_t) :: c_needed
     character(kind=c_char), allocatable :: c_text(:)
-    tenon_code = TenonReductionProgramsGetText(programs%handle, int(index - 1, c_int64_t), c_text, &
-      0_c_int64_t, c_needed)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_reduction_programs_get_text', 'index', int(index, c_int64_t))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonReductionProgramsGetText(programs%handle, &
+      int(index - 1, c_int64_t), c_text, 0_c_int64_t, c_needed)
     if (tenon_code == TENON_SUCCESS) then
       allocate (c_text(c_needed))
       tenon_code = TenonReductionProgramsGetText(programs%handle, int(index - 1, c_int64_t), c_text, &
@@ -2819,8 +2861,10 @@ contains
     integer(c_int) :: tenon_code
     integer(c_int64_t) :: c_needed
     character(kind=c_char), allocatable :: c_text(:)
-    tenon_code = TenonReductionProgramsGetText(programs%handle, int(index - 1, c_int64_t), c_text, &
-      0_c_int64_t, c_needed)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_reduction_programs_get_text', 'index', int(index, c_int64_t))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonReductionProgramsGetText(programs%handle, &
+      int(index - 1, c_int64_t), c_text, 0_c_int64_t, c_needed)
     if (tenon_code == TENON_SUCCESS) then
       allocate (c_text(c_needed))
       tenon_code = TenonReductionProgramsGetText(programs%handle, int(index - 1, c_int64_t), c_text, &
@@ -2842,8 +2886,11 @@ contains
     integer(c_int) :: c_collective
     integer(c_int) :: c_groups
     integer(c_int) :: c_members
-    tenon_code = TenonReductionProgramsGetStep(programs%handle, int(index - 1, c_int64_t), step - 1, &
-      c_collective, c_groups, c_members)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_reduction_programs_get_step', 'index', int(index, c_int64_t))
+    call check_counted(tenon_code, 'tenon_reduction_programs_get_step', 'step', int(step, c_int64_t))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonReductionProgramsGetStep(programs%handle, &
+      int(index - 1, c_int64_t), step - 1, c_collective, c_groups, c_members)
     if (tenon_code == TENON_SUCCESS) then
       collective = c_collective
       groups = c_groups
@@ -2864,8 +2911,11 @@ contains
     integer(c_int) :: c_collective
     integer(c_int) :: c_groups
     integer(c_int) :: c_members
-    tenon_code = TenonReductionProgramsGetStep(programs%handle, int(index - 1, c_int64_t), step - 1, &
-      c_collective, c_groups, c_members)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_reduction_programs_get_step', 'index', int(index, c_int64_t))
+    call check_counted(tenon_code, 'tenon_reduction_programs_get_step', 'step', int(step, c_int64_t))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonReductionProgramsGetStep(programs%handle, &
+      int(index - 1, c_int64_t), step - 1, c_collective, c_groups, c_members)
     if (tenon_code == TENON_SUCCESS) then
       collective = c_collective
       groups = c_groups
@@ -2882,9 +2932,12 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     integer(c_int), allocatable :: c_devices(:)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_reduction_programs_get_groups', 'index', int(index, c_int64_t))
+    call check_counted(tenon_code, 'tenon_reduction_programs_get_groups', 'step', int(step, c_int64_t))
     allocate (c_devices(size(devices)))
-    tenon_code = TenonReductionProgramsGetGroups(programs%handle, int(index - 1, c_int64_t), step - 1, &
-      c_devices)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonReductionProgramsGetGroups(programs%handle, &
+      int(index - 1, c_int64_t), step - 1, c_devices)
     if (tenon_code == TENON_SUCCESS) then
       devices = c_devices
     end if
@@ -2899,9 +2952,12 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     integer(c_int), allocatable :: c_devices(:)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_reduction_programs_get_groups', 'index', int(index, c_int64_t))
+    call check_counted(tenon_code, 'tenon_reduction_programs_get_groups', 'step', int(step, c_int64_t))
     allocate (c_devices(size(devices)))
-    tenon_code = TenonReductionProgramsGetGroups(programs%handle, int(index - 1, c_int64_t), step - 1, &
-      c_devices)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonReductionProgramsGetGroups(programs%handle, &
+      int(index - 1, c_int64_t), step - 1, c_devices)
     if (tenon_code == TENON_SUCCESS) then
       devices = c_devices
     end if
@@ -3385,7 +3441,10 @@ contains
     type(tenon_dtensor), intent(out) :: parameter
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    tenon_code = TenonLayerGetParameter(layer%handle, index - 1, parameter%handle)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_layer_get_parameter', 'index', int(index, c_int64_t))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerGetParameter(layer%handle, index - 1, &
+      parameter%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_parameter
   ! Returns the gradient of the loss with respect to a parameter. Collective on the layer.
@@ -3395,7 +3454,10 @@ contains
     type(tenon_dtensor), intent(out) :: gradient
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    tenon_code = TenonLayerGetParameterGradient(layer%handle, index - 1, gradient%handle)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_layer_get_parameter_gradient', 'index', int(index, c_int64_t))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerGetParameterGradient(layer%handle, index - 1, &
+      gradient%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_parameter_gradient
   ! Returns the gradient of a parameter summed over the ranks. Collective on the layer.
@@ -3405,7 +3467,10 @@ contains
     type(tenon_dtensor), intent(out) :: gradient
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    tenon_code = TenonLayerGetReducedGradient(layer%handle, index - 1, gradient%handle)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_layer_get_reduced_gradient', 'index', int(index, c_int64_t))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerGetReducedGradient(layer%handle, index - 1, &
+      gradient%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_reduced_gradient
   ! Returns the tangent (direction) of a parameter. Local; call on all ranks.
@@ -3415,7 +3480,10 @@ contains
     type(tenon_dtensor), intent(out) :: tangent
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    tenon_code = TenonLayerGetParameterTangent(layer%handle, index - 1, tangent%handle)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_layer_get_parameter_tangent', 'index', int(index, c_int64_t))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerGetParameterTangent(layer%handle, index - 1, &
+      tangent%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_parameter_tangent
   ! Returns the number of state tensors, inner layers included. Not collective.
@@ -3438,7 +3506,9 @@ contains
     type(tenon_dtensor), intent(out) :: state
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    tenon_code = TenonLayerGetState(layer%handle, index - 1, state%handle)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_layer_get_state', 'index', int(index, c_int64_t))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerGetState(layer%handle, index - 1, state%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_state
   ! Switches between training and inference mode. Local; call on all ranks.
@@ -3722,7 +3792,10 @@ contains
     type(tenon_dtensor), intent(out) :: dx
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    tenon_code = TenonLayerCreateInputCotangentAt(layer%handle, input - 1, dx%handle)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_layer_create_input_cotangent_at', 'input', int(input, c_int64_t))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerCreateInputCotangentAt(layer%handle, input - 1, &
+      dx%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_create_input_cotangent_at
   ! Evaluates a layer with several inputs. Collective on the layer.
@@ -3783,7 +3856,10 @@ contains
     integer(c_int) :: tenon_code
     integer(c_int64_t) :: c_needed
     character(kind=c_char), allocatable :: c_name(:)
-    tenon_code = TenonLayerGetInputName(layer%handle, input - 1, c_name, 0_c_int64_t, c_needed)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_layer_get_input_name', 'input', int(input, c_int64_t))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerGetInputName(layer%handle, input - 1, c_name, &
+      0_c_int64_t, c_needed)
     if (tenon_code == TENON_SUCCESS) then
       allocate (c_name(c_needed))
       tenon_code = TenonLayerGetInputName(layer%handle, input - 1, c_name, int(c_needed, c_int64_t), c_needed)
@@ -3813,7 +3889,10 @@ contains
     integer(c_int) :: tenon_code
     integer(c_int64_t) :: c_needed
     character(kind=c_char), allocatable :: c_name(:)
-    tenon_code = TenonLayerGetOutputName(layer%handle, output - 1, c_name, 0_c_int64_t, c_needed)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_layer_get_output_name', 'output', int(output, c_int64_t))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerGetOutputName(layer%handle, output - 1, c_name, &
+      0_c_int64_t, c_needed)
     if (tenon_code == TENON_SUCCESS) then
       allocate (c_name(c_needed))
       tenon_code = TenonLayerGetOutputName(layer%handle, output - 1, c_name, int(c_needed, c_int64_t), &
@@ -3829,7 +3908,10 @@ contains
     type(tenon_layout), intent(out) :: layout
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    tenon_code = TenonLayerGetOutputLayoutAt(layer%handle, output - 1, layout%handle)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_layer_get_output_layout_at', 'output', int(output, c_int64_t))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerGetOutputLayoutAt(layer%handle, output - 1, &
+      layout%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_output_layout_at
   ! Creates a tensor for one of several outputs. Collective on the layer.
@@ -3839,7 +3921,9 @@ contains
     type(tenon_dtensor), intent(out) :: y
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    tenon_code = TenonLayerCreateOutputAt(layer%handle, output - 1, y%handle)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_layer_create_output_at', 'output', int(output, c_int64_t))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerCreateOutputAt(layer%handle, output - 1, y%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_create_output_at
   ! Creates a tensor for the cotangent of one of several outputs. Collective on the layer.
@@ -3849,7 +3933,10 @@ contains
     type(tenon_dtensor), intent(out) :: dy
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    tenon_code = TenonLayerCreateOutputCotangentAt(layer%handle, output - 1, dy%handle)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_layer_create_output_cotangent_at', 'output', int(output, c_int64_t))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerCreateOutputCotangentAt(layer%handle, output - 1, &
+      dy%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_create_output_cotangent_at
   ! Evaluates a layer with several inputs and outputs. Collective on the layer.
@@ -3996,7 +4083,9 @@ contains
     type(tenon_layer), intent(out) :: child
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    tenon_code = TenonLayerGetChildAt(layer%handle, index - 1, child%handle)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_layer_get_child_at', 'index', int(index, c_int64_t))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerGetChildAt(layer%handle, index - 1, child%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_child_at
   ! Returns a parameter by its path, as TenonLayerGetParameter(). Local; call on all ranks.
@@ -4301,6 +4390,7 @@ contains
     integer(c_int) :: c_extent
     integer(c_int), allocatable :: c_high(:)
     tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_layer_set_channel_boundary', 'channel', int(channel, c_int64_t))
     call spatial_dimensions(layer%handle, tenon_code, c_extent)
     call check_length(tenon_code, 'tenon_layer_set_channel_boundary', 'low', size(low), c_extent)
     if (present(high)) call check_length(tenon_code, 'tenon_layer_set_channel_boundary', 'high', size(high), &
@@ -4321,6 +4411,7 @@ contains
     integer(c_int) :: c_extent
     integer(c_int), allocatable :: c_high(:)
     tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_layer_set_channel_boundary', 'channel', int(channel, c_int64_t))
     call spatial_dimensions(layer%handle, tenon_code, c_extent)
     call check_length(tenon_code, 'tenon_layer_set_channel_boundary', 'low', size(low), c_extent)
     if (present(high)) call check_length(tenon_code, 'tenon_layer_set_channel_boundary', 'high', size(high), &
@@ -5726,8 +5817,10 @@ contains
     integer(c_int), intent(in) :: rule
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    tenon_code = TenonMachineAddLink(machine%handle, trim(name)//c_null_char, level - 1, &
-      int(units, c_int64_t), bandwidth, latency, rule)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_machine_add_link', 'level', int(level, c_int64_t))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonMachineAddLink(machine%handle, &
+      trim(name)//c_null_char, level - 1, int(units, c_int64_t), bandwidth, latency, rule)
     call finish(tenon_code, ierr)
   end subroutine tenon_machine_add_link_int64
   ! Adds a link to the machine. Not collective.
@@ -5741,8 +5834,10 @@ contains
     integer(c_int), intent(in) :: rule
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    tenon_code = TenonMachineAddLink(machine%handle, trim(name)//c_null_char, level - 1, &
-      int(units, c_int64_t), bandwidth, latency, rule)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_machine_add_link', 'level', int(level, c_int64_t))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonMachineAddLink(machine%handle, &
+      trim(name)//c_null_char, level - 1, int(units, c_int64_t), bandwidth, latency, rule)
     call finish(tenon_code, ierr)
   end subroutine tenon_machine_add_link_int32
   ! Returns the numbers of levels, links and devices. Not collective.
@@ -5775,7 +5870,10 @@ contains
     integer(c_int64_t) :: c_needed
     character(kind=c_char), allocatable :: c_name(:)
     integer(c_int64_t) :: c_size
-    tenon_code = TenonMachineGetLevel(machine%handle, level - 1, c_name, 0_c_int64_t, c_needed, c_size)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_machine_get_level', 'level', int(level, c_int64_t))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonMachineGetLevel(machine%handle, level - 1, c_name, &
+      0_c_int64_t, c_needed, c_size)
     if (tenon_code == TENON_SUCCESS) then
       allocate (c_name(c_needed))
       tenon_code = TenonMachineGetLevel(machine%handle, level - 1, c_name, int(c_needed, c_int64_t), &
@@ -5804,8 +5902,10 @@ contains
     integer(c_int64_t) :: c_units
     real(c_double) :: c_bandwidth
     real(c_double) :: c_latency
-    tenon_code = TenonMachineGetLink(machine%handle, link - 1, c_name, 0_c_int64_t, c_needed, c_level, &
-      c_units, c_bandwidth, c_latency)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_machine_get_link', 'link', int(link, c_int64_t))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonMachineGetLink(machine%handle, link - 1, c_name, &
+      0_c_int64_t, c_needed, c_level, c_units, c_bandwidth, c_latency)
     if (tenon_code == TENON_SUCCESS) then
       allocate (c_name(c_needed))
       tenon_code = TenonMachineGetLink(machine%handle, link - 1, c_name, int(c_needed, c_int64_t), c_needed, &
@@ -9579,7 +9679,10 @@ contains
     integer(c_int) :: tenon_code
     integer(c_int64_t) :: c_needed
     character(kind=c_char), allocatable :: c_text(:)
-    tenon_code = TenonOptionsGetDeclaredText(index - 1, which, c_text, 0_c_int64_t, c_needed)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_options_get_declared_text', 'index', int(index, c_int64_t))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonOptionsGetDeclaredText(index - 1, which, c_text, &
+      0_c_int64_t, c_needed)
     if (tenon_code == TENON_SUCCESS) then
       allocate (c_text(c_needed))
       tenon_code = TenonOptionsGetDeclaredText(index - 1, which, c_text, int(c_needed, c_int64_t), c_needed)
@@ -9832,7 +9935,9 @@ contains
     type(tenon_layout), intent(in) :: layout
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetInputAt(plan%handle, input - 1, layout%handle)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_plan_set_input_at', 'input', int(input, c_int64_t))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonPlanSetInputAt(plan%handle, input - 1, layout%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_plan_set_input_at
   ! Sets the layout of the output, which the plan does not choose then. Local; call on all ranks.
@@ -9923,7 +10028,10 @@ contains
     integer(c_int) :: tenon_code
     integer(c_int64_t) :: c_needed
     character(kind=c_char), allocatable :: c_name(:)
-    tenon_code = TenonPlanGetLayerName(plan%handle, int(index - 1, c_int64_t), c_name, 0_c_int64_t, c_needed)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_plan_get_layer_name', 'index', int(index, c_int64_t))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonPlanGetLayerName(plan%handle, &
+      int(index - 1, c_int64_t), c_name, 0_c_int64_t, c_needed)
     if (tenon_code == TENON_SUCCESS) then
       allocate (c_name(c_needed))
       tenon_code = TenonPlanGetLayerName(plan%handle, int(index - 1, c_int64_t), c_name, &
@@ -9941,7 +10049,10 @@ contains
     integer(c_int) :: tenon_code
     integer(c_int64_t) :: c_needed
     character(kind=c_char), allocatable :: c_name(:)
-    tenon_code = TenonPlanGetLayerName(plan%handle, int(index - 1, c_int64_t), c_name, 0_c_int64_t, c_needed)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_plan_get_layer_name', 'index', int(index, c_int64_t))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonPlanGetLayerName(plan%handle, &
+      int(index - 1, c_int64_t), c_name, 0_c_int64_t, c_needed)
     if (tenon_code == TENON_SUCCESS) then
       allocate (c_name(c_needed))
       tenon_code = TenonPlanGetLayerName(plan%handle, int(index - 1, c_int64_t), c_name, &
@@ -10032,7 +10143,10 @@ contains
     type(tenon_layout), intent(out) :: layout
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    tenon_code = TenonPlanGetInputLayoutAt(plan%handle, input - 1, layout%handle)
+    tenon_code = TENON_SUCCESS
+    call check_counted(tenon_code, 'tenon_plan_get_input_layout_at', 'input', int(input, c_int64_t))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonPlanGetInputLayoutAt(plan%handle, input - 1, &
+      layout%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_plan_get_input_layout_at
   ! Evaluates the network. Collective on the network; see TenonLayerApply().

@@ -272,6 +272,8 @@ private:
   void checkStream(const DTensor& tensor, const char* role) const;
   void checkArgument(const DTensor& tensor, const Layout& layout, const char* role,
                      const char* remedy = "") const;
+  void checkRead(const DTensor& tensor, const Layout& layout, const char* role,
+                 const char* remedy = "") const;
   Entry makeEntry(const Layouts& inputs, Role role);
   std::vector<Kept> framesOf(Entry& entry);
   void checkWritten(const Entry& entry, Inputs x, Outputs y, const char* role) const;

@@ -70,6 +70,12 @@ void Layer::checkArgument(const DTensor& tensor, const Layout& layout, const cha
   checkStream(tensor, role);
 }
 
+void Layer::checkRead(const DTensor& tensor, const Layout& layout, const char* role,
+                      const char* remedy) const {
+  checkArgument(tensor, layout, role, remedy);
+  tensor.checkGathered();
+}
+
 void Layer::apply(Inputs x, Outputs y) {
   static const int event = logEvent("LayerApply");
   const LogScope scope(event);
@@ -77,7 +83,7 @@ void Layer::apply(Inputs x, Outputs y) {
   const AtWork atWork(atWork_);
   Entry& entry = entryOf(x);
   for (std::size_t i = 0; i < x.size(); ++i)
-    checkArgument(*x[i], entry.setup->inputs()[i], "input");
+    checkRead(*x[i], entry.setup->inputs()[i], "input");
   checkWritten(entry, x, y, "output");
   if (checksGhosts_)
     checkGhosts(x);
@@ -136,7 +142,7 @@ void Layer::applyTangent(Inputs dx, Outputs dy) {
   checkCount(dx.size(), entry->setup->inputs().size());
   for (std::size_t i = 0; i < dx.size(); ++i)
     if (dx[i])
-      checkArgument(*dx[i], entry->setup->inputs()[i], "tangent of the input");
+      checkRead(*dx[i], entry->setup->inputs()[i], "tangent of the input");
   checkWritten(*entry, dx, dy, "tangent of the output");
   const Inputs inputs = entry->tangents.enter(*this, dx);
   const Outputs outputs = entry->tangents.prepare(*this, dy);
@@ -153,8 +159,8 @@ void Layer::applyAdjoint(OutputCotangents dy, InputCotangents dx) {
   checkCount(dy.size(), entry->setup->outputs().size(), "output");
   for (std::size_t i = 0; i < dy.size(); ++i)
     if (dy[i])
-      checkArgument(*dy[i], entry->setup->outputDuals()[i], "cotangent of the output",
-                    "create it with TenonLayerCreateOutputCotangent()");
+      checkRead(*dy[i], entry->setup->outputDuals()[i], "cotangent of the output",
+                "create it with TenonLayerCreateOutputCotangent()");
   checkCount(dx.size(), entry->setup->inputs().size());
   for (std::size_t i = 0; i < dx.size(); ++i) {
     if (dx[i])

@@ -135,6 +135,7 @@ void OptionDatabase::clear() {
   std::lock_guard lock(mutex_);
   entries_.clear();
   asked_.clear();
+  readers_.clear();
 }
 
 void OptionDatabase::commit(const std::vector<OptionValue>& values) {
@@ -271,6 +272,29 @@ std::string OptionDatabase::nearestAsked(std::string_view key) const {
                     [&](const auto* one) { return one->name == asked.second; }))
       candidates.push_back(asked.first);
   return nearest(key, candidates);
+}
+
+void OptionDatabase::noteReader(const std::string& name, const std::string& title,
+                                const std::string& prefix) const {
+  std::lock_guard lock(mutex_);
+  readers_[name] = {title, prefix};
+}
+
+std::string OptionDatabase::adviceOn(std::string_view key) const {
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& [name, reader] : readers_)
+      if (const std::string prefix = name + "_"; key.starts_with(keyOf(prefix, "")))
+        return reader.prefix.empty()
+                   ? fmt::format("{} has no options prefix, which its name is not; set one by "
+                                 "TenonObjectSetOptionsPrefix(object, \"{}\")",
+                                 reader.title, prefix)
+                   : fmt::format("the options of {} begin with {}", reader.title,
+                                 keyOf(reader.prefix, ""));
+  }
+  const std::string meant = nearestAsked(key);
+  return meant.empty() ? "no object reads its options under such a name"
+                       : fmt::format("did you mean {}?", meant);
 }
 
 std::vector<OptionValue> OptionDatabase::values() const {

@@ -68,6 +68,12 @@ public:
   // What was probably meant by an unused key: the nearest of the keys that were looked up and whose
   // name the key can have; "" if there is none.
   std::string nearestAsked(std::string_view key) const;
+  // An object that reads its options under a prefix other than its name, which a user may take for one.
+  void noteReader(const std::string& name, const std::string& title,
+                  const std::string& prefix) const;
+  // What to do about an unused key, as the end of a sentence: it has an object's name where a prefix belongs, or
+  // another key was probably meant.
+  std::string adviceOn(std::string_view key) const;
   // All values, by key.
   std::vector<OptionValue> values() const;
   // Each option whose name, owner or help contains the word: usage, help, default, values, sources.
@@ -86,6 +92,10 @@ private:
   mutable std::mutex mutex_;
   std::map<std::string, Entry, std::less<>> entries_;
   mutable std::map<std::string, std::string> asked_; // keys looked up, and their names
+  struct Reader {
+    std::string title, prefix;
+  };
+  mutable std::map<std::string, Reader> readers_; // by name
 };
 
 // The database of the process.

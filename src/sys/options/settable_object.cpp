@@ -29,6 +29,8 @@ void SettableObject::setText(std::string_view name, std::string_view text) {
 
 void SettableObject::setFromOptions() {
   checkChange("TenonObjectSetFromOptions()");
+  if (!name().empty() && prefix() != name() + "_")
+    options().noteReader(name(), title(), prefix());
   Settings after = settings();
   const Settings::Names names = after.readOptions(prefix(), owner());
   if (names.empty())
