@@ -131,7 +131,10 @@ TEST_F(SolverArrays, OfOneChannelEachAreGatheredAndScattered) {
   for (TenonInt c = 0; c < kChannels; ++c)
     to[c] = &result[c].at(0, 0, 0);
   expectSuccess(TenonDTensorPlaceArrays(y_, 0, kChannels, to, whole.strides, ghosts_, ghosts_, 0));
-  expectCode(TENON_ERR_STATE, TenonLinearOpApply(halo_, x_, y_), {"TenonDTensorGatherArrays()"});
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (ranks == 1) // on several an error of Apply ends the program
+    expectCode(TENON_ERR_STATE, TenonLinearOpApply(halo_, x_, y_), {"TenonDTensorGatherArrays()"});
   expectSuccess(TenonDTensorGatherArrays(x_));
   expectSuccess(TenonLinearOpApply(halo_, x_, y_));
   for (const Field& field : result)
