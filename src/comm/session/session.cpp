@@ -27,8 +27,10 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <exception>
+#include <thread>
 
 namespace tenon {
 
@@ -293,8 +295,10 @@ void close() {
     std::rethrow_exception(failure);
 }
 
-// MPI_Abort of MPICH 4.2 returns; the launcher ends the program some time later.
+// The launcher of MPICH 4.2 drops what ranks have printed just before, and MPI_Abort returns there: the
+// launcher ends the processes some time later.
 [[noreturn]] void endAllRanks(TenonErrorCode code) noexcept {
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
   MPI_Abort(MPI_COMM_WORLD, code);
   exitProcess(code);
 }
