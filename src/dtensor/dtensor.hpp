@@ -152,8 +152,8 @@ private:
   bool placedEmpty_ = false;
   bool isCallers_ = false; // the placed memory, or that of arrays_, is the user's
   std::optional<ArrayList> arrays_;
-  std::uint64_t ungatheredState_ =
-      0; // the state in which arrays_ wait for their first gather; 0: none
+  // The state in which arrays_ wait for their first gather; 0: none.
+  std::uint64_t ungatheredState_ = 0;
   bool readOnly_ = false;
   int readers_ = 0;
   bool writer_ = false;
