@@ -228,14 +228,19 @@ void Communicator::freeAll() {
 
 void Communicator::free() noexcept {
   constexpr const char* kWhyNot = "it is freed"; // so short that nothing is allocated
-  splits_.clear();
+  // A communicator that is out of step is kept: messages that nobody has received would reach the
+  // next communicator to which MPI gives its number, or end the program here, as in MPICH 4.2. So are
+  // those made of it, whose messages within collective calls no probe finds.
+  const bool isKept = comm_ != MPI_COMM_NULL && mpiRuns() && (outOfStep_ || hasMessages(comm_));
+  if (isKept)
+    splits_.leaveAll();
+  else
+    splits_.clear();
   deviceShared_ = {.reason = kWhyNot};
   if (shared_.arena)
     shared_.arena->close();
   shared_ = {.arena = nullptr, .reason = kWhyNot};
-  // A communicator that is out of step is kept: messages that nobody has received would reach the
-  // next communicator to which MPI gives its number, or end the program here, as in MPICH 4.2.
-  if (comm_ != MPI_COMM_NULL && mpiRuns() && !outOfStep_ && !hasMessages(comm_))
+  if (comm_ != MPI_COMM_NULL && mpiRuns() && !isKept)
     MPI_Comm_free(&comm_);
   comm_ = MPI_COMM_NULL;
 }

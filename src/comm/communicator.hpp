@@ -55,6 +55,8 @@ public:
   MPI_Comm mpi() const noexcept { return comm_; }
   // Takes over the communicator, which is MPI_COMM_NULL on ranks that do not belong to it.
   void take(MPI_Comm comm) noexcept { comm_ = comm; }
+  // Leaves the communicator to MPI's end.
+  void leave() noexcept { comm_ = MPI_COMM_NULL; }
 
   // Lists for a call of MPI, to be given back when it is complete: so all who use the communicator
   // have as many as there are calls in flight.
@@ -117,6 +119,12 @@ public:
     return kept_.back().second;
   }
   void clear() noexcept { kept_.clear(); }
+  // Clears it without freeing the communicators.
+  void leaveAll() noexcept {
+    for (const auto& [name, communicator] : kept_)
+      communicator->leave();
+    clear();
+  }
 
 private:
   Entries kept_;

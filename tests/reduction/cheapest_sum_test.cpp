@@ -7,6 +7,7 @@
 #include "reduction/reduction_groups.hpp"
 #include "reduction/reduction_step.hpp"
 #include "reduction/synthesis.hpp"
+#include "support/draws.hpp"
 
 #include <gtest/gtest.h>
 
@@ -98,7 +99,7 @@ DrawnSum drawnSum(std::mt19937& random) {
 
 TEST(CheapestSum, IsPricedAsWhatItsSchedulesMove) {
   std::mt19937 random(38);
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; i < test::drawsAlone(2000); ++i) {
     const DrawnSum sum = drawnSum(random);
     const SumGoal goal = std::array{SumGoal::All, SumGoal::Share, SumGoal::First}[i % 3];
     const double bytes = 8.0 * double(sum.elements);
