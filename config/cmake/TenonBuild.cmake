@@ -235,14 +235,15 @@ function(tenon_find_standin test)
 endfunction()
 
 # More ranks than cores must yield, as root too, with one compute thread each. Open MPI does so when
-# told; MPICH needs tests/support/yield_in_ucx.c. The time limit is one for hangs.
+# told; MPICH needs tests/support/yield_in_ucx.c. Open MPI would take 0.2 s of each start, more than most
+# tests, to choose its way to send. The time limit is one for hangs.
 function(tenon_test_environment name)
   math(EXPR limit "600 * ${TENON_TEST_PATIENCE}")
   set_tests_properties(${name} PROPERTIES TIMEOUT ${limit})
   set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
-    OMPI_MCA_btl_base_warn_component_unused=0
+    OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_pml=ob1
     OMPI_MCA_hwloc_base_binding_policy=none OMP_NUM_THREADS=1)
   if(TARGET tenon_test_preload)
     set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT
