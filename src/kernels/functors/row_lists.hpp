@@ -7,6 +7,7 @@
 #include "kernels/base/independent.hpp"
 #include "kernels/functors/elementary.hpp"
 #include "kernels/walks/element_offsets.hpp"
+#include "kernels/walks/stream.hpp"
 #include "sys/device_code.hpp"
 #include "sys/types.hpp"
 
@@ -51,6 +52,7 @@ struct CombineRows {
   bool adds;
   T* y;
   Index stepY;
+  bool streams = false; // to y, past the caches: see canStream()
 
   template <int N>
   TENON_DEVICE void block(Index row, Index column) const {
@@ -76,9 +78,18 @@ struct CombineRows {
       for (int c = 0; c < N; ++c)
         sum[c] += weight * from[c];
     }
+#if !defined(__CUDACC__)
+    if (streams && N * sizeof(T) >= kLine)
+      return streamLines(sum, to, N);
+#endif
     TENON_ROLLED_LOOP
     for (int c = 0; c < N; ++c)
       to[c] = sum[c];
+  }
+  // After the last row of a thread.
+  void end() const {
+    if (streams)
+      endStream();
   }
 };
 

@@ -113,6 +113,8 @@ void eachRow(KernelContext& context, Index rows, Index inner, Index cost, const 
         column = blocksOf<4>(f, from, to, column, inner);
         blocksOf<1>(f, from, to, column, inner);
       }
+      if constexpr (requires { f.end(); })
+        f.end();
     });
   });
 }
@@ -126,8 +128,12 @@ Index rowCost(const RowLists& lists, Index inner) {
 template <class T>
 void combineRows(KernelContext& context, const RowLists& lists, Index inner, const T* x,
                  Index stepX, bool adds, T* y, Index stepY) {
+  const auto bytes = [](Index count) { return static_cast<std::size_t>(count) * sizeof(T); };
+  const bool streams =
+      !adds && !isOnDevice(context) &&
+      canStream(y, bytes(inner), bytes(stepY), static_cast<std::size_t>(lists.rows));
   eachRow(context, lists.rows, inner, rowCost(lists, inner),
-          functors::CombineRows<T>{listedOf(lists), x, stepX, adds, y, stepY});
+          functors::CombineRows<T>{listedOf(lists), x, stepX, adds, y, stepY, streams});
 }
 
 template <class T>
