@@ -61,9 +61,10 @@ const T* ifAny(const std::vector<T>& list) {
 }
 
 functors::ListedRows listedOf(const RowLists& lists) {
+  const Index last = lists.entries() - 1;
   if (const auto& there = lists.onDevice)
-    return {there->first.data(), there->index.data(), there->weights.data(), nullptr};
-  return {ifAny(lists.first), lists.index.data(), ifAny(lists.weights), ifAny(lists.to)};
+    return {there->first.data(), there->index.data(), there->weights.data(), nullptr, last};
+  return {ifAny(lists.first), lists.index.data(), ifAny(lists.weights), ifAny(lists.to), last};
 }
 
 // From the list `begin` on. Lists that begin somewhere find their entries by that.
@@ -75,6 +76,7 @@ functors::ListedRows listedFrom(const RowLists& lists, Index begin) {
     listed.first += begin;
   } else {
     listed.index += begin;
+    listed.last -= begin;
     if (listed.weights)
       listed.weights += begin;
   }
