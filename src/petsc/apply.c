@@ -57,19 +57,52 @@ static PetscErrorCode CreateTensor(DM dm, Role role, TenonDTensor* x) {
   PetscFunctionReturn(0);
 }
 
-/* The tensor of a grid for a part, or, without a grid, a new one of the layer. */
-static PetscErrorCode GetTensor(TenonLayer layer, DM dm, Role role, TenonDTensor* x) {
-  Tensors* tensors;
+/* A new one in the layer's own layout. */
+static PetscErrorCode CreateTensorOfLayer(TenonLayer layer, Role role, TenonDTensor* x) {
+  TenonDTensor cotangent = NULL;
+  TenonLayout dual = NULL, layout = NULL;
+  TenonErrorCode result;
 
   PetscFunctionBegin;
-  if (!dm) {
-    PetscCheck(role == kOutput || role == kOutputCotangent, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL,
-               "the grid of the input is NULL");
+  if (role == kOutput || role == kOutputCotangent) {
     TenonPetscCall(
         (role == kOutput ? TenonLayerCreateOutput : TenonLayerCreateOutputCotangent)(layer, x));
     PetscFunctionReturn(0);
   }
-  NEED_OBJECT(dm, DM_CLASSID);
+  TenonPetscCall(TenonLayerCreateInputCotangent(layer, &cotangent));
+  if (role == kInputCotangent) {
+    *x = cotangent;
+    PetscFunctionReturn(0);
+  }
+  result = TenonDTensorGetLayout(cotangent, &dual);
+  if (result == TENON_SUCCESS)
+    result = TenonLayoutGetDual(dual, &layout);
+  if (result == TENON_SUCCESS)
+    result = TenonDTensorCreate(layout, TENON_PETSC_SCALAR, x);
+  TenonPetscCall(TenonLayoutDestroy(&layout));
+  TenonPetscCall(TenonLayoutDestroy(&dual));
+  TenonPetscCall(TenonDTensorDestroy(&cotangent));
+  TenonPetscCall(result);
+  PetscFunctionReturn(0);
+}
+
+/* The tensor of a grid for a part; of a mesh, and without a grid, a new one, since only the layer knows the layout. */
+static PetscErrorCode GetTensor(TenonLayer layer, DM dm, Role role, TenonDTensor* x) {
+  PetscBool isMesh = PETSC_FALSE;
+  Tensors* tensors;
+
+  PetscFunctionBegin;
+  if (dm) {
+    NEED_OBJECT(dm, DM_CLASSID);
+    PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMPLEX, &isMesh));
+  } else {
+    PetscCheck(role == kOutput || role == kOutputCotangent, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL,
+               "the grid of the input is NULL");
+  }
+  if (!dm || isMesh) {
+    PetscCall(CreateTensorOfLayer(layer, role, x));
+    PetscFunctionReturn(0);
+  }
   PetscCall(TensorsOf(dm, &tensors));
   if (!tensors->of[role])
     PetscCall(CreateTensor(dm, role, &tensors->of[role]));

@@ -25,6 +25,11 @@ static TenonInt IdOf(const Stratum* s, PetscInt point) {
   return number < 0 ? -(number + 1) : number;
 }
 
+/* Finite volumes have cells beyond the boundary, which no global vector has and which are not of the list. */
+static PetscBool IsListed(const Stratum* s, PetscInt point) {
+  return point >= s->begin && point < s->end ? PETSC_TRUE : PETSC_FALSE;
+}
+
 static PetscBool IsOwned(const Stratum* s, PetscInt point) {
   return s->numbers[point - s->chart[0]] >= 0 ? PETSC_TRUE : PETSC_FALSE;
 }
@@ -52,7 +57,7 @@ static PetscErrorCode ListPoints(Stratum* s, PetscInt more) {
 
 static PetscErrorCode OpenStratum(DM dm, PetscInt height, Stratum* s) {
   PetscBool isPlex;
-  PetscInt depth;
+  PetscInt depth, beyond;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(s, sizeof *s));
@@ -66,6 +71,9 @@ static PetscErrorCode OpenStratum(DM dm, PetscInt height, Stratum* s) {
              "height is %d, but the points of the mesh have heights from 0, cells, to %d, vertices",
              (int)height, (int)depth);
   PetscCall(DMPlexGetHeightStratum(dm, height, &s->begin, &s->end));
+  PetscCall(DMPlexGetGhostCellStratum(dm, &beyond, NULL));
+  if (height == 0 && beyond >= 0)
+    s->end = PetscMax(s->begin, beyond);
   PetscCall(DMPlexGetChart(dm, &s->chart[0], &s->chart[1]));
   PetscCall(DMPlexCreatePointNumbering(dm, &s->numbering));
   PetscCall(ISGetIndices(s->numbering, &s->numbers));
@@ -125,7 +133,8 @@ static PetscErrorCode AddEdgesAt(const Stratum* s, PetscBool bySupport, PetscBoo
   PetscCall(PointsAt(s, bySupport, through, &count, &points));
   for (i = 0; i < count; ++i)
     for (j = 0; j < count; ++j) {
-      if (i == j || (withTargets && !IsOwned(s, points[i])))
+      if (i == j || !IsListed(s, points[i]) || !IsListed(s, points[j]) ||
+          (withTargets && !IsOwned(s, points[i])))
         continue;
       first = second = 0;
       for (k = 0; k < count; ++k) {
@@ -152,7 +161,7 @@ static PetscErrorCode FindBehind(const Stratum* s, const PetscInt through[2], Pe
   for (t = through[0]; t < through[1]; ++t) {
     PetscCall(PointsAt(s, PETSC_TRUE, t, &count, &cells));
     for (k = 0; k < count; ++k)
-      if (IsOwned(s, cells[k]))
+      if (IsListed(s, cells[k]) && IsOwned(s, cells[k]))
         own[t - s->chart[0]] = (PetscInt)IdOf(s, cells[k]);
   }
   PetscCall(DMGetPointSF(s->dm, &sf));

@@ -3,9 +3,10 @@
 // the ranks, rows of float64:
 //
 //   fill, add      the operator of an index map and its adjoint in place, beside PetscSF
-//   gather, sum    rows of nodes to edges and rows of edges to nodes, beside a copy of as many bytes; of arrays that no
-//                  cache holds, as in STREAM
-//   step           message passing, forward and with its adjoint, beside its two networks for as many rows
+//   gather, sum    rows of nodes to edges and rows of edges to nodes, beside a copy that reads and writes as many bytes as
+//                  they do at least, indices included; of arrays that no cache holds, as in STREAM
+//   step           message passing, forward and with its adjoint, beside its two networks for as many rows; and four steps
+//                  whose edges are carried on
 //   tiles          a convolution on the tiles of a box, which links join, beside the convolution on the box cut in bands
 //
 //   mpiexec -n 2 tests/bench/mesh
@@ -229,22 +230,24 @@ void measureRows(MPI_Comm comm, const Torus& torus, const Mesh& mesh, TenonInt c
     require(TenonLayerSetEdges(*layer, "", mesh.edges));
   gather.setUp({plain});
   sum.setUp({edges});
-  // A copy reads and writes as many bytes; of a sum half of what it reads and writes.
-  const std::size_t onEdges = std::size_t(torus.edges() * columns),
-                    onNodes = std::size_t(torus.owned * columns);
-  Values from(onEdges + onNodes, 1), to(onEdges + onNodes, 2);
+  // Rows of nodes and of edges once each, and an index for each edge; a sum also reads where a node's edges begin. A copy
+  // moves a byte twice.
+  const std::size_t gathered =
+                        std::size_t((torus.edges() + torus.owned) * columns + torus.edges()) / 2,
+                    summed = gathered + std::size_t(torus.owned) / 2;
+  Values from(summed, 1), to(summed, 2);
   const auto copyOf = [&](std::size_t count) {
     return [&, count] { std::memcpy(to.data(), from.data(), count * sizeof(double)); };
   };
   Race race(comm, fmt::format("rows {} x {}", torus.name(), columns), 5);
   race.add("gather", [&] { gather.forward(); });
-  race.add("copy of the edges", copyOf(onEdges));
+  race.add("copy for gather", copyOf(gathered));
   race.add("sum", [&] { sum.forward(); });
-  race.add("copy of half of both", copyOf((onEdges + onNodes) / 2));
+  race.add("copy for sum", copyOf(summed));
   race.time();
   const auto target = columns >= 8 ? std::optional(kRows) : std::nullopt;
-  race.print("gather", "library", "copy of the edges", target);
-  race.print("sum", "library", "copy of half of both", target);
+  race.print("gather", "library", "copy for gather", target);
+  race.print("sum", "library", "copy for sum", target);
 }
 
 LayerHandle network(MPI_Comm comm, const std::vector<TenonInt>& widths) {
@@ -278,6 +281,62 @@ void measureStep(MPI_Comm comm, const Torus& torus, const Mesh& mesh, TenonInt c
     });
     race.time();
     race.print("step", "library", "networks", kStep);
+  }
+}
+
+constexpr int kSteps = 4;
+
+// y = x + g(x, sum of e), where e = e + f(x at both ends, e) is carried on from step to step.
+LayerHandle carrying(MPI_Comm comm, TenonInt c) {
+  LayerHandle graph;
+  const auto set = [](const LayerHandle& layer, const char* name, TenonInt value) {
+    require(TenonObjectSetIntegers(TenonObject(TenonLayer(layer)), name, 1, &value));
+  };
+  require(TenonLayerCreateGraph(comm, graph.out()));
+  set(graph, "input_count", 2);
+  const auto add = [&](const LayerHandle& layer, const std::vector<int>& reads) {
+    int node = 0;
+    require(
+        TenonLayerGraphAddNode(graph, layer, static_cast<int>(reads.size()), reads.data(), &node));
+    return node;
+  };
+  const auto typed = [&](const char* type) {
+    LayerHandle layer;
+    require(TenonLayerCreateType(comm, type, layer.out()));
+    return layer;
+  };
+  int x = -1, e = -2;
+  for (int step = 0; step < kSteps; ++step) {
+    e = add(typed("add"), {e, add(network(comm, {3 * c, 16, c}), {add(typed("gather"), {x, e})})});
+    const LayerHandle beside = typed("concatenate");
+    set(beside, "dim", 1);
+    const int joined = add(beside, {x, add(typed("segmentsum"), {e})});
+    x = add(typed("add"), {x, add(network(comm, {2 * c, 16, c}), {joined})});
+  }
+  return graph;
+}
+
+void measureSteps(MPI_Comm comm, const Torus& torus, const Mesh& mesh, TenonInt c) {
+  const LayoutHandle plain = mesh.layouts(c).first, joined = mesh.layouts(2 * c).first;
+  Step steps, edge, node;
+  steps.layer = carrying(comm, c);
+  require(TenonLayerSetEdges(steps.layer, "", mesh.edges));
+  steps.setUp({plain, mesh.ofEdges(c)});
+  edge.layer = network(comm, {3 * c, 16, c});
+  edge.setUp({mesh.ofEdges(3 * c)});
+  node.layer = network(comm, {2 * c, 16, c});
+  node.setUp({joined});
+  for (const bool adjoint : {false, true}) {
+    Race race(comm, fmt::format("{} steps {} x {}{}", kSteps, torus.name(), c,
+                                adjoint ? ", with adjoint" : ""));
+    race.add("steps", [&] { adjoint ? steps.both() : steps.forward(); });
+    race.add("networks", [&] {
+      for (int step = 0; step < kSteps; ++step)
+        for (Step* one : {&edge, &node})
+          adjoint ? one->both() : one->forward();
+    });
+    race.time();
+    race.print("steps", "library", "networks", kStep);
   }
 }
 
@@ -355,8 +414,10 @@ void run() {
     const Mesh mesh(MPI_COMM_WORLD, torus);
     for (const TenonInt columns : {1, 8, 32})
       measureFill(MPI_COMM_WORLD, torus, mesh, columns);
-    for (const TenonInt columns : {8, 32})
+    for (const TenonInt columns : {8, 32}) {
       measureStep(MPI_COMM_WORLD, torus, mesh, columns);
+      measureSteps(MPI_COMM_WORLD, torus, mesh, columns);
+    }
   }
   for (const bool scattered : {false, true})
     for (const TenonInt extent : {8, 32})

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <numeric>
 
 namespace tenon::test {
@@ -94,6 +95,33 @@ TYPED_TEST(RowListsKernel, GatherBits) {
   combineRows<T>(context, lists, 1, x.data(), 1, false, y.data(), 1);
   for (size_t e = 0; e < 5; ++e)
     EXPECT_EQ(std::memcmp(&y[e], &x[size_t(from[e])], sizeof(T)), 0);
+}
+
+// So many rows that they are written past the caches, each followed by as many elements that stay.
+TYPED_TEST(RowListsKernel, GatherBitsOfManyRows) {
+  using T = TypeParam;
+  constexpr Index kRows = (Index(1) << 19) + 5, kInner = 128 / sizeof(T), kStep = 2 * kInner;
+  constexpr size_t kLine = 64;
+  KernelContext context;
+  const Index sources = 1000;
+  std::vector<T> x(size_t(sources * kInner));
+  std::iota(x.begin(), x.end(), T(1));
+  std::vector<Index> from(kRows);
+  for (Index e = 0; e < kRows; ++e)
+    from[size_t(e)] = e * 7 % sources;
+  const RowLists lists = listRows(
+      kRows,
+      {.count = kRows, .row = nullptr, .from = from.data(), .weights = nullptr, .key = nullptr});
+  std::vector<T> y(size_t(kRows * kStep) + kLine / sizeof(T), T(-1));
+  void* first = y.data();
+  size_t space = y.size() * sizeof(T);
+  T* to = static_cast<T*>(std::align(kLine, kLine, first, space));
+  combineRows<T>(context, lists, kInner, x.data(), kInner, false, to, kStep);
+  for (Index e = 0; e < kRows; ++e) {
+    const T* row = x.data() + from[size_t(e)] * kInner;
+    ASSERT_TRUE(std::equal(row, row + kInner, to + e * kStep)) << "row " << e;
+    ASSERT_EQ(std::count(to + e * kStep + kInner, to + (e + 1) * kStep, T(-1)), kStep - kInner);
+  }
 }
 
 // The entries in another order give the same bits, since the keys stay with them.

@@ -14,6 +14,7 @@
 #include <tenon/index_map.h>
 
 #include <cstring>
+#include <functional>
 #include <set>
 
 namespace tenon {
@@ -659,8 +660,48 @@ TEST(MeshNetworks, AreTheSameWithEdgesAnywhere) {
   }
 }
 
-// One kernel over blocks of edges gives what the three do for which it stands, forward to the bit. One rank has several
-// blocks.
+// Steps whose edges are carried on: e = phi(x at both ends, e), or e and that, and y = psi(x, aggregate of e).
+Ref<Layer> carrying(const CommPtr& comm, const std::string& aggregation, bool adds) {
+  constexpr Index kNodes = 3, kEdges = 2;
+  auto graph = test::newLayer(comm, "graph");
+  graph->set("input_count", Index(2));
+  int x = -1, e = -2;
+  for (int step = 0; step < 2; ++step) {
+    const int ends = addGraphNode(*graph, test::newLayer(comm, "gather"), {x, e});
+    const int message = addGraphNode(*graph, mlp(comm, {2 * kNodes + kEdges, 6, kEdges}), {ends});
+    e = adds ? addGraphNode(*graph, test::newLayer(comm, "add"), {e, message}) : message;
+    const auto sum = test::newLayer(comm, "segmentsum");
+    sum->setText("aggregation", aggregation);
+    const int a = addGraphNode(*graph, sum, {e});
+    const int both = addGraphNode(*graph, test::newConcatenate(comm, 1), {x, a});
+    x = addGraphNode(*graph, mlp(comm, {kNodes + kEdges, 7, kNodes}), {both});
+  }
+  return graph;
+}
+
+// Attention of two heads: scores and values of the edges by networks of their own.
+Ref<Layer> attending(const CommPtr& comm) {
+  auto graph = test::newLayer(comm, "graph");
+  graph->set("input_count", Index(2));
+  const int ends = addGraphNode(*graph, test::newLayer(comm, "gather"), {-1, -2});
+  const int scores = addGraphNode(*graph, mlp(comm, {8, 5, 2}), {ends}),
+            values = addGraphNode(*graph, mlp(comm, {8, 6, 6}), {ends});
+  const int y = addGraphNode(*graph, test::newLayer(comm, "edgeattention"), {scores, values});
+  const int both = addGraphNode(*graph, test::newConcatenate(comm, 1), {-1, y});
+  addGraphNode(*graph, mlp(comm, {9, 3}), {both});
+  return graph;
+}
+
+int fusedIn(const Layer& net) {
+  const std::string text = net.describe(), said = "over blocks of up to";
+  int count = 0;
+  for (auto at = text.find(said); at != std::string::npos; at = text.find(said, at + 1))
+    ++count;
+  return count;
+}
+
+// One kernel over blocks of edges gives what those do for which it stands, forward to the bit. One rank has several
+// blocks. Each case has two networks of edges.
 TEST(MeshNetworks, GiveByBlocksOfEdgesWhatTheirKernelsGive) {
   const auto graphOf = [](unsigned seed) {
     for (;; ++seed)
@@ -668,22 +709,29 @@ TEST(MeshNetworks, GiveByBlocksOfEdgesWhatTheirKernelsGive) {
         return graph;
   };
   struct Case {
-    const char* aggregation;
+    std::function<Ref<Layer>()> make;
     test::MeshOptions how;
   };
   const Case cases[] = {
-      {"mean", {}}, {"sum", {.weighted = true, .keyed = false}}, {"sum", {.anywhere = true}}};
+      {[] { return processor(world(), "mean", 3, 2, 2); }, {}},
+      {[] { return processor(world(), "sum", 3, 2, 2); }, {.weighted = true, .keyed = false}},
+      {[] { return processor(world(), "sum", 3, 2, 2); }, {.anywhere = true}},
+      {[] { return carrying(world(), "sum", true); }, {}},
+      {[] { return carrying(world(), "mean", true); }, {.keyed = false}},
+      {[] { return carrying(world(), "sum", true); }, {.anywhere = true}},
+      {[] { return carrying(world(), "max", false); }, {}},
+      {[] { return attending(world()); }, {}},
+  };
   unsigned seed = 60;
-  for (const auto& [aggregation, how] : cases) {
+  for (const auto& [make, how] : cases) {
     const MeshGraph graph = graphOf(++seed);
     const MeshPart part(world(), graph, seed, how);
     const auto run = [&](const char* fuses) {
       options().set("-tenon_fuse_rows", fuses);
-      const Ref<Layer> net = processor(world(), aggregation, 3, 2, 2);
+      const Ref<Layer> net = make();
       NetworkRun result(part, net);
       options().set("-tenon_fuse_rows", "true");
-      const bool isFused = net->describe().find("over blocks of up to") != std::string::npos;
-      EXPECT_EQ(isFused, fuses == std::string("true")) << net->describe();
+      EXPECT_EQ(fusedIn(*net), fuses == std::string("true") ? 2 : 0) << net->describe();
       return result;
     };
     const NetworkRun got = run("true"), want = run("false");
@@ -702,7 +750,9 @@ TEST(MeshNetworks, ComeFromAFile) {
   const auto run = [&](const CommPtr& comm, const MeshPart& part) {
     const Ref<Layer> net = readNetwork(comm, TENON_TEST_NETWORKS "/mesh-gnn.json");
     net->setList("", "mesh", part.list);
-    return NetworkRun(part, net, 3, 4);
+    NetworkRun result(part, net, 3, 4);
+    EXPECT_EQ(fusedIn(*net), 4) << net->describe();
+    return result;
   };
   const NetworkRun got = run(world(), many), want = run(self, alone);
   EXPECT_EQ(want.gradients.size(), 32'739U);
@@ -712,29 +762,25 @@ TEST(MeshNetworks, ComeFromAFile) {
   ASSERT_NO_FATAL_FAILURE(test::expectNear(got.gradients, want.gradients, 1e-12, "gradients"));
 }
 
-// Attention of two heads: scores and values of the edges by networks of their own.
 TEST(MeshNetworks, AttendAlikeOnAnyPartition) {
   const CommPtr self = Communicator::of(MPI_COMM_SELF);
-  const auto attention = [](const CommPtr& comm) {
-    auto graph = test::newLayer(comm, "graph");
-    graph->set("input_count", Index(2));
-    const int ends = addGraphNode(*graph, test::newLayer(comm, "gather"), {-1, -2});
-    const int scores = addGraphNode(*graph, mlp(comm, {8, 5, 2}), {ends}),
-              values = addGraphNode(*graph, mlp(comm, {8, 6, 6}), {ends});
-    const int y = addGraphNode(*graph, test::newLayer(comm, "edgeattention"), {scores, values});
-    const int both = addGraphNode(*graph, test::newConcatenate(comm, 1), {-1, y});
-    addGraphNode(*graph, mlp(comm, {9, 3}), {both});
-    return graph;
-  };
   for (unsigned seed = 0; seed < 4; ++seed) {
     const MeshGraph graph(seed, false);
     const MeshPart many(world(), graph, seed), alone(self, graph, 100 + seed);
-    const NetworkRun got(many, attention(world())), want(alone, attention(self));
+    const NetworkRun got(many, attending(world())), want(alone, attending(self));
     ASSERT_NO_FATAL_FAILURE(expectRows(got.y, want.y, 0, "y"));
     ASSERT_NO_FATAL_FAILURE(expectRows(got.dx, want.dx, 1e-13, "dx"));
     ASSERT_NO_FATAL_FAILURE(expectRows(got.df, want.df, 1e-13, "df"));
     ASSERT_NO_FATAL_FAILURE(test::expectNear(got.gradients, want.gradients, 1e-12, "gradients"));
   }
+}
+
+void expectDerivatives(Layer& net) {
+  test::fillParameters(net);
+  const LayerAdjointResult pairing = checkLayerAdjoint(net, nullptr, 3);
+  EXPECT_LE(pairing.relativeError, 1e-14);
+  const LayerTaylorResult taylor = checkLayerTaylor(net, nullptr, 4);
+  EXPECT_GE(taylor.order, 1.9);
 }
 
 TEST(MeshNetworks, HaveTheDerivativesOfTheirJacobian) {
@@ -746,11 +792,10 @@ TEST(MeshNetworks, HaveTheDerivativesOfTheirJacobian) {
   const int sum = addGraphNode(*net, test::newLayer(world(), "segmentsum"), {message});
   addGraphNode(*net, test::newLayer(world(), "add"), {-1, sum});
   MeshStep step(net, part, {{RowsOf::Targets, 3}}, TENON_FLOAT64);
-  test::fillParameters(*net);
-  const LayerAdjointResult pairing = checkLayerAdjoint(*net, nullptr, 3);
-  EXPECT_LE(pairing.relativeError, 1e-14);
-  const LayerTaylorResult taylor = checkLayerTaylor(*net, nullptr, 4);
-  EXPECT_GE(taylor.order, 1.9);
+  expectDerivatives(*net);
+  const Ref<Layer> carried = carrying(world(), "mean", true);
+  MeshStep further(carried, part, {{RowsOf::Targets, 3}, {RowsOf::Edges, 2}}, TENON_FLOAT64);
+  expectDerivatives(*carried);
 }
 
 // A container hands its lists on to layers that have none of that name.

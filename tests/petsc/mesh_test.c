@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A DMPlex of quadrilaterals, with overlap 0 and 1: sums over the neighbours of cells and of vertices, which are
- * those of the grid that the mesh is, on global vectors without a copy; a star forest against PetscSF itself. */
+/* A DMPlex of quadrilaterals, with overlap 0 and 1, and with the cells beyond the boundary that finite volumes have: sums
+ * over the neighbours of cells and of vertices, which are those of the grid that the mesh is, on global vectors without a
+ * copy; a star forest against PetscSF itself. */
 #include "run.h"
 
 #include <petscdmplex.h>
@@ -21,14 +22,17 @@ static PetscErrorCode CreateDM(int overlap, DM* dm) {
   PetscFunctionReturn(0);
 }
 
-/* kDof numbers on each point of the height. */
+/* kDof numbers on each point of the height but cells beyond the boundary. */
 static PetscErrorCode SetSection(DM dm, PetscInt height, PetscInt* begin, PetscInt* end) {
-  PetscInt low, high, p;
+  PetscInt low, high, p, beyond;
   PetscSection section;
 
   PetscFunctionBegin;
   PetscCall(DMPlexGetChart(dm, &low, &high));
   PetscCall(DMPlexGetHeightStratum(dm, height, begin, end));
+  PetscCall(DMPlexGetGhostCellStratum(dm, &beyond, NULL));
+  if (height == 0 && beyond >= 0)
+    *end = beyond;
   PetscCall(PetscSectionCreate(PETSC_COMM_WORLD, &section));
   PetscCall(PetscSectionSetChart(section, low, high));
   for (p = *begin; p < *end; ++p)
@@ -146,6 +150,13 @@ static PetscErrorCode CheckSums(DM dm, PetscInt height, PetscInt through) {
   PetscCall(TenonPetscRestoreVec(y, v));
   PetscCall(TenonPetscRestoreVecRead(x, u));
   PetscCall(Visit(dm, height, begin, end, v, PETSC_TRUE));
+  /* The matrix is symmetric. */
+  PetscCall(VecSet(v, 0));
+  PetscCall(TenonPetscLayerApplyAdjoint(sums, dm, u, dm, v));
+  PetscCall(Visit(dm, height, begin, end, v, PETSC_TRUE));
+  PetscCall(VecSet(v, 0));
+  PetscCall(TenonPetscLayerApply(sums, dm, u, dm, v));
+  PetscCall(Visit(dm, height, begin, end, v, PETSC_TRUE));
   TenonPetscCall(TenonDTensorDestroy(&y));
   TenonPetscCall(TenonDTensorDestroy(&x));
   TenonPetscCall(TenonLayerDestroy(&sums));
@@ -233,7 +244,7 @@ static PetscErrorCode Run(void) {
   TenonIndexMap nodes;
   TenonEdges edges;
   int overlap;
-  DM dm;
+  DM dm, beyond;
 
   PetscFunctionBegin;
   for (overlap = 0; overlap < 2; ++overlap) {
@@ -243,6 +254,9 @@ static PetscErrorCode Run(void) {
     PetscCall(CheckLists(dm));
     CHECK_FAILS(PETSC_ERR_ARG_OUTOFRANGE, TenonPetscIndexMapFromPlex(dm, 3, &nodes));
     CHECK_FAILS(PETSC_ERR_ARG_OUTOFRANGE, TenonPetscMeshFromPlex(dm, 0, 2, &nodes, &edges));
+    PetscCall(DMPlexConstructGhostCells(dm, NULL, NULL, &beyond));
+    PetscCall(CheckSums(beyond, 0, 1));
+    PetscCall(DMDestroy(&beyond));
     PetscCall(DMDestroy(&dm));
   }
   PetscCall(CheckStarForest());

@@ -95,15 +95,14 @@ Counts countedInOneStep(Layer& network) {
 
 void expectPlanned(LayerPlan& plan, const ListedCase& c) {
   plan.setUp();
-  const Counts counted = countedInOneStep(plan.layer());
-  Counts predicted;
+  Counts counted = countedInOneStep(plan.layer()), predicted;
   const std::vector<LayerCost> costs = plan.costs(world()->rank(), false);
   for (std::size_t node = 0; node < costs.size(); ++node)
     predicted[plan.nodes()[node].layer->name()] += sumOf(costs[node]);
   for (const auto& [name, sent] : predicted) {
-    ASSERT_TRUE(counted.count(name)) << name;
-    EXPECT_EQ(counted.at(name).messages, sent.messages) << name << "\n" << plan.layer().describe();
-    EXPECT_EQ(counted.at(name).bytes, sent.bytes) << name << "\n" << plan.layer().describe();
+    // A layer whose work another's kernel does has no row, and sends nothing.
+    EXPECT_EQ(counted[name].messages, sent.messages) << name << "\n" << plan.layer().describe();
+    EXPECT_EQ(counted[name].bytes, sent.bytes) << name << "\n" << plan.layer().describe();
   }
   const Results got(plan.layer());
   const Ref<Layer> plain = c.make();

@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Counts what a program allocates by the global operator new, and lets allocations fail. It replaces that
-// operator, so include it in one source file of a test program of its own.
+// Counts what a program allocates by the global operator new, and the bytes that it holds, and lets allocations fail. It
+// replaces that operator, so include it in one source file of a test program of its own.
 #pragma once
 
 #include <atomic>
 #include <cstdlib>
+#include <malloc.h>
 #include <new>
 
 namespace tenon::test {
 
 inline std::atomic<long> allocations{0};
+inline std::atomic<long> bytesHeld{0}, mostBytesHeld{0}; // with what malloc adds
+
+inline void* held(void* memory) noexcept {
+  const long now = bytesHeld += static_cast<long>(malloc_usable_size(memory));
+  for (long most = mostBytesHeld; most < now && !mostBytesHeld.compare_exchange_weak(most, now);) {
+  }
+  return memory;
+}
 
 // Which allocation fails next, counted from 0; none below 0. With it all that follow, or it alone.
 struct Failures {
@@ -46,7 +55,7 @@ inline bool fails() {
 inline void* allocateIfThereIs(std::size_t bytes, std::size_t alignment) noexcept {
   ++allocations;
   const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
-  return fails() ? nullptr : std::aligned_alloc(alignment, rounded > 0 ? rounded : alignment);
+  return fails() ? nullptr : held(std::aligned_alloc(alignment, rounded > 0 ? rounded : alignment));
 }
 
 inline void* allocateCounted(std::size_t bytes, std::size_t alignment) {
@@ -57,6 +66,7 @@ inline void* allocateCounted(std::size_t bytes, std::size_t alignment) {
 
 // Inlined, it would look to GCC as if memory of another operator new were given to free.
 [[gnu::noinline]] inline void release(void* memory) {
+  bytesHeld -= static_cast<long>(malloc_usable_size(memory));
   std::free(memory);
 }
 

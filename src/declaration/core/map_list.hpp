@@ -87,9 +87,9 @@ struct Workspace {
   Index bytesOfRank(int rank) const;
 };
 
-// What a kernel does with rows, as far as it matters to who fuses several (row_fusion.cpp): it takes rows by a list,
-// computes on each by itself, or sums them by a list; or it is what became of such three.
-enum class RowWork { Other, Taken, Each, Summed, Fused };
+// What a kernel does with rows, as far as it matters to who fuses several (row_fusion.cpp): it takes rows by a list, or
+// each for that of its number, computes on each by itself, or sums them by a list; or it is what became of such.
+enum class RowWork { Other, Taken, Placed, Each, Summed, Fused };
 
 // An operator of the list that a kernel applies within itself, and how often in Apply and in the adjoint.
 struct OwnMove {
@@ -144,10 +144,14 @@ struct JoinedObjects {
   int operators = 0, kernels = 0, sources = 0, constants = 0;
 };
 
-// Maps that one kernel can do: rows are taken, a network computes on each, and its rows are summed. Numbers of maps.
+// Maps that one kernel can do, by their numbers: rows are taken and a network computes on each; where there are such,
+// two maps add what it gives and the rows of one of `taken`, and a map sums the rows.
 struct RowRun {
   std::vector<int> taken;
-  int network = -1, summed = -1;
+  int network = -1;
+  std::vector<int> added = {};
+  int addend = -1; // of `taken`
+  int summed = -1;
 };
 
 class MapList {
@@ -221,9 +225,9 @@ public:
   JoinedObjects join(const MapList& node, const std::vector<ValueId>& reads, ValueId write,
                      const JoinedObjects* earlier = nullptr);
 
-  // The runs of maps whose values between nobody else reads (row_fusion.cpp).
+  // The runs of maps whose values between nobody else needs (row_fusion.cpp).
   std::vector<RowRun> rowRuns() const;
-  // Makes the first of them one map of the network's kernel, which then reads what the rows are taken from.
+  // Makes one of them one map of the network's kernel, which then reads what the rows are taken from.
   void fuse(const RowRun& run);
 
   const std::vector<Value>& values() const noexcept { return values_; }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds runs of maps that take rows, compute on each and sum them, as message passing does, and makes each one map, so
-// that the rows between need no memory beyond the cache. Whoever runs the list exchanges the kernel (layer/mesh/).
+// Finds maps that take rows and a network that computes on each, as message passing has them, and makes them one map, so
+// that the rows between need no memory beyond the cache. What the network gives is summed in the same map where nobody
+// else reads it, and some of the rows taken are added to it first where they are carried on so. Whoever runs the list
+// exchanges the kernel (layer/mesh/).
 #include "declaration/core/map_list.hpp"
 
 #include <algorithm>
@@ -10,75 +12,138 @@ namespace tenon {
 
 namespace {
 
-// Whose kernel does that with rows, in each pass.
-bool works(const MapList& list, const Map& map, RowWork work) {
-  return map.kind == Map::Kind::Kernel && map.when == When::Always && !map.fixed &&
-         list.kernels()[map.object].rows == work;
-}
+class RowRunSearch {
+public:
+  explicit RowRunSearch(const MapList& list) : list_(list) {}
 
-std::vector<int> writersOf(const MapList& list, ValueId v) {
-  std::vector<int> writers;
-  for (std::size_t m = 0; m < list.maps().size(); ++m)
-    if (list.maps()[m].kind != Map::Kind::Source && list.maps()[m].y == v)
-      writers.push_back(static_cast<int>(m));
-  return writers;
-}
+  std::optional<RowRun> at(int network) const {
+    const Map& map = list_.maps()[network];
+    if (!works(map, RowWork::Each) || !isOwn(map.y))
+      return {};
+    // A kernel that runs elsewhere too stays what it is.
+    const auto calls = std::ranges::count_if(list_.maps(), [&](const Map& other) {
+      return other.kind == Map::Kind::Kernel && other.object == map.object;
+    });
+    RowRun run{.taken = writersOf(map.x.front()), .network = network};
+    if (calls != 1 || !areTaken(run.taken) || !isReadByNetworks(map.x.front()))
+      return {};
+    findAddition(run);
+    const ValueId given = run.added.empty() ? map.y : list_.maps()[run.added.front()].y;
+    const std::vector<int> readers = readersOf(given);
+    if (readers.size() == 1 && works(list_.maps()[readers[0]], RowWork::Summed))
+      run.summed = readers[0];
+    return run;
+  }
 
-// Whether the value has no other memory than the library's, and no other reader than one map.
-bool isBetween(const MapList& list, ValueId v) {
-  std::ptrdiff_t readers = 0;
-  for (const Map& map : list.maps())
-    readers += std::ranges::count(map.x, v);
-  return readers == 1 && list.values()[v].place == Value::Place::Own &&
-         !list.values()[v].isCallers();
-}
+private:
+  // Whose kernel does that with rows, in each pass.
+  bool works(const Map& map, RowWork work) const {
+    return map.kind == Map::Kind::Kernel && map.when == When::Always && !map.fixed &&
+           list_.kernels()[map.object].rows == work;
+  }
+  // Whether it brings rows to where they lie already.
+  bool isSameRows(const Map& map) const {
+    if (map.kind != Map::Kind::Operator || map.when != When::Always)
+      return false;
+    const OperatorEntry& op = list_.operators()[map.object];
+    return op.kind == OperatorKind::Conversion && op.from == op.to;
+  }
+  bool isOwn(ValueId v) const {
+    return list_.values()[v].place == Value::Place::Own && !list_.values()[v].isCallers();
+  }
+  std::vector<int> mapsWith(const std::function<bool(const Map&)>& condition) const {
+    std::vector<int> found;
+    for (std::size_t m = 0; m < list_.maps().size(); ++m)
+      if (list_.maps()[m].kind != Map::Kind::Source && condition(list_.maps()[m]))
+        found.push_back(static_cast<int>(m));
+    return found;
+  }
+  std::vector<int> writersOf(ValueId v) const {
+    return mapsWith([=](const Map& map) { return map.y == v; });
+  }
+  std::vector<int> readersOf(ValueId v) const {
+    return mapsWith([=](const Map& map) { return std::ranges::count(map.x, v) > 0; });
+  }
+
+  bool areTaken(const std::vector<int>& writers) const {
+    return !writers.empty() && std::ranges::all_of(writers, [&](int map) {
+      return works(list_.maps()[map], RowWork::Taken) || works(list_.maps()[map], RowWork::Placed);
+    });
+  }
+  // Several networks take the rows each for itself.
+  bool isReadByNetworks(ValueId rows) const {
+    return isOwn(rows) && std::ranges::all_of(readersOf(rows), [&](int map) {
+             return works(list_.maps()[map], RowWork::Each);
+           });
+  }
+
+  // Rows that the network reads and what it gives are two addends of one value, and nobody else reads what it gives.
+  void findAddition(RowRun& run) const {
+    const std::vector<int> readers = readersOf(list_.maps()[run.network].y);
+    if (readers.size() != 1 || !isSameRows(list_.maps()[readers[0]]))
+      return;
+    const ValueId sum = list_.maps()[readers[0]].y;
+    const std::vector<int> writers = writersOf(sum);
+    if (writers.size() != 2 || !isOwn(sum))
+      return;
+    const int other = writers[0] == readers[0] ? writers[1] : writers[0];
+    if (!isSameRows(list_.maps()[other]))
+      return;
+    const ValueId addend = list_.maps()[other].x.front();
+    for (std::size_t k = 0; k < run.taken.size(); ++k) {
+      const ValueId x = list_.maps()[run.taken[k]].x.front();
+      if (works(list_.maps()[run.taken[k]], RowWork::Placed) &&
+          (x == addend || list_.values()[x].standsIn == addend)) {
+        run.added = writers;
+        run.addend = static_cast<int>(k);
+      }
+    }
+  }
+
+  const MapList& list_;
+};
 
 } // namespace
 
 std::vector<RowRun> MapList::rowRuns() const {
   std::vector<RowRun> runs;
-  for (std::size_t m = 0; m < maps_.size(); ++m) {
-    if (!works(*this, maps_[m], RowWork::Summed))
-      continue;
-    const ValueId message = maps_[m].x.front();
-    const std::vector<int> networks = writersOf(*this, message);
-    if (networks.size() != 1 || !works(*this, maps_[networks[0]], RowWork::Each))
-      continue;
-    const Map& network = maps_[networks[0]];
-    // A kernel that runs elsewhere too stays what it is.
-    const auto calls = std::ranges::count_if(maps_, [&](const Map& map) {
-      return map.kind == Map::Kind::Kernel && map.object == network.object;
-    });
-    const ValueId rows = network.x.front();
-    const std::vector<int> taken = writersOf(*this, rows);
-    const bool areTaken = !taken.empty() && std::ranges::all_of(taken, [&](int map) {
-      return works(*this, maps_[map], RowWork::Taken);
-    });
-    if (calls == 1 && areTaken && isBetween(*this, rows) && isBetween(*this, message))
-      runs.push_back({taken, networks[0], static_cast<int>(m)});
-  }
+  const RowRunSearch search(*this);
+  for (std::size_t m = 0; m < maps_.size(); ++m)
+    if (const auto run = search.at(static_cast<int>(m)))
+      runs.push_back(*run);
   return runs;
 }
 
 void MapList::fuse(const RowRun& run) {
-  const Map network = maps_[run.network];
-  Map fused = maps_[run.summed];
-  fused.object = network.object;
-  fused.node = network.node;
+  const ValueId rows = maps_[run.network].x.front();
+  const auto readers = std::ranges::count_if(
+      maps_, [&](const Map& map) { return std::ranges::count(map.x, rows) > 0; });
+  std::vector<int> replaced = run.added;
+  replaced.push_back(run.network);
+  if (run.summed >= 0)
+    replaced.push_back(run.summed);
+  const int last = std::ranges::max(replaced);
+  Map fused = maps_[run.network];
+  fused.y = maps_[last].y;
   fused.x.clear();
   for (const int map : run.taken)
     fused.x.push_back(maps_[map].x.front());
-  KernelEntry& kernel = kernels_[network.object];
+  KernelEntry& kernel = kernels_[fused.object];
   kernel.anyStrides = false;
   kernel.rows = RowWork::Fused;
-  values_[network.x.front()].kept = values_[network.y].kept = false;
+  for (const int map : replaced)
+    if (maps_[map].y != fused.y)
+      values_[maps_[map].y].kept = false;
   for (const ValueId x : fused.x)
     values_[x].kept = values_[x].place != Value::Place::Constant;
-  maps_[run.summed] = std::move(fused);
-  std::vector<int> dropped = run.taken;
-  dropped.push_back(run.network);
-  std::ranges::sort(dropped, std::greater<>());
-  for (const int map : dropped)
+  maps_[last] = std::move(fused);
+  std::erase(replaced, last);
+  if (readers == 1) {
+    values_[rows].kept = false;
+    replaced.insert(replaced.end(), run.taken.begin(), run.taken.end());
+  }
+  std::ranges::sort(replaced, std::greater<>());
+  for (const int map : replaced)
     maps_.erase(maps_.begin() + map);
 }
 

@@ -214,8 +214,9 @@ MapList GatherDeclaration::maps(const Form& form, const Layouts&) const {
     for (std::size_t k = 0; k < parts.size(); ++k) {
       if (travels != (parts[k].end && !parts[k].end->isOwned))
         continue;
-      KernelEntry entry{
-          .name = parts[k].name, .addsCotangent = parts[k].end != nullptr, .rows = RowWork::Taken};
+      KernelEntry entry{.name = parts[k].name,
+                        .addsCotangent = parts[k].end != nullptr,
+                        .rows = parts[k].end ? RowWork::Taken : RowWork::Placed};
       if (parts.size() == 1)
         list.run(std::move(entry), {reads[k]}, y);
       else

@@ -7,6 +7,7 @@
 #include "kernels/base/independent.hpp"
 #include "kernels/functors/elementary.hpp"
 #include "kernels/walks/element_offsets.hpp"
+#include "kernels/walks/stream.hpp"
 #include "sys/device_code.hpp"
 #include "sys/types.hpp"
 
@@ -32,6 +33,7 @@ struct ListedRows {
   const Index *first, *index;
   const double* weights; // or null: ones
   const Index* to;       // or null: as they are numbered
+  Index last;            // entry of all
 
   TENON_DEVICE Index begin(Index row) const { return first ? first[row] : row; }
   TENON_DEVICE Index end(Index row) const { return first ? first[row + 1] : row + 1; }
@@ -51,6 +53,21 @@ struct CombineRows {
   bool adds;
   T* y;
   Index stepY;
+  bool streams = false; // to y, past the caches: see canStream()
+
+  // What the list takes some entries further on is on its way meanwhile. Sums of many rows took 0.85 of the time so, gathers
+  // of wide rows from anywhere 0.72, and those of narrow rows that are in a cache 1.12.
+  template <int N>
+  TENON_DEVICE void fetchAhead([[maybe_unused]] Index n, [[maybe_unused]] Index column) const {
+#if !defined(__CUDACC__)
+    constexpr Index kAhead = 24;
+    if constexpr (N * sizeof(T) >= kLine) {
+      const T* row = x + lists.index[n + kAhead < lists.last ? n + kAhead : lists.last] * stepX;
+      for (std::size_t c = 0; c < N; c += kLine / sizeof(T))
+        fetchLine(row + column + c);
+    }
+#endif
+  }
 
   template <int N>
   TENON_DEVICE void block(Index row, Index column) const {
@@ -64,6 +81,7 @@ struct CombineRows {
     // The first entry is no addend, so that a gather copies every bit.
     if (!adds && n < end) {
       const T* from = x + lists.index[n] * stepX + column;
+      fetchAhead<N>(n, column);
       const T weight = lists.template weight<T>(n++);
       TENON_ROLLED_LOOP
       for (int c = 0; c < N; ++c)
@@ -71,14 +89,24 @@ struct CombineRows {
     }
     for (; n < end; ++n) {
       const T* from = x + lists.index[n] * stepX + column;
+      fetchAhead<N>(n, column);
       const T weight = lists.template weight<T>(n);
       TENON_ROLLED_LOOP
       for (int c = 0; c < N; ++c)
         sum[c] += weight * from[c];
     }
+#if !defined(__CUDACC__)
+    if (streams && N * sizeof(T) >= kLine)
+      return streamLines(sum, to, N);
+#endif
     TENON_ROLLED_LOOP
     for (int c = 0; c < N; ++c)
       to[c] = sum[c];
+  }
+  // After the last row of a thread.
+  void end() const {
+    if (streams)
+      endStream();
   }
 };
 

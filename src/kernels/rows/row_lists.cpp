@@ -61,9 +61,10 @@ const T* ifAny(const std::vector<T>& list) {
 }
 
 functors::ListedRows listedOf(const RowLists& lists) {
+  const Index last = lists.entries() - 1;
   if (const auto& there = lists.onDevice)
-    return {there->first.data(), there->index.data(), there->weights.data(), nullptr};
-  return {ifAny(lists.first), lists.index.data(), ifAny(lists.weights), ifAny(lists.to)};
+    return {there->first.data(), there->index.data(), there->weights.data(), nullptr, last};
+  return {ifAny(lists.first), lists.index.data(), ifAny(lists.weights), ifAny(lists.to), last};
 }
 
 // From the list `begin` on. Lists that begin somewhere find their entries by that.
@@ -75,6 +76,7 @@ functors::ListedRows listedFrom(const RowLists& lists, Index begin) {
     listed.first += begin;
   } else {
     listed.index += begin;
+    listed.last -= begin;
     if (listed.weights)
       listed.weights += begin;
   }
@@ -113,6 +115,8 @@ void eachRow(KernelContext& context, Index rows, Index inner, Index cost, const 
         column = blocksOf<4>(f, from, to, column, inner);
         blocksOf<1>(f, from, to, column, inner);
       }
+      if constexpr (requires { f.end(); })
+        f.end();
     });
   });
 }
@@ -126,8 +130,12 @@ Index rowCost(const RowLists& lists, Index inner) {
 template <class T>
 void combineRows(KernelContext& context, const RowLists& lists, Index inner, const T* x,
                  Index stepX, bool adds, T* y, Index stepY) {
+  const auto bytes = [](Index count) { return static_cast<std::size_t>(count) * sizeof(T); };
+  const bool streams =
+      !adds && !isOnDevice(context) &&
+      canStream(y, bytes(inner), bytes(stepY), static_cast<std::size_t>(lists.rows));
   eachRow(context, lists.rows, inner, rowCost(lists, inner),
-          functors::CombineRows<T>{listedOf(lists), x, stepX, adds, y, stepY});
+          functors::CombineRows<T>{listedOf(lists), x, stepX, adds, y, stepY, streams});
 }
 
 template <class T>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Edges are taken in the order in which they are summed, in blocks of whole nodes whose rows stay in the second-level
-// cache, and each block passes through the kernels that it would have passed alone: so the forward results are those of
-// the separate kernels bit by bit. The adjoint takes the rows of a block anew instead of keeping them, and adds what
-// edges give to nodes block by block, each node of a block once: no two threads meet, and the order of a sum does not
-// depend on their number.
+// Edges are taken in blocks whose rows stay in the second-level cache: of whole nodes, in the order in which they are
+// summed, or where their rows are written as they are numbered. Each block passes through the kernels that it would have
+// passed alone: so the forward results are those of the separate kernels bit by bit. The adjoint takes the rows of a
+// block anew instead of keeping them, and adds what edges give to nodes block by block, each node of a block once: no
+// two threads meet, and the order of a sum does not depend on their number.
 #include "layer/mesh/edge_network.hpp"
 
+#include "kernels/movement/block_copy.hpp"
 #include "layer/core/layer.hpp"
 #include "layer/mesh/listed_kernel.hpp"
 #include "layer/types/column_mlp.hpp"
@@ -23,15 +24,15 @@ namespace {
 
 constexpr OptionSpec kFusionOptions[] = {
     {"fuse_rows", OptionSpec::Flag, "true",
-     "do message passing by a column MLP in one kernel, over blocks of edges; false: by one kernel "
-     "for each of its layers"},
+     "gather rows for a column MLP, apply it and sum what it gives in one kernel, over blocks of "
+     "edges; false: by one kernel for each of these layers"},
 };
 const OptionRegistration kFusionRegistration{{"layer", kFusionOptions}};
 
 // What the rows of a block take of the second-level cache.
 constexpr Index kBlockBytes = Index(1) << 18;
 
-// Some edges, by their place in the order of sums, and the nodes at which they are summed.
+// Some edges, by their place in the order, and the nodes at which they are summed.
 struct EdgeBlock {
   Index firstNode = 0, endNode = 0, first = 0, end = 0;
   Index edges() const { return end - first; }
@@ -53,6 +54,16 @@ std::vector<EdgeBlock> blocksOf(const RowLists& sums, Index edges) {
     }
   if (blocks.empty())
     blocks.emplace_back();
+  return blocks;
+}
+
+// The same where nothing is summed: each edge stands for a node.
+std::vector<EdgeBlock> blocksOf(Index all, Index edges) {
+  std::vector<EdgeBlock> blocks;
+  for (Index first = 0; first == 0 || first < all; first += edges) {
+    const Index end = std::min(all, first + edges);
+    blocks.push_back({first, end, first, end});
+  }
   return blocks;
 }
 
@@ -95,40 +106,47 @@ TakenPart partOf(const ListedKernel& kernel, const std::vector<Index>& order,
   return part;
 }
 
+// What an edge network is made of, whose kernels stay those of their layers.
+struct EdgeParts {
+  std::vector<const ListedKernel*> taken = {};
+  std::shared_ptr<LocalKernel> network;
+  int addend = -1;                   // of `taken`: added to what the network gives
+  const ListedKernel* sum = nullptr; // null: rows of edges are written
+  Index edges = 0, further = 1;      // elements of a row that have one channel
+};
+
 class EdgeNetwork final : public LocalKernel {
 public:
-  // `further` elements of a row have one channel.
-  EdgeNetwork(const std::vector<const ListedKernel*>& taken, std::shared_ptr<LocalKernel> network,
-              const ListedKernel& sum, Index further, Index elementBytes)
-      : network_(std::move(network)), mlp_(dynamic_cast<LocalColumnMlp&>(*network_)),
-        further_(further), in_(mlp_.inputs() * further), out_(mlp_.outputs() * further) {
-    const RowLists& sums = *sum.lists();
-    blocks_ = blocksOf(sums, std::max<Index>(1, kBlockBytes / (elementBytes * rowElements())));
-    for (const ListedKernel* kernel : taken)
-      parts_.push_back(partOf(*kernel, sums.index, blocks_));
-    sums_ = sums;
-    spread_.rows = sums.entries();
-    spread_.weights = sums.weights;
-    for (const EdgeBlock& block : blocks_) {
-      most_ = std::max(most_, block.edges());
-      for (Index place = block.first; place < block.end; ++place)
-        sums_.index[place] = place - block.first;
-      for (Index node = block.firstNode; node < block.endNode; ++node)
-        spread_.index.insert(spread_.index.end(), beginOf(sums, node + 1) - beginOf(sums, node),
-                             node);
+  EdgeNetwork(const EdgeParts& parts, Index elementBytes)
+      : network_(parts.network), mlp_(dynamic_cast<LocalColumnMlp&>(*network_)),
+        further_(parts.further), in_(mlp_.inputs() * further_), out_(mlp_.outputs() * further_),
+        addend_(parts.addend), sums_(parts.sum != nullptr) {
+    const Index atLeast = std::max<Index>(1, kBlockBytes / (elementBytes * rowElements()));
+    std::vector<Index> order(static_cast<std::size_t>(parts.edges));
+    std::iota(order.begin(), order.end(), Index(0));
+    if (sums_) {
+      order = parts.sum->lists()->index;
+      blocks_ = blocksOf(*parts.sum->lists(), atLeast);
+      listSums(*parts.sum->lists());
+    } else {
+      blocks_ = blocksOf(parts.edges, atLeast);
     }
+    for (const ListedKernel* kernel : parts.taken)
+      parts_.push_back(partOf(*kernel, order, blocks_));
+    for (const EdgeBlock& block : blocks_)
+      most_ = std::max(most_, block.edges());
     rows_ = Buffer(most_ * rowElements() * elementBytes, "a block of edges");
   }
 
   void forwardMany(Inputs x, ParameterUses& p, DTensor& y, Buffer*) override {
     visitFloating(y.dataType(), [&]<class T>(T) {
       T* taken = rows_.data<T>();
-      T* messages = taken + most_ * in_;
       for (const EdgeBlock& block : blocks_) {
+        T* messages = messagesOf(block, y, taken + most_ * in_);
         take(block, x, taken);
         if (block.edges() > 0)
           mlp_.forwardAt<T>(boxOf(block), rows<const T>(taken, in_), p, rows<T>(messages, out_));
-        sum(block, messages, y);
+        give(block, taken, messages, y);
       }
     });
   }
@@ -137,14 +155,14 @@ public:
     visitFloating(dy.dataType(), [&]<class T>(T) {
       T* taken = rows_.data<T>();
       T* tangents = taken + most_ * in_;
-      T* messages = tangents + most_ * in_;
       for (const EdgeBlock& block : blocks_) {
+        T* messages = messagesOf(block, dy, tangents + most_ * in_);
         take(block, point.inputs, taken);
         take(block, dx, tangents);
         if (block.edges() > 0)
           mlp_.tangentAt<T>(boxOf(block), rows<const T>(taken, in_), rows<const T>(tangents, in_),
                             p, rows<T>(messages, out_));
-        sum(block, messages, dy);
+        give(block, tangents, messages, dy);
       }
     });
   }
@@ -161,23 +179,23 @@ public:
     visitFloating(dy.dataType(), [&]<class T>(T) {
       T* taken = rows_.data<T>();
       T* cotangents = taken + most_ * in_;
-      T* messages = cotangents + most_ * in_;
       const PointArray<T> wanted = isWanted ? rows<T>(cotangents, in_) : PointArray<T>{};
       for (const EdgeBlock& block : blocks_) {
+        const T* messages = cotangentsOf(block, dy, cotangents + most_ * in_);
         take(block, point.inputs, taken);
-        combineSomeRows<T>(dy.context(), spread_, block.first, block.end, out_, dy.data<T>(), out_,
-                           false, messages, out_);
         mlp_.adjointAt<T>(boxOf(block), rows<const T>(taken, in_), rows<const T>(messages, out_), p,
                           wanted);
-        give(block, cotangents, dx);
+        if (addend_ >= 0 && dx[addend_])
+          addRows(dy, block, messages, out_, cotangents + parts_[addend_].in.begin, in_);
+        giveBack(block, cotangents, dx);
       }
     });
   }
 
   Index bytes() const override { return rows_.bytes(); }
   std::string describe() const override {
-    return fmt::format("rows taken, network and sums over blocks of up to {} edges; the network {}",
-                       most_, mlp_.describe());
+    return fmt::format("rows taken, network{} over blocks of up to {} edges; the network {}",
+                       sums_ ? " and sums" : ", rows of edges written", most_, mlp_.describe());
   }
 
 private:
@@ -189,6 +207,33 @@ private:
   template <class T>
   PointArray<T> rows(T* first, Index inner) const {
     return {first, {inner, 1}, further_};
+  }
+
+  void listSums(const RowLists& sums) {
+    sum_ = sums;
+    spread_.rows = sums.entries();
+    spread_.weights = sums.weights;
+    for (const EdgeBlock& block : blocks_) {
+      for (Index place = block.first; place < block.end; ++place)
+        sum_.index[place] = place - block.first;
+      for (Index node = block.firstNode; node < block.endNode; ++node)
+        spread_.index.insert(spread_.index.end(), beginOf(sums, node + 1) - beginOf(sums, node),
+                             node);
+    }
+  }
+
+  // Where the rows of a block's edges go: to the output itself unless they are summed.
+  template <class T>
+  T* messagesOf(const EdgeBlock& block, DTensor& y, T* buffer) const {
+    return sums_ ? buffer : y.mutableData<T>() + block.first * out_;
+  }
+  template <class T>
+  const T* cotangentsOf(const EdgeBlock& block, const DTensor& dy, T* buffer) const {
+    if (!sums_)
+      return dy.data<T>() + block.first * out_;
+    combineSomeRows<T>(dy.context(), spread_, block.first, block.end, out_, dy.data<T>(), out_,
+                       false, buffer, out_);
+    return buffer;
   }
 
   // An absent tangent is zero.
@@ -204,13 +249,24 @@ private:
           std::fill_n(rows + in.begin + e * in_, in.inner, T(0));
     }
   }
+  // What the network has made of the rows taken, and those of the addend.
   template <class T>
-  void sum(const EdgeBlock& block, const T* messages, DTensor& y) const {
-    combineSomeRows<T>(y.context(), sums_, block.firstNode, block.endNode, out_, messages, out_,
-                       false, y.mutableData<T>() + block.firstNode * out_, out_);
+  void give(const EdgeBlock& block, const T* taken, T* messages, DTensor& y) const {
+    if (addend_ >= 0)
+      addRows(y, block, taken + parts_[addend_].in.begin, in_, messages, out_);
+    if (sums_)
+      combineSomeRows<T>(y.context(), sum_, block.firstNode, block.endNode, out_, messages, out_,
+                         false, y.mutableData<T>() + block.firstNode * out_, out_);
   }
   template <class T>
-  void give(const EdgeBlock& block, const T* cotangents, InputCotangents dx) const {
+  void addRows(const DTensor& tensor, const EdgeBlock& block, const T* from, Index stepFrom, T* to,
+               Index stepTo) const {
+    const Index extent[] = {block.edges(), out_}, read[] = {stepFrom, 1}, write[] = {stepTo, 1};
+    if (block.edges() > 0)
+      blockCombine(tensor.context(), Combine::Add, 2, extent, from, read, to, write);
+  }
+  template <class T>
+  void giveBack(const EdgeBlock& block, const T* cotangents, InputCotangents dx) const {
     const auto number = static_cast<std::size_t>(&block - blocks_.data());
     for (std::size_t k = 0; k < parts_.size(); ++k) {
       const TakenPart& part = parts_[k];
@@ -224,9 +280,11 @@ private:
   std::shared_ptr<LocalKernel> network_;
   LocalColumnMlp& mlp_;
   Index further_, in_, out_, most_ = 0;
+  int addend_;
+  bool sums_;
   std::vector<EdgeBlock> blocks_;
   std::vector<TakenPart> parts_;
-  RowLists sums_;   // of each node: its edges by their places in the block
+  RowLists sum_;    // of each node: its edges by their places in the block
   RowLists spread_; // of each edge: its node
   Buffer rows_;
 };
@@ -242,17 +300,20 @@ void fuseEdgeNetworks(BoundMaps& maps) {
     const auto kernelOf = [&](int map) {
       return maps.kernel(maps.list().maps()[map].object).kernel;
     };
-    std::vector<const ListedKernel*> taken;
+    const auto listedOf = [&](int map) {
+      return &dynamic_cast<const ListedKernel&>(*kernelOf(map));
+    };
+    const Layout& given = maps.list().values()[maps.list().maps()[run.network].y].layout;
+    EdgeParts parts{.network = kernelOf(run.network),
+                    .addend = run.addend,
+                    .edges = given.boxOfRank(maps.layer().comm()->rank())[0].size(),
+                    .further = std::accumulate(given.shape().begin() + 2, given.shape().end(),
+                                               Index(1), std::multiplies<>())};
     for (const int map : run.taken)
-      taken.push_back(&dynamic_cast<const ListedKernel&>(*kernelOf(map)));
-    const Map& summed = maps.list().maps()[run.summed];
-    const Shape& shape = maps.list().values()[summed.x.front()].layout.shape();
-    const Index further =
-        std::accumulate(shape.begin() + 2, shape.end(), Index(1), std::multiplies<>());
-    maps.fuse(
-        run, std::make_shared<EdgeNetwork>(taken, kernelOf(run.network),
-                                           dynamic_cast<const ListedKernel&>(*kernelOf(run.summed)),
-                                           further, dataTypeSize(maps.dataType())));
+      parts.taken.push_back(listedOf(map));
+    if (run.summed >= 0)
+      parts.sum = listedOf(run.summed);
+    maps.fuse(run, std::make_shared<EdgeNetwork>(parts, dataTypeSize(maps.dataType())));
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Message passing by one kernel, where its three are listed one after the other: rows are taken from nodes to edges, a
-// column MLP computes on each, and what it gives is summed at nodes.
+// Message passing by one kernel: rows are taken from nodes to edges, a column MLP computes on each, and what it gives is
+// summed at nodes, or written as rows of the edges where these are carried on.
 #pragma once
 
 #include "layer/core/bound_maps.hpp"

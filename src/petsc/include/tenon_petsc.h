@@ -170,6 +170,8 @@ TENON_EXTERN PetscErrorCode TenonPetscRestoreVecRead(TenonDTensor x, Vec vec) TE
  *  in the order of the chart, then its ghosts. That is the order of a global vector whose section
  *  has the same degrees of freedom on each point of this height and none on others; it is a tensor
  *  [nodes, degrees of freedom] without a copy (TenonIndexMapGetLayouts(), TenonPetscPlaceVec()).
+ *  Cells beyond the boundary (DMPlexConstructGhostCells()) are no nodes, as no global vector has
+ *  them.
  *  Ids are the numbers of DMPlexCreatePointNumbering(), which depend on the partition.
  */
 /**@{*/
@@ -232,8 +234,11 @@ TENON_EXTERN PetscErrorCode TenonPetscIndexMapFromSF(PetscSF sf,
  *  tensors around them are kept with the grids. An event TenonApply of -log_view, with flops and
  *  messages.
  *
+ *  On a mesh, columns and rows are the DMPlex, and global vectors are the rows of its points, as
+ *  TenonPetscPlaceVec() takes them.
+ *
  *  @param[in]  layer    layer of data type TENON_PETSC_SCALAR, set up for
- *                       TenonPetscLayoutFromDM(columns)
+ *                       TenonPetscLayoutFromDM(columns), or for a layout of a mesh's points
  *  @param[in]  columns  grid of the input
  *  @param[in]  x        global or local vector of columns
  *  @param[in]  rows     grid of the output. May be NULL, in which case y has on each rank the

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the set-up of a mesh takes on a rank: memory of the order of its own list, however many ranks there are, and as
+// many messages as it has neighbours. A million nodes on 64 ranks.
+#include "linop/exchange/index_map_op.hpp"
+#include "linop/exchange/make_index_map.hpp"
+#include "support/count_allocations.hpp"
+#include "support/world.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace tenon {
+namespace {
+
+// A periodic grid of square tiles, one for each rank; ids without an order. A rank has ghosts around its tile.
+class Tiles {
+public:
+  static constexpr Index kExtent = 125;
+
+  Tiles(int rank, int size) : rank_(rank) {
+    MPI_Dims_create(size, 2, dims_);
+    for (Index i = 0; i < kExtent; ++i)
+      for (Index j = 0; j < kExtent; ++j)
+        list(i, j);
+    owned = static_cast<Index>(ids.size());
+    for (Index k = -1; k <= kExtent; ++k) {
+      list(-1, k);
+      list(kExtent, k);
+      if (k >= 0 && k < kExtent) {
+        list(k, -1);
+        list(k, kExtent);
+      }
+    }
+  }
+
+  std::vector<Index> ids, numbers; // the owned ones first
+  Index owned = 0;
+  std::set<int> neighbours;
+
+private:
+  void list(Index i, Index j) {
+    const Index rows = kExtent * dims_[0], columns = kExtent * dims_[1],
+                row = (rank_ / dims_[1] * kExtent + i + rows) % rows,
+                column = (rank_ % dims_[1] * kExtent + j + columns) % columns;
+    numbers.push_back(row * columns + column);
+    // A product with an odd number is another for each.
+    ids.push_back(
+        static_cast<Index>(static_cast<std::uint64_t>(numbers.back()) * 0x9e3779b97f4a7c15ULL));
+    const int owner = static_cast<int>(row / kExtent * dims_[1] + column / kExtent);
+    if (owner != rank_)
+      neighbours.insert(owner);
+  }
+
+  int rank_, dims_[2] = {0, 0};
+};
+
+TEST(IndexMapMemory, IsOfTheOrderOfARanksOwnList) {
+  const CommPtr& comm = test::world();
+  const Tiles tiles(comm->rank(), comm->size());
+  const long list = static_cast<long>(tiles.ids.size() * sizeof(Index));
+  test::mostBytesHeld = test::bytesHeld.load();
+  const long before = test::bytesHeld;
+  const IndexMapPtr map = makeIndexMapFromIds(*comm, tiles.owned, tiles.ids);
+  IndexMapOp op(comm, map, map->from(), TENON_FLOAT64, CarrierPolicy::fromOptions());
+  EXPECT_LE(test::mostBytesHeld - before, 24 * list);
+  EXPECT_LE(test::bytesHeld - before, 4 * list);
+  EXPECT_EQ(map->sent().messages, static_cast<Index>(tiles.neighbours.size()));
+
+  DTensor x(comm, op.domain(), TENON_FLOAT64), u(comm, op.range(), TENON_FLOAT64);
+  std::copy_n(tiles.numbers.begin(), tiles.owned, x.mutableData<double>());
+  op.apply(x, u);
+  for (std::size_t k = 0; k < tiles.numbers.size(); ++k)
+    ASSERT_EQ(u.data<double>()[k], static_cast<double>(tiles.numbers[k]));
+}
+
+} // namespace
+} // namespace tenon
