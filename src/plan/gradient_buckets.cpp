@@ -1,30 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fills buckets with parameters, and reduces each bucket while the adjoint goes on. All ranks must
-// put the same parameters into the same buckets in the same order, so that everything here follows
-// from the list of maps and from global layouts, never from what a rank holds.
+// Gives the parameters of each bucket their places, and reduces it while the adjoint goes on. All ranks
+// must put the same parameters into the same buckets in the same order, so that this follows from the
+// list of maps and from global layouts, never from what a rank holds.
 #include "plan/gradient_buckets.hpp"
 
 #include "linop/exchange/make_conversion.hpp"
+#include "planner/prices/bucketing.hpp"
 #include "sys/log/log.hpp"
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <utility>
 
 namespace tenon {
 
 namespace {
-
-// The axes along which a parameter has copies, or all others. Along an axis of one process there is
-// one copy, whatever the property.
-std::vector<int> axesWithCopies(const Layout& layout, bool copies) {
-  std::vector<int> axes;
-  for (int axis = 0; axis < layout.grid().axes(); ++axis)
-    if ((layout.property(axis).isBroadcast() && !layout.grid().isTrivial(axis)) == copies)
-      axes.push_back(axis);
-  return axes;
-}
 
 // The last step of an adjoint that adds to the gradient of each parameter. What a kernel that
 // recomputes does for the parameters within it is not in the list, so that these are not found.
@@ -37,29 +27,6 @@ std::map<const Parameter*, std::size_t> lastSteps(const BoundMaps& maps, const P
   return last;
 }
 
-// The layout of the array in which the gradients lie one after the other. Its cuts are the sums of
-// what the members have at each position, so that each rank's part is just its own gradients, and
-// the reduction is an ordinary conversion from P to B along the axes with copies.
-Layout layoutOf(const std::vector<Parameter*>& members) {
-  const Layout& first = members.front()->storage();
-  const Grid& grid = first.grid();
-  const std::vector<int> others = axesWithCopies(first, false),
-                         copies = axesWithCopies(first, true);
-  std::vector<Index> cuts(static_cast<std::size_t>(grid.extentOf(others)) + 1, 0);
-  for (int position = 0; position < grid.size(); ++position)
-    if (grid.coordinateOn(position, copies) == 0)
-      for (const Parameter* member : members)
-        cuts[grid.coordinateOn(position, others) + 1] += elements(member->storage().box(position));
-  std::partial_sum(cuts.begin(), cuts.end(), cuts.begin());
-  LayoutSpec spec{
-      .shape = {cuts.back()}, .grid = first.gridPtr(), .properties = first.properties()};
-  for (int axis : others)
-    spec.properties[axis] = Property::shard(0);
-  spec.splitAxes = {others};
-  spec.cuts = {std::move(cuts)};
-  return Layout(std::move(spec));
-}
-
 } // namespace
 
 // The private constructor has made an object by the time the body runs, so that it is destroyed if
@@ -70,48 +37,31 @@ GradientBuckets::GradientBuckets(const Layer& layer, Index bytes) : GradientBuck
   // wanted.
   const Chosen none(maps.list().inputs().size(), false);
   const auto last = lastSteps(maps, adjointPass(maps.list(), none, Setup::orderFromOptions()));
-  std::vector<std::pair<std::size_t, Parameter*>> ready;
+  Members parameters;
+  std::vector<SummedGradient> gradients;
   for (const Ref<Parameter>& parameter : layer.parameters())
-    if (parameter->toDirection()) {
+    if (parameter->isSummed()) {
       const auto known = last.find(parameter.get());
+      parameters.push_back(parameter.get());
       // A parameter that no step of the list names is ready when the adjoint ends.
-      ready.emplace_back(known == last.end() ? ~std::size_t(0) : known->second, parameter.get());
+      gradients.push_back({parameter->storage(), dataTypeSize(parameter->dataType()),
+                           known == last.end() ? ~std::size_t(0) : known->second});
     }
-  std::ranges::stable_sort(ready, {}, [](const auto& one) { return one.first; });
-  struct Open {
+  for (const std::vector<std::size_t>& bucket : bucketsOf(gradients, bytes)) {
     Members members;
-    Index bytes = 0;
-  };
-  std::vector<Open> open;
-  const auto isLike = [](const Parameter& a, const Parameter& b) {
-    return a.storage().grid() == b.storage().grid() &&
-           axesWithCopies(a.storage(), true) == axesWithCopies(b.storage(), true);
-  };
-  for (const auto& [step, parameter] : ready) {
-    const Index more =
-        parameter->storage().mostOwnedElements() * dataTypeSize(parameter->dataType());
-    auto at = std::ranges::find_if(
-        open, [&, p = parameter](const Open& one) { return isLike(*one.members.front(), *p); });
-    // A bucket is closed when the next parameter would make it too large. The bytes are those of
-    // the rank with the most, so that all ranks close it at once.
-    if (at != open.end() && at->bytes + more > bytes) {
-      add(layer, at->members);
-      open.erase(at);
-      at = open.end();
-    }
-    if (at == open.end())
-      at = open.insert(at, Open{});
-    at->members.push_back(parameter);
-    at->bytes += more;
+    for (const std::size_t i : bucket)
+      members.push_back(parameters[i]);
+    add(layer, members);
   }
-  for (const Open& rest : open)
-    add(layer, rest.members);
 }
 
 void GradientBuckets::add(const Layer& layer, const Members& members) {
   const CommPtr& comm = layer.comm();
   const TenonDataType type = members.front()->dataType();
-  const Layout layout = layoutOf(members);
+  std::vector<Layout> storages;
+  for (const Parameter* member : members)
+    storages.push_back(member->storage());
+  const Layout layout = bucketLayout(storages);
   Bucket bucket{.members = members, .memory = {}, .addends = {}, .sums = {}, .sum = {}, .took = {}};
   const Space space = layer.space();
   bucket.addends = makeRef<DTensor>(comm, layout.dual(), type, space);

@@ -5,12 +5,15 @@
 #include "plan/layer_plan.hpp"
 
 #include "comm/agreement/joint.hpp"
+#include "comm/memory/lane.hpp"
+#include "comm/transport.hpp"
 #include "dtensor/kernel_context.hpp"
 #include "layer/core/layer_types.hpp"
 #include "layer/networks/network.hpp"
 #include "plan/plan_file.hpp"
 #include "sys/files/part_file.hpp"
 #include "sys/log/log.hpp"
+#include "sys/options/options.hpp"
 #include "sys/random.hpp"
 #include "sys/text/text.hpp"
 
@@ -51,6 +54,7 @@ public:
     for (std::size_t i = 0; !done_ && i < before_.size(); ++i) {
       before_[i].layer->declaration().restore(std::move(before_[i].settings));
       before_[i].layer->setUses(std::move(before_[i].uses));
+      before_[i].layer->setReducedByOthers(false);
       before_[i].layer->declaration().lists() = std::move(before_[i].lists);
     }
   }
@@ -193,6 +197,15 @@ ScratchOf LayerPlan::scratch() const {
       at->second = layer.kernelScratch(form, *network_, nodes[node].lists);
     return at->second;
   };
+}
+
+// As carriers of arrays on the host choose. Where nodes have different numbers of ranks, messages are
+// assumed.
+SharedByNode LayerPlan::shared() const {
+  const Transport asked = parseTransport(options().getChoice("", "conversion_transport"));
+  if (network_->space() != Space::Host || !comm()->arena() || asked == Transport::Messages)
+    return {};
+  return {.ranks = comm()->ranksPerNode(), .laneBytes = laneBytes};
 }
 
 Layer& LayerPlan::layer() const {
@@ -348,6 +361,7 @@ void LayerPlan::load(const std::string& path) {
 
 void LayerPlan::giveWords() {
   for (const UnfoldedNode& node : unfolded(*network_)) {
+    node.layer->setReducedByOthers(bucketBytes() > 0);
     if (recomputes(node.path))
       node.layer->set("recompute", true);
     if (const PlannedLayer* planned = plannedAt(node.path)) {
@@ -446,13 +460,7 @@ void LayerPlan::setUp() {
 
 Index LayerPlan::bucketBytes() const {
   const auto given = value<Index>("gradient_bucket");
-  // A bucket takes latency + bytes / bandwidth; latency is a twentieth of that where the bytes take
-  // 19 times as long. Larger buckets would gain little and start later.
-  constexpr double kTimesLatency = 19;
-  const OwnRates known = rates();
-  return given >= 0
-             ? given
-             : static_cast<Index>(kTimesLatency * known.links.latency * known.links.bandwidth);
+  return given >= 0 ? given : NetworkPlan::bucketBytes();
 }
 
 void LayerPlan::addBuckets() {
@@ -466,7 +474,7 @@ void LayerPlan::addBuckets() {
 int LayerPlan::reductions() const {
   int count = buckets_ ? buckets_->count() : 0;
   for (const Ref<Parameter>& parameter : layer().parameters())
-    count += parameter->toDirection() && !parameter->isInBucket();
+    count += parameter->isSummed() && !parameter->isInBucket();
   return count;
 }
 

@@ -83,6 +83,7 @@ public:
 private:
   DeclaredNetwork layers() const override;
   ScratchOf scratch() const override;
+  SharedByNode shared() const override;
   void checkOpen(const std::string& call) const;
   void checkChange(const std::string& call) const override { checkOpen(call); }
   void checkProcesses() const;
@@ -97,8 +98,8 @@ private:
   Layouts inputsFor(const DeclaredNetwork& declared) const;
   std::string pinnedInputsText(const DeclaredNetwork& declared) const;
   Layout outputFor(const Layouts& inputs) const;
-  // The bytes of gradients that are reduced together, by the setting or by what is predicted.
-  Index bucketBytes() const;
+  // By the setting, or by what is predicted.
+  Index bucketBytes() const override;
   void addBuckets();
   void leaveLayers() noexcept;
   void leave() noexcept;

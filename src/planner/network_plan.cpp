@@ -365,9 +365,20 @@ std::unique_ptr<CostModel> NetworkPlan::prices(const FineGrid& grid) const {
     task.furtherInputs.push_back(pinnedInput(network, input));
   task.output = pinnedOutput(network);
   task.scratch = scratch();
-  task.fusesRows = space_ == Space::Host;
+  task.onHost = space_ == Space::Host;
+  task.routes = RoutePolicy::fromOptions();
+  task.bucketBytes = bucketBytes();
+  task.shared = shared();
   return std::make_unique<OwnModel>(std::move(network), grid, rates(),
                                     inputChannels_.value_or(true), std::move(task));
+}
+
+// A bucket takes latency + bytes / bandwidth; latency is a twentieth of that where the bytes take
+// 19 times as long. Larger buckets would gain little and start later.
+Index NetworkPlan::bucketBytes() const {
+  constexpr double kTimesLatency = 19;
+  const LinkRates links = rates().links;
+  return static_cast<Index>(kTimesLatency * links.latency * links.bandwidth);
 }
 
 KernelRates NetworkPlan::kernels() const {

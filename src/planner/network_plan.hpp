@@ -71,6 +71,10 @@ protected:
   virtual DeclaredNetwork layers() const = 0;
   // What its kernels take by turns, where they are known.
   virtual ScratchOf scratch() const { return {}; }
+  // What moves within a node without messages.
+  virtual SharedByNode shared() const { return {}; }
+  // The bytes of gradients that are reduced together, as the predicted latency wants them.
+  virtual Index bucketBytes() const;
   // The shapes of its inputs. Throws TENON_ERR_STATE where they were not set.
   std::vector<Shape> inputShapes() const;
   // Of the whole batch, or of the rows of a field on edges.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The memory that a plan predicts for each process beside that which a process takes for it: what its
-// anonymous and shared memory has grown by after some steps of training, by the kernel's count, in
-// which a page that several processes share counts in parts.
+// anonymous and shared memory has grown by after some steps of training, by the kernel's count.
 //
 //   OMP_NUM_THREADS=1 mpiexec -n 2 tests/bench/plan_memory NETWORK BATCH OPTIMIZER [TRANSPORT [LIMIT]]
 //
@@ -21,8 +20,12 @@
 
 #include <fmt/format.h>
 
+#include <sys/stat.h>
+
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 
 namespace tenon::bench {
@@ -39,14 +42,46 @@ const Subject kSubjects[] = {{"alexnet", {3, 227, 227}},
                              {"unet3d", {3, 48, 48, 48}},
                              {"fno2d", {12, 64, 64}}};
 
-// Bytes of this process that no file holds; of what others have mapped too, its part.
+constexpr const char* kSegments = "/dev/shm/tenon."; // the memory that ranks share, a file for each
+
+// Of the mappings of all segments, the part of this process.
+double segmentsMapped() {
+  std::ifstream maps("/proc/self/smaps");
+  double kilobytes = 0;
+  bool isSegment = false;
+  for (std::string line, key; std::getline(maps, line);) {
+    double value = 0;
+    std::istringstream words(line);
+    if (words >> key && key.back() != ':')
+      isSegment = line.find(kSegments) != std::string::npos;
+    else if (isSegment && key == "Pss:" && words >> value)
+      kilobytes += value;
+  }
+  return 1024 * kilobytes;
+}
+
+// Of the segments that this process has made, the pages that the system gave it, touched or not.
+double segmentsTaken() {
+  constexpr double kBlock = 512;
+  double bytes = 0;
+  for (const auto& file : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    const std::string target = std::filesystem::read_symlink(file.path(), gone);
+    if (struct stat status{};
+        target.starts_with(kSegments) && stat(file.path().c_str(), &status) == 0)
+      bytes += kBlock * static_cast<double>(status.st_blocks);
+  }
+  return bytes;
+}
+
+// Bytes of this process that no file holds; of what MPI has mapped in several, its part.
 double ownMemory() {
   std::ifstream rollup("/proc/self/smaps_rollup");
   double kilobytes = 0;
   for (std::string name; rollup >> name;)
     if (double value = 0; (name == "Pss_Anon:" || name == "Pss_Shmem:") && rollup >> value)
       kilobytes += value;
-  return 1024 * kilobytes;
+  return 1024 * kilobytes - segmentsMapped() + segmentsTaken();
 }
 
 double largestOf(double mine) {

@@ -114,5 +114,35 @@ TEST(GradientBuckets, GiveTheDirectionOfTheGradientAsItIs) {
     EXPECT_NEAR(together[i], apart[i], 1e-12 * (1 + apart[i])) << i;
 }
 
+// A parameter has no buffers for a reduction that a bucket does in its stead, until it is asked for one.
+TEST(GradientBuckets, TakeTheReductionsOfTheirMembers) {
+  const NetworkCase c = networkCases()[0];
+  const auto own = [](const Layer& network) {
+    Index reductions = 0;
+    for (const Ref<Parameter>& parameter : network.parameters())
+      reductions += parameter->toDirection() != nullptr;
+    return reductions;
+  };
+  Index alone = 0;
+  for (const Index bytes : {Index(0), Index(1) << 30}) {
+    const Ref<LayerPlan> plan = planOf(c, world());
+    plan->set("gradient_bucket", bytes);
+    plan->setUp();
+    Layer& network = plan->layer();
+    if (bytes == 0) {
+      alone = own(network);
+      EXPECT_EQ(alone, plan->reductions());
+      continue;
+    }
+    trained(network, world(), plan->inputLayout(), 2);
+    EXPECT_EQ(own(network), 0);
+    for (const Ref<Parameter>& parameter : network.parameters()) {
+      parameter->gradient(); // which the caller may write
+      parameter->direction();
+    }
+    EXPECT_EQ(own(network), alone);
+  }
+}
+
 } // namespace
 } // namespace tenon::test

@@ -45,10 +45,11 @@ void expectSame(const FoundPlan& got, const FoundPlan& want) {
 TEST_P(SharedPlan, IsTheOneThatWasSearched) {
   const NetworkCase& c = GetParam();
   for (bool fromField : {false, true}) {
-    const Ref<LayerPlan> plan = sharedPlan(c, fromField);
+    const Ref<LayerPlan> plan = sharedPlan(c, fromField), alone = sharedPlan(c, fromField);
     // Without a plan there are no buckets of gradients, whose sums round otherwise.
-    plan->set("gradient_bucket", Index(0));
-    const FoundPlan searched = sharedPlan(c, fromField)->search();
+    for (const Ref<LayerPlan>& one : {plan, alone})
+      one->set("gradient_bucket", Index(0));
+    const FoundPlan searched = alone->search();
     plan->setUp();
     expectSame(plan->found(), searched);
 

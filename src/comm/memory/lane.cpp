@@ -82,8 +82,7 @@ int LaneShape::slotsOf(Index partBytes, Index packedBytes) const noexcept {
 SendLane::SendLane(std::shared_ptr<SharedArena> arena, Index partBytes, int slots,
                    const std::string& owner)
     : arena_(std::move(arena)), shape_(partBytes), slots_(slots),
-      memory_(LaneShape::kLine + slots * shape_.slotBytes, owner + " lane", arena_),
-      afterwards_(1) {
+      memory_(shape_.laneBytes(slots), owner + " lane", arena_), afterwards_(1) {
   // The buffer is from the heap if the arena had no memory left, and the receiver cannot read
   // there.
   if (!arena_->contains(lane())) {

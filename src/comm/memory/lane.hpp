@@ -43,6 +43,8 @@ struct LaneShape {
   // private cache are slow to write again, so the rings together are larger than such a cache where
   // a part is larger than one slot.
   int slotsOf(Index partBytes, Index packedBytes) const noexcept;
+  // Of a lane with so many slots.
+  Index laneBytes(Index slots) const noexcept { return kLine + slots * slotBytes; }
 
   // Whether slots are timed: those with a line for their head.
   bool isTimed() const noexcept { return headBytes == kLine; }
@@ -50,6 +52,12 @@ struct LaneShape {
   static constexpr Index kLine = 64;
   Index headBytes, dataBytes, slotBytes;
 };
+
+// The memory of a lane for a part, of a rank that packs so many bytes for all.
+inline Index laneBytes(Index partBytes, Index packedBytes) {
+  const LaneShape shape(partBytes);
+  return shape.laneBytes(shape.slotsOf(partBytes, packedBytes));
+}
 
 // The address by which a receiver opens a lane; place is -1 if there is none.
 struct LaneAddress {

@@ -113,12 +113,11 @@ std::string Layer::ownView() const {
   }
   for (const Ref<Parameter>& p : parameters_) {
     const LinearOp* reduction = p->toDirection();
-    text +=
-        viewLine(p->name(), p->storage(), latest().output().grid(),
-                 (p->isFrozen() ? "   frozen" : "") +
-                     (!reduction        ? std::string()
-                      : p->isInBucket() ? "   gradient reduction with others"
-                                        : "   gradient reduction: " + trafficText({reduction})));
+    text += viewLine(p->name(), p->storage(), latest().output().grid(),
+                     (p->isFrozen() ? "   frozen" : "") +
+                         (p->isInBucket() ? "   gradient reduction with others"
+                          : reduction     ? "   gradient reduction: " + trafficText({reduction})
+                                          : std::string()));
   }
   for (const Ref<StateTensor>& state : states_)
     text += viewLine(state->name(), state->storage(), latest().output().grid(), "   running");
@@ -195,6 +194,8 @@ Ref<Parameter> Layer::parameter(const ParameterForm& form) {
   }
   parameters_.push_back(
       makeRef<Parameter>(comm_, form, declaration_->storageLayout(form.use), type_, space_));
+  if (!reducedByOthers_)
+    parameters_.back()->prepareReduction();
   parameters_.back()->setFrozen(frozen_);
   parameters_.back()->setEvent(event());
   if (!this->name().empty())

@@ -200,6 +200,9 @@ public:
   // Each parameter once, those of the layers of a container too.
   std::vector<Ref<Parameter>> parameters() const;
   const std::vector<Ref<Parameter>>& ownParameters() const noexcept { return parameters_; }
+  // Says before SetUp that others will reduce the gradients of the layer's own parameters (GradientBuckets), which
+  // so need no reductions of their own.
+  void setReducedByOthers(bool byOthers) noexcept { reducedByOthers_ = byOthers; }
   // The layer's own parameter of that form, made in its storage layout at the first call.
   Ref<Parameter> parameter(const ParameterForm& form);
   // What it carries beside parameters, likewise.
@@ -300,6 +303,7 @@ private:
   bool checksGhosts_ = false;
   int level_ = 0; // in so many containers within each other it lies, or lay, at most
   Layouts uses_;
+  bool reducedByOthers_ = false;
   bool training_ = true, records_ = true, frozen_ = false, constant_ = false;
   bool atWork_ = false; // in a call that may run functions of the user's
   std::vector<Node> nodes_;

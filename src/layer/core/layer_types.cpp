@@ -4,6 +4,7 @@
 // is that of the declarations (types.inc), so a type cannot be in one and not in the other.
 #include "layer/core/layer_types.hpp"
 
+#include "declaration/core/pieces.hpp"
 #include "declaration/core/types.hpp"
 #include "layer/core/layer.hpp"
 #include "layer/core/setup.hpp"
@@ -18,36 +19,12 @@ namespace tenon {
 
 namespace {
 
-// The seconds of one more kernel call, with what oneDNN does around it.
-constexpr double kStripSeconds = 1e-5;
-
-// The most that pieces can save: the interior waits neither for the copy of the largest part nor for
-// a message.
-double secondsSaved(const Layout& plain, Index elementBytes) {
-  Index most = 1;
-  for (int d = 0; d < plain.rank(); ++d) {
-    Index widest = 0;
-    for (int part = 0; part < plain.parts(d); ++part)
-      widest = std::max(widest, plain.owned(d, part).size());
-    most *= widest;
-  }
-  const LinkRates rates = LinkRates::fromOptions();
-  return rates.latency + double(most * elementBytes) / rates.copyBandwidth;
-}
-
-// In pieces where the user says so, or where that is predicted to save time.
 Form chosenForm(const Layer& layer, const Layouts& inputs) {
-  const Declaration& declaration = layer.declaration();
-  const bool canOverlap = declaration.settings().has("overlap");
-  const std::string asked = canOverlap ? declaration.value<std::string>("overlap") : "off";
-  // What pieces save was measured on the host.
-  if (asked == "off" || (asked == "auto" && layer.space() == Space::Device))
-    return layer.form(inputs);
-  Form form = layer.form(inputs, true);
-  const std::size_t strips = form.pieces.empty() ? 0 : form.pieces.size() - 1;
-  const bool saves = strips > 0 && secondsSaved(form.uses.front(), dataTypeSize(layer.dataType())) >
-                                       double(strips) * kStripSeconds;
-  return asked == "on" || saves || strips == 0 ? form : layer.form(inputs);
+  std::optional<PieceRates> rates;
+  if (const LinkRates links = LinkRates::fromOptions(); layer.space() == Space::Host)
+    rates = {links.latency, links.copyBandwidth};
+  return formThatRuns(layer.declaration(), dataTypeSize(layer.dataType()), rates,
+                      [&](bool inPieces) { return layer.form(inputs, inPieces); });
 }
 
 } // namespace

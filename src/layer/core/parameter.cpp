@@ -42,15 +42,19 @@ void initializeParameter(Parameter& parameter, const std::string& rule, std::uin
 Parameter::Parameter(CommPtr comm, const ParameterForm& form, const Layout& storage,
                      TenonDataType type, Space space)
     : Object(kClass), comm_(std::move(comm)), fanIn_(form.fanIn), fanOut_(form.fanOut),
-      initial_(form.initial), value_(makeRef<DTensor>(comm_, storage, type, space)),
+      initial_(form.initial), isSummed_(!sameHolding(storage.dual(), storage)),
+      value_(makeRef<DTensor>(comm_, storage, type, space)),
       gradient_(makeRef<DTensor>(comm_, storage.dual(), type, space)),
       arriving_(makeRef<DTensor>(comm_, storage.dual(), type, space)),
       direction_(makeRef<DTensor>(comm_, storage, type, space)) {
-  if (!sameHolding(storage.dual(), storage))
-    toDirection_ =
-        makeConversion(comm_, storage.dual(), storage, type, MovementPolicy::fromOptions(space));
   value_->setName(form.name);
   setName(form.name);
+}
+
+void Parameter::prepareReduction() {
+  if (isSummed_ && !toDirection_)
+    toDirection_ = makeConversion(comm_, gradient_->layout(), storage(), dataType(),
+                                  MovementPolicy::fromOptions(value_->space()));
 }
 
 // What it gathered before is of no use to an optimizer that leaves it alone, nor afterwards to one
@@ -95,17 +99,18 @@ void Parameter::collect() {
 // gradient.
 const DTensor& Parameter::direction() {
   const LogScope scope(event_);
-  // A bucket has reduced it already, unless the caller can write the gradient itself.
-  const bool isReduced = reduced_ && !gradientExposed_;
-  if (!isReduced) {
+  // A bucket has done it already, unless the caller can write the gradient itself.
+  const bool isDone = reduced_ && !gradientExposed_;
+  if (!isDone) {
     collect();
-    if (toDirection_)
+    prepareReduction();
+    if (isSummed_)
       toDirection_->apply(*gradient_, *direction_);
   }
   if (logEnabled())
     for (PassObserver* observer : observers_)
-      observer->reduced(*this, isReduced ? bucketTook_ : logOpenScope());
-  return toDirection_ ? *direction_ : *gradient_;
+      observer->reduced(*this, isDone ? bucketTook_ : logOpenScope());
+  return isSummed_ ? *direction_ : *gradient_;
 }
 
 void Parameter::setBucket(InBucket bucket) {
@@ -113,6 +118,7 @@ void Parameter::setBucket(InBucket bucket) {
   direction_->placeBox(bucket.direction, false);
   bucketMemory_ = bucket.memory;
   bucket_ = std::move(bucket);
+  toDirection_ = {};
 }
 
 void Parameter::setReduced(const OpenScope& took) noexcept {

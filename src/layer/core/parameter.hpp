@@ -68,7 +68,8 @@ public:
   void zeroGradient();
 
   // A bucket reduces the gradients of several parameters in one conversion. Theirs, and their directions, then
-  // lie in its memory. What travels is said of the parameter that is the last to be ready.
+  // lie in its memory, and the parameter has no reduction of its own until direction() needs it. What travels is
+  // said of the parameter that is the last to be ready.
   struct InBucket {
     std::shared_ptr<void> memory;
     void *gradient = nullptr, *direction = nullptr;
@@ -86,7 +87,11 @@ public:
   // What is reduced for the gradient: none where another parameter carries it.
   const Layout* reducedAs() const;
 
-  // From the gradient's layout to the storage; null where both hold the same memory.
+  // Whether its gradient is summed over processes: else its layout and the storage hold the same memory.
+  bool isSummed() const noexcept { return isSummed_; }
+  // Its own reduction, from the gradient's layout to the storage; null where there is none now. One that is not
+  // prepared is made when it is first needed. Collective.
+  void prepareReduction();
   const LinearOp* toDirection() const noexcept { return toDirection_.get(); }
   // Memory of value, gradient, direction and tangent, allocated now.
   Index bytes() const;
@@ -106,11 +111,12 @@ private:
   std::uint64_t version_ = 0;
   bool exposed_ = false, frozen_ = false, initialized_ = false;
   bool gradientExposed_ = false, reduced_ = false;
+  bool isSummed_;
   std::optional<InBucket> bucket_;
   std::shared_ptr<void> bucketMemory_; // which outlives it
   OpenScope bucketTook_;
   Ref<DTensor> value_, gradient_, arriving_, direction_, tangent_;
-  LinearOpRef toDirection_; // null where both layouts hold the same memory
+  LinearOpRef toDirection_; // null where nothing is summed, or a bucket does it
   std::vector<ParameterUse*> uses_;
 };
 

@@ -4,6 +4,7 @@
 // layers use by turns depends on the words of all.
 #include "planner/prices/own_model.hpp"
 
+#include "declaration/core/pieces.hpp"
 #include "declaration/core/result_layout.hpp"
 #include "declaration/core/types.hpp"
 #include "planner/prices/recomputation.hpp"
@@ -164,6 +165,17 @@ Layouts OwnModel::runInputs(const std::vector<int>& words) const {
   return inputs;
 }
 
+Form OwnModel::formThatRuns(const Declaration& declaration, const Layouts& inputs,
+                            Choice choice) const {
+  std::optional<PieceRates> rates;
+  if (task_.onHost)
+    rates = {task_.routes.rates.latency, task_.routes.rates.copyBandwidth};
+  return tenon::formThatRuns(declaration, network_.elementBytes, rates, [&](bool inPieces) {
+    choice.overlap = inPieces;
+    return declaration.form(inputs, choice);
+  });
+}
+
 // As a layer has it that reads these layouts and was told its word.
 Form OwnModel::runForm(int layer, int word, const Layouts& inputs) const {
   const Placed& here = placed(layer, word);
@@ -179,7 +191,7 @@ Form OwnModel::runForm(int layer, int word, const Layouts& inputs) const {
   Choice choice{.letters = here.signature, .arrives = !(used == inputs)};
   if (here.isBalanced)
     choice.cuts = OutputCuts::Balanced;
-  Form form = declared.declaration->form(used, choice);
+  Form form = formThatRuns(*declared.declaration, used, std::move(choice));
   form.inputs = inputs;
   return form;
 }
@@ -217,7 +229,7 @@ std::vector<RunNode> OwnModel::runNodes(const std::vector<int>& words,
       continue;
     }
     const auto& follower = declared.followers[output - 1].declaration;
-    nodes.push_back({follower, follower->form(given, {}), reads});
+    nodes.push_back({follower, formThatRuns(*follower, given, {}), reads});
   }
   // A repartition follows where the output is wanted elsewhere.
   if (const Layout& last = nodes.back().form.output; task_.output && last != *task_.output) {
@@ -240,9 +252,11 @@ RunMemory OwnModel::runMemory(const std::vector<RunNode>& nodes, const Layouts& 
            .savesRounded = network_.savesRounded,
            .optimizerStates = task_.optimizerStates,
            .inputCotangents = std::vector<bool>(inputs.size(), task_.input && task_.inputCotangent),
-           .fusesRows = task_.fusesRows,
+           .fusesRows = task_.onHost,
            .recomputed = std::move(recomputed),
-           .links = rates_.links}};
+           .routes = task_.routes,
+           .bucketBytes = task_.bucketBytes,
+           .shared = task_.shared}};
 }
 
 // A few processes, among which is that with most: all of a small grid, else those in its corners and
@@ -268,7 +282,7 @@ double OwnModel::runBytes(const std::vector<int>& words) const {
   double most = 0;
   for (int rank : lookedAt())
     most = std::max(most, memory.of(rank).total());
-  return most + scratchOf(nodes);
+  return bytesBesideArrays(nodes.size()) + most + scratchOf(nodes);
 }
 
 CostModel::Again OwnModel::recomputedWithin(const std::vector<int>& words, double bytes) const {
@@ -290,7 +304,7 @@ CostModel::Again OwnModel::recomputedWithin(const std::vector<int>& words, doubl
         goesByLists(op) ? priceOfLists(op, false, network_.elementBytes, rates_.links, Looks::Few)
         : op.isLocal()  ? 0
                         : there(op.from, op.to, Looks::Few));
-  const double others = kOnceBytes + scratchOf(nodes);
+  const double others = bytesBesideArrays(nodes.size()) + scratchOf(nodes);
   RecomputationSearch search(memory, std::move(kernels), std::move(operators), always,
                              *std::ranges::max_element(ranks, {}, bytesOf));
   const std::optional<Recomputation> found = search.within(bytes - others);
@@ -311,8 +325,8 @@ CostModel::Again OwnModel::recomputedWithin(const std::vector<int>& words, doubl
 // Of layers that run all is counted as a run finds it. A table of sizes has the sum of its layers, and
 // what they use by turns.
 double OwnModel::planBytes(const std::vector<int>& words) const {
-  return kOnceBytes + (network_.nodes.empty() ? CostModel::planBytes(words) + turnBytes(words)
-                                              : runBytes(words));
+  return network_.nodes.empty() ? kOnceBytes + CostModel::planBytes(words) + turnBytes(words)
+                                : runBytes(words);
 }
 
 } // namespace tenon

@@ -74,12 +74,21 @@ struct OwnTask {
   std::vector<std::optional<Layout>> furtherInputs = {};
   bool inputCotangent = true;
   ScratchOf scratch = {}; // none where no kernels are known: it is not counted then
-  bool fusesRows = true;  // as runs on the host do (MapList::rowRuns())
+  // Of the run: on the host rows are fused (MapList::rowRuns()) and windows computed in pieces
+  // (pieces.hpp).
+  bool onHost = true;
+  RoutePolicy routes = {};
+  Index bucketBytes = 0; // of gradients that are reduced together
+  SharedByNode shared = {};
 };
 
-// What a process takes for any network besides: of MPI and of the libraries of kernels, when they are
-// first called, and the unused ends of allocations. Measured by tests/bench/plan_memory.
-inline constexpr double kOnceBytes = 10 * 0x1p20;
+// What a process takes besides arrays, measured by tests/bench/plan_memory: for any network of MPI and of
+// the libraries of kernels, when they are first called, and the unused ends of allocations; and for each
+// layer its kernels with their machine code, its operators with their schedules, and the steps of passes.
+inline constexpr double kOnceBytes = 6 * 0x1p20, kLayerBytes = 128 * 0x1p10;
+inline double bytesBesideArrays(std::size_t layers) {
+  return kOnceBytes + kLayerBytes * static_cast<double>(layers);
+}
 
 class OwnModel : public CostModel {
 public:
@@ -196,6 +205,7 @@ private:
   double parameterCopies(const Layout& use) const;
   double turnBytes(const std::vector<int>& words) const;
   Layouts runInputs(const std::vector<int>& words) const;
+  Form formThatRuns(const Declaration& declaration, const Layouts& inputs, Choice choice) const;
   Form runForm(int layer, int word, const Layouts& inputs) const;
   std::vector<RunNode> runNodes(const std::vector<int>& words, const Layouts& inputs) const;
   RunMemory runMemory(const std::vector<RunNode>& nodes, const Layouts& inputs) const;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Joins the maps of all layers as a set-up does, and derives the passes of a step of training, or that
 // of inference. Values that passes use by turns then have the places that they have in a run. The
-// buffers of moves are those of messages; through memory that a node shares they are no larger.
+// buffers of moves are those of messages, or the lanes of a node's memory.
 #include "planner/prices/run_memory.hpp"
 
 #include "declaration/core/arena.hpp"
 #include "geometry/schedule.hpp"
+#include "planner/prices/bucketing.hpp"
 #include "planner/prices/listed_moves.hpp"
 #include "sys/bfloat16.hpp"
 #include "sys/memory/memory.hpp"
@@ -31,6 +32,8 @@ RunMemory::RunMemory(const std::vector<RunNode>& nodes, const Layouts& inputs, R
   findRoutes();
   joined_ = std::move(list_);
   recompute(std::move(task_.recomputed));
+  if (task_.trains)
+    findSums();
 }
 
 void RunMemory::recompute(std::vector<bool> nodes) {
@@ -51,28 +54,64 @@ void RunMemory::add(const RunNode& node, std::vector<ValueId>& values, bool isLa
   const Layouts storage = node.declaration->storageLayouts(node.form);
   for (std::size_t p = 0; p < storage.size(); ++p) {
     const Layout& use = node.form.parameters[p].use;
-    HeldParameter& held = parameters_.emplace_back(HeldParameter{storage[p], use, {}, {}});
+    HeldParameter& held =
+        parameters_.emplace_back(HeldParameter{storage[p],
+                                               use,
+                                               {},
+                                               !sameHolding(storage[p].dual(), storage[p]),
+                                               static_cast<int>(firstKernels_.size())});
     if (!sameHolding(storage[p], use))
       held.toUse = routeOf(storage[p], use);
-    if (!sameHolding(storage[p].dual(), storage[p]))
-      held.sum = routeOf(storage[p].dual(), storage[p]);
   }
   std::vector<ValueId> reads;
   for (int read : node.reads)
     reads.push_back(read < 0 ? list_.inputs()[-1 - read] : values[read]);
   values.push_back(isLast ? list_.output() : list_.value("v", node.form.output));
-  list_.join(node.declaration->maps(node.form, storage), reads, values.back());
+  firstKernels_.push_back(
+      list_.join(node.declaration->maps(node.form, storage), reads, values.back()).kernels);
 }
 
 Route RunMemory::routeOf(const Layout& from, const Layout& to) const {
-  return findRoute(from, to, task_.elementBytes, {.mode = RouteMode::Auto, .rates = task_.links});
+  return findRoute(from, to, task_.elementBytes, task_.routes);
 }
 
 void RunMemory::findRoutes() {
-  for (const OperatorEntry& op : list_.operators())
-    if (!goesByLists(op) && (op.kind == OperatorKind::Conversion ||
-                             op.kind == OperatorKind::Exchange || op.kind == OperatorKind::Maximum))
+  for (const OperatorEntry& op : list_.operators()) {
+    if (goesByLists(op) || op.isLocal())
+      continue;
+    // Halos and maxima are one exchange, whatever the routes of conversions.
+    if (op.kind == OperatorKind::Conversion)
       routes_.push_back(routeOf(op.from, op.to));
+    else
+      routes_.push_back({RouteStep{.from = op.from, .to = op.to, .collective = {}}});
+  }
+}
+
+// As the buckets of a plan that runs, or each gradient by itself.
+void RunMemory::findSums() {
+  // After which step of the adjoint the gradients of a node are complete.
+  std::vector<std::size_t> ready(firstKernels_.size(), ~std::size_t(0));
+  const std::vector<Step>& steps = adjoint().steps;
+  for (std::size_t s = 0; s < steps.size(); ++s)
+    if (addsToGradients(list_, steps[s])) {
+      const int kernel = list_.maps()[steps[s].map].object;
+      ready[std::ranges::upper_bound(firstKernels_, kernel) - firstKernels_.begin() - 1] = s;
+    }
+  std::vector<SummedGradient> gradients;
+  for (const HeldParameter& parameter : parameters_)
+    if (parameter.isSummed)
+      gradients.push_back({parameter.storage, task_.elementBytes, ready[parameter.node]});
+  const auto add = [&](const Layout& layout) { sums_.push_back(routeOf(layout.dual(), layout)); };
+  if (task_.bucketBytes == 0)
+    for (const SummedGradient& gradient : gradients)
+      add(gradient.storage);
+  else
+    for (const std::vector<std::size_t>& bucket : bucketsOf(gradients, task_.bucketBytes)) {
+      Layouts members;
+      for (const std::size_t i : bucket)
+        members.push_back(gradients[i].storage);
+      add(bucketLayout(members));
+    }
 }
 
 double RunMemory::bytesOf(const Layout& layout, int rank) const {
@@ -88,22 +127,52 @@ Index RunMemory::sharedBytes(const Pass& pass, int rank) const {
   return lodgingOf(pass, bytes, kAlignment).bytes;
 }
 
-// What is sent is packed, what arrives is combined from there, and between the steps of a route lie
-// tensors.
-double RunMemory::carriedBytes(const Route& route, int rank) const {
-  const double each = double(task_.elementBytes);
+// What is sent is packed, and what arrives is combined from there; the adjoint sends what arrives, and
+// has lanes of its own.
+double RunMemory::exchangedBytes(const Schedule& schedule, int rank) const {
+  double sum = 0;
+  for (const std::vector<Transfer>* way : {&schedule.sends, &schedule.receives}) {
+    Index byLanes = 0;
+    for (const Transfer& part : *way)
+      if (part.peer != rank && task_.shared.joins(rank, part.peer))
+        byLanes += task_.elementBytes * part.elements;
+    for (const Transfer& part : *way)
+      if (const Index bytes = task_.elementBytes * part.elements; part.peer != rank)
+        sum += double(task_.shared.joins(rank, part.peer) ? task_.shared.laneBytes(bytes, byLanes)
+                                                          : bytes);
+  }
+  return sum;
+}
+
+// Between the steps of a route lie tensors, and others where the adjoint goes back.
+double RunMemory::carriedBytes(const Route& route, int rank, bool bothWays) const {
   double sum = 0;
   for (const RouteStep& step : route) {
     if (step.collective) {
-      // The whole, and an addend of the own piece from each process.
-      sum += 2 * each * double(collectivePieces(step, rank).elements);
+      // The whole, and an addend of the own piece from each process; along a tree another whole.
+      const CollectivePieces pieces = collectivePieces(step, rank);
+      if (pieces.takesPart)
+        sum += double(task_.elementBytes *
+                      (pieces.elements +
+                       std::max(pieces.elements, pieces.ranks * pieces.piece(pieces.coordinate))));
     } else {
-      const Schedule schedule = makeSchedule(step.from, step.to, rank);
-      sum += each * double(sentTraffic(schedule, rank).elements +
-                           receivedTraffic(schedule, rank).elements);
+      sum += exchangedBytes(makeSchedule(step.from, step.to, rank), rank);
     }
     if (&step != &route.back())
-      sum += bytesOf(step.to, rank);
+      sum += (bothWays ? 2 : 1) * bytesOf(step.to, rank);
+  }
+  return sum;
+}
+
+// What goes by lists, as by parts of one size.
+double RunMemory::listedBytes(const OperatorEntry& op, int rank) const {
+  const auto [sent, received] = op.map ? mostTraffic(op, false) : listedTraffic(op, false, rank);
+  double sum = 0;
+  for (const Traffic& way : {sent, received}) {
+    const Index bytes = task_.elementBytes * way.elements;
+    const bool byLanes = way.messages > 0 && op.from.grid().size() <= task_.shared.ranks;
+    sum += double(byLanes ? way.messages * task_.shared.laneBytes(bytes / way.messages, bytes)
+                          : bytes);
   }
   return sum;
 }
@@ -112,17 +181,14 @@ void RunMemory::addParameter(const HeldParameter& parameter, int rank, RunBytes&
   const double stored = bytesOf(parameter.storage, rank), used = bytesOf(parameter.use, rank);
   const bool isElsewhere = !parameter.toUse.empty();
   bytes.parameters += stored + (isElsewhere ? used : 0);
-  bytes.messages += carriedBytes(parameter.toUse, rank);
+  bytes.messages += carriedBytes(parameter.toUse, rank, task_.trains);
   if (!task_.trains)
     return;
   // The gradient and its addends, which come from another layout into a place of their own.
   bytes.parameters +=
       stored + used + (isElsewhere ? stored : 0) + double(task_.optimizerStates) * stored;
-  if (!parameter.sum.empty()) {
+  if (parameter.isSummed)
     bytes.parameters += stored; // what the optimizer steps along
-    // A parameter can sum by itself, and in a bucket with others.
-    bytes.messages += 2 * carriedBytes(parameter.sum, rank);
-  }
 }
 
 double RunMemory::keptBytes(int rank) const {
@@ -157,13 +223,12 @@ RunBytes RunMemory::of(int rank) const {
     if (value.place == Value::Place::Constant)
       bytes.messages += bytesOf(value.layout, rank);
   for (const Route& route : routes_)
-    bytes.messages += carriedBytes(route, rank);
+    bytes.messages += carriedBytes(route, rank, task_.trains);
+  for (const Route& route : sums_)
+    bytes.messages += carriedBytes(route, rank, false);
   for (const OperatorEntry& op : list_.operators())
-    if (goesByLists(op)) {
-      const auto [sent, received] =
-          op.map ? mostTraffic(op, false) : listedTraffic(op, false, rank);
-      bytes.messages += double(task_.elementBytes * (sent.elements + received.elements));
-    }
+    if (goesByLists(op))
+      bytes.messages += listedBytes(op, rank);
   // What goes round within a kernel is in one place and arrives in another.
   for (const KernelEntry& kernel : list_.kernels())
     for (const OwnMove& move : kernel.moves)

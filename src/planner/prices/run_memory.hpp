@@ -25,6 +25,16 @@ struct RunNode {
 // The scratch that the kernels of a node take which has this form, in bytes.
 using ScratchOf = std::function<Index(int node, const Form& form)>;
 
+// Memory that the ranks of a node share, in which what moves between them goes by lanes, not by
+// messages.
+struct SharedByNode {
+  Index ranks = 0; // of a node, which follow each other; 0: all are messages
+  // Of a lane for so many bytes, where its sender packs so many for all.
+  std::function<Index(Index bytes, Index packedBytes)> laneBytes = {};
+
+  bool joins(int rank, int other) const { return ranks > 0 && rank / ranks == other / ranks; }
+};
+
 struct RunTask {
   Index elementBytes = 4;
   bool trains = true;
@@ -33,7 +43,9 @@ struct RunTask {
   std::vector<bool> inputCotangents = {}; // by input: whether its cotangent is wanted
   bool fusesRows = false;            // one kernel for several, as MapList::rowRuns() finds them
   std::vector<bool> recomputed = {}; // by node: is run again for the adjoint; none: no node is
-  LinkRates links = {};              // by which routes are chosen
+  RoutePolicy routes = {};
+  Index bucketBytes = 0; // of gradients that are reduced together (bucketing.hpp); 0: none are
+  SharedByNode shared = {};
 };
 
 struct RunBytes {
@@ -66,20 +78,27 @@ public:
 private:
   struct HeldParameter {
     Layout storage, use;
-    Route toUse, sum; // of the value, and of the gradient; empty where nothing moves
+    Route toUse; // empty where nothing moves
+    bool isSummed = false;
+    int node = 0;
   };
   void add(const RunNode& node, std::vector<ValueId>& values, bool isLast);
   void findRoutes();
+  void findSums();
   double bytesOf(const Layout& layout, int rank) const;
   Index sharedBytes(const Pass& pass, int rank) const;
   void addParameter(const HeldParameter& parameter, int rank, RunBytes& bytes) const;
   Route routeOf(const Layout& from, const Layout& to) const;
-  double carriedBytes(const Route& route, int rank) const;
+  double carriedBytes(const Route& route, int rank, bool bothWays) const;
+  double exchangedBytes(const Schedule& schedule, int rank) const;
+  double listedBytes(const OperatorEntry& op, int rank) const;
 
   RunTask task_;
   MapList joined_, list_;
   std::vector<HeldParameter> parameters_;
-  std::vector<Route> routes_; // of the operators
+  std::vector<int> firstKernels_; // by node
+  std::vector<Route> routes_;     // of the operators
+  std::vector<Route> sums_;       // of the gradients
   std::vector<Pass> passes_;
 };
 

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Fills buckets with gradients. Several are open at a time, one for each grid and set of axes with
+// copies; the next gradient that would make one too large closes it.
+#include "planner/prices/bucketing.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace tenon {
+
+namespace {
+
+// The axes along which a parameter has copies, or all others. Along an axis of one process there is
+// one copy, whatever the property.
+std::vector<int> axesWithCopies(const Layout& layout, bool copies) {
+  std::vector<int> axes;
+  for (int axis = 0; axis < layout.grid().axes(); ++axis)
+    if ((layout.property(axis).isBroadcast() && !layout.grid().isTrivial(axis)) == copies)
+      axes.push_back(axis);
+  return axes;
+}
+
+bool fitTogether(const Layout& a, const Layout& b) {
+  return a.grid() == b.grid() && axesWithCopies(a, true) == axesWithCopies(b, true);
+}
+
+} // namespace
+
+std::vector<std::vector<std::size_t>> bucketsOf(const std::vector<SummedGradient>& gradients,
+                                                Index bytes) {
+  std::vector<std::size_t> order(gradients.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return gradients[i].ready; });
+  struct Open {
+    std::vector<std::size_t> members;
+    Index bytes = 0;
+  };
+  std::vector<Open> open;
+  std::vector<std::vector<std::size_t>> closed;
+  for (const std::size_t i : order) {
+    const Layout& storage = gradients[i].storage;
+    const Index more = storage.mostOwnedElements() * gradients[i].elementBytes;
+    auto at = std::ranges::find_if(open, [&](const Open& one) {
+      return fitTogether(gradients[one.members.front()].storage, storage);
+    });
+    // The bytes are those of the rank with the most, so that all ranks close it at once.
+    if (at != open.end() && at->bytes + more > bytes) {
+      closed.push_back(std::move(at->members));
+      open.erase(at);
+      at = open.end();
+    }
+    if (at == open.end())
+      at = open.insert(at, Open{});
+    at->members.push_back(i);
+    at->bytes += more;
+  }
+  for (Open& rest : open)
+    closed.push_back(std::move(rest.members));
+  return closed;
+}
+
+// Its cuts are the sums of what the members have at each position, so that each rank's part is just
+// its own gradients, and the reduction is an ordinary conversion from P to B along the axes with
+// copies.
+Layout bucketLayout(const std::vector<Layout>& members) {
+  const Layout& first = members.front();
+  const Grid& grid = first.grid();
+  const std::vector<int> others = axesWithCopies(first, false),
+                         copies = axesWithCopies(first, true);
+  std::vector<Index> cuts(static_cast<std::size_t>(grid.extentOf(others)) + 1, 0);
+  for (int position = 0; position < grid.size(); ++position)
+    if (grid.coordinateOn(position, copies) == 0)
+      for (const Layout& member : members)
+        cuts[grid.coordinateOn(position, others) + 1] += elements(member.box(position));
+  std::partial_sum(cuts.begin(), cuts.end(), cuts.begin());
+  LayoutSpec spec{
+      .shape = {cuts.back()}, .grid = first.gridPtr(), .properties = first.properties()};
+  for (int axis : others)
+    spec.properties[axis] = Property::shard(0);
+  spec.splitAxes = {others};
+  spec.cuts = {std::move(cuts)};
+  return Layout(std::move(spec));
+}
+
+} // namespace tenon
