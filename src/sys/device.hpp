@@ -59,6 +59,8 @@ public:
   void wait(const Event& event) const;
   // The host waits for all that is queued. Throws TENON_ERR_LIBRARY if some of it failed.
   void synchronise() const;
+  // The seconds that the device takes for what work() queues here, for which the host waits.
+  double secondsOf(const std::function<void()>& work) const;
   // Records the work that work() queues here instead of doing it. It may wait neither for the
   // device nor for other streams. Throws TENON_ERR_LIBRARY if the libraries of the device cannot be
   // recorded.

@@ -46,6 +46,9 @@ void Stream::wait(const Event&) const {
 void Stream::synchronise() const {
   refuse();
 }
+double Stream::secondsOf(const std::function<void()>&) const {
+  refuse();
+}
 StreamRecording Stream::recording(const std::function<void()>&) const {
   refuse();
 }

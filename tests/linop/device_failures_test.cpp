@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators on the device where one process cannot show its device memory, or has no more of it.
+// Operators on the device where one process cannot show its device memory, or has no more of it, and where nothing can
+// be copied between the device and the host.
 #include "operators.hpp"
 #include "standin/failures.hpp"
 #include "support/own_communicator.hpp"
@@ -93,6 +94,41 @@ TEST_F(DeviceMemoryFails, ToBeTakenForAnOperator) {
   expectError(TENON_ERR_MEMORY, {"cannot allocate", "on the device"}, [&] { make(); });
   tenonStandinBytes(1ULL << 38);
   expectRight(*make());
+}
+
+// What MPI has collectives for: sums, gathers and scatters, of long and of short arrays, also beside another axis.
+TEST(WithoutCopies, ConversionsGiveOnTheDeviceWhatTheyGiveOnTheHost) {
+  const int ranks = world()->size();
+  const GridPtr lines = Grid::make({ranks / 2, 2});
+  const auto on = [&](const Shape& shape, const char* properties) {
+    return std::string(properties).find(',') == std::string::npos
+               ? onLine(shape, properties)
+               : test::layoutOn(lines, shape, properties);
+  };
+  const std::pair<const char*, const char*> kConversions[] = {
+      {"P", "B"}, {"S1", "B"}, {"P", "S1"}, {"R", "B"}, {"P", "R"}, {"P,S0", "B,S1"}};
+  for (const Shape& shape : {Shape{3, 30'001}, Shape{5, 2}})
+    for (const auto& [from, to] : kConversions) {
+      const LinearOpRef op = makeConversion(world(), on(shape, from), on(shape, to), TENON_FLOAT64,
+                                            MovementPolicy::fromOptions(Space::Device));
+      for (Sense sense : {Sense::Forward, Sense::Adjoint}) {
+        const test::Ends host(*op, sense, 3);
+        fillRaw(*host.x, 3, false);
+        const auto x = makeRef<DTensor>(world(), host.x->layout(), TENON_FLOAT64, Space::Device),
+                   y = makeRef<DTensor>(world(), host.y->layout(), TENON_FLOAT64, Space::Device);
+        copyLocal(*host.x, *x);
+        test::act(*op, sense, 1, *host.x, 0, *host.y);
+        test::act(*op, sense, 1, *x, 0, *y); // opens what later actions use
+        fillRaw(*y, 4, false);
+        tenonStandinFail("cudaMemcpyAsync:*");
+        test::act(*op, sense, 1, *x, 0, *y);
+        y->context().stream().synchronise();
+        tenonStandinFail("");
+        const auto back = makeRef<DTensor>(world(), host.y->layout(), TENON_FLOAT64);
+        copyLocal(*y, *back);
+        EXPECT_EQ(test::elementsOf(*back), test::elementsOf(*host.y)) << op->describe();
+      }
+    }
 }
 
 } // namespace

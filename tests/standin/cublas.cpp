@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The stand-in's half for cuBLAS: matrix products by the definition's loops, as work of the handle's
 // stream. Before each the handle's workspace becomes NaN where it begins, as what another kernel left there would be lost.
+#include "standin/costs.hpp"
 #include "standin/failures.hpp"
 #include "standin/memory.hpp"
 #include "standin/streams.hpp"
@@ -8,6 +9,7 @@
 #include <cublas_v2.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 struct cublasContext {
@@ -36,6 +38,7 @@ struct Product {
   T beta;
   T* c;
   std::int64_t ldc;
+  bool rounds = false; // the factors, to bfloat16
 
   bool isValid() const {
     return m >= 0 && n >= 0 && k >= 0 && lda >= std::max<std::int64_t>(1, transA ? k : m) &&
@@ -54,13 +57,21 @@ struct Product {
     check(b, transB ? n : k, transB ? k : n, ldb);
     check(c, m, n, ldc);
   }
+  double factor(T x) const {
+    if (!rounds)
+      return double(x);
+    constexpr int kBits = 8;
+    int exponent = 0;
+    const double part = std::frexp(double(x), &exponent);
+    return std::ldexp(std::nearbyint(std::ldexp(part, kBits)), exponent - kBits);
+  }
   void run() const {
     for (std::int64_t j = 0; j < n; ++j)
       for (std::int64_t i = 0; i < m; ++i) {
         double sum = 0;
         for (std::int64_t l = 0; l < k; ++l)
-          sum += double(transA ? a[i * lda + l] : a[l * lda + i]) *
-                 double(transB ? b[l * ldb + j] : b[j * ldb + l]);
+          sum += factor(transA ? a[i * lda + l] : a[l * lda + i]) *
+                 factor(transB ? b[l * ldb + j] : b[j * ldb + l]);
         T& cell = c[j * ldc + i];
         cell = beta == T(0) ? T(alpha * sum) : T(alpha * sum + double(beta) * double(cell));
       }
@@ -78,10 +89,12 @@ cublasStatus_t multiply(cublasHandle_t handle, const char* who, const Product<T>
   CUstream_st* const stream = streamHere(handle->stream, who);
   if (!stream)
     return CUBLAS_STATUS_EXECUTION_FAILED;
-  enqueue(*stream, [product, workspace = handle->workspace, bytes = handle->workspaceBytes] {
+  enqueue(*stream, [product, workspace = handle->workspace, bytes = handle->workspaceBytes, stream,
+                    seconds = costOf("product")] {
     if (workspace)
       std::memset(workspace, 0xff, std::min(bytes, kLost));
     product.run();
+    stream->seconds += seconds;
   });
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -106,6 +119,12 @@ cublasStatus_t multiplyBatch(cublasHandle_t handle, const char* who, Product<T> 
 
 bool transposes(cublasOperation_t operation) {
   return operation != CUBLAS_OP_N;
+}
+
+// Refuses what the calls with types are not used for.
+void checkRounds(cudaDataType a, cudaDataType b, cudaDataType c, cublasComputeType_t type) {
+  if (a != CUDA_R_32F || b != CUDA_R_32F || c != CUDA_R_32F || type != CUBLAS_COMPUTE_32F_FAST_16BF)
+    refuse("a product with types that are not float by bfloat16");
 }
 
 } // namespace
@@ -212,6 +231,35 @@ cublasStatus_t cublasDgemmStridedBatched_64(cublasHandle_t handle, cublasOperati
       handle, "cublasDgemmStridedBatched",
       {transposes(transA), transposes(transB), m, n, k, *alpha, a, lda, b, ldb, *beta, c, ldc},
       strideA, strideB, strideC, count);
+}
+
+cublasStatus_t cublasGemmEx_64(cublasHandle_t handle, cublasOperation_t transA,
+                               cublasOperation_t transB, int64_t m, int64_t n, int64_t k,
+                               const void* alpha, const void* a, cudaDataType typeA, int64_t lda,
+                               const void* b, cudaDataType typeB, int64_t ldb, const void* beta,
+                               void* c, cudaDataType typeC, int64_t ldc, cublasComputeType_t type,
+                               cublasGemmAlgo_t) {
+  checkRounds(typeA, typeB, typeC, type);
+  return multiply<float>(handle, "cublasGemmEx",
+                         {transposes(transA), transposes(transB), m, n, k,
+                          *static_cast<const float*>(alpha), static_cast<const float*>(a), lda,
+                          static_cast<const float*>(b), ldb, *static_cast<const float*>(beta),
+                          static_cast<float*>(c), ldc, true});
+}
+
+cublasStatus_t cublasGemmStridedBatchedEx_64(
+    cublasHandle_t handle, cublasOperation_t transA, cublasOperation_t transB, int64_t m, int64_t n,
+    int64_t k, const void* alpha, const void* a, cudaDataType typeA, int64_t lda, long long strideA,
+    const void* b, cudaDataType typeB, int64_t ldb, long long strideB, const void* beta, void* c,
+    cudaDataType typeC, int64_t ldc, long long strideC, int64_t count, cublasComputeType_t type,
+    cublasGemmAlgo_t) {
+  checkRounds(typeA, typeB, typeC, type);
+  return multiplyBatch<float>(handle, "cublasGemmStridedBatchedEx",
+                              {transposes(transA), transposes(transB), m, n, k,
+                               *static_cast<const float*>(alpha), static_cast<const float*>(a), lda,
+                               static_cast<const float*>(b), ldb, *static_cast<const float*>(beta),
+                               static_cast<float*>(c), ldc, true},
+                              strideA, strideB, strideC, count);
 }
 
 } // extern "C"

@@ -4,9 +4,13 @@
 #include "kernels/cuda/handles.hpp"
 #include "kernels/draw.hpp"
 #include "kernels/on_device.hpp"
+#include "kernels/products/gemm.hpp"
 #include "standin/failures.hpp"
 #include "standin/refused.hpp"
+#include "sys/bfloat16.hpp"
 #include "sys/options/options.hpp"
+
+#include <cmath>
 
 namespace tenon::test {
 namespace {
@@ -87,6 +91,46 @@ TEST(DeviceHandles, TellCublasWhatTheOptionsAllow) {
   };
   EXPECT_EQ(modeOf("true"), CUBLAS_TF32_TENSOR_OP_MATH);
   EXPECT_EQ(modeOf("false"), CUBLAS_DEFAULT_MATH);
+}
+
+// By the rounding of both factors, and in float32 else: integers that bfloat16 holds are exact.
+TEST(DeviceHandles, RoundFactorsToBFloat16WhereTheOptionSaysSo) {
+  constexpr Index kExtent = 9;
+  Draw draw(5);
+  cuda::handlesOf(*deviceContext()).blas(); // which rounds nothing
+  options().set("-tenon_device_bfloat16", "true");
+  KernelContext at(Space::Device);
+  const auto product = [&](const std::vector<float>& a, const std::vector<float>& b,
+                           KernelContext& context, bool isBatch) {
+    const std::vector<float> none(kExtent * kExtent, 0);
+    DeviceCopy<float> da(context, a.data(), Index(a.size())),
+        db(context, b.data(), Index(b.size())), dc(context, none.data(), Index(none.size()));
+    if (isBatch)
+      gemmBatch<float>(context, Backend::Auto, kExtent, {kExtent, 0, kExtent}, false, false, 1,
+                       kExtent, kExtent, 1, da.data(), kExtent, db.data(), kExtent, 0, dc.data(),
+                       kExtent);
+    else
+      gemm<float>(context, Backend::Auto, false, false, kExtent, kExtent, kExtent, 1, da.data(),
+                  kExtent, db.data(), kExtent, 0, dc.data(), kExtent);
+    std::vector<float> c(none.size());
+    dc.fetch(c.data());
+    return c;
+  };
+  const auto rounded = [](std::vector<float> values) {
+    for (float& value : values)
+      value = valueOf(toBFloat16(value));
+    return values;
+  };
+  const auto a = draw.reals<float>(kExtent * kExtent, -1, 1),
+             b = draw.reals<float>(kExtent * kExtent, -1, 1);
+  for (bool isBatch : {false, true}) {
+    const auto whole = product(a, b, *deviceContext(), isBatch), less = product(a, b, at, isBatch);
+    EXPECT_EQ(less, product(rounded(a), rounded(b), *deviceContext(), isBatch));
+    EXPECT_NE(less, whole);
+    for (std::size_t i = 0; i < whole.size(); ++i)
+      EXPECT_NEAR(less[i], whole[i], kExtent * std::ldexp(1.0, -7));
+  }
+  options().set("-tenon_device_bfloat16", "false");
 }
 
 TEST(DeviceHandles, AreMadeWhollyOrNotAtAll) {

@@ -472,7 +472,19 @@ cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t stream) {
     return fail(cudaErrorInvalidResourceHandle);
   auto recording = std::make_shared<Recording>(Recording{&s});
   e->last = recording;
-  enqueue(s, [recording] { recording->isDone = true; });
+  enqueue(s, [recording, &s] {
+    recording->isDone = true;
+    recording->seconds = s.seconds;
+  });
+  return cudaSuccess;
+}
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
+  TENON_CALL(cudaErrorUnknown);
+  if (!begin->last || !end->last)
+    return fail(cudaErrorInvalidResourceHandle);
+  if (!begin->last->isDone || !end->last->isDone)
+    return fail(cudaErrorNotReady);
+  *milliseconds = static_cast<float>(1e3 * (end->last->seconds - begin->last->seconds));
   return cudaSuccess;
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t e, unsigned) {

@@ -4,6 +4,7 @@
 // the handle, in whose place the real library is given the description, and the execution of a plan, which reads
 // what was set and does it by the definition's loops, as work of the handle's stream. Before each execution its
 // workspace becomes NaN, as what another kernel left there would be lost.
+#include "standin/costs.hpp"
 #include "standin/devices.hpp"
 #include "standin/failures.hpp"
 #include "standin/memory.hpp"
@@ -66,6 +67,7 @@ struct Record {
   bool isFinal = false;
   std::map<int, std::vector<char>> values = {};
   std::map<int, std::vector<std::shared_ptr<Record>>> parts = {};
+  std::int64_t engine = -1; // of a plan
 
   template <class T>
   std::vector<T> list(int name) const {
@@ -328,6 +330,19 @@ RecordPtr operationOf(const Record& plan) {
   return operations[0];
 }
 
+// The number of a configuration's engine.
+std::int64_t engineOf(cudnnBackendDescriptor_t configuration) {
+  cudnnBackendDescriptor_t engine = nullptr;
+  REAL(cudnnBackendCreateDescriptor)(CUDNN_BACKEND_ENGINE_DESCRIPTOR, &engine);
+  std::int64_t count = 0, number = -1;
+  REAL(cudnnBackendGetAttribute)
+  (configuration, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &count, &engine);
+  REAL(cudnnBackendGetAttribute)
+  (engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1, &count, &number);
+  REAL(cudnnBackendDestroyDescriptor)(engine);
+  return number;
+}
+
 std::int64_t workspaceOf(cudnnBackendDescriptor_t plan) {
   std::int64_t count = 0, bytes = 0;
   REAL(cudnnBackendGetAttribute)
@@ -453,6 +468,8 @@ cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t descriptor,
       parts.clear();
       for (std::int64_t i = 0; i < count; ++i)
         parts.push_back(recordOf(static_cast<const cudnnBackendDescriptor_t*>(values)[i]));
+      if (name == CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG)
+        record->engine = engineOf(*static_cast<const cudnnBackendDescriptor_t*>(values));
     } else {
       const char* const bytes = static_cast<const char*>(values);
       record->values[name].assign(bytes, bytes + std::size_t(count) * sizeOf(type));
@@ -507,7 +524,11 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
   CUstream_st* const stream = streamHere(handle->stream, "cudnnBackendExecute");
   if (!stream || isToFail(__func__))
     return fail(CUDNN_STATUS_EXECUTION_FAILED, "the plan cannot be executed");
-  enqueue(*stream, [execution] { execution.run(); });
+  const double seconds = costOf(("engine " + std::to_string(planned->engine)).c_str());
+  enqueue(*stream, [execution, stream, seconds] {
+    execution.run();
+    stream->seconds += seconds;
+  });
   return CUDNN_STATUS_SUCCESS;
 }
 

@@ -167,6 +167,29 @@ TEST(DnnGraph, SharesPlansOfEqualGraphs) {
   EXPECT_NE(cuda::planOf(graph), first);
 }
 
+// Whose plans for arrays at multiples of 16 bytes read these at once; what lies elsewhere goes by another plan.
+TEST(DnnGraph, TakesArraysAtOtherMultiplesToo) {
+  ConvolutionGraph graph = wideGraph(ConvolutionKind::Forward);
+  graph.x = graph.y = {{1, 64, 8, 8}, {64 * 64, 64, 8, 1}};
+  graph.mayUseTf32 = true;
+  graph.alignment = 16;
+  cuda::ConvolutionRun run(graph);
+  KernelContext context(Space::Device);
+  const auto made = [&](Index bytes) {
+    Buffer buffer(bytes, "a test's array", context.memory());
+    buffer.setZero();
+    return buffer;
+  };
+  const auto bytesOf = [](const cuda::ArrayBox& box) { return 4 * box.extent[0] * box.strides[0]; };
+  Buffer x = made(bytesOf(graph.x) + 4), w = made(bytesOf(graph.w)), y = made(bytesOf(graph.y) + 4),
+         workspace = made(run.workspaceBytes());
+  for (Index shift : {0, 1})
+    EXPECT_NO_THROW(run.run(cuda::handlesOf(context), x.data<float>() + shift, w.data<float>(),
+                            y.data<float>() + shift, workspace.data<void>()))
+        << shift;
+  context.stream().synchronise();
+}
+
 TEST(StandinCudnn, RightGraphsAreRight) {
   Example example;
   EXPECT_EQ(example.run(exampleGraph(ConvolutionKind::Forward, 0)), example.expectedForward());

@@ -27,7 +27,8 @@ namespace tenon::standin {
 struct Recording { // of an event, each anew
   CUstream_st* stream = nullptr;
   bool isDone = false;
-  int asked = 0; // in vain
+  int asked = 0;      // in vain
+  double seconds = 0; // on the stream's clock
 };
 
 // What a stream was given while it recorded, and memory that was taken from the pool meanwhile.
@@ -85,6 +86,7 @@ struct CUstream_st {
   std::shared_ptr<tenon::standin::Graph> recording;
   CUcontext context = nullptr;
   Kind kind = Kind::NonBlocking;
+  double seconds = 0; // of what it has run, by costs.hpp
 };
 
 struct CUevent_st {

@@ -20,10 +20,11 @@ std::unique_ptr<Convolution<T>> makeBlasConvolution(const ConvolutionShape& shap
                                                     KernelContextPtr context);
 std::unique_ptr<Convolution<float>> makeOneDnnConvolution(const ConvolutionShape& shape,
                                                           KernelContextPtr context);
-// The two of the device take a context of the device.
+// The two of the device take a context of the device. Where it `mayTakeProducts`, cuDNN's leaves passes to those of
+// cuBLAS that are measured to be faster.
 template <class T>
-std::unique_ptr<Convolution<T>> makeCudnnConvolution(const ConvolutionShape& shape,
-                                                     KernelContextPtr context);
+std::unique_ptr<Convolution<T>>
+makeCudnnConvolution(const ConvolutionShape& shape, KernelContextPtr context, bool mayTakeProducts);
 template <class T>
 std::unique_ptr<Convolution<T>> makeGemmConvolution(const ConvolutionShape& shape,
                                                     KernelContextPtr context);

@@ -132,7 +132,7 @@ std::unique_ptr<Convolution<T>> makeOnDevice(const ConvolutionShape& shape, Back
   if constexpr (kHasDevice)
     return backend == Backend::Gemm || backend == Backend::Cufft
                ? makeGemmConvolution<T>(shape, std::move(context))
-               : makeCudnnConvolution<T>(shape, std::move(context));
+               : makeCudnnConvolution<T>(shape, std::move(context), backend == Backend::Auto);
   return nullptr; // a build without the device has no such context
 }
 

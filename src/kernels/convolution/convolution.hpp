@@ -10,6 +10,7 @@
 
 #include "kernels/base/backend.hpp"
 #include "kernels/base/context.hpp"
+#include "kernels/base/trials.hpp"
 #include "kernels/convolution/window.hpp"
 
 #include <memory>
@@ -53,6 +54,8 @@ public:
   // The implementation, for a view: "im2col+gemm", the vector instructions of the direct convolution, or
   // oneDNN's names of its implementations.
   virtual const char* implementation() const = 0;
+  // The ways among which a measurement may choose; NULL: there is one way.
+  virtual Trials* trials() { return nullptr; }
 };
 
 // Without a context the object has its own, of the host. Any extent may be 0: then forward gives the bias or

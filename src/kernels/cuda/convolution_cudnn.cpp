@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Convolution by cuDNN's plans. The library is given the outputs that reach held input (the others are the
-// bias) and the inputs that these reach, so that no padding is negative or larger than a kernel.
+// bias) and the inputs that these reach, so that no padding is negative or larger than a kernel. Which plan is the
+// fastest the library only estimates, so that each pass has several ways, between which a measurement decides: engines of
+// the library, and products of cuBLAS.
 #include "kernels/convolution/backends.hpp"
 #include "kernels/cuda/dnn_graph.hpp"
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/movement/block_copy.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <type_traits>
 
@@ -58,11 +66,37 @@ cuda::ArrayBox arrayBox(Index a, Index b, const Index* space, const ImageStrides
   return box;
 }
 
+enum Pass : std::size_t { kForward, kData, kWeights, kPasses };
+
+// The ways of each pass, of which the last are products.
+constexpr std::size_t kEngines = 3, kProducts = kEngines, kWays = kEngines + 1;
+
+// Below so many multiplications the device takes about as long as the host to call it.
+constexpr Index kFewMultiplications = Index(1) << 21;
+
+// What was measured, by the convolution that is added to its output, and by whether there were products: layers of equal
+// shapes are measured once.
+struct KnownTimes {
+  std::mutex mutex;
+  std::map<std::pair<cuda::ConvolutionGraph, bool>, std::vector<Nanoseconds>> times;
+};
+
+KnownTimes& knownTimes() {
+  static KnownTimes known;
+  return known;
+}
+
+// Arrays of a measurement.
+struct Arrays {
+  Buffer x, w, y;
+};
+
 template <class T>
-class CudnnConvolution final : public Convolution<T> {
+class CudnnConvolution final : public Convolution<T>, private Trials {
 public:
-  CudnnConvolution(const ConvolutionShape& shape, KernelContextPtr context)
-      : context_(std::move(context)), window_(embedWindow(shape.window)), part_(partOf(window_)),
+  CudnnConvolution(const ConvolutionShape& shape, KernelContextPtr context, bool mayTakeProducts)
+      : shape_(shape), mayTakeProducts_(mayTakeProducts), context_(std::move(context)),
+        window_(embedWindow(shape.window)), part_(partOf(window_)),
         y_(embedStrides(outputStrides(shape), shape.window.rank)),
         x_(denseStrides(shape.inChannels, window_.in, kMaxSpatial)), outputs_{shape.batch,
                                                                               shape.outChannels,
@@ -80,6 +114,8 @@ public:
   }
 
   void forward(const T* x, const T* w, const T* b, T* y, bool accumulate) override {
+    if (taken_[kForward] == kProducts)
+      return products_->forward(x, w, b, y, accumulate);
     // Where the part does not have every output, y is cleared and added to.
     const bool adds = accumulate || !plain_;
     if (adds && !accumulate)
@@ -91,6 +127,8 @@ public:
   }
 
   void adjointData(const T* w, const T* dy, T* dx) override {
+    if (taken_[kData] == kProducts)
+      return products_->adjointData(w, dy, dx);
     const Index one = 1;
     if (!data_ || !part_.hasAllIn)
       fillBlock(*context_, 1, &inputs_, T(0), dx, &one);
@@ -99,6 +137,8 @@ public:
   }
 
   void adjointWeights(const T* x, const T* dy, T* dw, T* db) override {
+    if (taken_[kWeights] == kProducts)
+      return products_->adjointWeights(x, dy, dw, db);
     if (weights_)
       run(*weights_, x, dw, dy);
     if (db)
@@ -107,9 +147,14 @@ public:
   }
 
   Backend backend() const override { return Backend::Cudnn; }
-  const char* implementation() const override { return added_ ? "graph" : "nothing to read"; }
+  const char* implementation() const override {
+    return added_ ? implementation_.c_str() : "nothing to read";
+  }
+  Trials* trials() override { return cuda::measuresPlans() ? this : nullptr; }
 
 private:
+  using Run = std::optional<cuda::ConvolutionRun>;
+
   void makePlans(const ConvolutionShape& shape) {
     using cuda::ConvolutionKind;
     cuda::handlesOf(*context_).dnn(); // so that the first pass does not wait for it
@@ -118,13 +163,150 @@ private:
     added_.emplace(graphOf(shape, ConvolutionKind::Forward, 1));
     data_.emplace(graphOf(shape, ConvolutionKind::AdjointData, 0));
     weights_.emplace(graphOf(shape, ConvolutionKind::AdjointWeights, 1));
+    reserveWorkspace();
+  }
+
+  void reserveWorkspace() {
     Index bytes = 0;
-    for (const auto* plan : {&plain_, &added_, &data_, &weights_})
-      bytes = std::max(bytes, *plan ? (*plan)->workspaceBytes() : 0);
+    for (const Run* run : {&plain_, &added_, &data_, &weights_})
+      bytes = std::max(bytes, *run ? (*run)->workspaceBytes() : 0);
     hasWorkspace_ = bytes > 0;
     ScratchPlan scratch;
     workspaceAt_ = scratch.add<std::byte>(bytes);
     context_->reserve(scratch);
+  }
+
+  // The runs of a pass, the one that is measured first.
+  std::vector<Run*> runsOf(Pass pass) {
+    if (pass == kForward)
+      return plain_ ? std::vector<Run*>{&plain_, &added_} : std::vector<Run*>{&added_};
+    return {pass == kData ? &data_ : &weights_};
+  }
+
+  const std::vector<cuda::ConvolutionPlanPtr>& enginesOf(Run& run) {
+    auto& plans = engines_[&run];
+    if (plans.empty())
+      plans = cuda::plansOfEngines(run->graph(), kEngines);
+    return plans;
+  }
+
+  // Whether the pass has the way, which it then takes; else it takes the first.
+  bool take(Pass pass, std::size_t way, bool isTried) {
+    taken_[pass] = way;
+    if (way == kProducts && mayTakeProducts_) {
+      if (!products_)
+        products_ = makeGemmConvolution<T>(shape_, context_);
+      return true;
+    }
+    const std::vector<Run*> runs = runsOf(pass);
+    if (way > 0 && way < enginesOf(*runs[0]).size()) {
+      // Another sum of the same arrays goes by the same engine, where it can.
+      const Index engine = enginesOf(*runs[0])[way]->engine();
+      for (Run* run : runs) {
+        const auto& plans = enginesOf(*run);
+        const auto same = std::ranges::find(plans, engine, &cuda::ConvolutionPlan::engine);
+        (*run)->take(same == plans.end() ? plans[0] : *same, isTried);
+      }
+      reserveWorkspace();
+      return true;
+    }
+    taken_[pass] = 0;
+    for (Run* run : runs)
+      (*run)->take(cuda::planOf((*run)->graph()), isTried);
+    return way == 0;
+  }
+
+  Arrays arrays() const {
+    Index last = 0;
+    for (int d = 0; d < kDims; ++d)
+      last += (outputs_[d] - 1) * ofOutputs_[d];
+    const auto made = [&](Index elements) {
+      Buffer buffer(elements * Index(sizeof(T)), "arrays of a measurement", context_->memory());
+      buffer.setZero();
+      return buffer;
+    };
+    return {made(inputs_),
+            made(shape_.outChannels * shape_.inChannels / shape_.groups * kernelVolume(window_)),
+            made(last + 1)};
+  }
+
+  void callOn(Arrays& at, Pass pass) {
+    T *const x = at.x.data<T>(), *const w = at.w.data<T>(), *const y = at.y.data<T>();
+    switch (pass) {
+    case kForward:
+      return forward(x, w, nullptr, y, false);
+    case kData:
+      return adjointData(w, y, x);
+    default:
+      return adjointWeights(x, y, w, nullptr);
+    }
+  }
+
+  // The first call loads kernels; one that is clearly slower than the best so far is not repeated.
+  Nanoseconds timeOf(Pass pass, std::size_t way, Arrays& at, Nanoseconds best) {
+    constexpr int kCalls = 2;
+    try {
+      if (!take(pass, way, true))
+        return kNever;
+      callOn(at, pass);
+      Nanoseconds least = kNever;
+      for (int n = 0; n < kCalls && (n == 0 || least / 2 <= best); ++n)
+        least = std::min(
+            least, Nanoseconds(1e9 * context_->stream().secondsOf([&] { callOn(at, pass); })));
+      return least;
+    } catch (const Error&) {
+      return kNever;
+    }
+  }
+
+  // Where there is no memory for the arrays the first ways stay.
+  std::vector<Nanoseconds> measure() override {
+    std::vector<Nanoseconds> times(kPasses * kWays, 0);
+    const Index taps = shape_.inChannels / shape_.groups * kernelVolume(window_);
+    if (!added_ ||
+        shape_.batch * shape_.outChannels * outputVolume(window_) * taps < kFewMultiplications)
+      return times;
+    const std::pair key(added_->graph(), mayTakeProducts_);
+    {
+      const std::scoped_lock lock(knownTimes().mutex);
+      if (const auto known = knownTimes().times.find(key); known != knownTimes().times.end())
+        return known->second;
+    }
+    for (std::size_t i = 0; i < times.size(); ++i)
+      times[i] = i % kWays == 0 ? 0 : kNever;
+    try {
+      Arrays at = arrays();
+      for (const Pass pass : {kForward, kData, kWeights}) {
+        Nanoseconds best = kNever;
+        for (std::size_t way = 0; way < kWays; ++way) {
+          times[pass * kWays + way] = timeOf(pass, way, at, best);
+          best = std::min(best, times[pass * kWays + way]);
+        }
+      }
+    } catch (const Error&) {
+      return times;
+    }
+    const std::scoped_lock lock(knownTimes().mutex);
+    return knownTimes().times[key] = times;
+  }
+
+  void choose(std::span<const Nanoseconds> slowest) override {
+    areDone_ = true;
+    if (!added_)
+      return;
+    for (const Pass pass : {kForward, kData, kWeights})
+      take(pass, fastestOf(slowest.subspan(pass * kWays, kWays)), false);
+    engines_.clear();
+    if (std::ranges::find(taken_, kProducts) == taken_.end())
+      products_.reset();
+    const auto name = [&](Pass pass) {
+      return taken_[pass] == kProducts
+                 ? std::string("im2col+gemm")
+                 : fmt::format("engine {}", (*runsOf(pass).front())->plan().engine());
+    };
+    if (slowest[0] > 0)
+      implementation_ = fmt::format("measured: {}; adjoints {} and {}", name(kForward), name(kData),
+                                    name(kWeights));
   }
 
   cuda::ConvolutionGraph graphOf(const ConvolutionShape& shape, cuda::ConvolutionKind kind,
@@ -138,6 +320,9 @@ private:
                              .beta = beta,
                              .mayUseTf32 = cuda::allowsTf32(),
                              .mayBeNondeterministic = cuda::allowsNondeterministic()};
+    // Engines that use tensor cores read 16 bytes at once.
+    if (g.mayUseTf32 && g.type == CUDNN_DATA_FLOAT && (firstX_ | firstY_) % 4 == 0)
+      g.alignment = 16;
     for (int d = 0; d < kMaxSpatial; ++d) {
       in[d] = part_.in[d].end - part_.in[d].begin;
       out[d] = part_.out[d].end - part_.out[d].begin;
@@ -160,6 +345,8 @@ private:
     plan.run(cuda::handlesOf(*context_), x + firstX_, w, y + firstY_, workspace);
   }
 
+  ConvolutionShape shape_;
+  bool mayTakeProducts_;
   KernelContextPtr context_;
   WindowShape window_;
   WindowPart part_;
@@ -168,22 +355,27 @@ private:
   Index inputs_;
   Index firstX_ = 0, firstY_ = 0; // offsets of the part
   // The runs of y = conv (made only if the part has every output), y += conv, dx = conv* and dw += conv*.
-  std::optional<cuda::ConvolutionRun> plain_, added_, data_, weights_;
+  Run plain_, added_, data_, weights_;
   bool hasWorkspace_ = false;
   Index workspaceAt_ = 0;
+  std::array<std::size_t, kPasses> taken_{};                            // the way of each pass
+  std::map<const Run*, std::vector<cuda::ConvolutionPlanPtr>> engines_; // until one is chosen
+  std::unique_ptr<Convolution<T>> products_; // where a pass takes them, and while they are measured
+  std::string implementation_ = "graph";
 };
 
 } // namespace
 
 template <class T>
 std::unique_ptr<Convolution<T>> makeCudnnConvolution(const ConvolutionShape& shape,
-                                                     KernelContextPtr context) {
-  return std::make_unique<CudnnConvolution<T>>(shape, std::move(context));
+                                                     KernelContextPtr context,
+                                                     bool mayTakeProducts) {
+  return std::make_unique<CudnnConvolution<T>>(shape, std::move(context), mayTakeProducts);
 }
 
 template std::unique_ptr<Convolution<float>> makeCudnnConvolution<float>(const ConvolutionShape&,
-                                                                         KernelContextPtr);
+                                                                         KernelContextPtr, bool);
 template std::unique_ptr<Convolution<double>> makeCudnnConvolution<double>(const ConvolutionShape&,
-                                                                           KernelContextPtr);
+                                                                           KernelContextPtr, bool);
 
 } // namespace tenon

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -59,11 +60,15 @@ cudnnHandle_t planningHandle() {
   return handle;
 }
 
-Descriptor arrayDescriptor(Index number, cudnnDataType_t type, const ArrayBox& box) {
+Index bytesOfElement(const ConvolutionGraph& g) {
+  return g.type == CUDNN_DATA_DOUBLE ? 8 : 4;
+}
+
+Descriptor arrayDescriptor(Index number, const ConvolutionGraph& g, const ArrayBox& box) {
   Descriptor array(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
   array.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, {number})
-      .set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type)
-      .set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, {type == CUDNN_DATA_DOUBLE ? 8 : 4})
+      .set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &g.type)
+      .set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, {g.alignment > 0 ? g.alignment : bytesOfElement(g)})
       .set(CUDNN_ATTR_TENSOR_DIMENSIONS, box.extent)
       .set(CUDNN_ATTR_TENSOR_STRIDES, box.strides)
       .finalize("the description of an array");
@@ -87,9 +92,9 @@ Descriptor graphDescriptor(const ConvolutionGraph& g) {
   operation.set(names.alpha, CUDNN_TYPE_DOUBLE, 1, &one)
       .set(names.beta, CUDNN_TYPE_DOUBLE, 1, &g.beta)
       .set(names.convolution, convolution)
-      .set(names.x, arrayDescriptor(kX, g.type, g.x))
-      .set(names.w, arrayDescriptor(kW, g.type, g.w))
-      .set(names.y, arrayDescriptor(kY, g.type, g.y))
+      .set(names.x, arrayDescriptor(kX, g, g.x))
+      .set(names.w, arrayDescriptor(kW, g, g.w))
+      .set(names.y, arrayDescriptor(kY, g, g.y))
       .finalize(names.text);
   const cudnnHandle_t handle = planningHandle();
   Descriptor graph(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
@@ -135,8 +140,8 @@ std::vector<Descriptor> configurations(const Descriptor& graph, cudnnBackendHeur
   return partsOf(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
 }
 
-// Whether all that the library says about an engine's arithmetic is allowed.
-bool isAllowed(const Descriptor& configuration, const ConvolutionGraph& graph) {
+// The number of a configuration's engine; -1 unless all that the library says about its arithmetic is allowed.
+Index allowedEngine(const Descriptor& configuration, const ConvolutionGraph& graph) {
   Descriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
   cudnnBackendDescriptor_t handle = engine.get();
   Index count = 0;
@@ -149,8 +154,9 @@ bool isAllowed(const Descriptor& configuration, const ConvolutionGraph& graph) {
                                           notes.data()),
            "cudnnBackendGetAttribute");
   const std::span found(notes.data(), std::min(static_cast<std::size_t>(count), notes.size()));
-  return std::ranges::all_of(found,
-                             [&](cudnnBackendNumericalNote_t note) { return allows(graph, note); });
+  const auto isAllowed = [&](cudnnBackendNumericalNote_t note) { return allows(graph, note); };
+  return std::ranges::all_of(found, isAllowed) ? numberOf(engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX)
+                                               : -1;
 }
 
 // The plan of a configuration; empty if the library cannot run it on the device, which only this call shows.
@@ -175,22 +181,37 @@ std::vector<Descriptor> configurationsOf(const Descriptor& graph, cudnnBackendHe
   }
 }
 
-// visit(plan, bytes of its workspace) for what the graph allows, until it returns true.
-template <class Visit>
-void forEachPlan(const ConvolutionGraph& graph, const Visit& visit) {
-  const Descriptor described = graphDescriptor(graph);
-  for (cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK})
-    for (const Descriptor& configuration : configurationsOf(described, mode)) {
-      if (!isAllowed(configuration, graph))
-        continue;
-      std::optional<Descriptor> plan = finished(configuration);
-      if (!plan)
-        continue;
-      const Index bytes = numberOf(*plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE);
-      if (visit(std::move(*plan), bytes))
-        return;
-    }
-}
+} // namespace
+
+// The list of what the graph allows, plan by plan, as each takes long to make.
+struct PlanList {
+  // visit(plan) for those of engines with wants(engine), until it returns true.
+  template <class Wants, class Visit>
+  static void visit(const ConvolutionGraph& graph, const Wants& wants, const Visit& visit) {
+    const Descriptor described = graphDescriptor(graph);
+    int place = 0;
+    for (cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK})
+      for (const Descriptor& configuration : configurationsOf(described, mode)) {
+        const Index engine = allowedEngine(configuration, graph);
+        place += engine >= 0 ? 1 : 0;
+        if (engine < 0 || !wants(engine))
+          continue;
+        std::optional<Descriptor> plan = finished(configuration);
+        if (!plan)
+          continue;
+        const Index bytes = numberOf(*plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE);
+        if (visit(ConvolutionPlan(std::move(*plan), bytes, place, engine)))
+          return;
+      }
+  }
+  template <class Visit>
+  static void visit(const ConvolutionGraph& graph, const Visit& visit) {
+    PlanList::visit(
+        graph, [](Index) { return true; }, visit);
+  }
+};
+
+namespace {
 
 std::string describe(const ArrayBox& box) {
   return fmt::format("[{}]", fmt::join(box.extent, ","));
@@ -260,24 +281,19 @@ void Descriptor::finalize(const char* what) {
 
 ConvolutionPlan::ConvolutionPlan(const ConvolutionGraph& graph)
     : plan_(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR) {
-  int count = 0;
-  forEachPlan(graph, [&](Descriptor plan, Index bytes) {
-    if (count == 0 || bytes < workspaceBytes_) {
-      plan_ = std::move(plan);
-      workspaceBytes_ = bytes;
-      place_ = count;
-    }
-    ++count;
+  PlanList::visit(graph, [&](ConvolutionPlan plan) {
+    if (engine_ < 0 || plan.workspaceBytes() < workspaceBytes_)
+      *this = std::move(plan);
     return workspaceBytes_ <= kEnoughWorkspace;
   });
-  if (count == 0)
+  if (engine_ < 0)
     throw noPlan(graph);
 }
 
-std::vector<std::shared_ptr<const ConvolutionPlan>> allPlans(const ConvolutionGraph& graph) {
-  std::vector<std::shared_ptr<const ConvolutionPlan>> plans;
-  forEachPlan(graph, [&](Descriptor plan, Index bytes) {
-    plans.emplace_back(new ConvolutionPlan(std::move(plan), bytes, static_cast<int>(plans.size())));
+std::vector<ConvolutionPlanPtr> allPlans(const ConvolutionGraph& graph) {
+  std::vector<ConvolutionPlanPtr> plans;
+  PlanList::visit(graph, [&](ConvolutionPlan plan) {
+    plans.push_back(std::make_shared<const ConvolutionPlan>(std::move(plan)));
     return false;
   });
   return plans;
@@ -285,10 +301,22 @@ std::vector<std::shared_ptr<const ConvolutionPlan>> allPlans(const ConvolutionGr
 
 namespace {
 
-// Plans that are in use, by what they compute.
+// Plans that are in use, by what they compute and by their engine's place.
 struct KnownPlans {
   std::mutex mutex;
-  std::map<ConvolutionGraph, std::weak_ptr<const ConvolutionPlan>> plans;
+  std::map<std::pair<ConvolutionGraph, std::size_t>, std::weak_ptr<const ConvolutionPlan>> plans;
+
+  // The plan, which make() gives if nobody holds it.
+  template <class Make>
+  ConvolutionPlanPtr of(const ConvolutionGraph& graph, std::size_t engine, Make make) {
+    const std::scoped_lock lock(mutex);
+    if (auto known = plans[{graph, engine}].lock())
+      return known;
+    std::erase_if(plans, [](const auto& entry) { return entry.second.expired(); });
+    ConvolutionPlanPtr made = make();
+    plans[{graph, engine}] = made;
+    return made;
+  }
 };
 
 KnownPlans& knownPlans() {
@@ -297,13 +325,14 @@ KnownPlans& knownPlans() {
 }
 
 // The next plan of the list that needs no more workspace, since that is planned already; NULL if there is
-// none. It takes the failed plan's place for all who ask for the graph from now on.
-std::shared_ptr<const ConvolutionPlan> planInPlaceOf(const ConvolutionPlan& failed,
-                                                     const ConvolutionGraph& graph) {
+// none. Where the failed one was the first, it takes its place for all who ask for the graph from now on.
+ConvolutionPlanPtr planInPlaceOf(const ConvolutionPlan& failed, const ConvolutionGraph& graph) {
   for (const auto& plan : allPlans(graph))
     if (plan->place() > failed.place() && plan->workspaceBytes() <= failed.workspaceBytes()) {
       const std::scoped_lock lock(knownPlans().mutex);
-      knownPlans().plans[graph] = plan;
+      auto& first = knownPlans().plans[{graph, 0}];
+      if (first.lock().get() == &failed)
+        first = plan;
       return plan;
     }
   return nullptr;
@@ -323,19 +352,39 @@ bool isPlansFault(cudnnStatus_t status) {
 
 } // namespace
 
-std::shared_ptr<const ConvolutionPlan> planOf(const ConvolutionGraph& graph) {
-  const std::scoped_lock lock(knownPlans().mutex);
-  auto& plans = knownPlans().plans;
-  if (auto known = plans[graph].lock())
-    return known;
-  std::erase_if(plans, [](const auto& entry) { return entry.second.expired(); });
-  auto made = std::make_shared<const ConvolutionPlan>(graph);
-  plans[graph] = made;
-  return made;
+std::vector<ConvolutionPlanPtr> plansOfEngines(const ConvolutionGraph& graph, std::size_t most) {
+  std::vector<ConvolutionPlanPtr> plans{planOf(graph)};
+  const auto isNew = [&](Index engine) {
+    return std::ranges::none_of(plans, [&](const auto& plan) { return plan->engine() == engine; });
+  };
+  if (plans.size() < most)
+    PlanList::visit(graph, isNew, [&](ConvolutionPlan plan) {
+      if (plan.workspaceBytes() <= kEnoughWorkspace)
+        plans.push_back(knownPlans().of(graph, plans.size(), [&] {
+          return std::make_shared<const ConvolutionPlan>(std::move(plan));
+        }));
+      return plans.size() >= most;
+    });
+  return plans;
+}
+
+ConvolutionPlanPtr planOf(const ConvolutionGraph& graph) {
+  return knownPlans().of(graph, 0, [&] { return std::make_shared<const ConvolutionPlan>(graph); });
 }
 
 ConvolutionRun::ConvolutionRun(const ConvolutionGraph& graph)
-    : graph_(graph), plan_(planOf(graph)) {}
+    : tight_{.graph = graph, .plan = planOf(graph)} {
+  if (graph.alignment <= bytesOfElement(graph))
+    return;
+  loose_ = tight_;
+  loose_->graph->alignment = 0;
+  loose_->plan = planOf(*loose_->graph);
+}
+
+Index ConvolutionRun::workspaceBytes() const noexcept {
+  const auto bytes = [](const Prepared& one) { return one.plan ? one.plan->workspaceBytes() : 0; };
+  return std::max(bytes(tight_), loose_ ? bytes(*loose_) : 0);
+}
 
 void ConvolutionRun::run(DeviceHandles& handles, const void* x, const void* w, const void* y,
                          void* workspace) {
@@ -350,19 +399,23 @@ void ConvolutionRun::run(DeviceHandles& handles, const void* x, const void* w, c
     pack_ = std::move(pack);
     arrays_ = arrays;
   }
+  const auto isAligned = [&](const void* array) {
+    return reinterpret_cast<std::uintptr_t>(array) % std::uintptr_t(graph().alignment) == 0;
+  };
+  Prepared& taken = loose_ && !(isAligned(x) && isAligned(w) && isAligned(y)) ? *loose_ : tight_;
   const auto execute = [&] {
     return withRoom(handles.stream(), isOutForKernels, [&] {
-      return dnn().cudnnBackendExecute(handles.dnn(), plan_->get(), pack_.get());
+      return dnn().cudnnBackendExecute(handles.dnn(), taken.plan->get(), pack_.get());
     });
   };
   cudnnStatus_t status = execute();
-  if (!hasRun_ && graph_ && isPlansFault(status))
-    if (auto next = planInPlaceOf(*plan_, *graph_)) {
-      plan_ = std::move(next);
+  if (!taken.hasRun && taken.graph && isPlansFault(status))
+    if (auto next = planInPlaceOf(*taken.plan, *taken.graph)) {
+      taken.plan = std::move(next);
       status = execute();
     }
   checkDnn(status, "cudnnBackendExecute");
-  hasRun_ = true;
+  taken.hasRun = true;
 }
 
 } // namespace tenon::cuda

@@ -58,6 +58,9 @@ struct ConvolutionGraph {
   double beta = 0;
   // Properties of engines that are allowed.
   bool mayUseTf32 = false, mayBeNondeterministic = false;
+  // Of which the arrays' addresses are multiples, in bytes; 0: the size of an element. Some engines with tensor
+  // cores want 16.
+  Index alignment = 0;
 
   auto operator<=>(const ConvolutionGraph&) const = default;
 };
@@ -75,40 +78,60 @@ public:
   cudnnBackendDescriptor_t get() const noexcept { return plan_.get(); }
   // The plan's place in the list of all plans of the graph.
   int place() const noexcept { return place_; }
+  // The library's number of the engine.
+  Index engine() const noexcept { return engine_; }
 
 private:
-  ConvolutionPlan(Descriptor plan, Index workspaceBytes, int place)
-      : plan_(std::move(plan)), workspaceBytes_(workspaceBytes), place_(place) {}
-  friend std::vector<std::shared_ptr<const ConvolutionPlan>> allPlans(const ConvolutionGraph&);
+  friend struct PlanList;
+  ConvolutionPlan(Descriptor plan, Index workspaceBytes, int place, Index engine)
+      : plan_(std::move(plan)), workspaceBytes_(workspaceBytes), place_(place), engine_(engine) {}
 
   Descriptor plan_;
   Index workspaceBytes_ = 0;
   int place_ = 0;
+  Index engine_ = -1;
 };
+using ConvolutionPlanPtr = std::shared_ptr<const ConvolutionPlan>;
 
 // The plans of all engines that the graph allows, in the order of the library's heuristics: benchmarks
 // compare the one that is taken with them.
-std::vector<std::shared_ptr<const ConvolutionPlan>> allPlans(const ConvolutionGraph& graph);
+std::vector<ConvolutionPlanPtr> allPlans(const ConvolutionGraph& graph);
+// The first plans of that many engines, or of all that there are, without those that need more than 1 GiB. The first of
+// these is planOf(graph).
+std::vector<ConvolutionPlanPtr> plansOfEngines(const ConvolutionGraph& graph, std::size_t most);
 // The plan of a graph, which is shared while somebody holds it.
-std::shared_ptr<const ConvolutionPlan> planOf(const ConvolutionGraph& graph);
+ConvolutionPlanPtr planOf(const ConvolutionGraph& graph);
 
 // A plan with the arrays of its last run, which are often those of the next.
 class ConvolutionRun {
 public:
   ConvolutionRun() = default;
   explicit ConvolutionRun(const ConvolutionGraph& graph);
-  explicit ConvolutionRun(std::shared_ptr<const ConvolutionPlan> plan) : plan_(std::move(plan)) {}
+  explicit ConvolutionRun(ConvolutionPlanPtr plan) : tight_{.plan = std::move(plan)} {}
 
-  Index workspaceBytes() const noexcept { return plan_ ? plan_->workspaceBytes() : 0; }
+  const ConvolutionGraph& graph() const { return *tight_.graph; }
+  const ConvolutionPlan& plan() const noexcept { return *tight_.plan; }
+  // Takes another plan of the graph, whose place no other takes if it is only tried.
+  void take(ConvolutionPlanPtr plan, bool isTried) {
+    tight_.plan = std::move(plan);
+    tight_.hasRun = isTried;
+  }
+  Index workspaceBytes() const noexcept;
   // Queues the run on the handles' stream. The kind says which of the arrays is written. If the library
   // cannot execute the plan of a graph, which only a first run shows, the next plan of the list takes its
   // place.
   void run(DeviceHandles& handles, const void* x, const void* w, const void* y, void* workspace);
 
 private:
-  std::optional<ConvolutionGraph> graph_;
-  std::shared_ptr<const ConvolutionPlan> plan_;
-  bool hasRun_ = false;
+  struct Prepared {
+    std::optional<ConvolutionGraph> graph = {};
+    ConvolutionPlanPtr plan = {};
+    bool hasRun = false;
+  };
+
+  // For arrays that are aligned as the graph says, and for others.
+  Prepared tight_;
+  std::optional<Prepared> loose_;
   std::array<const void*, 4> arrays_{};
   Descriptor pack_{CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR};
 };

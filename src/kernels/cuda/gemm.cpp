@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Products by cuBLAS. It stores matrices by columns, and a row-major matrix read by columns is the transpose:
-// so it is asked for C^T = alpha op(B)^T op(A)^T + beta C^T, and nothing is copied.
+// so it is asked for C^T = alpha op(B)^T op(A)^T + beta C^T, and nothing is copied. Where factors in float32 may be
+// rounded to bfloat16 it is asked by a call of its own: arrays and sums stay float32.
 #include "kernels/products/gemm.hpp"
 #include "kernels/cuda/handles.hpp"
 
@@ -22,11 +23,25 @@ void multiply(KernelContext& context, const char* name, const Call& call) {
   cuda::checkBlas(cuda::withRoom(context.stream(), isOut, [&] { return call(handle); }), name);
 }
 
+constexpr cudaDataType kFloat = CUDA_R_32F;
+constexpr cublasComputeType_t kByBFloat16 = CUBLAS_COMPUTE_32F_FAST_16BF;
+
+bool roundsFactors(KernelContext& context) {
+  cuda::handlesOf(context).blas(); // by which they know
+  return cuda::handlesOf(context).roundsFactors();
+}
+
 } // namespace
 
 template <class T>
 void gemmOnDevice(KernelContext& context, const Product<T>& p) {
   const cuda::BlasTable& library = cuda::blas();
+  if (std::is_same_v<T, float> && roundsFactors(context))
+    return multiply(context, "cublasGemmEx", [&](cublasHandle_t handle) {
+      return library.cublasGemmEx_64(handle, operation(p.transB), operation(p.transA), p.n, p.m,
+                                     p.k, &p.alpha, p.b, kFloat, p.ldb, p.a, kFloat, p.lda, &p.beta,
+                                     p.c, kFloat, p.ldc, kByBFloat16, CUBLAS_GEMM_DEFAULT);
+    });
   const auto call = [&](auto function, const char* name) {
     multiply(context, name, [&](cublasHandle_t handle) {
       return function(handle, operation(p.transB), operation(p.transA), p.n, p.m, p.k, &p.alpha,
@@ -43,6 +58,13 @@ template <class T>
 void gemmBatchOnDevice(KernelContext& context, const Product<T>& p, Index count,
                        const BatchStrides& strides) {
   const cuda::BlasTable& library = cuda::blas();
+  if (std::is_same_v<T, float> && roundsFactors(context))
+    return multiply(context, "cublasGemmStridedBatchedEx", [&](cublasHandle_t handle) {
+      return library.cublasGemmStridedBatchedEx_64(
+          handle, operation(p.transB), operation(p.transA), p.n, p.m, p.k, &p.alpha, p.b, kFloat,
+          p.ldb, strides.b, p.a, kFloat, p.lda, strides.a, &p.beta, p.c, kFloat, p.ldc, strides.c,
+          count, kByBFloat16, CUBLAS_GEMM_DEFAULT);
+    });
   const auto call = [&](auto function, const char* name) {
     multiply(context, name, [&](cublasHandle_t handle) {
       return function(handle, operation(p.transB), operation(p.transA), p.n, p.m, p.k, &p.alpha,

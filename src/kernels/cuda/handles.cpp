@@ -59,6 +59,7 @@ cublasHandle_t DeviceHandles::blas() {
                   "cublasSetWorkspace");
   const cublasMath_t mode = cuda::allowsTf32() ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_DEFAULT_MATH;
   cuda::checkBlas(library.cublasSetMathMode(made, mode), "cublasSetMathMode");
+  roundsFactors_ = cuda::allowsBFloat16();
   // Kept only once everything has succeeded, so that a failed call can be repeated.
   workspace_ = std::move(workspace);
   blas_ = std::move(handle);
@@ -117,6 +118,14 @@ void checkDnn(cudnnStatus_t status, const char* what) {
 
 bool allowsTf32() {
   return options().getFlag("", "device_tf32");
+}
+
+bool allowsBFloat16() {
+  return options().getFlag("", "device_bfloat16");
+}
+
+bool measuresPlans() {
+  return options().getChoice("", "device_plans") == "measured";
 }
 
 bool allowsNondeterministic() {

@@ -15,10 +15,12 @@ public:
   DeviceHandles(Stream stream, std::shared_ptr<MemorySource> memory);
 
   // The handles, made by the first call. Products have a workspace of their own, so that they are repeated bit by
-  // bit, and round their factors to TF32 only where -tenon_device_tf32 allows it.
+  // bit, and round their factors to TF32 or bfloat16 only where -tenon_device_tf32 or -tenon_device_bfloat16 allows it.
   cublasHandle_t blas();
   cudnnHandle_t dnn();
   const Stream& stream() const noexcept { return stream_; }
+  // Whether products in float32 are asked for by the factors' roundings to bfloat16; known once there is blas().
+  bool roundsFactors() const noexcept { return roundsFactors_; }
 
 private:
   template <class Context>
@@ -28,6 +30,7 @@ private:
 
   Stream stream_;
   std::shared_ptr<MemorySource> memory_;
+  bool roundsFactors_ = false;
   Buffer workspace_; // of cuBLAS, whose handle is destroyed before it
   Owned<cublasContext> blas_{nullptr, destroy};
   Owned<cudnnContext> dnn_{nullptr, destroy};
@@ -47,9 +50,11 @@ bool isDnnOutOfMemory(cudnnStatus_t status);
 void checkBlas(cublasStatus_t status, const char* what);
 void checkDnn(cudnnStatus_t status, const char* what);
 
-// The options -tenon_device_tf32 and -tenon_device_nondeterministic.
+// The options -tenon_device_tf32, -tenon_device_bfloat16, -tenon_device_nondeterministic and -tenon_device_plans.
 bool allowsTf32();
+bool allowsBFloat16();
 bool allowsNondeterministic();
+bool measuresPlans();
 
 } // namespace cuda
 

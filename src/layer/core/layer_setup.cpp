@@ -6,18 +6,21 @@
 
 #include "comm/agreement/joint.hpp"
 #include "declaration/core/result_layout.hpp"
+#include "layer/core/bound_maps.hpp"
 #include "layer/core/layer.hpp"
 #include "layer/core/layer_types.hpp"
 #include "layer/networks/network.hpp"
 #include "machine/route.hpp"
 #include "sys/errors/at_work.hpp"
 #include "sys/log/log.hpp"
+#include "sys/options/options.hpp"
 #include "sys/random.hpp"
 #include "sys/text/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 namespace tenon {
 
@@ -78,6 +81,51 @@ void Layer::NewSetUps::undo() noexcept {
   before_.clear();
 }
 
+namespace {
+
+void addTrials(const BoundMaps& maps, std::vector<Trials*>& trials) {
+  for (const BoundKernel& bound : maps.kernels()) {
+    Trials* const one = bound.kernel->trials();
+    if (one && !one->areDone() && std::ranges::find(trials, one) == trials.end())
+      trials.push_back(one);
+    if (const BoundMaps* inner = bound.kernel->inner())
+      addTrials(*inner, trials);
+  }
+}
+
+// Measures the kernels of these maps, and of those within, that have not been measured, and chooses for each the way that
+// the slowest rank is fastest in: ways that differed between ranks would round copies of one result differently.
+// Collective; all ranks succeed or fail alike.
+void chooseWays(Communicator& comm, const BoundMaps& maps) {
+  static const int event = logEvent("LayerMeasure");
+  std::vector<Trials*> trials;
+  addTrials(maps, trials);
+  if (trials.empty())
+    return;
+  const LogScope scope(event);
+  std::vector<std::size_t> begins{0};
+  std::vector<Nanoseconds> times = collectively(
+      comm, "the ways of kernels",
+      [&] {
+        std::vector<Nanoseconds> all;
+        for (Trials* one : trials) {
+          const std::vector<Nanoseconds> mine = one->measure();
+          all.insert(all.end(), mine.begin(), mine.end());
+          begins.push_back(all.size());
+        }
+        return all;
+      },
+      [](const auto& all) { return fmt::format("{} times", all.size()); });
+  reduceNumbers(comm, times, MPI_MAX);
+  collectively(comm, [&] {
+    for (std::size_t i = 0; i < trials.size(); ++i)
+      trials[i]->choose(std::span(times).subspan(begins[i], begins[i + 1] - begins[i]));
+    return true;
+  });
+}
+
+} // namespace
+
 // What fails on one rank ends its set-up alone, until all ranks have agreed: then the layer, and all
 // that it contains, is set up on all ranks or as it was on all.
 void Layer::setUp(const Layouts& inputs) {
@@ -89,6 +137,7 @@ void Layer::setUp(const Layouts& inputs) {
     undone->note(*this);
     comm_->joint()->ifFailed([undone] { undone->undo(); });
     setUpAs(inputs, Role::Alone);
+    chooseWays(*comm_, setups_.back().setup->maps());
     return true;
   });
 }
@@ -101,9 +150,12 @@ std::string Layer::setUpText(const Layouts& inputs) {
   checkIdle("TenonLayerSetUp()");
   checkSets();
   contextOf(comm_, space_); // there may be no device
-  return fmt::format("{}; input {}{}{}", agreedText(), described(inputs),
+  const bool isHeuristic =
+      space_ == Space::Device && options().getChoice("", "device_plans") != "measured";
+  return fmt::format("{}; input {}{}{}{}", agreedText(), described(inputs),
                      RoutePolicy::fromOptions().agreedText(),
-                     Setup::orderFromOptions() == Order::Moved ? "" : "; steps in order");
+                     Setup::orderFromOptions() == Order::Moved ? "" : "; steps in order",
+                     isHeuristic ? "; plans of convolutions not measured" : "");
 }
 
 void Layer::setUpAs(const Layouts& inputs, Role role) {

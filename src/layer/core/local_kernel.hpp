@@ -8,6 +8,7 @@
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/data_type.hpp"
 #include "dtensor/dtensor.hpp"
+#include "kernels/base/trials.hpp"
 #include "kernels/convolution/window.hpp"
 #include "layer/core/parameter.hpp"
 #include "sys/memory/memory.hpp"
@@ -103,6 +104,8 @@ public:
   virtual bool isRepeatable() const { return true; }
   // Memory for values and for what they keep, for views.
   virtual Index bytes() const { return 0; }
+  // The ways among which a measurement chooses before the first call; null: there is one way.
+  virtual Trials* trials() { return nullptr; }
   // The maps that it runs within itself, with parameters of their own; null: none.
   virtual const BoundMaps* inner() const { return nullptr; }
 };

@@ -37,6 +37,9 @@ public:
   }
 
   bool runsOnDevice() const override { return true; }
+  Trials* trials() override {
+    return kernel_.visit([](auto& k) { return k.trials(); });
+  }
   std::string describe() const override {
     return kernel_.visit([](const auto& k) {
       return fmt::format("backend {} ({})", backendName(k.backend()), k.implementation());

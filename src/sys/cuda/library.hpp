@@ -26,7 +26,9 @@ namespace tenon::cuda {
   X(cublasSgemm_v2_64)                                                                             \
   X(cublasDgemm_v2_64)                                                                             \
   X(cublasSgemmStridedBatched_64)                                                                  \
-  X(cublasDgemmStridedBatched_64)
+  X(cublasDgemmStridedBatched_64)                                                                  \
+  X(cublasGemmEx_64)                                                                               \
+  X(cublasGemmStridedBatchedEx_64)
 
 #define TENON_CUDNN_TABLE(X)                                                                       \
   X(cudnnGetVersion)                                                                               \

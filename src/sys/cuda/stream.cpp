@@ -27,6 +27,15 @@ std::shared_ptr<void> madeStream(unsigned flags) {
           }};
 }
 
+std::shared_ptr<void> madeEvent(unsigned flags) {
+  cudaEvent_t made = nullptr;
+  cuda::check(cudaEventCreateWithFlags(&made, flags), "cudaEventCreateWithFlags");
+  return {static_cast<void*>(made), [](void* e) {
+            const DeviceTurn turn(DeviceTurn::Whose::Library);
+            cudaEventDestroy(static_cast<cudaEvent_t>(e));
+          }};
+}
+
 } // namespace
 
 bool Event::isDone() const {
@@ -77,16 +86,9 @@ Event Stream::record() const {
 }
 
 void Stream::record(Event& event) const {
-  if (!event.handle_) {
-    cudaEvent_t made = nullptr;
-    // Without timing an event is cheaper to record, and nobody asks for its time.
-    cuda::check(cudaEventCreateWithFlags(&made, cudaEventDisableTiming),
-                "cudaEventCreateWithFlags");
-    event.handle_.reset(static_cast<void*>(made), [](void* e) {
-      const DeviceTurn turn(DeviceTurn::Whose::Library);
-      cudaEventDestroy(static_cast<cudaEvent_t>(e));
-    });
-  }
+  // Without timing an event is cheaper to record, and nobody asks for its time.
+  if (!event.handle_)
+    event.handle_ = madeEvent(cudaEventDisableTiming);
   cuda::check(cudaEventRecord(eventOf(event.handle_), streamOf(handle_)), "cudaEventRecord");
 }
 
@@ -98,6 +100,19 @@ void Stream::wait(const Event& event) const {
 
 void Stream::synchronise() const {
   cuda::check(cudaStreamSynchronize(streamOf(handle_)), "cudaStreamSynchronize");
+}
+
+double Stream::secondsOf(const std::function<void()>& work) const {
+  const auto begin = madeEvent(cudaEventDefault), end = madeEvent(cudaEventDefault);
+  const cudaStream_t stream = streamOf(handle_);
+  cuda::check(cudaEventRecord(eventOf(begin), stream), "cudaEventRecord");
+  work();
+  cuda::check(cudaEventRecord(eventOf(end), stream), "cudaEventRecord");
+  cuda::check(cudaEventSynchronize(eventOf(end)), "cudaEventSynchronize");
+  float milliseconds = 0;
+  cuda::check(cudaEventElapsedTime(&milliseconds, eventOf(begin), eventOf(end)),
+              "cudaEventElapsedTime");
+  return 1e-3 * double(milliseconds);
 }
 
 void cuda::launch(const void* kernel, Index blocks, Index threads, void** arguments,

@@ -81,6 +81,13 @@ constexpr OptionSpec kGlobalOptions[] = {
      {-1, 1e15}},
     {"device_tf32", OptionSpec::Flag, "false",
      "float32 products on the device may round their factors to TF32"},
+    {"device_bfloat16", OptionSpec::Flag, "false",
+     "float32 products of cuBLAS on the device may round their factors to bfloat16"},
+    {"device_plans", OptionSpec::Choice, "measured",
+     "how convolutions on the device are computed; measured: in the fastest of several ways, which "
+     "the "
+     "set-up measures; heuristic: by the plan that cuDNN expects to be the fastest",
+     "measured|heuristic"},
     {"device_nondeterministic", OptionSpec::Flag, "false",
      "convolutions on the device may sum in an order that changes"},
 };

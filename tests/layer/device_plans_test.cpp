@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Of several ways to compute a convolution on the device the set-up takes the one that it measures to be the fastest, the
+// same on all ranks. The stand-in takes as long for each engine of cuDNN as the test says.
+#include "comm/agreement/agreement.hpp"
+#include "layer_run.hpp"
+#include "standin/costs.hpp"
+#include "standin/failures.hpp"
+#include "sys/options/options.hpp"
+
+#include <cstdlib>
+
+namespace tenon {
+namespace {
+
+using test::expectNear;
+using test::localCells;
+using test::onWorld;
+using test::world;
+
+constexpr int kMostEngines = 200; // cuDNN 9.19 has numbers up to 80
+
+class DevicePlans : public testing::Test {
+protected:
+  void TearDown() override {
+    tenonStandinCost("", 0);
+    tenonStandinFail("");
+    options().set("-tenon_device_plans", "measured");
+  }
+
+  // As many rows as no other test has, since convolutions of one shape are measured once.
+  void setUp(Index rows, const std::string& backend = "auto") {
+    // Batches of two samples on each rank: enough to be measured.
+    input_ = onWorld({2 * world()->size(), 12, rows, 32}, "S0");
+    layer_ = made(Space::Device, backend);
+  }
+  Ref<Layer> made(Space space, const std::string& backend) const {
+    const Ref<Layer> layer = test::newConv(
+        world(), 12, 12, std::vector<Window>(2, {.kernel = 3, .padLow = 1, .padHigh = 1}));
+    layer->setDataType(type_);
+    layer->setSpace(space);
+    layer->set("backend", backend);
+    layer->setUp(input_);
+    test::fillParameters(*layer);
+    return layer;
+  }
+
+  // The number of the first engine that is named, that of the forward pass; -1: products or none.
+  int engine() const {
+    const std::string text = layer_->describe(), word = "measured: engine ";
+    const std::size_t at = text.find(word);
+    return at == std::string::npos ? -1 : std::atoi(text.c_str() + at + word.size());
+  }
+  bool says(const char* words) const { return layer_->describe().find(words) != std::string::npos; }
+
+  // As on the host.
+  void expectRight() const {
+    std::vector<std::vector<double>> found[2];
+    for (const Space space : {Space::Host, Space::Device}) {
+      const Ref<Layer> layer = space == Space::Device ? layer_ : made(space, "auto");
+      auto& values = found[static_cast<int>(space)];
+      const auto x = tensor(input_, space), y = tensor(layer->outputLayout(), space),
+                 dx = tensor(input_.dual(), space), dy = tensor(y->layout().dual(), space);
+      fillUniform(*x, test::kSeed, 1, -1, 1);
+      fillUniform(*dy, test::kSeed, 2, -1, 1);
+      layer->zeroGradients();
+      layer->apply(*x, *y);
+      layer->applyAdjoint(*dy, dx.get());
+      values = {localCells(*y), localCells(*dx)};
+      for (const auto& parameter : layer->parameters())
+        values.push_back(localCells(parameter->direction()));
+    }
+    for (std::size_t i = 0; i < found[0].size(); ++i)
+      expectNear(found[1][i], found[0][i], type_ == TENON_FLOAT32 ? 1e-4 : 1e-12,
+                 "values " + std::to_string(i));
+  }
+  Ref<DTensor> tensor(const Layout& layout, Space space) const {
+    return makeRef<DTensor>(world(), layout, type_, space);
+  }
+
+  TenonDataType type_ = TENON_FLOAT32;
+  Layout input_ = onWorld({1}, "B");
+  Ref<Layer> layer_;
+};
+
+void plant(double (*seconds)(int engine), double ofProduct) {
+  for (int engine = 0; engine < kMostEngines; ++engine)
+    tenonStandinCost(("engine " + std::to_string(engine)).c_str(), seconds(engine));
+  tenonStandinCost("product", ofProduct);
+}
+
+// Products, which would be faster still, are not taken by backend cudnn.
+TEST_F(DevicePlans, AreThoseOfTheFastestEngine) {
+  plant([](int engine) { return 1e-3 * (1 + engine); }, 1);
+  setUp(32);
+  const int least = engine();
+  plant([](int engine) { return 1e-3 * (kMostEngines - engine); }, 0);
+  setUp(33, "cudnn");
+  EXPECT_GE(least, 0) << layer_->describe();
+  EXPECT_GT(engine(), least) << layer_->describe();
+  expectRight();
+}
+
+TEST_F(DevicePlans, AreLeftToProductsThatAreFaster) {
+  type_ = TENON_FLOAT64;
+  plant([](int) { return 1e-1; }, 1e-6);
+  setUp(34);
+  EXPECT_TRUE(says("measured: im2col+gemm; adjoints im2col+gemm and im2col+gemm"))
+      << layer_->describe();
+  expectRight();
+}
+
+// By themselves the first rank would choose the engine with the least number, and the others the first of the list.
+TEST_F(DevicePlans, AreTheSameOnAllRanks) {
+  if (world()->rank() == 0)
+    plant([](int engine) { return 1e-3 * (1 + engine); }, 1);
+  else
+    plant([](int) { return 5e-2; }, 1);
+  setUp(35);
+  EXPECT_GE(engine(), 0) << layer_->describe();
+  const auto mine = std::uint64_t(engine());
+  std::vector<std::uint64_t> both{mine, ~mine};
+  reduceNumbers(*world(), both, MPI_MAX);
+  EXPECT_EQ(both[0], mine);
+  EXPECT_EQ(both[1], ~mine);
+}
+
+TEST_F(DevicePlans, ThatFailAreNotTaken) {
+  type_ = TENON_FLOAT64;
+  tenonStandinFail("cudnnBackendExecute:*");
+  setUp(37);
+  tenonStandinFail("");
+  EXPECT_TRUE(says("im2col+gemm")) << layer_->describe();
+  expectRight();
+}
+
+TEST_F(DevicePlans, AreNotMeasuredWhereTheOptionSaysSo) {
+  options().set("-tenon_device_plans", "heuristic");
+  plant([](int) { return 1e-1; }, 1e-6);
+  setUp(38);
+  EXPECT_TRUE(says("backend cudnn (graph)")) << layer_->describe();
+}
+
+} // namespace
+} // namespace tenon
