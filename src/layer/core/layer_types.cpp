@@ -36,24 +36,25 @@ double secondsSaved(const Layout& plain, Index elementBytes) {
 }
 
 // In pieces where the user says so, or where that is predicted to save time.
-Form chosenForm(const Layer& layer, const Layouts& inputs) {
+Form chosenForm(const Layer& layer, const Layouts& inputs, const std::optional<Layout>& ghosts) {
   const Declaration& declaration = layer.declaration();
   const bool canOverlap = declaration.settings().has("overlap");
   const std::string asked = canOverlap ? declaration.value<std::string>("overlap") : "off";
   // What pieces save was measured on the host.
   if (asked == "off" || (asked == "auto" && layer.space() == Space::Device))
-    return layer.form(inputs);
-  Form form = layer.form(inputs, true);
+    return layer.form(inputs, false, ghosts);
+  Form form = layer.form(inputs, true, ghosts);
   const std::size_t strips = form.pieces.empty() ? 0 : form.pieces.size() - 1;
   const bool saves = strips > 0 && secondsSaved(form.uses.front(), dataTypeSize(layer.dataType())) >
                                        double(strips) * kStripSeconds;
-  return asked == "on" || saves || strips == 0 ? form : layer.form(inputs);
+  return asked == "on" || saves || strips == 0 ? form : layer.form(inputs, false, ghosts);
 }
 
 } // namespace
 
-std::unique_ptr<Setup> setUpMaps(Layer& layer, const Layouts& inputs, KernelMaker make) {
-  const Form form = chosenForm(layer, inputs);
+std::unique_ptr<Setup> setUpMaps(Layer& layer, const Layouts& inputs,
+                                 const std::optional<Layout>& ghosts, KernelMaker make) {
+  const Form form = chosenForm(layer, inputs, ghosts);
   return std::make_unique<Setup>(BoundMaps(layer, form, make), form.signature.describe());
 }
 
