@@ -27,6 +27,13 @@
 
 /** @brief Creates a sequential layer, to be filled by TenonLayerSequentialAdd(). Collective on
  *         comm.
+ *
+ *  Setting halo_depth (int, 1): so many convolutions and poolings in a row share one halo
+ *  exchange, with functions of each element and columnmlp between them. The first of them exchanges
+ *  the halo of all, and each process computes the cells around its part that the next one reads.
+ *  Layers that cannot, such as normalisation, and containers within this one end a row. Containers
+ *  take the setting over from theirs.
+ *
  *  @param[in]  comm   communicator of the input's layout
  *  @param[out] layer  new layer; destroy it with TenonLayerDestroy() */
 TENON_EXTERN TenonErrorCode TenonLayerCreateSequential(MPI_Comm comm,
@@ -56,7 +63,7 @@ TENON_EXTERN TenonErrorCode TenonLayerSequentialAdd(TenonLayer container,
  *
  *  A graph allows skip connections, several inputs and outputs, and shared layers. The number of
  *  its inputs is the setting input_count (int, 1), or that of the names in the setting input_names,
- *  to be set before the first node is added.
+ *  to be set before the first node is added. Setting halo_depth: see TenonLayerCreateSequential().
  *
  *  @param[in]  comm   communicator of the inputs' layouts
  *  @param[out] layer  new layer; destroy it with TenonLayerDestroy()

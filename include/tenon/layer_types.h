@@ -45,6 +45,12 @@
  *  processes the same number of outputs, up to one, where windows without padding or with a stride
  *  would leave some fewer. Plans choose between them where it is not set (tenon/plan.h).
  *
+ *  halo (text, "auto", of conv and pooling) says where the halo of the input comes from:
+ *  "exchange", from other processes; "compute", from the layers before it in its container, which
+ *  compute the cells around each part too, so that only the first of them exchanges a halo, for
+ *  all; "auto", as the setting halo_depth of the container says (tenon/layer_network.h). "compute"
+ *  is TENON_ERR_SUPPORT in TenonLayerSetUp() where these layers cannot, with the reason.
+ *
  *  Functions of each element are types too:
  *
  *  | function   | value                                                                      |

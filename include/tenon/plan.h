@@ -49,6 +49,8 @@
  *  | memory_limit    | int  | 0        | bytes of each process, at most; 0 for no limit           |
  *  | recompute       | bool | true     | whether layers may compute again for the adjoint what    |
  *  |                 |      |          | does not fit into the memory limit                       |
+ *  | halo_depth      | int  | 1        | layers that may share one halo exchange, at most, where  |
+ *  |                 |      |          | that saves time: the first of them compute more cells    |
  *  | optimizer_state | int  | 2        | tensors that the optimizer keeps for each parameter: 1   |
  *  |                 |      |          | for sgd, 2 for adam                                      |
  *  | objective       | text | training | "training", forward and backward pass and the sums of    |
@@ -273,6 +275,7 @@ TENON_EXTERN TenonErrorCode TenonPlanLoad(TenonPlan plan, const char* path) TENO
  *  |             | the search under a memory limit stopped early, or recomputation might help    |
  *  |             | more than was found                                                           |
  *  | recompute   | of the seconds those of layers that compute again for the adjoint             |
+ *  | shared      | seconds saved by layers that share a halo exchange (setting halo_depth)       |
  *  | layers      | number of planned layers                                                      |
  *  | searches    | number of searches: most communication is priced at one process, which is a   |
  *  |             | lower bound; the prices of the plan found are then verified at all processes, |

@@ -54,6 +54,7 @@ constexpr NamedNumber<FoundPlan> kPlanNumbers[] = {
     {"bytes", [](const FoundPlan& p) { return p.bytes; }},
     {"gap", [](const FoundPlan& p) { return p.gap; }},
     {"recompute", [](const FoundPlan& p) { return p.againSeconds; }},
+    {"shared", [](const FoundPlan& p) { return p.sharedSeconds; }},
     {"layers", [](const FoundPlan& p) { return static_cast<double>(p.layers.size()); }},
     {"searches", [](const FoundPlan& p) { return static_cast<double>(p.rounds); }},
     {"processes", [](const FoundPlan& p) { return static_cast<double>(p.grid->size()); }},

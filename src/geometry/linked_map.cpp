@@ -12,7 +12,7 @@ namespace tenon {
 
 namespace {
 
-constexpr int kPatchDim = 0, kChannelDim = 1, kSpaceDim = 2;
+constexpr int kPatchDim = 0, kSpaceDim = 2;
 
 class LinkedMapMaker {
 public:

@@ -7,6 +7,7 @@
 #include "geometry/callers_elements.hpp"
 #include "geometry/channel_runs.hpp"
 #include "geometry/coverage.hpp"
+#include "geometry/refill.hpp"
 #include "geometry/segments.hpp"
 #include "sys/errors/error.hpp"
 
@@ -128,16 +129,23 @@ Index elementsOf(const std::vector<ElementBlock>& blocks) {
 // Finds the peers of one rank: as a source the targets that it sends to, as a target the sources
 // that it receives from. The work grows with the peers and with the parts of each single dimension,
 // not with the number of ranks.
+//
+// Where nothing is sent the rank is its own only peer, and holds elements that it does not own.
 class PeerSearch {
 public:
+  enum class Among { All, Itself };
   // Within a run of channels, if there is one.
-  PeerSearch(const Layout& from, const Layout& to, int rank, Role role, const Interval* run)
-      : mine_(role == Role::Source ? from : to), theirs_(role == Role::Source ? to : from),
-        role_(role), position_(mine_.grid().position(rank)), run_(run) {}
+  PeerSearch(const Layout& from, const Layout& to, int rank, Role role, const Interval* run,
+             Among among)
+      : from_(from), mine_(role == Role::Source ? from : to),
+        theirs_(role == Role::Source ? to : from), role_(role),
+        position_(mine_.grid().position(rank)), itself_(theirs_.grid().position(rank)), run_(run),
+        among_(among) {}
 
   void run() {
     candidates_.resize(theirs_.rank());
-    auto coordinates = peerCoordinates(mine_, position_, theirs_, role_);
+    auto coordinates =
+        among_ == Among::All ? peerCoordinates(mine_, position_, theirs_, role_) : ownCoordinates();
     if (!coordinates)
       return;
     coordinates_ = std::move(*coordinates);
@@ -177,6 +185,22 @@ private:
     std::vector<Overlap> overlaps;
   };
 
+  std::optional<std::vector<int>> ownCoordinates() const {
+    if (!mine_.isHolder(position_))
+      return std::nullopt;
+    std::vector<int> coordinates;
+    for (int axis = 0; axis < theirs_.grid().axes(); ++axis)
+      coordinates.push_back(theirs_.grid().coordinate(itself_, axis));
+    return coordinates;
+  }
+
+  std::vector<Segment> segments(const Layout& layout, int dim, int part, Role role) const {
+    if (among_ == Among::All)
+      return partSegments(layout, dim, part, role);
+    return role == Role::Source ? heldSegments(layout, dim, part)
+                                : refilledSegments(from_, layout, dim, part);
+  }
+
   // The elements along one dimension but those beyond a side whose values the user supplies.
   Coverage notCallers(int dim, Interval box) const {
     const auto& halo = mine_.halo(dim);
@@ -195,13 +219,14 @@ private:
   }
 
   void findCandidates(int dim) {
-    auto own = partSegments(mine_, dim, mine_.part(position_, dim), role_);
+    auto own = segments(mine_, dim, mine_.part(position_, dim), role_);
     if (run_ && dim == kChannelDim)
       own = within(*run_, own);
-    for (int part : partsNear(own, theirs_, dim, otherRole(role_))) {
+    for (int part : among_ == Among::All ? partsNear(own, theirs_, dim, otherRole(role_))
+                                         : std::vector{theirs_.part(itself_, dim)}) {
       if (!liesOn(theirs_, dim, part, coordinates_))
         continue;
-      const auto other = partSegments(theirs_, dim, part, otherRole(role_));
+      const auto other = segments(theirs_, dim, part, otherRole(role_));
       auto shared = role_ == Role::Source ? overlaps(own, other) : overlaps(other, own);
       if (!shared.empty())
         candidates_[dim].push_back({theirs_.partCoordinates(dim, part), std::move(shared)});
@@ -251,11 +276,13 @@ private:
     coordinates_[axis] = kAnyCoordinate;
   }
 
+  const Layout& from_;
   const Layout& mine_;
   const Layout& theirs_;
   const Role role_;
-  const int position_;
+  const int position_, itself_; // in either grid
   const Interval* const run_;
+  const Among among_;
   std::vector<int> coordinates_;
   std::vector<std::vector<Candidate>> candidates_;
   std::vector<const std::vector<Overlap>*> chosen_;
@@ -352,18 +379,13 @@ void checkLinkedHalos(const Layout& from, const Layout& to) {
             from.describe(), to.describe()));
 }
 
-Schedule makeSchedule(const Layout& from, const Layout& to, int rank) {
-  if (from.shape() != to.shape())
-    throw Error(
-        TENON_ERR_SHAPE,
-        fmt::format(
-            "a conversion keeps the global shape, but the source is [{}] and the target [{}]",
-            fmt::join(from.shape(), ","), fmt::join(to.shape(), ",")));
-  checkLinkedHalos(from, to);
+namespace {
+
+Schedule scheduleAmong(PeerSearch::Among among, const Layout& from, const Layout& to, int rank) {
   Schedule schedule;
   forEachChannelRun(from, to, [&](const Layout& source, const Layout& target, const Interval* run) {
     const auto search = [&](Role role, std::vector<Transfer>& transfers, Gaps& gaps) {
-      PeerSearch peers(source, target, rank, role, run);
+      PeerSearch peers(source, target, rank, role, run, among);
       peers.run();
       append(gaps.zeros, peers.gaps().zeros);
       append(gaps.callers, peers.gaps().callers);
@@ -383,6 +405,23 @@ Schedule makeSchedule(const Layout& from, const Layout& to, int rank) {
   schedule.sumsOnReceipt = addsUp(from, to, Role::Source);
   schedule.sumsOnTranspose = addsUp(to, from, Role::Target);
   return schedule;
+}
+
+} // namespace
+
+Schedule makeRefill(const Layout& from, const Layout& to, int rank) {
+  return scheduleAmong(PeerSearch::Among::Itself, from, to, rank);
+}
+
+Schedule makeSchedule(const Layout& from, const Layout& to, int rank) {
+  if (from.shape() != to.shape())
+    throw Error(
+        TENON_ERR_SHAPE,
+        fmt::format(
+            "a conversion keeps the global shape, but the source is [{}] and the target [{}]",
+            fmt::join(from.shape(), ","), fmt::join(to.shape(), ",")));
+  checkLinkedHalos(from, to);
+  return scheduleAmong(PeerSearch::Among::All, from, to, rank);
 }
 
 Traffic sentTraffic(const Schedule& schedule, int rank) {

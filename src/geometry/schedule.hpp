@@ -96,6 +96,9 @@ struct Schedule {
 // Throws TENON_ERR_SHAPE if the shapes differ, and TENON_ERR_LAYOUT as checkLinkedHalos() does.
 Schedule makeSchedule(const Layout& from, const Layout& to, int rank);
 
+// Of a halo that each rank fills from what it holds itself (refill.hpp): the rank's own transfer, if any.
+Schedule makeRefill(const Layout& from, const Layout& to, int rank);
+
 // Throws TENON_ERR_LAYOUT if the conversion would have to fill a linked halo, or to fold one: it would
 // write zeros, or lose contributions. (Dropping such ghosts, and its transpose, are conversions.)
 void checkLinkedHalos(const Layout& from, const Layout& to);

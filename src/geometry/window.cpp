@@ -65,6 +65,11 @@ Interval windowBox(const Window& window, Index extent, Interval outputs) {
   return box.empty() ? Interval{} : box;
 }
 
+Window continued(Window window, Interval outputs, Index extent) {
+  window.padHigh += std::max<Index>(0, outputs.end - extent) * window.stride;
+  return window;
+}
+
 Interval interiorOutputs(const Window& window, Index extent, Interval owned, Interval outputs) {
   const auto reads = [&](Index output) { return windowBox(window, extent, {output, output + 1}); };
   // An output that reads padding alone needs nothing of others, and so ends the search.

@@ -50,6 +50,10 @@ Interval windowBox(const Window& window, Index extent, Interval outputs);
 // begin if there are none.
 Interval interiorOutputs(const Window& window, Index extent, Interval owned, Interval outputs);
 
+// The window whose padding reaches as far as outputs beyond the `extent` that there are, which a periodic
+// dimension has.
+Window continued(Window window, Interval outputs, Index extent);
+
 // Cuts of the output that follow the input's: an output belongs to the part that owns the input at
 // the centre of its window.
 std::vector<Index> windowCuts(const Window& window, const std::vector<Index>& inputCuts,

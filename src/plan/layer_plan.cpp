@@ -284,6 +284,10 @@ bool LayerPlan::recomputes(const std::string& path) const {
   return wasSearched() && std::ranges::find(found().recomputed, path) != found().recomputed.end();
 }
 
+bool LayerPlan::sharesHalo(const std::string& path) const {
+  return wasSearched() && std::ranges::find(found().shared, path) != found().shared.end();
+}
+
 namespace {
 
 // Lists of a mesh, of the layers that have some. Those of a rank are as little part of it as they are of a layout.
@@ -298,7 +302,7 @@ std::string listsText(const DeclaredNetwork& network) {
 } // namespace
 
 // What a plan is made for. Signatures are no part of the network here, since a plan sets them, nor
-// are the cuts of outputs and what recomputes where it has set them.
+// are the cuts of outputs, what recomputes and what shares halos where it has set them.
 PlanSubject LayerPlan::subject() const {
   LayerDescription network = describeUnfolded(unfolded(*network_));
   for (LayerDescription::Node& node : network.nodes)
@@ -310,10 +314,13 @@ PlanSubject LayerPlan::subject() const {
         if (node.layer.name == planned.name)
           std::erase_if(node.layer.settings,
                         [](const auto& entry) { return entry.first == "output_cuts"; });
-  for (LayerDescription::Node& node : network.nodes)
-    if (recomputes(node.layer.name))
-      std::erase_if(node.layer.settings,
-                    [](const auto& entry) { return entry.first == "recompute"; });
+  for (LayerDescription::Node& node : network.nodes) {
+    const std::string& path = node.layer.name;
+    std::erase_if(node.layer.settings, [&](const auto& entry) {
+      return (entry.first == "recompute" && recomputes(path)) ||
+             (entry.first == "halo" && sharesHalo(path));
+    });
+  }
   const DeclaredNetwork declared = hasPinnedEnds() ? layers() : DeclaredNetwork();
   const std::vector<Shape> shapes = inputShapes();
   PlanSubject subject{.network = networkText(network),
@@ -364,6 +371,8 @@ void LayerPlan::giveWords() {
     node.layer->setReducedByOthers(bucketBytes() > 0);
     if (recomputes(node.path))
       node.layer->set("recompute", true);
+    if (sharesHalo(node.path))
+      node.layer->set("halo", std::string("compute"));
     if (const PlannedLayer* planned = plannedAt(node.path)) {
       node.layer->set("signature", planned->signature);
       if (planned->isBalanced)

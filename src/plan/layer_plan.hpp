@@ -95,6 +95,7 @@ private:
   void giveWords();
   const PlannedLayer* plannedAt(const std::string& path) const;
   bool recomputes(const std::string& path) const;
+  bool sharesHalo(const std::string& path) const;
   Layouts inputsFor(const DeclaredNetwork& declared) const;
   std::string pinnedInputsText(const DeclaredNetwork& declared) const;
   Layout outputFor(const Layouts& inputs) const;

@@ -64,8 +64,8 @@ public:
     // A repartition, or a sum of inputs, has operators only.
     if (std::ranges::none_of(list().maps(), computes))
       return;
-    const KernelCost cost = kernelCost(layer.declaration(), layer.form(layer.inputLayouts()),
-                                       wantsInput, elementBytes_, rates_.kernels);
+    const KernelCost cost = kernelCost(layer.declaration(), layer.latestForm(), wantsInput,
+                                       elementBytes_, rates_.kernels);
     at(node, Phase::ApplyKernel) = {.seconds = cost.applySeconds, .work = cost.apply};
     // What two passes took together says nothing of either.
     at(node, Phase::AdjointKernel) =

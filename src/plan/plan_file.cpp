@@ -167,15 +167,15 @@ Baseline baselineFrom(const JsonView& view) {
   return {.word = {axes[0], axes[1], axes[2], axes[3]}, .seconds = view.at("seconds").real()};
 }
 
-void addRecomputed(const JsonView& view, const DeclaredNetwork& network, FoundPlan& plan) {
+// Layers that were chosen when all had their words, and the seconds of that choice.
+void addChosen(const JsonView& view, const DeclaredNetwork& network,
+               std::vector<std::string>& layers, double& seconds) {
   view.allow({"layers", "seconds"});
-  plan.againSeconds = view.at("seconds").real();
+  seconds = view.at("seconds").real();
   for (const JsonView& layer : view.at("layers").list()) {
-    plan.recomputed.push_back(layer.name());
-    if (std::ranges::find(network.nodes, plan.recomputed.back(), &DeclaredNode::name) ==
-        network.nodes.end())
-      layer.fail(
-          fmt::format("the network has no layer {}; {}", plan.recomputed.back(), kWriteAnew));
+    layers.push_back(layer.name());
+    if (std::ranges::find(network.nodes, layers.back(), &DeclaredNode::name) == network.nodes.end())
+      layer.fail(fmt::format("the network has no layer {}; {}", layers.back(), kWriteAnew));
   }
 }
 
@@ -197,6 +197,8 @@ Json jsonOf(const FoundPlan& plan) {
       json["baselines"][name] = asJson(*baseline);
   if (!plan.recomputed.empty())
     json["recomputed"] = {{"layers", plan.recomputed}, {"seconds", plan.againSeconds}};
+  if (!plan.shared.empty())
+    json["shared_halos"] = {{"layers", plan.shared}, {"seconds", plan.sharedSeconds}};
   for (const PlannedLayer& layer : plan.layers)
     json["layers"].push_back(asJson(layer));
   return json;
@@ -208,7 +210,7 @@ std::string textOf(const FoundPlan& plan) {
 
 FoundPlan planFrom(const JsonView& view, const PlanFrame& frame) {
   view.allow({"grid", "space_outermost", "seconds", "overlapped", "bytes", "gap", "searches",
-              "baselines", "layers", "recomputed"});
+              "baselines", "layers", "recomputed", "shared_halos"});
   const bool isReversed = view.at("space_outermost").flag();
   const JsonView writtenGrid = view.at("grid");
   const FineGrid& grid = gridFrom(writtenGrid, isReversed, frame);
@@ -225,7 +227,9 @@ FoundPlan planFrom(const JsonView& view, const PlanFrame& frame) {
   if (view.has("overlapped"))
     plan.overlapped = view.at("overlapped").real();
   if (view.has("recomputed"))
-    addRecomputed(view.at("recomputed"), frame.network, plan);
+    addChosen(view.at("recomputed"), frame.network, plan.recomputed, plan.againSeconds);
+  if (view.has("shared_halos"))
+    addChosen(view.at("shared_halos"), frame.network, plan.shared, plan.sharedSeconds);
   const JsonView baselines = view.at("baselines");
   baselines.allow({"uniform", "batch", "model", "domain"});
   for (const auto& [name, member] : kBaselines)

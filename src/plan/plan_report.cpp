@@ -121,6 +121,8 @@ std::string LayerPlan::describe() const {
                       counted(reductions(), "reduction of gradients", "reductions of gradients"));
   if (!plan.recomputed.empty())
     text += "  " + recomputedText(plan) + "\n";
+  if (!plan.shared.empty())
+    text += "  " + sharedText(plan) + "\n";
   compare("the same grid for all layers", plan.baselines.uniform);
   compare("batch only", plan.baselines.batch);
   for (std::size_t node = 0; node < nodes_.size(); ++node)

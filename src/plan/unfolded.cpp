@@ -32,6 +32,11 @@ public:
     }
     if (layer.declaration().value<bool>("recompute"))
       refuseRecomputation(layer.title());
+    if (layer.settings().find<Index>("halo_depth").value_or(1) > 1)
+      throw Error(TENON_ERR_SUPPORT,
+                  fmt::format("{} has halo_depth {}, but in a plan the plan chooses which layers "
+                              "share a halo exchange; set halo_depth of the plan",
+                              layer.title(), *layer.settings().find<Index>("halo_depth")));
     if (layer.declaration().networkOutputs().size() > 1)
       throw Error(TENON_ERR_SUPPORT,
                   fmt::format("{} has several outputs; a plan needs one", layer.title()));

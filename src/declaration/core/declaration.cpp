@@ -4,6 +4,7 @@
 // not fit, so that a declaration never holds settings that contradict each other.
 #include "declaration/core/declaration.hpp"
 
+#include "declaration/core/window_layout.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
@@ -100,8 +101,15 @@ Form Declaration::formLikeInput(const Layouts& inputs, const Choice& choice) con
   const GridPtr grid = choice.grid ? choice.grid : input.gridPtr();
   const Signature chosen =
       Signature::choose(rows({input.shape()}), input, grid, choice.letters, title());
-  const Layout use = makeLayoutLike(input, grid, chosen.input());
+  Layout use = makeLayoutLike(input, grid, chosen.input());
+  if (choice.ghosts)
+    use = withHalosOf(*choice.ghosts, use);
   return {.signature = chosen, .inputs = inputs, .uses = {use}, .output = use};
+}
+
+std::string Declaration::whyNoGhosts() const {
+  return fmt::format("layers of type {} work on each part as a whole, or on all parts together",
+                     type());
 }
 
 Work Declaration::work(const Form&, int) const {

@@ -147,6 +147,13 @@ public:
   void checkLinks(const Layouts& inputs) const;
   // Whether kernels of the type apply operators of its maps within themselves (OwnMove).
   virtual bool movesInKernels() const { return false; }
+  // Why a rank cannot compute outputs of the type beside its own part from inputs beside its part, and
+  // why its inputs cannot be such outputs, as a half sentence; empty where both can be. Choice::ghosts is
+  // for these types.
+  virtual std::string whyNoGhosts() const;
+  // Of a type with windows: whether outputs beyond either end of a dimension are those at the other end
+  // where inputs are.
+  virtual bool keepsPeriod(int /*dim*/, const Shape& /*input*/) const { return true; }
   // Whether an evaluation in training draws random numbers.
   virtual bool isRandom() const { return false; }
   // Whether an evaluation in training may change what the layer carries from step to step.

@@ -25,6 +25,9 @@ struct Choice {
   bool overlap = false;     // compute in pieces while halos travel, where the type can
   bool arrives = false;     // inputs come to the grid from elsewhere
   std::optional<OutputCuts> cuts = {}; // none: as the setting output_cuts says, where there is one
+  // The output with a halo that each rank computes beside its own part, so that who reads it need not
+  // exchange it (halo_sharing.hpp); of types that can.
+  std::optional<Layout> ghosts = {};
 };
 
 struct ParameterForm {

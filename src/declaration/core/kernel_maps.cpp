@@ -13,6 +13,7 @@
 #include "declaration/core/window_layout.hpp"
 #include "geometry/callers_elements.hpp"
 #include "geometry/layout.hpp"
+#include "geometry/refill.hpp"
 
 #include <fmt/format.h>
 
@@ -85,10 +86,14 @@ ValueId addUse(MapList& list, ValueId x, std::string name, const Layout& use, bo
   const Layouts stops = stopsBetween(given, use);
   if (stops.empty())
     return anyStrides ? x : list.staged(x);
-  // Halos that somebody has filled already are kept and only cut to size, since exchanging them
-  // again would send what every rank has.
-  if (stops.size() == 1 && given.hasHalos() && use.hasHalos() && holdsAllOf(given, use))
-    return list.convert(std::move(name), x, use, OperatorKind::Crop);
+  // Halos that somebody has filled already are kept and only cut to size, or refilled beyond the
+  // domain, since exchanging them again would send what every rank has.
+  if (stops.size() == 1 && given.hasHalos() && use.hasHalos()) {
+    if (holdsAllOf(given, use))
+      return list.convert(std::move(name), x, use, OperatorKind::Crop);
+    if (canRefill(given, use))
+      return list.convert(std::move(name), x, use, OperatorKind::Refill);
+  }
   // Between two grids the way has more than one stop; each is a value of its own, named with a
   // prime for every conversion that is left.
   for (std::size_t left = stops.size(); left-- > 0;)

@@ -48,7 +48,8 @@ struct Value {
 // one exchange. Maximum takes the largest instead of the sum, in one exchange too; it is not
 // linear. IndexMap goes by the lists of an index map, or by a rule of which each rank makes its lists,
 // and IndexSum is its transpose. The others send
-// no messages: Crop goes to fewer of the elements that each rank holds, and the two of the boundary
+// no messages: Crop goes to fewer of the elements that each rank holds, Refill makes what lies beyond the
+// domain anew from these (geometry/refill.hpp), and the two of the boundary
 // take the elements that the caller supplies from a tensor in the use layout or from one number.
 enum class OperatorKind {
   Conversion,
@@ -57,6 +58,7 @@ enum class OperatorKind {
   IndexMap,
   IndexSum,
   Crop,
+  Refill,
   BoundaryValues,
   BoundaryNumber
 };
@@ -68,8 +70,8 @@ struct OperatorEntry {
   std::optional<PatchRule> rule = {};
 
   bool isLocal() const {
-    return kind == OperatorKind::Crop || kind == OperatorKind::BoundaryValues ||
-           kind == OperatorKind::BoundaryNumber;
+    return kind == OperatorKind::Crop || kind == OperatorKind::Refill ||
+           kind == OperatorKind::BoundaryValues || kind == OperatorKind::BoundaryNumber;
   }
 };
 

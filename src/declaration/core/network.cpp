@@ -16,7 +16,17 @@ namespace tenon {
 
 namespace {
 
+constexpr OptionSpec kHaloDepth = {
+    "halo_depth",
+    OptionSpec::Int,
+    "1",
+    "so many layers with windows in a row share one halo exchange, if they can: ranks then compute "
+    "the cells around their parts that the next of these layers reads",
+    nullptr,
+    atLeast(1)};
+constexpr OptionSpec kSequential[] = {kHaloDepth};
 constexpr OptionSpec kGraph[] = {
+    kHaloDepth,
     {"input_count", OptionSpec::Int, "1", "number of inputs of the graph", nullptr, {1, 64}},
     {"input_names", OptionSpec::String, "", "names of the inputs, separated by commas"},
     {"output_names", OptionSpec::String, "",
@@ -98,7 +108,7 @@ private:
 } // namespace
 
 std::unique_ptr<Declaration> declareSequential() {
-  return std::make_unique<Network>("sequential", std::span<const OptionSpec>());
+  return std::make_unique<Network>("sequential", kSequential);
 }
 
 std::unique_ptr<Declaration> declareGraph() {

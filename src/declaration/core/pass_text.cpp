@@ -23,6 +23,8 @@ const char* nameOf(OperatorKind kind) {
     return "index map*";
   case OperatorKind::Crop:
     return "crop";
+  case OperatorKind::Refill:
+    return "refill";
   case OperatorKind::BoundaryValues:
     return "boundary values";
   case OperatorKind::BoundaryNumber:

@@ -4,6 +4,7 @@
 // halo that nobody needs would turn a local read into an exchange.
 #include "declaration/core/window_layout.hpp"
 
+#include "geometry/refill.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
 
@@ -260,6 +261,14 @@ Layout windowOutputLayout(const std::vector<Window>& windows, const Layout& plai
   return Layout(std::move(spec));
 }
 
+Layout withHalosOf(const Layout& ghosts, const Layout& plain) {
+  LayoutSpec spec = plain.spec();
+  for (int d = 0; d < plain.rank(); ++d)
+    if (d != kChannelDim)
+      spec.halos[d] = ghosts.halo(d);
+  return Layout(std::move(spec));
+}
+
 Layout windowUseLayout(const std::vector<Window>& windows, const Layout& plainUse,
                        const Layout& output) {
   LayoutSpec spec = plainUse.spec();
@@ -268,7 +277,9 @@ Layout windowUseLayout(const std::vector<Window>& windows, const Layout& plainUs
     Halo halo = haloOf(window, plainUse.shape()[kChannelDim]);
     bool needed = window.ceil && window.padHigh < 0; // a last window would read on
     for (int part = 0; part < plainUse.parts(d); ++part) {
-      const Interval box = windowBox(window, plainUse.shape()[d], output.owned(d, part));
+      const Interval outputs = output.box(d, part);
+      const Interval box =
+          windowBox(continued(window, outputs, output.shape()[d]), plainUse.shape()[d], outputs);
       const Interval owned = plainUse.owned(d, part);
       needed |= !box.empty() && (box.begin < owned.begin || box.end > owned.end);
       halo.boxes.push_back(box);
@@ -307,7 +318,7 @@ bool holdsAllOf(const Layout& filled, const Layout& use) {
 }
 
 void checkFilledHalo(const Layout& input, const Layout& use, const std::string& who) {
-  if (input.hasHalos() && !holdsAllOf(input, use))
+  if (input.hasHalos() && !holdsAllOf(input, use) && !canRefill(input, use))
     throw Error(TENON_ERR_LAYOUT,
                 fmt::format("the halos of the input of {} do not hold what its windows read: the "
                             "layout is {}, but {} is needed; widen the halos, with the boundary "

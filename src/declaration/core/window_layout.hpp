@@ -67,8 +67,11 @@ Layout windowOutputLayout(const std::vector<Window>& windows, const Layout& plai
                           const std::vector<Index>& channelCuts,
                           OutputCuts cuts = OutputCuts::Follow);
 
-// The input's layout with the halo that the output's parts read, where any part reads more than it
-// owns. Elements outside the domain are in it where a boundary mode extends the domain; without one
+// The layout with the halos of another that is cut alike, but for channels.
+Layout withHalosOf(const Layout& ghosts, const Layout& plain);
+
+// The input's layout with the halo that the output's parts read, with their own halos, where any part
+// reads more than it owns. Elements outside the domain are in it where a boundary mode extends the domain; without one
 // they are clipped, and the kernel pads.
 Layout windowUseLayout(const std::vector<Window>& windows, const Layout& plainUse,
                        const Layout& output);
@@ -76,7 +79,8 @@ Layout windowUseLayout(const std::vector<Window>& windows, const Layout& plainUs
 // Whether each rank finds what it holds in `use` in what it holds in `filled`, a layout of the same
 // cuts whose halos have been filled.
 bool holdsAllOf(const Layout& filled, const Layout& use);
-// Throws TENON_ERR_LAYOUT if an input of `who` has halos and they do not hold `use`.
+// Throws TENON_ERR_LAYOUT if an input of `who` has halos and they hold neither `use` nor what it can be
+// refilled from.
 void checkFilledHalo(const Layout& input, const Layout& use, const std::string& who);
 
 } // namespace tenon

@@ -276,17 +276,48 @@ Layout Windowed::layoutOfOutputs(const std::vector<Window>& windows, const Layou
   return windowOutputLayout(windows, plain, shape, asked, channelCuts(plain), outputCuts(choice));
 }
 
+std::string Windowed::whyNoGhostsOfWindows() const {
+  if (isFilled())
+    return "it takes its halo as the caller has filled it";
+  if (callersValues())
+    return "a side has boundary mode \"values\"";
+  return lists().links() ? "links join its patches" : "";
+}
+
+namespace {
+
+// A window that reads no more than where its output lies.
+bool isOnePoint(const Window& window) {
+  return window.reach() == 1 && window.stride == 1 && window.padLow == 0 && window.padHigh == 0;
+}
+
+} // namespace
+
+bool Windowed::keepsPeriod(int dim, const Shape& input) const {
+  const Window window = windows()[dim - kFirstSpatial];
+  return isOnePoint(window) || (window.bands.empty() && window.lowMode == Boundary::Periodic &&
+                                window.highMode == Boundary::Periodic &&
+                                outputShape({input})[dim] * window.stride == input[dim]);
+}
+
 Form Windowed::form(const Layouts& inputs, const Choice& choice) const {
   const Layout& input = inputs.front();
   const Shape shape = outputShape({input.shape()});
-  const std::vector<Window> windows = isFilled() ? filledWindows(input) : this->windows();
+  std::vector<Window> windows = isFilled() ? filledWindows(input) : this->windows();
   // Before the labels are looked up, so that an impossible label is reported with its reason.
   checkInput(input, choice.letters);
   const GridPtr grid = choice.grid ? choice.grid : input.gridPtr();
   const Signature chosen =
       Signature::choose(rows({input.shape()}), input, grid, choice.letters, title());
   const Layout plain = plainLayout(input, grid, chosen.input());
-  const Layout output = layoutOfOutputs(windows, plain, shape, chosen.output(), choice);
+  Layout output = layoutOfOutputs(windows, plain, shape, chosen.output(), choice);
+  if (choice.ghosts) {
+    output = withHalosOf(*choice.ghosts, output);
+    // Beyond the domain such a window reads what its outputs are asked for there.
+    for (int d = kFirstSpatial; d < output.rank(); ++d)
+      if (Window& window = windows[d - kFirstSpatial]; isOnePoint(window) && output.halo(d))
+        window.lowMode = window.highMode = output.halo(d)->low;
+  }
   Form form{.signature = chosen,
             .inputs = inputs,
             .uses = {windowUseLayout(windows, plain, output)},

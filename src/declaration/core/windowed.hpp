@@ -24,6 +24,7 @@ public:
   bool joinsPatches(const std::vector<Shape>&) const override {
     return true;
   } // as linksOf() sees to
+  bool keepsPeriod(int dim, const Shape& input) const override;
   // What lies beyond the sides with boundary mode values; none if no side has it.
   std::optional<CallersValues> callersValues() const;
 
@@ -54,6 +55,8 @@ protected:
     return false;
   }
   void check() const override;
+  // Of a type whose form is form(): whyNoGhosts().
+  std::string whyNoGhostsOfWindows() const;
   int spatialRank() const { return static_cast<int>(windowSizes().size()); }
   // One number for each spatial dimension; `unset` where the setting has none.
   std::vector<Index> perDimension(std::string_view name, Index unset) const;
@@ -123,6 +126,12 @@ inline constexpr OptionSpec kFilledSetting = {
     "filled", OptionSpec::Flag, "false",
     "whether the caller has filled the halos of the input, inside the domain and outside: then "
     "nothing is exchanged, and no boundary mode applies"};
+inline constexpr OptionSpec kHaloSetting = {
+    "halo", OptionSpec::Choice, "auto",
+    "halo of the input: exchange, between ranks; compute, by the layers before, each of which "
+    "works on the halo too, so that only the first of them exchanges one; auto: as the setting "
+    "halo_depth of the container says",
+    "auto|exchange|compute"};
 inline constexpr OptionSpec kVectorsSetting = {
     "vectors",
     OptionSpec::Ints,

@@ -6,6 +6,7 @@
 // Labels on a grid axis: n batch, S2, S3, ... space, B, R. Channels are not split, since every
 // hidden layer would then be a sum over ranks: weights are small, and are copied to all ranks.
 #include "declaration/core/types.hpp"
+#include "declaration/core/window_layout.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
@@ -29,6 +30,7 @@ class ColumnMlpDeclaration final : public Declaration {
 public:
   ColumnMlpDeclaration() : Declaration("columnmlp", kColumnMlpSettings) {}
   bool joinsPatches(const std::vector<Shape>&) const override { return true; }
+  std::string whyNoGhosts() const override { return {}; }
 
   Shape outputShape(const std::vector<Shape>& inputs) const override {
     Shape shape = inputs.front();
@@ -67,6 +69,8 @@ public:
     // The output has other channels than the input, and no axis splits either.
     cuts[1] = {};
     form.output = makeLayout(shape, grid, chosen.output(), cuts);
+    if (choice.ghosts)
+      form.output = withHalosOf(*choice.ghosts, form.output);
     int number = 0;
     for (const Shape& one : parameterShapes()) {
       const bool isWeight = one.size() == 2;

@@ -34,6 +34,7 @@ constexpr OptionSpec kConvolutionSettings[] = {
     kOutputCutsSetting,
     kBoundaryConstantSetting,
     kFilledSetting,
+    kHaloSetting,
     kVectorsSetting,
     kGroupsSetting,
     kBiasSetting,
@@ -50,6 +51,8 @@ public:
   SignatureTable rows(const std::vector<Shape>&) const override {
     return rowsOf({.output = 0, .input = 1});
   }
+
+  std::string whyNoGhosts() const override { return whyNoGhostsOfWindows(); }
 
   Work work(const Form& form, int position) const override {
     const Box in = form.uses[0].box(position), out = form.output.box(position);
@@ -111,6 +114,8 @@ private:
         choice.arrives || !sameHolding(inputs.front(), plain)
             ? "its input needs more than a halo exchange (choose a signature that uses the input "
               "layout, or add a repartition before it)"
+        : choice.ghosts   ? "it computes outputs beside its own part too, for layers that do not "
+                            "exchange their halos (set halo_depth of its container to 1)"
         : callersValues() ? "sides with boundary mode \"values\" are filled after the halo exchange"
                           : nullptr;
     if (obstacle && text("overlap") == "on")

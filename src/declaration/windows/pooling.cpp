@@ -35,9 +35,10 @@ constexpr OptionSpec kCeilSetting = {"ceil", OptionSpec::Flag, "false",
                                      "round the number of outputs up: a last window may reach "
                                      "beyond the padding"};
 constexpr OptionSpec kMaximumSettings[] = {
-    kKernelSetting,      kStrideSetting,   kDilationSetting,         kPaddingSetting,
-    kPaddingHighSetting, kBoundarySetting, kBoundaryConstantSetting, kOutputCutsSetting,
-    kCeilSetting,        kFilledSetting,   kVectorsSetting};
+    kKernelSetting,           kStrideSetting,      kDilationSetting,
+    kPaddingSetting,          kPaddingHighSetting, kBoundarySetting,
+    kBoundaryConstantSetting, kOutputCutsSetting,  kCeilSetting,
+    kFilledSetting,           kHaloSetting,        kVectorsSetting};
 constexpr OptionSpec kAverageSettings[] = {
     kKernelSetting,
     kStrideSetting,
@@ -49,6 +50,7 @@ constexpr OptionSpec kAverageSettings[] = {
     kOutputCutsSetting,
     kCeilSetting,
     kFilledSetting,
+    kHaloSetting,
     kVectorsSetting,
     {"include_padding", OptionSpec::Flag, "true",
      "divide by the size of the window, padding included, and not by what lies in the domain"}};
@@ -63,6 +65,8 @@ public:
   SignatureTable rows(const std::vector<Shape>&) const override {
     return imageTable(spatialRank(), !isMaximum_);
   }
+
+  std::string whyNoGhosts() const override { return whyNoGhostsOfWindows(); }
 
   Work work(const Form& form, int position) const override {
     double taps = 1;

@@ -13,6 +13,7 @@
 #include "linop/algebra/memory_op.hpp"
 #include "linop/exchange/index_map_op.hpp"
 #include "linop/exchange/make_conversion.hpp"
+#include "linop/exchange/refill_op.hpp"
 #include "sys/log/log.hpp"
 
 #include <fmt/format.h>
@@ -54,6 +55,8 @@ LinearOpRef makeOperator(const CommPtr& comm, const OperatorEntry& entry, TenonD
     return adjointView(indexMapOp(comm, entry, entry.to.dual(), entry.from.dual(), type, space));
   case OperatorKind::Crop:
     return crop(comm, entry.from, entry.to, type);
+  case OperatorKind::Refill:
+    return makeRef<RefillOp>(comm, entry.from, entry.to, type, CarrierPolicy::fromOptions(space));
   case OperatorKind::BoundaryValues:
     return boundaryValues(comm, entry.to, type);
   case OperatorKind::BoundaryNumber:

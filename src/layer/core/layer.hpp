@@ -11,6 +11,7 @@
 #pragma once
 
 #include "declaration/core/declaration.hpp"
+#include "declaration/core/halo_sharing.hpp"
 #include "declaration/mesh/mesh_lists.hpp"
 #include "layer/core/crossing.hpp"
 #include "layer/core/parameter.hpp"
@@ -154,8 +155,12 @@ public:
   void setUp(const Layouts& inputs);
   void setUp(const Layout& input) { setUp(Layouts{input}); }
   bool isSetUp() const noexcept { return !setups_.empty(); }
-  // The form for inputs in these layouts, by the settings; not of containers.
-  Form form(const Layouts& inputs, bool overlap = false) const;
+  // The form for inputs in these layouts, by the settings, with the halo that it computes, if any; not of
+  // containers.
+  Form form(const Layouts& inputs, bool overlap = false,
+            const std::optional<Layout>& ghosts = {}) const;
+  // That of the last SetUp, but for pieces.
+  Form latestForm() const;
   // The scratch that the kernels of a form will take on this rank, in this network that takes over what
   // its layers were not told: they are made to say it, without the memory. Not of containers, and not
   // collective.
@@ -167,6 +172,8 @@ public:
   Setup& setup(const Layouts& inputs) const;
   // Of the set-up for these inputs.
   const BoundMaps& maps(const Layouts& inputs) const;
+  // Of the node of a container for these inputs, whose output lies like this.
+  const BoundMaps& maps(const Layouts& inputs, const Layout& output) const;
   // Throws TENON_ERR_STATE where there are several outputs.
   const Layout& outputLayout(const Layouts& inputs) const;
   const Layout& outputLayout(const Layout& input) const { return outputLayout(Layouts{input}); }
@@ -243,6 +250,7 @@ private:
   };
   struct Entry {
     std::unique_ptr<Setup> setup;
+    std::optional<Layout> ghosts; // the output with the halo that it computes, which only nodes do
     std::vector<Kept> frames;
     int used = 0;
     Crossing inferred, tangents, cotangents; // arguments of the other calls
@@ -255,7 +263,7 @@ private:
   // A container gives its nodes their values and runs their maps; what a node needs to be applied by
   // itself is made when it is.
   enum class Role { Alone, Node };
-  void setUpAs(const Layouts& inputs, Role role);
+  void setUpAs(const Layouts& inputs, Role role, const std::optional<Layout>& ghosts = {});
   // What ranks agree on. Throws if this one cannot begin.
   std::string whatIsSetUp() const;
   std::string setUpText(const Layouts& inputs);
@@ -268,7 +276,9 @@ private:
   // The layer, and what it contains, comes to lie in a container; `moved` gets the levels before.
   void moveBelow(const Layer& container, int level, std::vector<std::pair<Layer*, int>>& moved);
   void inheritSettings(const Layer& container, int uses);
-  void setUpChild(Layer& child, const Layouts& inputs);
+  const Setup& setUpChild(Layer& child, const Layouts& inputs, const std::optional<Layout>& ghosts);
+  void handOn(Layer& child) const;
+  std::optional<HaloSharing> sharedHalos() const;
   void checkInputCount(const Layouts& inputs) const;
   void checkCount(std::size_t given, std::size_t wanted, const char* what = "input") const;
   const Layout& onlyOutput(const Setup& setup) const;
@@ -277,7 +287,7 @@ private:
                      const char* remedy = "") const;
   void checkRead(const DTensor& tensor, const Layout& layout, const char* role,
                  const char* remedy = "") const;
-  Entry makeEntry(const Layouts& inputs, Role role);
+  Entry makeEntry(const Layouts& inputs, Role role, const std::optional<Layout>& ghosts);
   std::vector<Kept> framesOf(Entry& entry);
   void checkWritten(const Entry& entry, Inputs x, Outputs y, const char* role) const;
   void draw(std::uint64_t seed, std::uint64_t stream, Fill fill);

@@ -158,13 +158,13 @@ std::string Layer::setUpText(const Layouts& inputs) {
                      isHeuristic ? "; plans of convolutions not measured" : "");
 }
 
-void Layer::setUpAs(const Layouts& inputs, Role role) {
+void Layer::setUpAs(const Layouts& inputs, Role role, const std::optional<Layout>& ghosts) {
   static const int event = logEvent("LayerSetUp");
   const LogScope scope(event);
   comm_->joint()->say(whatIsSetUp(), setUpText(inputs));
   const AtWork atWork(atWork_);
   const auto known = std::find_if(setups_.begin(), setups_.end(), [&](const Entry& entry) {
-    return entry.setup->inputs() == inputs;
+    return entry.setup->inputs() == inputs && entry.ghosts == ghosts;
   });
   if (known != setups_.end()) {
     if (role == Role::Alone && known->frames.empty())
@@ -172,7 +172,7 @@ void Layer::setUpAs(const Layouts& inputs, Role role) {
     return setups_.splice(setups_.end(), setups_, known); // the latest is the last
   }
   // The set-up makes parameters that are not there yet; those of earlier set-ups are shared.
-  Entry made = makeEntry(inputs, role);
+  Entry made = makeEntry(inputs, role, ghosts);
   if (role == Role::Alone)
     draw(static_cast<std::uint64_t>(declaration_->value<Index>("seed")), streamOf("parameters"),
          Fill::New);
@@ -188,15 +188,21 @@ void Layer::checkInputCount(const Layouts& inputs) const {
                             counted(given, "layout"), declaration_->inputAdvice()));
 }
 
-Form Layer::form(const Layouts& inputs, bool overlap) const {
+Form Layer::form(const Layouts& inputs, bool overlap, const std::optional<Layout>& ghosts) const {
   declaration_->setTitle(title());
   Layouts used = inputs;
   for (std::size_t i = 0; i < std::min(uses_.size(), used.size()); ++i)
     used[i] = withCutsOf(inputs[i], layoutLike(uses_[i], inputs[i].shape(), title()));
-  Form form = declaration_->form(
-      used, {.letters = textOf("signature"), .overlap = overlap, .arrives = !(used == inputs)});
+  Form form = declaration_->form(used, {.letters = textOf("signature"),
+                                        .overlap = overlap,
+                                        .arrives = !(used == inputs),
+                                        .ghosts = ghosts});
   form.inputs = inputs;
   return form;
+}
+
+Form Layer::latestForm() const {
+  return form(inputLayouts(), false, setups_.back().ghosts);
 }
 
 Index Layer::kernelScratch(const Form& form, const Layer& network, const MeshLists& lists) {
@@ -221,13 +227,22 @@ Index Layer::kernelScratch(const Form& form, const Layer& network, const MeshLis
   return scratchOfKernels(*this, form, makeKernel_);
 }
 
-Layer::Entry Layer::makeEntry(const Layouts& inputs, Role role) {
+Layer::Entry Layer::makeEntry(const Layouts& inputs, Role role,
+                              const std::optional<Layout>& ghosts) {
   declaration_->setTitle(title());
   checkInputCount(inputs);
   declaration_->checkLinks(inputs);
+  if (role == Role::Alone && haloFrom(*declaration_) == HaloFrom::Compute &&
+      !inputs.front().hasHalos() && form(inputs).uses.front().hasHalos())
+    throw Error(
+        TENON_ERR_SUPPORT,
+        fmt::format("{} is to have its halo computed by the layers before it (setting halo), "
+                    "but is set up by itself; set halo to exchange or auto",
+                    title()));
   Entry entry;
+  entry.ghosts = ghosts;
   entry.setup = declaration_->contains() ? setUpNetwork(*this, inputs)
-                                         : setUpMaps(*this, inputs, makeKernel_);
+                                         : setUpMaps(*this, inputs, ghosts, makeKernel_);
   entry.setup->setObservers(observers_);
   if (role == Role::Alone)
     entry.frames = framesOf(entry);
@@ -250,11 +265,18 @@ const BoundMaps& Layer::maps(const Layouts& inputs) const {
   return setup(inputs).maps();
 }
 
+const BoundMaps& Layer::maps(const Layouts& inputs, const Layout& output) const {
+  for (const Entry& entry : setups_)
+    if (entry.setup->inputs() == inputs && entry.setup->output() == output)
+      return entry.setup->maps();
+  throwNoSetup(inputs);
+}
+
 template <class LayoutOf>
 const Layer::Entry& Layer::find(std::size_t count, LayoutOf layoutOf) const {
   for (const Entry& entry : setups_) {
     const Layouts& known = entry.setup->inputs();
-    bool same = known.size() == count;
+    bool same = known.size() == count && !entry.ghosts;
     for (std::size_t i = 0; same && i < count; ++i)
       same = known[i] == layoutOf(i);
     if (same)

@@ -19,18 +19,19 @@ namespace tenon {
 
 namespace {
 
-Form chosenForm(const Layer& layer, const Layouts& inputs) {
+Form chosenForm(const Layer& layer, const Layouts& inputs, const std::optional<Layout>& ghosts) {
   std::optional<PieceRates> rates;
   if (const LinkRates links = LinkRates::fromOptions(); layer.space() == Space::Host)
     rates = {links.latency, links.copyBandwidth};
   return formThatRuns(layer.declaration(), dataTypeSize(layer.dataType()), rates,
-                      [&](bool inPieces) { return layer.form(inputs, inPieces); });
+                      [&](bool inPieces) { return layer.form(inputs, inPieces, ghosts); });
 }
 
 } // namespace
 
-std::unique_ptr<Setup> setUpMaps(Layer& layer, const Layouts& inputs, KernelMaker make) {
-  const Form form = chosenForm(layer, inputs);
+std::unique_ptr<Setup> setUpMaps(Layer& layer, const Layouts& inputs,
+                                 const std::optional<Layout>& ghosts, KernelMaker make) {
+  const Form form = chosenForm(layer, inputs, ghosts);
   return std::make_unique<Setup>(BoundMaps(layer, form, make), form.signature.describe());
 }
 

@@ -242,7 +242,7 @@ BoundMaps mapsOf(const Layer& layer, const Layouts& layouts) {
         output < outputs.size() && !copied[output]
             ? maps.list().outputs()[output]
             : maps.list().value(fmt::format("v{}", value - layer.inputCount()), layouts[value]));
-    maps.join(node.layer->maps(inputs), reads, values.back());
+    maps.join(node.layer->maps(inputs, layouts[value]), reads, values.back());
   }
   for (std::size_t i = 0; i < outputs.size(); ++i)
     if (copied[i])
@@ -405,6 +405,8 @@ void Layer::moveBelow(const Layer& container, int level,
 void Layer::inheritSettings(const Layer& container, int uses) {
   for (const char* name : {"data_type", "space", "storage", "backend", "saved_type", "initializer"})
     declaration_->inherit(name, *container.declaration_);
+  if (settings().has("halo_depth") && container.settings().has("halo_depth"))
+    declaration_->inherit("halo_depth", *container.declaration_);
   if (declaration_->takesLists())
     declaration_->lists().inherit(container.declaration_->lists());
   else
@@ -433,33 +435,65 @@ void Layer::inheritSettings(const Layer& container, int uses) {
 
 // Nodes are set up in their order, since each needs the layouts that the nodes before it give.
 Layouts Layer::setUpNodes(const Layouts& inputs) {
+  std::optional<HaloSharing> halos = sharedHalos();
   Layouts values = inputs;
   for (const Node& node : nodes_) {
     Layouts reads;
     for (int value : node.reads)
       reads.push_back(values[value]);
-    setUpChild(*node.layer, reads);
-    if (node.layer->setup(reads).outputs().size() > 1)
+    const int number = static_cast<int>(&node - nodes_.data());
+    const Setup& made =
+        setUpChild(*node.layer, reads, halos ? halos->ghostsOf(number, reads) : std::nullopt);
+    if (made.outputs().size() > 1)
       throw Error(
           TENON_ERR_SUPPORT,
           fmt::format("{} has several outputs and is a node of {}, where others read one; add "
                       "its nodes to {} itself",
                       node.layer->title(), title(), title()));
-    values.push_back(node.layer->outputLayout(reads));
+    values.push_back(made.output());
   }
   return values;
 }
 
-void Layer::setUpChild(Layer& child, const Layouts& inputs) {
+void Layer::handOn(Layer& child) const {
   const auto isChild = [&](const Node& node) { return node.layer.get() == &child; };
   if (!child.isSetUp())
-    child.inheritSettings(*this,
-                          static_cast<int>(std::count_if(nodes_.begin(), nodes_.end(), isChild)));
+    child.inheritSettings(*this, static_cast<int>(std::ranges::count_if(nodes_, isChild)));
+}
+
+// Layers that share halos are asked for their forms before they are set up.
+std::optional<HaloSharing> Layer::sharedHalos() const {
+  const Index depth = settings().find<Index>("halo_depth").value_or(1);
+  if (depth == 1 && std::ranges::none_of(children_, [](const Layer* child) {
+        return haloFrom(child->declaration()) == HaloFrom::Compute;
+      }))
+    return std::nullopt;
+  std::vector<SharingNode> nodes;
+  for (const Node& node : nodes_) {
+    Layer& layer = *node.layer;
+    handOn(layer);
+    layer.declaration().setTitle(layer.title());
+    SharingNode& one = nodes.emplace_back(SharingNode{.reads = node.reads});
+    if (layer.declaration().contains())
+      continue;
+    one.declaration = &layer.declaration();
+    one.halo = haloFrom(layer.declaration());
+    one.form = [&layer](const Layouts& inputs, const std::optional<Layout>& ghosts) {
+      return layer.form(inputs, false, ghosts);
+    };
+  }
+  return HaloSharing(std::move(nodes), inputCount(), outputValues(), depth);
+}
+
+const Setup& Layer::setUpChild(Layer& child, const Layouts& inputs,
+                               const std::optional<Layout>& ghosts) {
+  handOn(child);
   if (!training_)
     child.setTraining(false);
   if (frozen_)
     child.setFrozen(true);
-  child.setUpAs(inputs, Role::Node);
+  child.setUpAs(inputs, Role::Node, ghosts);
+  return child.latest();
 }
 
 void appendLayer(Layer& sequential, Ref<Layer> layer) {

@@ -45,6 +45,10 @@ public:
       if (key == "recompute" && std::get<bool>(value))
         refuseRecomputation("the network");
     const std::unique_ptr<Declaration> declared = settingsOf(file);
+    if (declared->settings().find<Index>("halo_depth").value_or(1) > 1)
+      throw Error(TENON_ERR_SUPPORT,
+                  "the network has halo_depth, but in a plan the plan chooses which layers share a "
+                  "halo exchange; set halo_depth of the plan");
     network_.savesRounded = declared->value<std::string>("saved_type") == "bfloat16";
     if (declared->networkOutputs().size() > 1)
       throw Error(TENON_ERR_SUPPORT, "the network has several outputs; a plan needs one");

@@ -177,7 +177,8 @@ Form OwnModel::formThatRuns(const Declaration& declaration, const Layouts& input
 }
 
 // As a layer has it that reads these layouts and was told its word.
-Form OwnModel::runForm(int layer, int word, const Layouts& inputs) const {
+Form OwnModel::runForm(int layer, int word, const Layouts& inputs,
+                       const std::optional<Layout>& ghosts) const {
   const Placed& here = placed(layer, word);
   const Kind& kind = kinds_[kindOf_[layer]];
   const bool isListed = liesAsListed(kind, word);
@@ -188,7 +189,7 @@ Form OwnModel::runForm(int layer, int word, const Layouts& inputs) const {
                   ? kind.home->uses[i]
                   : withCutsOf(inputs[i], layoutLike(here.uses[i].withoutHalos(), inputs[i].shape(),
                                                      declared.declaration->title()));
-  Choice choice{.letters = here.signature, .arrives = !(used == inputs)};
+  Choice choice{.letters = here.signature, .arrives = !(used == inputs), .ghosts = ghosts};
   if (here.isBalanced)
     choice.cuts = OutputCuts::Balanced;
   Form form = formThatRuns(*declared.declaration, used, std::move(choice));
@@ -196,40 +197,84 @@ Form OwnModel::runForm(int layer, int word, const Layouts& inputs) const {
   return form;
 }
 
-std::vector<RunNode> OwnModel::runNodes(const std::vector<int>& words,
-                                        const Layouts& inputs) const {
-  std::vector<RunNode> nodes;
+// The nodes, or from -1 downwards the inputs, that a node reads.
+std::vector<int> OwnModel::runReads(int node) const {
   const auto nodeOf = [&](int layer, int output) {
     return static_cast<int>(std::ranges::find_if(network_.nodes,
-                                                 [&](const DeclaredNode& node) {
-                                                   return node.layer == layer &&
-                                                          node.output == output;
+                                                 [&](const DeclaredNode& one) {
+                                                   return one.layer == layer &&
+                                                          one.output == output;
                                                  }) -
                             network_.nodes.begin());
   };
-  for (const auto& [layer, output, name] : network_.nodes) {
-    const DeclaredLayer& declared = network_.layers[layer];
-    std::vector<int> reads;
-    if (output == 0) {
-      reads.resize(declared.inputs.size());
-      for (const DeclaredMove& read : network_.reads)
-        if (read.to == layer)
-          reads[read.input] = -1 - read.source;
-      for (const DeclaredMove& move : network_.moves)
-        if (move.to == layer)
-          reads[move.input] = nodeOf(move.from, move.output);
-    } else {
-      reads.push_back(nodeOf(layer, declared.followers[output - 1].reads));
-    }
+  const auto& [layer, output, name] = network_.nodes[node];
+  const DeclaredLayer& declared = network_.layers[layer];
+  if (output > 0)
+    return {nodeOf(layer, declared.followers[output - 1].reads)};
+  std::vector<int> reads(declared.inputs.size());
+  for (const DeclaredMove& read : network_.reads)
+    if (read.to == layer)
+      reads[read.input] = -1 - read.source;
+  for (const DeclaredMove& move : network_.moves)
+    if (move.to == layer)
+      reads[move.input] = nodeOf(move.from, move.output);
+  return reads;
+}
+
+namespace {
+
+const std::shared_ptr<const Declaration>& declarationOf(const DeclaredNetwork& network,
+                                                        const DeclaredNode& node) {
+  const DeclaredLayer& layer = network.layers[node.layer];
+  return node.output == 0 ? layer.declaration : layer.followers[node.output - 1].declaration;
+}
+
+// Of a path of names: a layer lies in a container.
+std::string containerOf(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash);
+}
+
+} // namespace
+
+std::vector<HaloFrom> OwnModel::haloSettings() const {
+  std::vector<HaloFrom> halos;
+  for (const DeclaredNode& node : network_.nodes)
+    halos.push_back(haloFrom(*declarationOf(network_, node)));
+  return halos;
+}
+
+std::vector<RunNode> OwnModel::runNodes(const std::vector<int>& words, const Layouts& inputs,
+                                        const std::vector<HaloFrom>& halos, Index depth) const {
+  const int count = static_cast<int>(network_.nodes.size()),
+            before = static_cast<int>(inputs.size());
+  std::vector<SharingNode> sharing;
+  for (int n = 0; n < count; ++n) {
+    const DeclaredNode& node = network_.nodes[n];
+    const Declaration& type = *declarationOf(network_, node);
+    SharingNode& one = sharing.emplace_back();
+    one.declaration = &type;
+    one.halo = halos[n];
+    one.container = containerOf(node.name);
+    for (int read : runReads(n))
+      one.reads.push_back(read < 0 ? -1 - read : before + read);
+    one.form = [this, &words, &node, &type](const Layouts& given,
+                                            const std::optional<Layout>& ghosts) {
+      return node.output == 0 ? runForm(node.layer, words[node.layer], given, ghosts)
+                              : formThatRuns(type, given, {.ghosts = ghosts});
+    };
+  }
+  const bool shares = depth > 1 || std::ranges::count(halos, HaloFrom::Compute) > 0;
+  HaloSharing found(sharing, before, {before + count - 1}, depth);
+  std::vector<RunNode> nodes;
+  for (int n = 0; n < count; ++n) {
+    const std::vector<int> reads = runReads(n);
     Layouts given;
     for (int read : reads)
       given.push_back(read < 0 ? inputs[-1 - read] : nodes[read].form.output);
-    if (output == 0) {
-      nodes.push_back({declared.declaration, runForm(layer, words[layer], given), reads});
-      continue;
-    }
-    const auto& follower = declared.followers[output - 1].declaration;
-    nodes.push_back({follower, formThatRuns(*follower, given, {}), reads});
+    nodes.push_back({declarationOf(network_, network_.nodes[n]),
+                     sharing[n].form(given, shares ? found.ghostsOf(n, given) : std::nullopt),
+                     reads});
   }
   // A repartition follows where the output is wanted elsewhere.
   if (const Layout& last = nodes.back().form.output; task_.output && last != *task_.output) {
@@ -320,6 +365,75 @@ CostModel::Again OwnModel::recomputedWithin(const std::vector<int>& words, doubl
     if (found->nodes[node] && !always[node])
       again.layers.push_back(network_.nodes[node].name);
   return again;
+}
+
+// Kernels, and the moves of the passes.
+double OwnModel::runSeconds(const std::vector<RunNode>& nodes, const RunMemory& memory) const {
+  double seconds = 0;
+  for (std::size_t n = 0; n < network_.nodes.size(); ++n) {
+    const auto& [layer, output, name] = network_.nodes[n];
+    const KernelCost cost = kernelCost(*nodes[n].declaration, nodes[n].form,
+                                       output > 0 || wantsCotangent(network_.layers[layer]),
+                                       network_.elementBytes, rates_.kernels);
+    seconds += cost.applySeconds + (trains() ? cost.adjointSeconds : 0);
+  }
+  const MapList& list = memory.list();
+  for (const Pass& pass : memory.passes())
+    for (const Step& step : pass.steps) {
+      if (step.what != Do::Begin || list.maps()[step.map].kind != Map::Kind::Operator)
+        continue;
+      const OperatorEntry& op = list.operators()[list.maps()[step.map].object];
+      seconds += goesByLists(op) ? priceOfLists(op, step.adjoint, network_.elementBytes,
+                                                rates_.links, Looks::Few)
+                 : step.adjoint  ? there(op.to.dual(), op.from.dual(), Looks::Few)
+                                 : there(op.from, op.to, Looks::Few);
+    }
+  return seconds / static_cast<double>(task_.stepsPerEvaluation);
+}
+
+// One layer after the other takes part, if that saves time. What a layer saves depends on those before it,
+// which compute more for it: a heuristic, which keeps what it has tried and found better.
+CostModel::Shared OwnModel::sharedHalos(const std::vector<int>& words, Index depth,
+                                        double bytes) const {
+  Shared shared;
+  if (network_.nodes.empty())
+    return shared;
+  const Layouts inputs = runInputs(words);
+  std::vector<HaloFrom> halos = haloSettings();
+  std::vector<int> open;
+  for (int n = 0; n < static_cast<int>(halos.size()); ++n)
+    if (halos[n] == HaloFrom::Auto && hasSharedHalo(*declarationOf(network_, network_.nodes[n]))) {
+      halos[n] = HaloFrom::Exchange;
+      open.push_back(n);
+    }
+  const auto bytesOf = [&](const std::vector<RunNode>& nodes, const RunMemory& memory) {
+    double most = 0;
+    for (int rank : lookedAt())
+      most = std::max(most, memory.of(rank).total());
+    return kOnceBytes + most + scratchOf(nodes);
+  };
+  const auto secondsOf = [&] {
+    const std::vector<RunNode> nodes = runNodes(words, inputs, halos, depth);
+    const RunMemory memory = runMemory(nodes, inputs);
+    shared.bytes = bytesOf(nodes, memory);
+    return runSeconds(nodes, memory);
+  };
+  const double without = secondsOf();
+  double best = without, itsBytes = shared.bytes;
+  for (int n : open) {
+    halos[n] = HaloFrom::Auto;
+    const double seconds = secondsOf();
+    if (seconds < best && (bytes <= 0 || shared.bytes <= bytes)) {
+      best = seconds;
+      itsBytes = shared.bytes;
+      shared.layers.push_back(network_.nodes[n].name);
+    } else {
+      halos[n] = HaloFrom::Exchange;
+    }
+  }
+  shared.seconds = without - best;
+  shared.bytes = itsBytes;
+  return shared;
 }
 
 // Of layers that run all is counted as a run finds it. A table of sizes has the sum of its layers, and

@@ -35,6 +35,7 @@
 // lists within a layer is priced as an exchange of these messages.
 #pragma once
 
+#include "declaration/core/halo_sharing.hpp"
 #include "machine/price.hpp"
 #include "planner/prices/cost_model.hpp"
 #include "planner/prices/declared_network.hpp"
@@ -121,6 +122,7 @@ public:
   double planBytes(const std::vector<int>& words) const override;
   bool knowsRecomputation() const override { return trains() && !network_.nodes.empty(); }
   Again recomputedWithin(const std::vector<int>& words, double bytes) const override;
+  Shared sharedHalos(const std::vector<int>& words, Index depth, double bytes) const override;
   double moveSeconds(int move, int from, int to) const override;
   double leastMoveSeconds(int move, int from, int to) const override;
   int firstLike(int move) const override { return ends_[move].firstLike; }
@@ -206,8 +208,17 @@ private:
   double turnBytes(const std::vector<int>& words) const;
   Layouts runInputs(const std::vector<int>& words) const;
   Form formThatRuns(const Declaration& declaration, const Layouts& inputs, Choice choice) const;
-  Form runForm(int layer, int word, const Layouts& inputs) const;
-  std::vector<RunNode> runNodes(const std::vector<int>& words, const Layouts& inputs) const;
+  Form runForm(int layer, int word, const Layouts& inputs,
+               const std::optional<Layout>& ghosts) const;
+  std::vector<int> runReads(int node) const;
+  // The setting of each node that says where its halo comes from.
+  std::vector<HaloFrom> haloSettings() const;
+  std::vector<RunNode> runNodes(const std::vector<int>& words, const Layouts& inputs) const {
+    return runNodes(words, inputs, haloSettings(), 1);
+  }
+  std::vector<RunNode> runNodes(const std::vector<int>& words, const Layouts& inputs,
+                                const std::vector<HaloFrom>& halos, Index depth) const;
+  double runSeconds(const std::vector<RunNode>& nodes, const RunMemory& memory) const;
   RunMemory runMemory(const std::vector<RunNode>& nodes, const Layouts& inputs) const;
   std::vector<int> lookedAt() const;
   double scratchOf(const std::vector<RunNode>& nodes) const;

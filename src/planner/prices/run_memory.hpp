@@ -74,6 +74,7 @@ public:
   const MapList& joined() const noexcept { return joined_; }
   const MapList& list() const noexcept { return list_; }
   const Pass& adjoint() const noexcept { return passes_.back(); }
+  const std::vector<Pass>& passes() const noexcept { return passes_; }
 
 private:
   struct HeldParameter {

@@ -448,6 +448,16 @@ bool recomputeWithin(const CostModel& model, double memoryLimit, FoundPlan& plan
   return true;
 }
 
+void shareHalos(const CostModel& model, Index depth, double memoryLimit, FoundPlan& plan) {
+  CostModel::Shared shared = model.sharedHalos(plan.words, depth, memoryLimit);
+  if (shared.layers.empty())
+    return;
+  plan.shared = std::move(shared.layers);
+  plan.sharedSeconds = shared.seconds;
+  plan.seconds -= shared.seconds;
+  plan.bytes = shared.bytes;
+}
+
 FoundPlan findPlan(const CostModel& model, const FixedWords& fixed, double memoryLimit,
                    double overlap) {
   WordLists words = legalWords(model);

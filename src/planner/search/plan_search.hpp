@@ -64,6 +64,9 @@ struct FoundPlan {
   // this takes; chosen when all layers have their words.
   std::vector<std::string> recomputed = {};
   double againSeconds = 0;
+  // The layers whose halos the layers before them compute, and the seconds that this saves; likewise.
+  std::vector<std::string> shared = {};
+  double sharedSeconds = 0;
   std::vector<int> words = {}; // by layer of the model; of a plan that was searched
   int rounds = 1;              // searches, until no price of the plan was too low
   Baselines baselines;
@@ -73,6 +76,10 @@ struct FoundPlan {
 // Gives a plan the layers that recompute, so that it takes no more than so many bytes. Returns whether it
 // does then; else `bytes` are the least that was found.
 bool recomputeWithin(const CostModel& model, double memoryLimit, FoundPlan& plan);
+
+// Gives a plan the layers that share the halo exchange of a layer before them, at most `depth` an exchange,
+// where that saves time within a limit of bytes; 0: none.
+void shareHalos(const CostModel& model, Index depth, double memoryLimit, FoundPlan& plan);
 
 // Words by name of a layer.
 using FixedWords = std::map<std::string, std::string>;

@@ -44,6 +44,8 @@ const std::vector<ProgramOption> kNetworkOptions{
     {"memory_limit", TENON_OPTION_INT, "0", "bytes of each process; 0: no limit"},
     {"recompute", TENON_OPTION_FLAG, "true",
      "(own) let layers compute again for the adjoint what does not fit into the memory limit"},
+    {"halo_depth", TENON_OPTION_INT, "1",
+     "(own) layers that may share one halo exchange, at most, where that saves time"},
     {"optimizer_state", TENON_OPTION_INT, "2",
      "(own) tensors that the optimizer keeps for each parameter: 1 for sgd, 2 for adam"},
     {"fix", TENON_OPTION_STRING, "", "words that are given: conv1=n9,fc6=n4,o5; may be repeated"},
@@ -155,6 +157,7 @@ Ref<NamedPlan> planFromOptions() {
   plan->set("link_bandwidth", 1 / betaOption());
   plan->set("memory_limit", intOption("memory_limit"));
   plan->set("recompute", flagOption("recompute"));
+  plan->set("halo_depth", intOption("halo_depth"));
   plan->set("optimizer_state", intOption("optimizer_state"));
   plan->set("flop_rate", realOption("flop_rate"));
   plan->set("memory_rate", realOption("memory_rate"));
@@ -194,20 +197,26 @@ std::optional<double> secondsOf(const std::optional<Baseline>& baseline) {
 }
 
 void printAsJson(const FoundPlan& plan) {
-  std::vector<std::string> recomputed;
-  for (const std::string& layer : plan.recomputed)
-    recomputed.push_back(quoted(layer));
+  const auto quotedAll = [](const std::vector<std::string>& layers) {
+    std::vector<std::string> all;
+    for (const std::string& layer : layers)
+      all.push_back(quoted(layer));
+    return all;
+  };
   fmt::print(
       "{{\"time\": {}, \"uniform_time\": {}, \"pure_batch_time\": {}, \"pure_model_time\": {}, "
       "\"pure_domain_time\": {}, \"overlapped_time\": {}, \"bytes\": {}, \"gap\": {}, "
       "\"certified\": {}, \"processes\": {}, "
       "\"placement\": \"{}\", \"axis_levels\": [{}], \"recompute_time\": {}, \"recomputed\": [{}], "
+      "\"shared_halo_time\": {}, \"shared_halos\": [{}], "
       "\"layers\": [",
       plan.seconds, orNull(secondsOf(plan.baselines.uniform)),
       orNull(secondsOf(plan.baselines.batch)), orNull(secondsOf(plan.baselines.model)),
       orNull(secondsOf(plan.baselines.domain)), orNull(plan.overlapped), plan.bytes, plan.gap,
       plan.rounds, plan.grid->size(), plan.spaceOutermost ? "space" : "batch",
-      fmt::join(plan.axisLevels, ", "), plan.againSeconds, fmt::join(recomputed, ", "));
+      fmt::join(plan.axisLevels, ", "), plan.againSeconds,
+      fmt::join(quotedAll(plan.recomputed), ", "), plan.sharedSeconds,
+      fmt::join(quotedAll(plan.shared), ", "));
   const char* separator = "";
   for (const PlannedLayer& layer : plan.layers) {
     fmt::print("{}{{\"name\": {}, \"letters\": {}, \"model\": {}, \"domain\": {}, \"batch\": {}, "
@@ -263,6 +272,8 @@ void printAsText(const FoundPlan& plan) {
                                  std::max(0.0, layer.runnerUpSeconds - plan.seconds) * 1e3));
   if (!plan.recomputed.empty())
     fmt::print("\n  {}\n", recomputedText(plan));
+  if (!plan.shared.empty())
+    fmt::print("\n  {}\n", sharedText(plan));
   // The labels of a fine grid have the columns above; those on a pinned grid have no order.
   const char* above = "\n";
   for (const PlannedLayer& layer : plan.layers)
