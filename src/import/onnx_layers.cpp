@@ -84,10 +84,10 @@ ModelValues onnxMatMul(const OnnxCall& c) {
   return {c.b.matmul(c.x(), c.given.neededInput(1))};
 }
 ModelValues onnxEinsum(const OnnxCall& c) {
-  const std::string equation = c.given.text("equation", "");
-  if (equation == "bk,pk->bp" && c.at(1))
-    return {c.b.matmul(c.x(), c.b.transpose(c.at(1), {1, 0}))};
-  return {c.b.refuse("this Einsum", "a product of two matrices, or a convolution", {1})};
+  ModelValues factors;
+  for (std::size_t i = 0; i < c.given.inputCount(); ++i)
+    factors.push_back(c.given.neededInput(i));
+  return {c.b.einsum(c.given.text("equation", ""), factors)};
 }
 ModelValues onnxBatchNorm(const OnnxCall& c) {
   c.b.check(!c.given.flag("training_mode", false), "it takes the statistics of the batch");
@@ -185,14 +185,33 @@ ModelValues onnxReduce(const OnnxCall& c) {
 ModelValues onnxSoftmax(const OnnxCall& c) {
   return {c.b.softmax(c.x(), c.b.dimension(c.given.integer("axis", -1), c.x()->rank()))};
 }
+// With heads in a dimension of their own, or side by side in the features.
 ModelValues onnxAttention(const OnnxCall& c) {
-  const Value q = c.x(), k = c.given.neededInput(1), v = c.given.neededInput(2);
-  if (q->rank() != 4 || k->rank() != 4 || v->rank() != 4 || c.at(4) || c.at(5) ||
+  Value q = c.x(), k = c.given.neededInput(1), v = c.given.neededInput(2);
+  const Index queries = c.given.integer("q_num_heads", 0),
+              keys = c.given.integer("kv_num_heads", 0);
+  const bool isFlat = q->rank() == 3 && k->rank() == 3 && v->rank() == 3 && queries > 0 && keys > 0;
+  if ((!isFlat && (q->rank() != 4 || k->rank() != 4 || v->rank() != 4)) || c.at(4) || c.at(5) ||
       c.given.real("softcap", 0) != 0)
-    return {c.b.refuse("an attention with a cache, a cap, or heads in the features",
+    return {c.b.refuse("an attention with a cache or a cap",
                        "an attention [batch, heads, sequence, features]", q->shape)};
+  const auto divided = [&](Value x, Index heads) {
+    c.b.check(heads <= x->shape[2] && x->shape[2] % heads == 0,
+              "its heads do not divide its features");
+    return c.b.transpose(c.b.reshape(x, {x->shape[0], x->shape[1], heads, x->shape[2] / heads}),
+                         {0, 2, 1, 3});
+  };
+  if (isFlat) {
+    q = divided(q, queries);
+    k = divided(k, keys);
+    v = divided(v, keys);
+  }
   const double scale = c.given.real("scale", 1 / std::sqrt(static_cast<double>(q->shape[3])));
-  return {c.b.attention(q, k, v, scale, c.at(3), c.given.flag("is_causal", false))};
+  const Value mask = c.at(3) && c.given.isFlagInput(3) ? c.b.addedMask(c.at(3)) : c.at(3);
+  const Value made = c.b.attention(q, k, v, scale, mask, c.given.flag("is_causal", false));
+  return {isFlat ? c.b.reshape(c.b.transpose(made, {0, 2, 1, 3}),
+                               {made->shape[0], made->shape[2], made->shape[1] * made->shape[3]})
+                 : made};
 }
 
 } // namespace
