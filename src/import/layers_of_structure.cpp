@@ -63,7 +63,11 @@ Mapper::Placed Mapper::makeReshape(const ModelValue& v) {
     return {x.node, *order};
   const Order plain = plainOrder(v.rank()), before = plainOrder(source->rank());
   // From where extents of 1 stand as they do, if that fixes no more.
-  if (v.rank() > 0 && isSameSequence(x.order, before) && x.order != before) {
+  const auto longOnes = [&](Order order) {
+    std::erase_if(order, [&](int o) { return o == kAdded || source->shape[at(o)] == 1; });
+    return order;
+  };
+  if (v.rank() > 0 && longOnes(x.order) == longOnes(before) && x.order != before) {
     const Shape from = extentsIn(source->shape, x.order);
     if (fixedExtents(reshapeSetting(from, v.shape)) <=
         fixedExtents(reshapeSetting(source->shape, v.shape)))

@@ -553,6 +553,10 @@ ModelBuilder::Value ModelBuilder::reduce(const std::string& method, Value x, std
       left.push_back(x->shape[static_cast<std::size_t>(d)]);
     else
       kept[static_cast<std::size_t>(d)] = 1;
+  if (x->isConstant())
+    return foldedReduction(method, x, kept, keeps ? kept : left);
+  if (method == "product")
+    return refuse("a product over a dimension", "a sum, mean or maximum", keeps ? kept : left);
   if (method == "min")
     return affine(reduce("max", affine(x, {-1}, {0}), dims, keeps), {-1}, {0});
   if (kept == x->shape)

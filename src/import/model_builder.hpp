@@ -73,6 +73,7 @@ public:
   enum class Pool { Maximum, Average, AverageInside };
   Value pooling(Value x, Pool kind, const Windows& windows, bool ceil);
   Value adaptivePooling(Value x, const std::vector<Index>& size);
+  // mean, sum, max, min, of constants also product.
   Value reduce(const std::string& method, Value x, std::vector<int> dims, bool keeps);
   Value resize(Value x, const std::vector<Index>& size, bool isLinear, bool alignsCorners);
   Value batchNorm(Value x, Value weight, Value bias, Value mean, Value variance, double epsilon);
@@ -122,6 +123,8 @@ private:
   ModelValue* make(ModelOp op, ModelValues inputs, Shape shape);
   ModelConstant fold(Value value) const { return weights_.folded(*value->constant); }
   Value foldedBinary(const std::string& function, Value a, Value b);
+  // Where `kept` has extents of 1; the result has `shape`.
+  Value foldedReduction(const std::string& method, Value x, const Shape& kept, const Shape& shape);
   static Value withoutExpansion(Value x);
   Value asAffine(const std::string& function, Value x, Value constant);
   Value gelu(Value p, Value q);

@@ -298,6 +298,8 @@ ModelGraph buildModel(const ModelWeights& weights, const std::vector<Shape>& inp
                                       : program.outputNames[builder.graph().outputNames.size()]);
     }
   } catch (const Error& error) {
+    // What follows something that is refused has no shape.
+    checkRefusals(builder.graph(), weights.file().name(), program.operations.size());
     // The operators do not know the file.
     if (error.text().find(weights.file().name()) != std::string::npos)
       throw;

@@ -12,6 +12,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -37,6 +38,8 @@ const std::map<std::string, Function>& foldedFunctions() {
       {"sine", [](double a) { return std::sin(a); }},
       {"cosine", [](double a) { return std::cos(a); }},
       {"erf", [](double a) { return std::erf(a); }},
+      {"silu", [](double a) { return a / (1 + std::exp(-a)); }},
+      {"softplus", [](double a) { return std::max(a, 0.0) + std::log1p(std::exp(-std::abs(a))); }},
       {"relu", [](double a) { return std::max(a, 0.0); }},
       {"sigmoid", [](double a) { return 1 / (1 + std::exp(-a)); }},
       {"tanh", [](double a) { return std::tanh(a); }}};
@@ -110,11 +113,17 @@ ModelBuilder::Value ModelBuilder::unary(const std::string& function, Value x,
   if (function == "identity")
     return x;
   if (x->isConstant()) {
+    ModelConstant source = fold(x);
+    std::vector<double> numbers = source.numbers();
+    if (function == "clamp") {
+      for (const auto& [name, bound] : parameters)
+        for (double& number : numbers)
+          number = name == "low" ? std::max(number, bound) : std::min(number, bound);
+      return constant(ModelConstant::ofNumbers(x->shape, std::move(numbers), source.isInteger()));
+    }
     const auto found = foldedFunctions().find(function);
     if (found == foldedFunctions().end())
       return refuse(fmt::format("the function {} of a constant", function), "its values", x->shape);
-    ModelConstant source = fold(x);
-    std::vector<double> numbers = source.numbers();
     std::transform(numbers.begin(), numbers.end(), numbers.begin(), found->second);
     // Of integers most functions are real.
     static const std::set<std::string, std::less<>> whole = {"abs", "ceil", "floor",
@@ -134,6 +143,13 @@ ModelBuilder::Value ModelBuilder::unary(const std::string& function, Value x,
 
 ModelBuilder::Value ModelBuilder::affine(Value x, std::vector<double> scale,
                                          std::vector<double> shift, int dim) {
+  // What is trained stays a value.
+  if (x->isConstant() && !x->constant->isTrained() && dim < 0) {
+    std::vector<double> numbers = fold(x).numbers();
+    for (double& number : numbers)
+      number = scale[0] * number + shift[0];
+    return constant(ModelConstant::ofNumbers(x->shape, std::move(numbers)));
+  }
   // The scale and the shift behind a norm without weights are its weights.
   const bool isNorm = x->op == ModelOp::GroupNorm && dim == 1;
   const auto filled = [&](const std::vector<double>& numbers) {
@@ -175,6 +191,36 @@ ModelBuilder::Value ModelBuilder::foldedBinary(const std::string& function, Valu
   check(found != foldedOperations().end(), "it is an operation that constants do not have");
   return constant(
       ModelConstant::ofNumbers(shape, each(p.numbers(), q.numbers(), found->second), areIntegers));
+}
+
+ModelBuilder::Value ModelBuilder::foldedReduction(const std::string& method, Value x,
+                                                  const Shape& kept, const Shape& shape) {
+  const ModelConstant source = fold(x);
+  const auto count = static_cast<double>(source.elements()) /
+                     static_cast<double>(std::max(elements(kept), Index(1)));
+  const bool isExtreme = method == "max" || method == "min";
+  if (isExtreme && source.elements() == 0)
+    return refuse(fmt::format("the {} of nothing", method), "at least one element", shape);
+  const auto found = foldedOperations().find(isExtreme             ? method
+                                             : method == "product" ? "mul"
+                                                                   : "add");
+  const double first = method == "product" ? 1
+                       : method == "max"   ? -std::numeric_limits<double>::infinity()
+                       : method == "min"   ? std::numeric_limits<double>::infinity()
+                                           : 0;
+  std::vector<double> numbers(static_cast<std::size_t>(elements(kept)), first);
+  forEachPlace(source.shape(), [&](const std::vector<Index>& index, Index place) {
+    Index to = 0;
+    for (std::size_t d = 0; d < index.size(); ++d)
+      to = to * kept[d] + (kept[d] == 1 ? 0 : index[d]);
+    double& sum = numbers[static_cast<std::size_t>(to)];
+    sum = found->second(sum, source.numbers()[static_cast<std::size_t>(place)]);
+  });
+  if (method == "mean")
+    for (double& number : numbers)
+      number /= count;
+  return constant(
+      ModelConstant::ofNumbers(shape, std::move(numbers), source.isInteger() && method != "mean"));
 }
 
 // f(x, c) as scale x + shift, where the constant is a number or has one for each index of a dimension.

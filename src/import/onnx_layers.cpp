@@ -130,56 +130,25 @@ std::vector<int> onnxDims(const OnnxCall& c) {
   std::vector<int> dims;
   for (const Index d : c.listAt(1, "axes"))
     dims.push_back(c.b.dimension(d, c.x()->rank()));
-  for (int d = 0; dims.empty() && d < c.x()->rank(); ++d)
+  const bool areAll = dims.empty() && !c.given.flag("noop_with_empty_axes", false);
+  for (int d = 0; areAll && d < c.x()->rank(); ++d)
     dims.push_back(d);
   return dims;
 }
-// Of constants also products of extents; norms of weights.
 ModelValues onnxReduce(const OnnxCall& c) {
   const std::string& type = c.given.operation().type;
-  std::vector<int> dims = onnxDims(c);
-  std::sort(dims.begin(), dims.end());
-  Shape kept = c.x()->shape, left;
-  for (int d = 0; d < c.x()->rank(); ++d)
-    if (std::binary_search(dims.begin(), dims.end(), d))
-      kept[static_cast<std::size_t>(d)] = 1;
-    else
-      left.push_back(kept[static_cast<std::size_t>(d)]);
-  const Shape shape = c.given.flag("keepdims", true) ? kept : left;
+  const std::vector<int> dims = onnxDims(c);
   const bool keeps = c.given.flag("keepdims", true);
-  if (!c.x()->isConstant()) {
-    static const std::map<std::string, std::string, std::less<>> methods = {
-        {"ReduceMean", "mean"}, {"ReduceSum", "sum"}, {"ReduceMax", "max"}, {"ReduceMin", "min"}};
-    if (const auto method = methods.find(type); method != methods.end())
-      return {c.b.reduce(method->second, c.x(), dims, keeps)};
-    const Value squares = c.b.binary("mul", c.x(), c.x());
-    if (type == "ReduceSumSquare")
-      return {c.b.reduce("sum", squares, dims, keeps)};
-    if (type == "ReduceL2")
-      return {c.b.unary("sqrt", c.b.reduce("sum", squares, dims, keeps))};
-    return {c.b.refuse(fmt::format("the operator {}", type), "a sum, mean or maximum", shape)};
-  }
-  if (type == "ReduceMax" || type == "ReduceMin" || type == "ReduceSumSquare")
-    return {c.b.refuse(fmt::format("the operator {} of a constant", type), "its value", shape)};
-  const ModelConstant source = c.b.numbersOf(c.x(), "a constant");
-  const bool isProduct = type == "ReduceProd", isNorm = type == "ReduceL2";
-  std::vector<double> numbers(static_cast<std::size_t>(elements(kept)), isProduct ? 1 : 0);
-  forEachPlace(source.shape(), [&](const std::vector<Index>& index, Index place) {
-    Index to = 0;
-    for (std::size_t d = 0; d < index.size(); ++d)
-      to = to * kept[d] + (kept[d] == 1 ? 0 : index[d]);
-    double& sum = numbers[static_cast<std::size_t>(to)];
-    const double number = source.numbers()[static_cast<std::size_t>(place)];
-    sum = isProduct ? sum * number : isNorm ? sum + number * number : sum + number;
-  });
-  if (type == "ReduceMean")
-    for (double& number : numbers)
-      number *= static_cast<double>(numbers.size()) /
-                static_cast<double>(std::max(source.elements(), Index(1)));
-  if (isNorm)
-    for (double& number : numbers)
-      number = std::sqrt(number);
-  return {c.b.constant(ModelConstant::ofNumbers(shape, std::move(numbers), source.isInteger()))};
+  static const std::map<std::string, std::string, std::less<>> methods = {
+      {"ReduceMean", "mean"},
+      {"ReduceSum", "sum"},
+      {"ReduceMax", "max"},
+      {"ReduceMin", "min"},
+      {"ReduceProd", "product"}};
+  if (const auto method = methods.find(type); method != methods.end())
+    return {c.b.reduce(method->second, c.x(), dims, keeps)};
+  const Value sum = c.b.reduce("sum", c.b.binary("mul", c.x(), c.x()), dims, keeps);
+  return {type == "ReduceL2" ? c.b.unary("sqrt", sum) : sum};
 }
 
 ModelValues onnxSoftmax(const OnnxCall& c) {

@@ -69,6 +69,10 @@ ModelValues addmm(ModelBuilder& b, const Operands& given, const char*) {
 ModelValues matmul(ModelBuilder& b, const Operands& given, const char*) {
   return {b.matmul(self(given), given.has("other") ? given.value("other") : given.needed("mat2"))};
 }
+ModelValues dot(ModelBuilder& b, const Operands& given, const char*) {
+  const Value other = given.needed(given.has("tensor") ? "tensor" : "other");
+  return {b.reduce("sum", b.binary("mul", self(given), other), {0}, false)};
+}
 ModelValues product(ModelBuilder& b, const Operands& given, const char*) {
   return {b.matmul(self(given), given.needed("vec"))};
 }
@@ -186,7 +190,8 @@ std::vector<int> dimsOf(ModelBuilder& b, const Operands& given, Value x) {
   std::vector<int> dims;
   for (const Index d : given.integers("dim", {}))
     dims.push_back(b.dimension(d, x->rank()));
-  for (int d = 0; dims.empty() && d < x->rank(); ++d)
+  const bool areAll = dims.empty();
+  for (int d = 0; areAll && d < x->rank(); ++d)
     dims.push_back(d);
   return dims;
 }
@@ -279,6 +284,7 @@ std::span<const Pt2Row> pt2Layers() {
                                     {"bmm", matmul},
                                     {"conv", convolution},
                                     {"conv_transpose", transposedConvolution},
+                                    {"dot", dot},
                                     {"group_norm", groupNorm},
                                     {"instance_norm", instanceNorm},
                                     {"layer_norm", layerNorm},
@@ -308,7 +314,8 @@ std::span<const Pt2Row> pt2Layers() {
                                     {"upsample_nearest", upsample},
                                     {"upsample_trilinear", upsample},
                                     {"var", varianceOf},
-                                    {"var_mean", meanAnd, "var"}};
+                                    {"var_mean", meanAnd, "var"},
+                                    {"vdot", dot}};
   return rows;
 }
 

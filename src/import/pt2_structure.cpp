@@ -237,6 +237,29 @@ ModelValues differences(ModelBuilder& b, const Operands& given, const char*) {
   }
   return {x};
 }
+// Of square matrices: times the identity, and summed by rows.
+ModelValues diagonal(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given);
+  const int first = b.dimension(given.integer("dim1", 0), x->rank()),
+            second = b.dimension(given.integer("dim2", 1), x->rank());
+  b.check(first != second, "it has the same dimension twice");
+  const Index n = x->shape[static_cast<std::size_t>(first)];
+  constexpr Index kMostRows = 1024;
+  if (given.integer("offset", 0) != 0 || x->shape[static_cast<std::size_t>(second)] != n ||
+      n > kMostRows)
+    return {b.refuse("a diagonal beside the main one, or of a matrix that is not square",
+                     "the main diagonal of square matrices", x->shape)};
+  std::vector<int> order;
+  for (int d = 0; d < x->rank(); ++d)
+    if (d != first && d != second)
+      order.push_back(d);
+  order.insert(order.end(), {first, second});
+  std::vector<double> identity(static_cast<std::size_t>(n * n), 0);
+  for (Index i = 0; i < n; ++i)
+    identity[static_cast<std::size_t>(i * (n + 1))] = 1;
+  const Value one = b.constant(ModelConstant::ofNumbers({n, n}, std::move(identity)));
+  return {b.reduce("sum", b.binary("mul", b.transpose(x, order), one), {x->rank() - 1}, false)};
+}
 ModelValues tile(ModelBuilder& b, const Operands& given, const char*) {
   std::vector<Index> times = given.integers(given.has("repeats") ? "repeats" : "dims", {});
   if (const auto rank = static_cast<std::size_t>(self(given)->rank()); times.size() < rank)
@@ -353,8 +376,9 @@ std::vector<int> transformed(ModelBuilder& b, const Operands& given, Value x) {
                       : type.find("fft2") != type.npos ? 2
                                                        : 1;
   std::vector<Index> asked = given.integers("dim", {});
-  for (Index d = 0; asked.empty() && d < usual; ++d)
-    asked.push_back(x->rank() - usual + d);
+  if (asked.empty())
+    for (Index d = 0; d < usual; ++d)
+      asked.push_back(x->rank() - usual + d);
   std::vector<int> dims;
   for (const Index d : asked)
     dims.push_back(b.dimension(d, x->rank()));
@@ -378,7 +402,7 @@ ModelValues inverseFourier(ModelBuilder& b, const Operands& given, const char*) 
   std::vector<Index> size = given.integers(given.has("n") ? "n" : "s", {});
   const std::vector<int> dims = transformed(b, given, x);
   // Of an even number of points, where nothing is said.
-  for (std::size_t d = size.size(); size.empty() && d < dims.size(); ++d)
+  if (size.empty())
     for (const int dim : dims) {
       const Index n = x->shape[static_cast<std::size_t>(dim)];
       size.push_back(dim + 1 == x->rank() ? 2 * (n - 1) : n);
@@ -431,6 +455,13 @@ ModelValues indexed(ModelBuilder& b, const Operands& given, const char*) {
                    "an operator of an index map (TenonLinearOpCreateGather) before the network",
                    x->shape)};
 }
+// What has no layer, though there is another way.
+ModelValues otherwise(ModelBuilder& b, const Operands& given, const char* advice) {
+  const ModelOperation& operation = given.operation();
+  return ModelValues(
+      operation.results.size(),
+      b.refuse(fmt::format("the operator {}", operation.type), advice, self(given)->shape));
+}
 // By constant indices in one dimension.
 ModelValues index(ModelBuilder& b, const Operands& given, const char*) {
   const Value x = self(given);
@@ -452,67 +483,73 @@ ModelValues indexSelect(ModelBuilder& b, const Operands& given, const char*) {
 } // namespace
 
 std::span<const Pt2Row> pt2Structure() {
-  static constexpr Pt2Row rows[] = {{"arange", range},
-                                    {"cat", concatenate},
-                                    {"chunk", chunk},
-                                    {"copy_", copyInto},
-                                    {"diff", differences},
-                                    {"einsum", einsum},
-                                    {"expand", expand},
-                                    {"expand_as", expandAs},
-                                    {"fft_irfft", inverseFourier},
-                                    {"fft_irfft2", inverseFourier},
-                                    {"fft_irfftn", inverseFourier},
-                                    {"fft_rfft", fourier},
-                                    {"fft_rfft2", fourier},
-                                    {"fft_rfftn", fourier},
-                                    {"flatten", flatten},
-                                    {"full", full},
-                                    {"full_like", full},
-                                    {"gather", indexed},
-                                    {"index", index},
-                                    {"index_add", indexed},
-                                    {"index_select", indexSelect},
-                                    {"linspace", linspace},
-                                    {"meshgrid", meshOfPoints},
-                                    {"moveaxis", moveDimensions},
-                                    {"movedim", moveDimensions},
-                                    {"mT", transpose},
-                                    {"narrow", narrow},
-                                    {"new_full", full},
-                                    {"new_ones", ones},
-                                    {"new_zeros", zeros},
-                                    {"ones", ones},
-                                    {"ones_like", ones},
-                                    {"pad", pad},
-                                    {"permute", permute},
-                                    {"repeat", tile},
-                                    {"reshape", reshape},
-                                    {"reshape_as", likeOther},
-                                    {"roll", roll},
-                                    {"scalar_tensor", scalarTensor},
-                                    {"scatter_add", indexed},
-                                    {"select", select},
-                                    {"slice", slice},
-                                    {"split", split},
-                                    {"split_with_sizes", split},
-                                    {"squeeze", squeeze},
-                                    {"stack", stack},
-                                    {"swapaxes", transpose},
-                                    {"sym_size", size},
-                                    {"t", transpose},
-                                    {"tile", tile},
-                                    {"transpose", transpose},
-                                    {"unbind", unbind},
-                                    {"unflatten", unflatten},
-                                    {"_unsafe_view", reshape},
-                                    {"unsqueeze", unsqueeze},
-                                    {"view", reshape},
-                                    {"view_as", likeOther},
-                                    {"view_as_complex", viewAsComplex},
-                                    {"_weight_norm", weightNorm},
-                                    {"zeros", zeros},
-                                    {"zeros_like", zeros}};
+  static constexpr Pt2Row rows[] = {
+      {"arange", range},
+      {"cat", concatenate},
+      {"chunk", chunk},
+      {"copy_", copyInto},
+      {"cumsum", otherwise, "a product with a triangle of ones: x @ torch.ones(n, n).triu()"},
+      {"diagonal", diagonal},
+      {"diff", differences},
+      {"einsum", einsum},
+      {"expand", expand},
+      {"expand_as", expandAs},
+      {"fft_irfft", inverseFourier},
+      {"fft_irfft2", inverseFourier},
+      {"fft_irfftn", inverseFourier},
+      {"fft_rfft", fourier},
+      {"fft_rfft2", fourier},
+      {"fft_rfftn", fourier},
+      {"flatten", flatten},
+      {"full", full},
+      {"full_like", full},
+      {"gather", indexed},
+      {"gru", otherwise, "its cells, written out step by step with linear layers"},
+      {"im2col", otherwise, "a convolution"},
+      {"index", index},
+      {"index_add", indexed},
+      {"index_select", indexSelect},
+      {"linspace", linspace},
+      {"lstm", otherwise, "its cells, written out step by step with linear layers"},
+      {"meshgrid", meshOfPoints},
+      {"moveaxis", moveDimensions},
+      {"movedim", moveDimensions},
+      {"mT", transpose},
+      {"narrow", narrow},
+      {"new_full", full},
+      {"new_ones", ones},
+      {"new_zeros", zeros},
+      {"ones", ones},
+      {"ones_like", ones},
+      {"pad", pad},
+      {"permute", permute},
+      {"repeat", tile},
+      {"reshape", reshape},
+      {"reshape_as", likeOther},
+      {"roll", roll},
+      {"scalar_tensor", scalarTensor},
+      {"scatter_add", indexed},
+      {"select", select},
+      {"slice", slice},
+      {"split", split},
+      {"split_with_sizes", split},
+      {"squeeze", squeeze},
+      {"stack", stack},
+      {"swapaxes", transpose},
+      {"sym_size", size},
+      {"t", transpose},
+      {"tile", tile},
+      {"transpose", transpose},
+      {"unbind", unbind},
+      {"unflatten", unflatten},
+      {"_unsafe_view", reshape},
+      {"unsqueeze", unsqueeze},
+      {"view", reshape},
+      {"view_as", likeOther},
+      {"view_as_complex", viewAsComplex},
+      {"_weight_norm", weightNorm},
+      {"zeros", zeros},
+      {"zeros_like", zeros}};
   return rows;
 }
 

@@ -20,6 +20,7 @@
 // moved on by one part. The kernel applies it; no map does.
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
+#include "declaration/types/broadcast.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
 
@@ -111,7 +112,8 @@ public:
     const int row = static_cast<int>(inputs.front().size()) - 2;
     // Of the mask: as the scores, but on all ranks where it is broadcast.
     const auto masked = [&](Property scores) {
-      return scores.isShard() && inputs.back()[scores.dim] == 1 ? B : scores;
+      return scores.isShard() && isBroadcast(inputs.back(), inputs.front(), scores.dim) ? B
+                                                                                        : scores;
     };
     const auto line = [&](std::string label, Property q, Property kv) {
       Properties properties = {q, kv, kv};
