@@ -12,6 +12,8 @@ import zipfile
 
 import torch
 
+WIDE = {torch.float32: torch.float64, torch.complex64: torch.complex128}
+NARROW = {wide: narrow for narrow, wide in WIDE.items()}
 TYPES = {"float16": "F16", "float32": "F32", "float64": "F64", "int64": "I64"}
 
 
@@ -25,11 +27,16 @@ def export_model(model, inputs, path, names=None, about=""):
     # constants in float32, whatever the type of the tensors; those of the operations that they consist of are exact.
     every = torch.export.default_decompositions()
     parts = {op: every[op] for op in every if str(op).split(".")[1] in ("celu", "hardsigmoid")}
-    double = torch.export.export(copy.deepcopy(model).double(), tuple(v.double() for v in inputs)).run_decompositions(parts)
-    exact, rough = _run(double.module(), inputs, torch.float64), _run(model, inputs, torch.float32)
+    double = _in(model, WIDE)
+    with _Kinds(WIDE):
+        if any(node.target in parts for node in program.graph.nodes):
+            double = torch.export.export(double, tuple(v.to(WIDE.get(v.dtype, v.dtype)) for v in inputs))
+            double = double.run_decompositions(parts).module()
+        exact = _run(double, inputs, WIDE)
+    rough = _run(_in(model, NARROW), inputs, NARROW)
     far = lambda a, b: float((a.double() - b).abs().max() / b.abs().max().clamp_min(1e-300))
     noise = max(far(a, b) for p in (1, 3) for a, b in zip(rough[p], exact[p]) if b is not None)
-    outputs = [f"y{i}" if i else "y" for i in range(len(exact[1]))]
+    outputs = exact[4]
     test = {"format": "tenon-test-1", "about": about, "inputs": names, "outputs": outputs, "torch": torch.__version__,
             "tolerance": {"float64": 1e-12, "float32": max(1e-6, 10 * noise)}, "measured": {"float32": noise}}
     with zipfile.ZipFile(path, "a", zipfile.ZIP_STORED) as archive:
@@ -42,14 +49,31 @@ def export_model(model, inputs, path, names=None, about=""):
     return test
 
 
-def _run(model, inputs, kind):
-    model = copy.deepcopy(model).to(kind)
-    x = [v.detach().to(kind).requires_grad_() for v in inputs]
-    y = model(*x)
-    y = y if isinstance(y, (tuple, list)) else [y]
-    dy = [torch.cos(torch.arange(v.numel(), dtype=torch.float64)).reshape(v.shape).to(kind) for v in y]
+# A model's code may name its types, as the reference FNO's torch.zeros(..., dtype=torch.cfloat) does.
+class _Kinds(torch.overrides.TorchFunctionMode):
+    def __init__(self, kinds):
+        super().__init__()
+        self.kinds = kinds
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        kwargs = {k: self.kinds.get(v, v) if k == "dtype" else v for k, v in (kwargs or {}).items()}
+        return function(*args, **kwargs)
+
+
+def _in(model, kinds):
+    return copy.deepcopy(model)._apply(lambda t: t.to(kinds.get(t.dtype, t.dtype)))
+
+
+def _run(model, inputs, kinds):
+    x = [v.detach().clone().to(kinds.get(v.dtype, v.dtype)) for v in inputs]
+    x = [v.requires_grad_() if v.is_floating_point() else v for v in x]
+    made = model(*x)
+    y = torch.utils._pytree.tree_leaves(made)
+    isNamed = isinstance(made, dict) and len(made) == len(y)
+    names = [str(name) for name in made] if isNamed else [f"y{i}" if i else "y" for i in range(len(y))]
+    dy = [torch.cos(torch.arange(v.numel(), dtype=torch.float64)).reshape(v.shape).to(v.dtype) for v in y]
     sum((a * b).sum() for a, b in zip(y, dy)).backward()
-    return x, [v.detach() for v in y], dy, [v.grad for v in x]
+    return x, [v.detach() for v in y], dy, [v.grad for v in x], names
 
 
 def _npy(value):

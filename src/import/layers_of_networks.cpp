@@ -91,12 +91,16 @@ Mapper::Placed Mapper::makeMatmul(const ModelValue& v) {
 Mapper::Placed Mapper::makeAttention(const ModelValue& v) {
   std::vector<int> reads;
   for (const Value x : v.inputs)
-    reads.push_back(inOrder(x));
+    reads.push_back(x->isConstant() && !x->constant->isTrained() && !reads.empty()
+                        ? constantIn(x, v.rank(), plainOrder(v.rank()), reads.front())
+                        : inOrder(x));
   if (std::find(reads.begin(), reads.end(), kNoNode) != reads.end())
     return refused(v);
   NodeSettings settings = {{"scale", v.scale[0]}};
   if (v.isCausal)
     settings.emplace_back("causal", true);
+  if (v.inputs.size() > 3)
+    settings.emplace_back("mask", true);
   return {emit(std::move(reads), "attention", std::move(settings)), plainOrder(v.rank())};
 }
 
@@ -261,8 +265,19 @@ Mapper::Placed Mapper::makeSpectral(const ModelValue& v) {
   const int x = inOrder(v.inputs[0]);
   if (x == kNoNode)
     return refused(v);
-  const auto weight =
-      ModelConstant::concatenated({*v.inputs[1]->constant, *v.inputs[2]->constant}, 2);
+  // Modes of both signs one behind the other, in all dimensions but the last.
+  std::vector<ModelConstant> parts;
+  for (std::size_t i = 1; i < v.inputs.size(); ++i)
+    parts.push_back(v.inputs.size() > 3 ? weights_.folded(*v.inputs[i]->constant)
+                                        : *v.inputs[i]->constant);
+  std::optional<ModelConstant> weight = parts[0];
+  for (int dim = 2; parts.size() > 1; ++dim) {
+    std::vector<ModelConstant> joined;
+    for (std::size_t i = 0; i + 1 < parts.size(); i += 2)
+      if ((weight = ModelConstant::concatenated({parts[i], parts[i + 1]}, dim)))
+        joined.push_back(*weight);
+    parts = std::move(joined);
+  }
   if (!weight)
     return refuse(v, "a spectral convolution with computed weights", "weights that are parameters");
   return {emit({x}, "spectralconv",

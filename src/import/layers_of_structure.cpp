@@ -61,7 +61,18 @@ Mapper::Placed Mapper::makeReshape(const ModelValue& v) {
     return refused(v);
   if (const auto order = orderWithoutUnits(v, x))
     return {x.node, *order};
-  const Order plain = plainOrder(v.rank());
+  const Order plain = plainOrder(v.rank()), before = plainOrder(source->rank());
+  // From where extents of 1 stand as they do, if that fixes no more.
+  const auto longOnes = [&](Order order) {
+    std::erase_if(order, [&](int o) { return o == kAdded || source->shape[at(o)] == 1; });
+    return order;
+  };
+  if (v.rank() > 0 && longOnes(x.order) == longOnes(before) && x.order != before) {
+    const Shape from = extentsIn(source->shape, x.order);
+    if (fixedExtents(reshapeSetting(from, v.shape)) <=
+        fixedExtents(reshapeSetting(source->shape, v.shape)))
+      return {reshaped(x.node, from, v.shape), plain};
+  }
   const int node = inOrder(source);
   if (v.rank() == 2 && source->rank() > 2 && v.shape[0] == source->shape[0])
     return {emit({node}, "flatten"), plain};

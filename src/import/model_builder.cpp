@@ -22,6 +22,8 @@ namespace {
 constexpr Index kMostValueElements = Index(1) << 50;
 constexpr Index kMostNumbers = Index(1) << 24; // of computed constants, all together
 constexpr Index kMostWindow = Index(1) << 24;  // kernel, stride, dilation, padding
+constexpr std::size_t kMostRuns = 256;         // slices that a list of indices becomes
+constexpr Index kMostCopies = 4096;            // of a dimension of more than one element
 
 } // namespace
 
@@ -301,6 +303,8 @@ ModelBuilder::Value ModelBuilder::concatenate(ModelValues values, int dim) {
   }
   if (const Value padded = foldedPadding(values, static_cast<int>(d)))
     return padded;
+  if (const Value rolled = foldedRoll(values, static_cast<int>(d)))
+    return rolled;
   ModelValue* made = make(ModelOp::Concatenate, values, shape);
   made->dim = static_cast<int>(d);
   return made;
@@ -342,6 +346,82 @@ ModelBuilder::Value ModelBuilder::expand(Value x, std::vector<Index> shape) {
     numbers.push_back(source.numbers()[static_cast<std::size_t>(at)]);
   });
   return constant(ModelConstant::ofNumbers(wanted, std::move(numbers), source.isInteger()));
+}
+
+// Padding that takes away at one end what it puts in at the other.
+ModelBuilder::Value ModelBuilder::roll(Value x, int dim, Index by) {
+  const auto d = static_cast<std::size_t>(dimension(dim, x->rank()));
+  const Index n = x->shape[d];
+  if (n == 0 || by % n == 0)
+    return x;
+  by = (by % n + n) % n;
+  if (x->isConstant()) {
+    const ModelConstant whole = fold(x);
+    return constant(*ModelConstant::concatenated({*whole.sliced(static_cast<int>(d), n - by, n, 1),
+                                                  *whole.sliced(static_cast<int>(d), 0, n - by, 1)},
+                                                 static_cast<int>(d)));
+  }
+  if (by > n - by)
+    by -= n;
+  ModelValue* made = make(ModelOp::Pad, {x}, x->shape);
+  made->dim = static_cast<int>(d);
+  made->low = {by};
+  made->high = {-by};
+  made->modes = {"periodic"};
+  made->padValue = 0;
+  return made;
+}
+
+ModelBuilder::Value ModelBuilder::gather(Value x, int dim, Value places) {
+  const auto d = static_cast<std::size_t>(dimension(dim, x->rank()));
+  const Index n = x->shape[d];
+  check(places->rank() == 1, "its indices have not one dimension");
+  std::vector<Index> order = integersOf(places, "a list of indices");
+  if (order.empty())
+    return slice(x, static_cast<int>(d), 0, 0);
+  for (Index& place : order) {
+    place += place < 0 ? n : 0;
+    check(place >= 0 && place < n, "an index is out of range");
+  }
+  ModelValues runs;
+  for (std::size_t i = 0; i < order.size();) {
+    std::size_t end = i + 1;
+    while (end < order.size() && order[end] == order[end - 1] + 1)
+      ++end;
+    runs.push_back(slice(x, static_cast<int>(d), order[i], order[end - 1] + 1));
+    i = end;
+    if (!x->isConstant() && runs.size() > kMostRuns) {
+      Shape shape = x->shape;
+      shape[d] = static_cast<Index>(order.size());
+      return refuse(fmt::format("indices in more than {} pieces", kMostRuns),
+                    "an operator of an index map (TenonLinearOpCreateGather) before the network",
+                    shape);
+    }
+  }
+  return concatenate(runs, static_cast<int>(d));
+}
+
+ModelBuilder::Value ModelBuilder::tile(Value x, const std::vector<Index>& times) {
+  check(static_cast<int>(times.size()) >= x->rank(), "it repeats fewer dimensions than there are");
+  std::vector<Index> shape(times.size() - x->shape.size(), 1);
+  shape.insert(shape.end(), x->shape.begin(), x->shape.end());
+  x = reshape(x, shape);
+  // Extents of 1 grow; the others are copied.
+  for (std::size_t d = 0; d < times.size(); ++d) {
+    check(times[d] >= 0 && times[d] < kMostWindow, "it repeats a dimension too often");
+    if (shape[d] == 1)
+      shape[d] = times[d];
+    else if (times[d] == 0)
+      x = slice(x, static_cast<int>(d), 0, 0);
+    else
+      check(times[d] < kMostCopies, "it repeats a dimension too often");
+  }
+  for (std::size_t d = 0; d < times.size(); ++d)
+    if (x->shape[d] != 1 && times[d] > 1)
+      x = concatenate(ModelValues(static_cast<std::size_t>(times[d]), x), static_cast<int>(d));
+  for (std::size_t d = 0; d < times.size(); ++d)
+    shape[d] = x->shape[d] == 1 ? shape[d] : x->shape[d];
+  return expand(x, shape);
 }
 
 std::vector<Index> ModelBuilder::outputs(Value x, const Windows& w, bool ceil) const {
@@ -394,7 +474,7 @@ ModelBuilder::Value ModelBuilder::convolution(Value x, Value weight, Value bias,
     const auto s = static_cast<std::size_t>(x->dim - 2);
     check(w.low.size() == modes.size() && w.high.size() == modes.size(),
           "its windows have another number of dimensions than its input");
-    bool fits = w.low[s] == 0 && w.high[s] == 0;
+    bool fits = w.low[s] == 0 && w.high[s] == 0 && x->low[0] >= 0 && x->high[0] >= 0;
     // Padding by the window itself is of zeros, around what was padded.
     for (std::size_t e = 0; e < modes.size(); ++e)
       fits = fits && !(modes[e] == "none" && (w.low[e] != 0 || w.high[e] != 0));
@@ -428,65 +508,6 @@ ModelBuilder::Value ModelBuilder::convolution(Value x, Value weight, Value bias,
   made->modes = modes;
   made->padValue = value;
   return made;
-}
-
-ModelBuilder::Value ModelBuilder::linear(Value x, Value weight, Value bias) {
-  check(x->rank() >= 1 && weight->rank() == 2 && weight->shape[1] == x->shape.back(),
-        "the weight of a linear layer does not fit its input");
-  Shape shape = x->shape;
-  shape.back() = weight->shape[0];
-  check(!bias || bias->shape == Shape{shape.back()},
-        "the bias of a linear layer does not have one number for each output");
-  if (!weight->isConstant() || (bias && !bias->isConstant())) {
-    const Value product = matmul(x, transpose(weight, {1, 0}));
-    return bias ? binary("add", product, bias) : product;
-  }
-  // A layer on points of a field has at most three dimensions of space.
-  constexpr int kMostField = 5;
-  if (x->rank() > kMostField)
-    return reshape(
-        linear(reshape(x, {elements(shape) / std::max(shape.back(), Index(1)), x->shape.back()}),
-               weight, bias),
-        shape);
-  ModelValue* made = make(ModelOp::Linear, {x, weight}, shape);
-  if (bias)
-    made->inputs.push_back(bias);
-  return made;
-}
-
-ModelBuilder::Value ModelBuilder::matmul(Value a, Value b) {
-  check(a->rank() >= 1 && b->rank() >= 1, "a product of matrices has a factor without dimensions");
-  // Vectors are matrices with one row or column.
-  if (a->rank() == 1 || b->rank() == 1) {
-    const Value made = matmul(a->rank() == 1 ? reshape(a, {1, a->shape[0]}) : a,
-                              b->rank() == 1 ? reshape(b, {b->shape[0], 1}) : b);
-    Shape shape = made->shape;
-    if (b->rank() == 1)
-      shape.pop_back();
-    if (a->rank() == 1)
-      shape.erase(shape.end() - (b->rank() == 1 ? 1 : 2));
-    return reshape(made, shape);
-  }
-  check(a->shape.back() == b->shape[b->shape.size() - 2],
-        "the factors of a product of matrices do not fit each other");
-  if (b->isConstant() && b->rank() == 2)
-    return linear(a, transpose(b, {1, 0}), nullptr);
-  if (a->isConstant() && a->rank() == 2)
-    return turned(linear(turned(b), a, nullptr));
-  if (const Value made = spelledAttention(a, b))
-    return made;
-  const Shape leading =
-      broadcast({a->shape.begin(), a->shape.end() - 2}, {b->shape.begin(), b->shape.end() - 2});
-  const auto enlarged = [&](Value x) {
-    Shape shape = leading;
-    shape.insert(shape.end(), x->shape.end() - 2, x->shape.end());
-    return expand(x, shape);
-  };
-  a = enlarged(a);
-  b = enlarged(b);
-  Shape shape = a->shape;
-  shape.back() = b->shape.back();
-  return make(ModelOp::Matmul, {a, b}, shape);
 }
 
 ModelBuilder::Value ModelBuilder::pooling(Value x, Pool kind, const Windows& w, bool ceil) {
@@ -532,6 +553,10 @@ ModelBuilder::Value ModelBuilder::reduce(const std::string& method, Value x, std
       left.push_back(x->shape[static_cast<std::size_t>(d)]);
     else
       kept[static_cast<std::size_t>(d)] = 1;
+  if (x->isConstant())
+    return foldedReduction(method, x, kept, keeps ? kept : left);
+  if (method == "product")
+    return refuse("a product over a dimension", "a sum, mean or maximum", keeps ? kept : left);
   if (method == "min")
     return affine(reduce("max", affine(x, {-1}, {0}), dims, keeps), {-1}, {0});
   if (kept == x->shape)
@@ -651,73 +676,6 @@ ModelBuilder::Value ModelBuilder::spaceToDepth(Value x, Index r, bool blockFirst
   const std::vector<int> order =
       blockFirst ? std::vector<int>{0, 3, 5, 1, 2, 4} : std::vector<int>{0, 1, 3, 5, 2, 4};
   return reshape(transpose(reshape(x, {n, c, h, r, w, r}), order), {n, c * r * r, h, w});
-}
-
-ModelBuilder::Value ModelBuilder::turned(Value x) {
-  std::vector<int> order(x->shape.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::swap(order[order.size() - 1], order[order.size() - 2]);
-  return transpose(x, order);
-}
-
-// Scores that a mask changes are layers of their own.
-ModelBuilder::Value ModelBuilder::attention(Value q, Value k, Value v, double scale, Value mask,
-                                            bool isCausal) {
-  check(q->rank() >= 3 && k->rank() == q->rank() && v->rank() == q->rank(),
-        "an attention needs queries, keys and values [..., sequence, features]");
-  const Shape leads(q->shape.begin(), q->shape.end() - 2);
-  const auto isLed = [&](Value x) {
-    return std::equal(leads.begin(), leads.end(), x->shape.begin());
-  };
-  if (!mask && isLed(k) && isLed(v)) {
-    check(k->shape.back() == q->shape.back() && k->shape[leads.size()] == v->shape[leads.size()],
-          "the queries, keys and values of an attention do not fit each other");
-    Shape shape = q->shape;
-    shape.back() = v->shape.back();
-    ModelValue* made = make(ModelOp::Attention, {q, k, v}, shape);
-    made->scale = {scale};
-    made->isCausal = isCausal;
-    return made;
-  }
-  Value scores = affine(matmul(q, turned(k)), {scale}, {0});
-  const Index rows = scores->shape[scores->shape.size() - 2], columns = scores->shape.back();
-  constexpr double kNever = -std::numeric_limits<double>::infinity();
-  if (isCausal) {
-    check(rows * columns <= Index(1) << 23, "a causal attention has too long a sequence");
-    std::vector<double> numbers;
-    for (Index i = 0; i < rows; ++i)
-      for (Index j = 0; j < columns; ++j)
-        numbers.push_back(j > i ? kNever : 0);
-    mask = constant(ModelConstant::ofNumbers({rows, columns}, std::move(numbers)));
-  }
-  if (mask && (mask->op == ModelOp::Compare || (mask->isConstant() && mask->constant->isInteger())))
-    scores = where(mask, scores, number(kNever));
-  else if (mask)
-    scores = binary("add", scores, mask);
-  return matmul(softmax(scores, scores->rank() - 1), v);
-}
-
-ModelBuilder::Value ModelBuilder::spelledAttention(Value a, Value b) {
-  const auto isSoftmax = [](Value x) {
-    return x->op == ModelOp::Softmax && x->rank() >= 3 && x->dim == x->rank() - 1;
-  };
-  // y = v p^T is the transpose of p v^T.
-  if (!isSoftmax(a) && b->op == ModelOp::Transpose && b->rank() >= 3 && isSoftmax(turned(b))) {
-    const Value made = spelledAttention(turned(b), turned(a));
-    return made ? turned(made) : nullptr;
-  }
-  if (!isSoftmax(a) || b->rank() != a->rank() ||
-      !std::equal(a->shape.begin(), a->shape.end() - 2, b->shape.begin()))
-    return nullptr;
-  Value scores = a->inputs[0];
-  double scale = 1;
-  if (scores->op == ModelOp::Affine && scores->dim < 0 && scores->shift[0] == 0) {
-    scale = scores->scale[0];
-    scores = scores->inputs[0];
-  }
-  if (scores->op != ModelOp::Matmul)
-    return nullptr;
-  return attention(scores->inputs[0], turned(scores->inputs[1]), b, scale, nullptr, false);
 }
 
 } // namespace tenon

@@ -40,6 +40,7 @@ public:
   Value unary(const std::string& function, Value x,
               std::vector<std::pair<std::string, double>> parameters = {});
   Value affine(Value x, std::vector<double> scale, std::vector<double> shift, int dim = -1);
+  // add, sub, mul, div (of integers the whole part), truediv, pow, max, min.
   Value binary(const std::string& function, Value a, Value b);
   // Relations gt, ge, lt, le, eq, ne, and `and`, `or` of what they give.
   Value compare(const std::string& function, Value a, Value b);
@@ -52,6 +53,12 @@ public:
   Value pad(Value x, int dim, Index low, Index high, const std::string& mode, double value = 0);
   Value concatenate(ModelValues values, int dim);
   Value expand(Value x, std::vector<Index> shape);
+  // Element i of x goes to i + by, and what leaves at one end comes in at the other.
+  Value roll(Value x, int dim, Index by);
+  // The elements of a dimension by constant places, which may be negative.
+  Value gather(Value x, int dim, Value places);
+  // Copies of x one behind the other, so many in each dimension.
+  Value tile(Value x, const std::vector<Index>& times);
 
   struct Windows {
     std::vector<Index> kernel, stride, dilation, low, high, outputPadding = {};
@@ -61,9 +68,12 @@ public:
   Value convolution(Value x, Value weight, Value bias, Windows windows); // bias may be null
   Value linear(Value x, Value weight, Value bias);
   Value matmul(Value a, Value b);
+  // "nij,njk->nik"; one factor or several.
+  Value einsum(const std::string& equation, ModelValues factors);
   enum class Pool { Maximum, Average, AverageInside };
   Value pooling(Value x, Pool kind, const Windows& windows, bool ceil);
   Value adaptivePooling(Value x, const std::vector<Index>& size);
+  // mean, sum, max, min, of constants also product.
   Value reduce(const std::string& method, Value x, std::vector<int> dims, bool keeps);
   Value resize(Value x, const std::vector<Index>& size, bool isLinear, bool alignsCorners);
   Value batchNorm(Value x, Value weight, Value bias, Value mean, Value variance, double epsilon);
@@ -75,12 +85,16 @@ public:
   // (blockFirst) or behind them.
   Value spaceToDepth(Value x, Index factor, bool blockFirst);
   Value depthToSpace(Value x, Index factor);
-  // softmax(q k^T scale + mask) v over the last two dimensions; the mask may be null.
+  // What a mask of flags adds to the scores of an attention: 0 where it holds, or else -infinity.
+  Value addedMask(Value flags);
+  // softmax(q k^T scale + mask) v over the last two dimensions; the mask may be null. Fewer heads of keys and
+  // values serve several heads of queries each.
   Value attention(Value q, Value k, Value v, double scale, Value mask, bool isCausal);
   // The product a b where a is a softmax of scores q k^T; null where it is something else.
   Value spelledAttention(Value a, Value b);
 
-  Value fourier(Value x);
+  // Of a spectral convolution, over all of space.
+  Value fourier(Value x, std::size_t dims);
   Value complex(Value pairs);
   Value modes(Value coefficients, Value weight);
   // Zeros into parts of which something is written, and that: `part` is a slice of them.
@@ -96,15 +110,28 @@ public:
 
 private:
   Value turned(Value x); // the last two dimensions change places
+  // A value with a letter for each dimension; what of one `kept` has, and the product of two.
+  struct Lettered {
+    Value value;
+    std::string letters;
+  };
+  Lettered summed(const Lettered& x, const std::string& kept);
+  Lettered product(Lettered a, Lettered b, const std::string& kept);
+  Value ordered(const Lettered& x, const std::string& letters);
+  Value repeatedHeads(Value x, Index heads);
+  Value maskFor(Value mask, const Shape& scores);
   ModelValue* make(ModelOp op, ModelValues inputs, Shape shape);
   ModelConstant fold(Value value) const { return weights_.folded(*value->constant); }
   Value foldedBinary(const std::string& function, Value a, Value b);
+  // Where `kept` has extents of 1; the result has `shape`.
+  Value foldedReduction(const std::string& method, Value x, const Shape& kept, const Shape& shape);
   static Value withoutExpansion(Value x);
   Value asAffine(const std::string& function, Value x, Value constant);
   Value gelu(Value p, Value q);
   Value softsign(Value x, Value divisor);
   Value decomposedNorm(Value difference, Value deviation);
   Value foldedPadding(const ModelValues& values, int dim);
+  Value foldedRoll(const ModelValues& values, int dim);
   std::vector<Index> outputs(Value x, const Windows& windows, bool ceil) const;
   bool isFilledWith(Value value, double number) const;
 

@@ -31,7 +31,7 @@ enum class ModelOp {
   Convolution,
   Linear, // of the last dimension; weight [out, in]
   Matmul,
-  Attention, // queries, keys, values [..., sequence, features], scale[0]; `isCausal`
+  Attention, // queries, keys, values [..., sequence, features], a mask or none; scale[0]; `isCausal`
   Pooling,
   AdaptivePooling,
   Reduce, // `function` (mean, sum, max) over `dims`, which stay with extent 1

@@ -72,12 +72,67 @@ ImportedNetwork Mapper::run() {
     outputs.push_back(
         inOrder(value, value->rank() > 0 ? plainOrder(value->rank()) : Order{kAdded}));
   }
+  if (graph_.refusals.empty())
+    leaveOutUnread(outputs);
   checkInputsRead();
   checkRefusals(graph_, weights_.file().name(), weights_.program().operations.size());
   nameOutputs(outputs);
+  nameNodes();
   if (graph_.inputs.size() > 1)
     made_.graph.settings.emplace_back("input_count", static_cast<Index>(graph_.inputs.size()));
   return std::move(made_);
+}
+
+// Reorders that became one with what follows them.
+void Mapper::leaveOutUnread(std::vector<int>& outputs) {
+  auto& nodes = made_.graph.nodes;
+  std::vector<int> number(nodes.size(), kNoNode);
+  const auto need = [&](int node) {
+    if (node >= 0)
+      number[at(node)] = 0;
+  };
+  std::for_each(outputs.begin(), outputs.end(), need);
+  for (std::size_t n = nodes.size(); n-- > 0;)
+    if (number[n] != kNoNode) {
+      std::for_each(nodes[n].reads.begin(), nodes[n].reads.end(), need);
+      need(nodes[n].sameAs);
+    }
+  int next = 0;
+  for (int& n : number)
+    n = n == kNoNode ? kNoNode : next++;
+  const auto renumber = [&](int& node) {
+    if (node >= 0)
+      node = number[at(node)];
+  };
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    std::for_each(nodes[n].reads.begin(), nodes[n].reads.end(), renumber);
+    renumber(nodes[n].sameAs);
+    if (number[n] != kNoNode && at(number[n]) != n)
+      nodes[at(number[n])] = std::move(nodes[n]);
+  }
+  nodes.erase(nodes.begin() + next, nodes.end());
+  std::for_each(outputs.begin(), outputs.end(), renumber);
+  const auto isLeftOut = [](const auto& of) { return of.node == kNoNode; };
+  for (auto& row : made_.rows)
+    renumber(row.node);
+  std::erase_if(made_.rows, isLeftOut);
+  for (auto& parameter : made_.parameters)
+    renumber(parameter.node);
+  std::erase_if(made_.parameters, isLeftOut);
+  known_.clear(); // by the numbers before
+}
+
+// Layers without a module of that name have the name of their type.
+void Mapper::nameNodes() {
+  auto& nodes = made_.graph.nodes;
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    LayerDescription& layer = nodes[n].layer;
+    if (nodes[n].sameAs >= 0 || !layer.name.empty())
+      continue;
+    layer.name = fmt::format("{}{}", layer.frozen ? "constant" : layer.type, n);
+    while (!names_.insert(layer.name).second)
+      layer.name += "_";
+  }
 }
 
 // The output of a network with one is that of the last node; several have names and nodes.
@@ -181,9 +236,7 @@ int Mapper::emit(std::vector<int> reads, const std::string& type, NodeSettings s
       return node;
     }
   }
-  if (name.empty())
-    name = fmt::format("{}{}", isFrozen ? "constant" : type, node);
-  while (!names_.insert(name).second)
+  while (!name.empty() && !names_.insert(name).second)
     name += "_";
   LayerDescription::Node& made = made_.graph.nodes.emplace_back();
   made.layer.type = type;

@@ -46,6 +46,8 @@ private:
   std::set<Value> neededValues() const;
   void checkInputsRead();
   void nameOutputs(const std::vector<int>& nodes);
+  void leaveOutUnread(std::vector<int>& outputs);
+  void nameNodes();
 
   // -- nodes
   Placed refuse(const ModelValue& v, const std::string& what, const std::string& advice);
@@ -72,6 +74,13 @@ private:
   int arranged(int node, const Order& now, const Shape& shape, const Order& order);
   int transposed(int node, const Order& now, const Order& order);
   int reshaped(int node, const Shape& from, const Shape& to);
+  static Shape reshapeSetting(const Shape& from, const Shape& to);
+  // How many extents of the run a reshape has in its setting.
+  static std::ptrdiff_t fixedExtents(const Shape& setting);
+  // Whether one order has the dimensions of the other in their sequence, but for extents of 1; and how many of
+  // them stand in another place, of which a reshape can leave one open.
+  static bool isSameSequence(const Order& now, const Order& order);
+  static std::ptrdiff_t movedPlaces(const Order& now, const Order& order);
   // The node and its order with dimension `dim` of the original in place 1, as it is if it is there.
   Placed withChannel(Value v, int dim);
   // All inputs in one order that has all dimensions of the result, extents of 1 where they have one.
@@ -136,6 +145,9 @@ private:
   std::map<Value, Placed> placed_;
   std::map<std::string, int> known_, shared_; // nodes without parameters, and with some
   std::set<std::string> names_;
+  // Of nodes that only reorder: what they read, and how. Others that follow are one with them.
+  std::map<int, std::pair<int, std::vector<Index>>> transposes_;
+  std::map<int, std::pair<int, Shape>> reshapes_;
   const ModelValue* current_ = nullptr;
   std::string remark_;
   Index zeros_ = 0; // of enlarged values, all together

@@ -76,7 +76,7 @@ ModelValues Operands::values(std::string_view name) const {
 }
 
 Index Operands::integerOf(const ModelArgument& argument, std::string_view name) const {
-  if (argument.kind == ModelArgument::Kind::Integer)
+  if (argument.kind == ModelArgument::Kind::Integer || argument.kind == ModelArgument::Kind::Flag)
     return argument.integer;
   if (argument.isValue()) {
     const std::vector<Index> numbers = builder_.integersOf(valueOf(&argument), "a size");
@@ -89,6 +89,8 @@ Index Operands::integerOf(const ModelArgument& argument, std::string_view name) 
 double Operands::realOf(const ModelArgument& argument, std::string_view name) const {
   if (argument.kind == ModelArgument::Kind::Real || argument.kind == ModelArgument::Kind::Integer)
     return argument.real;
+  if (argument.kind == ModelArgument::Kind::Flag)
+    return static_cast<double>(argument.integer);
   if (argument.isValue()) {
     const std::vector<double> numbers =
         builder_.numbersOf(valueOf(&argument), "a number").numbers();
@@ -260,15 +262,18 @@ ModelGraph buildModel(const ModelWeights& weights, const std::vector<Shape>& inp
   ModelBuilder builder(weights);
   Operands::Names names;
   try {
-    for (const auto& [name, tensor] : program.constants)
+    for (const auto& [name, tensor] : program.constants) {
       names[name] = builder.constant(ModelConstant::ofTensor(program, tensor));
+      if (program.tensors[tensor].isComplex)
+        names[name] = builder.complex(names[name]);
+    }
     for (std::size_t i = 0; i < inputs.size(); ++i)
       names[program.inputs[i].name] = builder.input(program.inputs[i].name, inputs[i]);
     const std::set<std::string> written = writtenNames(program);
     InPlace inPlace;
     for (const ModelOperation& operation : program.operations) {
       builder.begin(operation);
-      const Operands given(builder, operation, names);
+      const Operands given(builder, operation, names, program.flags);
       const bool isWritten = !operation.results.empty() && written.contains(operation.results[0]);
       const ModelValues made = program.format == ModelProgram::Format::Pt2
                                    ? buildPt2(builder, given, isWritten)
@@ -293,6 +298,8 @@ ModelGraph buildModel(const ModelWeights& weights, const std::vector<Shape>& inp
                                       : program.outputNames[builder.graph().outputNames.size()]);
     }
   } catch (const Error& error) {
+    // What follows something that is refused has no shape.
+    checkRefusals(builder.graph(), weights.file().name(), program.operations.size());
     // The operators do not know the file.
     if (error.text().find(weights.file().name()) != std::string::npos)
       throw;

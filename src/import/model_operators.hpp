@@ -19,8 +19,11 @@ public:
   using Value = ModelBuilder::Value;
   using Names = std::map<std::string, Value>;
 
-  Operands(ModelBuilder& builder, const ModelOperation& operation, const Names& names)
-      : builder_(builder), operation_(operation), names_(names) {}
+  using Flags = std::set<std::string>;
+
+  Operands(ModelBuilder& builder, const ModelOperation& operation, const Names& names,
+           const Flags& flags)
+      : builder_(builder), operation_(operation), names_(names), flags_(flags) {}
 
   // The operation's name without what follows the last dot of "aten.add.Tensor".
   const ModelOperation& operation() const noexcept { return operation_; }
@@ -33,6 +36,16 @@ public:
   Value needed(std::string_view name) const;
   Value neededInput(std::size_t place) const;
   ModelValues values(std::string_view name) const;
+
+  // Whether it is true or false by its type in the file, and not a number.
+  bool isFlag(std::string_view name) const { return isFlag(find(name)); }
+  bool isFlagItem(std::string_view name, std::ptrdiff_t place) const {
+    const ModelArgument* list = find(name);
+    return list && isFlag(&list->list[static_cast<std::size_t>(place)]);
+  }
+  bool isFlagInput(std::size_t place) const {
+    return place < operation_.inputs.size() && isFlag(&operation_.inputs[place]);
+  }
 
   bool has(std::string_view name) const;
   Index integer(std::string_view name, std::optional<Index> otherwise = {}) const;
@@ -48,12 +61,16 @@ public:
 private:
   const ModelArgument* find(std::string_view name) const;
   Value valueOf(const ModelArgument* argument) const;
+  bool isFlag(const ModelArgument* argument) const {
+    return argument && argument->isValue() && flags_.contains(argument->text);
+  }
   Index integerOf(const ModelArgument& argument, std::string_view name) const;
   double realOf(const ModelArgument& argument, std::string_view name) const;
 
   ModelBuilder& builder_;
   const ModelOperation& operation_;
   const Names& names_;
+  const Flags& flags_;
 };
 
 // One result, or several.

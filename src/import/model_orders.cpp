@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Brings nodes into the orders that layers need: a transpose where dimensions change places, a reshape
 // where extents of 1 are put in or left out. Extents of 1 are put in and left out behind the others
-// where they can be, so that settings do not depend on the extents of the run.
+// where they can be, so that settings do not depend on the extents of the run. A reorder of what was reordered
+// in the same way before is one of its source.
 #include "import/model_mapper.hpp"
 
 #include <fmt/format.h>
@@ -49,6 +50,8 @@ int Mapper::arranged(int node, const Order& now, const Shape& shape, const Order
   const Order first = {0, 1};
   if (order == first && now.size() > 2 && std::equal(first.begin(), first.end(), now.begin()))
     return emit({node}, "flatten"); // [n, c, 1, 1] -> [n, c]
+  if (isSameSequence(now, order) && movedPlaces(now, order) <= 1)
+    return reshaped(node, extentsIn(shape, now), extentsIn(shape, order));
   // What stays, in its new order, then what is left out or put in.
   Order left = now, stays, added;
   for (const int o : order)
@@ -79,14 +82,59 @@ int Mapper::transposed(int node, const Order& now, const Order& order) {
         permutation.push_back(static_cast<Index>(k));
         break;
       }
-  return emit({node}, "transpose", {{"permutation", permutation}});
+  if (const auto found = transposes_.find(node); found != transposes_.end()) {
+    const auto& [source, before] = found->second;
+    for (Index& d : permutation)
+      d = before[at(static_cast<int>(d))];
+    node = source;
+  }
+  if (std::is_sorted(permutation.begin(), permutation.end()))
+    return node;
+  const int made = emit({node}, "transpose", {{"permutation", permutation}});
+  transposes_.insert_or_assign(made, std::pair(node, permutation));
+  return made;
+}
+
+std::ptrdiff_t Mapper::movedPlaces(const Order& now, const Order& order) {
+  std::ptrdiff_t moved = 0;
+  for (std::size_t d = 0; d < order.size(); ++d) {
+    const bool isHad =
+        order[d] != kAdded && std::find(now.begin(), now.end(), order[d]) != now.end();
+    moved += isHad && (d >= now.size() || now[d] != order[d]);
+  }
+  return moved;
+}
+
+bool Mapper::isSameSequence(const Order& now, const Order& order) {
+  const auto shared = [](const Order& of, const Order& with) {
+    Order both;
+    for (const int o : of)
+      if (o != kAdded && std::find(with.begin(), with.end(), o) != with.end())
+        both.push_back(o);
+    return both;
+  };
+  return shared(now, order) == shared(order, now);
 }
 
 // Extents that stay in their places are 0, and the largest of the others is -1: so most settings hold
 // for any batch.
 int Mapper::reshaped(int node, const Shape& from, const Shape& to) {
+  if (const auto found = reshapes_.find(node); found != reshapes_.end()) {
+    const auto [source, before] = found->second;
+    return reshaped(source, before, to);
+  }
   if (from == to)
     return node;
+  const int made = emit({node}, "reshape", {{"shape", reshapeSetting(from, to)}});
+  reshapes_.insert_or_assign(made, std::pair(node, from));
+  return made;
+}
+
+std::ptrdiff_t Mapper::fixedExtents(const Shape& setting) {
+  return std::count_if(setting.begin(), setting.end(), [](Index n) { return n > 1; });
+}
+
+Shape Mapper::reshapeSetting(const Shape& from, const Shape& to) {
   Shape shape = to;
   const Index all = elements(to);
   std::size_t open = to.size();
@@ -97,7 +145,7 @@ int Mapper::reshaped(int node, const Shape& from, const Shape& to) {
       open = d;
   if (all > 0 && open < to.size())
     shape[open] = -1;
-  return emit({node}, "reshape", {{"shape", shape}});
+  return shape;
 }
 
 Mapper::Placed Mapper::withChannel(Value v, int dim) {

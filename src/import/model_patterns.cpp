@@ -12,7 +12,9 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
+#include <set>
 
 namespace tenon {
 
@@ -36,6 +38,8 @@ const std::map<std::string, Function>& foldedFunctions() {
       {"sine", [](double a) { return std::sin(a); }},
       {"cosine", [](double a) { return std::cos(a); }},
       {"erf", [](double a) { return std::erf(a); }},
+      {"silu", [](double a) { return a / (1 + std::exp(-a)); }},
+      {"softplus", [](double a) { return std::max(a, 0.0) + std::log1p(std::exp(-std::abs(a))); }},
       {"relu", [](double a) { return std::max(a, 0.0); }},
       {"sigmoid", [](double a) { return 1 / (1 + std::exp(-a)); }},
       {"tanh", [](double a) { return std::tanh(a); }}};
@@ -49,6 +53,7 @@ const std::map<std::string, Operation>& foldedOperations() {
       {"sub", [](double a, double b) { return a - b; }},
       {"mul", [](double a, double b) { return a * b; }},
       {"div", [](double a, double b) { return a / b; }},
+      {"truediv", [](double a, double b) { return a / b; }},
       {"floordiv", [](double a, double b) { return std::floor(a / b); }},
       {"pow", [](double a, double b) { return std::pow(a, b); }},
       {"mod", [](double a, double b) { return a - b * std::floor(a / b); }},
@@ -108,13 +113,23 @@ ModelBuilder::Value ModelBuilder::unary(const std::string& function, Value x,
   if (function == "identity")
     return x;
   if (x->isConstant()) {
+    ModelConstant source = fold(x);
+    std::vector<double> numbers = source.numbers();
+    if (function == "clamp") {
+      for (const auto& [name, bound] : parameters)
+        for (double& number : numbers)
+          number = name == "low" ? std::max(number, bound) : std::min(number, bound);
+      return constant(ModelConstant::ofNumbers(x->shape, std::move(numbers), source.isInteger()));
+    }
     const auto found = foldedFunctions().find(function);
     if (found == foldedFunctions().end())
       return refuse(fmt::format("the function {} of a constant", function), "its values", x->shape);
-    ModelConstant source = fold(x);
-    std::vector<double> numbers = source.numbers();
     std::transform(numbers.begin(), numbers.end(), numbers.begin(), found->second);
-    return constant(ModelConstant::ofNumbers(x->shape, std::move(numbers), source.isInteger()));
+    // Of integers most functions are real.
+    static const std::set<std::string, std::less<>> whole = {"abs", "ceil", "floor",
+                                                             "neg", "not",  "relu"};
+    return constant(ModelConstant::ofNumbers(x->shape, std::move(numbers),
+                                             source.isInteger() && whole.contains(function)));
   }
   if (function == "neg")
     return affine(x, {-1}, {0});
@@ -128,6 +143,13 @@ ModelBuilder::Value ModelBuilder::unary(const std::string& function, Value x,
 
 ModelBuilder::Value ModelBuilder::affine(Value x, std::vector<double> scale,
                                          std::vector<double> shift, int dim) {
+  // What is trained stays a value.
+  if (x->isConstant() && !x->constant->isTrained() && dim < 0) {
+    std::vector<double> numbers = fold(x).numbers();
+    for (double& number : numbers)
+      number = scale[0] * number + shift[0];
+    return constant(ModelConstant::ofNumbers(x->shape, std::move(numbers)));
+  }
   // The scale and the shift behind a norm without weights are its weights.
   const bool isNorm = x->op == ModelOp::GroupNorm && dim == 1;
   const auto filled = [&](const std::vector<double>& numbers) {
@@ -163,12 +185,42 @@ ModelBuilder::Value ModelBuilder::affine(Value x, std::vector<double> scale,
 ModelBuilder::Value ModelBuilder::foldedBinary(const std::string& function, Value a, Value b) {
   const Shape shape = broadcast(a->shape, b->shape);
   const ModelConstant p = fold(expand(a, shape)), q = fold(expand(b, shape));
-  const bool areIntegers = p.isInteger() && q.isInteger();
+  const bool areIntegers = p.isInteger() && q.isInteger() && function != "truediv";
   const auto found =
       foldedOperations().find(areIntegers && function == "div" ? "floordiv" : function);
   check(found != foldedOperations().end(), "it is an operation that constants do not have");
   return constant(
       ModelConstant::ofNumbers(shape, each(p.numbers(), q.numbers(), found->second), areIntegers));
+}
+
+ModelBuilder::Value ModelBuilder::foldedReduction(const std::string& method, Value x,
+                                                  const Shape& kept, const Shape& shape) {
+  const ModelConstant source = fold(x);
+  const auto count = static_cast<double>(source.elements()) /
+                     static_cast<double>(std::max(elements(kept), Index(1)));
+  const bool isExtreme = method == "max" || method == "min";
+  if (isExtreme && source.elements() == 0)
+    return refuse(fmt::format("the {} of nothing", method), "at least one element", shape);
+  const auto found = foldedOperations().find(isExtreme             ? method
+                                             : method == "product" ? "mul"
+                                                                   : "add");
+  const double first = method == "product" ? 1
+                       : method == "max"   ? -std::numeric_limits<double>::infinity()
+                       : method == "min"   ? std::numeric_limits<double>::infinity()
+                                           : 0;
+  std::vector<double> numbers(static_cast<std::size_t>(elements(kept)), first);
+  forEachPlace(source.shape(), [&](const std::vector<Index>& index, Index place) {
+    Index to = 0;
+    for (std::size_t d = 0; d < index.size(); ++d)
+      to = to * kept[d] + (kept[d] == 1 ? 0 : index[d]);
+    double& sum = numbers[static_cast<std::size_t>(to)];
+    sum = found->second(sum, source.numbers()[static_cast<std::size_t>(place)]);
+  });
+  if (method == "mean")
+    for (double& number : numbers)
+      number /= count;
+  return constant(
+      ModelConstant::ofNumbers(shape, std::move(numbers), source.isInteger() && method != "mean"));
 }
 
 // f(x, c) as scale x + shift, where the constant is a number or has one for each index of a dimension.
@@ -210,6 +262,8 @@ ModelBuilder::Value ModelBuilder::withoutExpansion(Value x) {
 ModelBuilder::Value ModelBuilder::binary(const std::string& function, Value a, Value b) {
   if (a->isConstant() && b->isConstant())
     return foldedBinary(function, a, b);
+  if (function == "truediv")
+    return binary("div", a, b);
   const Shape shape = broadcast(a->shape, b->shape);
   for (Value* value : {&a, &b}) {
     const Value small = withoutExpansion(*value), other = value == &a ? b : a;
@@ -394,8 +448,25 @@ ModelBuilder::Value ModelBuilder::foldedPadding(const ModelValues& values, int d
   return nullptr;
 }
 
-ModelBuilder::Value ModelBuilder::fourier(Value x) {
-  check(x->rank() == 4, "a Fourier transform needs an input [batch, channels, y, x]");
+// Two slices that change places.
+ModelBuilder::Value ModelBuilder::foldedRoll(const ModelValues& values, int dim) {
+  if (values.size() != 2)
+    return nullptr;
+  const Value end = values[0], begin = values[1];
+  for (const Value part : {end, begin})
+    if (part->op != ModelOp::Slice || part->dim != dim || part->step != 1 ||
+        part->inputs[0] != end->inputs[0])
+      return nullptr;
+  const Value base = end->inputs[0];
+  const Index n = base->shape[static_cast<std::size_t>(dim)];
+  return begin->begin == 0 && begin->end == end->begin && end->end == n
+             ? roll(base, dim, n - end->begin)
+             : nullptr;
+}
+
+ModelBuilder::Value ModelBuilder::fourier(Value x, std::size_t dims) {
+  check(dims >= 1 && dims <= 3 && static_cast<std::size_t>(x->rank()) == dims + 2,
+        "a Fourier transform needs an input [batch, channels, space...] and all of its space");
   Shape shape = x->shape;
   shape.back() = shape.back() / 2 + 1;
   return make(ModelOp::Fourier, {x}, shape);
@@ -407,9 +478,9 @@ ModelBuilder::Value ModelBuilder::complex(Value pairs) {
 }
 
 ModelBuilder::Value ModelBuilder::modes(Value coefficients, Value weight) {
-  check(coefficients->rank() == 4 && weight->rank() == 4 &&
+  check(coefficients->rank() >= 3 && weight->rank() == coefficients->rank() &&
             weight->shape[0] == coefficients->shape[1],
-        "a product of modes needs coefficients [n, i, ky, kx] and a weight [i, o, ky, kx]");
+        "a product of modes needs coefficients [n, i, k...] and a weight [i, o, k...]");
   Shape shape = coefficients->shape;
   shape[1] = weight->shape[1];
   return make(ModelOp::Modes, {coefficients, weight}, shape);
@@ -454,20 +525,24 @@ const ModelValue* baseOf(const ModelValue* part) {
 
 } // namespace
 
-// The inverse transform of zeros into which products of the lowest modes were written, of both signs
-// in dimension 2.
+// The inverse transform of zeros into which products of the lowest modes were written, of both signs in all
+// dimensions but the last.
 ModelBuilder::Value ModelBuilder::inverseFourier(Value z, const std::vector<Index>& size) {
-  check(z->rank() == 4 && size.size() == 2, "an inverse Fourier transform needs two sizes");
-  Shape shape = {z->shape[0], z->shape[1], size[0], size[1]};
+  check(!size.empty() && static_cast<std::size_t>(z->rank()) == size.size() + 2,
+        "an inverse Fourier transform needs a size for each dimension of space");
+  Shape shape = {z->shape[0], z->shape[1]};
+  shape.insert(shape.end(), size.begin(), size.end());
+  const std::size_t signs = size.size() - 1;
   const auto refused = [&] {
     return refuse(
         "an inverse Fourier transform that is not that of a spectral convolution",
         "the products of the lowest modes of both signs, as in the Fourier neural operator", shape);
   };
-  if (z->op != ModelOp::InverseFourierInput || z->written.size() != 2)
+  if (z->op != ModelOp::InverseFourierInput || z->written.size() != std::size_t(1) << signs)
     return refused();
   const ModelValue* source = nullptr;
-  std::array<Value, 2> weights = {};
+  ModelValues weights(z->written.size(),
+                      nullptr); // bit s of the place: the negative modes of dimension s
   std::vector<Index> counts;
   for (const auto& [part, product] : z->written) {
     if (product->op != ModelOp::Modes || product->inputs[1]->op != ModelOp::Complex ||
@@ -475,28 +550,38 @@ ModelBuilder::Value ModelBuilder::inverseFourier(Value z, const std::vector<Inde
       return refused();
     const Value read = product->inputs[0], spectrum = baseOf(read);
     const auto to = blockOf(part), from = blockOf(read);
-    if (spectrum->op != ModelOp::Fourier || !to || !from ||
+    if (spectrum->op != ModelOp::Fourier || spectrum->rank() != z->rank() || !to || !from ||
         (source && source != spectrum->inputs[0]))
       return refused();
     source = spectrum->inputs[0];
     const Value weight = product->inputs[1]->inputs[0];
-    const Index m = weight->shape[2], k = weight->shape[3], ny = spectrum->shape[2];
-    if (!counts.empty() && counts != std::vector<Index>{m, k})
+    const std::vector<Index> modes(weight->shape.begin() + 2, weight->shape.end() - 1);
+    if (!counts.empty() && counts != modes)
       return refused();
-    counts = {m, k};
-    const bool isHigh = (*to)[2].begin != 0;
-    const Interval rows = isHigh ? Interval{ny - m, ny} : Interval{0, m}, columns{0, k};
-    if ((*to)[2] != rows || (*from)[2] != rows || (*to)[3] != columns || (*from)[3] != columns ||
-        (*to)[1] != Interval{0, z->shape[1]} || (*from)[1] != Interval{0, spectrum->shape[1]} ||
-        weights[isHigh])
+    counts = modes;
+    Box expected = {(*to)[0], {0, z->shape[1]}};
+    std::size_t place = 0;
+    for (std::size_t s = 0; s <= signs; ++s) {
+      const bool isHigh = s < signs && (*to)[s + 2].begin != 0;
+      const Index n = spectrum->shape[s + 2];
+      expected.push_back(isHigh ? Interval{n - modes[s], n} : Interval{0, modes[s]});
+      place |= isHigh ? std::size_t(1) << s : 0;
+    }
+    if (*to != expected || weights[place])
       return refused();
-    weights[isHigh] = weight;
+    expected[1] = {0, spectrum->shape[1]};
+    if (*from != expected)
+      return refused();
+    weights[place] = weight;
   }
-  if (shape[2] != source->shape[2] || shape[3] != source->shape[3] ||
-      z->shape[2] != source->shape[2] || z->shape[3] != source->shape[3] / 2 + 1 ||
-      2 * counts[0] > source->shape[2])
-    return refused();
-  ModelValue* made = make(ModelOp::Spectral, {source, weights[0], weights[1]}, shape);
+  Shape spectral = source->shape;
+  spectral.back() = spectral.back() / 2 + 1;
+  for (std::size_t s = 0; s <= signs; ++s)
+    if (shape[s + 2] != source->shape[s + 2] || z->shape[s + 2] != spectral[s + 2] ||
+        (s < signs && 2 * counts[s] > source->shape[s + 2]))
+      return refused();
+  ModelValue* made = make(ModelOp::Spectral, {source}, shape);
+  made->inputs.insert(made->inputs.end(), weights.begin(), weights.end());
   made->modeCount = counts;
   return made;
 }

@@ -7,6 +7,7 @@
 #include "weights/stored_tensor.hpp"
 
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,6 +57,7 @@ struct ModelTensor {
   std::string file = {}; // where its bytes are, beside the network's file; "": in that
   std::optional<std::vector<double>> numbers = {}; // of one that stands in the graph itself
   bool isParameter = false;                        // as PyTorch says; ONNX does not
+  bool isComplex = false; // pairs of numbers, along a further last dimension
 
   std::vector<Index> shape() const {
     std::vector<Index> shape;
@@ -67,7 +69,8 @@ struct ModelTensor {
 
 struct ModelInput {
   std::string name;
-  std::vector<std::optional<Index>> shape; // none: whatever the run has
+  std::vector<std::optional<Index>> shape;        // none: whatever the run has
+  std::vector<std::optional<Index>> example = {}; // with which the file was made, if it tells it
 };
 
 // What the program that wrote the file computed of the network, in float64: inputs, outputs, the
@@ -90,6 +93,7 @@ struct ModelProgram {
   std::vector<ModelTensor> tensors;
   // Names of values that are tensors of the file.
   std::vector<std::pair<std::string, std::size_t>> constants;
+  std::set<std::string> flags; // names of values that are true or false
   std::vector<ModelOperation> operations;
   std::optional<ModelTest> test;
 };

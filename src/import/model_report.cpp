@@ -360,7 +360,8 @@ std::vector<Shape> extentsOfRun(const ModelProgram& program,
     const ModelInput& input = program.inputs[i];
     Shape shape, tested = program.test ? program.test->inputs[i].shape : Shape();
     for (std::size_t d = 0; d < input.shape.size(); ++d) {
-      const Index unknown = d == 0 ? 1 : kCells;
+      const auto made = d < input.example.size() ? input.example[d] : std::nullopt;
+      const Index unknown = made.value_or(d == 0 ? 1 : kCells);
       shape.push_back(input.shape[d].value_or(d < tested.size() ? tested[d] : unknown));
     }
     for (const auto& [name, extents] : given)

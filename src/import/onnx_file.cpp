@@ -27,12 +27,13 @@ constexpr std::size_t kMostLiteral = 1 << 20; // numbers of a tensor that are no
 constexpr std::size_t kMostNames = std::size_t(1) << 22;
 
 // ONNX's numbers of types of elements.
+constexpr Index kFlags = 9;
 std::optional<ElementType> onnxType(Index code) {
   constexpr std::pair<Index, ElementType> kTypes[] = {
-      {1, ElementType::F32},  {2, ElementType::U8},   {3, ElementType::I8},
-      {4, ElementType::U16},  {5, ElementType::I16},  {6, ElementType::I32},
-      {7, ElementType::I64},  {9, ElementType::Bool}, {10, ElementType::F16},
-      {11, ElementType::F64}, {12, ElementType::U32}, {13, ElementType::U64},
+      {1, ElementType::F32},  {2, ElementType::U8},        {3, ElementType::I8},
+      {4, ElementType::U16},  {5, ElementType::I16},       {6, ElementType::I32},
+      {7, ElementType::I64},  {kFlags, ElementType::Bool}, {10, ElementType::F16},
+      {11, ElementType::F64}, {12, ElementType::U32},      {13, ElementType::U64},
       {16, ElementType::BF16}};
   for (const auto& [known, type] : kTypes)
     if (known == code)
@@ -128,11 +129,8 @@ private:
     for (WireMessage field = graph; field.next();) {
       if (field.number() == 15)
         refuse("it has sparse tensors");
-      if (field.number() == 5) {
-        const std::string name = addTensor(field, "");
-        define(field, name);
-        program_.constants.emplace_back(name, program_.tensors.size() - 1);
-      }
+      if (field.number() == 5)
+        addConstant(field, "");
     }
     for (WireMessage field = graph; field.next();)
       if (field.number() == 11)
@@ -163,22 +161,29 @@ private:
 
   void readInput(const WireMessage& field) {
     ModelInput input;
+    Index elements = 0;
     for (WireMessage value = field.message(); value.next();)
       if (value.number() == 1)
         input.name = nameIn(value);
       else if (value.number() == 2)
         for (WireMessage type = value.message(); type.next();)
           if (type.number() == 1)
-            readTensorType(type.message(), input);
+            elements = readTensorType(type.message(), input);
     if (known_.contains(input.name)) // older files list their tensors as inputs too
       return;
     define(field, input.name);
+    if (elements == kFlags)
+      program_.flags.insert(input.name);
     program_.inputs.push_back(std::move(input));
   }
 
-  void readTensorType(WireMessage type, ModelInput& input) const {
+  // Also the number of the type of elements.
+  Index readTensorType(WireMessage type, ModelInput& input) const {
+    Index elements = 0;
     while (type.next())
-      if (type.number() == 2)
+      if (type.number() == 1)
+        elements = type.integer();
+      else if (type.number() == 2)
         for (WireMessage shape = type.message(); shape.next();)
           if (shape.number() == 1) {
             std::optional<Index> extent;
@@ -189,6 +194,7 @@ private:
               shape.fail("an input has an impossible shape");
             input.shape.push_back(extent);
           }
+    return elements;
   }
 
   // What a tensor says of itself.
@@ -399,10 +405,48 @@ private:
       made.type = domain + "." + made.type;
     if (made.label.empty())
       made.label = fmt::format("{}_{}", made.type, number);
+    const bool areFlags = givesFlags(made);
     for (const std::string& result : made.results)
-      if (!result.empty())
+      if (!result.empty()) {
         define(field, result);
+        if (areFlags)
+          program_.flags.insert(result);
+      }
     program_.operations.push_back(std::move(made));
+  }
+
+  // The format says so of few values; of the others their operators do.
+  bool givesFlags(const ModelOperation& operation) const {
+    static const std::set<std::string, std::less<>> relations = {
+        "And", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Not", "Or"};
+    static const std::set<std::string, std::less<>> moves = {
+        "Concat",  "Constant", "ConstantOfShape", "Expand",  "Flatten",   "Gather", "Identity",
+        "Reshape", "Slice",    "Split",           "Squeeze", "Transpose", "Trilu",  "Unsqueeze"};
+    const auto isFlag = [&](const ModelArgument& argument) {
+      return argument.isValue() && program_.flags.contains(argument.text);
+    };
+    if (operation.type == "Cast")
+      return std::ranges::any_of(operation.arguments, [](const auto& argument) {
+        return argument.first == "to" && argument.second.integer == kFlags;
+      });
+    if (operation.type == "Where")
+      return operation.inputs.size() > 1 && isFlag(operation.inputs[1]);
+    const bool ofValue = std::ranges::any_of(operation.arguments, [&](const auto& argument) {
+      return argument.first == "value" && isFlag(argument.second);
+    });
+    return relations.contains(operation.type) ||
+           (moves.contains(operation.type) &&
+            (ofValue || (!operation.inputs.empty() && isFlag(operation.inputs[0]))));
+  }
+
+  // Of a tensor in the graph, under its name.
+  std::string addConstant(const WireMessage& field, const std::string& unnamed) {
+    const std::string name = addTensor(field, unnamed);
+    define(field, name);
+    program_.constants.emplace_back(name, program_.tensors.size() - 1);
+    if (program_.tensors.back().stored.type == ElementType::Bool)
+      program_.flags.insert(name);
+    return name;
   }
 
   void readAttribute(const WireMessage& field, const std::string& tensorName,
@@ -430,10 +474,7 @@ private:
         one = ModelArgument::ofText(attribute.text());
         break;
       case 5: {
-        const std::string constant = addTensor(attribute, tensorName);
-        define(attribute, constant);
-        program_.constants.emplace_back(constant, program_.tensors.size() - 1);
-        one = ModelArgument::ofValue(constant);
+        one = ModelArgument::ofValue(addConstant(attribute, tensorName));
         break;
       }
       case 7:

@@ -66,8 +66,8 @@ ModelValues onnxCast(const OnnxCall& c) {
   const Index to = c.given.integer("to");
   const bool isInteger = to != 1 && to != 10 && to != 11 && to != 16;
   constexpr Index kFlags = 9;
-  if (to == kFlags && c.x()->op == ModelOp::Compare)
-    return {c.x()}; // 0 and 1 already
+  if (to == kFlags && !c.x()->isConstant())
+    return {c.given.isFlagInput(0) ? c.x() : c.b.compare("ne", c.x(), c.b.number(0))};
   if (!c.x()->isConstant())
     return isInteger
                ? ModelValues{c.b.refuse("a conversion to integers", "real numbers", c.x()->shape)}

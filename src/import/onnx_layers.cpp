@@ -84,10 +84,10 @@ ModelValues onnxMatMul(const OnnxCall& c) {
   return {c.b.matmul(c.x(), c.given.neededInput(1))};
 }
 ModelValues onnxEinsum(const OnnxCall& c) {
-  const std::string equation = c.given.text("equation", "");
-  if (equation == "bk,pk->bp" && c.at(1))
-    return {c.b.matmul(c.x(), c.b.transpose(c.at(1), {1, 0}))};
-  return {c.b.refuse("this Einsum", "a product of two matrices, or a convolution", {1})};
+  ModelValues factors;
+  for (std::size_t i = 0; i < c.given.inputCount(); ++i)
+    factors.push_back(c.given.neededInput(i));
+  return {c.b.einsum(c.given.text("equation", ""), factors)};
 }
 ModelValues onnxBatchNorm(const OnnxCall& c) {
   c.b.check(!c.given.flag("training_mode", false), "it takes the statistics of the batch");
@@ -130,69 +130,57 @@ std::vector<int> onnxDims(const OnnxCall& c) {
   std::vector<int> dims;
   for (const Index d : c.listAt(1, "axes"))
     dims.push_back(c.b.dimension(d, c.x()->rank()));
-  for (int d = 0; dims.empty() && d < c.x()->rank(); ++d)
+  const bool areAll = dims.empty() && !c.given.flag("noop_with_empty_axes", false);
+  for (int d = 0; areAll && d < c.x()->rank(); ++d)
     dims.push_back(d);
   return dims;
 }
-// Of constants also products of extents; norms of weights.
 ModelValues onnxReduce(const OnnxCall& c) {
   const std::string& type = c.given.operation().type;
-  std::vector<int> dims = onnxDims(c);
-  std::sort(dims.begin(), dims.end());
-  Shape kept = c.x()->shape, left;
-  for (int d = 0; d < c.x()->rank(); ++d)
-    if (std::binary_search(dims.begin(), dims.end(), d))
-      kept[static_cast<std::size_t>(d)] = 1;
-    else
-      left.push_back(kept[static_cast<std::size_t>(d)]);
-  const Shape shape = c.given.flag("keepdims", true) ? kept : left;
+  const std::vector<int> dims = onnxDims(c);
   const bool keeps = c.given.flag("keepdims", true);
-  if (!c.x()->isConstant()) {
-    static const std::map<std::string, std::string, std::less<>> methods = {
-        {"ReduceMean", "mean"}, {"ReduceSum", "sum"}, {"ReduceMax", "max"}, {"ReduceMin", "min"}};
-    if (const auto method = methods.find(type); method != methods.end())
-      return {c.b.reduce(method->second, c.x(), dims, keeps)};
-    const Value squares = c.b.binary("mul", c.x(), c.x());
-    if (type == "ReduceSumSquare")
-      return {c.b.reduce("sum", squares, dims, keeps)};
-    if (type == "ReduceL2")
-      return {c.b.unary("sqrt", c.b.reduce("sum", squares, dims, keeps))};
-    return {c.b.refuse(fmt::format("the operator {}", type), "a sum, mean or maximum", shape)};
-  }
-  if (type == "ReduceMax" || type == "ReduceMin" || type == "ReduceSumSquare")
-    return {c.b.refuse(fmt::format("the operator {} of a constant", type), "its value", shape)};
-  const ModelConstant source = c.b.numbersOf(c.x(), "a constant");
-  const bool isProduct = type == "ReduceProd", isNorm = type == "ReduceL2";
-  std::vector<double> numbers(static_cast<std::size_t>(elements(kept)), isProduct ? 1 : 0);
-  forEachPlace(source.shape(), [&](const std::vector<Index>& index, Index place) {
-    Index to = 0;
-    for (std::size_t d = 0; d < index.size(); ++d)
-      to = to * kept[d] + (kept[d] == 1 ? 0 : index[d]);
-    double& sum = numbers[static_cast<std::size_t>(to)];
-    const double number = source.numbers()[static_cast<std::size_t>(place)];
-    sum = isProduct ? sum * number : isNorm ? sum + number * number : sum + number;
-  });
-  if (type == "ReduceMean")
-    for (double& number : numbers)
-      number *= static_cast<double>(numbers.size()) /
-                static_cast<double>(std::max(source.elements(), Index(1)));
-  if (isNorm)
-    for (double& number : numbers)
-      number = std::sqrt(number);
-  return {c.b.constant(ModelConstant::ofNumbers(shape, std::move(numbers), source.isInteger()))};
+  static const std::map<std::string, std::string, std::less<>> methods = {
+      {"ReduceMean", "mean"},
+      {"ReduceSum", "sum"},
+      {"ReduceMax", "max"},
+      {"ReduceMin", "min"},
+      {"ReduceProd", "product"}};
+  if (const auto method = methods.find(type); method != methods.end())
+    return {c.b.reduce(method->second, c.x(), dims, keeps)};
+  const Value sum = c.b.reduce("sum", c.b.binary("mul", c.x(), c.x()), dims, keeps);
+  return {type == "ReduceL2" ? c.b.unary("sqrt", sum) : sum};
 }
 
 ModelValues onnxSoftmax(const OnnxCall& c) {
   return {c.b.softmax(c.x(), c.b.dimension(c.given.integer("axis", -1), c.x()->rank()))};
 }
+// With heads in a dimension of their own, or side by side in the features.
 ModelValues onnxAttention(const OnnxCall& c) {
-  const Value q = c.x(), k = c.given.neededInput(1), v = c.given.neededInput(2);
-  if (q->rank() != 4 || k->rank() != 4 || v->rank() != 4 || c.at(4) || c.at(5) ||
+  Value q = c.x(), k = c.given.neededInput(1), v = c.given.neededInput(2);
+  const Index queries = c.given.integer("q_num_heads", 0),
+              keys = c.given.integer("kv_num_heads", 0);
+  const bool isFlat = q->rank() == 3 && k->rank() == 3 && v->rank() == 3 && queries > 0 && keys > 0;
+  if ((!isFlat && (q->rank() != 4 || k->rank() != 4 || v->rank() != 4)) || c.at(4) || c.at(5) ||
       c.given.real("softcap", 0) != 0)
-    return {c.b.refuse("an attention with a cache, a cap, or heads in the features",
+    return {c.b.refuse("an attention with a cache or a cap",
                        "an attention [batch, heads, sequence, features]", q->shape)};
+  const auto divided = [&](Value x, Index heads) {
+    c.b.check(heads <= x->shape[2] && x->shape[2] % heads == 0,
+              "its heads do not divide its features");
+    return c.b.transpose(c.b.reshape(x, {x->shape[0], x->shape[1], heads, x->shape[2] / heads}),
+                         {0, 2, 1, 3});
+  };
+  if (isFlat) {
+    q = divided(q, queries);
+    k = divided(k, keys);
+    v = divided(v, keys);
+  }
   const double scale = c.given.real("scale", 1 / std::sqrt(static_cast<double>(q->shape[3])));
-  return {c.b.attention(q, k, v, scale, c.at(3), c.given.flag("is_causal", false))};
+  const Value mask = c.at(3) && c.given.isFlagInput(3) ? c.b.addedMask(c.at(3)) : c.at(3);
+  const Value made = c.b.attention(q, k, v, scale, mask, c.given.flag("is_causal", false));
+  return {isFlat ? c.b.reshape(c.b.transpose(made, {0, 2, 1, 3}),
+                               {made->shape[0], made->shape[2], made->shape[1] * made->shape[3]})
+                 : made};
 }
 
 } // namespace

@@ -170,23 +170,14 @@ ModelValues onnxSlice(const OnnxCall& c) {
 ModelValues onnxGather(const OnnxCall& c) {
   const Value x = c.x(), indices = c.given.neededInput(1);
   const int d = c.b.dimension(c.given.integer("axis", 0), x->rank());
-  const Index n = x->shape[static_cast<std::size_t>(d)];
   Shape shape(x->shape.begin(), x->shape.begin() + d);
   shape.insert(shape.end(), indices->shape.begin(), indices->shape.end());
   shape.insert(shape.end(), x->shape.begin() + d + 1, x->shape.end());
-  if (!indices->isConstant() || (!x->isConstant() && elements(indices->shape) != 1))
+  if (!indices->isConstant())
     return {c.b.refuse("Gather by a tensor of indices",
                        "an operator of an index map (TenonLinearOpCreateGather) before the network",
                        shape)};
-  ModelValues parts;
-  for (const Index index : c.b.integersOf(indices, "an index")) {
-    c.b.check(index >= -n && index < n, "an index is out of range");
-    const Index begin = index < 0 ? index + n : index;
-    parts.push_back(c.b.slice(x, d, begin, begin + 1));
-  }
-  if (parts.empty())
-    parts = {c.b.slice(x, d, 0, 0)};
-  return {c.b.reshape(c.b.concatenate(parts, d), shape)};
+  return {c.b.reshape(c.b.gather(x, d, c.b.reshape(indices, {elements(indices->shape)})), shape)};
 }
 ModelValues onnxIndexed(const OnnxCall& c) {
   return {c.b.refuse(fmt::format("{} by a tensor of indices", c.given.operation().type),

@@ -21,7 +21,9 @@ namespace tenon {
 
 namespace {
 
-constexpr int kSchema = 8; // the major version of PyTorch's schema
+constexpr int kSchema = 8;                               // the major version of PyTorch's schema
+constexpr Index kComplexFloat = 10, kComplexDouble = 11; // among PyTorch's types of elements
+constexpr Index kMostStride = Index(1) << 60;
 constexpr Index kMostTextBytes = Index(256) << 20;
 
 // PyTorch's numbers of types of elements.
@@ -87,6 +89,7 @@ public:
     readTensors("data/weights/", "model_weights_config.json");
     readTensors("data/constants/", "model_constants_config.json");
     const JsonView module = program.at("graph_module"), graph = module.at("graph");
+    noteFlags(graph.at("tensor_values"));
     readInputs(module.at("signature").at("input_specs"), graph.at("tensor_values"));
     for (const JsonView& node : graph.at("nodes").list())
       readNode(node);
@@ -165,15 +168,26 @@ private:
 
   // A tensor whose dimensions lie in memory in another order is one of that order, transposed.
   ModelTensor readTensor(const std::string& name, const ZipMember& bytes, const JsonView& meta) {
-    const std::vector<Index> sizes = extents(meta.at("sizes")),
-                             strides = extents(meta.at("strides"));
-    const std::optional<ElementType> type = torchType(meta.at("dtype").integer(0));
+    std::vector<Index> sizes = extents(meta.at("sizes")), strides = extents(meta.at("strides"));
+    const Index code = meta.at("dtype").integer(0);
+    const bool isComplex = code == kComplexFloat || code == kComplexDouble;
+    const std::optional<ElementType> type =
+        isComplex ? (code == kComplexFloat ? ElementType::F32 : ElementType::F64) : torchType(code);
     if (!type)
       refuse(fmt::format("tensor '{}' has PyTorch's type of elements {}, which cannot be read",
                          name, meta.at("dtype").integer(0)));
     if (strides.size() != sizes.size())
       meta.at("strides").fail("has another number of dimensions than the sizes");
+    if (isComplex) {
+      if (sizes.size() == kMostModelDimensions)
+        refuse(fmt::format("the complex tensor '{}' has too many dimensions", name));
+      for (Index& stride : strides)
+        stride = 2 * std::min(stride, kMostStride);
+      sizes.push_back(2);
+      strides.push_back(1);
+    }
     ModelTensor tensor{.name = name, .stored = {.name = name, .type = *type}, .axes = {}};
+    tensor.isComplex = isComplex;
     checkName(source_, name);
     std::vector<int> order(sizes.size());
     std::iota(order.begin(), order.end(), 0);
@@ -189,8 +203,8 @@ private:
       tensor.stored.shape.push_back(sizes[static_cast<std::size_t>(order[place])]);
     }
     const std::optional<Index> length = bytesOf(tensor.stored.shape, *type);
-    const Index offset = meta.at("storage_offset").at("as_int").integer(0),
-                size = elementSize(*type);
+    const Index size = elementSize(*type) * (isComplex ? 2 : 1), // of what offsets count
+        offset = meta.at("storage_offset").at("as_int").integer(0);
     Index inner = 1;
     for (std::size_t place = order.size(); length && *length > 0 && place-- > 0;) {
       const auto d = static_cast<std::size_t>(order[place]);
@@ -220,6 +234,23 @@ private:
     }
     return shape;
   }
+  // Beside an extent that is free stands the one of the example with which the model was exported.
+  static std::vector<std::optional<Index>> exampleOf(const JsonView& value) {
+    std::vector<std::optional<Index>> shape;
+    for (const JsonView& size : value.at("sizes").list()) {
+      shape.emplace_back();
+      if (size.has("as_expr") && size.at("as_expr").has("hint"))
+        if (const JsonView hint = size.at("as_expr").at("hint"); hint.has("as_int"))
+          shape.back() = hint.at("as_int").integer(0);
+    }
+    return shape;
+  }
+  void noteFlags(const JsonView& values) {
+    constexpr Index kBool = 12;
+    for (const auto& [name, value] : values.members())
+      if (value.has("dtype") && value.at("dtype").integer(0) == kBool)
+        program_.flags.insert(name);
+  }
 
   void readInputs(const JsonView& specs, const JsonView& values) {
     for (const JsonView& spec : specs.list()) {
@@ -228,7 +259,7 @@ private:
         if (!arg.has("as_tensor"))
           refuse("an input of the model is no tensor; give such values to the model's constructor");
         const std::string name = arg.at("as_tensor").at("name").name();
-        program_.inputs.push_back({name, shapeOf(values.at(name))});
+        program_.inputs.push_back({name, shapeOf(values.at(name)), exampleOf(values.at(name))});
         define(spec, name);
         continue;
       }
@@ -261,7 +292,9 @@ private:
                         name));
       source_.fail(name, "the archive has no such tensor");
     }
-    const std::vector<Index> shape = program_.tensors[found->second].shape();
+    std::vector<Index> shape = program_.tensors[found->second].shape();
+    if (program_.tensors[found->second].isComplex)
+      shape.pop_back();
     const auto declared = shapeOf(values.at(value));
     if (!std::equal(declared.begin(), declared.end(), shape.begin(), shape.end()))
       source_.fail(name, "its shape in the graph differs from that of the stored tensor");
@@ -278,6 +311,20 @@ private:
     return ModelArgument::ofValue(name);
   }
 
+  // JSON has no infinities: PyTorch writes their names.
+  static double realOf(const JsonView& value) {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    constexpr std::pair<std::string_view, double> kNames[] = {
+        {"Infinity", kInfinity},
+        {"-Infinity", -kInfinity},
+        {"NaN", std::numeric_limits<double>::quiet_NaN()}};
+    if (value.isText())
+      for (const auto& [name, number] : kNames)
+        if (value.text() == name)
+          return number;
+    return value.real();
+  }
+
   // One argument is an object with one key, which says its kind.
   ModelArgument argument(const JsonView& view) const {
     const auto members = view.members();
@@ -291,7 +338,7 @@ private:
     if (kind == "as_int" || kind == "as_scalar_type")
       return ModelArgument::ofInteger(value.integer(std::numeric_limits<Index>::min()));
     if (kind == "as_float")
-      return ModelArgument::ofReal(value.real());
+      return ModelArgument::ofReal(realOf(value));
     if (kind == "as_bool")
       return ModelArgument::ofFlag(value.flag());
     if (kind == "as_string")
@@ -311,7 +358,7 @@ private:
       else if (kind == "as_ints")
         items.push_back(ModelArgument::ofInteger(item.integer(std::numeric_limits<Index>::min())));
       else if (kind == "as_floats")
-        items.push_back(ModelArgument::ofReal(item.real()));
+        items.push_back(ModelArgument::ofReal(realOf(item)));
       else if (kind == "as_bools")
         items.push_back(ModelArgument::ofFlag(item.flag()));
       else if (kind == "as_strings")

@@ -21,6 +21,11 @@ ModelValues function(ModelBuilder& b, const Operands& given, const char* of) {
 ModelValues same(ModelBuilder&, const Operands& given, const char*) {
   return {self(given)};
 }
+// An argument as 0 and 1: a number is true where it is not 0.
+Value flagsOf(ModelBuilder& b, const Operands& given, const char* name) {
+  const Value x = given.needed(name);
+  return given.isFlag(name) ? x : b.compare("ne", x, b.number(0));
+}
 // A conversion of the elements; between real types it changes nothing, as the run has its own.
 ModelValues converted(ModelBuilder& b, const Operands& given, const char*) {
   const Value x = self(given);
@@ -28,6 +33,9 @@ ModelValues converted(ModelBuilder& b, const Operands& given, const char*) {
   if (type == 6 || type == 7 || type == 8 || type == 13 ||
       (x->isConstant() && x->constant->isInteger()))
     return {x};
+  constexpr Index kBool = 12;
+  if (type == kBool)
+    return {flagsOf(b, given, "self")};
   return {b.refuse("a conversion to integers or flags", "real numbers", x->shape)};
 }
 ModelValues dropout(ModelBuilder& b, const Operands& given, const char*) {
@@ -99,6 +107,12 @@ ModelValues reversedSub(ModelBuilder& b, const Operands& given, const char*) {
 ModelValues power(ModelBuilder& b, const Operands& given, const char*) {
   return {b.binary("pow", self(given), given.needed("exponent"))};
 }
+ModelValues logic(ModelBuilder& b, const Operands& given, const char* of) {
+  return {b.compare(of, flagsOf(b, given, "self"), flagsOf(b, given, "other"))};
+}
+ModelValues inverse(ModelBuilder& b, const Operands& given, const char*) {
+  return {b.unary("not", flagsOf(b, given, "self"))};
+}
 ModelValues comparison(ModelBuilder& b, const Operands& given, const char* of) {
   return {b.compare(of, self(given), given.needed("other"))};
 }
@@ -112,6 +126,45 @@ ModelValues square(ModelBuilder& b, const Operands& given, const char*) {
 ModelValues logSigmoid(ModelBuilder& b, const Operands& given, const char*) {
   return {b.affine(b.unary("softplus", b.affine(self(given), {-1}, {0})), {-1}, {0})};
 }
+// Of 1 + x, and less 1.
+ModelValues log1p(ModelBuilder& b, const Operands& given, const char*) {
+  return {b.unary("log", b.affine(self(given), {1}, {1}))};
+}
+ModelValues expm1(ModelBuilder& b, const Operands& given, const char*) {
+  return {b.affine(b.unary("exp", self(given)), {1}, {-1})};
+}
+ModelValues sign(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given), zero = b.number(0);
+  return {b.binary("sub", b.compare("gt", x, zero), b.compare("lt", x, zero))};
+}
+ModelValues heaviside(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given), zero = b.number(0);
+  return {b.where(b.compare("eq", x, zero), given.needed("values"), b.compare("gt", x, zero))};
+}
+ModelValues threshold(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given);
+  return {b.where(b.compare("gt", x, given.needed("threshold")), x, given.needed("value"))};
+}
+// The first half, times the sigmoid of the second.
+ModelValues gatedHalves(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given);
+  const int d = b.dimension(given.integer("dim", -1), x->rank());
+  const Index n = x->shape[static_cast<std::size_t>(d)];
+  b.check(n % 2 == 0, "it halves an odd extent");
+  return {b.binary("mul", b.slice(x, d, 0, n / 2), b.unary("sigmoid", b.slice(x, d, n / 2, n)))};
+}
+// self + value times or by
+ModelValues addProduct(ModelBuilder& b, const Operands& given, const char* of) {
+  Value term = b.binary(of, given.needed("tensor1"), given.needed("tensor2"));
+  if (given.has("value"))
+    term = b.binary("mul", term, given.value("value"));
+  return {b.binary("add", self(given), term)};
+}
+ModelValues interpolated(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given);
+  return {b.binary(
+      "add", x, b.binary("mul", b.binary("sub", given.needed("end"), x), given.needed("weight")))};
+}
 ModelValues maskedFill(ModelBuilder& b, const Operands& given, const char*) {
   return {b.where(given.needed("mask"), given.needed("value"), self(given))};
 }
@@ -124,11 +177,14 @@ ModelValues where(ModelBuilder& b, const Operands& given, const char*) {
 std::span<const Pt2Row> pt2Functions() {
   static constexpr Pt2Row rows[] = {{"abs", function, "abs"},
                                     {"add", arithmetic, "add"},
+                                    {"addcdiv", addProduct, "div"},
+                                    {"addcmul", addProduct, "mul"},
                                     {"alias", same},
+                                    {"__and__", logic, "and"},
                                     {"alpha_dropout", dropout},
-                                    {"bitwise_and", comparison, "and"},
-                                    {"bitwise_not", function, "not"},
-                                    {"bitwise_or", comparison, "or"},
+                                    {"bitwise_and", logic, "and"},
+                                    {"bitwise_not", inverse},
+                                    {"bitwise_or", logic, "or"},
                                     {"celu", celu},
                                     {"clamp", clampBetween},
                                     {"clamp_max", clampBetween},
@@ -137,29 +193,34 @@ std::span<const Pt2Row> pt2Functions() {
                                     {"contiguous", same},
                                     {"cos", function, "cosine"},
                                     {"detach", same},
-                                    {"div", arithmetic, "div"},
-                                    {"divide", arithmetic, "div"},
+                                    {"div", arithmetic, "truediv"},
+                                    {"divide", arithmetic, "truediv"},
                                     {"dropout", dropout},
                                     {"elu", elu},
                                     {"eq", comparison, "eq"},
                                     {"erf", function, "erf"},
                                     {"exp", function, "exp"},
+                                    {"expm1", expm1},
                                     {"feature_alpha_dropout", dropout},
                                     {"feature_dropout", dropout},
                                     {"ge", comparison, "ge"},
                                     {"gelu", gelu},
+                                    {"glu", gatedHalves},
                                     {"gt", comparison, "gt"},
                                     {"hardsigmoid", hardSigmoid},
                                     {"hardswish", function, "hardswish"},
                                     {"hardtanh", hardTanh},
+                                    {"heaviside", heaviside},
                                     {"le", comparison, "le"},
                                     {"leaky_relu", leakyRelu},
+                                    {"lerp", interpolated},
                                     {"lift_fresh_copy", same},
                                     {"log", function, "log"},
+                                    {"log1p", log1p},
                                     {"log_sigmoid", logSigmoid},
-                                    {"logical_and", comparison, "and"},
-                                    {"logical_not", function, "not"},
-                                    {"logical_or", comparison, "or"},
+                                    {"logical_and", logic, "and"},
+                                    {"logical_not", inverse},
+                                    {"logical_or", logic, "or"},
                                     {"lt", comparison, "lt"},
                                     {"masked_fill", maskedFill},
                                     {"maximum", arithmetic, "max"},
@@ -169,6 +230,7 @@ std::span<const Pt2Row> pt2Functions() {
                                     {"multiply", arithmetic, "mul"},
                                     {"ne", comparison, "ne"},
                                     {"neg", function, "neg"},
+                                    {"__or__", logic, "or"},
                                     {"negative", function, "neg"},
                                     {"pow", power},
                                     {"prelu", prelu},
@@ -179,6 +241,7 @@ std::span<const Pt2Row> pt2Functions() {
                                     {"rsub", reversedSub},
                                     {"selu", function, "selu"},
                                     {"sigmoid", function, "sigmoid"},
+                                    {"sign", sign},
                                     {"silu", function, "silu"},
                                     {"sin", function, "sine"},
                                     {"softplus", softplus},
@@ -188,9 +251,10 @@ std::span<const Pt2Row> pt2Functions() {
                                     {"sub", arithmetic, "sub"},
                                     {"subtract", arithmetic, "sub"},
                                     {"tanh", function, "tanh"},
+                                    {"threshold", threshold},
                                     {"to", converted},
                                     {"_to_copy", converted},
-                                    {"true_divide", arithmetic, "div"},
+                                    {"true_divide", arithmetic, "truediv"},
                                     {"where", where}};
   return rows;
 }

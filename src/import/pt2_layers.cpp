@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace tenon {
 
@@ -60,21 +61,32 @@ ModelValues linear(ModelBuilder& b, const Operands& given, const char*) {
 ModelValues addmm(ModelBuilder& b, const Operands& given, const char*) {
   b.check(given.real("beta", 1) == 1 && given.real("alpha", 1) == 1,
           "it has factors alpha or beta");
-  return {
-      b.binary("add", b.matmul(given.needed("mat1"), given.needed("mat2")), given.needed("self"))};
+  const bool isOne = given.has("mat1");
+  const Value product =
+      b.matmul(given.needed(isOne ? "mat1" : "batch1"), given.needed(isOne ? "mat2" : "batch2"));
+  return {b.binary("add", product, given.needed("self"))};
 }
 ModelValues matmul(ModelBuilder& b, const Operands& given, const char*) {
   return {b.matmul(self(given), given.has("other") ? given.value("other") : given.needed("mat2"))};
+}
+ModelValues dot(ModelBuilder& b, const Operands& given, const char*) {
+  const Value other = given.needed(given.has("tensor") ? "tensor" : "other");
+  return {b.reduce("sum", b.binary("mul", self(given), other), {0}, false)};
+}
+ModelValues product(ModelBuilder& b, const Operands& given, const char*) {
+  return {b.matmul(self(given), given.needed("vec"))};
 }
 ModelValues attention(ModelBuilder& b, const Operands& given, const char*) {
   const Value q = given.needed("query"), k = given.needed("key"), v = given.needed("value");
   b.check(q->rank() >= 3 && k->rank() >= 3 && v->rank() >= 3,
           "it needs tensors [..., sequence, features]");
-  if (given.real("dropout_p", 0) != 0 || given.flag("enable_gqa", false))
-    return {b.refuse("an attention with dropout, or with fewer heads of keys",
-                     "one without, in eval mode", q->shape)};
+  if (given.real("dropout_p", 0) != 0)
+    return {b.refuse("an attention with dropout", "one without, in eval mode", q->shape)};
+  Value mask = given.value("attn_mask");
+  if (given.isFlag("attn_mask"))
+    mask = b.addedMask(mask);
   const double scale = given.real("scale", 1 / std::sqrt(static_cast<double>(q->shape.back())));
-  return {b.attention(q, k, v, scale, given.value("attn_mask"), given.flag("is_causal", false))};
+  return {b.attention(q, k, v, scale, mask, given.flag("is_causal", false))};
 }
 ModelValues batchNorm(ModelBuilder& b, const Operands& given, const char*) {
   const bool inTraining = given.flag("training", false);
@@ -124,6 +136,17 @@ ModelValues averagePool(ModelBuilder& b, const Operands& given, const char*) {
               given.flag("count_include_pad", true) ? ModelBuilder::Pool::Average
                                                     : ModelBuilder::Pool::AverageInside);
 }
+ModelValues adaptiveMaxPool(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given);
+  const std::vector<Index> size = given.perDimension("output_size", 1, spatialOf(x));
+  std::vector<int> space;
+  for (int d = x->rank() - spatialOf(x); d < x->rank(); ++d)
+    space.push_back(d);
+  if (std::all_of(size.begin(), size.end(), [](Index n) { return n == 1; }))
+    return {b.reduce("max", x, space, true)};
+  return {b.refuse("an adaptive maximum pooling to several elements", "one to a single element",
+                   x->shape)};
+}
 ModelValues adaptivePool(ModelBuilder& b, const Operands& given, const char*) {
   const Value x = self(given);
   return {b.adaptivePooling(x, given.perDimension("output_size", 1, spatialOf(x)))};
@@ -167,7 +190,8 @@ std::vector<int> dimsOf(ModelBuilder& b, const Operands& given, Value x) {
   std::vector<int> dims;
   for (const Index d : given.integers("dim", {}))
     dims.push_back(b.dimension(d, x->rank()));
-  for (int d = 0; dims.empty() && d < x->rank(); ++d)
+  const bool areAll = dims.empty();
+  for (int d = 0; areAll && d < x->rank(); ++d)
     dims.push_back(d);
   return dims;
 }
@@ -196,6 +220,48 @@ ModelValues varianceOf(ModelBuilder& b, const Operands& given, const char*) {
 ModelValues deviationOf(ModelBuilder& b, const Operands& given, const char*) {
   return {b.unary("sqrt", variance(b, given))};
 }
+// Both, of which either may be unused.
+ModelValues meanAnd(ModelBuilder& b, const Operands& given, const char* of) {
+  const Value x = self(given), v = variance(b, given);
+  return {std::string_view(of) == "std" ? b.unary("sqrt", v) : v,
+          b.reduce("mean", x, dimsOf(b, given, x), given.flag("keepdim", false))};
+}
+// x - log of the sum of exponentials, which are of what differs from the largest.
+Value logSum(ModelBuilder& b, Value x, const std::vector<int>& dims) {
+  const Value most = b.reduce("max", x, dims, true);
+  return b.binary(
+      "add", b.unary("log", b.reduce("sum", b.unary("exp", b.binary("sub", x, most)), dims, true)),
+      most);
+}
+ModelValues logSumExp(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given);
+  const std::vector<int> dims = dimsOf(b, given, x);
+  const Value sum = logSum(b, x, dims);
+  if (given.flag("keepdim", false))
+    return {sum};
+  Shape left;
+  for (int d = 0; d < x->rank(); ++d)
+    if (std::find(dims.begin(), dims.end(), d) == dims.end())
+      left.push_back(x->shape[static_cast<std::size_t>(d)]);
+  return {b.reshape(sum, left)};
+}
+ModelValues logSoftmax(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given);
+  return {b.binary("sub", x, logSum(b, x, {b.dimension(given.integer("dim"), x->rank())}))};
+}
+// x / sqrt(mean of squares + epsilon), times a weight.
+ModelValues rmsNorm(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given);
+  const int count = static_cast<int>(given.integers("normalized_shape", {}).size());
+  b.check(count >= 1 && count <= x->rank(), "it normalises more dimensions than there are");
+  std::vector<int> dims;
+  for (int d = x->rank() - count; d < x->rank(); ++d)
+    dims.push_back(d);
+  const Value square = b.reduce("mean", b.binary("mul", x, x), dims, true);
+  const double epsilon = given.real("eps", std::numeric_limits<double>::epsilon());
+  const Value made = b.binary("div", x, b.unary("sqrt", b.affine(square, {1}, {epsilon})));
+  return {given.value("weight") ? b.binary("mul", made, given.value("weight")) : made};
+}
 ModelValues euclideanNorm(ModelBuilder& b, const Operands& given, const char*) {
   const Value x = self(given);
   if (given.real("ord", 2) != 2 || given.real("p", 2) != 2)
@@ -208,37 +274,48 @@ ModelValues euclideanNorm(ModelBuilder& b, const Operands& given, const char*) {
 
 std::span<const Pt2Row> pt2Layers() {
   static constexpr Pt2Row rows[] = {{"adaptive_avg_pool", adaptivePool},
+                                    {"adaptive_max_pool", adaptiveMaxPool},
                                     {"addmm", addmm},
                                     {"amax", reduction, "max"},
                                     {"amin", reduction, "min"},
                                     {"avg_pool", averagePool},
+                                    {"baddbmm", addmm},
                                     {"batch_norm", batchNorm},
                                     {"bmm", matmul},
                                     {"conv", convolution},
                                     {"conv_transpose", transposedConvolution},
+                                    {"dot", dot},
                                     {"group_norm", groupNorm},
                                     {"instance_norm", instanceNorm},
                                     {"layer_norm", layerNorm},
                                     {"linalg_vector_norm", euclideanNorm},
                                     {"linear", linear},
+                                    {"logsumexp", logSumExp},
+                                    {"log_softmax", logSoftmax},
+                                    {"_log_softmax", logSoftmax},
                                     {"matmul", matmul},
                                     {"max_pool", maxPool},
                                     {"mean", reduction, "mean"},
                                     {"mm", matmul},
+                                    {"mv", product},
                                     {"norm", euclideanNorm},
                                     {"pixel_shuffle", pixelShuffle},
                                     {"pixel_unshuffle", pixelUnshuffle},
+                                    {"rms_norm", rmsNorm},
                                     {"scaled_dot_product_attention", attention},
                                     {"softmax", softmax},
                                     {"_softmax", softmax},
                                     {"std", deviationOf},
+                                    {"std_mean", meanAnd, "std"},
                                     {"sum", reduction, "sum"},
                                     {"upsample_bicubic", upsample},
                                     {"upsample_bilinear", upsample},
                                     {"upsample_linear", upsample},
                                     {"upsample_nearest", upsample},
                                     {"upsample_trilinear", upsample},
-                                    {"var", varianceOf}};
+                                    {"var", varianceOf},
+                                    {"var_mean", meanAnd, "var"},
+                                    {"vdot", dot}};
   return rows;
 }
 

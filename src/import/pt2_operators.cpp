@@ -22,7 +22,7 @@ ModelValues scalar(ModelBuilder& b, const Operands& given, const char* of) {
 constexpr Pt2Row kPythonRows[] = {
     {"_operator.add", scalar, "add"}, {"_operator.floordiv", scalar, "floordiv"},
     {"_operator.mod", scalar, "mod"}, {"_operator.mul", scalar, "mul"},
-    {"_operator.sub", scalar, "sub"}, {"_operator.truediv", scalar, "div"}};
+    {"_operator.sub", scalar, "sub"}, {"_operator.truediv", scalar, "truediv"}};
 
 const Pt2Row* rowOf(std::span<const Pt2Row> rows, std::string_view name) {
   const auto found =

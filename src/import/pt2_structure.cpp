@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace tenon {
 
@@ -184,6 +185,90 @@ ModelValues transpose(ModelBuilder& b, const Operands& given, const char*) {
               order[static_cast<std::size_t>(b.dimension(given.integer("dim1", -2), x->rank()))]);
   return {b.transpose(x, order)};
 }
+// Dimensions to other places, and the rest in its order.
+ModelValues moveDimensions(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given);
+  const std::vector<Index> from = given.integers("source", {}),
+                           to = given.integers("destination", {});
+  b.check(from.size() == to.size(), "its lists have different lengths");
+  std::vector<int> order(static_cast<std::size_t>(x->rank()), -1);
+  std::vector<bool> isMoved(order.size(), false);
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const int d = b.dimension(from[i], x->rank());
+    order[static_cast<std::size_t>(b.dimension(to[i], x->rank()))] = d;
+    isMoved[static_cast<std::size_t>(d)] = true;
+  }
+  int next = 0;
+  for (int& d : order) {
+    while (d < 0 && next < x->rank() && isMoved[static_cast<std::size_t>(next)])
+      ++next;
+    d = d < 0 ? next++ : d;
+  }
+  return {b.transpose(x, order)};
+}
+ModelValues roll(ModelBuilder& b, const Operands& given, const char*) {
+  Value x = self(given);
+  const std::vector<Index> by = given.integers("shifts", {}), dims = given.integers("dims", {});
+  const Shape shape = x->shape;
+  if (dims.empty())
+    return {b.reshape(b.roll(b.reshape(x, {-1}), 0, by.empty() ? 0 : by[0]), shape)};
+  b.check(by.size() == dims.size(), "its lists have different lengths");
+  for (std::size_t i = 0; i < by.size(); ++i)
+    x = b.roll(x, b.dimension(dims[i], x->rank()), by[i]);
+  return {x};
+}
+ModelValues narrow(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given);
+  const int d = b.dimension(given.integer("dim"), x->rank());
+  const Index n = x->shape[static_cast<std::size_t>(d)], start = given.integer("start"),
+              begin = start < 0 ? start + n : start, length = given.integer("length");
+  b.check(begin >= 0 && length >= 0 && length <= n - begin, "its elements are out of range");
+  return {b.slice(x, d, begin, begin + length)};
+}
+ModelValues differences(ModelBuilder& b, const Operands& given, const char*) {
+  Value x = self(given);
+  const int d = b.dimension(given.integer("dim", -1), x->rank());
+  const Index times = given.integer("n", 1);
+  if (given.has("prepend") || given.has("append") || times < 0 || times > 16)
+    return {b.refuse("differences with further elements", "a concatenation before them", x->shape)};
+  for (Index i = 0; i < times; ++i) {
+    const Index n = x->shape[static_cast<std::size_t>(d)];
+    x = b.binary("sub", b.slice(x, d, 1, n), b.slice(x, d, 0, std::max(n - 1, Index(0))));
+  }
+  return {x};
+}
+// Of square matrices: times the identity, and summed by rows.
+ModelValues diagonal(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given);
+  const int first = b.dimension(given.integer("dim1", 0), x->rank()),
+            second = b.dimension(given.integer("dim2", 1), x->rank());
+  b.check(first != second, "it has the same dimension twice");
+  const Index n = x->shape[static_cast<std::size_t>(first)];
+  constexpr Index kMostRows = 1024;
+  if (given.integer("offset", 0) != 0 || x->shape[static_cast<std::size_t>(second)] != n ||
+      n > kMostRows)
+    return {b.refuse("a diagonal beside the main one, or of a matrix that is not square",
+                     "the main diagonal of square matrices", x->shape)};
+  std::vector<int> order;
+  for (int d = 0; d < x->rank(); ++d)
+    if (d != first && d != second)
+      order.push_back(d);
+  order.insert(order.end(), {first, second});
+  std::vector<double> identity(static_cast<std::size_t>(n * n), 0);
+  for (Index i = 0; i < n; ++i)
+    identity[static_cast<std::size_t>(i * (n + 1))] = 1;
+  const Value one = b.constant(ModelConstant::ofNumbers({n, n}, std::move(identity)));
+  return {b.reduce("sum", b.binary("mul", b.transpose(x, order), one), {x->rank() - 1}, false)};
+}
+ModelValues tile(ModelBuilder& b, const Operands& given, const char*) {
+  std::vector<Index> times = given.integers(given.has("repeats") ? "repeats" : "dims", {});
+  if (const auto rank = static_cast<std::size_t>(self(given)->rank()); times.size() < rank)
+    times.insert(times.begin(), rank - times.size(), 1);
+  return {b.tile(self(given), times)};
+}
+ModelValues likeOther(ModelBuilder& b, const Operands& given, const char*) {
+  return {b.reshape(self(given), given.needed("other")->shape)};
+}
 ModelValues expand(ModelBuilder& b, const Operands& given, const char*) {
   return {b.expand(self(given), given.integers("size", {}))};
 }
@@ -191,9 +276,12 @@ ModelValues expand(ModelBuilder& b, const Operands& given, const char*) {
 // -- constants
 
 ModelValues filled(ModelBuilder& b, const Operands& given, double number) {
-  const Shape shape = given.has("self") ? given.value("self")->shape : given.integers("size", {});
+  const Shape shape = given.has("size") ? given.integers("size", {}) : self(given)->shape;
   b.checkShape(shape);
   return {b.expand(b.number(number), shape)};
+}
+ModelValues scalarTensor(ModelBuilder& b, const Operands& given, const char*) {
+  return {b.number(given.real("s"))};
 }
 ModelValues zeros(ModelBuilder& b, const Operands& given, const char*) {
   return filled(b, given, 0);
@@ -203,6 +291,47 @@ ModelValues ones(ModelBuilder& b, const Operands& given, const char*) {
 }
 ModelValues full(ModelBuilder& b, const Operands& given, const char*) {
   return filled(b, given, given.real("fill_value"));
+}
+ModelValues range(ModelBuilder& b, const Operands& given, const char*) {
+  const double first = given.real("start", 0), last = given.real("end"),
+               step = given.real("step", 1);
+  const double count = step == 0 ? -1 : std::ceil((last - first) / step);
+  b.check(count >= 0 && count <= double(Index(1) << 23), "its number of steps is out of range");
+  std::vector<double> numbers;
+  bool areIntegers = true;
+  for (double i = 0; i < count; ++i) {
+    numbers.push_back(first + i * step);
+    areIntegers = areIntegers && numbers.back() == std::floor(numbers.back());
+  }
+  // The type is that of its arguments, or the one that is asked for.
+  const Index type = given.integer("dtype", areIntegers ? 5 : 7);
+  return {b.constant(ModelConstant::ofNumbers({static_cast<Index>(numbers.size())}, numbers,
+                                              type >= 1 && type <= 5))};
+}
+// Of coordinates along each dimension, those of all points.
+ModelValues meshOfPoints(ModelBuilder& b, const Operands& given, const char*) {
+  const ModelValues axes = given.values("tensors");
+  const bool isSwapped = given.text("indexing", "ij") == "xy" && axes.size() > 1;
+  Shape all;
+  for (const Value axis : axes) {
+    b.check(axis && axis->rank() == 1, "its coordinates have not one dimension");
+    all.push_back(axis->shape[0]);
+  }
+  ModelValues made;
+  for (std::size_t d = 0; d < axes.size(); ++d) {
+    Shape shape(axes.size(), 1);
+    shape[d] = all[d];
+    Value value = b.expand(b.reshape(axes[d], shape), all);
+    if (isSwapped) {
+      std::vector<int> order(axes.size());
+      for (std::size_t i = 0; i < order.size(); ++i)
+        order[i] = static_cast<int>(i);
+      std::swap(order[0], order[1]);
+      value = b.transpose(value, order);
+    }
+    made.push_back(value);
+  }
+  return made;
 }
 ModelValues linspace(ModelBuilder& b, const Operands& given, const char*) {
   const double first = given.real("start"), last = given.real("end");
@@ -239,12 +368,46 @@ ModelValues weightNorm(ModelBuilder& b, const Operands& given, const char*) {
 
 // -- spectral convolutions, and what has no layer
 
+// The dimensions of a transform, which are all of space in their order.
+std::vector<int> transformed(ModelBuilder& b, const Operands& given, Value x) {
+  const std::string& type = given.operation().type;
+  const Index space = std::max(x->rank() - 2, 0);
+  const Index usual = type.find("fftn") != type.npos   ? space
+                      : type.find("fft2") != type.npos ? 2
+                                                       : 1;
+  std::vector<Index> asked = given.integers("dim", {});
+  if (asked.empty())
+    for (Index d = 0; d < usual; ++d)
+      asked.push_back(x->rank() - usual + d);
+  std::vector<int> dims;
+  for (const Index d : asked)
+    dims.push_back(b.dimension(d, x->rank()));
+  for (std::size_t i = 0; i < dims.size(); ++i)
+    b.check(
+        static_cast<Index>(dims.size()) == space && dims[i] == static_cast<int>(i) + 2,
+        "a Fourier transform of [batch, channels, space...] is over all of space, in its order");
+  return dims;
+}
 ModelValues fourier(ModelBuilder& b, const Operands& given, const char*) {
-  b.check(!given.has("s") && !given.has("norm"), "it has a size or a norm of its own");
-  return {b.fourier(self(given))};
+  const Value x = self(given);
+  if (given.has("s") || given.has("n") || given.text("norm", "backward") != "backward")
+    return {
+        b.refuse("a Fourier transform with a size or a norm of its own", "one without", x->shape)};
+  return {b.fourier(x, transformed(b, given, x).size())};
 }
 ModelValues inverseFourier(ModelBuilder& b, const Operands& given, const char*) {
-  return {b.inverseFourier(self(given), given.integers("s", {}))};
+  const Value x = self(given);
+  if (given.text("norm", "backward") != "backward")
+    return {b.refuse("a Fourier transform with a norm of its own", "one without", x->shape)};
+  std::vector<Index> size = given.integers(given.has("n") ? "n" : "s", {});
+  const std::vector<int> dims = transformed(b, given, x);
+  // Of an even number of points, where nothing is said.
+  if (size.empty())
+    for (const int dim : dims) {
+      const Index n = x->shape[static_cast<std::size_t>(dim)];
+      size.push_back(dim + 1 == x->rank() ? 2 * (n - 1) : n);
+    }
+  return {b.inverseFourier(x, size)};
 }
 ModelValues viewAsComplex(ModelBuilder& b, const Operands& given, const char*) {
   return {b.complex(self(given))};
@@ -262,16 +425,29 @@ ModelValues copyInto(ModelBuilder& b, const Operands& given, const char*) {
   b.write(part, source);
   return {part};
 }
+// "bixy,ioxy->boxy" by any letters, in one to three dimensions of space.
+bool isOfModes(const std::string& equation) {
+  for (std::size_t dims = 1; dims <= 3; ++dims) {
+    const std::size_t n = dims + 2;
+    if (equation.size() != 3 * n + 3)
+      continue;
+    const std::string a = equation.substr(0, n), w = equation.substr(n + 1, n),
+                      y = equation.substr(2 * n + 3), space = a.substr(2);
+    const std::string all = a.substr(0, 2) + w[1] + space;
+    return equation[n] == ',' && equation.substr(2 * n + 1, 2) == "->" &&
+           std::set<char>(all.begin(), all.end()).size() == all.size() && w[0] == a[1] &&
+           w.substr(2) == space && y == std::string{a[0], w[1]} + space;
+  }
+  return false;
+}
 ModelValues einsum(ModelBuilder& b, const Operands& given, const char*) {
   const std::string equation = given.text("equation", "");
   const ModelValues factors = given.values("tensors");
-  b.check(factors.size() == 2 && factors[0] && factors[1], "it does not have two factors");
-  if (equation == "bixy,ioxy->boxy" && factors[1]->op == ModelOp::Complex)
+  b.check(std::none_of(factors.begin(), factors.end(), [](Value v) { return !v; }),
+          "it has no factors");
+  if (factors.size() == 2 && factors[1]->op == ModelOp::Complex && isOfModes(equation))
     return {b.modes(factors[0], factors[1])};
-  if (equation == "bk,pk->bp")
-    return {b.matmul(factors[0], b.transpose(factors[1], {1, 0}))};
-  return {b.refuse(fmt::format("einsum {}", equation),
-                   "a product of two matrices, or a convolution", {1})};
+  return {b.einsum(equation, factors)};
 }
 ModelValues indexed(ModelBuilder& b, const Operands& given, const char*) {
   const Value x = self(given);
@@ -279,50 +455,101 @@ ModelValues indexed(ModelBuilder& b, const Operands& given, const char*) {
                    "an operator of an index map (TenonLinearOpCreateGather) before the network",
                    x->shape)};
 }
+// What has no layer, though there is another way.
+ModelValues otherwise(ModelBuilder& b, const Operands& given, const char* advice) {
+  const ModelOperation& operation = given.operation();
+  return ModelValues(
+      operation.results.size(),
+      b.refuse(fmt::format("the operator {}", operation.type), advice, self(given)->shape));
+}
+// By constant indices in one dimension.
+ModelValues index(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given);
+  const ModelValues indices = given.values("indices");
+  const auto is = [](Value v) { return v != nullptr; };
+  const auto one = std::find_if(indices.begin(), indices.end(), is);
+  if (std::count_if(indices.begin(), indices.end(), is) == 1 && (*one)->isConstant() &&
+      (*one)->rank() == 1 && !given.isFlagItem("indices", one - indices.begin()))
+    return {b.gather(x, static_cast<int>(one - indices.begin()), *one)};
+  return indexed(b, given, "");
+}
+ModelValues indexSelect(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given), places = given.needed("index");
+  if (!places->isConstant() || places->rank() != 1)
+    return indexed(b, given, "");
+  return {b.gather(x, b.dimension(given.integer("dim"), x->rank()), places)};
+}
 
 } // namespace
 
 std::span<const Pt2Row> pt2Structure() {
-  static constexpr Pt2Row rows[] = {{"cat", concatenate},
-                                    {"chunk", chunk},
-                                    {"copy_", copyInto},
-                                    {"einsum", einsum},
-                                    {"expand", expand},
-                                    {"expand_as", expandAs},
-                                    {"fft_irfft2", inverseFourier},
-                                    {"fft_rfft2", fourier},
-                                    {"flatten", flatten},
-                                    {"full", full},
-                                    {"full_like", full},
-                                    {"gather", indexed},
-                                    {"index", indexed},
-                                    {"index_add", indexed},
-                                    {"index_select", indexed},
-                                    {"linspace", linspace},
-                                    {"ones", ones},
-                                    {"ones_like", ones},
-                                    {"pad", pad},
-                                    {"permute", permute},
-                                    {"reshape", reshape},
-                                    {"scatter_add", indexed},
-                                    {"select", select},
-                                    {"slice", slice},
-                                    {"split", split},
-                                    {"split_with_sizes", split},
-                                    {"squeeze", squeeze},
-                                    {"stack", stack},
-                                    {"sym_size", size},
-                                    {"t", transpose},
-                                    {"transpose", transpose},
-                                    {"unbind", unbind},
-                                    {"unflatten", unflatten},
-                                    {"_unsafe_view", reshape},
-                                    {"unsqueeze", unsqueeze},
-                                    {"view", reshape},
-                                    {"view_as_complex", viewAsComplex},
-                                    {"_weight_norm", weightNorm},
-                                    {"zeros", zeros},
-                                    {"zeros_like", zeros}};
+  static constexpr Pt2Row rows[] = {
+      {"arange", range},
+      {"cat", concatenate},
+      {"chunk", chunk},
+      {"copy_", copyInto},
+      {"cumsum", otherwise, "a product with a triangle of ones: x @ torch.ones(n, n).triu()"},
+      {"diagonal", diagonal},
+      {"diff", differences},
+      {"einsum", einsum},
+      {"expand", expand},
+      {"expand_as", expandAs},
+      {"fft_irfft", inverseFourier},
+      {"fft_irfft2", inverseFourier},
+      {"fft_irfftn", inverseFourier},
+      {"fft_rfft", fourier},
+      {"fft_rfft2", fourier},
+      {"fft_rfftn", fourier},
+      {"flatten", flatten},
+      {"full", full},
+      {"full_like", full},
+      {"gather", indexed},
+      {"gru", otherwise, "its cells, written out step by step with linear layers"},
+      {"im2col", otherwise, "a convolution"},
+      {"index", index},
+      {"index_add", indexed},
+      {"index_select", indexSelect},
+      {"linspace", linspace},
+      {"lstm", otherwise, "its cells, written out step by step with linear layers"},
+      {"meshgrid", meshOfPoints},
+      {"moveaxis", moveDimensions},
+      {"movedim", moveDimensions},
+      {"mT", transpose},
+      {"narrow", narrow},
+      {"new_full", full},
+      {"new_ones", ones},
+      {"new_zeros", zeros},
+      {"ones", ones},
+      {"ones_like", ones},
+      {"pad", pad},
+      {"permute", permute},
+      {"repeat", tile},
+      {"reshape", reshape},
+      {"reshape_as", likeOther},
+      {"roll", roll},
+      {"scalar_tensor", scalarTensor},
+      {"scatter_add", indexed},
+      {"select", select},
+      {"slice", slice},
+      {"split", split},
+      {"split_with_sizes", split},
+      {"squeeze", squeeze},
+      {"stack", stack},
+      {"swapaxes", transpose},
+      {"sym_size", size},
+      {"t", transpose},
+      {"tile", tile},
+      {"transpose", transpose},
+      {"unbind", unbind},
+      {"unflatten", unflatten},
+      {"_unsafe_view", reshape},
+      {"unsqueeze", unsqueeze},
+      {"view", reshape},
+      {"view_as", likeOther},
+      {"view_as_complex", viewAsComplex},
+      {"_weight_norm", weightNorm},
+      {"zeros", zeros},
+      {"zeros_like", zeros}};
   return rows;
 }
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Attentions whose queries, keys and values lie anyhow, against loops over whole matrices: values, the tangent
-// and the cotangents; the identity of tangent and adjoint; and that memory is that of a rank's own part where
-// parts of keys and values take turns.
+// Attentions whose queries, keys, values and masks lie anyhow, against loops over whole matrices: values, the
+// tangent and the cotangents; the identity of tangent and adjoint; and that memory is that of a rank's own part
+// where parts of keys and values take turns.
 #include "dtensor/measure.hpp"
 #include "layer_run.hpp"
 #include "support/draws.hpp"
 
 #include <array>
 #include <cmath>
+#include <limits>
 
 namespace tenon {
 namespace {
@@ -26,13 +27,23 @@ struct AttentionCase {
   Index matrices, queries, keys, features, outputs;
   double scale;
   bool causal;
+  Shape mask = {}; // of matrices, queries and keys, 1 where it is broadcast; none
 };
 
 // The definition, matrix by matrix.
 struct AttentionByLoops {
   AttentionCase c;
-  Numbers q, k, v;
+  Numbers q, k, v, mask;
 
+  std::size_t maskPlace(Index s, Index i, Index j) const {
+    const auto at = [](Index index, Index extent) { return extent == 1 ? 0 : index; };
+    return std::size_t((at(s, c.mask[0]) * c.mask[1] + at(i, c.mask[1])) * c.mask[2] +
+                       at(j, c.mask[2]));
+  }
+  double maskAt(const Numbers& of, Index s, Index i, Index j) const {
+    return of.empty() ? 0 : of[maskPlace(s, i, j)];
+  }
+  // A query that sees no key has the probabilities 0.
   Numbers probabilities(Index s) const {
     Numbers p(std::size_t(c.queries * c.keys));
     for (Index i = 0; i < c.queries; ++i) {
@@ -40,10 +51,11 @@ struct AttentionByLoops {
       double most = -1e300, sum = 0;
       for (Index j = 0; j < end; ++j)
         most = std::max(most, p[i * c.keys + j] = c.scale * dot(q, row(s, i, c.queries), k,
-                                                                row(s, j, c.keys), c.features));
+                                                                row(s, j, c.keys), c.features) +
+                                                  maskAt(mask, s, i, j));
       for (Index j = 0; j < end; ++j)
         sum += p[i * c.keys + j] = std::exp(p[i * c.keys + j] - most);
-      for (Index j = 0; j < end; ++j)
+      for (Index j = 0; j < end && sum > 0; ++j)
         p[i * c.keys + j] /= sum;
     }
     return p;
@@ -70,7 +82,8 @@ struct AttentionByLoops {
     }
     return y;
   }
-  Numbers tangent(const Numbers& dq, const Numbers& dk, const Numbers& dv) const {
+  Numbers tangent(const Numbers& dq, const Numbers& dk, const Numbers& dv,
+                  const Numbers& dMask) const {
     Numbers dy(std::size_t(c.matrices * c.queries * c.outputs));
     for (Index s = 0; s < c.matrices; ++s) {
       const Numbers p = probabilities(s);
@@ -80,7 +93,8 @@ struct AttentionByLoops {
         double mean = 0;
         for (Index j = 0; j < c.keys; ++j) {
           dx[j] = c.scale * (dot(dq, at, k, row(s, j, c.keys), c.features) +
-                             dot(q, at, dk, row(s, j, c.keys), c.features));
+                             dot(q, at, dk, row(s, j, c.keys), c.features)) +
+                  maskAt(dMask, s, i, j);
           mean += p[i * c.keys + j] * dx[j];
         }
         for (Index j = 0; j < c.keys; ++j) {
@@ -91,8 +105,9 @@ struct AttentionByLoops {
     }
     return dy;
   }
-  std::array<Numbers, 3> adjoint(const Numbers& dy) const {
-    std::array<Numbers, 3> d{Numbers(q.size()), Numbers(k.size()), Numbers(v.size())};
+  std::array<Numbers, 4> adjoint(const Numbers& dy) const {
+    std::array<Numbers, 4> d{Numbers(q.size()), Numbers(k.size()), Numbers(v.size()),
+                             Numbers(mask.size())};
     for (Index s = 0; s < c.matrices; ++s) {
       const Numbers p = probabilities(s);
       for (Index i = 0; i < c.queries; ++i) {
@@ -102,7 +117,9 @@ struct AttentionByLoops {
         for (Index j = 0; j < c.keys; ++j)
           mean += p[i * c.keys + j] * (dp[j] = dot(dy, at, v, row(s, j, c.keys), c.outputs));
         for (Index j = 0; j < c.keys; ++j) {
-          const double dx = c.scale * p[i * c.keys + j] * (dp[j] - mean);
+          const double slope = p[i * c.keys + j] * (dp[j] - mean), dx = c.scale * slope;
+          if (!mask.empty())
+            d[3][maskPlace(s, i, j)] += slope;
           add(dx, k, row(s, j, c.keys), d[0], at, c.features);
           add(dx, q, at, d[1], row(s, j, c.keys), c.features);
           add(p[i * c.keys + j], dy, at, d[2], row(s, j, c.keys), c.outputs);
@@ -124,6 +141,13 @@ std::vector<Shape> shapesOf(const AttentionCase& c, int leading) {
     shape.insert(shape.end(), {rows, columns});
     shapes.push_back(shape);
   }
+  if (!c.mask.empty()) {
+    Shape shape = matrices;
+    if (leading > 0)
+      shape.back() = c.mask[0];
+    shape.insert(shape.end(), c.mask.begin() + 1, c.mask.end());
+    shapes.push_back(shape);
+  }
   return shapes;
 }
 
@@ -132,12 +156,34 @@ Ref<Layer> newAttention(const AttentionCase& c, TenonDataType type) {
   layer->setDataType(type);
   layer->set("scale", c.scale);
   layer->set("causal", c.causal);
+  layer->set("mask", !c.mask.empty());
   return layer;
+}
+
+std::vector<const DTensor*> reads(const std::vector<Ref<DTensor>>& tensors) {
+  std::vector<const DTensor*> all;
+  for (const auto& one : tensors)
+    all.push_back(one.get());
+  return all;
+}
+std::vector<DTensor*> writes(const std::vector<Ref<DTensor>>& tensors) {
+  std::vector<DTensor*> all;
+  for (const auto& one : tensors)
+    all.push_back(one.get());
+  return all;
+}
+
+// Some keys of a mask are never seen.
+void hideSome(DTensor& mask) {
+  visitFloating(mask.dataType(), [&]<class T>(T) {
+    T* const at = mask.mutableData<T>();
+    for (Index i = 0; i < mask.localElements(); ++i)
+      at[i] = at[i] < T(-0.4) ? -std::numeric_limits<T>::infinity() : at[i];
+  });
 }
 
 void expectAttention(const AttentionCase& c, const Layouts& layouts, TenonDataType type,
                      double tolerance) {
-  using Reads = std::vector<const DTensor*>;
   const Ref<Layer> layer = newAttention(c, type);
   layer->setUp(layouts);
   const std::string what = layer->describe();
@@ -150,39 +196,68 @@ void expectAttention(const AttentionCase& c, const Layouts& layouts, TenonDataTy
     test::fillValid(*x.back(), stream++);
     test::fillValid(*t.back(), stream++);
   }
+  const bool hasMask = !c.mask.empty();
+  if (hasMask)
+    hideSome(*x[3]);
   const Layout output = layer->outputLayout();
   const auto y = tensor(output, type), ty = tensor(output, type), dy = tensor(output.dual(), type);
   test::fillValid(*dy, stream);
-  const AttentionByLoops loops{c, gathered(*x[0]), gathered(*x[1]), gathered(*x[2])};
+  const auto valuesOf = [&](const std::vector<Ref<DTensor>>& of) {
+    std::array<Numbers, 4> all;
+    for (std::size_t i = 0; i < of.size(); ++i)
+      all[i] = gathered(*of[i]);
+    return all;
+  };
+  const auto [q, k, v, mask] = valuesOf(x);
+  const AttentionByLoops loops{c, q, k, v, mask};
 
-  layer->apply(Reads{x[0].get(), x[1].get(), x[2].get()}, *y);
+  layer->apply(reads(x), *y);
   ASSERT_NO_FATAL_FAILURE(expectNear(gathered(*y), loops.apply(), tolerance, what));
-  layer->applyTangent(Reads{t[0].get(), t[1].get(), t[2].get()}, *ty);
-  const Numbers tq = gathered(*t[0]), tk = gathered(*t[1]), tv = gathered(*t[2]);
-  ASSERT_NO_FATAL_FAILURE(expectNear(gathered(*ty), loops.tangent(tq, tk, tv), tolerance, what));
-  layer->applyTangent(Reads{nullptr, t[1].get(), nullptr}, *ty);
+  layer->applyTangent(reads(t), *ty);
+  const auto [tq, tk, tv, tm] = valuesOf(t);
+  ASSERT_NO_FATAL_FAILURE(
+      expectNear(gathered(*ty), loops.tangent(tq, tk, tv, tm), tolerance, what));
+  std::vector<const DTensor*> one(x.size(), nullptr);
+  one[1] = t[1].get();
+  layer->applyTangent(one, *ty);
   ASSERT_NO_FATAL_FAILURE(expectNear(gathered(*ty),
-                                     loops.tangent(Numbers(tq.size()), tk, Numbers(tv.size())),
+                                     loops.tangent(Numbers(tq.size()), tk, Numbers(tv.size()), {}),
                                      tolerance, "of keys alone: " + what));
-  layer->applyAdjoint(*dy, std::vector<DTensor*>{d[0].get(), d[1].get(), d[2].get()});
+  layer->applyAdjoint(*dy, writes(d));
   const auto want = loops.adjoint(gathered(*dy));
-  for (int i = 0; i < 3; ++i)
+  for (std::size_t i = 0; i < d.size(); ++i)
     ASSERT_NO_FATAL_FAILURE(expectNear(gathered(*d[i]), want[i], tolerance,
                                        fmt::format("cotangent {} of {}", i, what)));
-  // Cotangents that some do not want, and again on the same arrays.
-  layer->apply(Reads{x[0].get(), x[1].get(), x[2].get()}, *y);
-  layer->applyAdjoint(*dy, std::vector<DTensor*>{nullptr, nullptr, d[2].get()});
-  ASSERT_NO_FATAL_FAILURE(expectNear(gathered(*d[2]), want[2], tolerance, what));
+  // Tangents and cotangents that some do not want, and again on the same arrays.
+  const std::size_t last = x.size() - 1;
+  layer->apply(reads(x), *y);
+  std::vector<DTensor*> some(x.size(), nullptr);
+  some[last] = d[last].get();
+  layer->applyAdjoint(*dy, some);
+  ASSERT_NO_FATAL_FAILURE(expectNear(gathered(*d[last]), want[last], tolerance, what));
+  if (!hasMask)
+    return;
+  one = {nullptr, nullptr, nullptr, t[3].get()};
+  layer->apply(reads(x), *y);
+  layer->applyTangent(one, *ty);
+  expectNear(gathered(*ty),
+             loops.tangent(Numbers(tq.size()), Numbers(tk.size()), Numbers(tv.size()), tm),
+             tolerance, "of the mask alone: " + what);
 }
 
+// One in three without a mask; the others have some extents of 1.
 AttentionCase drawCase(LayoutDraw& draw, int leading) {
-  return {leading ? draw.between(1, 3) : 1,
-          draw.between(1, 7),
-          draw.between(1, 7),
-          draw.between(1, 4),
-          draw.between(1, 4),
-          0.7,
-          draw.between(0, 1) == 1};
+  AttentionCase c{leading ? draw.between(1, 3) : 1,
+                  draw.between(1, 7),
+                  draw.between(1, 7),
+                  draw.between(1, 4),
+                  draw.between(1, 4),
+                  0.7,
+                  draw.between(0, 1) == 1};
+  if (draw.between(0, 2) > 0)
+    for (const Index extent : {c.matrices, c.queries, c.keys})
+      c.mask.push_back(draw.between(0, 2) > 0 ? extent : 1);
+  return c;
 }
 
 TEST(Attention, IsTheDefinitionWhateverLiesHow) {
@@ -196,6 +271,21 @@ TEST(Attention, IsTheDefinitionWhateverLiesHow) {
       ASSERT_NO_FATAL_FAILURE(expectAttention(c, layouts, TENON_FLOAT64, 1e-12));
       ASSERT_NO_FATAL_FAILURE(expectAttention(c, layouts, TENON_FLOAT32, 2e-5));
     }
+}
+
+// A mask of this shape where the queries lie.
+Layout maskOf(const Layout& queries, const Shape& shape) {
+  LayoutSpec spec = queries.spec();
+  spec.shape = shape;
+  spec.cuts[2] = {0, shape[2]};
+  for (int d = 0; d < 2; ++d)
+    if (shape[std::size_t(d)] == 1 && queries.shape()[std::size_t(d)] != 1) {
+      spec.cuts[d] = {0, 1};
+      spec.splitAxes[d].clear();
+      std::replace(spec.properties.begin(), spec.properties.end(), Property::shard(d),
+                   Property::broadcast());
+    }
+  return Layout(std::move(spec));
 }
 
 // The sequence split on one axis and on two, with parts of any length, some empty, and heads beside it; and
@@ -215,7 +305,11 @@ TEST(Attention, PartsOfKeysAndValuesTakeTurns) {
       if (headsAreSplit)
         properties[0] = Property::shard(0);
       LayoutSpec spec{.shape = shape, .grid = Grid::make(grid), .properties = properties};
-      // Values are cut as keys; queries otherwise.
+      // Values are cut as keys; queries otherwise, and the mask as they are.
+      if (layouts.size() == 3) {
+        layouts.push_back(maskOf(layouts[0], shape));
+        continue;
+      }
       if (layouts.size() < 2) {
         std::vector<Index> cuts = {0};
         const int parts = headsAreSplit ? grid[1] : ranks;
@@ -241,12 +335,13 @@ TEST(Attention, PartsOfKeysAndValuesTakeTurns) {
 
 // A long sequence is met in tiles of queries.
 TEST(Attention, LongSequencesAreMetInTiles) {
-  const AttentionCase c{2, 700, 900, 2, 1, 0.7, true};
-  const std::vector<Shape> shapes = shapesOf(c, 1);
-  Layouts layouts;
-  for (const Shape& shape : shapes)
-    layouts.push_back(onWorld(shape, "S1"));
-  expectAttention(c, layouts, TENON_FLOAT64, 1e-12);
+  for (const Shape& mask : {Shape{}, Shape{2, 1, 900}}) {
+    const AttentionCase c{2, 700, 900, 2, 1, 0.7, mask.empty(), mask};
+    Layouts layouts;
+    for (const Shape& shape : shapesOf(c, 1))
+      layouts.push_back(onWorld(shape, layouts.size() < 3 ? "S1" : "B"));
+    expectAttention(c, layouts, TENON_FLOAT64, 1e-12);
+  }
 }
 
 TEST(Attention, TangentAndAdjointArePaired) {
@@ -270,12 +365,11 @@ TEST(Attention, TangentAndAdjointArePaired) {
     const Layout output = layer->outputLayout();
     const auto y = tensor(output), ty = tensor(output), dy = tensor(output.dual());
     test::fillValid(*dy, stream);
-    using Reads = std::vector<const DTensor*>;
-    layer->apply(Reads{x[0].get(), x[1].get(), x[2].get()}, *y);
-    layer->applyTangent(Reads{t[0].get(), t[1].get(), t[2].get()}, *ty);
-    layer->applyAdjoint(*dy, std::vector<DTensor*>{d[0].get(), d[1].get(), d[2].get()});
+    layer->apply(reads(x), *y);
+    layer->applyTangent(reads(t), *ty);
+    layer->applyAdjoint(*dy, writes(d));
     double right = 0;
-    for (int k = 0; k < 3; ++k)
+    for (std::size_t k = 0; k < x.size(); ++k)
       right += pairing(*t[k], *d[k]);
     EXPECT_NEAR(pairing(*ty, *dy), right, 1e-13 * (1 + std::abs(right))) << layer->describe();
   }
@@ -318,7 +412,49 @@ TEST(Attention, MemoryDoesNotGrowWithTheSequence) {
   EXPECT_GE(gatheredByAll, gatheredByTwo + 2 * part * (ranks - 2));
 }
 
+// Result and cotangents are 0, whatever the other queries see.
+TEST(Attention, AQueryThatSeesNoKeyHasNoResult) {
+  const AttentionCase c{1, 3, 4, 2, 2, 0.7, false, {1, 3, 4}};
+  const Ref<Layer> layer = newAttention(c, TENON_FLOAT64);
+  Layouts layouts;
+  for (const Shape& shape : shapesOf(c, 0))
+    layouts.push_back(onWorld(shape, "S0"));
+  layer->setUp(layouts);
+  std::vector<Ref<DTensor>> x, d;
+  for (const Layout& layout : layouts) {
+    x.push_back(tensor(layout));
+    d.push_back(tensor(layout.dual()));
+    test::fillValid(*x.back(), 3 + x.size());
+  }
+  const int position = x[3]->position();
+  const Interval rows = position < 0 ? Interval{0, 0} : layouts[3].box(position)[0];
+  for (Index row = rows.begin; row < rows.end; ++row)
+    for (Index key = 0; key < c.keys && row == 1; ++key)
+      x[3]->mutableData<double>()[(row - rows.begin) * c.keys + key] =
+          -std::numeric_limits<double>::infinity();
+  const auto y = tensor(layer->outputLayout()), dy = tensor(layer->outputLayout().dual());
+  test::fillValid(*dy, 9);
+  layer->apply(reads(x), *y);
+  layer->applyAdjoint(*dy, writes(d));
+  const Numbers values = gathered(*y), dq = gathered(*d[0]), dMask = gathered(*d[3]);
+  for (Index f = 0; f < 2; ++f) {
+    EXPECT_EQ(values[std::size_t(2 + f)], 0);
+    EXPECT_EQ(dq[std::size_t(2 + f)], 0);
+    EXPECT_NE(values[std::size_t(f)], 0);
+  }
+  for (Index key = 0; key < c.keys; ++key)
+    EXPECT_EQ(dMask[std::size_t(c.keys + key)], 0);
+  for (const double number : gathered(*d[1]))
+    EXPECT_TRUE(std::isfinite(number));
+}
+
 TEST(Attention, RefusesOtherShapes) {
+  const auto masked = test::newLayer(world(), "attention");
+  masked->set("mask", true);
+  expectErrorOnAll(TENON_ERR_SHAPE, {"of shape [4,5]", "a mask of [4,3]"}, [&] {
+    masked->setUp(Layouts{onWorld({4, 3}, "B"), onWorld({5, 3}, "B"), onWorld({5, 3}, "B"),
+                          onWorld({4, 3}, "B")});
+  });
   const auto layer = test::newLayer(world(), "attention");
   expectErrorOnAll(TENON_ERR_SHAPE, {"queries [...,m,e]", "[4,3]", "[5,2]"}, [&] {
     layer->setUp(Layouts{onWorld({4, 3}, "B"), onWorld({5, 2}, "B"), onWorld({5, 3}, "B")});

@@ -30,6 +30,21 @@ struct Choice {
   std::optional<Layout> ghosts = {};
 };
 
+// What the form of several inputs begins with.
+struct FormInputs {
+  std::vector<Shape> shapes;
+  Layouts plain; // without halos
+  GridPtr grid;  // the chosen one, or the first input's
+
+  FormInputs(const Layouts& inputs, const Choice& choice) {
+    for (const Layout& input : inputs) {
+      shapes.push_back(input.shape());
+      plain.push_back(input.withoutHalos());
+    }
+    grid = choice.grid ? choice.grid : plain.front().gridPtr();
+  }
+};
+
 struct ParameterForm {
   std::string name;
   Layout use;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Attention: from queries q [..., m, e], keys k [..., n, e] and values v [..., n, f]
 //
-//   y = softmax(scale q k^T) v,   y [..., m, f]
+//   y = softmax(scale q k^T + mask) v,   y [..., m, f]
 //
 // matrix by matrix along equal leading dimensions (batch, heads), the softmax over the keys. With
-// `causal` query i sees the keys 0 to i.
+// `causal` query i sees the keys 0 to i. With `mask` a fourth input [..., m, n] is added, broadcast where it
+// has an extent of 1: 0 and -infinity say which keys a query sees, other numbers are a bias. A query that sees
+// none has the result 0.
 //
 // Labels on a grid axis: S0, S1, ... leading dimensions; s the sequence, of queries and of keys, which are
-// cut each as they lie; m the queries alone, with all keys on all ranks; B, R. Where axes have the label
+// cut each as they lie; m the queries alone, with all keys on all ranks; B, R. The mask has the rows of the
+// rank's queries and all columns, so that it does not travel. Where axes have the label
 // s no rank has all keys: parts of keys and values take turns on the ranks of these axes. In each turn every
 // rank sends the part that it has to the rank before it. The sums over keys are brought along
 // by their running maximum, and the adjoint goes round once more, with the cotangents of the parts.
@@ -17,7 +20,9 @@
 // moved on by one part. The kernel applies it; no map does.
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
+#include "declaration/types/broadcast.hpp"
 #include "sys/errors/error.hpp"
+#include "sys/text/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -31,7 +36,9 @@ namespace {
 constexpr OptionSpec kAttentionSettings[] = {
     {"scale", OptionSpec::Real, nullptr,
      "factor of the products of queries and keys; 1/sqrt(features) where it is not set"},
-    {"causal", OptionSpec::Flag, "false", "whether query i sees the keys 0 to i alone"}};
+    {"causal", OptionSpec::Flag, "false", "whether query i sees the keys 0 to i alone"},
+    {"mask", OptionSpec::Flag, "false",
+     "whether a fourth input is added to these products: 0 and -infinity, or a bias"}};
 
 // The dimensions from the last one on: rows of a matrix, and its columns.
 int rowDim(const Layout& layout) {
@@ -76,8 +83,10 @@ GridPtr movedOn(const Layout& keys) {
 class Attention final : public Declaration {
 public:
   Attention() : Declaration("attention", kAttentionSettings) {}
-  int inputCount() const override { return 3; }
-  std::string inputAdvice() const override { return "; they are queries, keys and values"; }
+  int inputCount() const override { return flag("mask") ? 4 : 3; }
+  std::string inputAdvice() const override {
+    return "; they are queries, keys and values, and a mask where the setting mask is true";
+  }
 
   Shape outputShape(const std::vector<Shape>& inputs) const override {
     const Shape &q = inputs[0], &k = inputs[1], &v = inputs[2];
@@ -92,6 +101,7 @@ public:
           fmt::format("{} needs queries [...,m,e], keys [...,n,e] and values [...,n,f], but "
                       "they have [{}], [{}] and [{}]",
                       title(), fmt::join(q, ","), fmt::join(k, ","), fmt::join(v, ",")));
+    checkMask(inputs);
     Shape shape = q;
     shape.back() = v.back();
     return shape;
@@ -100,8 +110,16 @@ public:
   SignatureTable rows(const std::vector<Shape>& inputs) const override {
     const Property B = Property::broadcast(), R = Property::root();
     const int row = static_cast<int>(inputs.front().size()) - 2;
-    const auto line = [](std::string label, Property q, Property kv) {
-      return SignatureRow(std::move(label), Properties{q, kv}, {}, q);
+    // Of the mask: as the scores, but on all ranks where it is broadcast.
+    const auto masked = [&](Property scores) {
+      return scores.isShard() && isBroadcast(inputs.back(), inputs.front(), scores.dim) ? B
+                                                                                        : scores;
+    };
+    const auto line = [&](std::string label, Property q, Property kv) {
+      Properties properties = {q, kv, kv};
+      if (inputs.size() > 3)
+        properties.push_back(masked(q));
+      return SignatureRow(std::move(label), std::move(properties), {}, q);
     };
     SignatureTable table;
     for (int d = 0; d < row; ++d)
@@ -115,14 +133,8 @@ public:
 
   // Keys are cut as they lie, and values as keys; leading dimensions as those of the queries.
   Form form(const Layouts& inputs, const Choice& choice) const override {
-    std::vector<Shape> shapes;
-    Layouts plain;
-    for (const Layout& input : inputs) {
-      shapes.push_back(input.shape());
-      plain.push_back(input.withoutHalos());
-    }
+    const auto [shapes, plain, grid] = FormInputs(inputs, choice);
     const Shape shape = outputShape(shapes);
-    const GridPtr grid = choice.grid ? choice.grid : plain[0].gridPtr();
     const Signature chosen = Signature::choose(rows(shapes), plain, grid, choice.letters, title());
     const int row = static_cast<int>(shape.size()) - 2;
     std::vector<CutSource> cuts;
@@ -137,10 +149,13 @@ public:
     cuts[row] = {&k, row};
     const Layout v = makeLayout(shapes[2], grid, chosen.input(2), cuts);
     cuts[row] = {&q, row};
-    return {.signature = chosen,
-            .inputs = inputs,
-            .uses = {q, k, v},
-            .output = makeLayout(shape, grid, chosen.output(), cuts)};
+    Form form{.signature = chosen,
+              .inputs = inputs,
+              .uses = {q, k, v},
+              .output = makeLayout(shape, grid, chosen.output(), cuts)};
+    if (shapes.size() > 3)
+      form.uses.push_back(makeLayout(shapes[3], grid, chosen.input(3), cuts));
+    return form;
   }
 
   // Every query of a rank meets all keys, in one turn or in several.
@@ -156,12 +171,12 @@ public:
 
   MapList maps(const Form& form, const Layouts&) const override {
     MapList list;
-    const char* const names[] = {"q", "k", "v"};
-    for (std::size_t i = 0; i < 3; ++i)
+    const char* const names[] = {"q", "k", "v", "mask"};
+    for (std::size_t i = 0; i < form.inputs.size(); ++i)
       list.input(names[i], form.inputs[i]);
     list.output("y", form.output);
     std::vector<ValueId> uses;
-    for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t i = 0; i < form.inputs.size(); ++i)
       uses.push_back(
           addUse(list, list.inputs()[i], std::string(names[i]) + "Use", form.uses[i], false));
     KernelEntry entry = kernel(form);
@@ -186,9 +201,13 @@ public:
   bool movesInKernels() const override { return true; }
 
   std::string summary() const override {
-    const std::string scale = isSet("scale") ? fmt::format("scale {}", real("scale")) : "";
-    return scale + (!scale.empty() && flag("causal") ? ", " : "") +
-           (flag("causal") ? "causal" : "");
+    std::vector<std::string> words;
+    if (isSet("scale"))
+      words.push_back(fmt::format("scale {}", real("scale")));
+    for (const char* name : {"causal", "mask"})
+      if (flag(name))
+        words.push_back(name);
+    return joined(words, ", ");
   }
 
   Example example(ExampleDraw& draw) const override {
@@ -200,6 +219,14 @@ public:
     Example example{{{"causal", draw.chance(50)}}, {q, k, v}};
     if (draw.chance(50))
       example.settings.emplace_back("scale", 0.5);
+    if (draw.chance(50)) {
+      example.settings.emplace_back("mask", true);
+      Shape mask = q;
+      mask.back() = k[k.size() - 2];
+      for (Index& extent : mask)
+        extent = draw.chance(30) ? 1 : extent;
+      example.inputs.push_back(mask);
+    }
     return example;
   }
 
@@ -215,6 +242,23 @@ protected:
             .keepsInputs = true,
             .keepsOutput = true,
             .workspace = {elementBytes(), Layout(std::move(spec))}};
+  }
+
+private:
+  void checkMask(const std::vector<Shape>& inputs) const {
+    if (inputs.size() < 4)
+      return;
+    Shape scores = inputs[0];
+    scores.back() = inputs[1][inputs[1].size() - 2];
+    const Shape& mask = inputs[3];
+    bool fits = mask.size() == scores.size();
+    for (std::size_t d = 0; fits && d < mask.size(); ++d)
+      fits = mask[d] == scores[d] || mask[d] == 1;
+    if (!fits)
+      throw Error(TENON_ERR_SHAPE,
+                  fmt::format("{} has products of queries and keys of shape [{}], but a mask of "
+                              "[{}]; pass one of as many dimensions, each of the same extent or 1",
+                              title(), fmt::join(scores, ","), fmt::join(mask, ",")));
   }
 };
 

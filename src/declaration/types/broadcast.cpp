@@ -52,26 +52,20 @@ SignatureTable broadcastTable(const std::vector<Shape>& inputs, const Shape& out
 
 Form broadcastForm(const Layouts& inputs, const Choice& choice, const SignatureTable& table,
                    const Shape& output, const std::string& who) {
-  std::vector<Shape> shapes;
-  Layouts plain;
-  for (const Layout& input : inputs) {
-    shapes.push_back(input.shape());
-    plain.push_back(input.withoutHalos());
-  }
-  const GridPtr grid = choice.grid ? choice.grid : plain.front().gridPtr();
-  const Signature chosen = Signature::choose(table, plain, grid, choice.letters, who);
+  const FormInputs from(inputs, choice);
+  const Signature chosen = Signature::choose(table, from.plain, from.grid, choice.letters, who);
   const auto lying = [&](const Shape& shape, const TensorSignature& asked, const Layout& like) {
     std::vector<CutSource> same;
     for (int d = 0; d < like.rank(); ++d)
       same.push_back({&like, d});
-    return makeLayout(shape, grid, asked, same);
+    return makeLayout(shape, from.grid, asked, same);
   };
   Form form{.signature = chosen,
             .inputs = inputs,
             .uses = {},
-            .output = lying(output, chosen.output(), plain[widestInput(shapes, output)])};
-  for (std::size_t i = 0; i < shapes.size(); ++i)
-    form.uses.push_back(lying(shapes[i], chosen.input(static_cast<int>(i)), form.output));
+            .output = lying(output, chosen.output(), from.plain[widestInput(from.shapes, output)])};
+  for (std::size_t i = 0; i < from.shapes.size(); ++i)
+    form.uses.push_back(lying(from.shapes[i], chosen.input(static_cast<int>(i)), form.output));
   return form;
 }
 

@@ -61,14 +61,8 @@ public:
   // The cuts are those of the input that is split, and the first input's where both are split: then
   // only the second moves.
   Form form(const Layouts& inputs, const Choice& choice) const override {
-    std::vector<Shape> shapes;
-    Layouts plain;
-    for (const Layout& input : inputs) {
-      shapes.push_back(input.shape());
-      plain.push_back(input.withoutHalos());
-    }
+    const auto [shapes, plain, grid] = FormInputs(inputs, choice);
     const Shape shape = outputShape(shapes);
-    const GridPtr grid = choice.grid ? choice.grid : plain[0].gridPtr();
     const Signature chosen = Signature::choose(rows(shapes), plain, grid, choice.letters, title());
     const int row = static_cast<int>(shape.size()) - 2, column = row + 1;
     const Layout a = makeLayout(shapes[0], grid, chosen.input(0), cutsOf(plain[0]));

@@ -14,6 +14,7 @@ using namespace functors;
   TENON_ELEMENTS(AlongAxis<ShiftedExponential<T>>)                                                 \
   TENON_ELEMENTS(AlongAxis<Spread<T>>)                                                             \
   TENON_ELEMENTS(AlongAxis<Quotient<T>>)                                                           \
+  TENON_ELEMENTS(AlongAxis<QuotientOrZero<T>>)                                                     \
   TENON_ELEMENTS(AlongAxis<QuotientTangent<T>>)                                                    \
   TENON_ELEMENTS(AlongAxis<Scaled<T>>)                                                             \
   TENON_ELEMENTS(AlongAxis<LessScaled<T>>)                                                         \

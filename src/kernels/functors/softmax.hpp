@@ -111,12 +111,22 @@ struct RaisedMaximum {
     s[i] *= c[i];
   }
 };
-// m + log s
+// m + log s, and m where nothing was summed: exp(x - r) is 0 for all x, which are -infinity there.
 template <class T>
 struct LogSum {
   const T *m, *s;
   T* r;
-  TENON_DEVICE void operator()(Index i) const { r[i] = m[i] + std::log(s[i]); }
+  TENON_DEVICE void operator()(Index i) const {
+    r[i] = s[i] == T(0) ? m[i] : m[i] + std::log(s[i]);
+  }
+};
+// e / s, and 0 where nothing was summed.
+template <class T>
+struct QuotientOrZero {
+  const T *e, *s;
+  T* y;
+  TENON_DEVICE T read(Index at, Index of) const { return s[of] == T(0) ? T(0) : e[at] / s[of]; }
+  TENON_DEVICE void write(Index at, T value) const { y[at] = value; }
 };
 
 // The derivative of the cross-entropy by row of logits; labels count over all classes, of which firstClass is

@@ -173,6 +173,12 @@ void raiseMaxima(KernelContext& context, Index rows, T* m, T* s, T* c) {
 }
 
 template <class T>
+void axisQuotientsOrZero(KernelContext& context, const AxisShape& shape, const T* e, const T* s,
+                         T* y) {
+  forEachElement(context, shape, 1, functors::QuotientOrZero<T>{e, s, y});
+}
+
+template <class T>
 void logSums(KernelContext& context, Index rows, const T* m, const T* s, T* r) {
   eachElement(context, rows, kExponentialCost, functors::LogSum<T>{m, s, r});
 }
@@ -193,6 +199,7 @@ void logSums(KernelContext& context, Index rows, const T* m, const T* s, T* r) {
   template void axisSoftmaxSlope<T>(KernelContext&, const AxisShape&, const T*, const T*, T*);     \
   template void maskCausal<T>(KernelContext&, const AxisShape&, const CausalRows&, T*);            \
   template void raiseMaxima<T>(KernelContext&, Index, T*, T*, T*);                                 \
+  template void axisQuotientsOrZero<T>(KernelContext&, const AxisShape&, const T*, const T*, T*);  \
   template void logSums<T>(KernelContext&, Index, const T*, const T*, T*);
 TENON_INSTANTIATE(float)
 TENON_INSTANTIATE(double)

@@ -60,7 +60,11 @@ void maskCausal(KernelContext& context, const AxisShape& shape, const CausalRows
 // exp(x - m) to them, and leaves in c the factor by which it did.
 template <class T>
 void raiseMaxima(KernelContext& context, Index rows, T* m, T* s, T* c);
-// r = m + log s
+// y = e / s, where s is 0 for rows that see nothing: 0.
+template <class T>
+void axisQuotientsOrZero(KernelContext& context, const AxisShape& shape, const T* e, const T* s,
+                         T* y);
+// r = m + log s, and m where s is 0.
 template <class T>
 void logSums(KernelContext& context, Index rows, const T* m, const T* s, T* r);
 

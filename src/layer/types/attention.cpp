@@ -9,10 +9,13 @@
 //   tangent   dx = scale (dq k^T + q dk^T),   dy = sum of p dx v + p dv  -  y (sum of p dx)
 //   adjoint   dx = p (dy v^T - dy.y),   dq += scale dx k,   dk += scale dx^T q,   dv += p^T dy
 //
-// where dk and dv travel with the part that they belong to, and are home after the last turn.
+// where dk and dv travel with the part that they belong to, and are home after the last turn. A mask is added
+// to the scores x, its columns of the part; dx is its cotangent, summed over what it is broadcast over. Where a
+// mask leaves a query no key, s and the result are 0, and r is finite: p is 0 again.
 #include "dtensor/arithmetic.hpp"
 #include "kernels/elementwise/pointwise.hpp"
 #include "kernels/elementwise/reduce.hpp"
+#include "kernels/movement/block_copy.hpp"
 #include "kernels/products/gemm.hpp"
 #include "kernels/rows/softmax.hpp"
 #include "layer/core/layer_types.hpp"
@@ -32,6 +35,48 @@ namespace {
 // Queries whose scores are computed together: several whole matrices, or rows of one.
 struct QueryTile {
   Index matrix, count, row, rows;
+};
+
+// The rows of a mask for this rank's queries, for the scores [queries, keys] of each matrix: where they begin,
+// and the distances of rows and of columns, which are 0 where the mask is broadcast.
+class MaskRows {
+public:
+  MaskRows() = default;
+  MaskRows(const Box& scores, const Box& mask) {
+    const int rank = static_cast<int>(mask.size());
+    std::vector<Index> strides(mask.size(), 0);
+    Index step = 1;
+    for (int d = rank; d-- > 0; step *= mask[d].size())
+      strides[d] = mask[d].size() == scores[d].size() ? step : 0;
+    row_ = strides[rank - 2];
+    column_ = strides[rank - 1];
+    firsts_ = {0};
+    for (int d = 0; d < rank - 2; ++d) {
+      std::vector<Index> next;
+      for (const Index first : firsts_)
+        for (Index i = 0; i < scores[d].size(); ++i)
+          next.push_back(first + i * strides[d]);
+      firsts_ = std::move(next);
+    }
+  }
+
+  // body(matrix, count, place, strides) for runs of matrices of a tile, whose masks are evenly spaced: the first
+  // of them in the tile, and the place of its first element; strides of matrices, rows and columns.
+  template <class Body>
+  void forEachRun(const QueryTile& tile, Index firstKey, const Body& body) const {
+    const Index* const firsts = firsts_.data() + tile.matrix;
+    for (Index m = 0, end = 0; m < tile.count; m = end) {
+      const Index step = m + 1 < tile.count ? firsts[m + 1] - firsts[m] : 0;
+      for (end = m + 1; end < tile.count && firsts[end] - firsts[end - 1] == step;)
+        ++end;
+      const Index strides[] = {step, row_, column_};
+      body(m, end - m, firsts[m] + tile.row * row_ + firstKey * column_, strides);
+    }
+  }
+
+private:
+  std::vector<Index> firsts_;
+  Index row_ = 0, column_ = 0;
 };
 
 class LocalAttention final : public LocalKernel {
@@ -56,6 +101,11 @@ public:
     else
       matrices_ = sizes.matrices = 0; // nothing to compute, but turns to take
     longest_ = sizes.longest();
+    if (at.form.uses.size() > 3) {
+      Box scores = queries;
+      scores.back() = {0, sizes.keys.back()};
+      mask_ = MaskRows(scores, at.form.uses[3].box(position));
+    }
     const double keys = double(sizes.keys.back());
     std::vector<LinearOpRef> operators;
     if (!at.operators.empty())
@@ -73,10 +123,11 @@ public:
       fill(allRows(), std::numeric_limits<T>::lowest(), m);
       fill(allRows(), T(0), s);
       fill(allRows() * outputs_, T(0), out);
+      const T* const mask = maskOf<T>(x);
       turns_->forward<T>(x[1], x[2], [&](const KeyPart<const T>& part, Index first, Index n) {
         forEachTile(first, n, [&](const QueryTile& tile) {
           const Index r = rowsOf(tile), at = rowOf(tile);
-          T* const p = scores(tile, x[0]->data<T>(), part, first, n);
+          T* const p = scores(tile, x[0]->data<T>(), mask, part, first, n);
           const AxisShape shape{r, n, 1}, results{r, outputs_, 1};
           axisMaxima(*context_, shape, p, c + at);
           raiseMaxima(*context_, r, m + at, s + at, c + at);
@@ -89,15 +140,15 @@ public:
       });
       if (workspace && allRows() > 0)
         logSums<T>(*context_, allRows(), m, s, workspace->data<T>());
-      axisQuotients<T>(*context_, {allRows(), outputs_, 1}, out, s, out);
+      axisQuotientsOrZero<T>(*context_, {allRows(), outputs_, 1}, out, s, out);
     });
     logFlops(flops_ * double(features_ + outputs_));
   }
 
   void tangentMany(const KernelPoint& at, Inputs dx, ParameterUses&, DTensor& dy) override {
     visitFloating(dy.dataType(), [&]<class T>(T) {
-      const T* const q = at.inputs[0]->data<T>();
-      const T* const dq = dx[0] ? dx[0]->data<T>() : nullptr;
+      const T *const q = at.inputs[0]->data<T>(), *const mask = maskOf<T>(at.inputs);
+      const T *const dq = dx[0] ? dx[0]->data<T>() : nullptr, *const dMask = maskOf<T>(dx);
       const T* const logs = std::as_const(*at.workspace).data<T>();
       T *const out = dy.mutableData<T>(), *const s = room<T>(0), *const c = room<T>(1);
       fill(allRows(), T(0), s);
@@ -108,16 +159,19 @@ public:
             forEachTile(first, n, [&](const QueryTile& tile) {
               const Index r = rowsOf(tile), row = rowOf(tile);
               const AxisShape shape{r, n, 1};
-              T* const p = probabilities(tile, q, part, first, n, logs);
+              T* const p = probabilities(tile, q, mask, part, first, n, logs);
               if (dPart.v.first)
                 timesValues<T>(tile, n, p, dPart.v, out);
-              if (!dq && !dPart.k.first)
+              if (!dq && !dPart.k.first && !dMask)
                 return;
               T* const d = slopes<T>();
               if (dq)
                 products<T>(tile, n, features_, scale_, dq, part.k, 0, d);
               if (dPart.k.first)
                 products<T>(tile, n, features_, scale_, q, dPart.k, dq ? 1 : 0, d);
+              if (!dq && !dPart.k.first)
+                fill(r * n, T(0), d);
+              addMask<T>(tile, first, n, dMask, d);
               product<T>(*context_, r * n, p, d, false, d);
               axisSums<T>(*context_, shape, d, c + row);
               axpby<T>(*context_, r, 1, c + row, 1, s + row);
@@ -132,23 +186,27 @@ public:
   void adjointMany(const KernelPoint& at, const DTensor& dy, ParameterUses&,
                    InputCotangents dx) override {
     visitFloating(dy.dataType(), [&]<class T>(T) {
-      const T *const q = at.inputs[0]->data<T>(), *const out = dy.data<T>();
+      const T *const q = at.inputs[0]->data<T>(), *const mask = maskOf<T>(at.inputs),
+                     *const out = dy.data<T>();
       T* const dq = dx[0] ? dx[0]->mutableData<T>() : nullptr;
+      T* const dMask = dx.size() > 3 && dx[3] ? dx[3]->mutableData<T>() : nullptr;
       const T* const logs = std::as_const(*at.workspace).data<T>();
       T* const s = room<T>(0);
       axisDots<T>(*context_, {allRows(), outputs_, 1}, out, at.y->data<T>(), s);
       if (dq)
         fill(allRows() * features_, T(0), dq);
+      if (dMask)
+        fill(dx[3]->localElements(), T(0), dMask);
       turns_->back<T>(
           at.inputs[1], at.inputs[2], dx[1], dx[2],
           [&](const KeyPart<const T>& part, const auto& cotangents, Index first, Index n) {
             forEachTile(first, n, [&](const QueryTile& tile) {
               const Index r = rowsOf(tile);
-              T* const p = probabilities(tile, q, part, first, n, logs);
+              T* const p = probabilities(tile, q, mask, part, first, n, logs);
               const KeyPart<T> sums = cotangents();
               if (sums.v.first)
                 addTransposed<T>(tile, n, outputs_, 1, p, out, sums.v);
-              if (!dq && !sums.k.first)
+              if (!dq && !sums.k.first && !dMask)
                 return;
               T* const d = slopes<T>();
               products<T>(tile, n, outputs_, 1, out, part.v, 0, d);
@@ -157,6 +215,8 @@ public:
                 timesKeys<T>(tile, n, p, part.k, dq);
               if (sums.k.first)
                 addTransposed<T>(tile, n, features_, scale_, p, q, sums.k);
+              if (dMask)
+                addToMask<T>(tile, first, n, p, dMask);
             });
           });
     });
@@ -260,18 +320,48 @@ private:
                  T(1), sum.of(tile.matrix), sum.row);
   }
 
+  // The mask among the inputs or among their tangents, or null.
   template <class T>
-  T* scores(const QueryTile& tile, const T* q, const KeyPart<const T>& part, Index first, Index n) {
+  static const T* maskOf(Inputs x) {
+    return x.size() > 3 && x[3] ? x[3]->template data<T>() : nullptr;
+  }
+  // x += mask, the columns of the n keys from `first` on.
+  template <class T>
+  void addMask(const QueryTile& tile, Index first, Index n, const T* mask, T* x) {
+    if (!mask)
+      return;
+    const Index matrix = tile.rows * n, ofScores[] = {matrix, n, 1};
+    mask_.forEachRun(tile, first, [&](Index m, Index count, Index from, const Index* strides) {
+      const Index extent[] = {count, tile.rows, n};
+      blockCombine<T>(*context_, Combine::Add, 3, extent, mask + from, strides, x + m * matrix,
+                      ofScores);
+    });
+  }
+  // The adjoint.
+  template <class T>
+  void addToMask(const QueryTile& tile, Index first, Index n, const T* x, T* mask) {
+    const Index matrix = tile.rows * n, ofScores[] = {matrix, n, 1};
+    mask_.forEachRun(tile, first, [&](Index m, Index count, Index to, const Index* strides) {
+      const Index extent[] = {count, tile.rows, n};
+      blockMultiplyAdd<T>(*context_, 3, extent, T(1), nullptr, nullptr, x + m * matrix, ofScores,
+                          mask + to, strides);
+    });
+  }
+
+  template <class T>
+  T* scores(const QueryTile& tile, const T* q, const T* mask, const KeyPart<const T>& part,
+            Index first, Index n) {
     T* const x = context_->scratch<T>(scores_);
     products<T>(tile, n, features_, scale_, q, part.k, 0, x);
+    addMask<T>(tile, first, n, mask, x);
     if (causal_ && first + n - 1 > firstQuery_ + tile.row)
       maskCausal<T>(*context_, {rowsOf(tile), n, 1}, {tile.rows, firstQuery_ + tile.row, first}, x);
     return x;
   }
   template <class T>
-  T* probabilities(const QueryTile& tile, const T* q, const KeyPart<const T>& part, Index first,
-                   Index n, const T* logs) {
-    T* const p = scores(tile, q, part, first, n);
+  T* probabilities(const QueryTile& tile, const T* q, const T* mask, const KeyPart<const T>& part,
+                   Index first, Index n, const T* logs) {
+    T* const p = scores(tile, q, mask, part, first, n);
     axisExponentials<T>(*context_, {rowsOf(tile), n, 1}, p, logs + rowOf(tile), p);
     return p;
   }
@@ -279,6 +369,7 @@ private:
   KernelContextPtr context_;
   Backend backend_;
   bool causal_;
+  MaskRows mask_;
   double scale_ = 1, flops_ = 0;
   Index matrices_ = 1, rows_ = 0, features_ = 0, outputs_ = 0, firstQuery_ = 0;
   Index longest_ = 0, tileRows_ = 1, tileMatrices_ = 1;
