@@ -168,7 +168,9 @@ static TenonErrorCode CheckExtents(const Placing* p) {
   return TENON_SUCCESS;
 }
 
-static TenonErrorCode FindStrides(Placing* p) {
+/* Those of `array`: the whole with the ghost cells if the caller names it, since a section of one
+ * element need not know how far its ghost cells are. */
+static TenonErrorCode FindStrides(const CFI_cdesc_t* array, Placing* p) {
   const CFI_index_t bytes = (CFI_index_t)p->interior->elem_len;
   int f;
 
@@ -176,15 +178,14 @@ static TenonErrorCode FindStrides(Placing* p) {
     const int d = p->of[f], c = p->dims - 1 - f;
 
     p->stride[c] = 1;
-    p->before[c] = p->after[c] = 0;
-    if (d == p->interior->rank || p->extent[f] == 1)
+    if (d == p->interior->rank || array->dim[d].extent == 1)
       continue;
-    if (p->interior->dim[d].sm % bytes != 0)
+    if (array->dim[d].sm % bytes != 0)
       return Refuse(TENON_ERR_SUPPORT, p,
                     "dimension %d: %ld bytes from one element to the next are no multiple of the "
                     "element's %ld",
-                    f + 1, (long)p->interior->dim[d].sm, (long)bytes);
-    p->stride[c] = p->interior->dim[d].sm / bytes;
+                    f + 1, (long)array->dim[d].sm, (long)bytes);
+    p->stride[c] = array->dim[d].sm / bytes;
   }
   return TENON_SUCCESS;
 }
@@ -321,9 +322,9 @@ static TenonErrorCode Place(TenonDTensor x, const CFI_cdesc_t* whole, const CFI_
     return place(x, NULL, p);
   TenonCall(ReadOrder(order, p));
   TenonCall(CheckExtents(p));
-  TenonCall(FindStrides(p));
   if (whole)
     TenonCall(ReadGhosts(whole, p));
+  TenonCall(FindStrides(whole ? whole : p->interior, p));
   TenonCall(CheckHalo(p));
   return place(x, p->interior->base_addr, p);
 }

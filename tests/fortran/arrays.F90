@@ -101,6 +101,46 @@ contains
     checked = checked + 1
   end subroutine expect
 
+  ! Blocks of one element in some dimensions, whose ghost cells lie as far apart as in any other array.
+  subroutine thin
+    type(tenon_layout) :: layout
+    type(tenon_dtensor) :: x
+    VALUE, target :: u(0:3, -1:2, 0:4)
+    VALUE, pointer :: ghosts(:, :, :)
+    integer :: extents(3), of(3), block, i
+    u = reshape([(i, i=1, size(u))], shape(u))
+    of = shape(u)
+    do block = 0, 7
+      extents = [(merge(of(i) - 2, 1, btest(block, i - 1)), i=1, 3)]
+      call tenon_layout_create_from_boxes(MPI_COMM_WORLD, [1, 1, 1], extents, layout)
+      call set_halos(layout)
+      call tenon_dtensor_create(layout, VALUE_TYPE, x)
+      call tenon_place(x, u(1:extents(1), 0:extents(2) - 1, 1:extents(3)), &
+                       array=u(0:extents(1) + 1, -1:extents(2), 0:extents(3) + 1))
+      call tenon_get_array(x, ghosts)
+      if (any(abs(ghosts - u(0:extents(1) + 1, -1:extents(2), 0:extents(3) + 1)) > 0)) then
+        print *, 'a block of', extents, ' elements has other ghost cells'
+        error stop
+      end if
+      call tenon_restore_array(x, ghosts)
+      call tenon_destroy(x)
+      call tenon_destroy(layout)
+    end do
+  end subroutine thin
+
+  subroutine set_halos(layout)
+    type(tenon_layout), intent(inout) :: layout
+    type(tenon_layout) :: halos
+    integer :: d
+    call tenon_layout_create_like(layout, halos)
+    do d = 1, 3
+      call tenon_layout_set_halo(halos, d, 1, 1, TENON_BOUNDARY_VALUES, TENON_BOUNDARY_VALUES)
+    end do
+    call tenon_layout_set_up(halos)
+    call tenon_destroy(layout)
+    layout = halos
+  end subroutine set_halos
+
   ! The imaginary part lies one element behind the number.
   subroutine expect_pair(x, form, number, strides)
     type(tenon_dtensor), intent(in) :: x
@@ -126,6 +166,7 @@ program arrays
   call forms5
   call forms6
   call forms7
+  call thin
   call tenon_finalize()
   call MPI_Finalize()
   if (checked < 7*10) error stop 'not all forms were checked'
