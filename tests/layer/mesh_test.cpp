@@ -716,8 +716,6 @@ TEST(MeshNetworks, GiveByBlocksOfEdgesWhatTheirKernelsGive) {
       {[] { return processor(world(), "mean", 3, 2, 2); }, {}},
       {[] { return processor(world(), "sum", 3, 2, 2); }, {.weighted = true, .keyed = false}},
       {[] { return processor(world(), "sum", 3, 2, 2); }, {.anywhere = true}},
-      {[] { return carrying(world(), "sum", true); }, {}},
-      {[] { return carrying(world(), "mean", true); }, {.keyed = false}},
       {[] { return carrying(world(), "sum", true); }, {.anywhere = true}},
       {[] { return carrying(world(), "max", false); }, {}},
       {[] { return attending(world()); }, {}},
