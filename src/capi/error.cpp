@@ -2,6 +2,7 @@
 // Error codes, the record of the last error, and the handlers. The calls that read or extend that record do not pass
 // through guard(), since an error of their own would overwrite what they are asked to show.
 #include "comm/session/session.hpp"
+#include "sys/errors/dimension_note.hpp"
 #include "sys/errors/guard.hpp"
 
 #include <tenon/ext/error.h>
@@ -70,6 +71,10 @@ TenonErrorCode TenonRaiseError(TenonErrorCode code, const char* message, const c
     return tenon::raiseAt(tenon::Error::outOfMemory(), function, file, line,
                           tenon::Severity::Returned);
   }
+}
+
+TenonErrorCode TenonSetDimensionNote(const char* note) noexcept {
+  return tenon::guard(__func__, [&] { tenon::setDimensionNote(note ? note : ""); });
 }
 
 TenonErrorCode TenonAddFrame(TenonErrorCode code, const char* function, const char* file,

@@ -15,6 +15,8 @@ NODES = {('TenonLayerGraphAddNode', 'inputs')}
 # Settings by name: lists with an entry for each dimension too, or the dimensions themselves.
 SETTINGS = {(f'TenonObject{verb}{kind}', argument) for verb in ('Set', 'Get')
             for kind, argument in (('Integers', 'values'), ('Text', 'text'))}
+# Lists in which an index below 1 is an error of the call, which says it by the number that C has.
+EXPLAINED = {('TenonLayoutCreateFromBoxes', 'low')}
 INDEX = re.compile(r'first (local )?index|local index')
 # Functions of Fortran that the subroutines use, and so no dummies beside lists and texts.
 USED = {'int', 'len', 'present', 'product', 'size', 'trim'}
@@ -288,6 +290,9 @@ class List(Kind):
             parts.ask('    ' + self.count)
         if self.length or self.count:
             self.check(parts, public, self.length or 'c_extent')
+        if (self.function.name, self.c_name) in EXPLAINED:
+            parts.last += wrap('    call explain_counted(', [
+                'tenon_code', f"'{public}'", f"'{self.name}'", f'int({self.name}, c_int64_t)'], ')')
         if self.argument.direction == 'out':
             self.prepare_result(parts)
         elif self.is_optional:

@@ -7,7 +7,7 @@ module tenon_convert
   use tenon_c
   implicit none
   private
-  public :: reverse, turned_setting, turned_text, give, check_length, check_counted, finish, fail
+  public :: reverse, turned_setting, turned_text, give, check_length, check_counted, explain_counted, finish, fail
   public :: c_bool_of, c_dimension, c_nodes
   public :: text_at, give_text, terminated, addresses
   public :: layout_dimensions, tensor_dimensions, spatial_dimensions, &
@@ -166,6 +166,21 @@ contains
     write (text, '(a, i0, a)') ' is ', value, '; it is counted from 1 in Fortran, and must be >= 1'
     code = fail(TENON_ERR_ARG, call, name//trim(text))
   end subroutine check_counted
+
+  ! After an error of the call, which all ranks know: an index below 1 in a list may be the reason.
+  subroutine explain_counted(code, call, name, list)
+    integer(c_int), intent(in) :: code
+    character(len=*), intent(in) :: call, name
+    integer(c_int64_t), intent(in) :: list(:)
+    character(len=80) :: text
+    integer(c_int) :: answer
+    integer :: i
+    if (code == TENON_SUCCESS) return
+    i = findloc(list < 1, .true., dim=1)
+    if (i == 0) return
+    write (text, '(a, i0, a, i0, a)') '(', i, ') is ', list(i), '; indices are counted from 1 in Fortran'
+    answer = fail(code, call, name//trim(text))
+  end subroutine explain_counted
 
   ! Without ierr an error ends the program, as TenonCallAbort() does; the handler has printed it. The caller's
   ! file and line are not known here, so no frame is added.

@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: BSD-2-Clause
 ! The beginning of a program. The library gets the command line from here, since in Fortran nobody hands it
-! over: without it an option on the command line would be ignored.
+! over: without it an option on the command line would be ignored. Messages about dimensions say from here on that they are
+! in the order of C.
 module tenon_start
   use iso_c_binding
   use mpi_f08, only: MPI_Comm
@@ -56,6 +57,8 @@ contains
     integer(c_int), intent(out) :: argc
     type(c_ptr), intent(out) :: first
     integer :: i, length, longest
+    integer(c_int) :: code
+    code = TenonSetDimensionNote('(dimensions and indices in this text are those of C: counted from 0, x is the last)'//c_null_char)
     argc = command_argument_count() + 1
     if (.not. allocated(words)) then
       longest = 0

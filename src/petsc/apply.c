@@ -172,6 +172,7 @@ static PetscErrorCode Run(TenonLayer layer, DM fromGrid, Vec from, DM toGrid, Ve
 
 PetscErrorCode TenonPetscLayerApply(TenonLayer layer, DM columns, Vec x, DM rows, Vec y) {
   PetscFunctionBegin;
+  NEED_ADDRESS(layer);
   NEED_OBJECT(columns, DM_CLASSID);
   NEED_OBJECT(y, VEC_CLASSID);
   PetscCall(Run(layer, columns, x, rows, y, PETSC_FALSE));
@@ -180,6 +181,7 @@ PetscErrorCode TenonPetscLayerApply(TenonLayer layer, DM columns, Vec x, DM rows
 
 PetscErrorCode TenonPetscLayerApplyAdjoint(TenonLayer layer, DM rows, Vec dy, DM columns, Vec dx) {
   PetscFunctionBegin;
+  NEED_ADDRESS(layer);
   NEED_OBJECT(columns, DM_CLASSID);
   PetscCall(Run(layer, rows, dy, columns, dx, PETSC_TRUE));
   PetscFunctionReturn(0);

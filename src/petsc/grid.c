@@ -65,6 +65,20 @@ static PetscErrorCode ReadGrid(DM dm, Grid* grid) {
   PetscFunctionReturn(0);
 }
 
+/* A DMDA before DMSetUp() has a size and no points. Of one that is set up, a rank can have none. */
+static PetscErrorCode CheckSetUp(const Grid* grid) {
+  TenonInt most = 0, all;
+  int d;
+
+  PetscFunctionBegin;
+  for (d = kSpace; d < grid->ndim; ++d)
+    most = PetscMax(most, grid->high[d] - grid->low[d]);
+  PetscCallMPI(MPI_Allreduce(&most, &all, 1, MPI_INT64_T, MPI_MAX, grid->comm));
+  PetscCheck(all > 0, grid->comm, PETSC_ERR_ARG_WRONGSTATE,
+             "the DMDA is not set up; call DMSetUp() first");
+  PetscFunctionReturn(0);
+}
+
 PetscErrorCode TenonPetscLayoutFromDM(DM dm, TenonLayout* layout) {
   PetscFunctionBegin;
   PetscCall(TenonPetscBatchLayoutFromDM(dm, 1, layout));
@@ -77,7 +91,9 @@ PetscErrorCode TenonPetscBatchLayoutFromDM(DM dm, PetscInt states, TenonLayout* 
   PetscFunctionBegin;
   NEED_OBJECT(dm, DM_CLASSID);
   NEED_ADDRESS(layout);
+  PetscCall(CheckInitialized());
   PetscCall(ReadGrid(dm, &grid));
+  PetscCall(CheckSetUp(&grid));
   PetscCheck(states >= 1, grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
              "the number of states is %lld; it must be at least 1", (long long)states);
   SetGridDimension(&grid, kBatch, states, 0, states);

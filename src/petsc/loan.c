@@ -75,6 +75,7 @@ static PetscErrorCode BeginLoan(TenonDTensor x, DM dm, Vec vec, PetscBool readOn
   Loan* loan;
 
   PetscFunctionBegin;
+  NEED_ADDRESS(x);
   NEED_OBJECT(dm, DM_CLASSID);
   NEED_OBJECT(vec, VEC_CLASSID);
   PetscCheck(!*LoanOf(x), PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
@@ -95,6 +96,7 @@ static PetscErrorCode EndLoan(TenonDTensor x, Vec vec, PetscBool readOnly) {
   Loan **at = LoanOf(x), *loan = *at;
 
   PetscFunctionBegin;
+  NEED_ADDRESS(x);
   NEED_OBJECT(vec, VEC_CLASSID);
   PetscCheck(
       loan && loan->vec == vec, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,

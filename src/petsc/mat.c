@@ -150,6 +150,7 @@ PetscErrorCode TenonPetscMatFromLinearOp(TenonLinearOp op, DM rows, DM columns, 
   TenonInt m, n;
 
   PetscFunctionBegin;
+  NEED_ADDRESS(op);
   if (rows)
     NEED_OBJECT(rows, DM_CLASSID);
   if (columns)
@@ -199,6 +200,7 @@ PetscErrorCode TenonPetscMatFromLayer(TenonLayer layer, DM rows, DM columns, Vec
   PetscErrorCode code;
 
   PetscFunctionBegin;
+  NEED_ADDRESS(layer);
   NEED_OBJECT(columns, DM_CLASSID);
   NEED_OBJECT(x, VEC_CLASSID);
   PetscCall(GetEvents(&events));

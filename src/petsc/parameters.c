@@ -208,6 +208,7 @@ PetscErrorCode TenonPetscVecFromParameters(TenonLayer layer, Vec* vec) {
   PetscErrorCode code;
 
   PetscFunctionBegin;
+  NEED_ADDRESS(layer);
   NEED_ADDRESS(vec);
   PetscCall(ParametersCreate(layer, &p));
   code = CreateVec(&p, vec);
@@ -221,9 +222,24 @@ PetscErrorCode TenonPetscParametersFromVec(TenonLayer layer, Vec vec) {
   PetscErrorCode code;
 
   PetscFunctionBegin;
+  NEED_ADDRESS(layer);
   NEED_OBJECT(vec, VEC_CLASSID);
   PetscCall(ParametersCreate(layer, &p));
   code = ParametersSet(&p, vec);
+  PetscCall(ParametersDestroy(&p));
+  PetscCall(code);
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode TenonPetscGradientsToVec(TenonLayer layer, Vec vec) {
+  Parameters p;
+  PetscErrorCode code;
+
+  PetscFunctionBegin;
+  NEED_ADDRESS(layer);
+  NEED_OBJECT(vec, VEC_CLASSID);
+  PetscCall(ParametersCreate(layer, &p));
+  code = ParametersGet(&p, TenonLayerGetReducedGradient, vec);
   PetscCall(ParametersDestroy(&p));
   PetscCall(code);
   PetscFunctionReturn(0);

@@ -11,6 +11,9 @@ PetscErrorCode CheckObject(PetscObject object, PetscClassId id, const char* name
 #define NEED_ADDRESS(address)                                                                      \
   PetscCheck(address, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "%s is NULL", #address)
 
+/* Before a call of Tenon that has no object of Tenon's yet, so that the advice is that for a program of PETSc's. */
+PetscErrorCode CheckInitialized(void);
+
 /* PETSc's objects are on a duplicate of the communicator with which they were created. Layers are created
  * on PETSC_COMM_WORLD itself, so that of an object of all ranks is given back. */
 PetscErrorCode CommOfObject(PetscObject object, MPI_Comm* comm);

@@ -30,6 +30,16 @@ PetscErrorCode CheckObject(PetscObject object, PetscClassId id, const char* name
   PetscFunctionReturn(0);
 }
 
+PetscErrorCode CheckInitialized(void) {
+  TenonBool isInitialized;
+
+  PetscFunctionBegin;
+  TenonPetscCall(TenonInitialized(&isInitialized));
+  PetscCheck(isInitialized, PETSC_COMM_SELF, PETSC_ERR_ORDER,
+             "Tenon is not initialised; call TenonPetscInitialize() after PetscInitialize()");
+  PetscFunctionReturn(0);
+}
+
 /* Numbers of events are those of one life of PETSc. */
 static PetscErrorCode ForgetEvents(void) {
   isRegistered = PETSC_FALSE;
@@ -40,6 +50,7 @@ PetscErrorCode GetEvents(Events* events) {
   PetscClassId id;
 
   PetscFunctionBegin;
+  PetscCall(CheckInitialized());
   if (!isRegistered) {
     PetscCall(PetscClassIdRegister("Tenon", &id));
     PetscCall(PetscLogEventRegister("TenonSetUp", id, &known.setUp));
@@ -176,7 +187,7 @@ PetscErrorCode TenonPetscInitialize(const char* help) {
   char** argv;
   int argc;
   Events events;
-  TenonErrorCode result = TENON_SUCCESS;
+  TenonErrorCode result;
   PetscErrorCode code;
 
   PetscFunctionBegin;
@@ -186,12 +197,12 @@ PetscErrorCode TenonPetscInitialize(const char* help) {
     argv = words.word;
     TenonPushErrorHandler(TenonReturnErrorHandler, NULL);
     result = TenonInitializeWithComm(PETSC_COMM_WORLD, &argc, &argv, help);
-    if (result != TENON_SUCCESS)
+    code = TenonPetscError(result, PETSC_FUNCTION_NAME, __FILE__, __LINE__);
+    if (code) /* after its frame, which Tenon's handler would print */
       TenonPopErrorHandler();
   }
   PetscCall(FreeWords(&words));
   PetscCall(code);
-  TenonPetscCall(result);
   PetscCall(PetscRegisterFinalize(FinalizeTenon));
   PetscCall(GetEvents(&events));
   PetscCall(EnableLog());

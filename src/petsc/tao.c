@@ -105,6 +105,8 @@ PetscErrorCode TenonPetscTaoSetLoss(Tao tao, TenonLayer layer, TenonDTensor x) {
 
   PetscFunctionBegin;
   NEED_OBJECT(tao, TAO_CLASSID);
+  NEED_ADDRESS(layer);
+  NEED_ADDRESS(x);
   PetscCall(CheckOneElement(layer));
   PetscCall(CreateLoss(layer, x, &loss));
   PetscCall(PetscLogEventBegin(loss->events.setUp, tao, 0, 0, 0));

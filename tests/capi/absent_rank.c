@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The last rank leaves out the call that the argument names: "apply" or "finalize". The others say so,
+/* The last rank leaves out the call that the argument names: "initialize", "apply" or "finalize". The others say so,
  * and with -tenon_wait_limit end the program. */
 #include <tenon.h>
 
@@ -46,6 +46,8 @@ int main(int argc, char** argv) {
     argc -= kLimits;
     argv += kLimits;
   }
+  if (isAbsent && strcmp(name, "initialize") == 0)
+    MPI_Barrier(MPI_COMM_WORLD); /* the others are not in one */
   TenonCallAbort(TenonInitialize(&argc, &argv, NULL));
   TenonCallAbort(gather(!isAbsent || strcmp(name, "apply") != 0));
   if (isAbsent && strcmp(name, "finalize") == 0)

@@ -4,6 +4,7 @@
 #include "comm/agreement/patience.hpp"
 #include "support/own_communicator.hpp"
 #include "support/world.hpp"
+#include "sys/errors/guard.hpp"
 #include "sys/expect_error.hpp"
 #include "sys/options/options.hpp"
 
@@ -181,6 +182,19 @@ TEST(Agree, OfLongTextsTheWordsThatDifferAreShown) {
                         "(kernel 3 stride 1), no bias; on rank {} it has 'kernel 5 stride 2' in "
                         "place of 'kernel 3 stride 1'",
                         lastRank()));
+}
+
+TEST(Agree, FunctionsThatDifferAreNamed) {
+  if (world()->size() == 1)
+    GTEST_SKIP() << "one rank agrees with itself";
+  const bool isOther = world()->rank() == lastRank();
+  const CallScope scope(isOther ? "TenonB" : "TenonA");
+  const Error error = commonError(
+      [&] { agreeOnText(*world(), "the layout", [&] { return isOther ? "[8]" : "[4]"; }); });
+  EXPECT_EQ(error.text(), fmt::format("the layout must be the same on all ranks: on rank 0 it is "
+                                      "[4], on rank {0} it is [8] (rank 0 is in TenonA, rank {0} "
+                                      "in TenonB)",
+                                      lastRank()));
 }
 
 TEST(Agree, RanksInDifferentCallsAreToldSo) {

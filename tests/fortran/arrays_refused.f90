@@ -6,12 +6,13 @@ program arrays_refused
   use tenon
   use, intrinsic :: iso_fortran_env, only: real32, real64
   implicit none
-  type(tenon_layout) :: layout
+  type(tenon_layout) :: layout, refused
   type(tenon_dtensor) :: x
   real(real64), target :: u(0:5, 0:4), other(6, 5), cube(4, 3, 2), channels(2, 4, 3)
   real(real32), target :: single(4, 3)
   real(real64), pointer :: p(:, :), line(:), everything(:, :, :)
   real(real64) :: norm
+  character(:), allocatable :: text
   integer :: ierr
 
   call MPI_Init()
@@ -22,7 +23,17 @@ program arrays_refused
   u = 1
   call tenon_place(x, u(1:4, 1:3), array=u)
 
+  ! Boxes from 0; boxes from 2, of which the library speaks in the order of C.
+  call tenon_layout_create_from_boxes(MPI_COMM_WORLD, [1, 0], [4, 3], refused, ierr=ierr)
+  call expect(TENON_ERR_LAYOUT, 'low(2) is 0; indices are counted from 1 in Fortran')
+  call tenon_layout_create_from_boxes(MPI_COMM_WORLD, [1, 2], [4, 3], refused, ierr=ierr)
+  call expect(TENON_ERR_LAYOUT, 'begin at 1 in dimension 0')
+  call tenon_get_last_error_report(text)
+  if (index(text, 'are those of C: counted from 0, x is the last') == 0) error stop 'the order is not said: '//text
+
   call tenon_place(x, u(1:4, 1:2), array=u, ierr=ierr)
+  call tenon_get_last_error_report(text)
+  if (index(text, 'those of C') > 0) error stop 'the order is not that of C: '//text
   call expect(TENON_ERR_SHAPE, 'dimension 2: the array has 2 elements, but this rank''s block has 3')
   call tenon_place(x, u(0:4, 1:3), ierr=ierr)
   call expect(TENON_ERR_SHAPE, 'dimension 1: the array has 5 elements, but this rank''s block has 4')

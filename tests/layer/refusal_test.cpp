@@ -178,6 +178,20 @@ TEST(Refusals, OfLabelsNameThoseThatThereAre) {
   }
 }
 
+TEST(Refusals, OfUnnamedLayersOfANetworkSayWhichOne) {
+  const auto network = named("sequential", {});
+  const auto inner = test::newLayer(world(), "sequential");
+  const auto conv =
+      named("conv", {{"in_channels", Index(3)}, {"out_channels", Index(6)}, {"kernel", kThree}});
+  conv->setName("");
+  appendLayer(*network, test::newLayer(world(), "relu"));
+  appendLayer(*network, inner);
+  appendLayer(*inner, conv);
+  expectRefused(*network, onWorld({kRefusedImage}), TENON_ERR_SHAPE,
+                {"layer 1 (sequential) of layer \"asked\": layer 0 (conv) of the layer: ",
+                 "but the layer needs 3"});
+}
+
 TEST(Refusals, OfBackendsNameOthers) {
   const auto layer = named("spectralconv", {{"in_channels", Index(4)},
                                             {"out_channels", Index(4)},

@@ -266,8 +266,8 @@ TEST(Walls, CheckedGhostsNameTheFirstThatIsNotANumber) {
   const Layout ghosts = withGhosts(decompositions().front(), Boundary::Values);
   for (const bool inNetwork : {false, true}) {
     const auto first = filledConvolution(kModes, 4);
-    first->setName("closure1");
     const auto layer = inNetwork ? closure(first, true) : first;
+    layer->setName("closure1");
     layer->set("check_ghosts", true);
     test::Step step(layer, ghosts);
     test::fillParameters(*layer);
@@ -278,7 +278,9 @@ TEST(Walls, CheckedGhostsNameTheFirstThatIsNotANumber) {
     if (world()->rank() != 0)
       continue;
     step.x->mutableData<double>()[0] = std::numeric_limits<double>::quiet_NaN();
-    expectError(TENON_ERR_NOT_FINITE, {"closure1", "[0,0,-2,-2]", "rank 0"},
+    expectError(TENON_ERR_NOT_FINITE,
+                {inNetwork ? "layer 0 (conv) of layer \"closure1\": a ghost cell" : "closure1",
+                 "[0,0,-2,-2]", "rank 0"},
                 [&] { layer->checkGhosts(std::array<const DTensor*, 1>{step.x.get()}); });
   }
 }

@@ -80,6 +80,8 @@ static PetscErrorCode CheckErrors(TenonLayer layer, DM columns, DM rows) {
   PetscCall(DMCreateGlobalVector(rows, &y));
   PetscCall(PetscObjectGetReference((PetscObject)x, &before));
   CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscLayerApply(layer, NULL, x, rows, y));
+  CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscLayerApply(NULL, columns, x, rows, y));
+  CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscPlaceVec(NULL, columns, x));
   CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscLayerApply(layer, columns, x, rows, NULL));
   CHECK_FAILS(PETSC_ERR_ARG_SIZ, TenonPetscLayerApply(layer, columns, y, rows, y));
   CHECK_FAILS(PETSC_ERR_ARG_SIZ, TenonPetscLayerApply(layer, columns, x, rows, x));

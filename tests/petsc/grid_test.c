@@ -306,6 +306,17 @@ static PetscErrorCode TestDestroyedWhilePlaced(DM dm, TenonLayout layout) {
   PetscFunctionReturn(0);
 }
 
+static PetscErrorCode TestNotSetUp(void) {
+  TenonLayout layout = NULL;
+  DM dm;
+
+  PetscFunctionBegin;
+  PetscCall(DMDACreate1d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, 8, 1, 1, NULL, &dm));
+  CHECK_FAILS(PETSC_ERR_ARG_WRONGSTATE, TenonPetscLayoutFromDM(dm, &layout));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(0);
+}
+
 static PetscErrorCode TestNull(DM dm, TenonLayout layout) {
   TenonLayout made = NULL;
   TenonDTensor x = NULL;
@@ -319,17 +330,17 @@ static PetscErrorCode TestNull(DM dm, TenonLayout layout) {
   CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscGhostedLayoutFromDM(NULL, &made));
   CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscGhostedLayoutFromDM(dm, NULL));
   CHECK_FAILS(PETSC_ERR_ARG_WRONG, TenonPetscLayoutFromDM((DM)vec, &made));
-  CHECK_FAILS(PETSC_ERR_LIB, TenonPetscPlaceVec(NULL, dm, vec));
+  CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscPlaceVec(NULL, dm, vec));
   CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscPlaceVec(x, NULL, vec));
   CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscPlaceVec(x, dm, NULL));
   CHECK_FAILS(PETSC_ERR_ARG_WRONG, TenonPetscPlaceVec(x, dm, (Vec)dm));
-  CHECK_FAILS(PETSC_ERR_LIB, TenonPetscPlaceVecRead(NULL, dm, vec));
+  CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscPlaceVecRead(NULL, dm, vec));
   CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscPlaceVecRead(x, NULL, vec));
   CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscPlaceVecRead(x, dm, NULL));
   CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscRestoreVec(x, NULL));
-  CHECK_FAILS(PETSC_ERR_ARG_WRONGSTATE, TenonPetscRestoreVec(NULL, vec));
+  CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscRestoreVec(NULL, vec));
   CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscRestoreVecRead(x, NULL));
-  CHECK_FAILS(PETSC_ERR_ARG_WRONGSTATE, TenonPetscRestoreVecRead(NULL, vec));
+  CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscRestoreVecRead(NULL, vec));
   PetscCall(VecDestroy(&vec));
   TenonPetscCall(TenonDTensorDestroy(&x));
   PetscFunctionReturn(0);
@@ -385,6 +396,7 @@ static PetscErrorCode Test(void) {
     PetscCall(DMDestroy(&dm));
   }
   PetscCall(TestRefusals());
+  PetscCall(TestNotSetUp());
   PetscCall(TestPlaceRefusals());
   PetscFunctionReturn(0);
 }

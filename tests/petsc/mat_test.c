@@ -154,12 +154,12 @@ static PetscErrorCode TestForeign(TenonLayer layer, TenonLinearOp op, DM dm, Vec
   CHECK_FAILS(PETSC_ERR_ARG_WRONG, TenonPetscMatSetPoint(dense, x));
   CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscMatSetPoint(NULL, x));
   CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscMatSetPoint(J, NULL));
-  CHECK_FAILS(PETSC_ERR_LIB, TenonPetscMatFromLayer(NULL, dm, dm, x, &K));
+  CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscMatFromLayer(NULL, dm, dm, x, &K));
   CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscMatFromLayer(layer, dm, NULL, x, &K));
   CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscMatFromLayer(layer, dm, dm, NULL, &K));
   CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscMatFromLayer(layer, dm, dm, x, NULL));
   CHECK_FAILS(PETSC_ERR_ARG_WRONG, TenonPetscMatFromLayer(layer, (DM)x, dm, x, &K));
-  CHECK_FAILS(PETSC_ERR_LIB, TenonPetscMatFromLinearOp(NULL, dm, dm, &K));
+  CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscMatFromLinearOp(NULL, dm, dm, &K));
   CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscMatFromLinearOp(op, dm, dm, NULL));
   PetscCall(MatDestroy(&foreign));
   PetscCall(MatDestroy(&dense));

@@ -35,4 +35,5 @@ PETSC_OPTIONS="-tenon_log_view true" "${run[@]}" -tenon_log_view false 2>&1 | gr
 # An option that Tenon does not know is one error, and is printed once.
 said=$("$mpiexec" "$flag" 1 "$program" -tenon_log_vieuw 2>&1) && { echo "fault: a misspelt option was taken"; exit 1; }
 count=$(grep -c "tenon_log_vieuw'\? \|unknown option" <<<"$said")
+[[ $said != *"called from"* ]] || { printf 'fault: Tenon prints a frame of the error too:\n%s\n' "$said"; exit 1; }
 [[ $count -eq 1 ]] || { printf 'fault: the error is printed %s times:\n%s\n' "$count" "$said"; exit 1; }

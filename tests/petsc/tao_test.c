@@ -186,14 +186,14 @@ static PetscErrorCode TestNull(void) {
   PetscCall(TenonPetscVecFromParameters(problem.network, &p));
   PetscCall(TaoCreate(PETSC_COMM_WORLD, &tao));
   TenonPetscCall(TenonObjectGetReferences((TenonObject)problem.network, &before));
-  CHECK_FAILS(PETSC_ERR_LIB, TenonPetscVecFromParameters(NULL, &p));
+  CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscVecFromParameters(NULL, &p));
   CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscVecFromParameters(problem.network, NULL));
-  CHECK_FAILS(PETSC_ERR_LIB, TenonPetscParametersFromVec(NULL, p));
+  CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscParametersFromVec(NULL, p));
   CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscParametersFromVec(problem.network, NULL));
   CHECK_FAILS(PETSC_ERR_ARG_WRONG, TenonPetscParametersFromVec(problem.network, (Vec)problem.dm));
   CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscTaoSetLoss(NULL, problem.network, problem.x));
-  CHECK_FAILS(PETSC_ERR_LIB, TenonPetscTaoSetLoss(tao, NULL, problem.x));
-  CHECK_FAILS(PETSC_ERR_LIB, TenonPetscTaoSetLoss(tao, problem.network, other));
+  CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscTaoSetLoss(tao, NULL, problem.x));
+  CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscTaoSetLoss(tao, problem.network, other));
   TenonPetscCall(TenonObjectGetReferences((TenonObject)problem.network, &after));
   CHECK(before == after); /* nothing is left of the calls that failed */
   PetscCall(TaoDestroy(&tao));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // guard(), the record of the last error, and the handlers.
+#include "sys/errors/dimension_note.hpp"
 #include "sys/errors/guard.hpp"
 #include "sys/text/output.hpp"
 
@@ -125,6 +126,23 @@ TEST_F(Handlers, CallersAddFramesUpToEightLines) {
   EXPECT_EQ(lines(), kMaxReportLines);
   EXPECT_EQ(lastError().frames.size(), 22U);
   EXPECT_EQ(errorReport(lastError()), printed_);
+}
+
+TEST_F(Handlers, ANoteStandsBelowErrorsAboutDimensions) {
+  setDimensionNote("(x is the last)");
+  fail(TENON_ERR_SHAPE, "dimension 1 has 3 elements");
+  EXPECT_TRUE(says("elements\n[0]   (x is the last)\n[0]   in TenonFail (")) << printed_;
+  for (int line = 0; line < 20; ++line)
+    addFrame("recurse", "solver.c", line, TENON_ERR_SHAPE);
+  EXPECT_EQ(lines(), kMaxReportLines);
+  EXPECT_EQ(errorReport(lastError()), printed_);
+  printed_.clear();
+  fail(TENON_ERR_ARG, "n is -1");
+  raiseAt(Error(TENON_ERR_SHAPE, "dimension 1 of Fortran"), "tenon_place", "", 0,
+          Severity::Returned);
+  setDimensionNote("");
+  fail(TENON_ERR_SHAPE, "dimension 1 has 3 elements");
+  EXPECT_FALSE(says("(x is the last)")) << printed_;
 }
 
 TEST_F(Handlers, FramesOfAnotherErrorAreNotAdded) {

@@ -258,7 +258,7 @@ TEST(Options, ANameInPlaceOfAPrefixIsToldApart) {
   database.noteReader("surface1", "layer \"surface1\"", "");
   database.noteReader("surface2", "layer \"surface2\"", "s2_");
   EXPECT_EQ(database.adviceOn("-tenon_surface1_bias"),
-            "layer \"surface1\" has no options prefix, which its name is not; set one by "
+            "layer \"surface1\" has no options prefix, and its name is not one; set it by "
             "TenonObjectSetOptionsPrefix(object, \"surface1_\")");
   EXPECT_EQ(database.adviceOn("-tenon_surface2_bias"),
             "the options of layer \"surface2\" begin with -tenon_s2_");

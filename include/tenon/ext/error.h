@@ -28,4 +28,14 @@ TENON_EXTERN TenonErrorCode TenonRaiseError(TenonErrorCode code, const char* mes
                                             const char* function, const char* file,
                                             int line) TENON_NOEXCEPT;
 
+/** @brief Sets a line that printed errors about dimensions have below their text. Not collective.
+ *
+ *  For an interface of a language that counts dimensions and indices otherwise than C, in which
+ *  Tenon's messages are. Errors of TenonRaiseError() without a file, the interface's own, are
+ *  printed without the line.
+ *
+ *  @param[in] note  the line; copied. May be NULL, in which case there is none.
+ */
+TENON_EXTERN TenonErrorCode TenonSetDimensionNote(const char* note) TENON_NOEXCEPT;
+
 #endif

@@ -6,6 +6,7 @@
 
 #include "comm/agreement/patience.hpp"
 #include "comm/agreement/vote.hpp"
+#include "sys/errors/guard.hpp"
 #include "sys/random.hpp"
 
 #include <fmt/format.h>
@@ -138,20 +139,26 @@ long long firstDifference(Communicator& comm, const Said& said, int other) {
 }
 
 // What two ranks do not agree on. Different subjects mean that they are in different collective
-// calls.
+// calls; functions that differ are named in any case.
 std::string disagreementText(Communicator& comm, const Said& said, int other) {
   const long long at = firstDifference(comm, said, other);
   const std::string_view what = said.what(at), text = said.text(at);
   const auto first = sharedText(comm, text, 0), second = sharedText(comm, text, other),
-             firstWhat = sharedText(comm, what, 0), secondWhat = sharedText(comm, what, other);
+             firstWhat = sharedText(comm, what, 0), secondWhat = sharedText(comm, what, other),
+             firstCall = sharedText(comm, currentFunction(), 0),
+             secondCall = sharedText(comm, currentFunction(), other);
+  const std::string calls = firstCall == secondCall
+                                ? ""
+                                : fmt::format(" (rank 0 is in {}, rank {} in {})", known(firstCall),
+                                              other, known(secondCall));
   if (known(firstWhat) == known(secondWhat))
-    return differenceText(what, known(first), other, known(second));
+    return differenceText(what, known(first), other, known(second)) + calls;
   const auto subject = [](const auto& of, const auto& value) {
     return of->empty() ? "its outcome alone" : fmt::format("{}: {}", known(of), known(value));
   };
   return fmt::format("ranks 0 and {} are in different collective calls: rank 0 is to agree on {}; "
-                     "rank {} on {}",
-                     other, subject(firstWhat, first), other, subject(secondWhat, second));
+                     "rank {} on {}{}",
+                     other, subject(firstWhat, first), other, subject(secondWhat, second), calls);
 }
 
 // Brings the tags of all ranks to one: ranks that failed early have drawn fewer than the others.

@@ -165,13 +165,25 @@ void watchEndOfMpi() {
 constexpr const char* kMpiEnded = "MPI was finalised before Tenon; call TenonFinalize() before "
                                   "MPI_Finalize()";
 
-void readOptions(int argc, const char* const* argv, const std::string& help) {
+// Reads the options on this rank. They say how long it waits for the others to begin, so they are read before; what is
+// wrong with them is returned, to be agreed on once all are there.
+std::exception_ptr loadOptions(int argc, const char* const* argv) noexcept {
+  try {
+    options().load(argc, argv);
+    setWaitTimes(waitTimesFromOptions());
+    return nullptr;
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+void agreeOnOptions(const std::exception_ptr& failure, const std::string& help) {
   collectively(*session().comm, [&] {
-    auto read = options().load(argc, argv);
+    if (failure)
+      std::rethrow_exception(failure);
     checkRankCount(session().comm->size());
     setThreadLimit(options().getInt("", "threads"));
-    setWaitTimes(waitTimesFromOptions());
-    return read;
+    return true;
   });
   if (const auto word = options().findString("", "help"); word && session().comm->rank() == 0)
     print(help + (help.empty() ? "" : "\n") + options().help(*word));
@@ -303,6 +315,25 @@ void close() {
   exitProcess(code);
 }
 
+// Copies the communicator as soon as all its ranks are here. A rank that waits for that long says who
+// it is, and can end the program.
+void copyComm(MPI_Comm parent) {
+  int rank = 0;
+  checkMpi(MPI_Comm_rank(parent, &rank), "MPI_Comm_rank");
+  setProcessRank(rank);
+  setAbortHook([](TenonErrorCode code) {
+    awaitLastWords(false);
+    endAllRanks(code);
+  });
+  try {
+    session().comm = Communicator::copyOf(parent);
+  } catch (...) {
+    forgetOptions();
+    forgetHooks();
+    throw;
+  }
+}
+
 } // namespace
 
 void abortAllRanks(TenonErrorCode code) noexcept {
@@ -328,20 +359,17 @@ void initialize(int* argc, char*** argv, MPI_Comm comm, const std::string& help)
     ++s.depth;
     return;
   }
-  // From here on the order is fixed: the copy of the communicator, since errors need ranks; the
-  // hooks, since from now on a fatal error concerns all ranks; options, which are agreed on; and
-  // the arena and the log, which options describe.
+  // From here on the order is fixed: the options, which say how long a rank waits for the others; the
+  // copy of the communicator, since errors need ranks; the hooks, since from now on a fatal error
+  // concerns all ranks; what is wrong with the options, which is agreed on; and the arena and the log,
+  // which options describe.
   startMpi(argc, argv);
   watchEndOfMpi();
-  s.comm = Communicator::copyOf(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm);
-  setProcessRank(s.comm->rank());
+  const std::exception_ptr failure = loadOptions(argc ? *argc : 0, argv ? *argv : nullptr);
+  copyComm(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm);
   setFatalShareHook([&comm = *s.comm](const std::string& text) { return shareOf(comm, text); });
-  setAbortHook([](TenonErrorCode code) {
-    awaitLastWords(false);
-    endAllRanks(code);
-  });
   try {
-    readOptions(argc ? *argc : 0, argv ? *argv : nullptr, help);
+    agreeOnOptions(failure, help);
     answerHelp(help);
     s.comm->openArena();
     lookAtNode(*s.comm);

@@ -81,6 +81,7 @@ program every_name
   use tenon, only: tenon_abort ! TenonAbort
   ! TenonNoteCaller: none, Fortran has neither the name nor the line of the caller
   use tenon, only: tenon_raise_error ! TenonRaiseError
+  use tenon, only: tenon_set_dimension_note ! TenonSetDimensionNote
   use tenon, only: tenon_layer_shell_set_functions ! TenonLayerShellSetFunctions
   ! TenonLayerShellSetContext: none, tenon_layer_shell_set_functions takes the context
   ! TenonLayerShellGetContext: none, the context is an argument of the procedures

@@ -613,6 +613,11 @@ module tenon_c
       integer(c_int), value :: line
       integer(c_int) :: answer
     end function TenonRaiseError
+    function TenonSetDimensionNote(note) bind(C, name="TenonSetDimensionNote") result(answer)
+      import
+      character(kind=c_char), intent(in), optional :: note(*)
+      integer(c_int) :: answer
+    end function TenonSetDimensionNote
     function TenonLayerShellSetFunctions(layer, &
       functions) bind(C, name="TenonLayerShellSetFunctions") result(answer)
       import

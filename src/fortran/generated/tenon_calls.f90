@@ -82,6 +82,7 @@ module tenon_calls
   public :: tenon_add_frame
   public :: tenon_abort
   public :: tenon_raise_error
+  public :: tenon_set_dimension_note
   public :: tenon_layer_shell_set_labels
   public :: tenon_layer_shell_set_saved
   public :: tenon_layer_shell_add_parameter
@@ -2159,6 +2160,16 @@ contains
       trim(file)//c_null_char, line)
     call finish(tenon_code, ierr)
   end subroutine tenon_raise_error
+  ! Sets a line that printed errors about dimensions have below their text. Not collective.
+  subroutine tenon_set_dimension_note(note, ierr)
+    character(len=*), intent(in), optional :: note
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_note
+    if (present(note)) c_note = trim(note)//c_null_char
+    tenon_code = TenonSetDimensionNote(c_note)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_dimension_note
   ! Sets the input properties that the functions support. Local; call on all ranks.
   subroutine tenon_layer_shell_set_labels(layer, labels, ierr)
     type(tenon_layer), intent(in) :: layer
@@ -4563,6 +4574,7 @@ contains
     if (present(shape)) c_shape = int(reverse(shape), c_int64_t)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayoutCreateFromBoxes(comm, c_ndim, c_shape, &
       int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), layout%handle)
+    call explain_counted(tenon_code, 'tenon_layout_create_from_boxes', 'low', int(low, c_int64_t))
     call finish(tenon_code, ierr)
   end subroutine tenon_layout_create_from_boxes_int64_mpi
   subroutine tenon_layout_create_from_boxes_int32_f08(comm, low, high, layout, shape, ierr)
@@ -4593,6 +4605,7 @@ contains
     if (present(shape)) c_shape = int(reverse(shape), c_int64_t)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayoutCreateFromBoxes(comm, c_ndim, c_shape, &
       int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), layout%handle)
+    call explain_counted(tenon_code, 'tenon_layout_create_from_boxes', 'low', int(low, c_int64_t))
     call finish(tenon_code, ierr)
   end subroutine tenon_layout_create_from_boxes_int32_mpi
   ! Creates the layout of a field on a staggered grid from that of the cells. Collective on cells.

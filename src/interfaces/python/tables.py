@@ -36,6 +36,7 @@ BY_HAND = {
     'TenonPushErrorHandler': 'errors are exceptions',
     'TenonRaiseError': 'functions of Python raise exceptions',
     'TenonReturnErrorHandler': 'Session, which makes errors exceptions',
+    'TenonSetDimensionNote': 'dimensions are those of C',
     'TenonSetFatalErrorHandler': 'its function would have to end the program',
 }
 

@@ -4,6 +4,7 @@
 // wall included, and a solver leaves some of them unset.
 #include "dtensor/measure.hpp"
 #include "layer/core/layer.hpp"
+#include "layer/networks/path.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
@@ -31,8 +32,13 @@ void Layer::checkGhosts(Inputs x) const {
     for (const int value : node.reads)
       if (value < inputCount())
         read.push_back(x[static_cast<std::size_t>(value)]);
-    if (read.size() == node.reads.size())
+    if (read.size() != node.reads.size())
+      continue;
+    try {
       node.layer->checkGhosts(Inputs(read.data(), read.size()));
+    } catch (const Error& error) {
+      rethrowWithPlace(*this, *node.layer, error);
+    }
   }
   const auto hasHalos = [](const DTensor* tensor) { return tensor->layout().hasHalos(); };
   if (!nodes_.empty() || std::ranges::none_of(x, hasHalos))

@@ -111,7 +111,8 @@ void Jacobian::checkPoint() const {
     throw Error(
         TENON_ERR_STATE,
         fmt::format("parameter \"{}\" of {} was changed after the point of {} was set; call "
-                    "TenonLinearOpJacobianSetPoint(), which evaluates the layer anew",
+                    "TenonLinearOpJacobianSetPoint(), of a Mat of PETSc's "
+                    "TenonPetscMatSetPoint(), which evaluates the layer anew",
                     changed->first->name(), layer_->title(), title()));
 }
 

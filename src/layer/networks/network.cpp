@@ -8,6 +8,7 @@
 #include "layer/core/layer_types.hpp"
 #include "layer/mesh/edge_network.hpp"
 #include "layer/networks/model.hpp"
+#include "layer/networks/path.hpp"
 #include "layer/types/shell.hpp"
 #include "sys/text/text.hpp"
 
@@ -492,7 +493,11 @@ const Setup& Layer::setUpChild(Layer& child, const Layouts& inputs,
     child.setTraining(false);
   if (frozen_)
     child.setFrozen(true);
-  child.setUpAs(inputs, Role::Node, ghosts);
+  try {
+    child.setUpAs(inputs, Role::Node, ghosts);
+  } catch (const Error& error) {
+    rethrowWithPlace(*this, child, error);
+  }
   return child.latest();
 }
 

@@ -3,6 +3,7 @@
 // there is at the level at which the path stops fitting, since that is where its writer must look.
 #include "layer/networks/path.hpp"
 
+#include "sys/errors/guard.hpp"
 #include "sys/text/text.hpp"
 
 #include <fmt/format.h>
@@ -28,6 +29,20 @@ std::string nameInPath(const Layer& container, const Layer& child) {
   // same by whichever node it is reached.
   const std::vector<Layer*>& children = container.children();
   return std::to_string(std::find(children.begin(), children.end(), &child) - children.begin());
+}
+
+void rethrowWithPlace(const Layer& container, const Layer& child, const Error& error) {
+  const std::string& text = error.text();
+  const bool isRecorded = dynamic_cast<const RecordedError*>(&error) != nullptr;
+  if (isRecorded || !child.name().empty() || text.find(child.title()) == std::string::npos)
+    throw;
+  const std::string place = fmt::format("layer {} ({}) of {}", nameInPath(container, child),
+                                        child.type(), container.title());
+  Error placed(error.code(),
+               text.starts_with(child.title()) ? place + text.substr(child.title().size())
+                                               : fmt::format("{}: {}", place, text),
+               error.where());
+  throw error.isAgreed() ? placed.agreed(error.speaks()) : placed;
 }
 
 Layer& childAt(Layer& container, std::string_view path) {

@@ -10,11 +10,15 @@
  *
  *  Functions return PETSc's error codes, for PetscCall(). An error of Tenon becomes PETSC_ERR_LIB
  *  with Tenon's message, which PETSc's handler prints once; until PetscFinalize() Tenon's own only
- *  returns the code. An argument that is NULL is
- *  PETSC_ERR_ARG_NULL, an object of another class PETSC_ERR_ARG_WRONG, in every build of PETSc; a
- *  handle of Tenon that is not valid is PETSC_ERR_LIB. After an error every array is restored that
- *  the call has taken. PetscErrorCode functions of a
- *  program call Tenon's functions by TenonPetscCall().
+ *  returns the code. An argument that is NULL is PETSC_ERR_ARG_NULL, a handle of Tenon's too; an
+ *  object of PETSc's of another class is PETSC_ERR_ARG_WRONG, in every build of PETSc; a handle of
+ *  Tenon's that is not valid is PETSC_ERR_LIB. After an error every array is restored that the call
+ *  has taken. PetscErrorCode functions of a program call Tenon's functions by TenonPetscCall().
+ *
+ *  Where several ranks apply a layer, an operator or a Mat, an error of Tenon that the others may
+ *  not know of ends the program by MPI_Abort(), as everywhere in Tenon: they may be waiting for
+ *  this rank. Tenon prints it, and PETSc's handler is not called. TenonSetFatalErrorHandler() sets
+ *  what is done instead.
  *
  *  Set-up, applications and adjoints are the events TenonSetUp, TenonApply and TenonAdjoint of
  *  -log_view, with Tenon's flops and messages.
@@ -88,7 +92,9 @@ TENON_EXTERN PetscErrorCode TenonPetscInitialize(const char* help) TENON_NOEXCEP
  *
  *  @param[in]  dm      DMDA of 1 to 3 dimensions, set up
  *  @param[out] layout  new layout; destroy it with TenonLayoutDestroy()
- *  @return PETSC_ERR_SUP  dm is not a DMDA
+ *  @return PETSC_ERR_SUP             dm is not a DMDA
+ *  @return PETSC_ERR_ARG_WRONGSTATE  dm is not set up
+ *  @return PETSC_ERR_ORDER           Tenon is not initialised
  */
 TENON_EXTERN PetscErrorCode TenonPetscLayoutFromDM(DM dm, TenonLayout* layout) TENON_NOEXCEPT;
 
@@ -345,6 +351,16 @@ TENON_EXTERN PetscErrorCode TenonPetscVecFromParameters(TenonLayer layer, Vec* p
  *  @param[in] layer  layer that is set up
  *  @param[in] p      vector of TenonPetscVecFromParameters() */
 TENON_EXTERN PetscErrorCode TenonPetscParametersFromVec(TenonLayer layer, Vec p) TENON_NOEXCEPT;
+
+/** @brief Copies the gradients of a layer's parameters into a Vec. Collective on the layer.
+ *
+ *  They are those that TenonPetscLayerApplyAdjoint() has added up since TenonLayerZeroGradients(),
+ *  summed over the ranks (TenonLayerGetReducedGradient()).
+ *
+ *  @param[in] layer  layer that is set up
+ *  @param[in] g      vector of TenonPetscVecFromParameters(), or a duplicate; overwritten
+ */
+TENON_EXTERN PetscErrorCode TenonPetscGradientsToVec(TenonLayer layer, Vec g) TENON_NOEXCEPT;
 
 /** @brief Makes a loss the objective of TAO, over the layer's parameters. Collective on tao.
  *

@@ -4,6 +4,7 @@
 // error that is raised inside a handler is returned without being handled, or it would never end.
 #include "sys/errors/handler.hpp"
 
+#include "sys/errors/dimension_note.hpp"
 #include "sys/errors/guard.hpp"
 #include "sys/memory/immortal.hpp"
 #include "sys/text/output.hpp"
@@ -11,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdio>
@@ -33,6 +35,7 @@ struct Handlers {
   Handler fatal{nullptr, nullptr};
   AbortHook abort;
   FatalShareHook share;
+  std::string dimensionNote;
 };
 
 // Never destroyed: an error may come while static objects are destroyed.
@@ -85,6 +88,19 @@ std::string headLines(const ErrorRecord& record) {
                      errorSentence(record.code()), ranksOf(record), record.message());
 }
 
+// The line about dimensions below the head, or "". What an interface raises itself, without a file, is in its own order.
+std::string noteLine(const ErrorRecord& record) {
+  constexpr std::array<std::string_view, 4> kWords = {"dim", "box", "S0", "shape ["};
+  const bool isOurs = !record.frames.empty() && !record.frames.front().file.empty();
+  if (!isOurs || std::ranges::none_of(kWords, [&](std::string_view word) {
+        return record.message().find(word) != std::string::npos;
+      }))
+    return "";
+  std::lock_guard lock(handlers().mutex);
+  const std::string& note = handlers().dimensionNote;
+  return note.empty() ? "" : fmt::format("[{}]   {}\n", processRank(), note);
+}
+
 // Prints a shortened report, part by part, so that no text has to be put together.
 void printShortened() noexcept {
   for (const char* part : {record.fatal ? "Fatal error " : "Error ", errorName(record.code()), ": ",
@@ -92,8 +108,10 @@ void printShortened() noexcept {
     printError(part);
 }
 
-// Two of the lines are the head.
-constexpr std::size_t kMaxReportFrames = kMaxReportLines - 2;
+// Two of the lines are the head, and one may be the note.
+std::size_t mostFrames(const ErrorRecord& record) {
+  return kMaxReportLines - (noteLine(record).empty() ? 2 : 3);
+}
 
 Handler currentHandler() {
   std::lock_guard lock(handlers().mutex);
@@ -201,8 +219,8 @@ long errorsRecorded() noexcept {
 std::string errorReport(const ErrorRecord& error) {
   if (error.code() == TENON_SUCCESS)
     return "";
-  std::string text = headLines(error);
-  const std::size_t shown = std::min(error.frames.size(), kMaxReportFrames);
+  std::string text = headLines(error) + noteLine(error);
+  const std::size_t shown = std::min(error.frames.size(), mostFrames(error));
   for (std::size_t i = 0; i < shown; ++i) {
     const auto& [function, file, line] = error.frames[i];
     text += frameLine(function, file, line, i == 0);
@@ -290,12 +308,13 @@ void popErrorHandler() {
 void printHandler(TenonErrorCode, int level, const char*, const char* function, const char* file,
                   int line, void*) noexcept {
   // A long way out is cut, and ranks that do not speak for the others are silent.
-  if (level < 0 || level >= std::min<int>(record.levels, kMaxReportFrames) ||
-      !record.error->speaks())
+  if (level < 0 || level >= record.levels || !record.error->speaks())
     return;
   try {
+    if (level >= static_cast<int>(mostFrames(record)))
+      return;
     if (level == 0)
-      printError(headLines(record));
+      printError(headLines(record) + noteLine(record));
     printError(frameLine(function ? function : "", file ? file : "", line, level == 0));
   } catch (...) {
     if (level == 0)
@@ -305,6 +324,11 @@ void printHandler(TenonErrorCode, int level, const char*, const char* function, 
 
 void returnHandler(TenonErrorCode, int, const char*, const char*, const char*, int,
                    void*) noexcept {}
+
+void setDimensionNote(std::string note) {
+  std::lock_guard lock(handlers().mutex);
+  handlers().dimensionNote = std::move(note);
+}
 
 void setFatalHandler(TenonErrorHandler handler, void* context) {
   std::lock_guard lock(handlers().mutex);

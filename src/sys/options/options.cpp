@@ -286,7 +286,7 @@ std::string OptionDatabase::adviceOn(std::string_view key) const {
     for (const auto& [name, reader] : readers_)
       if (const std::string prefix = name + "_"; key.starts_with(keyOf(prefix, "")))
         return reader.prefix.empty()
-                   ? fmt::format("{} has no options prefix, which its name is not; set one by "
+                   ? fmt::format("{} has no options prefix, and its name is not one; set it by "
                                  "TenonObjectSetOptionsPrefix(object, \"{}\")",
                                  reader.title, prefix)
                    : fmt::format("the options of {} begin with {}", reader.title,
