@@ -88,12 +88,16 @@ Mapper::Placed Mapper::makeMatmul(const ModelValue& v) {
   return {a == kNoNode || b == kNoNode ? kNoNode : emit({a, b}, "matmul"), plainOrder(v.rank())};
 }
 
+// Leading dimensions, and extents of 1 among them, stay where the queries have them.
 Mapper::Placed Mapper::makeAttention(const ModelValue& v) {
+  Order order = place(v.inputs[0]).order;
+  std::erase_if(order, [&](int o) { return o >= v.rank() - 2; });
+  order.insert(order.end(), {v.rank() - 2, v.rank() - 1});
   std::vector<int> reads;
   for (const Value x : v.inputs)
     reads.push_back(x->isConstant() && !x->constant->isTrained() && !reads.empty()
-                        ? constantIn(x, v.rank(), plainOrder(v.rank()), reads.front())
-                        : inOrder(x));
+                        ? constantIn(x, v.rank(), order, reads.front())
+                        : inOrder(x, order));
   if (std::find(reads.begin(), reads.end(), kNoNode) != reads.end())
     return refused(v);
   NodeSettings settings = {{"scale", v.scale[0]}};
@@ -101,7 +105,7 @@ Mapper::Placed Mapper::makeAttention(const ModelValue& v) {
     settings.emplace_back("causal", true);
   if (v.inputs.size() > 3)
     settings.emplace_back("mask", true);
-  return {emit(std::move(reads), "attention", std::move(settings)), plainOrder(v.rank())};
+  return {emit(std::move(reads), "attention", std::move(settings)), order};
 }
 
 Mapper::Placed Mapper::makePooling(const ModelValue& v) {

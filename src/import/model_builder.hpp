@@ -122,6 +122,7 @@ private:
   Value maskFor(Value mask, const Shape& scores);
   ModelValue* make(ModelOp op, ModelValues inputs, Shape shape);
   ModelConstant fold(Value value) const { return weights_.folded(*value->constant); }
+  Value foldedMatmul(Value a, Value b);
   Value foldedBinary(const std::string& function, Value a, Value b);
   // Where `kept` has extents of 1; the result has `shape`.
   Value foldedReduction(const std::string& method, Value x, const Shape& kept, const Shape& shape);

@@ -19,7 +19,8 @@ namespace tenon {
 
 namespace {
 
-constexpr Index kMostHeads = 4096; // of queries that share those of keys
+constexpr Index kMostFolded = Index(1) << 28; // products of numbers of constant matrices
+constexpr Index kMostHeads = 4096;            // of queries that share those of keys
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 bool isCausalMask(const ModelConstant& mask) {
@@ -78,6 +79,21 @@ ModelBuilder::Value ModelBuilder::linear(Value x, Value weight, Value bias) {
   return made;
 }
 
+ModelBuilder::Value ModelBuilder::foldedMatmul(Value a, Value b) {
+  const ModelConstant p = fold(a), q = fold(b);
+  const Index rows = a->shape[0], inner = a->shape[1], columns = b->shape[1];
+  check(rows * columns <= kMostFolded && rows * columns * std::max(inner, Index(1)) <= kMostFolded,
+        "a product of constant matrices is too large");
+  std::vector<double> numbers(static_cast<std::size_t>(rows * columns), 0);
+  for (Index i = 0; i < rows; ++i)
+    for (Index k = 0; k < inner; ++k)
+      for (Index j = 0; j < columns; ++j)
+        numbers[static_cast<std::size_t>(i * columns + j)] +=
+            p.numbers()[static_cast<std::size_t>(i * inner + k)] *
+            q.numbers()[static_cast<std::size_t>(k * columns + j)];
+  return constant(ModelConstant::ofNumbers({rows, columns}, std::move(numbers)));
+}
+
 ModelBuilder::Value ModelBuilder::matmul(Value a, Value b) {
   check(a->rank() >= 1 && b->rank() >= 1, "a product of matrices has a factor without dimensions");
   // Vectors are matrices with one row or column.
@@ -93,6 +109,8 @@ ModelBuilder::Value ModelBuilder::matmul(Value a, Value b) {
   }
   check(a->shape.back() == b->shape[b->shape.size() - 2],
         "the factors of a product of matrices do not fit each other");
+  if (a->isConstant() && b->isConstant() && a->rank() == 2 && b->rank() == 2)
+    return foldedMatmul(a, b);
   if (b->isConstant() && b->rank() == 2)
     return linear(a, transpose(b, {1, 0}), nullptr);
   if (a->isConstant() && a->rank() == 2)
