@@ -221,6 +221,41 @@ TEST(HaloDepth, OfPoolings) {
         expectSame(run(poolings(3), field), run(poolings(1), field), field.describe()));
 }
 
+// A solver's ghost cells within the domain, as wide as all layers together need: nothing is sent.
+TEST(HaloDepth, OfGhostCellsThatTheCallerHasFilled) {
+  const Layout plain = onWorld({1, kChannels, 8 * Index(world()->size()), 6}, "S2");
+  LayoutSpec spec = plain.spec();
+  Halo halo;
+  for (int part = 0; part < plain.parts(2); ++part)
+    halo.boxes.push_back({plain.owned(2, part).begin - 4, plain.owned(2, part).end + 4});
+  spec.halos[2] = halo;
+  const Layout wide(spec);
+  const auto four = [](Index depth) {
+    return inRow({convolution("zero"), test::newPointwise(world(), "tanh"), convolution("reflect"),
+                  convolution("odd"), convolution("replicate")},
+                 depth);
+  };
+  test::Step want(four(1), plain), got(four(4), wide);
+  for (test::Step* step : {&want, &got}) {
+    test::fillParameters(*step->layer);
+    test::fillValid(*step->dy, 3);
+  }
+  test::fillValid(*want.x, 1);
+  const auto exchange = makeConversion(world(), plain, wide, TENON_FLOAT64);
+  exchange->apply(*want.x, *got.x);
+  want.apply();
+  want.adjoint();
+  EXPECT_EQ(sentBy([&] {
+              got.apply();
+              got.adjoint();
+            }),
+            0);
+  test::expectNear(gathered(*got.y), gathered(*want.y), kRounding, "output");
+  const auto dx = test::tensor(plain.dual());
+  exchange->applyAdjoint(*got.dx, *dx);
+  test::expectNear(gathered(*dx), gathered(*want.dx), kRounding, "cotangent");
+}
+
 // A layer in several places of a row, and set up by itself for the same input.
 TEST(HaloDepth, OfALayerThatIsUsedTwice) {
   const Layout field = onWorld({1, kChannels, 8 * Index(world()->size()), 6}, "S2");

@@ -282,6 +282,7 @@ private:
   void checkInputCount(const Layouts& inputs) const;
   void checkCount(std::size_t given, std::size_t wanted, const char* what = "input") const;
   const Layout& onlyOutput(const Setup& setup) const;
+  void checkGhosts(Inputs x, const Layouts& uses) const;
   void checkStream(const DTensor& tensor, const char* role) const;
   void checkArgument(const DTensor& tensor, const Layout& layout, const char* role,
                      const char* remedy = "") const;

@@ -46,14 +46,23 @@ void Layer::checkGhosts(Inputs x) const {
   Layouts inputs;
   for (const DTensor* tensor : x)
     inputs.push_back(tensor->layout());
-  const Layouts uses = form(inputs).uses;
+  for (const Entry& entry : setups_)
+    if (entry.setup->inputs() == inputs)
+      checkGhosts(x, form(inputs, false, entry.ghosts).uses);
+}
+
+void Layer::checkGhosts(Inputs x, const Layouts& uses) const {
   for (std::size_t i = 0; i < uses.size(); ++i) {
-    const Layout& given = inputs[i];
+    const Layout& given = x[i]->layout();
     if (!given.hasHalos() || !(given.grid() == uses[i].grid()))
       continue;
+    // What lies beyond the domain may be made of what is given.
+    Box read = uses[i].boxOfRank(comm_->rank());
+    const Box has = given.boxOfRank(comm_->rank());
+    for (std::size_t d = 0; d < read.size(); ++d)
+      read[d] = intersect(read[d], has[d]);
     const Box owned = uses[i].withoutHalos().boxOfRank(comm_->rank());
-    const auto cell = firstNaN(*x[i], uses[i].boxOfRank(comm_->rank()), owned);
-    if (cell)
+    if (const auto cell = firstNaN(*x[i], read, owned))
       throw Error(
           TENON_ERR_NOT_FINITE,
           fmt::format("a ghost cell that {} reads is not a number: element [{}] of input {} on "
