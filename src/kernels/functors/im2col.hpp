@@ -118,17 +118,18 @@ struct ScatterColumns {
     for (int d = 2; d >= 0; --d)
       at[d] = first[d] + count[d].divide(rest);
     const Index channel = channels.divide(rest), number = rest;
+    const int taps[3] = {int(tile.kernel[0]), int(tile.kernel[1]), int(tile.kernel[2])};
     T sum = 0;
-    for (Index t0 = 0; t0 < tile.kernel[0]; ++t0) {
+    for (int t0 = 0; t0 < taps[0]; ++t0) {
       const Index o0 = outputOf(0, at[0], t0);
       if (o0 < 0)
         continue;
-      for (Index t1 = 0; t1 < tile.kernel[1]; ++t1) {
+      for (int t1 = 0; t1 < taps[1]; ++t1) {
         const Index o1 = outputOf(1, at[1], t1), row = o0 * tile.out[1] + o1 - tile.firstRow;
         if (o1 < 0 || row < 0 || row >= tile.rows)
           continue;
         const Index tap = ((channel * tile.kernel[0] + t0) * tile.kernel[1] + t1) * tile.kernel[2];
-        for (Index t2 = 0; t2 < tile.kernel[2]; ++t2) {
+        for (int t2 = 0; t2 < taps[2]; ++t2) {
           const Index col = outputOf(2, at[2], t2) - tile.firstCol;
           if (col >= 0 && col < tile.cols)
             sum +=
@@ -141,7 +142,7 @@ struct ScatterColumns {
 
 private:
   // The output that reads this input by this tap, -1 if there is none.
-  TENON_DEVICE Index outputOf(int d, Index input, Index tap) const {
+  TENON_DEVICE Index outputOf(int d, Index input, int tap) const {
     const Index distance = input + tile.padLow[d] - tap * tile.dilation[d];
     if (distance < 0)
       return -1;

@@ -41,8 +41,9 @@ struct AxpbyListed {
   TENON_DEVICE void operator()(Index element) const {
     const auto at = offsets(element);
     const Index i = at.of[2];
-    one(weights ? alpha * static_cast<T>(weights[i]) : alpha, x[at.of[0] + from.offset(i)],
-        y[at.of[1] + to.offset(i)]);
+    T& into = y[at.of[1] + to.offset(i)];
+    const T value = x[at.of[0] + from.offset(i)];
+    one(weights ? alpha * static_cast<T>(weights[i]) : alpha, value, into);
   }
   // Without products where there is nothing to multiply, so that copies keep every bit.
   TENON_DEVICE void one(T factor, T value, T& into) const {

@@ -50,9 +50,9 @@ struct RowLists {
   class Steps {
   public:
     TENON_DEVICE Steps(const RowLists& of, Index list, Index first, Index step)
-        : of_(of), here_(of.begin ? of.begin[list] : first),
-          end_(of.begin ? of.begin[list + 1] : of.allRows),
-          count_(of.begin ? (end_ - here_) * of.lengthOfRow : end_),
+        : of_(of), here_(static_cast<std::uint32_t>(of.begin ? of.begin[list] : first)),
+          end_(static_cast<std::uint32_t>(of.begin ? of.begin[list + 1] : of.allRows)),
+          count_(of.begin ? Index(end_ - here_) * of.lengthOfRow : end_),
           step_(static_cast<std::uint32_t>(step)) {
       if (of.begin)
         find(static_cast<std::uint32_t>(first));
@@ -101,7 +101,8 @@ struct RowLists {
       at_ = row_ * of_.lengthOfRow + inRow;
     }
     const RowLists& of_;
-    Index here_, end_, count_, row_ = 0, at_ = 0; // here: in the list of all rows
+    std::uint32_t here_, end_; // in the list of all rows
+    Index count_, row_ = 0, at_ = 0;
     std::uint32_t step_, inRow_ = 0;
   };
 };
@@ -110,12 +111,16 @@ struct RowLists {
 struct MomentsRun {
   double count = 0, origin = 0, first = 0, second = 0;
   TENON_DEVICE explicit MomentsRun(const Partial&) {}
-  TENON_DEVICE void add(double x) {
-    origin = count == 0 ? x : origin;
-    const double apart = x - origin;
-    first += apart;
-    second += apart * apart;
-    count += 1;
+  template <int kCount>
+  TENON_DEVICE void add(const double (&x)[kCount]) {
+    origin = count == 0 ? x[0] : origin;
+    TENON_UNROLL
+    for (int k = 0; k < kCount; ++k) {
+      const double apart = x[k] - origin;
+      first += apart;
+      second += apart * apart;
+    }
+    count += kCount;
   }
   TENON_DEVICE Partial value() const {
     if (count == 0)

@@ -8,8 +8,8 @@
 // Their next() gives the place of one and goes on, and at(place) is its value; while they stay(n), ahead(k) gives the place k
 // terms ahead for k up to n without a branch, so that loads are waited for together, and skip(n) goes there. endOf(n) is at
 // most n and the number of terms of that group, if groups have different ones. If a Term has a type Run, a thread's values are
-// added to that, whose value() is reduced further. If neighbouring groups may be closer in memory than neighbouring
-// terms, f.groupsAreCloser() says whether they are.
+// added to that, several at a time, and its value() is reduced further. If neighbouring groups may be closer in memory than
+// neighbouring terms, f.groupsAreCloser() says whether they are.
 // use(place, value) is what becomes of a value, where the place is first that of [group, piece].
 #pragma once
 
@@ -73,7 +73,12 @@ template <class Op, class Wide>
 struct RunOf {
   Wide all;
   TENON_DEVICE explicit RunOf(const Wide& neutral) : all(neutral) {}
-  TENON_DEVICE void add(const Wide& value) { all = Op{}(all, value); }
+  template <class Value, int kCount>
+  TENON_DEVICE void add(const Value (&values)[kCount]) {
+    TENON_UNROLL
+    for (int k = 0; k < kCount; ++k)
+      all = Op{}(all, Wide(values[k]));
+  }
   TENON_DEVICE Wide value() const { return all; }
 };
 template <class Op, class Term>
@@ -109,14 +114,13 @@ TENON_DEVICE typename Term::Wide reduceTerms(const Term& term, const typename Te
         for (int k = 0; k < kTogether; ++k)
           values[k] = terms.at(terms.ahead(k));
         terms.skip(kTogether);
-        TENON_UNROLL
-        for (int k = 0; k < kTogether; ++k)
-          run.add(values[k]);
+        run.add(values);
       }
       if (left == 0)
         break;
     }
-    run.add(terms.at(terms.next()));
+    const decltype(terms.at(terms.next())) value[] = {terms.at(terms.next())};
+    run.add(value);
     --left;
   }
   return run.value();
