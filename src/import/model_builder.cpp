@@ -125,6 +125,14 @@ ModelBuilder::Value ModelBuilder::constant(ModelConstant constant) {
   return made;
 }
 
+void ModelBuilder::spend(Index operations) {
+  constexpr Index kMostSpent = Index(1) << 28;
+  if (operations > kMostSpent - spent_)
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("operation '{}': the model computes too much with constants", label_));
+  spent_ += operations;
+}
+
 ModelBuilder::Value ModelBuilder::number(double value, bool isInteger) {
   return constant(ModelConstant::ofNumbers({}, {value}, isInteger));
 }
@@ -383,6 +391,8 @@ ModelBuilder::Value ModelBuilder::gather(Value x, int dim, Value places) {
     place += place < 0 ? n : 0;
     check(place >= 0 && place < n, "an index is out of range");
   }
+  if (x->isConstant() && x->constant->isNumbers())
+    spend(static_cast<Index>(order.size()) * (elements(x->shape) / n));
   ModelValues runs;
   for (std::size_t i = 0; i < order.size();) {
     std::size_t end = i + 1;
@@ -406,6 +416,11 @@ ModelBuilder::Value ModelBuilder::tile(Value x, const std::vector<Index>& times)
   std::vector<Index> shape(times.size() - x->shape.size(), 1);
   shape.insert(shape.end(), x->shape.begin(), x->shape.end());
   x = reshape(x, shape);
+  if (x->isConstant()) {
+    Index all = elements(x->shape);
+    for (const Index count : times)
+      spend(all *= std::clamp(count, Index(1), kMostCopies));
+  }
   // Extents of 1 grow; the others are copied.
   for (std::size_t d = 0; d < times.size(); ++d) {
     check(times[d] >= 0 && times[d] < kMostWindow, "it repeats a dimension too often");

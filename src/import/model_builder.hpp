@@ -122,6 +122,8 @@ private:
   Value maskFor(Value mask, const Shape& scores);
   ModelValue* make(ModelOp op, ModelValues inputs, Shape shape);
   ModelConstant fold(Value value) const { return weights_.folded(*value->constant); }
+  // Of what is computed with constants, all together; an error beyond a bound.
+  void spend(Index operations);
   Value foldedMatmul(Value a, Value b);
   Value foldedBinary(const std::string& function, Value a, Value b);
   // Where `kept` has extents of 1; the result has `shape`.
@@ -140,6 +142,7 @@ private:
   ModelGraph graph_;
   std::string label_, where_;
   Index numbers_ = 0; // of constants in memory
+  Index spent_ = 0;
 };
 
 } // namespace tenon

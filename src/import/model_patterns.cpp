@@ -195,6 +195,7 @@ ModelBuilder::Value ModelBuilder::foldedBinary(const std::string& function, Valu
 
 ModelBuilder::Value ModelBuilder::foldedReduction(const std::string& method, Value x,
                                                   const Shape& kept, const Shape& shape) {
+  spend(elements(x->shape));
   const ModelConstant source = fold(x);
   const auto count = static_cast<double>(source.elements()) /
                      static_cast<double>(std::max(elements(kept), Index(1)));

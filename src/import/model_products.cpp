@@ -19,8 +19,7 @@ namespace tenon {
 
 namespace {
 
-constexpr Index kMostFolded = Index(1) << 28; // products of numbers of constant matrices
-constexpr Index kMostHeads = 4096;            // of queries that share those of keys
+constexpr Index kMostHeads = 4096; // of queries that share those of keys
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 bool isCausalMask(const ModelConstant& mask) {
@@ -80,10 +79,12 @@ ModelBuilder::Value ModelBuilder::linear(Value x, Value weight, Value bias) {
 }
 
 ModelBuilder::Value ModelBuilder::foldedMatmul(Value a, Value b) {
-  const ModelConstant p = fold(a), q = fold(b);
   const Index rows = a->shape[0], inner = a->shape[1], columns = b->shape[1];
-  check(rows * columns <= kMostFolded && rows * columns * std::max(inner, Index(1)) <= kMostFolded,
-        "a product of constant matrices is too large");
+  for (const Index extent : {rows, inner, columns})
+    spend(extent); // so that none is large
+  spend(rows * columns);
+  spend(rows * columns * inner);
+  const ModelConstant p = fold(a), q = fold(b);
   std::vector<double> numbers(static_cast<std::size_t>(rows * columns), 0);
   for (Index i = 0; i < rows; ++i)
     for (Index k = 0; k < inner; ++k)
