@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What every operator promises, in both directions and both floating types: the adjoint identity,
 // exact on integers; factors; the two halves; bound arrays.
+#include "geometry/refill.hpp"
 #include "linop/algebra/adjoint_test.hpp"
 #include "operators.hpp"
 #include "sys/expect_error.hpp"
@@ -174,6 +175,39 @@ TEST_P(EveryOperator, RefusesOneTensorForBoth) {
 
 INSTANTIATE_TEST_SUITE_P(Linop, EveryOperator, testing::ValuesIn(test::allOperators()),
                          test::nameOfParameter);
+
+TEST(Refill, GivesWhatAnExchangeGives) {
+  const Layout plain = test::onLine({11, 2}, "S0");
+  for (const Boundary mode : test::refilledModes()) {
+    const LinearOpRef op = test::refill(plain, mode, TENON_FLOAT64);
+    EXPECT_TRUE(canRefill(op->domain(), op->range())) << op->describe();
+    const auto made = [](const Layout& layout) {
+      return makeRef<DTensor>(test::world(), layout, TENON_FLOAT64);
+    };
+    const Ref<DTensor> x = made(plain), wide = made(op->domain()), got = made(op->range()),
+                       want = made(op->range());
+    fillRaw(*x, 3, true);
+    test::conversion(plain, op->domain(), TENON_FLOAT64)->apply(*x, *wide);
+    test::conversion(plain, op->range(), TENON_FLOAT64)->apply(*x, *want);
+    op->apply(*wide, *got);
+    EXPECT_EQ(elementsOf(*got), elementsOf(*want)) << op->describe();
+  }
+}
+
+TEST(Refill, NeedsWhatLiesBeyondTheDomainToBeNothingOrTheSame) {
+  const Layout plain = test::onLine({11, 2}, "S0");
+  const auto with = [&](Index width, Boundary mode) { return test::withHalo(plain, width, mode); };
+  EXPECT_FALSE(canRefill(with(4, Boundary::Zero), with(2, Boundary::Reflect)));
+  EXPECT_FALSE(canRefill(with(4, Boundary::None), with(2, Boundary::Values)));
+  EXPECT_TRUE(canRefill(with(4, Boundary::Values), with(2, Boundary::Values)));
+  EXPECT_FALSE(canRefill(plain, with(2, Boundary::Linked)));
+  EXPECT_FALSE(canRefill(with(2, Boundary::None).dual(), with(1, Boundary::Zero)));
+  // Each part alone has all that it takes on one rank, and on several none but the end that it owns.
+  const bool isAlone = test::world()->size() == 1;
+  EXPECT_EQ(canRefill(plain, with(2, Boundary::Reflect)), isAlone);
+  EXPECT_EQ(canRefill(with(2, Boundary::None), with(2, Boundary::Periodic)), isAlone);
+  EXPECT_EQ(canRefill(with(1, Boundary::None), with(2, Boundary::Zero)), isAlone);
+}
 
 } // namespace
 } // namespace tenon

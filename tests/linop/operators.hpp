@@ -12,6 +12,7 @@
 #include "linop/exchange/index_map_op.hpp"
 #include "linop/exchange/make_conversion.hpp"
 #include "linop/exchange/make_index_map.hpp"
+#include "linop/exchange/refill_op.hpp"
 #include "programs/reduction_op.hpp"
 #include "support/world.hpp"
 
@@ -123,6 +124,19 @@ inline Ref<Shell> twice(const Layout& layout, TenonDataType type) {
                         Shell::Functions{.apply = map, .applyAdjoint = map});
 }
 
+// What a rank can fill beyond the domain by itself.
+inline std::vector<Boundary> refilledModes() {
+  return {Boundary::None,      Boundary::Zero,      Boundary::Periodic, Boundary::Reflect,
+          Boundary::Replicate, Boundary::Symmetric, Boundary::Odd,      Boundary::OddPoint};
+}
+
+// From a wider halo, which ends with the domain unless that is periodic.
+inline LinearOpRef refill(const Layout& plain, Boundary mode, TenonDataType type) {
+  const bool goesRound = mode == Boundary::Periodic;
+  return makeRef<RefillOp>(world(), withHalo(plain, 4, goesRound ? mode : Boundary::None),
+                           withHalo(plain, 2, mode), type, CarrierPolicy::fromOptions());
+}
+
 inline std::vector<NamedOp> conversions() {
   std::vector<NamedOp> ops;
   for (const char* from : {"S0", "S1", "B", "P", "R"})
@@ -134,6 +148,10 @@ inline std::vector<NamedOp> conversions() {
     ops.push_back({std::string("halo ") + boundaryName(Boundary(mode)), [=](TenonDataType type) {
                      const Layout plain = onLine({11, 2}, "S0");
                      return conversion(plain, withHalo(plain, 2, Boundary(mode)), type);
+                   }});
+  for (const Boundary mode : refilledModes())
+    ops.push_back({std::string("refill ") + boundaryName(mode), [=](TenonDataType type) {
+                     return refill(onLine({11, 2}, "S0"), mode, type);
                    }});
   return ops;
 }

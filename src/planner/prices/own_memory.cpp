@@ -380,9 +380,13 @@ double OwnModel::runSeconds(const std::vector<RunNode>& nodes, const RunMemory& 
   const MapList& list = memory.list();
   for (const Pass& pass : memory.passes())
     for (const Step& step : pass.steps) {
-      if (step.what != Do::Begin || list.maps()[step.map].kind != Map::Kind::Operator)
+      // What ends where it begins is one step.
+      const bool acts = step.what == Do::Begin || step.what == Do::Apply;
+      if (!acts || list.maps()[step.map].kind != Map::Kind::Operator)
         continue;
       const OperatorEntry& op = list.operators()[list.maps()[step.map].object];
+      if (op.isLocal())
+        continue;
       seconds += goesByLists(op) ? priceOfLists(op, step.adjoint, network_.elementBytes,
                                                 rates_.links, Looks::Few)
                  : step.adjoint  ? there(op.to.dual(), op.from.dual(), Looks::Few)
