@@ -275,6 +275,7 @@ PetscErrorCode TenonPetscMeshFromPlex(DM dm, PetscInt height, PetscInt through,
   NEED_OBJECT(dm, DM_CLASSID);
   NEED_ADDRESS(nodes);
   NEED_ADDRESS(edges);
+  PetscCall(CheckInitialized());
   code = OpenStratum(dm, height, &s);
   if (!code)
     code = FindThrough(&s, height, through, at);
@@ -299,6 +300,7 @@ PetscErrorCode TenonPetscIndexMapFromPlex(DM dm, PetscInt height, TenonIndexMap*
   PetscFunctionBegin;
   NEED_OBJECT(dm, DM_CLASSID);
   NEED_ADDRESS(nodes);
+  PetscCall(CheckInitialized());
   code = OpenStratum(dm, height, &s);
   if (!code)
     code = ListPoints(&s, 0);
@@ -323,6 +325,7 @@ PetscErrorCode TenonPetscIndexMapFromSF(PetscSF sf, TenonIndexMap* nodes) {
   PetscFunctionBegin;
   NEED_OBJECT(sf, PETSCSF_CLASSID);
   NEED_ADDRESS(nodes);
+  PetscCall(CheckInitialized());
   PetscCall(CommOfObject((PetscObject)sf, &comm));
   PetscCall(PetscSFGetGraph(sf, &roots, &leaves, &places, NULL));
   PetscCheck(roots >= 0, comm, PETSC_ERR_ARG_WRONGSTATE,
