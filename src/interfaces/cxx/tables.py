@@ -27,7 +27,6 @@ BY_HAND = {
     'TenonPrintErrorHandler': 'passed as it is to pushErrorHandler()',
     'TenonRaiseError': 'raiseError(), which throws the code',
     'TenonReturnErrorHandler': 'passed as it is to pushErrorHandler()',
-    'TenonSetDimensionNote': 'dimensions are those of C',
 }
 
 DEFAULTS = {

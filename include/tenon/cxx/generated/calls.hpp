@@ -283,6 +283,9 @@ inline void setFatalErrorHandler(TenonErrorHandler handler, void* context, const
 inline void abort(TenonErrorCode code) {
   TenonAbort(code);
 }
+inline void setDimensionNote(Text note, const Where& where) {
+  detail::Call(where).check(TenonSetDimensionNote(note.get()));
+}
 inline Layer& Layer::shellSetFunctions(const TenonLayerShellFunctions& functions,
     const Where& where) {
   detail::Call(where).check(TenonLayerShellSetFunctions(get(), &functions));

@@ -985,6 +985,9 @@ void setFatalErrorHandler(TenonErrorHandler handler = nullptr, void* context = n
     const Where& where = Where::current());
 /** Ends the program on all ranks, by MPI_Abort() if MPI is running. TenonAbort() */
 void abort(TenonErrorCode code);
+/** Sets a line that printed errors about dimensions have below their text.
+ *  TenonSetDimensionNote() */
+void setDimensionNote(Text note = {}, const Where& where = Where::current());
 /** Returns whether Tenon is initialised. TenonInitialized() */
 bool initialized(const Where& where = Where::current());
 /** Returns the C handle of a Fortran communicator. TenonCommFromFortran() */
