@@ -296,8 +296,10 @@ TEST(Walls, AreRefusedWithTheReason) {
   expectError(TENON_ERR_ARG, {"sideways"}, [] { convolution("odd;1=sideways"); });
   test::expectErrorOnAll(TENON_ERR_LAYOUT, {"filled", "has none"},
                          [&] { filledConvolution()->setUp(plain); });
-  test::expectErrorOnAll(TENON_ERR_LAYOUT, {"ghost cells before dimension 2"},
-                         [&] { filledConvolution()->setUp(withGhosts(plain, Boundary::None)); });
+  // A rank that has all of the domain fills what lies beyond it itself; one with a row and two ghosts cannot.
+  if (plain.parts(2) > 1)
+    test::expectErrorOnAll(TENON_ERR_LAYOUT, {"ghost cells before dimension 2"},
+                           [&] { filledConvolution()->setUp(withGhosts(plain, Boundary::None)); });
   test::expectErrorOnAll(TENON_ERR_LAYOUT, {"widen the halos"}, [&] {
     filledConvolution()->setUp(withGhosts(plain, Boundary::Values, 1));
   });

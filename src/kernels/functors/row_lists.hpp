@@ -97,7 +97,7 @@ struct CombineRows {
     }
 #if !defined(__CUDACC__)
     if (streams && N * sizeof(T) >= kLine)
-      return streamLines(sum, to, N);
+      return streamStores(sum, to, N);
 #endif
     TENON_ROLLED_LOOP
     for (int c = 0; c < N; ++c)

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Packs rows with streaming stores where the processor has them (SSE2). The fence after each row makes a
+// Packs rows with streaming stores where the processor has them. The fence after each row makes a
 // later store, by which another core learns that the data are there, come after the data.
 #include "kernels/movement/block_stream.hpp"
 
 #include "kernels/walks/block.hpp"
+#include "kernels/walks/stream.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 namespace tenon {
 
@@ -21,21 +18,18 @@ namespace {
 constexpr std::size_t kLeastStreamed = 1024;
 
 void streamBytes(const std::byte* x, std::byte* y, std::size_t bytes) {
-#ifdef __SSE2__
-  constexpr std::size_t kVector = sizeof(__m128i);
-  if (bytes >= kLeastStreamed) {
-    // Streaming stores need aligned addresses; what comes before and after them is copied as usual.
-    const std::size_t head = -reinterpret_cast<std::uintptr_t>(y) % kVector;
-    std::memcpy(y, x, head);
-    std::size_t i = head;
-    for (; i + kVector <= bytes; i += kVector)
-      _mm_stream_si128(reinterpret_cast<__m128i*>(y + i),
-                       _mm_loadu_si128(reinterpret_cast<const __m128i*>(x + i)));
-    std::memcpy(y + i, x + i, bytes - i);
-    _mm_sfence(); // the reader waits for a later store, which alone does not order streaming stores
-    return;
+  if constexpr (kStreamed > 0) {
+    if (bytes >= kLeastStreamed) {
+      // Streaming stores need aligned addresses; what comes before and after them is copied as usual.
+      const std::size_t head = -reinterpret_cast<std::uintptr_t>(y) % kStreamed,
+                        streamed = (bytes - head) / kStreamed * kStreamed;
+      std::memcpy(y, x, head);
+      streamStores(x + head, y + head, streamed);
+      std::memcpy(y + head + streamed, x + head + streamed, bytes - head - streamed);
+      endStream(); // the reader waits for a later store, which alone does not order streaming stores
+      return;
+    }
   }
-#endif
   std::memcpy(y, x, bytes);
 }
 

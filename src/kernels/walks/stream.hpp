@@ -13,6 +13,12 @@
 namespace tenon {
 
 inline constexpr std::size_t kLine = 64;
+// Of what a store streams; 0 where the processor has no such stores.
+#ifdef __SSE2__
+inline constexpr std::size_t kStreamed = sizeof(__m128i);
+#else
+inline constexpr std::size_t kStreamed = 0;
+#endif
 
 // Has the line at that address brought to the cache.
 inline void fetchLine([[maybe_unused]] const void* address) {
@@ -25,25 +31,22 @@ inline void fetchLine([[maybe_unused]] const void* address) {
 // were gathered and then summed took 1.5 times as long streamed up to 32 MB, and 0.65 of it from 64 MB on.
 inline bool canStream(const void* y, std::size_t bytesOfRow, std::size_t bytesToNext,
                       std::size_t rows) {
-#ifdef __SSE2__
-  constexpr std::size_t kLeastStreamed = std::size_t(1) << 26;
-  return (reinterpret_cast<std::uintptr_t>(y) | bytesOfRow | bytesToNext) % kLine == 0 &&
-         bytesOfRow * rows >= kLeastStreamed;
-#else
-  return false;
-#endif
+  constexpr std::size_t kLeast = std::size_t(1) << 26;
+  return kStreamed > 0 &&
+         (reinterpret_cast<std::uintptr_t>(y) | bytesOfRow | bytesToNext) % kLine == 0 &&
+         bytesOfRow * rows >= kLeast;
 }
 
-// n elements that are whole lines, to the address of one.
+// n elements, whole stores, to an address that is a multiple of them.
 template <class T>
-inline void streamLines(const T* x, T* y, int n) {
+inline void streamStores(const T* x, T* y, std::size_t n) {
 #ifdef __SSE2__
-  constexpr int kStep = sizeof(__m128i) / sizeof(T);
-  for (int i = 0; i < n; i += kStep)
+  constexpr std::size_t kStep = kStreamed / sizeof(T);
+  for (std::size_t i = 0; i < n; i += kStep)
     _mm_stream_si128(reinterpret_cast<__m128i*>(y + i),
                      _mm_loadu_si128(reinterpret_cast<const __m128i*>(x + i)));
 #else
-  for (int i = 0; i < n; ++i)
+  for (std::size_t i = 0; i < n; ++i)
     y[i] = x[i];
 #endif
 }
