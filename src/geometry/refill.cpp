@@ -47,12 +47,14 @@ bool canRefill(const Layout& from, const Layout& to, int dim, int part) {
   const Interval has = from.box(dim, part), needs = to.box(dim, part);
   if (needs.empty())
     return true;
-  const auto agrees = [](Boundary has, Boundary needs) {
-    return has == needs || (has == Boundary::None && !isCallers(needs));
+  // What callers fill comes from them alone: no cell within the domain gives it.
+  const auto agrees = [](Boundary its, Boundary wanted, bool isThere) {
+    return isCallers(wanted) ? its == wanted && isThere : its == wanted || its == Boundary::None;
   };
-  if (needs.begin < 0 && !agrees(lowMode(from, dim), lowMode(to, dim)))
+  if (needs.begin < 0 && !agrees(lowMode(from, dim), lowMode(to, dim), has.begin <= needs.begin))
     return false;
-  if (needs.end > to.shape()[dim] && !agrees(highMode(from, dim), highMode(to, dim)))
+  if (needs.end > to.shape()[dim] &&
+      !agrees(highMode(from, dim), highMode(to, dim), has.end >= needs.end))
     return false;
   return std::ranges::all_of(refilledSegments(from, to, dim, part), [&](const Segment& run) {
     const Interval range = globalRange(run);
