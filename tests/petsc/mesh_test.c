@@ -24,15 +24,18 @@ static PetscErrorCode CreateDM(int overlap, DM* dm) {
 
 /* kDof numbers on each point of the height but cells beyond the boundary. */
 static PetscErrorCode SetSection(DM dm, PetscInt height, PetscInt* begin, PetscInt* end) {
-  PetscInt low, high, p, beyond;
+  PetscInt low, high, p;
+  DMPolytopeType type;
   PetscSection section;
 
   PetscFunctionBegin;
   PetscCall(DMPlexGetChart(dm, &low, &high));
   PetscCall(DMPlexGetHeightStratum(dm, height, begin, end));
-  PetscCall(DMPlexGetGhostCellStratum(dm, &beyond, NULL));
-  if (height == 0 && beyond >= 0)
-    *end = beyond;
+  for (p = *begin; height == 0 && p < *end; ++p) {
+    PetscCall(DMPlexGetCellType(dm, p, &type));
+    if (type == DM_POLYTOPE_FV_GHOST)
+      *end = p;
+  }
   PetscCall(PetscSectionCreate(PETSC_COMM_WORLD, &section));
   PetscCall(PetscSectionSetChart(section, low, high));
   for (p = *begin; p < *end; ++p)
