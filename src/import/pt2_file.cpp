@@ -132,7 +132,8 @@ private:
 
   void checkVersions() const {
     if (!byName_.contains(root_ + "/archive_format") || text("archive_format") != "pt2")
-      source_.fail("archive_format", "it is no archive of torch.export.save()");
+      source_.fail("archive_format",
+                   "it is no archive of torch.export.save() of PyTorch 2.9 or later");
     if (text("archive_version") != "0")
       refuse(
           fmt::format("it has version \"{}\" of PyTorch's archive; this version of Tenon reads 0",

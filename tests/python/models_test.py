@@ -53,8 +53,8 @@ class Models(unittest.TestCase):
             import tenon.torch as tt
         except ImportError:
             self.skipTest('PyTorch is not installed')
-        if not hasattr(torch, 'export'):
-            self.skipTest('this PyTorch has no torch.export')
+        if tuple(int(part) for part in torch.__version__.split('.')[:2]) < (2, 9):
+            self.skipTest('files of this PyTorch are not read; 2.9 and later are')
         sys.path.insert(0, str(SOURCE / 'share/tenon'))
         from export_torch import export_model
         torch.manual_seed(3)
@@ -95,8 +95,8 @@ class Models(unittest.TestCase):
             import tenon.torch as tt
         except ImportError:
             self.skipTest('PyTorch is not installed')
-        if not hasattr(torch, 'export'):
-            self.skipTest('this PyTorch has no torch.export')
+        if tuple(int(part) for part in torch.__version__.split('.')[:2]) < (2, 9):
+            self.skipTest('files of this PyTorch are not read; 2.9 and later are')
         sys.path.insert(0, str(SOURCE / 'share/tenon'))
         from export_torch import export_model
 
