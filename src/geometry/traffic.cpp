@@ -5,9 +5,10 @@
 #include "geometry/traffic.hpp"
 
 #include "geometry/channel_runs.hpp"
-#include "geometry/flow_table.hpp"
+#include "sys/errors/error.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <unordered_map>
 
@@ -67,8 +68,28 @@ std::vector<int> choosyAxes(const Layout& from, const Layout& to) {
   return axes;
 }
 
-} // namespace
+// For each axis, the difference between the ranks of neighbours along it; none if that depends on
+// where they are.
+std::optional<std::vector<int>> rankStrides(const Grid& grid) {
+  std::vector<int> strides;
+  for (int axis = 0; axis < grid.axes(); ++axis) {
+    std::vector<int> coordinates(grid.axes(), 0);
+    coordinates[axis] = grid.extent(axis) > 1 ? 1 : 0;
+    strides.push_back(grid.rank(grid.positionAt(coordinates)) - grid.rank(0));
+  }
+  for (int position = 0; position < grid.size(); ++position) {
+    int rank = grid.rank(0);
+    for (int axis = 0; axis < grid.axes(); ++axis)
+      rank += strides[axis] * grid.coordinate(position, axis);
+    if (rank != grid.rank(position))
+      return std::nullopt;
+  }
+  return strides;
+}
 
+// A flow by level, as the schedule lists it; levelOf(peer) is the level that a message crosses. It serves
+// boundary modes that differ by channel: there several runs of channels can have one peer, so that its
+// message is not counted by a product.
 LevelFlow listedFlow(const Layout& from, const Layout& to, int rank, Role role, std::size_t levels,
                      const std::function<std::ptrdiff_t(int peer)>& levelOf) {
   LevelFlow flow{std::vector<Traffic>(levels + 1), 0};
@@ -85,6 +106,37 @@ LevelFlow listedFlow(const Layout& from, const Layout& to, int rank, Role role, 
   return flow;
 }
 
+} // namespace
+
+// Along an axis either all ranks share a unit or each is in a unit of its own: the latter if the
+// unit's size divides the axis's stride. The ranks along all other axes together must not leave the
+// unit in which rank(0) is, as they would by a carry; `within` is the place of the last of them in
+// it.
+std::optional<UnitAxes> UnitAxes::of(const Grid& grid, const std::vector<Index>& unitRanks) {
+  UnitAxes units;
+  if (unitRanks.empty())
+    return units;
+  const auto strides = rankStrides(grid);
+  if (!strides || grid.axes() > kMostMaskedAxes)
+    return std::nullopt;
+  for (const Index ranks : unitRanks) {
+    AxisMask apart = 0;
+    Index within = grid.rank(0) % ranks;
+    for (int axis = 0; axis < grid.axes(); ++axis) {
+      if (grid.extent(axis) > 1 && (*strides)[axis] % ranks == 0)
+        apart |= AxisMask(1) << axis;
+      else
+        within += Index(grid.extent(axis) - 1) * (*strides)[axis];
+      if ((*strides)[axis] < 0)
+        return std::nullopt;
+    }
+    if (within >= ranks)
+      return std::nullopt;
+    units.apart.push_back(apart);
+  }
+  return units;
+}
+
 Flow countFlow(const Layout& from, const Layout& to, int rank, Role role) {
   if (!from.hasModesByChannel() && !to.hasModesByChannel())
     return FlowCount(from, to, rank, role).flow();
@@ -98,6 +150,38 @@ LevelFlow countFlow(const Layout& from, const Layout& to, int rank, Role role,
     return FlowCount(from, to, rank, role).byLevel(unitRanks);
   return listedFlow(from, to, rank, role, unitRanks.size(),
                     [&](int peer) { return levelBetween(rank, peer, unitRanks); });
+}
+
+LevelFlow countFlow(const Layout& from, const Layout& to, int rank, Role role,
+                    const UnitAxes& units) {
+  LevelFlow flow{std::vector<Traffic>(units.apart.size() + 1), 0};
+  if (from.hasModesByChannel() || to.hasModesByChannel()) {
+    const Grid& grid = from.grid();
+    const int own = grid.position(rank);
+    // The first level on whose axes the peer is elsewhere.
+    return listedFlow(from, to, rank, role, units.apart.size(), [&](int peer) {
+      const auto isApart = [&](AxisMask apart) {
+        for (int axis = 0; axis < grid.axes(); ++axis)
+          if ((apart >> axis & 1) != 0 &&
+              grid.coordinate(own, axis) != grid.coordinate(grid.position(peer), axis))
+            return true;
+        return false;
+      };
+      return std::ranges::find_if(units.apart, isApart) - units.apart.begin();
+    });
+  }
+  const FlowCount whole(from, to, rank, role);
+  flow.keptElements = whole.keptElements();
+  // Units are nested, so that the traffic which crosses a level is the difference of two counts.
+  Traffic around = whole.all();
+  for (std::size_t level = 0; level < units.apart.size(); ++level) {
+    const Traffic inside = FlowCount(from, to, rank, role, units.apart[level]).all();
+    flow.others[level] = {around.messages - inside.messages, around.elements - inside.elements};
+    around = inside;
+  }
+  flow.others.back() = {around.messages - (flow.keptElements > 0),
+                        around.elements - flow.keptElements};
+  return flow;
 }
 
 std::vector<int> unlikePositions(const Layout& from, const Layout& to) {

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
 import numpy
 
+from .memory import memory_of
 from .objects import Object
 from .runtime import (address, check, double, function, int as c_int, list as c_list, long, names, pointer, ref)
 
@@ -38,51 +39,6 @@ ACCESS = {(is_device, is_read): function(f'TenonDTensorGet{"Device" * is_device}
                                          c_int, address) for is_device in (False, True) for is_read in (False, True)}
 RESTORE = {is_read: function(f'TenonDTensorRestoreArray{"Read" * is_read}', c_int, address, address)
            for is_read in (False, True)}
-
-
-class Memory:
-    """Where an array is: the address of its first element, its shape, strides in elements, the name of its type of
-    elements, whether it can be written, and what it belongs to."""
-    __slots__ = ('address', 'shape', 'strides', 'type', 'is_constant', 'owner', 'is_device')
-
-    def __init__(self, address, shape, strides, type, is_constant, owner, is_device):
-        self.address, self.shape, self.strides, self.type = address, shape, strides, type
-        self.is_constant, self.owner, self.is_device = is_constant, owner, is_device
-
-
-def row_major(shape):
-    strides, stride = [], 1
-    for extent in reversed(shape):
-        strides.insert(0, stride)
-        stride *= extent
-    return tuple(strides)
-
-
-def memory_of(array):
-    """An array of numpy, a tensor of torch, or any object with __cuda_array_interface__, __dlpack__ or a buffer."""
-    if isinstance(array, numpy.ndarray):
-        size = array.itemsize
-        if any(stride % size for stride in array.strides):
-            raise ValueError(f'the strides {array.strides} of the array are not multiples of its elements\' {size} bytes')
-        return Memory(array.__array_interface__['data'][0], array.shape, tuple(s // size for s in array.strides),
-                      array.dtype.name if array.dtype.isnative else str(array.dtype), not array.flags.writeable, array, False)
-    if hasattr(array, 'data_ptr') and hasattr(array, 'stride'):  # torch
-        if str(array.layout) != 'torch.strided':
-            raise ValueError(f'a tensor of torch with the layout {array.layout} has no array')
-        # One that repeats elements, such as the gradient of a sum, can only be read.
-        repeats = any(stride == 0 and extent > 1 for stride, extent in zip(array.stride(), array.shape))
-        return Memory(array.data_ptr(), tuple(array.shape), array.stride(), str(array.dtype).rpartition('.')[2], repeats,
-                      array, array.is_cuda)
-    if hasattr(array, '__cuda_array_interface__'):
-        said = array.__cuda_array_interface__
-        dtype = numpy.dtype(said['typestr'])
-        strides = said.get('strides')
-        strides = row_major(said['shape']) if strides is None else tuple(s // dtype.itemsize for s in strides)
-        return Memory(said['data'][0], tuple(said['shape']), strides, dtype.name, said['data'][1], array, True)
-    if hasattr(array, '__dlpack__'):
-        from .dlpack import memory_of_dlpack
-        return memory_of_dlpack(array)
-    return memory_of(numpy.asarray(memoryview(array)))
 
 
 class Arrays(Object):

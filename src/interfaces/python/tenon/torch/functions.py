@@ -16,8 +16,9 @@ from mpi4py import MPI
 from torch.autograd import forward_ad
 from torch.autograd.function import once_differentiable
 
-from ..arrays import memory_of, place_array, place_array_read, placed, span
+from ..arrays import place_array, place_array_read, placed, span
 from ..calls import DataType, DTensor, Layer, Layout, LinearOp, MemorySpace
+from ..memory import memory_of
 from ..models import names_of, parameters_of, states_of, weights
 from ..runtime import address, check, function, int as c_int, long
 
