@@ -4,6 +4,7 @@
 #include "sys/options/settable_object.hpp"
 
 #include "sys/errors/error.hpp"
+#include "sys/options/options.hpp"
 #include "sys/text/view.hpp"
 
 #include <fmt/format.h>
