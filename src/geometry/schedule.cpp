@@ -363,6 +363,15 @@ Traffic traffic(const std::vector<Transfer>& transfers, int rank) {
 
 } // namespace
 
+void checkSameShape(const Layout& from, const Layout& to) {
+  if (from.shape() != to.shape())
+    throw Error(
+        TENON_ERR_SHAPE,
+        fmt::format(
+            "a conversion keeps the global shape, but the source is [{}] and the target [{}]",
+            fmt::join(from.shape(), ","), fmt::join(to.shape(), ",")));
+}
+
 void checkLinkedHalos(const Layout& from, const Layout& to) {
   const auto meets = [](const Layout& layout, bool addends) {
     for (int d = 0; d < layout.rank(); ++d)
@@ -414,12 +423,7 @@ Schedule makeRefill(const Layout& from, const Layout& to, int rank) {
 }
 
 Schedule makeSchedule(const Layout& from, const Layout& to, int rank) {
-  if (from.shape() != to.shape())
-    throw Error(
-        TENON_ERR_SHAPE,
-        fmt::format(
-            "a conversion keeps the global shape, but the source is [{}] and the target [{}]",
-            fmt::join(from.shape(), ","), fmt::join(to.shape(), ",")));
+  checkSameShape(from, to);
   checkLinkedHalos(from, to);
   return scheduleAmong(PeerSearch::Among::All, from, to, rank);
 }

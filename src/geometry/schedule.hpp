@@ -93,11 +93,14 @@ struct Schedule {
   bool sumsOnTranspose = false; // likewise for the source elements of the transpose
 };
 
-// Throws TENON_ERR_SHAPE if the shapes differ, and TENON_ERR_LAYOUT as checkLinkedHalos() does.
+// Throws as checkSameShape() and checkLinkedHalos() do.
 Schedule makeSchedule(const Layout& from, const Layout& to, int rank);
 
 // Of a halo that each rank fills from what it holds itself (refill.hpp): the rank's own transfer, if any.
 Schedule makeRefill(const Layout& from, const Layout& to, int rank);
+
+// Throws TENON_ERR_SHAPE if the shapes of a conversion differ.
+void checkSameShape(const Layout& from, const Layout& to);
 
 // Throws TENON_ERR_LAYOUT if the conversion would have to fill a linked halo, or to fold one: it would
 // write zeros, or lose contributions. (Dropping such ghosts, and its transpose, are conversions.)

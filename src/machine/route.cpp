@@ -8,11 +8,9 @@
 #include "geometry/cuts.hpp"
 #include "geometry/traffic.hpp"
 #include "machine/route_search.hpp"
-#include "sys/errors/error.hpp"
 #include "sys/options/options.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -193,12 +191,7 @@ const char* RouteStep::name() const {
 
 Route findRoute(const Layout& from, const Layout& to, Index elementBytes,
                 const RoutePolicy& policy) {
-  if (from.shape() != to.shape())
-    throw Error(
-        TENON_ERR_SHAPE,
-        fmt::format(
-            "a conversion keeps the global shape, but the source is [{}] and the target [{}]",
-            fmt::join(from.shape(), ","), fmt::join(to.shape(), ",")));
+  checkSameShape(from, to);
   const bool halos = from.hasHalos() || to.hasHalos();
   const bool direct =
       policy.mode == RouteMode::Exchange || halos || from == to || elements(from.shape()) == 0;

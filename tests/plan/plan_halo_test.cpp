@@ -50,27 +50,19 @@ struct Left {
 };
 
 Left stepOf(LayerPlan& plan) {
-  plan.setUp();
-  Layer& network = plan.layer();
-  network.initialize(kTrainingSeed, 0);
-  const auto made = [&](const Layout& layout) {
-    return makeRef<DTensor>(world(), layout, TENON_FLOAT64);
-  };
-  const Ref<DTensor> x = made(plan.inputLayout()), y = made(network.outputLayout()),
-                     dy = made(network.outputLayout().dual()), dx = made(x->layout().dual());
-  fillUniform(*x, kTrainingSeed, 1, 0, 1);
-  fillUniform(*dy, kTrainingSeed, 2, 0, 1);
+  const PlannedTensors run(plan);
+  const Ref<DTensor> dx = run.made(run.x->layout().dual());
   Left left;
   logReset();
   logEnable(true);
-  network.apply(*x, *y);
-  network.applyAdjoint(*dy, dx.get());
+  run.network.apply(*run.x, *run.y);
+  run.network.applyAdjoint(*run.dy, dx.get());
   logEnable(false);
   // Of the layers' own events, since others lie within these or around them.
   for (const EventRecord& record : logSnapshot())
     if (record.event.starts_with("conv"))
       left.messages += record.messages;
-  for (const DTensor* tensor : {y.get(), dx.get()}) {
+  for (const DTensor* tensor : {run.y.get(), dx.get()}) {
     const HostView<const double> cells(*tensor);
     left.values.insert(left.values.end(), &cells[0], &cells[0] + tensor->localElements());
   }

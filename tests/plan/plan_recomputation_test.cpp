@@ -39,21 +39,13 @@ struct Left {
 };
 
 Left stepOf(LayerPlan& plan) {
-  plan.setUp();
-  Layer& network = plan.layer();
-  network.initialize(kTrainingSeed, 0);
-  const auto made = [&](const Layout& layout) {
-    return makeRef<DTensor>(world(), layout, TENON_FLOAT64);
-  };
-  const Ref<DTensor> x = made(plan.inputLayout()), y = made(network.outputLayout()),
-                     dy = made(network.outputLayout().dual());
-  fillUniform(*x, kTrainingSeed, 1, 0, 1);
-  fillUniform(*dy, kTrainingSeed, 2, 0, 1);
+  const PlannedTensors run(plan);
+  Layer& network = run.network;
   Left left;
   // Twice, since the batch that is computed again must not be counted twice by running statistics.
   for (int step = 0; step < 2; ++step) {
-    network.apply(*x, *y);
-    network.applyAdjoint(*dy, nullptr);
+    network.apply(*run.x, *run.y);
+    network.applyAdjoint(*run.dy, nullptr);
   }
   const auto add = [](const DTensor& tensor, std::vector<double>& all) {
     const HostView<const double> cells(tensor);
@@ -63,8 +55,8 @@ Left stepOf(LayerPlan& plan) {
   for (const Ref<Parameter>& parameter : network.parameters())
     add(parameter->gradient(), left.gradients);
   network.setTraining(false); // by the running statistics
-  network.apply(*x, *y);
-  add(*y, left.output);
+  network.apply(*run.x, *run.y);
+  add(*run.y, left.output);
   left.memory = plan.memory();
   return left;
 }

@@ -170,15 +170,32 @@ inline Ref<LayerPlan> planAhead() {
   return plan;
 }
 
-// A plan's network that is set up, and steps of its training.
-struct PlannedSteps {
-  explicit PlannedSteps(const NetworkCase& c)
-      : plan(planOf(c, world())), network(setUp(*plan)), x(made(plan->inputLayout())),
-        y(made(network.outputLayout())), dy(made(network.outputLayout().dual())),
-        optimizer(makeOptimizer("adam", Ref<Layer>::share(&network))) {
+// A plan that is set up, what its network reads, and the cotangent of what it writes.
+struct PlannedTensors {
+  explicit PlannedTensors(LayerPlan& plan)
+      : network(setUp(plan)), x(made(plan.inputLayout())), y(made(network.outputLayout())),
+        dy(made(network.outputLayout().dual())) {
     fillUniform(*x, kTrainingSeed, 1, 0, 1);
-    fillConstant(*dy, 1e-3);
+    fillUniform(*dy, kTrainingSeed, 2, 0, 1);
   }
+  Ref<DTensor> made(const Layout& layout) const {
+    return makeRef<DTensor>(world(), layout, TENON_FLOAT64, network.space());
+  }
+
+  Layer& network;
+  Ref<DTensor> x, y, dy;
+
+private:
+  static Layer& setUp(LayerPlan& plan) {
+    plan.setUp();
+    plan.layer().initialize(kTrainingSeed, 0);
+    return plan.layer();
+  }
+};
+
+// Steps of the training of a plan's network.
+struct PlannedSteps : PlannedTensors {
+  explicit PlannedSteps(const NetworkCase& c) : PlannedSteps(planOf(c, world())) {}
   void step() {
     network.apply(*x, *y);
     network.applyTangent(x.get(), *y);
@@ -187,18 +204,13 @@ struct PlannedSteps {
   }
 
   Ref<LayerPlan> plan;
-  Layer& network;
-  Ref<DTensor> x, y, dy;
   Ref<Optimizer> optimizer;
 
 private:
-  static Layer& setUp(LayerPlan& plan) {
-    plan.setUp();
-    plan.layer().initialize(kTrainingSeed, 0);
-    return plan.layer();
-  }
-  Ref<DTensor> made(const Layout& layout) const {
-    return makeRef<DTensor>(world(), layout, TENON_FLOAT64, network.space());
+  explicit PlannedSteps(Ref<LayerPlan> made)
+      : PlannedTensors(*made), plan(std::move(made)),
+        optimizer(makeOptimizer("adam", Ref<Layer>::share(&network))) {
+    fillConstant(*dy, 1e-3);
   }
 };
 

@@ -96,6 +96,16 @@ void Declaration::inherit(std::string_view name, const Declaration& container) {
   settings_.inherit(name, container.settings_);
 }
 
+Declaration::FormBeginning Declaration::beginForm(const Layouts& inputs,
+                                                  const Choice& choice) const {
+  FormInputs from(inputs, choice);
+  Shape output = outputShape(from.shapes);
+  Signature chosen =
+      Signature::choose(rows(from.shapes), from.plain, from.grid, choice.letters, title());
+  return {std::move(from.shapes), std::move(from.plain), std::move(from.grid), std::move(output),
+          std::move(chosen)};
+}
+
 Form Declaration::formLikeInput(const Layouts& inputs, const Choice& choice) const {
   const Layout& input = inputs.front();
   const GridPtr grid = choice.grid ? choice.grid : input.gridPtr();

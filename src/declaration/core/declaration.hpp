@@ -173,6 +173,15 @@ protected:
   virtual std::string summary() const { return {}; }
   // What the settings must fulfil together, as far as they are set; called after each set.
   virtual void check() const {}
+  // What the form of several inputs begins with, where shapes and rows follow from those of the inputs.
+  struct FormBeginning {
+    std::vector<Shape> shapes;
+    Layouts plain;
+    GridPtr grid;
+    Shape output;
+    Signature signature;
+  };
+  FormBeginning beginForm(const Layouts& inputs, const Choice& choice) const;
   // A form whose first input is used under the chosen labels and whose output lies like it; a type
   // changes in it what differs.
   Form formLikeInput(const Layouts& inputs, const Choice& choice) const;

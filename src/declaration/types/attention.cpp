@@ -133,9 +133,7 @@ public:
 
   // Keys are cut as they lie, and values as keys; leading dimensions as those of the queries.
   Form form(const Layouts& inputs, const Choice& choice) const override {
-    const auto [shapes, plain, grid] = FormInputs(inputs, choice);
-    const Shape shape = outputShape(shapes);
-    const Signature chosen = Signature::choose(rows(shapes), plain, grid, choice.letters, title());
+    const auto [shapes, plain, grid, shape, chosen] = beginForm(inputs, choice);
     const int row = static_cast<int>(shape.size()) - 2;
     std::vector<CutSource> cuts;
     for (int d = 0; d <= row; ++d)

@@ -61,9 +61,7 @@ public:
   // The cuts are those of the input that is split, and the first input's where both are split: then
   // only the second moves.
   Form form(const Layouts& inputs, const Choice& choice) const override {
-    const auto [shapes, plain, grid] = FormInputs(inputs, choice);
-    const Shape shape = outputShape(shapes);
-    const Signature chosen = Signature::choose(rows(shapes), plain, grid, choice.letters, title());
+    const auto [shapes, plain, grid, shape, chosen] = beginForm(inputs, choice);
     const int row = static_cast<int>(shape.size()) - 2, column = row + 1;
     const Layout a = makeLayout(shapes[0], grid, chosen.input(0), cutsOf(plain[0]));
     std::vector<CutSource> cuts = cutsOf(a);
