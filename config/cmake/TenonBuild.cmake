@@ -210,7 +210,7 @@ function(tenon_run_translated tests mode)
   endif()
   set_property(TEST ${tests} APPEND PROPERTY ENVIRONMENT TENON_STANDIN_RAN=${TENON_KERNELS_RAN})
   set_property(TEST ${tests} APPEND PROPERTY DEPENDS kernels_forgotten)
-  set_property(GLOBAL APPEND PROPERTY TENON_TRANSLATED_TESTS ${tests})
+  set_property(TEST ${tests} APPEND PROPERTY FIXTURES_SETUP kernels)
 endfunction()
 
 # tenon_run_on_standin(PROGRAM): tests PROGRAM_<mode>.2, in which a program that is linked with the shared library finds the
