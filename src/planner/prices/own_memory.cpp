@@ -8,9 +8,12 @@
 #include "declaration/core/result_layout.hpp"
 #include "declaration/core/types.hpp"
 #include "planner/prices/recomputation.hpp"
+#include "planner/search/halo_groups.hpp"
 #include "sys/bfloat16.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 
 namespace tenon {
 
@@ -320,14 +323,17 @@ double OwnModel::scratchOf(const std::vector<RunNode>& nodes) const {
   return scratch;
 }
 
-double OwnModel::runBytes(const std::vector<int>& words) const {
-  const Layouts inputs = runInputs(words);
-  const std::vector<RunNode> nodes = runNodes(words, inputs);
-  const RunMemory memory = runMemory(nodes, inputs);
+double OwnModel::bytesOfRun(const std::vector<RunNode>& nodes, const RunMemory& memory) const {
   double most = 0;
   for (int rank : lookedAt())
     most = std::max(most, memory.of(rank).total());
   return bytesBesideArrays(nodes.size()) + most + scratchOf(nodes);
+}
+
+double OwnModel::runBytes(const std::vector<int>& words) const {
+  const Layouts inputs = runInputs(words);
+  const std::vector<RunNode> nodes = runNodes(words, inputs);
+  return bytesOfRun(nodes, runMemory(nodes, inputs));
 }
 
 CostModel::Again OwnModel::recomputedWithin(const std::vector<int>& words, double bytes) const {
@@ -395,13 +401,10 @@ double OwnModel::runSeconds(const std::vector<RunNode>& nodes, const RunMemory& 
   return seconds / static_cast<double>(task_.stepsPerEvaluation);
 }
 
-// One layer after the other takes part, if that saves time. What a layer saves depends on those before it,
-// which compute more for it: a heuristic, which keeps what it has tried and found better.
 CostModel::Shared OwnModel::sharedHalos(const std::vector<int>& words, Index depth,
                                         double bytes) const {
-  Shared shared;
   if (network_.nodes.empty())
-    return shared;
+    return {};
   const Layouts inputs = runInputs(words);
   std::vector<HaloFrom> halos = haloSettings();
   std::vector<int> open;
@@ -410,33 +413,31 @@ CostModel::Shared OwnModel::sharedHalos(const std::vector<int>& words, Index dep
       halos[n] = HaloFrom::Exchange;
       open.push_back(n);
     }
-  const auto bytesOf = [&](const std::vector<RunNode>& nodes, const RunMemory& memory) {
-    double most = 0;
-    for (int rank : lookedAt())
-      most = std::max(most, memory.of(rank).total());
-    return kOnceBytes + most + scratchOf(nodes);
-  };
-  const auto secondsOf = [&] {
-    const std::vector<RunNode> nodes = runNodes(words, inputs, halos, depth);
-    const RunMemory memory = runMemory(nodes, inputs);
-    shared.bytes = bytesOf(nodes, memory);
-    return runSeconds(nodes, memory);
-  };
-  const double without = secondsOf();
-  double best = without, itsBytes = shared.bytes;
-  for (int n : open) {
-    halos[n] = HaloFrom::Auto;
-    const double seconds = secondsOf();
-    if (seconds < best && (bytes <= 0 || shared.bytes <= bytes)) {
-      best = seconds;
-      itsBytes = shared.bytes;
-      shared.layers.push_back(network_.nodes[n].name);
-    } else {
-      halos[n] = HaloFrom::Exchange;
+  const std::vector<RunNode> apart = runNodes(words, inputs, halos, depth);
+  std::erase_if(open, [&](int n) { return !apart[n].form.uses.front().hasHalos(); });
+  std::map<std::vector<int>, HaloRun> known; // by the nodes whose halo is computed
+  const auto runOf = [&](const std::vector<bool>& mayCompute) {
+    std::vector<HaloFrom> theirs = halos;
+    for (std::size_t i = 0; i < open.size(); ++i)
+      if (mayCompute[i])
+        theirs[open[i]] = HaloFrom::Auto;
+    const std::vector<RunNode> nodes = runNodes(words, inputs, theirs, depth);
+    std::vector<int> computed;
+    std::ranges::copy_if(open, std::back_inserter(computed), [&](int n) {
+      const int read = nodes[n].reads.front();
+      return theirs[n] == HaloFrom::Auto && read >= 0 && nodes[read].form.output.hasHalos();
+    });
+    const auto [at, isNew] = known.try_emplace(computed);
+    if (isNew) {
+      const RunMemory memory = runMemory(nodes, inputs);
+      at->second = {runSeconds(nodes, memory), bytesOfRun(nodes, memory), computed};
     }
-  }
-  shared.seconds = without - best;
-  shared.bytes = itsBytes;
+    return at->second;
+  };
+  const HaloRun best = fastestHalos(static_cast<int>(open.size()), depth, bytes, runOf);
+  Shared shared{.layers = {}, .seconds = known.at({}).seconds - best.seconds, .bytes = best.bytes};
+  for (int n : best.computed)
+    shared.layers.push_back(network_.nodes[n].name);
   return shared;
 }
 

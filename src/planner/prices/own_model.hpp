@@ -222,6 +222,7 @@ private:
   RunMemory runMemory(const std::vector<RunNode>& nodes, const Layouts& inputs) const;
   std::vector<int> lookedAt() const;
   double scratchOf(const std::vector<RunNode>& nodes) const;
+  double bytesOfRun(const std::vector<RunNode>& nodes, const RunMemory& memory) const;
   double runBytes(const std::vector<int>& words) const;
   double bytesOf(const Layout& layout) const;
   void addKept(const Kept& kept, bool outputIsKept, const Form& form, Placed& placed) const;
