@@ -4,8 +4,9 @@
 // raw memory; the adjoint of a route is the route of the duals in reverse order.
 //
 // findRoute() looks for the shortest path (A*, route_search.hpp). Nodes are layouts reached from a
-// by changing one axis at a time, to S of any dimension, to B, or to what a or b have there; an
-// axis leaves or enters a dimension as its minor one. Edges are those changes, as an exchange or as
+// by changing one axis at a time, to S of any dimension, to B, or to what a or b have there, and of a
+// sum over several axes all of them at once; an axis leaves or enters a dimension as its minor one.
+// Edges are those changes, as an exchange or as
 // a collective, and the direct exchange from each node to b; between two grids also the exchange
 // from a to each layout that is one change before b. (The "or" and division expressions of DistPar,
 // Appendix A.2, are several edges into one node, and a path through another.) Any conversion keeps
@@ -43,6 +44,10 @@ struct RoutePolicy {
   // The part of a text that ranks agree on: "" for the defaults, else what differs.
   std::string agreedText() const;
 };
+
+// The rates are rough, so what is simpler is kept unless it is clearly dearer: one exchange rather
+// than a path, and messages of our own rather than a collective whose inside MPI chooses.
+inline constexpr double kRouteGain = 0.8, kCollectiveHandicap = 1.25;
 
 struct RouteStep {
   Layout from, to;

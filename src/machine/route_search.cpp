@@ -67,10 +67,6 @@ namespace {
 
 constexpr int kMostNodes = 96;
 constexpr double kUnknown = std::numeric_limits<double>::infinity();
-// The rates are rough, so what is simpler is kept unless it is clearly dearer: one exchange rather
-// than a path, and messages of our own rather than a collective whose inside MPI chooses.
-constexpr double kGain = 0.8;
-constexpr double kHandicap = 1.25;
 constexpr double kClearly = 1 + 1e-9; // more than what rounding does to sums of prices
 
 } // namespace
@@ -81,7 +77,8 @@ RouteSearch::RouteSearch(const Layout& from, const Layout& to, Index elementByte
   const double direct =
       priceOfExchange(from, to, elementBytes, policy.rates, Looks::Sampled).seconds;
   nodes_.push_back({from, 0, 0});
-  nodes_.push_back({to, 0, policy.mode == RouteMode::Auto ? kGain * direct : kUnknown, 1, kStart,
+  nodes_.push_back({to, 0, policy.mode == RouteMode::Auto ? kRouteGain * direct : kUnknown, 1,
+                    kStart,
                     RouteStep{.from = from, .to = to, .collective = {}, .seconds = direct}});
 }
 
@@ -108,8 +105,28 @@ void RouteSearch::expand(int node) {
   if (policy_.mode != RouteMode::Chain || node != kStart)
     addEdge(node, goal);
   addChanges(node, here);
-  if (node == kStart && !(here.grid() == goal.grid()))
+  if (node != kStart)
+    return;
+  addShares();
+  if (!(here.grid() == goal.grid()))
     addChanges(node, goal);
+}
+
+// Edges from the start of a sum over several axes to the shares of all of its ranks.
+void RouteSearch::addShares() {
+  const Layout here = nodes_[kStart].layout, goal = nodes_[kGoal].layout;
+  const std::vector<int> axes = changedAxes(here, goal);
+  if (axes.size() < 2 || !here.property(axes.front()).isPartial() ||
+      !goal.property(axes.front()).isBroadcast())
+    return;
+  for (int d = 0; d < here.rank(); ++d) {
+    if (here.shape()[d] == 1)
+      continue;
+    Layout shares = here;
+    for (int axis : axes)
+      shares = *withProperty(shares, axis, Property::shard(d)); // an axis that is P can go anywhere
+    addEdge(kStart, shares);
+  }
 }
 
 // Edges to layouts that are `changed` but for one axis.
@@ -185,7 +202,7 @@ double RouteSearch::exchangeCost(const Layout& from, const Layout& to, Looks loo
 
 double RouteSearch::costOf(const CollectivePrice& collective) const {
   return policy_.mode == RouteMode::Collective ? collective.seconds
-                                               : kHandicap * collective.seconds;
+                                               : kCollectiveHandicap * collective.seconds;
 }
 
 double RouteSearch::costOf(const Edge& edge) const {

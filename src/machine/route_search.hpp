@@ -70,6 +70,7 @@ private:
 
   void expand(int node);
   void addChanges(int node, const Layout& changed);
+  void addShares();
   void addEdge(int from, const Layout& to);
   bool isHopeless(double cost) const { return cost >= nodes_[kGoal].cost; }
   double exchangeCost(const Layout& from, const Layout& to, Looks looks, double enough) const;

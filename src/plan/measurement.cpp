@@ -8,6 +8,7 @@
 #include "geometry/layout.hpp"
 #include "geometry/traffic.hpp"
 #include "machine/route.hpp"
+#include "planner/prices/conversion_prices.hpp"
 #include "planner/prices/listed_moves.hpp"
 #include "sys/log/log.hpp"
 
@@ -23,7 +24,8 @@ public:
   Costs(const Layer& network, int rank, const OwnRates& rates)
       : maps_(network.maps(network.inputLayouts())), rank_(rank),
         hasLists_(rank == network.comm()->rank()), elementBytes_(dataTypeSize(network.dataType())),
-        rates_(rates), policy_(RoutePolicy::fromOptions()), byNode_(std::max(1, list().nodes())) {}
+        rates_(rates), conversions_(rates.links, network.comm()->size()),
+        policy_(RoutePolicy::fromOptions()), byNode_(std::max(1, list().nodes())) {}
 
   // Adds the moves of a pass. A step that ends an operator is not counted, since its beginning was.
   void addMoves(const Pass& pass, Phase phase) {
@@ -97,15 +99,15 @@ private:
             .messages = count * once.messages,
             .bytes = count * once.bytes};
   }
-  PhaseCost conversionIfAny(const Layout& from, const Layout& to, bool adjoint) const {
+  PhaseCost conversionIfAny(const Layout& from, const Layout& to, bool adjoint) {
     return sameHolding(from, to) ? PhaseCost() : conversion(from, to, adjoint);
   }
-  PhaseCost conversion(const Layout& from, const Layout& to, bool adjoint) const {
+  PhaseCost conversion(const Layout& from, const Layout& to, bool adjoint) {
     const Route route = findRoute(from, to, elementBytes_, policy_);
     const Traffic sent = sentOnRoute(adjoint ? adjointOf(route) : route, rank_);
     return priced(from, to, adjoint, sent);
   }
-  PhaseCost costOf(const OperatorEntry& op, bool adjoint) const {
+  PhaseCost costOf(const OperatorEntry& op, bool adjoint) {
     if (op.isLocal())
       return {};
     if (goesByLists(op))
@@ -127,11 +129,11 @@ private:
             .messages = traffic.sent.messages,
             .bytes = traffic.sent.elements * elementBytes_};
   }
-  PhaseCost priced(const Layout& from, const Layout& to, bool adjoint, const Traffic& sent) const {
+  PhaseCost priced(const Layout& from, const Layout& to, bool adjoint, const Traffic& sent) {
     // The adjoint of from -> to is to* -> from*; what is sent was counted on the route, which is
     // reversed as well.
     const Layout begin = adjoint ? to.dual() : from, end = adjoint ? from.dual() : to;
-    return {.seconds = priceOfMove(begin, end, elementBytes_, rates_.links, Looks::Sampled).seconds,
+    return {.seconds = conversions_.seconds(begin, end, elementBytes_, Looks::Sampled),
             .messages = sent.messages,
             .bytes = sent.elements * elementBytes_};
   }
@@ -141,6 +143,7 @@ private:
   bool hasLists_; // of index maps: those of this rank alone are known
   Index elementBytes_;
   const OwnRates& rates_;
+  ConversionPrices conversions_;
   RoutePolicy policy_;
   std::vector<LayerCost> byNode_;
 };

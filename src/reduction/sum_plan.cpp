@@ -4,8 +4,11 @@
 #include "reduction/sum_plan.hpp"
 
 #include "geometry/axis_change.hpp"
+#include "machine/route.hpp"
 #include "reduction/reduction_groups.hpp"
 #include "sys/errors/error.hpp"
+
+#include <algorithm>
 
 namespace tenon {
 
@@ -41,6 +44,28 @@ std::optional<SumPlan> cheapestPlan(ReductionPlan levels, double bytes) {
   return SumPlan{std::move(levels), best.seconds};
 }
 
+double secondsOfSumRoute(Index members, double bytes, const LinkRates& rates) {
+  struct Way {
+    double seconds, cost; // what it is compared by
+  };
+  const MemberGroup group{members, 1};
+  const auto collective = [&](CollectiveKind kind) {
+    const double seconds =
+        priceOfCollective(kind, static_cast<int>(members), static_cast<Index>(bytes), rates);
+    return Way{seconds, kCollectiveHandicap * seconds};
+  };
+  const auto byCost = [](const Way& a, const Way& b) { return a.cost < b.cost ? a : b; };
+  const auto step = [&](CollectiveKind kind) {
+    const double exchange = priceOfStep(kind, group, bytes, rates);
+    return byCost(collective(kind), {exchange, exchange});
+  };
+  const Way scatter = step(CollectiveKind::ReduceScatter), gather = step(CollectiveKind::AllGather);
+  const double exchange = priceOfStep(CollectiveKind::AllReduce, group, bytes, rates);
+  const Way other = byCost({scatter.seconds + gather.seconds, scatter.cost + gather.cost},
+                           collective(CollectiveKind::AllReduce));
+  return other.cost < kRouteGain * exchange ? other.seconds : exchange;
+}
+
 SumPrices::SumPrices(LinkRates rates, int ranks)
     : rates_(std::move(rates)), machine_(levelsOf(rates_, ranks)) {}
 
@@ -59,6 +84,28 @@ std::optional<double> SumPrices::seconds(const Layout& from, const Layout& to, I
     if (const auto plan = cheapestPlan(*levels, static_cast<double>(bytes)))
       at->second = plan->seconds;
   return at->second;
+}
+
+std::optional<double> SumPrices::secondsInUnit(const Layout& from, const Layout& to,
+                                               Index elementBytes) {
+  // Most conversions are no such sums, which the properties tell.
+  bool sums = false;
+  for (int axis = 0; axis < std::min(from.grid().axes(), to.grid().axes()); ++axis)
+    sums = sums || (from.property(axis).isPartial() && to.property(axis).isBroadcast());
+  const std::vector<int> axes = sums ? changedAxes(from, to) : std::vector<int>();
+  if (axes.empty() || !from.property(axes.front()).isPartial() ||
+      !to.property(axes.front()).isBroadcast())
+    return std::nullopt;
+  LinkRates links = rates_;
+  if (haveLevels()) {
+    const std::optional<ReductionPlan>& levels =
+        levelsFor(from.gridPtr(), {.axes = axes, .goal = SumGoal::All});
+    if (!levels || !levels->rates.levels.empty())
+      return std::nullopt;
+    links = levels->rates;
+  }
+  const auto bytes = static_cast<double>(from.mostOwnedElements() * elementBytes);
+  return secondsOfSumRoute(from.grid().extentOf(axes), bytes, links);
 }
 
 const std::optional<ReductionPlan>& SumPrices::levelsFor(const GridPtr& grid,

@@ -34,8 +34,11 @@ ReductionPlan levelsOfSum(const Grid& grid, const SumChange& sum, const Hierarch
 // if no level parts the members: then all of them share a unit, and a conversion's route sums best.
 std::optional<SumPlan> cheapestPlan(ReductionPlan levels, double bytes);
 
-// What conversions cost by their programs, of many that a planner asks for; it keeps what it has
-// found.
+// The seconds of a sum of so many bytes for all of its members, by the route that findRoute() takes
+// along one axis with links of one kind: an exchange, shares that are gathered, or collectives.
+double secondsOfSumRoute(Index members, double bytes, const LinkRates& rates);
+
+// What sums cost as they are run, of many that a planner asks for; it keeps what it has found.
 class SumPrices {
 public:
   SumPrices(LinkRates rates, int ranks);
@@ -45,6 +48,8 @@ public:
   // Seconds; none for a conversion that does more than sum, forwards or by its adjoint, or whose ranks
   // share a unit or do not stand on the levels.
   std::optional<double> seconds(const Layout& from, const Layout& to, Index elementBytes);
+  // Of a sum for all ranks (P -> B) that share a unit, by its route; none for other conversions.
+  std::optional<double> secondsInUnit(const Layout& from, const Layout& to, Index elementBytes);
 
 private:
   using Sum = std::tuple<const Grid*, std::vector<int>, SumGoal>;

@@ -290,8 +290,8 @@ TEST(Placements, TheFasterOfBothIsTaken) {
   EXPECT_EQ(grid.reversed().grid()->ranks(), (std::vector<int>{0, 1, 2, 3, 4, 5}));
 
   const auto seconds = [](const char* placement, bool* reversed = nullptr) {
-    const Ref<NamedPlan> plan = alexNetPlan(16, 16);
-    plan->setMachine(Machine::make("nodes", {{"node", 4}, {"core", 4}},
+    const Ref<NamedPlan> plan = alexNetPlan(16, 8);
+    plan->setMachine(Machine::make("nodes", {{"node", 2}, {"core", 4}},
                                    {{"NIC", 0, 1, 1e9, 1e-5, {{LinkRule::Leaving}}}}));
     plan->set("placement", placement);
     if (reversed)

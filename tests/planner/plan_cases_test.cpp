@@ -97,15 +97,11 @@ TEST(PlanCases, FastestWithinALimitOfMemory) {
   }
 }
 
-// With one letter for all channels of a layer a prototype of another design found these times, printed to
-// four digits; with both, layers have more to choose from.
+// With one letter for all channels of a layer a prototype of another design found this time, printed to
+// four digits; with both, layers have more to choose from. (Chains are compared with all grids in grids_test.cpp.)
 TEST(PlanCases, InputChannelsSaveTime) {
-  const json one = {{"network", "alexnet"}, {"batch", 2048}, {"processes", 512}};
-  EXPECT_LT(findPlan(modelOf(one, true), {}, 0).seconds, 6.770e-3);
-  const json two = {{"network", "vgg16"}, {"batch", 2048}, {"processes", 512}};
-  EXPECT_LT(findPlan(modelOf(two, true), {}, 0).seconds, 22.20e-3);
-  const json three = {{"network", "resnet50"}, {"batch", 256}, {"processes", 512}};
-  EXPECT_LT(findPlan(modelOf(three, true), {}, 0).seconds, 12.96e-3);
+  const json one = {{"network", "resnet50"}, {"batch", 256}, {"processes", 512}};
+  EXPECT_LT(findPlan(modelOf(one, true), {}, 0).seconds, 12.96e-3);
 }
 
 } // namespace

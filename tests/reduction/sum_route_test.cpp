@@ -102,5 +102,52 @@ TEST(SumRoute, TakesTheCheapestSteps) {
   EXPECT_NEAR(last.seconds, 1.5 * h / 0.5e6, 1e-6);
 }
 
+// Of ranks that share a unit; along several axes a route can also go axis by axis, which pays for short arrays.
+TEST(SumPrices, ASumWithinAUnitCostsWhatItsRouteCosts) {
+  const LinkRates slow{.latency = 2e-6, .overhead = 3e-7, .bandwidth = 6e9, .copyBandwidth = 1e10};
+  for (const LinkRates& rates : {LinkRates(), slow})
+    for (const int ranks : {2, 3, 4, 8, 12, 64, 256})
+      for (const Index each : {1, 100, 10000, 1000000}) {
+        const auto secondsOnRoute = [&](const Layout& from, const Layout& to) {
+          double seconds = 0;
+          for (const RouteStep& step :
+               findRoute(from, to, 8, {.mode = RouteMode::Auto, .rates = rates}))
+            seconds += step.seconds;
+          return seconds;
+        };
+        const auto on = [&](const GridPtr& grid, const char* properties) {
+          return Layout(
+              {.shape = {ranks * each}, .grid = grid, .properties = parseProperties(properties)});
+        };
+        SumPrices prices(rates, ranks);
+        const GridPtr line = Grid::make({ranks});
+        const double price = *prices.secondsInUnit(on(line, "P"), on(line, "B"), 8);
+        EXPECT_NEAR(price, secondsOnRoute(on(line, "P"), on(line, "B")), 1e-9 * price)
+            << ranks << " " << each;
+        EXPECT_FALSE(prices.secondsInUnit(on(line, "P"), on(line, "S0"), 8));
+        if (ranks % 2 != 0)
+          continue;
+        const GridPtr two = Grid::make({2, ranks / 2});
+        EXPECT_EQ(prices.secondsInUnit(on(two, "P,P"), on(two, "B,B"), 8), price);
+        const double route = secondsOnRoute(on(two, "P,P"), on(two, "B,B"));
+        EXPECT_LE(route, price * (1 + 1e-9)) << ranks << " " << each;
+        if (each >= 10000) {
+          EXPECT_NEAR(route, price, 0.01 * price) << ranks << " " << each;
+        }
+      }
+  // On two nodes of four a sum within one of them is one of four ranks, and others cross.
+  const GridPtr nodes = Grid::make({2, 4});
+  SumPrices prices(withAssumedNodes({}, {2, 4}), 8);
+  const auto sum = [&](const char* from, const char* to) {
+    const auto layout = [&](const char* properties) {
+      return Layout({.shape = {8000}, .grid = nodes, .properties = parseProperties(properties)});
+    };
+    return prices.secondsInUnit(layout(from), layout(to), 8);
+  };
+  EXPECT_EQ(sum("B,P", "B,B"), secondsOfSumRoute(4, 64000, {}));
+  EXPECT_FALSE(sum("P,B", "B,B"));
+  EXPECT_FALSE(sum("P,P", "B,B"));
+}
+
 } // namespace
 } // namespace tenon

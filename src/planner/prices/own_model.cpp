@@ -6,7 +6,6 @@
 #include "planner/prices/own_model.hpp"
 
 #include "geometry/layout.hpp"
-#include "reduction/sum_route.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
@@ -64,8 +63,7 @@ OwnModel::OwnModel(DeclaredNetwork network, FineGrid grid, OwnRates rates, bool 
                    OwnTask task)
     : CostModel(std::move(grid), inputChannels), network_(std::move(network)),
       rates_(std::move(rates)), bestLinks_(bestLinks(rates_.links)), task_(std::move(task)),
-      grid_(this->grid().grid()), flows_(makeFlowTable(grid_, rates_.links)),
-      sums_(rates_.links, grid_->size()) {
+      grid_(this->grid().grid()), conversions_(rates_.links, grid_->size(), grid_) {
   // The fields come first, because they decide how many words there are. Layers follow in the order
   // of the network: each learns its cuts on a field's grid from the layers before it.
   addHomes();
@@ -488,21 +486,7 @@ void OwnModel::addListed(const Declaration& declaration, const Form& form, bool 
 }
 
 double OwnModel::there(const Layout& from, const Layout& to, Looks looks) const {
-  double seconds = 0;
-  const Layout* at = &from;
-  // Between two grids a move takes several conversions, one after the other.
-  const Layouts stops = stopsBetween(from, to);
-  for (const Layout& stop : stops) {
-    seconds += cheapestSumRoute(*at, stop, network_.elementBytes, sums_,
-                                [&](const Layout& begin, const Layout& end) {
-                                  return priceOfMove(begin, end, network_.elementBytes,
-                                                     rates_.links, looks, flows_.get())
-                                      .seconds;
-                                })
-                   .seconds;
-    at = &stop;
-  }
-  return seconds;
+  return conversions_.seconds(from, to, network_.elementBytes, looks);
 }
 
 void OwnModel::addCosts(const Kind& kind, const Form& form, Placed& placed) const {

@@ -9,8 +9,7 @@
 //    bytes   the memory of the process that has most
 //
 // Elements have the size of the network's data type. Inference has neither adjoints nor gradients
-// nor a state of the optimizer. The prices are those of machine/price.hpp, or for sums over several
-// levels those of the programs that are run (reduction/sum_plan.hpp). Those of what flows look at
+// nor a state of the optimizer. What flows has the prices of conversion_prices.hpp. They look at
 // position 0, whose parts are the largest of balanced ones: a lower bound. The closer prices look at
 // a few more, which is nearly always exact, and the exact ones at all. Those of kernels are always
 // exact.
@@ -36,7 +35,7 @@
 #pragma once
 
 #include "declaration/core/halo_sharing.hpp"
-#include "machine/price.hpp"
+#include "planner/prices/conversion_prices.hpp"
 #include "planner/prices/cost_model.hpp"
 #include "planner/prices/declared_network.hpp"
 #include "planner/prices/field_words.hpp"
@@ -45,7 +44,6 @@
 #include "planner/prices/run_memory.hpp"
 #include "planner/prices/volume_bound.hpp"
 #include "planner/prices/word_rows.hpp"
-#include "reduction/sum_plan.hpp"
 
 #include <map>
 #include <optional>
@@ -255,9 +253,8 @@ private:
   std::map<std::pair<Shape, std::string>, std::vector<int>> layoutsLike_;
   // The numbers by word, of the outputs or uses of a kind at a place, as something of a shape.
   std::map<std::tuple<int, bool, int, Shape>, std::vector<int>> layoutsOf_;
-  std::vector<Ends> ends_;           // by move
-  std::unique_ptr<FlowTable> flows_; // none: each is counted for itself
-  mutable SumPrices sums_;
+  std::vector<Ends> ends_; // by move
+  mutable ConversionPrices conversions_;
   mutable Prices prices_, closerPrices_, exactPrices_;
 };
 

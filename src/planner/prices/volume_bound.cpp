@@ -133,6 +133,9 @@ FirstPart::Received FirstPart::receivedFor(const FirstPart& to, bool sumsByProgr
   }
   if (received.messages > 0)
     addCollective(to, received);
+  // A sum for all may go by shares, with a message to each of the others at least.
+  if (received.collective == CollectiveKind::AllReduce)
+    received.elements = std::min(received.elements, 2 * (1 - 1.0 / received.ranks) * needed);
   // A program gathers as well, where a collective may. Groups of 2, 3 and 4 take 1, 2 and 3 messages, so that
   // no program takes less than the logarithm.
   if (sumsByPrograms && (summed != 0 || received.collective))

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Adds up the steps of a conversion, each by what it is: a sum, or a move.
+#include "planner/prices/conversion_prices.hpp"
+
+#include "reduction/sum_route.hpp"
+
+namespace tenon {
+
+ConversionPrices::ConversionPrices(const LinkRates& rates, int ranks, const GridPtr& grid)
+    : rates_(rates), flows_(grid ? makeFlowTable(grid, rates) : nullptr), sums_(rates, ranks) {}
+
+double ConversionPrices::seconds(const Layout& from, const Layout& to, Index elementBytes,
+                                 Looks looks) {
+  const auto priceOfStep = [&](const Layout& begin, const Layout& end) {
+    if (const auto sum = sums_.secondsInUnit(begin, end, elementBytes))
+      return *sum;
+    return priceOfMove(begin, end, elementBytes, rates_, looks, flows_.get()).seconds;
+  };
+  double seconds = 0;
+  const Layout* at = &from;
+  // Between two grids a conversion takes several, one after the other.
+  const std::vector<Layout> stops = stopsBetween(from, to);
+  for (const Layout& stop : stops) {
+    seconds += cheapestSumRoute(*at, stop, elementBytes, sums_, priceOfStep).seconds;
+    at = &stop;
+  }
+  return seconds;
+}
+
+} // namespace tenon
