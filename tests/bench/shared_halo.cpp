@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A closure network of six 3 x 3 convolutions with tanh between them, periodic, in float64, 4 channels in and
+// out and 8 between, on as many cells a rank: a halo exchange for each convolution beside one for two, three
+// and all six (setting halo_depth). An evaluation as a solver's step makes it, and one with its adjoint, by
+// shared memory and by messages; in brackets the messages that rank 0 sends.
+//
+//   OMP_NUM_THREADS=1 mpiexec -n 2 tests/bench/shared_halo
+#include "bench/handles.hpp"
+#include "bench/race.hpp"
+#include "comm/communicator.hpp"
+#include "dtensor/fill.hpp"
+#include "dtensor/host_view.hpp"
+#include "layer/networks/network.hpp"
+#include "support/layers.hpp"
+#include "sys/log/log.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace tenon::bench {
+namespace {
+
+constexpr int kConvolutions = 6;
+constexpr Index kEnds = 4, kBetween = 8;
+constexpr Index kDepths[] = {1, 2, 3, kConvolutions};
+
+struct Closure {
+  Closure(const CommPtr& comm, const Layout& field, Index depth)
+      : network(test::newLayer(comm, "sequential")), x(tensor(comm, field)), y(tensor(comm, field)),
+        dy(tensor(comm, field)), dx(tensor(comm, field)) {
+    network->setDataType(TENON_FLOAT64);
+    network->set("halo_depth", depth);
+    for (int i = 0; i < kConvolutions; ++i) {
+      const std::vector<Window> around(2, {.kernel = 3, .padLow = 1, .padHigh = 1});
+      const auto conv = test::newConv(comm, i == 0 ? kEnds : kBetween,
+                                      i + 1 == kConvolutions ? kEnds : kBetween, around);
+      conv->setText("boundary", "periodic");
+      appendLayer(*network, conv);
+      if (i + 1 < kConvolutions)
+        appendLayer(*network, test::newPointwise(comm, "tanh"));
+    }
+    network->setUp(field);
+    network->initialize(1, 0);
+    fillUniform(*x, 1, 1, -1, 1);
+    fillUniform(*dy, 1, 2, -1, 1);
+  }
+  static Ref<DTensor> tensor(const CommPtr& comm, const Layout& layout) {
+    return makeRef<DTensor>(comm, layout, TENON_FLOAT64);
+  }
+
+  void evaluate() {
+    network->setTraining(false);
+    network->apply(*x, *y);
+  }
+  void withAdjoint() {
+    network->setTraining(true);
+    network->apply(*x, *y);
+    network->applyAdjoint(*dy, dx.get());
+  }
+
+  Ref<Layer> network;
+  Ref<DTensor> x, y, dy, dx;
+};
+
+template <class Run>
+Index messagesOf(Run&& run) {
+  static const int event = logEvent("SharedHalo");
+  logEnable(true);
+  Index messages = 0;
+  {
+    const LogScope scope(event);
+    run();
+    messages = logOpenScope().messages;
+  }
+  logEnable(false);
+  return messages;
+}
+
+bool areNear(const DTensor& got, const DTensor& want) {
+  const HostView<const double> a(got), b(want);
+  for (Index i = 0; i < got.localElements(); ++i)
+    if (!(std::abs(a[i] - b[i]) <= 1e-10))
+      return false;
+  return true;
+}
+
+void measure(const CommPtr& comm, Index cells, const char* transport) {
+  const int ranks = comm->size(), columns = ranks > 2 ? 2 : 1;
+  require(TenonOptionsSet("-tenon_conversion_transport", transport));
+  const Layout field({.shape = {1, kEnds, cells * (ranks / columns), cells * columns},
+                      .grid = Grid::make({ranks / columns, columns}),
+                      .properties = parseProperties("S2,S3")});
+  std::vector<std::unique_ptr<Closure>> all;
+  for (const Index depth : kDepths)
+    all.push_back(std::make_unique<Closure>(comm, field, depth));
+  for (const bool adjoint : {false, true}) {
+    Race race(comm->mpi(),
+              fmt::format("{}^2 cells, {}{}", cells, transport, adjoint ? ", adjoint" : ""),
+              cells > 32 ? 4 : 16);
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      Closure& one = *all[i];
+      const auto run = [&one, adjoint] { adjoint ? one.withAdjoint() : one.evaluate(); };
+      run();
+      const bool isRight =
+          areNear(*one.y, *all[0]->y) && (!adjoint || areNear(*one.dx, *all[0]->dx));
+      requireEqual(comm->mpi(), "a shared halo", {isRight ? 1.0 : 0.0}, {1.0});
+      names.push_back(fmt::format("{} share ({})", kDepths[i], messagesOf(run)));
+      race.add(names.back(), run);
+    }
+    race.time();
+    for (std::size_t i = 1; i < names.size(); ++i)
+      race.print(names[i], "library", names.front());
+  }
+}
+
+void run() {
+  const CommPtr comm = Communicator::of(MPI_COMM_WORLD);
+  printHead(comm->mpi());
+  for (const char* transport : {"shared", "messages"})
+    for (const Index cells : {8, 16, 32, 64})
+      measure(comm, cells, transport);
+}
+
+} // namespace
+} // namespace tenon::bench
+
+int main(int argc, char** argv) {
+  return tenon::bench::benchmarkMain(argc, argv, tenon::bench::run);
+}
