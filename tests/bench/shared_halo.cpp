@@ -2,7 +2,7 @@
 // A closure network of six 3 x 3 convolutions with tanh between them, periodic, in float64, 4 channels in and
 // out and 8 between, on as many cells a rank: a halo exchange for each convolution beside one for two, three
 // and all six (setting halo_depth). An evaluation as a solver's step makes it, and one with its adjoint, by
-// shared memory and by messages; in brackets the messages that rank 0 sends.
+// shared memory and by messages. Printed are the messages that rank 0 sends, and the least and the median time.
 //
 //   OMP_NUM_THREADS=1 mpiexec -n 2 tests/bench/shared_halo
 #include "bench/handles.hpp"
@@ -13,6 +13,7 @@
 #include "layer/networks/network.hpp"
 #include "support/layers.hpp"
 #include "sys/log/log.hpp"
+#include "sys/log/stopwatch.hpp"
 
 #include <fmt/format.h>
 
@@ -85,8 +86,22 @@ bool areNear(const DTensor& got, const DTensor& want) {
   return true;
 }
 
+// Of the slowest rank.
+template <class Run>
+double secondsOf(const CommPtr& comm, int calls, Run&& run) {
+  run();
+  MPI_Barrier(comm->mpi());
+  const Stopwatch watch;
+  for (int call = 0; call < calls; ++call)
+    run();
+  const double mine = watch.seconds() / calls;
+  double slowest = mine;
+  MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm->mpi());
+  return slowest;
+}
+
 void measure(const CommPtr& comm, Index cells, const char* transport) {
-  const int ranks = comm->size(), columns = ranks > 2 ? 2 : 1;
+  const int ranks = comm->size(), columns = ranks > 2 ? 2 : 1, calls = cells > 32 ? 4 : 16;
   require(TenonOptionsSet("-tenon_conversion_transport", transport));
   const Layout field({.shape = {1, kEnds, cells * (ranks / columns), cells * columns},
                       .grid = Grid::make({ranks / columns, columns}),
@@ -95,29 +110,35 @@ void measure(const CommPtr& comm, Index cells, const char* transport) {
   for (const Index depth : kDepths)
     all.push_back(std::make_unique<Closure>(comm, field, depth));
   for (const bool adjoint : {false, true}) {
-    Race race(comm->mpi(),
-              fmt::format("{}^2 cells, {}{}", cells, transport, adjoint ? ", adjoint" : ""),
-              cells > 32 ? 4 : 16);
-    std::vector<std::string> names;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      Closure& one = *all[i];
-      const auto run = [&one, adjoint] { adjoint ? one.withAdjoint() : one.evaluate(); };
-      run();
+    const auto run = [&](Closure& one) { adjoint ? one.withAdjoint() : one.evaluate(); };
+    std::vector<Index> messages;
+    for (const auto& one : all) {
+      run(*one);
       const bool isRight =
-          areNear(*one.y, *all[0]->y) && (!adjoint || areNear(*one.dx, *all[0]->dx));
+          areNear(*one->y, *all[0]->y) && (!adjoint || areNear(*one->dx, *all[0]->dx));
       requireEqual(comm->mpi(), "a shared halo", {isRight ? 1.0 : 0.0}, {1.0});
-      names.push_back(fmt::format("{} share ({})", kDepths[i], messagesOf(run)));
-      race.add(names.back(), run);
+      messages.push_back(messagesOf([&] { run(*one); }));
     }
-    race.time();
-    for (std::size_t i = 1; i < names.size(); ++i)
-      race.print(names[i], "library", names.front());
+    std::vector<std::vector<double>> seconds(all.size());
+    for (int round = 0; round < kRepetitions; ++round)
+      for (std::size_t i = 0; i < all.size(); ++i)
+        seconds[i].push_back(secondsOf(comm, calls, [&] { run(*all[i]); }));
+    std::string line = fmt::format(
+        "| {:<26} |", fmt::format("{}^2, {}{}", cells, transport, adjoint ? ", adjoint" : ""));
+    for (std::size_t i = 0; i < all.size(); ++i)
+      line += fmt::format(" {:>3} {:>9.1f} {:>9.1f} |", messages[i], 1e6 * quantile(seconds[i], 0),
+                          1e6 * quantile(seconds[i], 0.5));
+    if (comm->rank() == 0)
+      fmt::print("{}\n", line);
   }
 }
 
 void run() {
   const CommPtr comm = Communicator::of(MPI_COMM_WORLD);
-  printHead(comm->mpi());
+  if (comm->rank() == 0)
+    fmt::print(
+        "{} ranks; of 1, 2, 3 and {} that share: messages, least and median us of {} turns\n",
+        comm->size(), kConvolutions, kRepetitions);
   for (const char* transport : {"shared", "messages"})
     for (const Index cells : {8, 16, 32, 64})
       measure(comm, cells, transport);
