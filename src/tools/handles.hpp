@@ -110,5 +110,8 @@ using PlacementList = Handle<TenonPlacementList, TenonPlacementListDestroy>;
 using ReductionPrograms = Handle<TenonReductionPrograms, TenonReductionProgramsDestroy>;
 using Layer = Handle<TenonLayer, TenonLayerDestroy>;
 using Machine = Handle<TenonMachine, TenonMachineDestroy>;
+using IndexMap = Handle<TenonIndexMap, TenonIndexMapDestroy>;
+using Edges = Handle<TenonEdges, TenonEdgesDestroy>;
+using Links = Handle<TenonLinks, TenonLinksDestroy>;
 
 } // namespace tenon::tools

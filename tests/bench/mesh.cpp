@@ -5,11 +5,12 @@
 //   fill, add      the operator of an index map and its adjoint in place, beside PetscSF
 //   gather, sum    rows of nodes to edges and rows of edges to nodes, beside a copy that reads and writes as many bytes as
 //                  they do at least, indices included; of arrays that no cache holds, as in STREAM
-//   step           message passing, forward and with its adjoint, beside its two networks for as many rows; and four steps
-//                  whose edges are carried on
+//   step           message passing, forward and with its adjoint, beside its two networks for as many rows
+//   steps          four of them, whose edges are carried on
 //   tiles          a convolution on the tiles of a box, which links join, beside the convolution on the box cut in bands
 //
 //   mpiexec -n 2 tests/bench/mesh
+//   mpiexec -n 2 tests/bench/mesh 11 rows fill step     11 rounds instead of 31 of these: a minute or two
 #include "bench/handles.hpp"
 #include "bench/race.hpp"
 #ifdef TENON_BENCH_PETSC
@@ -23,18 +24,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <map>
+#include <set>
 
 namespace tenon::bench {
 namespace {
 
-constexpr Target kMessages{1.1}, kShared{1.0}, kRows{1 / 0.7}, kStep{1.3};
+constexpr Target kMessages{1.1}, kShared{1.0}, kSharedLarge{0.7}, kRows{1 / 0.7}, kStep{1.3};
+constexpr TenonInt kLargeRow = 32; // numbers
 
-using EdgesHandle = tools::Handle<TenonEdges, TenonEdgesDestroy>;
-using LinksHandle = tools::Handle<TenonLinks, TenonLinksDestroy>;
-using MapHandle = tools::Handle<TenonIndexMap, TenonIndexMapDestroy>;
+int rounds = kRepetitions;
+
+Race raceOf(MPI_Comm comm, const std::string& work, int calls = 1) {
+  return Race(comm, work, calls, rounds);
+}
+
 using Values = std::vector<double>;
 
 // The nodes of a torus of n by n, and what a rank has of them.
@@ -91,8 +99,8 @@ struct Torus {
 };
 
 struct Mesh {
-  MapHandle nodes;
-  EdgesHandle edges;
+  tools::IndexMap nodes;
+  tools::Edges edges;
 
   Mesh(MPI_Comm comm, const Torus& torus) {
     require(TenonIndexMapCreateFromIds(comm, torus.owned, torus.listed(), torus.ids.data(),
@@ -153,7 +161,8 @@ void measureFill(MPI_Comm comm, const Torus& torus, const Mesh& mesh, TenonInt c
   const Values before = valuesOf(torus, columns, false), after = valuesOf(torus, columns, true);
   Fill shared(mesh, torus, columns, "auto"), messages(mesh, torus, columns, "messages");
   for (const bool adds : {false, true}) {
-    Race race(comm, fmt::format("{} {} x {}", adds ? "add" : "fill", torus.name(), columns), 20);
+    Race race =
+        raceOf(comm, fmt::format("{} {} x {}", adds ? "add" : "fill", torus.name(), columns), 20);
     const auto addMethod = [&](const char* name, double* array, auto&& fill, auto&& add) {
       std::copy(before.begin(), before.end(), array);
       fill();
@@ -177,7 +186,8 @@ void measureFill(MPI_Comm comm, const Torus& torus, const Mesh& mesh, TenonInt c
 #endif
     race.timeByDistance();
     race.eachDistance([&] {
-      race.print("shared memory", "library", "PetscSF", kShared);
+      race.print("shared memory", "library", "PetscSF",
+                 columns < kLargeRow ? kShared : kSharedLarge);
       race.print("messages", "library", "PetscSF", kMessages);
     });
   }
@@ -239,7 +249,7 @@ void measureRows(MPI_Comm comm, const Torus& torus, const Mesh& mesh, TenonInt c
   const auto copyOf = [&](std::size_t count) {
     return [&, count] { std::memcpy(to.data(), from.data(), count * sizeof(double)); };
   };
-  Race race(comm, fmt::format("rows {} x {}", torus.name(), columns), 5);
+  Race race = raceOf(comm, fmt::format("rows {} x {}", torus.name(), columns), 5);
   race.add("gather", [&] { gather.forward(); });
   race.add("copy for gather", copyOf(gathered));
   race.add("sum", [&] { sum.forward(); });
@@ -272,8 +282,8 @@ void measureStep(MPI_Comm comm, const Torus& torus, const Mesh& mesh, TenonInt c
   node.layer = network(comm, {2 * c, 16, c});
   node.setUp({joined.first});
   for (const bool adjoint : {false, true}) {
-    Race race(comm, fmt::format("step {} x {}{}", torus.name(), c, adjoint ? ", with adjoint" : ""),
-              3);
+    Race race = raceOf(
+        comm, fmt::format("step {} x {}{}", torus.name(), c, adjoint ? ", with adjoint" : ""));
     race.add("step", [&] { adjoint ? step.both() : step.forward(); });
     race.add("networks", [&] {
       adjoint ? edge.both() : edge.forward();
@@ -327,8 +337,8 @@ void measureSteps(MPI_Comm comm, const Torus& torus, const Mesh& mesh, TenonInt 
   node.layer = network(comm, {2 * c, 16, c});
   node.setUp({joined});
   for (const bool adjoint : {false, true}) {
-    Race race(comm, fmt::format("{} steps {} x {}{}", kSteps, torus.name(), c,
-                                adjoint ? ", with adjoint" : ""));
+    Race race = raceOf(comm, fmt::format("{} steps {} x {}{}", kSteps, torus.name(), c,
+                                         adjoint ? ", with adjoint" : ""));
     race.add("steps", [&] { adjoint ? steps.both() : steps.forward(); });
     race.add("networks", [&] {
       for (int step = 0; step < kSteps; ++step)
@@ -366,7 +376,7 @@ void measureTiles(MPI_Comm comm, TenonInt tiles, TenonInt extent, TenonInt chann
   const TenonInt grid[2] = {tiles, tiles}, ofTiles[4] = {0, channels, extent, extent},
                  ofBox[4] = {1, channels, tiles * extent, tiles * extent};
   const TenonBoundary periodic[2] = {TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_PERIODIC};
-  LinksHandle links;
+  tools::Links links;
   require(TenonLinksCreateFromTiles(comm, 2, grid, periodic, nullptr,
                                     static_cast<TenonInt>(places.size()), places.data(),
                                     links.out()));
@@ -382,10 +392,11 @@ void measureTiles(MPI_Comm comm, TenonInt tiles, TenonInt extent, TenonInt chann
   onTiles.setUp({field});
   onBox.setUp({bands});
   for (const bool adjoint : {false, true}) {
-    Race race(comm,
-              fmt::format("tiles {} of {}x{} x {}, {}{}", tiles * tiles, extent, extent, channels,
-                          scattered ? "scattered" : "bands", adjoint ? ", with adjoint" : ""),
-              3);
+    Race race =
+        raceOf(comm,
+               fmt::format("tiles {} of {}x{} x {}, {}{}", tiles * tiles, extent, extent, channels,
+                           scattered ? "scattered" : "bands", adjoint ? ", with adjoint" : ""),
+               3);
     race.add("tiles", [&] { adjoint ? onTiles.both() : onTiles.forward(); });
     race.add("box", [&] { adjoint ? onBox.both() : onBox.forward(); });
     race.time();
@@ -403,31 +414,43 @@ int extentFor(MPI_Comm comm, TenonInt columns) {
                              std::sqrt(kBytes * ranks / (6.0 * sizeof(double) * double(columns)))));
 }
 
-void run() {
-  printHead(MPI_COMM_WORLD);
-  for (const TenonInt columns : {1, 8, 32}) {
-    const Torus large(MPI_COMM_WORLD, extentFor(MPI_COMM_WORLD, columns), false);
-    measureRows(MPI_COMM_WORLD, large, Mesh(MPI_COMM_WORLD, large), columns);
-  }
+// The parts that are named, or all.
+void run(const std::set<std::string>& parts) {
+  const MPI_Comm comm = MPI_COMM_WORLD;
+  const auto runs = [&](const char* part) { return parts.empty() || parts.contains(part); };
+  printHead(comm, rounds);
+  if (runs("rows"))
+    for (const TenonInt columns : {1, 8, 32}) {
+      const Torus large(comm, extentFor(comm, columns), false);
+      measureRows(comm, large, Mesh(comm, large), columns);
+    }
   for (const bool scattered : {false, true}) {
-    const Torus torus(MPI_COMM_WORLD, 200, scattered);
-    const Mesh mesh(MPI_COMM_WORLD, torus);
-    for (const TenonInt columns : {1, 8, 32})
-      if (torus.ranks > 1) // else there are no ghosts
-        measureFill(MPI_COMM_WORLD, torus, mesh, columns);
+    const Torus torus(comm, 200, scattered);
+    const Mesh mesh(comm, torus);
+    if (runs("fill") && torus.ranks > 1) // else there are no ghosts
+      for (const TenonInt columns : {1, 8, 32})
+        measureFill(comm, torus, mesh, columns);
     for (const TenonInt columns : {8, 32}) {
-      measureStep(MPI_COMM_WORLD, torus, mesh, columns);
-      measureSteps(MPI_COMM_WORLD, torus, mesh, columns);
+      if (runs("step"))
+        measureStep(comm, torus, mesh, columns);
+      if (runs("steps"))
+        measureSteps(comm, torus, mesh, columns);
     }
   }
-  for (const bool scattered : {false, true})
-    for (const TenonInt extent : {8, 32})
-      measureTiles(MPI_COMM_WORLD, 256 / extent, extent, 8, scattered);
+  if (runs("tiles"))
+    for (const bool scattered : {false, true})
+      for (const TenonInt extent : {8, 32})
+        measureTiles(comm, 256 / extent, extent, 8, scattered);
 }
 
 } // namespace
 } // namespace tenon::bench
 
 int main(int argc, char** argv) {
-  return tenon::bench::benchmarkMain(argc, argv, tenon::bench::run);
+  std::set<std::string> parts(argv + 1, argv + argc);
+  if (argc > 1 && std::isdigit(*argv[1])) {
+    tenon::bench::rounds = std::atoi(argv[1]);
+    parts.erase(argv[1]);
+  }
+  return tenon::bench::benchmarkMain(argc, argv, [&] { tenon::bench::run(parts); });
 }

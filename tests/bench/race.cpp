@@ -41,8 +41,8 @@ bool areTwoOfOneNode(MPI_Comm comm) {
 
 std::string targetText(const Target& target) {
   if (target.extra == 0)
-    return fmt::format("<= {}", target.factor);
-  return fmt::format("<= {} + {:.1f} us", target.factor, 1e6 * target.extra);
+    return fmt::format("<= {:.3g}", target.factor);
+  return fmt::format("<= {:.3g} + {:.1f} us", target.factor, 1e6 * target.extra);
 }
 
 } // namespace
@@ -52,22 +52,22 @@ double quantile(std::vector<double> values, double share) {
   return values[static_cast<std::size_t>(std::lround(share * double(values.size() - 1)))];
 }
 
-Race::Race(MPI_Comm comm, std::string work, int calls)
-    : comm_(comm), work_(std::move(work)), calls_(calls) {}
+Race::Race(MPI_Comm comm, std::string work, int calls, int rounds)
+    : comm_(comm), work_(std::move(work)), calls_(calls), wanted_(rounds) {}
 
 void Race::add(const std::string& method, std::function<void()> run) {
   methods_.push_back({method, std::move(run), {}, {}});
 }
 
 void Race::time() {
-  time(kRepetitions, nullptr);
+  time(wanted_, nullptr);
 }
 
 void Race::timeByDistance() {
   if (!areTwoOfOneNode(comm_))
     return time();
   CoreDistance distance(comm_);
-  time(2 * kRepetitions, &distance);
+  time(2 * wanted_, &distance);
 }
 
 void Race::time(int rounds, CoreDistance* distance) {
@@ -98,7 +98,7 @@ void Race::eachDistance(const std::function<void()>& print) {
   const auto printAt = [&](Cores cores) {
     cores_ = cores;
     rounds_ = roundsAt(cores);
-    if (rounds_.size() < kEnough)
+    if (cores != Cores::Any && rounds_.size() < kEnough)
       return false;
     print();
     return true;
@@ -178,7 +178,7 @@ void Race::print(const std::string& method, const std::string& memory, const std
   fmt::print("\n");
 }
 
-void printHead(MPI_Comm comm) {
+void printHead(MPI_Comm comm, int rounds) {
   if (rankIn(comm) != 0)
     return;
   std::string load = "unknown";
@@ -188,7 +188,7 @@ void printHead(MPI_Comm comm) {
   MPI_Get_library_version(version, &length);
   const std::string mpi(version);
   fmt::print("# {} processors, load {}, {} rounds, {}\n", std::thread::hardware_concurrency(), load,
-             kRepetitions, mpi.substr(0, mpi.find_first_of(",\n")));
+             rounds, mpi.substr(0, mpi.find_first_of(",\n")));
   fmt::print("{:<33} {:>2} {:<5} {:<8} {:<17} {:>10} {:<23} {:>10} {:>6} {:>6} {:>6}  {}\n", "work",
              "n", "cores", "memory", "Tenon", "us", "peer", "its us", "ratio", "p10", "p90",
              "target");

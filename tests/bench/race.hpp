@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Methods of doing the same work, timed in turns on all ranks of a communicator.
 //
-// In each of kRepetitions rounds every method has its turn: one call that is not timed, a barrier,
+// In each of the rounds, kRepetitions or as many as are wanted, every method has its turn: one call that is not timed, a barrier,
 // then `calls` calls in a row. A time is that of the slowest rank, divided by the calls. Methods are
 // compared by the ratio of their medians; p10 and p90 are those of the ratio in single rounds.
 //
@@ -33,7 +33,7 @@ struct Target {
 class Race {
 public:
   // The work and the ranks that share it are printed with each row.
-  Race(MPI_Comm comm, std::string work, int calls = 1);
+  Race(MPI_Comm comm, std::string work, int calls = 1, int rounds = kRepetitions);
 
   void add(const std::string& method, std::function<void()> run);
   // Collective; after all methods are added.
@@ -66,14 +66,14 @@ private:
 
   MPI_Comm comm_;
   std::string work_;
-  int calls_;
+  int calls_, wanted_; // rounds
   std::vector<Method> methods_;
   Cores cores_ = Cores::Any;        // of the rounds that are looked at
   std::vector<std::size_t> rounds_; // these
 };
 
 // The heads of the rows, and before them what the machine is doing.
-void printHead(MPI_Comm comm);
+void printHead(MPI_Comm comm, int rounds = kRepetitions);
 
 // The element at this share of the sorted values, 0.5 for the median.
 double quantile(std::vector<double> values, double share);

@@ -47,6 +47,7 @@ program meshes
 
   call second_differences()
   call go_by_ids()
+  call map_rows()
   call join_tiles()
 
   call tenon_linearop_destroy(fill)
@@ -94,6 +95,26 @@ contains
     call tenon_destroy(by_id)
     call tenon_destroy(sorted)
   end subroutine go_by_ids
+  ! By entries: the second of a rank's rows is twice the third one of the next rank.
+  subroutine map_rows()
+    type(tenon_index_map) :: map
+    type(tenon_linearop) :: op
+    type(tenon_dtensor) :: y
+    real(real64), target :: rows(levels, owned)
+    integer :: next
+    next = modulo(rank + 1, ranks)
+    call tenon_index_map_create_cells(plain, plain, [0, 1], [2], [owned*next + 3], map, [2.0_real64])
+    call tenon_linearop_create_index_map(map, plain, TENON_FLOAT64, op)
+    call tenon_dtensor_create(plain, TENON_FLOAT64, y)
+    call tenon_place(y, rows)
+    rows = -1
+    call tenon_linearop_apply(op, x, y)
+    if (any(abs(rows(:, 2) - 2*field(idOf(owned*next + owned - 3))) > 0) .or. any(abs(rows(:, [1, 3, 4])) > 0)) &
+      error stop 'other rows by entries'
+    call tenon_destroy(y)
+    call tenon_destroy(op)
+    call tenon_destroy(map)
+  end subroutine map_rows
   ! A ring that is cut into a tile for each rank, given from the last one on: sums of three neighbours.
   subroutine join_tiles()
     integer, parameter :: each = 3

@@ -4,6 +4,7 @@
 #include "layer/derivatives/jacobian.hpp"
 
 #include "layer_run.hpp"
+#include "mesh_layers.hpp"
 
 #include "support/count_allocations.hpp"
 #include "sys/memory/memory.hpp"
@@ -11,33 +12,31 @@
 namespace tenon {
 namespace {
 
-class Allocation : public testing::TestWithParam<test::LayerCase> {
-protected:
-  // What a step of training and one of inference allocate after a first one of each.
-  static long allocatedBy(test::Step& step, Index& bytes) {
-    auto run = [&] {
-      step.layer->zeroGradients();
-      step.layer->setTraining(false);
-      step.apply();
-      step.layer->setTraining(true);
-      step.apply();
-      step.layer->applyTangent(step.x.get(), *step.y);
-      step.layer->clearStack();
-      step.apply();
-      step.adjoint();
-      for (const auto& p : parameters_)
-        p->direction();
-    };
-    parameters_ = step.layer->parameters();
-    run();
-    const long before = test::allocations;
-    const Index alive = bytesAlive();
-    run();
-    bytes = bytesAlive() - alive;
-    return test::allocations - before;
-  }
-  static inline std::vector<Ref<Parameter>> parameters_;
-};
+class Allocation : public testing::TestWithParam<test::LayerCase> {};
+
+// What a step of training and one of inference allocate after a first one of each.
+long allocatedBy(test::Step& step, Index& bytes) {
+  const std::vector<Ref<Parameter>> parameters = step.layer->parameters();
+  auto run = [&] {
+    step.layer->zeroGradients();
+    step.layer->setTraining(false);
+    step.apply();
+    step.layer->setTraining(true);
+    step.apply();
+    step.layer->applyTangent(step.x.get(), *step.y);
+    step.layer->clearStack();
+    step.apply();
+    step.adjoint();
+    for (const auto& p : parameters)
+      p->direction();
+  };
+  run();
+  const long before = test::allocations;
+  const Index alive = bytesAlive();
+  run();
+  bytes = bytesAlive() - alive;
+  return test::allocations - before;
+}
 
 TEST_P(Allocation, IsZeroFromTheSecondStepOn) {
   test::LayoutDraw draw(51);
@@ -57,7 +56,6 @@ TEST_P(Allocation, IsZeroFromTheSecondStepOn) {
     Index bytes = 0;
     EXPECT_EQ(allocatedBy(step, bytes), 0) << GetParam().name << "\n" << layer->describe();
     EXPECT_EQ(bytes, 0) << GetParam().name << "\n" << layer->describe();
-    parameters_.clear();
   }
 }
 
@@ -138,6 +136,26 @@ TEST(AllocationAtTheBoundary, IsZeroFromTheSecondStepOn) {
     run();
     const long after = test::allocations;
     EXPECT_EQ(after - before, 0) << layer->describe();
+  }
+}
+
+// Layers with lists, whose edges lie with their targets, or anywhere.
+TEST(AllocationOnMeshes, IsZeroFromTheSecondStepOn) {
+  const test::MeshGraph graph(44, false);
+  for (const bool anywhere : {false, true}) {
+    const test::MeshPart part(test::world(), graph, 44, {.anywhere = anywhere});
+    for (const std::string how : test::kWaysOfEdges) {
+      if (anywhere && (how == "max" || how == "attention"))
+        continue;
+      test::Step step(test::addedByEdges(test::world(), how, part),
+                      rowsLayout(part.targets.map->from(), {3}));
+      test::fillParameters(*step.layer);
+      fillConstant(*step.x, 1);
+      fillConstant(*step.dy, 2);
+      Index bytes = 0;
+      EXPECT_EQ(allocatedBy(step, bytes), 0) << how << "\n" << step.layer->describe();
+      EXPECT_EQ(bytes, 0) << how;
+    }
   }
 }
 

@@ -7,6 +7,7 @@
 #include "layer/networks/network_file.hpp"
 #include "layer_run.hpp"
 #include "support/draws.hpp"
+#include "support/finds_a_fault.hpp"
 #include "support/mesh_graph.hpp"
 #include "sys/options/options.hpp"
 
@@ -15,6 +16,7 @@
 
 #include <cstring>
 #include <functional>
+#include <numeric>
 #include <set>
 
 namespace tenon {
@@ -80,8 +82,11 @@ struct WholeRows {
   // With a tolerance relative to 1 + |value|; 0 is exact.
   void expect(const MeshPart& part, const DTensor& x, double tolerance,
               const std::string& what) const {
+    expect(part, test::localCells(x), tolerance, what);
+  }
+  void expect(const MeshPart& part, const std::vector<double>& got, double tolerance,
+              const std::string& what) const {
     const std::vector<int> rows = ownRows(part, of);
-    const std::vector<double> got = test::localCells(x);
     ASSERT_EQ(got.size(), rows.size() * std::size_t(columns)) << what;
     for (std::size_t i = 0; i < got.size(); ++i) {
       const double want = at(rows[i / columns], static_cast<Index>(i) % columns);
@@ -225,11 +230,12 @@ void expectLinear(const LinearCase& c, const MeshGraph& graph, const MeshPart& p
     x[i].give(part, *step.x[i]);
   dy.give(part, *step.dy);
   step.apply();
-  ASSERT_NO_FATAL_FAILURE(y.expect(part, *step.y, 0, what + " forward"));
+  const std::vector<double> forward = test::localCells(*step.y);
   fillConstant(*step.y, 77);
   step.tangent();
-  ASSERT_NO_FATAL_FAILURE(y.expect(part, *step.y, 0, what + " tangent"));
   step.adjoint();
+  ASSERT_NO_FATAL_FAILURE(y.expect(part, forward, 0, what + " forward"));
+  ASSERT_NO_FATAL_FAILURE(y.expect(part, *step.y, 0, what + " tangent"));
   for (std::size_t i = 0; i < dx.size(); ++i)
     ASSERT_NO_FATAL_FAILURE(dx[i].expect(part, *step.dx[i], 0, what + " adjoint"));
 }
@@ -584,8 +590,8 @@ struct Perceptron {
 
 TEST(MeshNetworks, AreMessagePassingWrittenAsLoops) {
   const Index c = 3, f = 2, m = 5;
-  const MeshGraph graph(41, false);
-  const MeshPart part(world(), graph, 41);
+  const MeshGraph graph(44, false); // of 23 nodes and 88 edges
+  const MeshPart part(world(), graph, 44);
   const Ref<Layer> layer = processor(world(), "sum", c, f, 1);
   const NetworkRun got(part, layer);
   Perceptron phi(*layer->nodes()[1].layer, 2 * c + f, 6, m),
@@ -737,6 +743,93 @@ TEST(MeshNetworks, GiveByBlocksOfEdgesWhatTheirKernelsGive) {
     ASSERT_NO_FATAL_FAILURE(expectRows(got.dx, want.dx, 1e-12, "dx"));
     ASSERT_NO_FATAL_FAILURE(expectRows(got.df, want.df, 1e-12, "df"));
     ASSERT_NO_FATAL_FAILURE(test::expectNear(got.gradients, want.gradients, 1e-11, "gradients"));
+  }
+}
+
+// Norms, statistics and losses of networks count each node and each edge once.
+TEST(MeshNetworks, HaveTheStatisticsOfOneProcess) {
+  const CommPtr self = Communicator::of(MPI_COMM_SELF);
+  const auto make = [](const CommPtr& comm) {
+    const auto norm = [&](Index channels) {
+      const auto layer = test::newLayer(comm, "batchnorm");
+      layer->set("channels", channels);
+      return layer;
+    };
+    auto graph = test::newLayer(comm, "graph");
+    graph->set("input_count", Index(2));
+    const int ends = addGraphNode(*graph, test::newLayer(comm, "gather"), {-1, -2});
+    const int message = addGraphNode(*graph, mlp(comm, {8, 6, 5}), {ends});
+    const int even = addGraphNode(*graph, norm(5), {message});
+    const int sum = addGraphNode(*graph, test::newLayer(comm, "segmentsum"), {even});
+    addGraphNode(*graph, norm(5), {sum});
+    return graph;
+  };
+  for (unsigned seed = 0, end = test::draws(4); seed < end; ++seed) {
+    const MeshGraph graph(3 + seed, false);
+    const MeshPart many(world(), graph, seed), alone(self, graph, 100 + seed);
+    const NetworkRun got(many, make(world())), want(alone, make(self));
+    ASSERT_NO_FATAL_FAILURE(expectRows(got.y, want.y, 1e-12, "y"));
+    ASSERT_NO_FATAL_FAILURE(expectRows(got.dx, want.dx, 1e-12, "dx"));
+    ASSERT_NO_FATAL_FAILURE(expectRows(got.df, want.df, 1e-12, "df"));
+    ASSERT_NO_FATAL_FAILURE(test::expectNear(got.gradients, want.gradients, 1e-11, "gradients"));
+  }
+}
+
+// --- The checks above of lists in which one thing is wrong
+
+// <A x, y> and <x, A^T y> of the matrix of a graph, where A has the lists of one part and its transpose those of another.
+std::pair<double, double> pairings(const MeshGraph& graph, const MeshPart& part,
+                                   const MeshPart& other) {
+  const WholeRows x(graph, RowsOf::Targets, 2, 0), y(graph, RowsOf::Targets, 2, 9);
+  const std::vector<std::pair<RowsOf, Index>> input{{RowsOf::Targets, 2}};
+  MeshStep forward(test::newLayer(world(), "sparsematrix"), part, input, TENON_FLOAT64),
+      transposed(test::newLayer(world(), "sparsematrix"), other, input, TENON_FLOAT64);
+  x.give(part, *forward.x[0]);
+  y.give(part, *forward.dy);
+  forward.apply();
+  x.give(other, *transposed.x[0]);
+  y.give(other, *transposed.dy);
+  transposed.apply();
+  transposed.adjoint();
+  const auto dot = [](const DTensor& a, const DTensor& b) {
+    const std::vector<double> left = test::localCells(a), right = test::localCells(b);
+    double sum = std::inner_product(left.begin(), left.end(), right.begin(), 0.0);
+    MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    return sum;
+  };
+  return {dot(*forward.y, *forward.dy), dot(*transposed.x[0], *transposed.dx[0])};
+}
+
+TEST(MeshFaults, AreFoundByDefinitionsByPairingsAndByOneProcess) {
+  using test::findsAFault;
+  using test::MeshFault;
+  const CommPtr self = Communicator::of(MPI_COMM_SELF);
+  const MeshGraph graph(0, false); // of 25 nodes and 102 edges
+  const MeshPart right(world(), graph, 3), alone(self, graph, 103);
+  const NetworkRun want(alone, processor(self, "sum", 3, 2, 1));
+  for (const MeshFault fault :
+       {MeshFault::None, MeshFault::GhostMissing, MeshFault::TargetsExchanged, MeshFault::KeysLocal,
+        MeshFault::EdgeTwice}) {
+    if (fault == MeshFault::GhostMissing && world()->size() == 1)
+      continue; // which has no ghosts
+    SCOPED_TRACE(static_cast<int>(fault));
+    const MeshPart part(world(), graph, 3, {.fault = fault});
+    // Which keys edges have is in the last bits of sums alone, and integers have none.
+    const bool isWrong = fault != MeshFault::None,
+               isLarge = isWrong && fault != MeshFault::KeysLocal;
+    EXPECT_EQ(isLarge, findsAFault([&] {
+                expectLinear(linearCases(graph, false).back(), graph, part, TENON_FLOAT64,
+                             "matrix");
+              }));
+    const auto [forward, transposed] = pairings(graph, part, right);
+    EXPECT_EQ(isLarge, forward != transposed);
+    const NetworkRun got(part, processor(world(), "sum", 3, 2, 1));
+    EXPECT_EQ(isWrong, findsAFault([&] { expectRows(got.y, want.y, 0, "y"); }));
+    EXPECT_EQ(isLarge, findsAFault([&] { expectRows(got.y, want.y, 1e-13, "y"); }));
+    EXPECT_EQ(isLarge, findsAFault([&] { expectRows(got.dx, want.dx, 1e-13, "dx"); }));
+    EXPECT_EQ(isLarge, findsAFault([&] {
+                test::expectNear(got.gradients, want.gradients, 1e-12, "gradients");
+              }));
   }
 }
 

@@ -6,8 +6,8 @@
 #include "layer/derivatives/derivative_check.hpp"
 #include "layer/derivatives/jacobian.hpp"
 #include "layer_run.hpp"
+#include "mesh_layers.hpp"
 #include "support/draws.hpp"
-#include "support/mesh_graph.hpp"
 #include "sys/options/options.hpp"
 
 #include <array>
@@ -298,43 +298,19 @@ TEST(TypesOnTheDevice, InDrawnSettingsGiveWhatTheyGiveOnTheHost) {
   }
 }
 
-// y = x + what the edges give: messages of both ends, summed, averaged, compared, or weighed by attention; or a matrix.
 LayerCase onMesh(const std::string& how) {
   return {how, {}, [how](const CommPtr& comm) {
-            const test::MeshGraph graph(21, false);
-            const test::MeshPart part(comm, graph, 21, {.weighted = how == "sparsematrix"});
-            const auto mlp = [&](Index out) {
-              const auto layer = test::newLayer(comm, "columnmlp");
-              layer->set("widths", std::vector<Index>{6, 5, out});
-              return layer;
-            };
-            auto net = test::newLayer(comm, "graph");
-            int a = -1;
-            if (how == "sparsematrix") {
-              a = addGraphNode(*net, test::newLayer(comm, how), {-1});
-            } else {
-              const int ends = addGraphNode(*net, test::newLayer(comm, "gather"), {-1});
-              const int values = addGraphNode(*net, mlp(3), {ends});
-              if (how == "attention") {
-                const int scores = addGraphNode(*net, mlp(1), {ends});
-                a = addGraphNode(*net, test::newLayer(comm, "edgeattention"), {scores, values});
-              } else {
-                const auto sum = test::newLayer(comm, "segmentsum");
-                sum->setText("aggregation", how);
-                a = addGraphNode(*net, sum, {values});
-              }
-            }
-            addGraphNode(*net, test::newLayer(comm, "add"), {-1, a});
-            net->setList("", "", part.list);
-            return net;
+            const test::MeshGraph graph(44, false);
+            const test::MeshPart part(comm, graph, 44, {.weighted = how == "sparsematrix"});
+            return test::addedByEdges(comm, how, part);
           }};
 }
 
 TEST(TypesOnTheDevice, OfMeshesGiveWhatTheyGiveOnTheHost) {
-  for (const char* how : {"sum", "mean", "max", "attention", "sparsematrix"})
+  for (const char* how : test::kWaysOfEdges)
     for (const TenonDataType type : {TENON_FLOAT32, TENON_FLOAT64}) {
       LayerCase c = onMesh(how);
-      c.input = {static_cast<Index>(test::MeshGraph(21, false).targets.size()), 3};
+      c.input = {static_cast<Index>(test::MeshGraph(44, false).targets.size()), 3};
       const auto want = run(c, type, Space::Host, "auto"),
                  got = run(c, type, Space::Device, "auto");
       ASSERT_EQ(got.size(), want.size()) << how;

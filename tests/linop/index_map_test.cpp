@@ -632,6 +632,45 @@ TEST_F(Meshes, NameWrongIdsOnAllRanks) {
   test::expectSuccess(TenonIndexMapDestroy(&map));
 }
 
+// y[i, c] is twice a row's element and less another's; or, where both dimensions are joint, one of any place.
+TEST_F(Meshes, AreMapsBetweenLayoutsByEntries) {
+  const TenonInt here = test::worldRank(), rows = 2 * test::worldSize();
+  TenonLayout from = layout({rows, 3}, "S0"), to = layout({test::worldSize(), 3}, "S0");
+  const TenonInt first = 7 * here % rows, second = 5 * (here + 1) % rows;
+  struct Case {
+    std::vector<int> joint;
+    std::vector<TenonInt> target, source;
+    std::vector<double> weights, expected;
+  };
+  const auto value = [](TenonInt place) { return double(place * place % 17); };
+  Case ofRows{{1, 0}, {0, 0}, {first, second}, {2, -1}, {}}, ofAll{{1, 1}, {2, 0}, {1, 3}, {}, {}};
+  for (TenonInt c = 0; c < 3; ++c)
+    ofRows.expected.push_back(2 * value(3 * first + c) - value(3 * second + c));
+  ofAll.expected = {value(3), 0, value(1)};
+  std::vector<double> given, found(3);
+  for (TenonInt place = 6 * here; place < 6 * (here + 1); ++place)
+    given.push_back(value(place));
+  TenonDTensor x = tensor(from, TENON_FLOAT64), y = tensor(to, TENON_FLOAT64);
+  test::expectSuccess(TenonDTensorPlaceArray(x, given.data(), nullptr, nullptr, nullptr, 6));
+  test::expectSuccess(TenonDTensorPlaceArray(y, found.data(), nullptr, nullptr, nullptr, 3));
+  for (const Case& c : {ofRows, ofAll}) {
+    TenonIndexMap map = nullptr;
+    TenonLinearOp op = nullptr;
+    test::expectSuccess(TenonIndexMapCreateCells(
+        from, to, c.joint.data(), static_cast<TenonInt>(c.target.size()), c.target.data(),
+        c.source.data(), c.weights.empty() ? nullptr : c.weights.data(), &map));
+    test::expectSuccess(TenonLinearOpCreateIndexMap(map, from, TENON_FLOAT64, &op));
+    test::expectSuccess(TenonLinearOpApply(op, x, y));
+    EXPECT_EQ(found, c.expected);
+    test::expectSuccess(TenonLinearOpDestroy(&op));
+    test::expectSuccess(TenonIndexMapDestroy(&map));
+  }
+  for (TenonDTensor* t : {&x, &y})
+    test::expectSuccess(TenonDTensorDestroy(t));
+  for (TenonLayout* l : {&from, &to})
+    test::expectSuccess(TenonLayoutDestroy(l));
+}
+
 TEST_F(Meshes, CanBeEmpty) {
   const Mesh none{true};
   TenonIndexMap map = nullptr;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <random>
 
 namespace tenon::test {
@@ -62,9 +63,14 @@ struct MeshNodes {
   IndexMapPtr map;
 };
 
+// What is wrong with the lists of a rank, in tests that are to find it: a ghost is missing, and edges from it read the node
+// before it; two edges have each other's targets; keys are those of the rank alone; an edge counts twice.
+enum class MeshFault { None, GhostMissing, TargetsExchanged, KeysLocal, EdgeTwice };
+
 struct MeshOptions {
   bool weighted = false, keyed = true;
   bool anywhere = false; // edges on any ranks, some on two
+  MeshFault fault = MeshFault::None;
 };
 
 struct MeshPart {
@@ -120,6 +126,7 @@ struct MeshPart {
       if (options.weighted)
         listed.weights.push_back(edge.weight);
     }
+    plant(options.fault, from, listed);
     const auto map = [&](const std::vector<Index>& ids, MeshNodes& nodes) {
       std::vector<Index> list;
       for (int n : nodes.listed)
@@ -133,6 +140,26 @@ struct MeshPart {
       sources = targets;
     list = options.anywhere ? makeSharedEdges(comm, targets.map, sources.map, std::move(listed), {})
                             : makeEdges(comm, targets.map, sources.map, std::move(listed));
+  }
+
+private:
+  void plant(MeshFault fault, MeshNodes& from, ListedEdges& listed) {
+    const Index last = static_cast<Index>(from.listed.size()) - 1;
+    const auto other = std::ranges::find_if(
+        listed.target, [&](Index target) { return target != listed.target.front(); });
+    if (fault == MeshFault::GhostMissing && last >= from.owned) {
+      std::ranges::replace(listed.source, last, last - 1);
+      from.listed.pop_back();
+    } else if (fault == MeshFault::TargetsExchanged && other != listed.target.end()) {
+      std::iter_swap(listed.target.begin(), other);
+    } else if (fault == MeshFault::KeysLocal) {
+      std::iota(listed.key.begin(), listed.key.end(), 0);
+    } else if (fault == MeshFault::EdgeTwice && !edges.empty()) {
+      edges.push_back(edges.front());
+      listed.source.push_back(listed.source.front());
+      listed.target.push_back(listed.target.front());
+      listed.key.push_back(-1);
+    }
   }
 };
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // `tenon bench`: times each movement of data by the library and by MPI's own call in turns, beside
-// the limit of the machine. Nothing is timed before both ways gave the values that the definition
-// demands, on integers, where any order of sums is exact.
+// the limit of the machine. Nothing is timed before both ways gave the values that the definition demands.
 #include "tools/commands.hpp"
 
 #include "tools/bench/case.hpp"
-#include "tools/check/values.hpp"
 #include "tools/program.hpp"
 
 #include <fmt/format.h>
@@ -78,12 +76,11 @@ void printSettings(int repeat) {
                   counted(worldSize(), "rank"), mpi, counted(repeat, "round"), routeOptions()));
 }
 
-// Throws unless a way gives what the definition of the layouts says.
-void checkValues(const BenchCase& bench, const Values& got, const Filling& filling,
+// Throws unless a way gives what the operator is to give.
+void checkValues(const BenchCase& bench, const Values& got, const Values& expected,
                  const char* way) {
   const std::string wrong =
-      difference(got, heldOf(bench.to, worldRank(), valueOf(bench.from, filling)),
-                 bench.to.box(worldRank()), 0);
+      difference(got, expected, {{0, static_cast<Index>(expected.size())}}, 0);
   if (!wrong.empty())
     throw std::runtime_error(fmt::format("{} by {}{}", bench.name, way, wrong));
 }
@@ -92,10 +89,10 @@ void checkValues(const BenchCase& bench, const Values& got, const Filling& filli
 // would have it.
 class Measured {
 public:
-  explicit Measured(const BenchCase& bench) {
-    const Layout from = makeLayout(MPI_COMM_WORLD, bench.from),
-                 to = makeLayout(MPI_COMM_WORLD, bench.to);
-    require(TenonLinearOpCreateConversion(from, to, TENON_FLOAT64, op_.out()));
+  explicit Measured(const BenchCase& bench) : op_(bench.make()) {
+    Layout from, to;
+    require(TenonLinearOpGetDomain(op_, from.out()));
+    require(TenonLinearOpGetRange(op_, to.out()));
     require(TenonDTensorCreate(from, TENON_FLOAT64, x_.out()));
     require(TenonDTensorCreate(to, TENON_FLOAT64, y_.out()));
   }
@@ -124,25 +121,24 @@ private:
 };
 
 void runCase(const BenchCase& bench, const Limits& limits, int repeat) {
-  const Filling filling{7, Numbers::Integers};
-  const Values elements = fill(bench.from, worldRank(), filling);
+  const Values elements = bench.given(), expected = bench.expected();
   Measured subject(bench);
   subject.write(elements);
-  Values copied(std::max<Index>(elementsOf(bench.to.box(worldRank())), 1)), given = elements;
+  Values copied(std::max<std::size_t>(expected.size(), 1)), given = elements;
   // MPI's calls get an address even for no elements.
   given.resize(std::max<std::size_t>(elements.size(), 1));
   const Work ours = [&] { subject.apply(); },
              theirs = [&] { bench.peer(given.data(), copied.data()); };
   ours();
   theirs();
-  checkValues(bench, subject.read(), filling, "tenon");
-  copied.resize(elementsOf(bench.to.box(worldRank())));
-  checkValues(bench, copied, filling, bench.peerName);
+  checkValues(bench, subject.read(), expected, "tenon");
+  copied.resize(expected.size());
+  checkValues(bench, copied, expected, bench.peerName);
   const std::vector<double> times = medians({ours, theirs}, repeat);
-  const double bytes = bytesOf(bench), limit = limits.of(bytes);
+  const double limit = limits.of(bench.bytes);
   say(fmt::format("{:<15}{:>10}{:>12.2f}{:>12.2f}{:>8.2f}{:>12.2f}{:>8.2f}  {}\n", bench.name,
-                  sizeText(bytes), times[0] * 1e6, limit * 1e6, times[0] / limit, times[1] * 1e6,
-                  times[0] / times[1], bench.peerName));
+                  sizeText(bench.bytes), times[0] * 1e6, limit * 1e6, times[0] / limit,
+                  times[1] * 1e6, times[0] / times[1], bench.peerName));
 }
 
 } // namespace

@@ -81,6 +81,34 @@ Limits measureLimits(int repeat) {
 namespace {
 
 const MPI_Comm kWorld = MPI_COMM_WORLD;
+// Any order of sums of integers is exact.
+constexpr Filling kFilling{7, Numbers::Integers};
+
+using Peer = std::function<void(const double* x, double* y)>;
+
+double bytesOf(const LayoutSpec& from, const LayoutSpec& to) {
+  Index most = 0;
+  for (const LayoutSpec* spec : {&from, &to})
+    for (int position = 0; position < spec->grid.size(); ++position)
+      most = std::max(most, elementsOf(spec->box(position)));
+  return 8.0 * static_cast<double>(most);
+}
+
+BenchCase conversion(const char* name, const LayoutSpec& from, const LayoutSpec& to,
+                     const char* peerName, Peer peer) {
+  return {name,
+          bytesOf(from, to),
+          [=] {
+            LinearOp op;
+            const Layout domain = makeLayout(kWorld, from), range = makeLayout(kWorld, to);
+            require(TenonLinearOpCreateConversion(domain, range, TENON_FLOAT64, op.out()));
+            return op;
+          },
+          [=] { return fill(from, worldRank(), kFilling); },
+          [=] { return heldOf(to, worldRank(), valueOf(from, kFilling)); },
+          peerName,
+          std::move(peer)};
+}
 
 // A layout on all ranks in order along one axis.
 LayoutSpec line(const Indices& shape, Property property) {
@@ -126,27 +154,29 @@ BenchCase transpose(const char* name, const Indices& shape, int a, int b) {
   target[b] /= ranks;
   const auto out = std::make_shared<Pieces>(source, b), in = std::make_shared<Pieces>(target, a);
   const std::vector<int> ones(ranks, 1), zeros(ranks, 0);
-  return {name, line(shape, {'S', a}), line(shape, {'S', b}), "MPI_Alltoallw",
-          [=](const double* x, double* y) {
-            MPI_Alltoallw(x, ones.data(), zeros.data(), out->types.data(), y, ones.data(),
-                          zeros.data(), in->types.data(), kWorld);
-          }};
+  return conversion(name, line(shape, {'S', a}), line(shape, {'S', b}), "MPI_Alltoallw",
+                    [=](const double* x, double* y) {
+                      MPI_Alltoallw(x, ones.data(), zeros.data(), out->types.data(), y, ones.data(),
+                                    zeros.data(), in->types.data(), kWorld);
+                    });
 }
+
+constexpr const char* kByHand = "MPI_Isend, MPI_Irecv";
 
 // Rows on a ring of ranks, with one row of halo on each side.
 BenchCase ring(Index rows, Index width) {
   const int ranks = worldSize(), rank = worldRank();
-  BenchCase made{"halo", line({rows * ranks, width}, {'S', 0}), {}, "MPI_Isend, MPI_Irecv", {}};
-  made.to = made.from;
+  const LayoutSpec from = line({rows * ranks, width}, {'S', 0});
+  LayoutSpec to = from;
   HaloSpec halo{
       .widths = Interval{1, 1}, .low = TENON_BOUNDARY_PERIODIC, .high = TENON_BOUNDARY_PERIODIC};
   for (int r = 0; r < ranks; ++r)
     halo.boxes.push_back({r * rows - 1, (r + 1) * rows + 1});
-  made.to.halos[0] = halo;
+  to.halos[0] = halo;
   // With two ranks both neighbours are the same one, and the tags keep the two rows apart.
   const int before = (rank + ranks - 1) % ranks, behind = (rank + 1) % ranks;
   const int w = static_cast<int>(width);
-  made.peer = [=](const double* x, double* y) {
+  return conversion("halo", from, to, kByHand, [=](const double* x, double* y) {
     MPI_Request requests[4];
     MPI_Irecv(y, w, MPI_DOUBLE, before, 0, kWorld, &requests[0]);
     MPI_Irecv(y + (rows + 1) * width, w, MPI_DOUBLE, behind, 1, kWorld, &requests[1]);
@@ -154,8 +184,61 @@ BenchCase ring(Index rows, Index width) {
     MPI_Isend(x, w, MPI_DOUBLE, before, 1, kWorld, &requests[3]);
     std::memcpy(y + width, x, static_cast<std::size_t>(rows * width) * sizeof(double));
     MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+  });
+}
+
+// Rows of a mesh, with a ghost for every fourth: half of them are scattered among the rows of the rank before on a ring, half
+// among those of the rank behind.
+BenchCase ghosts(Index rows) {
+  constexpr Index kWidth = 8, kStep = 7919;
+  const Index each = std::max<Index>(1, rows / 8), owned = rows * kWidth, there = each * kWidth;
+  const int ranks = worldSize(), rank = worldRank();
+  const int before = (rank + ranks - 1) % ranks, behind = (rank + 1) % ranks;
+  Indices ids;
+  for (Index i = 0; i < rows; ++i)
+    ids.push_back(rank * rows + i);
+  for (const int other : {before, behind})
+    for (Index k = 0; k < each; ++k)
+      ids.push_back(other * rows + k * kStep % rows);
+  const auto make = [=] {
+    LinearOp op;
+    IndexMap map;
+    Layout plain, ghosted;
+    const TenonInt shape[] = {0, kWidth};
+    require(TenonIndexMapCreateFromIds(kWorld, rows, static_cast<TenonInt>(ids.size()), ids.data(),
+                                       map.out()));
+    require(TenonIndexMapGetLayouts(map, 2, shape, plain.out(), ghosted.out()));
+    require(TenonLinearOpCreateIndexMap(map, plain, TENON_FLOAT64, op.out()));
+    return op;
   };
-  return made;
+  const auto valuesOf = [=](std::size_t count) {
+    Values values;
+    for (std::size_t i = 0; i < count; ++i)
+      for (Index c = 0; c < kWidth; ++c)
+        values.push_back(kFilling.at(static_cast<std::uint64_t>(ids[i] * kWidth + c)));
+    return values;
+  };
+  // Both neighbours want the same rows.
+  const auto packed = std::make_shared<Values>(there);
+  const int count = static_cast<int>(there);
+  const auto peer = [=](const double* x, double* y) {
+    MPI_Request requests[4];
+    for (Index k = 0; k < each; ++k)
+      std::copy_n(x + k * kStep % rows * kWidth, kWidth, packed->data() + k * kWidth);
+    MPI_Irecv(y + owned, count, MPI_DOUBLE, before, 0, kWorld, &requests[0]);
+    MPI_Irecv(y + owned + there, count, MPI_DOUBLE, behind, 1, kWorld, &requests[1]);
+    MPI_Isend(packed->data(), count, MPI_DOUBLE, behind, 0, kWorld, &requests[2]);
+    MPI_Isend(packed->data(), count, MPI_DOUBLE, before, 1, kWorld, &requests[3]);
+    std::memcpy(y, x, static_cast<std::size_t>(owned) * sizeof(double));
+    MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+  };
+  return {"ghosts",
+          8.0 * static_cast<double>(owned + 2 * there),
+          make,
+          [=] { return valuesOf(static_cast<std::size_t>(rows)); },
+          [=] { return valuesOf(ids.size()); },
+          kByHand,
+          peer};
 }
 
 // The collectives on vectors of so many elements, of which each rank has the same number.
@@ -165,44 +248,40 @@ std::vector<BenchCase> vectors(Index elements) {
   const LayoutSpec s = line({elements}, {'S', 0}), b = line({elements}, {'B', -1}),
                    p = line({elements}, {'P', -1}), r = line({elements}, {'R', -1});
   return {
-      {"broadcast", r, b, "MPI_Bcast",
-       [=](const double* x, double* y) {
-         if (isRoot)
-           std::copy_n(x, all, y);
-         MPI_Bcast(y, all, MPI_DOUBLE, 0, kWorld);
-       }},
-      {"sum-reduce", p, r, "MPI_Reduce",
-       [=](const double* x, double* y) { MPI_Reduce(x, y, all, MPI_DOUBLE, MPI_SUM, 0, kWorld); }},
-      {"all-reduce", p, b, "MPI_Allreduce",
-       [=](const double* x, double* y) { MPI_Allreduce(x, y, all, MPI_DOUBLE, MPI_SUM, kWorld); }},
-      {"all-gather", s, b, "MPI_Allgather",
-       [=](const double* x, double* y) {
-         MPI_Allgather(x, part, MPI_DOUBLE, y, part, MPI_DOUBLE, kWorld);
-       }},
-      {"reduce-scatter", p, s, "MPI_Reduce_scatter_block",
-       [=](const double* x, double* y) {
-         MPI_Reduce_scatter_block(x, y, part, MPI_DOUBLE, MPI_SUM, kWorld);
-       }},
-      {"scatter", r, s, "MPI_Scatter",
-       [=](const double* x, double* y) {
-         MPI_Scatter(x, part, MPI_DOUBLE, y, part, MPI_DOUBLE, 0, kWorld);
-       }},
-      {"gather", s, r, "MPI_Gather",
-       [=](const double* x, double* y) {
-         MPI_Gather(x, part, MPI_DOUBLE, y, part, MPI_DOUBLE, 0, kWorld);
-       }},
+      conversion("broadcast", r, b, "MPI_Bcast",
+                 [=](const double* x, double* y) {
+                   if (isRoot)
+                     std::copy_n(x, all, y);
+                   MPI_Bcast(y, all, MPI_DOUBLE, 0, kWorld);
+                 }),
+      conversion("sum-reduce", p, r, "MPI_Reduce",
+                 [=](const double* x, double* y) {
+                   MPI_Reduce(x, y, all, MPI_DOUBLE, MPI_SUM, 0, kWorld);
+                 }),
+      conversion("all-reduce", p, b, "MPI_Allreduce",
+                 [=](const double* x, double* y) {
+                   MPI_Allreduce(x, y, all, MPI_DOUBLE, MPI_SUM, kWorld);
+                 }),
+      conversion("all-gather", s, b, "MPI_Allgather",
+                 [=](const double* x, double* y) {
+                   MPI_Allgather(x, part, MPI_DOUBLE, y, part, MPI_DOUBLE, kWorld);
+                 }),
+      conversion("reduce-scatter", p, s, "MPI_Reduce_scatter_block",
+                 [=](const double* x, double* y) {
+                   MPI_Reduce_scatter_block(x, y, part, MPI_DOUBLE, MPI_SUM, kWorld);
+                 }),
+      conversion("scatter", r, s, "MPI_Scatter",
+                 [=](const double* x, double* y) {
+                   MPI_Scatter(x, part, MPI_DOUBLE, y, part, MPI_DOUBLE, 0, kWorld);
+                 }),
+      conversion("gather", s, r, "MPI_Gather",
+                 [=](const double* x, double* y) {
+                   MPI_Gather(x, part, MPI_DOUBLE, y, part, MPI_DOUBLE, 0, kWorld);
+                 }),
   };
 }
 
 } // namespace
-
-double bytesOf(const BenchCase& bench) {
-  Index most = 0;
-  for (const LayoutSpec* spec : {&bench.from, &bench.to})
-    for (int position = 0; position < spec->grid.size(); ++position)
-      most = std::max(most, elementsOf(spec->box(position)));
-  return 8.0 * static_cast<double>(most);
-}
 
 std::vector<BenchCase> benchCases(Index bytes) {
   const Index ranks = worldSize();
@@ -218,6 +297,7 @@ std::vector<BenchCase> benchCases(Index bytes) {
   cases.push_back(transpose("repartition", {edge, edge, edge}, 0, 2));
   const auto rows = static_cast<Index>(std::max(1.0, std::sqrt(elements)));
   cases.push_back(ring(rows, rows));
+  cases.push_back(ghosts(static_cast<Index>(elements) / 8));
   return cases;
 }
 

@@ -2,7 +2,7 @@
 // The movements that `tenon bench` times, each with the MPI call that does the same.
 #pragma once
 
-#include "tools/check/layout_spec.hpp"
+#include "tools/check/values.hpp"
 
 #include <tenon.h>
 
@@ -30,15 +30,13 @@ Limits measureLimits(int repeat);
 
 struct BenchCase {
   const char* name;
-  LayoutSpec from, to;
+  double bytes; // of input or output, whichever is larger, on the rank that holds most
+  std::function<LinearOp()> make;
+  std::function<Values()> given, expected; // this rank's elements of input and output
   const char* peerName;
-  // Moves this rank's elements in `from` to its elements in `to` by MPI's own means.
+  // Moves this rank's elements of the input to those of the output by MPI's own means.
   std::function<void(const double* x, double* y)> peer;
 };
-
-// The bytes of the larger of the two tensors on the rank that holds most: it must read or write
-// them.
-double bytesOf(const BenchCase& bench);
 
 // The cases with tensors of about so many bytes on the rank that holds most. Collective.
 std::vector<BenchCase> benchCases(Index bytes);

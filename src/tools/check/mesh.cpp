@@ -69,10 +69,6 @@ Graph drawGraph(Case& c, bool isAnywhere) {
   return graph;
 }
 
-using IndexMap = Handle<TenonIndexMap, TenonIndexMapDestroy>;
-using Edges = Handle<TenonEdges, TenonEdgesDestroy>;
-using Links = Handle<TenonLinks, TenonLinksDestroy>;
-
 // The lists of this rank as the library's objects.
 struct Lists {
   IndexMap nodes, sorted;
