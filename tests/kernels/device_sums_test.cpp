@@ -57,6 +57,33 @@ TYPED_TEST(DeviceSums, OfASoftmax) {
   }
 }
 
+// Lines that fit into shared memory, in lanes of one element to sixteen and in a last block that is not full, and one
+// element more.
+TYPED_TEST(DeviceSums, OfASoftmaxOfWholeLines) {
+  using T = TypeParam;
+  const std::pair<Index, std::vector<Index>> cases[] = {
+      {1, {0, 1, 16, 17, 63, 300, 4096, 4097}}, {3, {35, 4096}}, {40, {16, 250, 512, 513}}};
+  for (const auto& [inner, lengths] : cases)
+    for (const Index n : lengths) {
+      Draw draw(6);
+      const AxisShape shape{3, n, inner};
+      const Index elements = 3 * n * inner, lines = 3 * inner;
+      auto x = draw.reals<T>(elements, -20, 20);
+      const auto d = draw.reals<T>(elements, -1, 1);
+      if (n > 40)
+        x[std::size_t(37 * inner)] = std::numeric_limits<T>::quiet_NaN();
+      expectSame<T>([&](Arrays<T>& on) {
+        const T *in = on.put(x), *direction = on.put(d);
+        T *m = on.room(lines), *s = on.room(lines), *y = on.room(elements);
+        axisSoftmax(on.at(), shape, in, m, s, y);
+        on.give(y, elements);
+        axisDots<T>(on.at(), shape, y, direction, s);
+        axisSoftmaxSlope<T>(on.at(), shape, y, direction, s, y);
+        on.give(y, elements);
+      });
+    }
+}
+
 // Some rows have no entries, and some many.
 TYPED_TEST(DeviceSums, OfListedRows) {
   using T = TypeParam;
@@ -167,9 +194,17 @@ TYPED_TEST(DeviceSums, OfAGroupOfManyPieces) {
     on.give(more, 2);
     rows.normaliseAdjoint<T>({in, {m, m + 1}, 1e-3, weight}, dIn,
                              {.moments = {more, more + 1}, .weight = dWeight, .bias = dBias});
-    on.give(more, 2);
-    on.give(dWeight, 1);
-    on.give(dBias, 1);
+    const auto give = [&] {
+      on.give(more, 2);
+      on.give(dWeight, 1);
+      on.give(dBias, 1);
+    };
+    give();
+    // One after the other, in sums of their own.
+    rows.normaliseAdjoint<T>({in, {m, m + 1}, 1e-3, weight}, dIn, {.moments = {more, more + 1}});
+    rows.normaliseAdjoint<T>({in, {m, m + 1}, 1e-3, weight}, dIn,
+                             {.weight = dWeight, .bias = dBias});
+    give();
   });
 }
 
