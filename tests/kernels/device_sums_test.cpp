@@ -84,6 +84,35 @@ TYPED_TEST(DeviceSums, OfASoftmaxOfWholeLines) {
     }
 }
 
+// What an attention does with its scores, part by part. The last row has seen nothing.
+TYPED_TEST(DeviceSums, OfAnAttention) {
+  using T = TypeParam;
+  Draw draw(16);
+  constexpr Index rows = 6, n = 40, outputs = 7;
+  const AxisShape scores{rows, n, 1}, results{rows, outputs, 1};
+  const auto x = draw.reals<T>(rows * n, -20, 20), v = draw.reals<T>(rows * outputs, -1, 1);
+  auto before = draw.reals<T>(rows, 0, 1);
+  before.back() = 0;
+  expectSame<T>([&](Arrays<T>& on) {
+    const T* const values = on.put(v);
+    T *p = on.put(x), *m = on.put(before), *s = on.put(before), *c = on.room(rows),
+      *out = on.put(v), *r = on.room(rows);
+    maskCausal<T>(on.at(), scores, {3, 5, 2}, p);
+    axisMaxima<T>(on.at(), scores, p, c);
+    raiseMaxima<T>(on.at(), rows, m, s, c);
+    axisScale<T>(on.at(), results, values, c, out);
+    axisSubtractScaled<T>(on.at(), results, values, s, out);
+    on.give(out, rows * outputs);
+    axisQuotientsOrZero<T>(on.at(), results, values, s, out);
+    logSums<T>(on.at(), rows, m, s, r);
+    axisSpread<T>(on.at(), scores, s, p);
+    const std::pair<const T*, Index> found[] = {
+        {m, rows}, {s, rows}, {c, rows}, {out, rows * outputs}, {r, rows}, {p, rows * n}};
+    for (const auto& [array, count] : found)
+      on.give(array, count);
+  });
+}
+
 // Some rows have no entries, and some many.
 TYPED_TEST(DeviceSums, OfListedRows) {
   using T = TypeParam;
