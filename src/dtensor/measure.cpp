@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace tenon {
@@ -119,7 +120,7 @@ double valueOfFirstRank(Communicator& comm, double value) {
 }
 
 double rawNorm(const DTensor& x) {
-  return std::sqrt(sumInRankOrder(*x.comm(), localSquares(x)));
+  return std::sqrt(sumInRankOrder(*x.comm(), localDot(x, x)));
 }
 
 double sumOfRanks(Communicator& comm, double value) {
@@ -132,8 +133,28 @@ double sumOfRanks(Communicator& comm, double value) {
   return value;
 }
 
-double localSquares(const DTensor& x) {
-  return localDot(x, x);
+double localSquares(std::span<const DTensor* const> tensors) {
+  double squares = 0;
+  std::vector<const DTensor*> onDevice; // of one type and context: the others take turns
+  for (const DTensor* x : tensors)
+    if (x && x->space() == Space::Device)
+      onDevice.push_back(x);
+    else if (x)
+      squares += localDot(*x, *x);
+  while (!onDevice.empty()) {
+    const DTensor& first = *onDevice.front();
+    const auto others = std::ranges::stable_partition(onDevice, [&](const DTensor* x) {
+      return &x->context() == &first.context() && x->dataType() == first.dataType();
+    });
+    squares += visitFloating(first.dataType(), [&]<class T>(T) {
+      std::vector<BoxOf<T>> boxes;
+      for (const DTensor* x : std::span(onDevice.begin(), others.begin()))
+        boxes.push_back({x->rank(), x->extent().data(), x->data<T>(), x->strides().data()});
+      return sumSquaresOnDevice<T>(first.context(), boxes);
+    });
+    onDevice.erase(onDevice.begin(), others.begin());
+  }
+  return squares;
 }
 
 double localMaxAbsolute(const DTensor& x) {

@@ -6,6 +6,7 @@
 #include "dtensor/dtensor.hpp"
 
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -37,8 +38,9 @@ double rawNorm(const DTensor& x);
 // Allocates nothing.
 double sumOfRanks(Communicator& comm, double value);
 
-// The sum of squares of all local memory, copies included. Not collective.
-double localSquares(const DTensor& x);
+// The sum of squares of all local memory of several tensors, copies included; null stands for none. A device is waited for
+// once, and on the host nothing is allocated. Not collective.
+double localSquares(std::span<const DTensor* const> tensors);
 
 // The global index of the first element in a box of this rank, but not in another, whose value is not a
 // number. Not collective.

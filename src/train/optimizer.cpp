@@ -138,13 +138,8 @@ void Optimizer::endStep() {
 }
 
 bool Optimizer::isFinite(const Directions& directions, std::optional<double> loss) {
-  double squares = 0;
-  for (const DTensor* direction : directions)
-    if (direction)
-      // The norm of all ranks is NaN or infinite as soon as one element is, so that one sum checks
-      // all.
-      squares += localSquares(*direction);
-  const double norm = std::sqrt(sumOfRanks(*comm(), squares));
+  // The norm of all ranks is NaN or infinite as soon as one element is, so that one sum checks all.
+  const double norm = std::sqrt(sumOfRanks(*comm(), localSquares(directions)));
   if (std::isfinite(norm) && std::isfinite(loss.value_or(0))) {
     warned_ = false;
     return true;

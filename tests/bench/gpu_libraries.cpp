@@ -139,10 +139,9 @@ void measurePlans(const ConvolutionCase& c, TenonDataType type) {
     const auto timed = [&](std::shared_ptr<const cuda::ConvolutionPlan> plan, Index turns) {
       cuda::ConvolutionRun run(std::move(plan));
       Buffer workspace(run.workspaceBytes(), "workspace", device().memory());
-      DeviceHandles& handles = cuda::handlesOf(device());
       return secondsOf(
           [&] {
-            run.run(handles, x->readAddress(), w->readAddress(), y->readAddress(),
+            run.run(device(), x->readAddress(), w->readAddress(), y->readAddress(),
                     workspace.data<void>());
           },
           1, turns);

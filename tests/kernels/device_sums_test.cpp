@@ -57,6 +57,62 @@ TYPED_TEST(DeviceSums, OfASoftmax) {
   }
 }
 
+// Lines that fit into shared memory, in lanes of one element to sixteen and in a last block that is not full, and one
+// element more.
+TYPED_TEST(DeviceSums, OfASoftmaxOfWholeLines) {
+  using T = TypeParam;
+  const std::pair<Index, std::vector<Index>> cases[] = {
+      {1, {0, 1, 16, 17, 63, 300, 4096, 4097}}, {3, {35, 4096}}, {40, {16, 250, 512, 513}}};
+  for (const auto& [inner, lengths] : cases)
+    for (const Index n : lengths) {
+      Draw draw(6);
+      const AxisShape shape{3, n, inner};
+      const Index elements = 3 * n * inner, lines = 3 * inner;
+      auto x = draw.reals<T>(elements, -20, 20);
+      const auto d = draw.reals<T>(elements, -1, 1);
+      if (n > 40)
+        x[std::size_t(37 * inner)] = std::numeric_limits<T>::quiet_NaN();
+      expectSame<T>([&](Arrays<T>& on) {
+        const T *in = on.put(x), *direction = on.put(d);
+        T *m = on.room(lines), *s = on.room(lines), *y = on.room(elements);
+        axisSoftmax(on.at(), shape, in, m, s, y);
+        on.give(y, elements);
+        axisDots<T>(on.at(), shape, y, direction, s);
+        axisSoftmaxSlope<T>(on.at(), shape, y, direction, s, y);
+        on.give(y, elements);
+      });
+    }
+}
+
+// What an attention does with its scores, part by part. The last row has seen nothing.
+TYPED_TEST(DeviceSums, OfAnAttention) {
+  using T = TypeParam;
+  Draw draw(16);
+  constexpr Index rows = 6, n = 40, outputs = 7;
+  const AxisShape scores{rows, n, 1}, results{rows, outputs, 1};
+  const auto x = draw.reals<T>(rows * n, -20, 20), v = draw.reals<T>(rows * outputs, -1, 1);
+  auto before = draw.reals<T>(rows, 0, 1);
+  before.back() = 0;
+  expectSame<T>([&](Arrays<T>& on) {
+    const T* const values = on.put(v);
+    T *p = on.put(x), *m = on.put(before), *s = on.put(before), *c = on.room(rows),
+      *out = on.put(v), *r = on.room(rows);
+    maskCausal<T>(on.at(), scores, {3, 5, 2}, p);
+    axisMaxima<T>(on.at(), scores, p, c);
+    raiseMaxima<T>(on.at(), rows, m, s, c);
+    axisScale<T>(on.at(), results, values, c, out);
+    axisSubtractScaled<T>(on.at(), results, values, s, out);
+    on.give(out, rows * outputs);
+    axisQuotientsOrZero<T>(on.at(), results, values, s, out);
+    logSums<T>(on.at(), rows, m, s, r);
+    axisSpread<T>(on.at(), scores, s, p);
+    const std::pair<const T*, Index> found[] = {
+        {m, rows}, {s, rows}, {c, rows}, {out, rows * outputs}, {r, rows}, {p, rows * n}};
+    for (const auto& [array, count] : found)
+      on.give(array, count);
+  });
+}
+
 // Some rows have no entries, and some many.
 TYPED_TEST(DeviceSums, OfListedRows) {
   using T = TypeParam;
@@ -167,9 +223,17 @@ TYPED_TEST(DeviceSums, OfAGroupOfManyPieces) {
     on.give(more, 2);
     rows.normaliseAdjoint<T>({in, {m, m + 1}, 1e-3, weight}, dIn,
                              {.moments = {more, more + 1}, .weight = dWeight, .bias = dBias});
-    on.give(more, 2);
-    on.give(dWeight, 1);
-    on.give(dBias, 1);
+    const auto give = [&] {
+      on.give(more, 2);
+      on.give(dWeight, 1);
+      on.give(dBias, 1);
+    };
+    give();
+    // One after the other, in sums of their own.
+    rows.normaliseAdjoint<T>({in, {m, m + 1}, 1e-3, weight}, dIn, {.moments = {more, more + 1}});
+    rows.normaliseAdjoint<T>({in, {m, m + 1}, 1e-3, weight}, dIn,
+                             {.weight = dWeight, .bias = dBias});
+    give();
   });
 }
 

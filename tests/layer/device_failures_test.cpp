@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Calls of CUDA and its libraries that fail once under tensors and layers: the error says of whom, and the object is used again.
 #include "dtensor/host_view.hpp"
+#include "dtensor/measure.hpp"
 #include "layer_run.hpp"
 #include "standin/failures.hpp"
 
@@ -184,6 +185,18 @@ TEST_P(DeviceConvolution, HasPlansWhereTheFirstHeuristicsFail) {
 
 INSTANTIATE_TEST_SUITE_P(Layers, DeviceConvolution, testing::Values(cases()[1]),
                          [](const auto&) { return std::string("conv"); });
+
+// The second copy to the host would fail.
+TEST(DeviceSquares, OfSeveralTensorsAreWaitedForOnce) {
+  const auto x = makeRef<DTensor>(world(), onWorld({4, 3}, "B"), TENON_FLOAT64, Space::Device),
+             y = makeRef<DTensor>(world(), onWorld({70, 90}, "B"), TENON_FLOAT64, Space::Device);
+  fillConstant(*x, 2);
+  fillConstant(*y, -3);
+  const DTensor* const both[] = {x.get(), nullptr, y.get()};
+  tenonStandinFail("cudaMemcpyAsync:2");
+  EXPECT_EQ(localSquares(both), 12 * 4 + 6300 * 9);
+  tenonStandinFail("");
+}
 
 TEST(DeviceTensorFailures, OfTheFirstUseAndOfHostViewsPass) {
   const Layout layout = onWorld({4, 3}, "B");

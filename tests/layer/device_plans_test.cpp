@@ -7,6 +7,7 @@
 #include "standin/failures.hpp"
 #include "sys/options/options.hpp"
 
+#include <cmath>
 #include <cstdlib>
 
 namespace tenon {
@@ -25,6 +26,7 @@ protected:
     tenonStandinCost("", 0);
     tenonStandinFail("");
     options().set("-tenon_device_plans", "measured");
+    options().set("-tenon_device_bfloat16", "false");
   }
 
   // As many rows as no other test has, since convolutions of one shape are measured once.
@@ -53,7 +55,8 @@ protected:
   bool says(const char* words) const { return layer_->describe().find(words) != std::string::npos; }
 
   // As on the host.
-  void expectRight() const {
+  void expectRight() const { expectRight(type_ == TENON_FLOAT32 ? 1e-4 : 1e-12); }
+  void expectRight(double tolerance) const {
     std::vector<std::vector<double>> found[2];
     for (const Space space : {Space::Host, Space::Device}) {
       const Ref<Layer> layer = space == Space::Device ? layer_ : made(space, "auto");
@@ -70,8 +73,7 @@ protected:
         values.push_back(localCells(parameter->direction()));
     }
     for (std::size_t i = 0; i < found[0].size(); ++i)
-      expectNear(found[1][i], found[0][i], type_ == TENON_FLOAT32 ? 1e-4 : 1e-12,
-                 "values " + std::to_string(i));
+      expectNear(found[1][i], found[0][i], tolerance, "values " + std::to_string(i));
   }
   Ref<DTensor> tensor(const Layout& layout, Space space) const {
     return makeRef<DTensor>(world(), layout, type_, space);
@@ -82,9 +84,14 @@ protected:
   Ref<Layer> layer_;
 };
 
-void plant(double (*seconds)(int engine), double ofProduct) {
-  for (int engine = 0; engine < kMostEngines; ++engine)
-    tenonStandinCost(("engine " + std::to_string(engine)).c_str(), seconds(engine));
+void plant(double (*seconds)(int engine), double ofProduct, double withBias = 1,
+           double inBFloat16 = 1) {
+  for (int engine = 0; engine < kMostEngines; ++engine) {
+    const std::string name = "engine " + std::to_string(engine);
+    tenonStandinCost(name.c_str(), seconds(engine));
+    tenonStandinCost((name + " with a bias").c_str(), withBias);
+    tenonStandinCost((name + " in bfloat16").c_str(), inBFloat16);
+  }
   tenonStandinCost("product", ofProduct);
 }
 
@@ -107,6 +114,25 @@ TEST_F(DevicePlans, AreLeftToProductsThatAreFaster) {
   EXPECT_TRUE(says("measured: im2col+gemm; adjoints im2col+gemm and im2col+gemm"))
       << layer_->describe();
   expectRight();
+}
+
+// A graph with the bias is taken where it is the fastest, and its sums are those of the convolution and the bias. Those in
+// bfloat16 would be faster still, and are not allowed.
+TEST_F(DevicePlans, AddTheBiasWhereThatIsFaster) {
+  plant([](int) { return 1e-1; }, 1, 1e-2, 1e-3);
+  setUp(39);
+  EXPECT_TRUE(says(" with the bias; adjoints engine")) << layer_->describe();
+  expectRight();
+}
+
+TEST_F(DevicePlans, RoundToBFloat16WhereTheOptionAllowsIt) {
+  options().set("-tenon_device_bfloat16", "true");
+  plant([](int) { return 1e-1; }, 1, 1e-2, 1e-3);
+  setUp(40);
+  for (const char* words :
+       {"measured: engine", " in bfloat16; adjoints engine", " in bfloat16 and engine"})
+    EXPECT_TRUE(says(words)) << layer_->describe();
+  expectRight(std::ldexp(1, -7));
 }
 
 // By themselves the first rank would choose the engine with the least number, and the others the first of the list.

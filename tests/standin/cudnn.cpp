@@ -14,6 +14,7 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -155,6 +156,32 @@ std::size_t sizeOf(cudnnBackendAttributeType_t type) {
 
 // ---------------------------------------------------------------- convolutions
 
+// The upper half of a float.
+struct BFloat16 {
+  std::uint16_t bits;
+  BFloat16() = default;
+  // Rounded to nearest, ties to the one whose last bit is 0.
+  explicit BFloat16(double x) {
+    constexpr int kBits = 8;
+    int exponent = 0;
+    const double part = std::frexp(x, &exponent);
+    const auto value = float(std::ldexp(std::nearbyint(std::ldexp(part, kBits)), exponent - kBits));
+    std::uint32_t whole = 0;
+    std::memcpy(&whole, &value, sizeof whole);
+    bits = std::uint16_t(whole >> 16);
+  }
+  explicit operator double() const {
+    const std::uint32_t whole = std::uint32_t(bits) << 16;
+    float value = 0;
+    std::memcpy(&value, &whole, sizeof value);
+    return value;
+  }
+};
+
+std::size_t sizeOf(cudnnDataType_t type) {
+  return type == CUDNN_DATA_DOUBLE ? 8 : type == CUDNN_DATA_FLOAT ? 4 : 2;
+}
+
 using Numbers = std::vector<std::int64_t>;
 using Space = std::array<std::int64_t, 3>;
 
@@ -263,23 +290,29 @@ void forEachProduct(const Record& convolution, const Array& x, const Array& w, c
       });
 }
 
+// `sum` is what adds a bias to the result; null where nothing does.
 template <class T>
-void convolve(const Record& op, const Names& names, const std::map<std::int64_t, void*>& arrays) {
-  const auto elements = [&](int name) {
-    return static_cast<T*>(
-        arrays.at(op.part(name).value<std::int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID)));
+void convolve(const Record& op, const Names& names, const Record* sum,
+              const std::map<std::int64_t, void*>& arrays) {
+  const auto elementsOf = [&](const Record& tensor) {
+    return static_cast<T*>(arrays.at(tensor.value<std::int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID)));
   };
-  const Array x(op.part(names.x)), w(op.part(names.w)), y(op.part(names.y));
-  T *const xs = elements(names.x), *const ws = elements(names.w), *const ys = elements(names.y);
   const bool isForward = op.type == CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR;
   const bool isData = op.type == CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR;
+  const Record& result = sum ? sum->part(CUDNN_ATTR_OPERATION_POINTWISE_YDESC) : op.part(names.y);
+  const Array x(op.part(names.x)), w(op.part(names.w)), y(result);
+  T *const xs = elementsOf(op.part(names.x)), *const ws = elementsOf(op.part(names.w)),
+           *const ys = elementsOf(result);
+  const Record* const added = sum ? &sum->part(CUDNN_ATTR_OPERATION_POINTWISE_BDESC) : nullptr;
   const Array& target = isForward ? y : isData ? x : w;
   std::vector<double> sums(std::size_t(target.elements()));
   forEachProduct(
       op.part(names.convolution), x, w, y,
       [&](auto n, auto k, auto c, auto channel, const auto& i, const auto& t, const auto& o) {
         const auto cell = [&](const Array& array, T* values, auto a, auto b,
-                              const Space& p) -> double { return values[array.at(a, b, p)]; };
+                              const Space& p) -> double {
+          return double(values[array.at(a, b, p)]);
+        };
         if (isForward)
           sums[y.number(n, k, o)] += cell(x, xs, n, channel, i) * cell(w, ws, k, c, t);
         else if (isData)
@@ -293,16 +326,17 @@ void convolve(const Record& op, const Names& names, const std::map<std::int64_t,
     for (std::int64_t b = 0; b < target.extent[1]; ++b)
       forEach(target.space, [&](const Space& p) {
         T& value = values[target.at(a, b, p)];
-        const double sum = alpha * sums[target.number(a, b, p)];
-        value = T(beta == 0 ? sum : sum + beta * double(value));
+        const double product = alpha * sums[target.number(a, b, p)];
+        const double bias = added ? double(elementsOf(*added)[Array(*added).at(0, b, {})]) : 0;
+        value = T(beta == 0 ? product + bias : product + beta * double(value));
       });
 }
 
 // ---------------------------------------------------------------- plans
 
-// Its operation and the arrays that this has.
+// Its convolution, what adds a bias to that, and the arrays.
 struct Execution {
-  RecordPtr operation;
+  RecordPtr operation, sum;
   const Names* names;
   std::map<std::int64_t, void*> arrays;
   void* workspace;
@@ -311,23 +345,58 @@ struct Execution {
   void run() const {
     if (workspaceBytes > 0)
       std::memset(workspace, 0xff, std::size_t(workspaceBytes));
-    if (typeOf() == CUDNN_DATA_DOUBLE)
-      convolve<double>(*operation, *names, arrays);
+    switch (typeOf()) {
+    case CUDNN_DATA_DOUBLE:
+      return convolve<double>(*operation, *names, sum.get(), arrays);
+    case CUDNN_DATA_BFLOAT16:
+      return convolve<BFloat16>(*operation, *names, sum.get(), arrays);
+    default:
+      return convolve<float>(*operation, *names, sum.get(), arrays);
+    }
+  }
+  // The descriptions of all arrays.
+  std::vector<const Record*> tensors() const {
+    std::vector<const Record*> all{&operation->part(names->x), &operation->part(names->w)};
+    if (sum)
+      for (int name : {CUDNN_ATTR_OPERATION_POINTWISE_BDESC, CUDNN_ATTR_OPERATION_POINTWISE_YDESC})
+        all.push_back(&sum->part(name));
     else
-      convolve<float>(*operation, *names, arrays);
+      all.push_back(&operation->part(names->y));
+    return all;
   }
   cudnnDataType_t typeOf() const {
     return operation->part(names->x).value<cudnnDataType_t>(CUDNN_ATTR_TENSOR_DATA_TYPE);
   }
 };
 
-RecordPtr operationOf(const Record& plan) {
+// A forward convolution whose result goes to a sum with one number for each channel.
+bool addsBias(const Record& convolution, const Record& sum) {
+  const auto numberOf = [](const Record& tensor) {
+    return tensor.value<std::int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID);
+  };
+  if (convolution.type != CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR ||
+      sum.type != CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR)
+    return false;
+  const auto mode = sum.part(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR)
+                        .value<cudnnPointwiseMode_t>(CUDNN_ATTR_POINTWISE_MODE);
+  const Record& between = convolution.part(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y);
+  const Array bias(sum.part(CUDNN_ATTR_OPERATION_POINTWISE_BDESC));
+  return mode == CUDNN_POINTWISE_ADD && between.value<char>(CUDNN_ATTR_TENSOR_IS_VIRTUAL) != 0 &&
+         numberOf(between) == numberOf(sum.part(CUDNN_ATTR_OPERATION_POINTWISE_XDESC)) &&
+         bias.elements() == Array(between).extent[1] && bias.extent[1] == bias.elements();
+}
+
+// The operations of a plan: a convolution, or one and the sum with a bias.
+std::vector<RecordPtr> operationsOf(const Record& plan) {
   const Record& graph = plan.part(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG)
                             .part(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH);
-  const auto& operations = graph.parts.at(CUDNN_ATTR_OPERATIONGRAPH_OPS);
-  if (operations.size() != 1 || !namesOf(operations[0]->type))
-    refuse("a plan of cuDNN that is not one convolution");
-  return operations[0];
+  std::vector<RecordPtr> operations = graph.parts.at(CUDNN_ATTR_OPERATIONGRAPH_OPS);
+  if (operations.size() == 1)
+    operations.push_back(nullptr);
+  if (operations.size() != 2 || !namesOf(operations[0]->type) ||
+      (operations[1] && !addsBias(*operations[0], *operations[1])))
+    refuse("a plan of cuDNN that is not one convolution, with a bias or without");
+  return operations;
 }
 
 // The number of a configuration's engine.
@@ -358,8 +427,8 @@ cudnnStatus_t checkArrays(const Execution& e) {
     return fail(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "the plan needs a workspace");
   if (bytes > 0)
     memory.checkRange(e.workspace, bytes, "the workspace of cuDNN");
-  for (int name : {e.names->x, e.names->w, e.names->y}) {
-    const Record& tensor = e.operation->part(name);
+  for (const Record* described : e.tensors()) {
+    const Record& tensor = *described;
     const auto array = e.arrays.find(tensor.value<std::int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID));
     if (array == e.arrays.end() || !array->second)
       return fail(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "an array of the plan is missing");
@@ -368,10 +437,10 @@ cudnnStatus_t checkArrays(const Execution& e) {
       return fail(CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER,
                   "an array is not aligned as described");
     const auto type = tensor.value<cudnnDataType_t>(CUDNN_ATTR_TENSOR_DATA_TYPE);
-    if (type != e.typeOf() || (type != CUDNN_DATA_FLOAT && type != CUDNN_DATA_DOUBLE))
-      refuse("a convolution of cuDNN whose arrays are not all float or all double");
-    memory.checkRange(array->second,
-                      std::size_t(Array(tensor).span()) * (type == CUDNN_DATA_DOUBLE ? 8 : 4),
+    if (type != e.typeOf() ||
+        (type != CUDNN_DATA_FLOAT && type != CUDNN_DATA_DOUBLE && type != CUDNN_DATA_BFLOAT16))
+      refuse("a convolution of cuDNN whose arrays are not all float, double or bfloat16");
+    memory.checkRange(array->second, std::size_t(Array(tensor).span()) * sizeOf(type),
                       "an array of cuDNN");
   }
   return CUDNN_STATUS_SUCCESS;
@@ -511,7 +580,8 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
   // The library executes plans for a description after they were serialised and made again with a handle.
   if (planned->values.count(CUDNN_ATTR_EXECUTION_PLAN_HANDLE) == 0)
     return fail(CUDNN_STATUS_BAD_PARAM, "the plan was made without a handle");
-  Execution execution{operationOf(*planned), nullptr, {}, nullptr, workspaceOf(plan)};
+  const auto operations = operationsOf(*planned);
+  Execution execution{operations[0], operations[1], nullptr, {}, nullptr, workspaceOf(plan)};
   execution.names = namesOf(execution.operation->type);
   const auto numbers = given->list<std::int64_t>(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);
   const auto pointers = given->list<void*>(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS);
@@ -524,7 +594,10 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
   CUstream_st* const stream = streamHere(handle->stream, "cudnnBackendExecute");
   if (!stream || isToFail(__func__))
     return fail(CUDNN_STATUS_EXECUTION_FAILED, "the plan cannot be executed");
-  const double seconds = costOf(("engine " + std::to_string(planned->engine)).c_str());
+  const char* const how = execution.sum                               ? " with a bias"
+                          : execution.typeOf() == CUDNN_DATA_BFLOAT16 ? " in bfloat16"
+                                                                      : "";
+  const double seconds = costOf(("engine " + std::to_string(planned->engine) + how).c_str());
   enqueue(*stream, [execution, stream, seconds] {
     execution.run();
     stream->seconds += seconds;

@@ -6,10 +6,12 @@
 #include "kernels/cuda/dnn_graph.hpp"
 #include "kernels/on_device.hpp"
 #include "standin/refused.hpp"
+#include "sys/bfloat16.hpp"
 #include "sys/options/options.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace tenon::test {
 namespace {
@@ -47,7 +49,7 @@ struct Example {
   std::vector<double> run(const ConvolutionGraph& graph, Index crop = kCrop) {
     cuda::ConvolutionRun run(graph);
     Buffer workspace(run.workspaceBytes(), "a test's workspace", at.memory());
-    run.run(cuda::handlesOf(at), x.data() + crop, w.data(), y.data(), workspace.data<void>());
+    run.run(at, x.data() + crop, w.data(), y.data(), workspace.data<void>());
     std::vector<double> result = graph.kind == ConvolutionKind::Forward ? host.y : host.w;
     (graph.kind == ConvolutionKind::Forward ? y : w).fetch(result.data());
     return result;
@@ -184,10 +186,68 @@ TEST(DnnGraph, TakesArraysAtOtherMultiplesToo) {
   Buffer x = made(bytesOf(graph.x) + 4), w = made(bytesOf(graph.w)), y = made(bytesOf(graph.y) + 4),
          workspace = made(run.workspaceBytes());
   for (Index shift : {0, 1})
-    EXPECT_NO_THROW(run.run(cuda::handlesOf(context), x.data<float>() + shift, w.data<float>(),
+    EXPECT_NO_THROW(run.run(context, x.data<float>() + shift, w.data<float>(),
                             y.data<float>() + shift, workspace.data<void>()))
         << shift;
   context.stream().synchronise();
+}
+
+// What is read is rounded, and once what is written, which is added to where beta is 1.
+TEST(DnnGraph, RoundsToBFloat16) {
+  const ConvolutionShape shape{2, 16, 8, {2, {9, 8}, {9, 8}, {3, 3}, {1, 1}, {1, 1}, {1, 1}}};
+  Draw draw(43);
+  const auto rounded = [](std::vector<float> values) {
+    for (float& value : values)
+      value = valueOf(toBFloat16(value));
+    return values;
+  };
+  const auto x = draw.reals<float>(2 * 16 * 72, -1, 1), w = draw.reals<float>(8 * 16 * 9, -1, 1),
+             y = draw.reals<float>(2 * 8 * 72, -1, 1), ofX = rounded(x), ofW = rounded(w),
+             ofY = rounded(y);
+  const auto reference = makeConvolution<float>(shape, Backend::Reference);
+  KernelContext& at = *deviceContext();
+  for (const auto kind :
+       {ConvolutionKind::Forward, ConvolutionKind::AdjointData, ConvolutionKind::AdjointWeights})
+    for (const double beta : {0.0, 1.0}) {
+      ConvolutionGraph graph{.kind = kind,
+                             .type = CUDNN_DATA_FLOAT,
+                             .x = {{2, 16, 9, 8}, {16 * 72, 72, 8, 1}},
+                             .w = {{8, 16, 3, 3}, {16 * 9, 9, 3, 1}},
+                             .y = {{2, 8, 9, 8}, {8 * 72, 72, 8, 1}},
+                             .padLow = {1, 1},
+                             .padHigh = {1, 1},
+                             .stride = {1, 1},
+                             .dilation = {1, 1},
+                             .beta = beta,
+                             .rounds = true};
+      DeviceCopy<float> dx(at, x.data(), Index(x.size())), dw(at, w.data(), Index(w.size())),
+          dy(at, y.data(), Index(y.size()));
+      cuda::ConvolutionRun run(graph);
+      Buffer workspace(run.workspaceBytes(), "a test's workspace", at.memory());
+      run.run(at, dx.data(), dw.data(), dy.data(), workspace.data<void>());
+      std::vector<float> got, sums, before;
+      if (kind == ConvolutionKind::Forward) {
+        got = sums = before = y;
+        dy.fetch(got.data());
+        reference->forward(ofX.data(), ofW.data(), nullptr, sums.data(), false);
+      } else if (kind == ConvolutionKind::AdjointData) {
+        got = sums = before = x;
+        dx.fetch(got.data());
+        reference->adjointData(ofW.data(), ofY.data(), sums.data());
+      } else {
+        got = before = w;
+        sums.assign(w.size(), 0);
+        dw.fetch(got.data());
+        reference->adjointWeights(ofX.data(), ofY.data(), sums.data(), nullptr);
+      }
+      double most = 0;
+      for (std::size_t i = 0; i < got.size(); ++i) {
+        const double lost = got[i] - beta * before[i] - sums[i];
+        ASSERT_LE(std::abs(lost), std::ldexp(std::abs(sums[i]), -8) + 1e-5) << i;
+        most = std::max(most, std::abs(lost));
+      }
+      EXPECT_GT(most, 1e-4) << "nothing was rounded";
+    }
 }
 
 TEST(StandinCudnn, RightGraphsAreRight) {
@@ -236,10 +296,10 @@ TEST(StandinCudnn, ForgottenCropGivesWrongValues) {
 
 TEST(StandinCudnn, DefaultStreamIsRefused) {
   Example example;
-  DeviceHandles handles(Stream::wrap(nullptr), example.at.memory());
+  KernelContext context(Stream::wrap(nullptr));
   cuda::ConvolutionRun run(exampleGraph(ConvolutionKind::Forward, 0));
   Buffer workspace(run.workspaceBytes(), "a test's workspace", example.at.memory());
-  EXPECT_EXIT(run.run(handles, example.x.data() + kCrop, example.w.data(), example.y.data(),
+  EXPECT_EXIT(run.run(context, example.x.data() + kCrop, example.w.data(), example.y.data(),
                       workspace.data<void>()),
               refusedByStandin, "default stream");
 }
@@ -254,8 +314,8 @@ TEST(StandinCudnn, ArrayOfTheHostIsRefused) {
   Example example;
   cuda::ConvolutionRun run(exampleGraph(ConvolutionKind::Forward, 0));
   Buffer workspace(run.workspaceBytes(), "a test's workspace", example.at.memory());
-  EXPECT_EXIT(run.run(cuda::handlesOf(example.at), example.host.x.data() + kCrop, example.w.data(),
-                      example.y.data(), workspace.data<void>()),
+  EXPECT_EXIT(run.run(example.at, example.host.x.data() + kCrop, example.w.data(), example.y.data(),
+                      workspace.data<void>()),
               refusedByStandin, "array of cuDNN");
 }
 
@@ -266,8 +326,7 @@ TEST(StandinCudnn, MissingWorkspaceIsAnError) {
   ASSERT_GT(run.workspaceBytes(), 0);
   Example example;
   expectError(errorOf([&] {
-                run.run(cuda::handlesOf(example.at), example.x.data(), example.w.data(),
-                        example.y.data(), nullptr);
+                run.run(example.at, example.x.data(), example.w.data(), example.y.data(), nullptr);
               }),
               TENON_ERR_LIBRARY, {"NULL_POINTER", "workspace"});
 }

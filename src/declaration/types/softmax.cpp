@@ -2,7 +2,8 @@
 // The softmax along a dimension, which may be split: y = exp(x - m) / s, with m the maximum and s
 // the sum of exp(x - m) over the dimension. Where a grid axis splits the dimension its maps have
 // one exchange of maxima and one of sums; the adjoint has one of sums. The maximum is fixed: y does
-// not depend on it, so neither do the derivatives. Labels on a grid axis: S0, S1, ..., B, R.
+// not depend on it, so neither do the derivatives. Where no axis splits it there is one kernel, whose
+// derivatives need y alone. Labels on a grid axis: S0, S1, ..., B, R.
 #include "declaration/core/elementwise.hpp"
 #include "declaration/core/types.hpp"
 #include "geometry/layout.hpp"
@@ -49,20 +50,22 @@ public:
         sameHolding(form.inputs.front(), use) ? list.staged(x) : list.convert("z", x, use);
     const Layout part = ofLines(use, Property::partial()),
                  whole = ofLines(use, Property::broadcast());
-    // Lines that no axis splits have their maximum and sum on one rank.
-    const auto overAll = [&](ValueId local, const char* name, OperatorKind kind) {
-      return sameHolding(part, whole) ? local : list.convert(name, local, whole, kind);
-    };
+    if (sameHolding(part, whole)) {
+      const ValueId y = list.stagedOutput();
+      list.run({.name = "softmax", .keepsOutput = true}, {z}, y);
+      list.unstage(y);
+      return list;
+    }
     const ValueId m = list.exact(list.value("m", part));
     list.runFixed({.name = "maxima"}, {z}, m);
     const ValueId e = list.value("e", use);
     list.run({.name = "exponentials", .keepsOutput = true},
-             {z, overAll(m, "M", OperatorKind::Maximum)}, e);
+             {z, list.convert("M", m, whole, OperatorKind::Maximum)}, e);
     const ValueId s = list.exact(list.value("s", part));
     list.run({.name = "sums"}, {e}, s);
     const ValueId y = list.stagedOutput();
     list.run({.name = "quotients", .keepsInputs = true},
-             {e, overAll(s, "S", OperatorKind::Conversion)}, y);
+             {e, list.convert("S", s, whole, OperatorKind::Conversion)}, y);
     list.unstage(y);
     return list;
   }

@@ -34,6 +34,7 @@ struct ConvolutionShape {
   WindowShape window;
   Index groups = 1;                   // divides both numbers of channels
   std::optional<ImageStrides> y = {}; // strides of y and dy where they are a box of a larger array
+  bool hasBias = false;               // forward() is mostly given a bias, with which it is measured
 };
 
 // All arrays are contiguous and row-major unless the shape says otherwise: x [batch, inChannels,

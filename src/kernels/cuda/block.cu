@@ -28,6 +28,7 @@ TENON_ALL(std::int64_t)
 TENON_OF_BLOCK(CopyWide)
 template void eachBlock(const Stream&, Index, const TransposeTiles<std::uint32_t>&);
 template void eachBlock(const Stream&, Index, const TransposeTiles<std::uint64_t>&);
+TENON_OF_BLOCK(ExpandElements<float>)
 TENON_OF_BLOCK(RoundElements<float>)
 TENON_OF_BLOCK(RoundElements<double>)
 TENON_OF_BLOCK(ScaleElements<float, double>)

@@ -15,6 +15,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <tuple>
 #include <type_traits>
 
 namespace tenon {
@@ -68,17 +69,22 @@ cuda::ArrayBox arrayBox(Index a, Index b, const Index* space, const ImageStrides
 
 enum Pass : std::size_t { kForward, kData, kWeights, kPasses };
 
-// The ways of each pass, of which the last are products.
-constexpr std::size_t kEngines = 3, kProducts = kEngines, kWays = kEngines + 1;
+// The ways of each pass: some engines of each kind of graph, which are the convolution alone, with the bias, and in
+// bfloat16; and products.
+enum Kind : std::size_t { kPlain, kBiased, kRounded, kProducts };
+constexpr std::size_t kEngines = 3, kWays = kProducts * kEngines + 1;
+
+// What a graph does: y = conv, y += conv, dx = conv* and dw += conv*.
+enum Sum : std::size_t { kSetY, kAddY, kSetX, kAddW, kSums };
 
 // Below so many multiplications the device takes about as long as the host to call it.
 constexpr Index kFewMultiplications = Index(1) << 21;
 
-// What was measured, by the convolution that is added to its output, and by whether there were products: layers of equal
-// shapes are measured once.
+// What was measured, by the convolution that is added to its output, and by whether there were products, a bias and
+// bfloat16: layers of equal shapes are measured once.
 struct KnownTimes {
   std::mutex mutex;
-  std::map<std::pair<cuda::ConvolutionGraph, bool>, std::vector<Nanoseconds>> times;
+  std::map<std::tuple<cuda::ConvolutionGraph, bool, bool, bool>, std::vector<Nanoseconds>> times;
 };
 
 KnownTimes& knownTimes() {
@@ -88,7 +94,7 @@ KnownTimes& knownTimes() {
 
 // Arrays of a measurement.
 struct Arrays {
-  Buffer x, w, y;
+  Buffer x, w, y, b;
 };
 
 template <class T>
@@ -110,18 +116,19 @@ public:
       firstY_ += part_.out[d].begin * y_.space[d];
     }
     if (part_.reads && shape.batch > 0 && shape.inChannels > 0 && shape.outChannels > 0)
-      makePlans(shape);
+      makePlans();
   }
 
   void forward(const T* x, const T* w, const T* b, T* y, bool accumulate) override {
     if (taken_[kForward] == kProducts)
       return products_->forward(x, w, b, y, accumulate);
+    if (taken_[kForward] == kBiased && b && !accumulate)
+      return run(*runs_[kBiased][kSetY], x, w, y, b);
     // Where the part does not have every output, y is cleared and added to.
-    const bool adds = accumulate || !plain_;
-    if (adds && !accumulate)
+    const Sum sum = accumulate || !runs_[kPlain][kSetY] ? kAddY : kSetY;
+    if (sum == kAddY && !accumulate)
       fillBlock(*context_, kDims, outputs_, T(0), y, ofOutputs_);
-    if (added_)
-      run(adds ? *added_ : *plain_, x, w, y);
+    run(kForward, sum, x, w, y);
     if (b)
       blockCombine(*context_, Combine::Add, kDims, outputs_, b, kPerChannel, y, ofOutputs_);
   }
@@ -130,17 +137,15 @@ public:
     if (taken_[kData] == kProducts)
       return products_->adjointData(w, dy, dx);
     const Index one = 1;
-    if (!data_ || !part_.hasAllIn)
+    if (!hasPlans() || !part_.hasAllIn)
       fillBlock(*context_, 1, &inputs_, T(0), dx, &one);
-    if (data_)
-      run(*data_, dx, w, dy);
+    run(kData, kSetX, dx, w, dy);
   }
 
   void adjointWeights(const T* x, const T* dy, T* dw, T* db) override {
     if (taken_[kWeights] == kProducts)
       return products_->adjointWeights(x, dy, dw, db);
-    if (weights_)
-      run(*weights_, x, dw, dy);
+    run(kWeights, kAddW, x, dw, dy);
     if (db)
       blockMultiplyAdd<T>(*context_, kDims, outputs_, T(1), nullptr, nullptr, dy, ofOutputs_, db,
                           kPerChannel);
@@ -148,39 +153,53 @@ public:
 
   Backend backend() const override { return Backend::Cudnn; }
   const char* implementation() const override {
-    return added_ ? implementation_.c_str() : "nothing to read";
+    return hasPlans() ? implementation_.c_str() : "nothing to read";
   }
   Trials* trials() override { return cuda::measuresPlans() ? this : nullptr; }
 
 private:
   using Run = std::optional<cuda::ConvolutionRun>;
 
-  void makePlans(const ConvolutionShape& shape) {
-    using cuda::ConvolutionKind;
+  void makePlans() {
     cuda::handlesOf(*context_).dnn(); // so that the first pass does not wait for it
-    if (part_.hasAllOut)
-      plain_.emplace(graphOf(shape, ConvolutionKind::Forward, 0));
-    added_.emplace(graphOf(shape, ConvolutionKind::Forward, 1));
-    data_.emplace(graphOf(shape, ConvolutionKind::AdjointData, 0));
-    weights_.emplace(graphOf(shape, ConvolutionKind::AdjointWeights, 1));
+    for (const Sum sum : {kSetY, kAddY, kSetX, kAddW})
+      if (sum != kSetY || part_.hasAllOut)
+        runs_[kPlain][sum].emplace(graphOf(kPlain, sum));
     reserveWorkspace();
   }
+  bool hasPlans() const { return runs_[kPlain][kAddY].has_value(); }
 
   void reserveWorkspace() {
     Index bytes = 0;
-    for (const Run* run : {&plain_, &added_, &data_, &weights_})
-      bytes = std::max(bytes, *run ? (*run)->workspaceBytes() : 0);
+    for (const auto& ofKind : runs_)
+      for (const Run& run : ofKind)
+        bytes = std::max(bytes, run ? run->workspaceBytes() : 0);
     hasWorkspace_ = bytes > 0;
     ScratchPlan scratch;
     workspaceAt_ = scratch.add<std::byte>(bytes);
     context_->reserve(scratch);
   }
 
-  // The runs of a pass, the one that is measured first.
-  std::vector<Run*> runsOf(Pass pass) {
-    if (pass == kForward)
-      return plain_ ? std::vector<Run*>{&plain_, &added_} : std::vector<Run*>{&added_};
-    return {pass == kData ? &data_ : &weights_};
+  // The runs of a kind that a pass has, the one that is measured first. Those of other kinds than the plain one are made to
+  // be measured, where the library has engines for them.
+  std::vector<Run*> runsOf(Pass pass, Kind kind) {
+    const bool isWanted = kind == kBiased ? pass == kForward && shape_.hasBias
+                                          : kind == kPlain || (kind == kRounded && mayRound_);
+    std::vector<Run*> found;
+    for (const Sum sum : pass == kForward ? std::vector{kSetY, kAddY}
+                                          : std::vector{pass == kData ? kSetX : kAddW}) {
+      if (!isWanted || !runs_[kPlain][sum] || (kind == kBiased && sum != kSetY))
+        continue;
+      Run& run = runs_[kind][sum];
+      try {
+        if (!run)
+          run.emplace(graphOf(kind, sum));
+      } catch (const Error&) {
+        return {};
+      }
+      found.push_back(&run);
+    }
+    return found;
   }
 
   const std::vector<cuda::ConvolutionPlanPtr>& enginesOf(Run& run) {
@@ -192,28 +211,32 @@ private:
 
   // Whether the pass has the way, which it then takes; else it takes the first.
   bool take(Pass pass, std::size_t way, bool isTried) {
-    taken_[pass] = way;
-    if (way == kProducts && mayTakeProducts_) {
+    const auto kind = static_cast<Kind>(way / kEngines);
+    const std::size_t number = way % kEngines;
+    taken_[pass] = kind;
+    if (kind == kProducts && mayTakeProducts_) {
       if (!products_)
         products_ = makeGemmConvolution<T>(shape_, context_);
       return true;
     }
-    const std::vector<Run*> runs = runsOf(pass);
-    if (way > 0 && way < enginesOf(*runs[0]).size()) {
+    const std::vector<Run*> runs = runsOf(pass, kind);
+    const bool hasWay = !runs.empty() && (number == 0 || number < enginesOf(*runs[0]).size());
+    if (!hasWay)
+      taken_[pass] = kPlain;
+    if (hasWay && number > 0) {
       // Another sum of the same arrays goes by the same engine, where it can.
-      const Index engine = enginesOf(*runs[0])[way]->engine();
+      const Index engine = enginesOf(*runs[0])[number]->engine();
       for (Run* run : runs) {
         const auto& plans = enginesOf(*run);
         const auto same = std::ranges::find(plans, engine, &cuda::ConvolutionPlan::engine);
         (*run)->take(same == plans.end() ? plans[0] : *same, isTried);
       }
-      reserveWorkspace();
-      return true;
+    } else {
+      for (Run* run : hasWay ? runs : runsOf(pass, kPlain))
+        (*run)->take(cuda::planOf((*run)->graph()), isTried);
     }
-    taken_[pass] = 0;
-    for (Run* run : runs)
-      (*run)->take(cuda::planOf((*run)->graph()), isTried);
-    return way == 0;
+    reserveWorkspace();
+    return hasWay;
   }
 
   Arrays arrays() const {
@@ -227,14 +250,14 @@ private:
     };
     return {made(inputs_),
             made(shape_.outChannels * shape_.inChannels / shape_.groups * kernelVolume(window_)),
-            made(last + 1)};
+            made(last + 1), made(shape_.hasBias ? shape_.outChannels : 0)};
   }
 
   void callOn(Arrays& at, Pass pass) {
     T *const x = at.x.data<T>(), *const w = at.w.data<T>(), *const y = at.y.data<T>();
     switch (pass) {
     case kForward:
-      return forward(x, w, nullptr, y, false);
+      return forward(x, w, shape_.hasBias ? at.b.data<T>() : nullptr, y, false);
     case kData:
       return adjointData(w, y, x);
     default:
@@ -263,10 +286,11 @@ private:
   std::vector<Nanoseconds> measure() override {
     std::vector<Nanoseconds> times(kPasses * kWays, 0);
     const Index taps = shape_.inChannels / shape_.groups * kernelVolume(window_);
-    if (!added_ ||
+    if (!hasPlans() ||
         shape_.batch * shape_.outChannels * outputVolume(window_) * taps < kFewMultiplications)
       return times;
-    const std::pair key(added_->graph(), mayTakeProducts_);
+    const std::tuple key(runs_[kPlain][kAddY]->graph(), mayTakeProducts_, shape_.hasBias,
+                         mayRound_);
     {
       const std::scoped_lock lock(knownTimes().mutex);
       if (const auto known = knownTimes().times.find(key); known != knownTimes().times.end())
@@ -292,32 +316,46 @@ private:
 
   void choose(std::span<const Nanoseconds> slowest) override {
     areDone_ = true;
-    if (!added_)
+    if (!hasPlans())
       return;
-    for (const Pass pass : {kForward, kData, kWeights})
-      take(pass, fastestOf(slowest.subspan(pass * kWays, kWays)), false);
+    for (const Pass pass : {kForward, kData, kWeights}) {
+      const auto times = slowest.subspan(pass * kWays, kWays);
+      // First the plain way, for what a graph with the bias does not do.
+      take(pass, fastestOf(times.first(kEngines)), false);
+      take(pass, fastestOf(times), false);
+    }
     engines_.clear();
+    for (const Kind kind : {kBiased, kRounded})
+      if (std::ranges::find(taken_, kind) == taken_.end())
+        runs_[kind] = {};
     if (std::ranges::find(taken_, kProducts) == taken_.end())
       products_.reset();
     const auto name = [&](Pass pass) {
-      return taken_[pass] == kProducts
-                 ? std::string("im2col+gemm")
-                 : fmt::format("engine {}", (*runsOf(pass).front())->plan().engine());
+      if (taken_[pass] == kProducts)
+        return std::string("im2col+gemm");
+      constexpr const char* kHow[] = {"", " with the bias", " in bfloat16"};
+      return fmt::format("engine {}{}", runsOf(pass, taken_[pass]).front()->value().plan().engine(),
+                         kHow[taken_[pass]]);
     };
     if (slowest[0] > 0)
       implementation_ = fmt::format("measured: {}; adjoints {} and {}", name(kForward), name(kData),
                                     name(kWeights));
   }
 
-  cuda::ConvolutionGraph graphOf(const ConvolutionShape& shape, cuda::ConvolutionKind kind,
-                                 double beta) const {
+  cuda::ConvolutionGraph graphOf(Kind kind, Sum sum) const {
+    using cuda::ConvolutionKind;
+    const ConvolutionShape& shape = shape_;
     const int front = kMaxSpatial - std::max(2, shape.window.rank); // the library wants two
     const Index inOfGroup = shape.inChannels / shape.groups;
     Index in[kMaxSpatial], out[kMaxSpatial];
-    cuda::ConvolutionGraph g{.kind = kind,
+    cuda::ConvolutionGraph g{.kind = sum == kSetX   ? ConvolutionKind::AdjointData
+                                     : sum == kAddW ? ConvolutionKind::AdjointWeights
+                                                    : ConvolutionKind::Forward,
                              .type =
                                  std::is_same_v<T, double> ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT,
-                             .beta = beta,
+                             .beta = sum == kAddY || sum == kAddW ? 1.0 : 0.0,
+                             .addsBias = kind == kBiased,
+                             .rounds = kind == kRounded,
                              .mayUseTf32 = cuda::allowsTf32(),
                              .mayBeNondeterministic = cuda::allowsNondeterministic()};
     // Engines that use tensor cores read 16 bytes at once.
@@ -340,13 +378,18 @@ private:
     return g;
   }
 
-  void run(cuda::ConvolutionRun& plan, const T* x, const T* w, const T* y) {
+  void run(Pass pass, Sum sum, const T* x, const T* w, const T* y) {
+    if (hasPlans())
+      run(*runs_[taken_[pass] == kRounded ? kRounded : kPlain][sum], x, w, y);
+  }
+  void run(cuda::ConvolutionRun& plan, const T* x, const T* w, const T* y, const T* b = nullptr) {
     void* const workspace = hasWorkspace_ ? context_->scratch<void>(workspaceAt_) : nullptr;
-    plan.run(cuda::handlesOf(*context_), x + firstX_, w, y + firstY_, workspace);
+    plan.run(*context_, x + firstX_, w, y + firstY_, workspace, b);
   }
 
   ConvolutionShape shape_;
   bool mayTakeProducts_;
+  bool mayRound_ = std::is_same_v<T, float> && cuda::allowsBFloat16();
   KernelContextPtr context_;
   WindowShape window_;
   WindowPart part_;
@@ -354,11 +397,11 @@ private:
   Index outputs_[kDims], ofOutputs_[kDims]; // extents and strides of y
   Index inputs_;
   Index firstX_ = 0, firstY_ = 0; // offsets of the part
-  // The runs of y = conv (made only if the part has every output), y += conv, dx = conv* and dw += conv*.
-  Run plain_, added_, data_, weights_;
+  // By kind and sum. There is no y = conv if the part does not have every output.
+  std::array<std::array<Run, kSums>, kProducts> runs_;
   bool hasWorkspace_ = false;
   Index workspaceAt_ = 0;
-  std::array<std::size_t, kPasses> taken_{};                            // the way of each pass
+  std::array<Kind, kPasses> taken_{};                                   // of each pass
   std::map<const Run*, std::vector<cuda::ConvolutionPlanPtr>> engines_; // until one is chosen
   std::unique_ptr<Convolution<T>> products_; // where a pass takes them, and while they are measured
   std::string implementation_ = "graph";

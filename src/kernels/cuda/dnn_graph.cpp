@@ -4,7 +4,9 @@
 // the list takes over.
 #include "kernels/cuda/dnn_graph.hpp"
 
+#include "kernels/movement/bfloat16.hpp"
 #include "sys/device.hpp"
+#include "sys/memory/memory.hpp"
 
 #include <fmt/format.h>
 
@@ -23,7 +25,7 @@ namespace {
 constexpr Index kEnoughWorkspace = Index(1) << 30;
 
 // The numbers by which a graph names its arrays.
-enum : Index { kX = 1, kW, kY };
+enum : Index { kX = 1, kW, kY, kBias, kSum };
 
 struct Names {
   cudnnBackendDescriptorType_t operation;
@@ -64,21 +66,41 @@ Index bytesOfElement(const ConvolutionGraph& g) {
   return g.type == CUDNN_DATA_DOUBLE ? 8 : 4;
 }
 
+// A graph that rounds, as the library gets it.
+ConvolutionGraph inBFloat16(ConvolutionGraph g) {
+  g.type = CUDNN_DATA_BFLOAT16;
+  g.alignment = kAlignment;
+  g.beta = 0;
+  for (ArrayBox* box : {&g.x, &g.w, &g.y})
+    for (std::size_t d = box->extent.size(), step = 1; d-- > 0; step *= box->extent[d])
+      box->strides[d] = Index(step);
+  return g;
+}
+Index roundedBytes(const ArrayBox& box) {
+  Index elements = 1;
+  for (const Index n : box.extent)
+    elements *= n;
+  return roundedUp(elements * Index(sizeof(BFloat16)), kAlignment);
+}
+
 Descriptor arrayDescriptor(Index number, const ConvolutionGraph& g, const ArrayBox& box) {
+  const bool isVirtual = number == kSum; // handed from one operation of the graph to the next
   Descriptor array(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
   array.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, {number})
       .set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &g.type)
       .set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, {g.alignment > 0 ? g.alignment : bytesOfElement(g)})
       .set(CUDNN_ATTR_TENSOR_DIMENSIONS, box.extent)
       .set(CUDNN_ATTR_TENSOR_STRIDES, box.strides)
+      .set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, 1, &isVirtual)
       .finalize("the description of an array");
   return array;
 }
 
-Descriptor graphDescriptor(const ConvolutionGraph& g) {
+Descriptor convolutionDescriptor(const ConvolutionGraph& g) {
   const cudnnConvolutionMode_t mode = CUDNN_CROSS_CORRELATION;
+  const cudnnDataType_t sums = g.type == CUDNN_DATA_DOUBLE ? g.type : CUDNN_DATA_FLOAT;
   Descriptor convolution(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
-  convolution.set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &g.type)
+  convolution.set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &sums)
       .set(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE, 1, &mode)
       .set(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, {static_cast<Index>(g.stride.size())})
       .set(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, g.padLow)
@@ -94,14 +116,46 @@ Descriptor graphDescriptor(const ConvolutionGraph& g) {
       .set(names.convolution, convolution)
       .set(names.x, arrayDescriptor(kX, g, g.x))
       .set(names.w, arrayDescriptor(kW, g, g.w))
-      .set(names.y, arrayDescriptor(kY, g, g.y))
+      .set(names.y, arrayDescriptor(g.addsBias ? kSum : kY, g, g.y))
       .finalize(names.text);
+  return operation;
+}
+
+// y = the convolution's result + a bias.
+Descriptor biasDescriptor(const ConvolutionGraph& g) {
+  const cudnnPointwiseMode_t mode = CUDNN_POINTWISE_ADD;
+  Descriptor addition(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
+  addition.set(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &mode)
+      .set(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, 1, &g.type)
+      .finalize("the description of a sum");
+  const Index channels = g.y.extent[1];
+  ArrayBox bias{std::vector<Index>(g.y.extent.size(), 1), std::vector<Index>(g.y.extent.size(), 1)};
+  bias.extent[1] = bias.strides[0] = channels;
+  Descriptor operation(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
+  operation.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, addition)
+      .set(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, arrayDescriptor(kSum, g, g.y))
+      .set(CUDNN_ATTR_OPERATION_POINTWISE_BDESC, arrayDescriptor(kBias, g, bias))
+      .set(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, arrayDescriptor(kY, g, g.y))
+      .finalize("the sum with a bias");
+  return operation;
+}
+
+Descriptor graphDescriptor(const ConvolutionGraph& graph) {
+  const ConvolutionGraph g = graph.rounds ? inBFloat16(graph) : graph;
+  std::vector<Descriptor> operations;
+  operations.push_back(convolutionDescriptor(g));
+  if (g.addsBias)
+    operations.push_back(biasDescriptor(g));
+  std::vector<cudnnBackendDescriptor_t> descriptors;
+  for (const Descriptor& operation : operations)
+    descriptors.push_back(operation.get());
   const cudnnHandle_t handle = planningHandle();
-  Descriptor graph(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
-  graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle)
-      .set(CUDNN_ATTR_OPERATIONGRAPH_OPS, operation)
+  Descriptor described(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+  described.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle)
+      .set(CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR, descriptors.size(),
+           descriptors.data())
       .finalize("a graph");
-  return graph;
+  return described;
 }
 
 Index numberOf(const Descriptor& from, cudnnBackendAttributeName_t name) {
@@ -219,10 +273,11 @@ std::string describe(const ArrayBox& box) {
 
 Error noPlan(const ConvolutionGraph& g) {
   return {TENON_ERR_SUPPORT,
-          fmt::format("cuDNN has no engine for {} in {} with x {}, w {}, y {}, stride [{}] and "
+          fmt::format("cuDNN has no engine for {}{} in {} with x {}, w {}, y {}, stride [{}] and "
                       "dilation [{}] that {}{}; use backend 'gemm'",
-                      namesOf(g.kind).text, g.type == CUDNN_DATA_DOUBLE ? "float64" : "float32",
-                      describe(g.x), describe(g.w), describe(g.y), fmt::join(g.stride, ","),
+                      namesOf(g.kind).text, g.addsBias ? " and a bias" : "",
+                      g.type == CUDNN_DATA_DOUBLE ? "float64" : "float32", describe(g.x),
+                      describe(g.w), describe(g.y), fmt::join(g.stride, ","),
                       fmt::join(g.dilation, ","),
                       g.mayBeNondeterministic ? "keeps the precision" : "gives the same bits twice",
                       g.mayUseTf32 || g.type == CUDNN_DATA_DOUBLE ? "" : " without TF32")};
@@ -232,9 +287,10 @@ Error noPlan(const ConvolutionGraph& g) {
 
 bool allows(const ConvolutionGraph& graph, cudnnBackendNumericalNote_t note) {
   switch (note) {
-  // In float32 tensor cores mean TF32, while in float64 they lose nothing. The others round more than the
-  // definition's sums.
+  // In float32 tensor cores mean TF32, while in float64 they lose nothing, and in bfloat16 no more than was rounded. The
+  // others round more than the definition's sums.
   case CUDNN_NUMERICAL_NOTE_TENSOR_CORE:
+    return graph.type == CUDNN_DATA_DOUBLE || graph.mayUseTf32 || graph.rounds;
   case CUDNN_NUMERICAL_NOTE_FFT:
   case CUDNN_NUMERICAL_NOTE_WINOGRAD:
   case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4:
@@ -374,7 +430,7 @@ ConvolutionPlanPtr planOf(const ConvolutionGraph& graph) {
 
 ConvolutionRun::ConvolutionRun(const ConvolutionGraph& graph)
     : tight_{.graph = graph, .plan = planOf(graph)} {
-  if (graph.alignment <= bytesOfElement(graph))
+  if (graph.rounds || graph.alignment <= bytesOfElement(graph))
     return;
   loose_ = tight_;
   loose_->graph->alignment = 0;
@@ -383,36 +439,75 @@ ConvolutionRun::ConvolutionRun(const ConvolutionGraph& graph)
 
 Index ConvolutionRun::workspaceBytes() const noexcept {
   const auto bytes = [](const Prepared& one) { return one.plan ? one.plan->workspaceBytes() : 0; };
-  return std::max(bytes(tight_), loose_ ? bytes(*loose_) : 0);
+  if (!tight_.graph || !tight_.graph->rounds)
+    return std::max(bytes(tight_), loose_ ? bytes(*loose_) : 0);
+  const ConvolutionGraph& g = *tight_.graph;
+  return roundedUp(bytes(tight_), kAlignment) + roundedBytes(g.x) + roundedBytes(g.w) +
+         roundedBytes(g.y);
 }
 
-void ConvolutionRun::run(DeviceHandles& handles, const void* x, const void* w, const void* y,
-                         void* workspace) {
+void ConvolutionRun::run(KernelContext& context, const void* x, const void* w, const void* y,
+                         void* workspace, const void* bias) {
+  if (tight_.graph && tight_.graph->rounds)
+    runRounded(context, {x, w, y}, static_cast<std::byte*>(workspace));
+  else
+    execute(context, {x, w, y, bias, workspace});
+}
+
+// The roundings lie behind what the plan needs itself.
+void ConvolutionRun::runRounded(KernelContext& context, std::array<const void*, 3> arrays,
+                                std::byte* workspace) {
+  const ConvolutionGraph& g = graph();
+  const ArrayBox* const boxes[] = {&g.x, &g.w, &g.y};
+  const std::size_t written = g.kind == ConvolutionKind::AdjointData      ? 0
+                              : g.kind == ConvolutionKind::AdjointWeights ? 1
+                                                                          : 2;
+  BFloat16* rounded[3];
+  std::byte* next = workspace + roundedUp(plan().workspaceBytes(), kAlignment);
+  for (std::size_t k = 0; k < 3; next += roundedBytes(*boxes[k++])) {
+    rounded[k] = reinterpret_cast<BFloat16*>(next);
+    if (k != written)
+      roundToBFloat16(context, int(boxes[k]->extent.size()), boxes[k]->extent.data(),
+                      static_cast<const float*>(arrays[k]), boxes[k]->strides.data(), rounded[k]);
+  }
+  execute(context, {rounded[0], rounded[1], rounded[2], nullptr, workspace});
+  const ArrayBox& box = *boxes[written];
+  expandBFloat16(context, int(box.extent.size()), box.extent.data(), rounded[written], g.beta != 0,
+                 static_cast<float*>(const_cast<void*>(arrays[written])), box.strides.data());
+}
+
+void ConvolutionRun::execute(KernelContext& context, const std::array<const void*, 5>& arrays) {
+  const auto [x, w, y, bias, workspace] = arrays;
+  DeviceHandles& handles = handlesOf(context);
   // The list of arrays is made again only when one of them has moved.
-  const std::array<const void*, 4> arrays{x, w, y, workspace};
   if (arrays != arrays_) {
+    std::vector<Index> numbers{kX, kW, kY};
+    if (bias)
+      numbers.push_back(kBias);
     Descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
-    pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, {kX, kW, kY})
-        .set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, 3, arrays.data())
-        .set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &workspace)
+    pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, numbers)
+        .set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, numbers.size(),
+             arrays.data())
+        .set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &arrays[4])
         .finalize("the list of a plan's arrays");
     pack_ = std::move(pack);
     arrays_ = arrays;
   }
-  const auto isAligned = [&](const void* array) {
-    return reinterpret_cast<std::uintptr_t>(array) % std::uintptr_t(graph().alignment) == 0;
-  };
-  Prepared& taken = loose_ && !(isAligned(x) && isAligned(w) && isAligned(y)) ? *loose_ : tight_;
-  const auto execute = [&] {
+  const bool areAligned = std::ranges::all_of(std::array{x, w, y, bias}, [&](const void* array) {
+    return !loose_ ||
+           reinterpret_cast<std::uintptr_t>(array) % std::uintptr_t(graph().alignment) == 0;
+  });
+  Prepared& taken = areAligned ? tight_ : *loose_;
+  const auto call = [&] {
     return withRoom(handles.stream(), isOutForKernels, [&] {
       return dnn().cudnnBackendExecute(handles.dnn(), taken.plan->get(), pack_.get());
     });
   };
-  cudnnStatus_t status = execute();
+  cudnnStatus_t status = call();
   if (!taken.hasRun && taken.graph && isPlansFault(status))
     if (auto next = planInPlaceOf(*taken.plan, *taken.graph)) {
       taken.plan = std::move(next);
-      status = execute();
+      status = call();
     }
   checkDnn(status, "cudnnBackendExecute");
   taken.hasRun = true;

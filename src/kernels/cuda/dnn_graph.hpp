@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A convolution or one of its adjoints as a plan of cuDNN's graph API, by its C functions alone:
-//     y <- conv(x, w) + beta y,    dx <- conv*(w, dy) + beta dx,    dw <- conv*(x, dy) + beta dw.
+//     y <- conv(x, w) + beta y,    dx <- conv*(w, dy) + beta dx,    dw <- conv*(x, dy) + beta dw,
+// or y <- conv(x, w) + b with a bias by channel. A graph that rounds is computed in bfloat16: its three arrays of float32 are
+// rounded into the workspace and the result is brought back, while the library sums in float32.
 // Arrays may have any strides, so that a window that crops its input is a smaller box of the same array.
 #pragma once
 
@@ -9,6 +11,7 @@
 
 #include <array>
 #include <compare>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -56,6 +59,8 @@ struct ConvolutionGraph {
   std::vector<Index> padLow = {}, padHigh = {}, stride = {},
                      dilation = {}; // no padding is negative
   double beta = 0;
+  bool addsBias = false; // a forward convolution without beta
+  bool rounds = false;   // with a beta of 0 or 1, and without a bias
   // Properties of engines that are allowed.
   bool mayUseTf32 = false, mayBeNondeterministic = false;
   // Of which the arrays' addresses are multiples, in bytes; 0: the size of an element. Some engines with tensor
@@ -117,10 +122,11 @@ public:
     tight_.hasRun = isTried;
   }
   Index workspaceBytes() const noexcept;
-  // Queues the run on the handles' stream. The kind says which of the arrays is written. If the library
+  // Queues the run on the context's stream. The kind says which of the arrays is written. If the library
   // cannot execute the plan of a graph, which only a first run shows, the next plan of the list takes its
   // place.
-  void run(DeviceHandles& handles, const void* x, const void* w, const void* y, void* workspace);
+  void run(KernelContext& context, const void* x, const void* w, const void* y, void* workspace,
+           const void* bias = nullptr);
 
 private:
   struct Prepared {
@@ -129,10 +135,13 @@ private:
     bool hasRun = false;
   };
 
+  void runRounded(KernelContext& context, std::array<const void*, 3> arrays, std::byte* workspace);
+  void execute(KernelContext& context, const std::array<const void*, 5>& arrays);
+
   // For arrays that are aligned as the graph says, and for others.
   Prepared tight_;
   std::optional<Prepared> loose_;
-  std::array<const void*, 4> arrays_{};
+  std::array<const void*, 5> arrays_{}; // x, w, y, the bias and the workspace
   Descriptor pack_{CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR};
 };
 

@@ -66,17 +66,26 @@ struct EachBlock {
 
   __device__ void onDevice(const Place& p) const {
     __shared__ typename F::Shared shared;
+    const auto thread = threadOf(p);
     for (int phase = 0; phase < f.phases(); ++phase) {
       if (phase > 0)
         __syncthreads();
-      f(phase, p, shared);
+      f(phase, thread, shared);
     }
   }
   void onHost(unsigned block, unsigned threads, unsigned blocks) const {
     typename F::Shared shared;
     for (int phase = 0; phase < f.phases(); ++phase)
       for (unsigned t = 0; t < threads; ++t)
-        f(phase, Place{block, t, blocks, threads}, shared);
+        f(phase, threadOf(Place{block, t, blocks, threads}), shared);
+  }
+
+private:
+  TENON_DEVICE auto threadOf(const Place& p) const {
+    if constexpr (requires { f.threadOf(p); })
+      return f.threadOf(p);
+    else
+      return p;
   }
 };
 

@@ -16,6 +16,7 @@ using namespace functors;
   TENON_ENDS(AddSums, TwoSums, StoreMomentsTangent<T>)                                             \
   TENON_GROUPS(AddSums, GroupSlopes<T>)                                                            \
   TENON_ENDS(AddSums, TwoSums, StoreGroupSlopes<T>)                                                \
+  TENON_ENDS(AddSums, TwoSums, StoreAllSlopes<T>)                                                  \
   TENON_GROUPS(AddSums, WeightSlopes<T>)                                                           \
   TENON_ENDS(AddSums, TwoSums, AddWeightSlopes<T>)                                                 \
   TENON_ELEMENTS(AlongAxis<MomentsAdjoint<T>>)                                                     \

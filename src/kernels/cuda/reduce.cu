@@ -9,10 +9,9 @@ using namespace functors;
 
 #define TENON_PRODUCTS(T, Wide)                                                                    \
   TENON_ELEMENTS(MultiplyAddElements<T>)                                                           \
-  TENON_GROUPS(AddTo, ProductTerm<T>)                                                              \
+  TENON_GROUPS(AddTo, ProductTerm<T, 1>)                                                           \
+  TENON_GROUPS(AddTo, ProductTerm<T, 2>)                                                           \
   TENON_ENDS(AddTo, Wide, AddToElement<T, Wide>)
-TENON_GROUPS(AddTo, DotTerm<float>)
-TENON_GROUPS(AddTo, DotTerm<double>)
 TENON_GROUPS(MaxTo, SizeTerm<float>)
 TENON_GROUPS(MaxTo, SizeTerm<double>)
 TENON_PRODUCTS(float, double)

@@ -11,6 +11,7 @@ namespace tenon::device {
 using namespace functors;
 
 #define TENON_ALL(T)                                                                               \
+  TENON_BLOCKS(SoftmaxOfLines<T>)                                                                  \
   TENON_ELEMENTS(AlongAxis<ShiftedExponential<T>>)                                                 \
   TENON_ELEMENTS(AlongAxis<Spread<T>>)                                                             \
   TENON_ELEMENTS(AlongAxis<Quotient<T>>)                                                           \

@@ -14,7 +14,8 @@ template <class Term>
 Index firstBad(KernelContext& context, Index n, const Term& term) {
   if constexpr (kHasDevice)
     if (isOnDevice(context)) {
-      const Index most = n > 0 ? device::reduceAll<functors::MaxTo>(context, n, term, 0) : 0;
+      const Index most =
+          n > 0 ? device::reduceAll<functors::MaxTo, Term>(context, {{term, n}}, 0) : 0;
       return most > 0 ? n - most : -1;
     }
   for (Index i = 0; i < n; ++i)

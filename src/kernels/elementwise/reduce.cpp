@@ -38,37 +38,73 @@ void addDot(PairwiseSum& sum, Index n, const T* x, Index xs, const T* y, Index y
     sum.add(dotRun(std::min(kRun, n - i), x + i * xs, xs, y + i * ys, ys));
 }
 
-// Reduces a block of any size on the device, in slices that one walk covers; of(offsets, offset in x, offset in y)
-// gives the terms of a slice.
-template <class Op, class T, class Of>
-double reduceBlock(KernelContext& context, const Block& block, const Of& of) {
-  double all = 0;
+// The offsets of a block's elements in the first K of its two arrays.
+template <int K>
+ElementOffsets<K> offsetsOf(const Block& block) {
+  if constexpr (K == 1)
+    return {block.rank, block.extent, {block.a}};
+  else
+    return {block.rank, block.extent, {block.a, block.b}};
+}
+
+// Adds to `groups` the elements of a block of any size, in slices that one walk covers; of(slice, offset in x, offset
+// in y) gives the terms of a slice.
+template <class Term, class Of>
+void addSlices(const Block& block, const Of& of, std::vector<device::OneGroup<Term>>& groups) {
   if (!block.empty)
     forEachSlice(block, kMostWalkedElements, [&](const Block& slice, Index x, Index y) {
-      const ElementOffsets<2> offsets{slice.rank, slice.extent, {slice.a, slice.b}};
-      all = Op{}(all, device::reduceAll<Op>(context, offsets.count(), of(offsets, x, y), 0));
+      groups.push_back({of(slice, x, y), offsetsOf<1>(slice).count()});
     });
-  return all;
+}
+
+template <class T>
+void addProducts(const Block& block, const T* x, const T* y,
+                 std::vector<device::OneGroup<functors::ProductTerm<T, 2>>>& groups) {
+  addSlices(
+      block,
+      [=](const Block& slice, Index a, Index b) {
+        return functors::ProductTerm<T, 2>{
+            {0, nullptr, {}}, offsetsOf<2>(slice), 0, {x + a, y + b}};
+      },
+      groups);
+}
+
+template <class Op, class Term>
+double reduceOnDevice(KernelContext& context, const std::vector<device::OneGroup<Term>>& groups) {
+  if constexpr (kHasDevice)
+    return groups.empty() ? 0 : device::reduceAll<Op>(context, groups, 0);
+  return 0;
 }
 
 template <class T>
 double dotOnDevice(KernelContext& context, const Block& block, const T* x, const T* y) {
-  if constexpr (kHasDevice)
-    return reduceBlock<functors::AddTo, T>(
-        context, block, [=](const ElementOffsets<2>& offsets, Index a, Index b) {
-          return functors::DotTerm<T>{offsets, x + a, y ? y + b : nullptr};
-        });
-  return 0;
+  std::vector<device::OneGroup<functors::ProductTerm<T, 2>>> groups;
+  addProducts(block, x, y, groups);
+  return reduceOnDevice<functors::AddTo>(context, groups);
+}
+
+template <class T>
+double sumOnDevice(KernelContext& context, const Block& block, const T* x) {
+  std::vector<device::OneGroup<functors::ProductTerm<T, 1>>> groups;
+  addSlices(
+      block,
+      [=](const Block& slice, Index a, Index) {
+        return functors::ProductTerm<T, 1>{{0, nullptr, {}}, offsetsOf<1>(slice), 0, {x + a}};
+      },
+      groups);
+  return reduceOnDevice<functors::AddTo>(context, groups);
 }
 
 template <class T>
 double maxAbsOnDevice(KernelContext& context, const Block& block, const T* x) {
-  if constexpr (kHasDevice)
-    return reduceBlock<functors::MaxTo, T>(context, block,
-                                           [=](const ElementOffsets<2>& offsets, Index a, Index) {
-                                             return functors::SizeTerm<T>{offsets, x + a};
-                                           });
-  return 0;
+  std::vector<device::OneGroup<functors::SizeTerm<T>>> groups;
+  addSlices(
+      block,
+      [=](const Block& slice, Index a, Index) {
+        return functors::SizeTerm<T>{offsetsOf<1>(slice), x + a};
+      },
+      groups);
+  return reduceOnDevice<functors::MaxTo>(context, groups);
 }
 
 // The sum of x y over one row, on several threads where it is long.
@@ -104,11 +140,10 @@ double sumSquares(KernelContext& context, Index n, const T* x) {
 
 template <class T>
 double sum(KernelContext& context, Index n, const T* x) {
-  // A dot product with ones, of which one is read with stride 0; on the device a null array stands for them.
-  static constexpr T kOne = 1;
-  const Index step = 1, still = 0;
+  const Index step = 1;
   if (isOnDevice(context))
-    return dotOnDevice<T>(context, normaliseBlock(1, &n, &step, &still), x, nullptr);
+    return sumOnDevice<T>(context, normaliseBlock(1, &n, &step, &step), x);
+  static constexpr T kOne = 1; // a dot product with ones, of which one is read with stride 0
   return dotOfRow(context, n, x, 1, &kOne, 0);
 }
 
@@ -137,6 +172,14 @@ double dotBlock(KernelContext& context, int rank, const Index* extent, const T* 
 }
 
 template <class T>
+double sumSquaresOnDevice(KernelContext& context, const std::vector<BoxOf<T>>& boxes) {
+  std::vector<device::OneGroup<functors::ProductTerm<T, 2>>> groups;
+  for (const auto& [rank, extent, x, xs] : boxes)
+    addProducts(normaliseBlock(rank, extent, xs, xs), x, x, groups);
+  return reduceOnDevice<functors::AddTo>(context, groups);
+}
+
+template <class T>
 double maxAbsBlock(KernelContext& context, int rank, const Index* extent, const T* x,
                    const Index* xs) {
   const Block block = normaliseBlock(rank, extent, xs, xs);
@@ -162,6 +205,7 @@ void fillBlock(KernelContext& context, int rank, const Index* extent, T value, T
   template double maxAbs<T>(KernelContext&, Index, const T*);                                      \
   template double dotBlock<T>(KernelContext&, int, const Index*, const T*, const Index*, const T*, \
                               const Index*);                                                       \
+  template double sumSquaresOnDevice<T>(KernelContext&, const std::vector<BoxOf<T>>&);             \
   template double maxAbsBlock<T>(KernelContext&, int, const Index*, const T*, const Index*);       \
   template void fillBlock<T>(KernelContext&, int, const Index*, T, T*, const Index*);
 TENON_INSTANTIATE(float)

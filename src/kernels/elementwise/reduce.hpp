@@ -6,6 +6,8 @@
 
 #include "kernels/base/context.hpp"
 
+#include <vector>
+
 namespace tenon {
 
 template <class T>
@@ -22,6 +24,16 @@ double maxAbs(KernelContext& context, Index n, const T* x);
 template <class T>
 double dotBlock(KernelContext& context, int rank, const Index* extent, const T* x, const Index* xs,
                 const T* y, const Index* ys);
+// The sum of squares of the elements of several boxes on the device, for which the host waits once.
+template <class T>
+struct BoxOf {
+  int rank;
+  const Index* extent;
+  const T* x;
+  const Index* strides;
+};
+template <class T>
+double sumSquaresOnDevice(KernelContext& context, const std::vector<BoxOf<T>>& boxes);
 template <class T>
 double maxAbsBlock(KernelContext& context, int rank, const Index* extent, const T* x,
                    const Index* xs);

@@ -28,6 +28,19 @@ struct RoundElements {
   }
 };
 
+// y = x, or y += x.
+template <class T>
+struct ExpandElements {
+  const BFloat16* x;
+  Index adds;
+  T* y;
+  TENON_DEVICE T read(Index from, Index to) const {
+    const T value = valueOf(x[from]);
+    return adds ? y[to] + value : value;
+  }
+  TENON_DEVICE void write(Index to, T value) const { y[to] = value; }
+};
+
 template <class T>
 struct FromBFloat16 {
   const BFloat16* x;

@@ -240,10 +240,12 @@ struct RowPoint {
     Index begin;
     TENON_DEVICE T at(Index place) const { return isOfPlace ? values[place - begin] : ofRow; }
   };
-  TENON_DEVICE Weights weightsOf(const T* values, T otherwise, Index row) const {
-    return {values, values && !weightOf, values && weightOf ? values[weightOf[row]] : otherwise,
+  // `which` is weightOfRow(row).
+  TENON_DEVICE Weights weightsOf(const T* values, T otherwise, Index row, Index which) const {
+    return {values, values && !weightOf, values && weightOf ? values[which] : otherwise,
             row * length};
   }
+  TENON_DEVICE Index weightOfRow(Index row) const { return weightOf ? weightOf[row] : 0; }
 };
 
 template <class T>
@@ -260,9 +262,9 @@ struct Normalise {
     }
   };
   TENON_DEVICE Line line(Index row) const {
-    const Index g = of.groupOf[row];
-    return {of.x, of.mean[g], of.scale[g], of.weightsOf(of.weight, T(1), row),
-            of.weightsOf(bias, T(0), row)};
+    const Index g = of.groupOf[row], w = of.weightOfRow(row);
+    return {of.x, of.mean[g], of.scale[g], of.weightsOf(of.weight, T(1), row, w),
+            of.weightsOf(bias, T(0), row, w)};
   }
   TENON_DEVICE void write(Index at, T value) const { y[at] = value; }
 };
@@ -283,7 +285,7 @@ struct NormaliseTangent {
     }
   };
   TENON_DEVICE Line line(Index row) const {
-    const Index g = of.groupOf[row];
+    const Index g = of.groupOf[row], w = of.weightOfRow(row);
     const T scale = of.scale[g];
     const double cube = double(scale) * double(scale) * double(scale);
     return {of.x,
@@ -292,9 +294,9 @@ struct NormaliseTangent {
             scale,
             dSecond ? T(-0.5 * cube * double(dSecond[g])) : T(0),
             dMean ? dMean[g] : T(0),
-            of.weightsOf(of.weight, T(1), row),
-            of.weightsOf(dWeight, T(0), row),
-            of.weightsOf(dBias, T(0), row)};
+            of.weightsOf(of.weight, T(1), row, w),
+            of.weightsOf(dWeight, T(0), row, w),
+            of.weightsOf(dBias, T(0), row, w)};
   }
   TENON_DEVICE void write(Index at, T value) const { dy[at] = value; }
 };
@@ -311,7 +313,7 @@ struct NormaliseAdjoint {
     TENON_DEVICE T read(Index at) const { return weights.at(at) * scale * dy[at]; }
   };
   TENON_DEVICE Line line(Index row) const {
-    return {dy, of.scale[of.groupOf[row]], of.weightsOf(of.weight, T(1), row)};
+    return {dy, of.scale[of.groupOf[row]], of.weightsOf(of.weight, T(1), row, of.weightOfRow(row))};
   }
   TENON_DEVICE void write(Index at, T value) const { dx[at] = value; }
 };
@@ -425,6 +427,19 @@ struct AddWeightSlopes {
       weight[w] += T(sums.second);
     if (bias)
       bias[w] += T(sums.first);
+  }
+};
+
+// Both, where each weight has the rows of one group, from sums without the weights, which may be null.
+template <class T>
+struct StoreAllSlopes {
+  StoreGroupSlopes<T> ofGroups;
+  AddWeightSlopes<T> ofWeights;
+  const T* weights;
+  TENON_DEVICE void operator()(Index group, const TwoSums& sums) const {
+    const double weight = weights ? double(weights[group]) : 1.0, scale = ofGroups.scale[group];
+    ofGroups(group, {weight * sums.first, weight * sums.second});
+    ofWeights(group, {sums.first, scale * sums.second});
   }
 };
 

@@ -40,6 +40,24 @@ struct BlockShape {
     return isAcross ? thread & (groups() - 1) : thread >> bits;
   }
   TENON_DEVICE unsigned nextLane() const { return isAcross ? groups() : 1; } // in threads
+
+  // A tree adds the values of lanes in steps, each of which leaves a quarter of them, and the last one lane: the lanes that
+  // are left after some.
+  TENON_DEVICE int steps() const { return int(bits + 1) / 2; }
+  TENON_DEVICE unsigned left(int after) const {
+    const unsigned lost = 2 * unsigned(after);
+    return lost < bits ? lanes() >> lost : 1;
+  }
+  // What step `number`, from 1 on, makes of the values of threads for a lane that it leaves.
+  template <class Op, class Wide>
+  TENON_DEVICE Wide stepOf(const Wide* values, unsigned thread, int number) const {
+    Wide all = values[thread];
+    const unsigned lanesLeft = left(number);
+    TENON_KEEP_LOOP
+    for (unsigned other = lanesLeft; other < left(number - 1); other += lanesLeft)
+      all = Op{}(all, values[thread + other * nextLane()]);
+    return all;
+  }
 };
 
 // The terms of a Term that has f(group, i) alone.
@@ -139,11 +157,11 @@ struct GroupTrees {
   unsigned pieces, groups;
   Index n, length;
 
-  // One phase that fills the lanes, and others that halve them.
-  TENON_DEVICE int phases() const { return 1 + int(shape.bits); }
+  // One phase that fills the lanes, and one for each step of the tree.
+  TENON_DEVICE int phases() const { return 1 + shape.steps(); }
   TENON_DEVICE void operator()(int phase, const Place& p, Shared& shared) const {
-    const unsigned lane = shape.lane(p.thread), half = shape.lanes() >> phase;
-    if (phase > 0 && lane >= half)
+    const unsigned lane = shape.lane(p.thread);
+    if (phase > 0 && lane >= shape.left(phase))
       return;
     const Index group = Index(p.block / pieces) * shape.groups() + shape.group(p.thread);
     const Index piece = p.block % pieces;
@@ -151,11 +169,11 @@ struct GroupTrees {
       shared.lane[p.thread] = group < groups ? sumOf(group, piece * length, lane) : neutral;
       return;
     }
-    const Wide both = Op{}(shared.lane[p.thread], shared.lane[p.thread + half * shape.nextLane()]);
-    if (half > 1)
-      shared.lane[p.thread] = both;
+    const Wide all = shape.stepOf<Op>(shared.lane, p.thread, phase);
+    if (phase < shape.steps())
+      shared.lane[p.thread] = all;
     else if (group < groups)
-      use(group * pieces + piece, both);
+      use(group * pieces + piece, all);
   }
 
 private:
@@ -197,30 +215,21 @@ struct StoreGroup {
   TENON_DEVICE void operator()(Index group, Wide value) const { y[group] = T(value); }
 };
 
-// The elements of x at offset 0 and of y at offset 1 of a box, one after the other; x alone if y is null.
-template <class T, class Wide>
+// The products of the elements of K arrays at the offsets of a box, one after the other.
+template <class T, class Wide, int K>
 struct ProductsInSteps {
-  using Steps = ElementOffsets<2>::Steps;
-  Steps steps;
-  const T *x, *y;
+  using Offsets = typename ElementOffsets<K>::Offsets;
+  typename ElementOffsets<K>::Steps steps;
+  const T* of[K];
   TENON_DEVICE auto next() { return steps.next(); }
   TENON_DEVICE bool stays(int count) const { return steps.stays(count); }
   TENON_DEVICE auto ahead(int count) const { return steps.ahead(count); }
   TENON_DEVICE void skip(int count) { steps.skip(count); }
-  TENON_DEVICE Wide at(const ElementOffsets<2>::Offsets& place) const {
-    const Wide value = x[place.of[0]];
-    return y ? value * Wide(y[place.of[1]]) : value;
-  }
-};
-
-// x y of two boxes; x alone if y is null.
-template <class T>
-struct DotTerm {
-  using Wide = double;
-  ElementOffsets<2> offsets;
-  const T *x, *y;
-  TENON_DEVICE auto of(Index, Index first, Index step) const {
-    return ProductsInSteps<T, Wide>{{offsets, first, step}, x, y};
+  TENON_DEVICE Wide at(const Offsets& place) const {
+    Wide value = of[0][place.of[0]];
+    if constexpr (K == 2)
+      value *= Wide(of[1][place.of[1]]);
+    return value;
   }
 };
 
@@ -228,30 +237,32 @@ struct DotTerm {
 template <class T>
 struct SizeTerm {
   using Wide = double;
-  ElementOffsets<2> offsets;
+  ElementOffsets<1> offsets;
   const T* x;
-  struct Terms : ProductsInSteps<T, Wide> {
-    TENON_DEVICE double at(const ElementOffsets<2>::Offsets& place) const {
-      return std::abs(double(this->x[place.of[0]]));
+  struct Terms : ProductsInSteps<T, Wide, 1> {
+    TENON_DEVICE double at(const ElementOffsets<1>::Offsets& place) const {
+      return std::abs(double(this->of[0][place.of[0]]));
     }
   };
   TENON_DEVICE auto of(Index, Index first, Index step) const {
-    return Terms{{{offsets, first, step}, x, nullptr}};
+    return Terms{{{offsets, first, step}, {x}}};
   }
 };
 
-// x a, for a group of y's box `written` and a term of the box `summed`; x alone if a is null.
-template <class T>
+// The elements of one array, or the products of two, for a group of the box `written` and a term of the box `summed`.
+template <class T, int K>
 struct ProductTerm {
   using Wide = std::conditional_t<std::is_integral_v<T>, T, double>;
-  ElementOffsets<2> written, summed; // offsets in x and a
-  Index areColumns;                  // 1 if the closest elements of the box are of different y
-  const T *x, *a;
+  ElementOffsets<K> written, summed; // offsets in the arrays
+  Index areColumns;                  // 1 if the closest elements of the box are of different groups
+  const T* arrays[K];
   bool groupsAreCloser() const { return areColumns == 1; }
   TENON_DEVICE auto of(Index group, Index first, Index step) const {
     const auto from = written(group);
-    return ProductsInSteps<T, Wide>{
-        {summed, first, step}, x + from.of[0], a ? a + from.of[1] : nullptr};
+    ProductsInSteps<T, Wide, K> terms{{summed, first, step}, {}};
+    for (int k = 0; k < K; ++k)
+      terms.of[k] = arrays[k] + from.of[k];
+    return terms;
   }
 };
 // y[element] += alpha value

@@ -4,13 +4,145 @@
 
 #include "kernels/base/maximum.hpp"
 #include "kernels/functors/elementary.hpp"
+#include "kernels/functors/reduce.hpp"
+#include "kernels/rows/axis_shape.hpp"
 #include "sys/types.hpp"
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 namespace tenon::functors {
+
+// The softmax of lines [outer, n, inner], each by some lanes of a block, in whose shared memory its elements are until they
+// are written.
+template <class T>
+class SoftmaxOfLines {
+public:
+  static constexpr int kEach = 16; // elements of a lane at most
+  struct Shared {
+    T value[kEach][device::kThreads], most[device::kThreads];
+    double sum[device::kThreads];
+  };
+
+  SoftmaxOfLines(const AxisShape& shape, const T* x, T* y)
+      : shape_(blockShape(shape)), n_(static_cast<std::uint32_t>(shape.n)),
+        inner_(static_cast<std::uint32_t>(shape.inner)),
+        lines_(static_cast<std::uint32_t>(shape.outer * shape.inner)),
+        perInner_(divisorOf(shape.inner)), x_(x), y_(y) {}
+  // Whether threads that are neighbours read what shares a sector of memory.
+  static bool fits(const AxisShape& shape) {
+    const Index lanes = (shape.n + kEach - 1) / kEach;
+    return lanes <= (shape.inner < kSector ? device::kThreads : device::kThreads / kSector);
+  }
+  Index blocks() const {
+    return n_ == 0 ? 0 : (Index(lines_) + shape_.groups() - 1) / shape_.groups();
+  }
+
+  // The elements of a lane, and the thread that has the first lane of its line.
+  struct Thread {
+    unsigned number, lane, firstLane;
+    int count;
+    Index first, step;
+  };
+  TENON_DEVICE Thread threadOf(const Place& p) const {
+    const unsigned lane = shape_.lane(p.thread);
+    std::uint32_t outer = p.block * shape_.groups() + shape_.group(p.thread);
+    const int count = outer < lines_ && lane < n_ ? int((n_ - lane - 1) >> shape_.bits) + 1 : 0;
+    const std::uint32_t inside = perInner_.divide(outer);
+    return {p.thread,
+            lane,
+            p.thread - lane * shape_.nextLane(),
+            count,
+            (outer * n_ + lane) * inner_ + inside,
+            Index(inner_) << shape_.bits};
+  }
+
+  // The maxima of threads and a tree of them, the exponentials with their sums, a tree of these, and the quotients.
+  TENON_DEVICE int phases() const { return 3 + 2 * shape_.steps(); }
+  TENON_DEVICE void operator()(int phase, const Thread& t, Shared& shared) const {
+    const int sums = shape_.steps() + 1;
+    if (phase == 0) {
+      shared.most[t.number] = read(t, shared);
+    } else if (phase < sums) {
+      if (t.lane < shape_.left(phase))
+        shared.most[t.number] = shape_.template stepOf<MaxTo>(shared.most, t.number, phase);
+    } else if (phase == sums) {
+      shared.sum[t.number] = raise(t, shared.most[t.firstLane], shared);
+    } else if (phase < 2 * sums) {
+      if (t.lane < shape_.left(phase - sums))
+        shared.sum[t.number] = shape_.template stepOf<AddTo>(shared.sum, t.number, phase - sums);
+    } else {
+      write(t, T(shared.sum[t.firstLane]), shared);
+    }
+  }
+
+private:
+  static constexpr Index kSector = 8; // floats
+  static BlockShape blockShape(const AxisShape& shape) {
+    const auto lanes = static_cast<std::uint32_t>((shape.n + kEach - 1) / kEach);
+    return {unsigned(std::bit_width(lanes > 0 ? lanes - 1 : 0)), shape.inner < kSector ? 0u : 1u};
+  }
+  // visit(k, elements from k on) for all elements of a lane, four at a time where there are so many.
+  template <class Visit>
+  TENON_DEVICE static void forEach(int count, const Visit& visit) {
+    constexpr int kTogether = 4;
+    int k = 0;
+    TENON_KEEP_LOOP
+    for (; k + kTogether <= count; k += kTogether)
+      visit(k, Together<kTogether>());
+    TENON_KEEP_LOOP
+    for (; k < count; ++k)
+      visit(k, Together<1>());
+  }
+  template <int kCount>
+  using Together = std::integral_constant<int, kCount>;
+
+  TENON_DEVICE T read(const Thread& t, Shared& shared) const {
+    T most = -std::numeric_limits<T>::infinity();
+    const T* from = x_ + t.first;
+    forEach(t.count, [&]<int kCount>(int k, Together<kCount>) {
+      T values[kCount];
+      TENON_UNROLL
+      for (int j = 0; j < kCount; ++j, from += t.step)
+        values[j] = *from;
+      TENON_UNROLL
+      for (int j = 0; j < kCount; ++j) {
+        shared.value[k + j][t.number] = values[j];
+        most = MaxTo{}(most, values[j]);
+      }
+    });
+    return most;
+  }
+  TENON_DEVICE static double raise(const Thread& t, T most, Shared& shared) {
+    double sum = 0;
+    forEach(t.count, [&]<int kCount>(int k, Together<kCount>) {
+      TENON_UNROLL
+      for (int j = 0; j < kCount; ++j) {
+        const T value = exponential(shared.value[k + j][t.number] - most);
+        shared.value[k + j][t.number] = value;
+        sum += double(value);
+      }
+    });
+    return sum;
+  }
+  TENON_DEVICE void write(const Thread& t, T sum, const Shared& shared) const {
+    T* to = y_ + t.first;
+    forEach(t.count, [&]<int kCount>(int k, Together<kCount>) {
+      TENON_UNROLL
+      for (int j = 0; j < kCount; ++j, to += t.step)
+        *to = shared.value[k + j][t.number] / sum;
+    });
+  }
+
+  BlockShape shape_;
+  std::uint32_t n_, inner_, lines_;
+  Divisor perInner_;
+  const T* x_;
+  T* y_;
+};
 
 // p = factor exp(z - shift); p may be z.
 template <class T>
@@ -78,13 +210,13 @@ struct LessScaled {
   TENON_DEVICE T read(Index at, Index of) const { return y[at] - x[at] * s[of]; }
   TENON_DEVICE void write(Index at, T value) const { y[at] = value; }
 };
-// p (d - s): the cotangent of the scores of a softmax p, of which d is the cotangent and s the sum of p d.
+// y (d - s): the derivative of a softmax y in the direction d, s being the sum of y d.
 template <class T>
 struct SoftmaxSlope {
-  const T *d, *s;
-  T* p;
-  TENON_DEVICE T read(Index at, Index of) const { return p[at] * (d[at] - s[of]); }
-  TENON_DEVICE void write(Index at, T value) const { p[at] = value; }
+  const T *y, *d, *s;
+  T* r;
+  TENON_DEVICE T read(Index at, Index of) const { return y[at] * (d[at] - s[of]); }
+  TENON_DEVICE void write(Index at, T value) const { r[at] = value; }
 };
 // Scores of n keys from `key` on for rows of queries, which are `queries` to a matrix, from `query` on:
 // -infinity where a key is behind the query.

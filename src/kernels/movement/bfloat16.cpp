@@ -6,17 +6,34 @@
 #include "kernels/functors/bfloat16.hpp"
 #include "kernels/walks/each.hpp"
 
+#include <array>
+
 namespace tenon {
+
+namespace {
+
+std::array<Index, kMaxBlockRank> inOrder(int rank, const Index* extent) {
+  std::array<Index, kMaxBlockRank> steps{};
+  for (Index d = rank, step = 1; d-- > 0; step *= extent[d])
+    steps[d] = step;
+  return steps;
+}
+
+} // namespace
 
 template <class T>
 void roundToBFloat16(KernelContext& context, int rank, const Index* extent, const T* x,
                      const Index* xs, BFloat16* y) {
-  Index ys[kMaxBlockRank], step = 1;
-  for (int d = rank; d-- > 0;) {
-    ys[d] = step;
-    step *= extent[d];
-  }
-  eachOfBlock(context, normaliseBlock(rank, extent, xs, ys), functors::RoundElements<T>{x, y});
+  const auto ys = inOrder(rank, extent);
+  eachOfBlock(context, normaliseBlock(rank, extent, xs, ys.data()),
+              functors::RoundElements<T>{x, y});
+}
+
+void expandBFloat16(KernelContext& context, int rank, const Index* extent, const BFloat16* x,
+                    bool adds, float* y, const Index* ys) {
+  const auto xs = inOrder(rank, extent);
+  eachOfBlock(context, normaliseBlock(rank, extent, xs.data(), ys),
+              functors::ExpandElements<float>{x, adds ? 1 : 0, y});
 }
 
 template <class T>

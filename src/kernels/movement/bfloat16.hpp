@@ -12,6 +12,10 @@ template <class T>
 void roundToBFloat16(KernelContext& context, int rank, const Index* extent, const T* x,
                      const Index* xs, BFloat16* y);
 
+// y[i . ys] <- x, or y[i . ys] += x, for x in row-major order.
+void expandBFloat16(KernelContext& context, int rank, const Index* extent, const BFloat16* x,
+                    bool adds, float* y, const Index* ys);
+
 template <class T>
 void fromBFloat16(KernelContext& context, Index n, const BFloat16* x, T* y);
 

@@ -237,26 +237,42 @@ struct Chosen {
   }
 };
 
+// y += alpha times the sums of the products of K arrays, x and, if there is one, a.
+template <int K, class T>
+void addProductsOnDevice(KernelContext& context, const Chosen& w, const Chosen& s, T alpha,
+                         const T* a, const T* x, T* y) {
+  const auto offsetsOf = [](const Chosen& of) -> ElementOffsets<K> {
+    if constexpr (K == 1)
+      return {of.rank, of.extent, {of.steps[1]}};
+    else
+      return {of.rank, of.extent, {of.steps[1], of.steps[0]}};
+  };
+  // Neighbouring threads should read neighbouring elements: those of one sum, or those of different sums
+  // where these are closer.
+  functors::ProductTerm<T, K> term{
+      offsetsOf(w), offsetsOf(s), w.closest() < s.closest() ? 1 : 0, {x}};
+  if constexpr (K == 2)
+    term.arrays[1] = a;
+  const functors::AddToElement<T, typename decltype(term)::Wide> use{
+      {w.rank, w.extent, {w.steps[2]}}, alpha, y};
+  device::reduceEach<functors::AddTo>(context, term.written.count(), term.summed.count(), term, 0,
+                                      use);
+}
+
 template <class T>
 void multiplyOnDevice(KernelContext& context, const Walk& walk, T alpha, const T* a, const T* x,
                       T* y) {
   const Chosen w(walk, true), s(walk, false);
-  const ElementOffsets<2> written{w.rank, w.extent, {w.steps[1], w.steps[0]}};
-  const ElementOffsets<2> summed{s.rank, s.extent, {s.steps[1], s.steps[0]}};
-  checkElementCount(std::max(written.count(), summed.count()), "a product of boxes");
-  if (summed.count() == 1) {
-    const ElementOffsets<3> offsets{w.rank, w.extent, {w.steps[0], w.steps[1], w.steps[2]}};
-    return device::eachElement(context.stream(), offsets.count(),
-                               functors::MultiplyAddElements<T>{offsets, alpha, a, x, y});
-  }
-  // Neighbouring threads should read neighbouring elements: those of one sum, or those of different sums
-  // where these are closer.
-  using Term = functors::ProductTerm<T>;
-  const functors::AddToElement<T, typename Term::Wide> use{
-      {w.rank, w.extent, {w.steps[2]}}, alpha, y};
-  device::reduceEach<functors::AddTo>(
-      context, written.count(), summed.count(),
-      Term{written, summed, w.closest() < s.closest() ? 1 : 0, x, a}, 0, use);
+  const ElementOffsets<3> written{w.rank, w.extent, {w.steps[0], w.steps[1], w.steps[2]}};
+  const Index summed = ElementOffsets<1>{s.rank, s.extent, {s.steps[1]}}.count();
+  checkElementCount(std::max(written.count(), summed), "a product of boxes");
+  if (summed == 1)
+    device::eachElement(context.stream(), written.count(),
+                        functors::MultiplyAddElements<T>{written, alpha, a, x, y});
+  else if (a)
+    addProductsOnDevice<2>(context, w, s, alpha, a, x, y);
+  else
+    addProductsOnDevice<1>(context, w, s, alpha, a, x, y);
 }
 
 // The longest dimension in which y moves on, which threads divide, so that no sum is cut; -1 if there is none.

@@ -32,8 +32,10 @@ void reduceLists(KernelContext& context, Index lists, Index n, const Term& term,
 
 DeviceRows::DeviceRows(const RowGroups& groups, KernelContext& context, Index scratch)
     : context_(context), rows_(groups.rows), length_(groups.length), scratch_(scratch),
-      weights_(groups.weights), groupOf_(context, groups.groupOf),
-      weightOf_(context, groups.weightOf), inverseCounts_(context, inverse(groups.counts())),
+      weights_(groups.weights),
+      hasWeightsOfGroups_(groups.weights == RowWeights::OfRow && groups.weightOf == groups.groupOf),
+      groupOf_(context, groups.groupOf), weightOf_(context, groups.weightOf),
+      inverseCounts_(context, inverse(groups.counts())),
       groups_(listsOf(groups.groupOf, groups.groups)) {
   if (weights_ == RowWeights::OfRow && !groups.weightOf.empty())
     weighted_ = listsOf(groups.weightOf, 1 + *std::ranges::max_element(groups.weightOf));
@@ -111,23 +113,31 @@ void DeviceRows::normaliseAdjoint(const NormalisePoint<T>& at, const T* dy,
   const functors::RowPoint<T> point = pointOf(at);
   if (d.x)
     eachElementOfRows(functors::NormaliseAdjoint<T>{point, dy, d.x});
+  const functors::StoreGroupSlopes<T> groups{point.scale, d.moments.mean, d.moments.second};
+  const functors::AddWeightSlopes<T> weights{d.weight, d.bias};
+  if (d.moments.mean && (d.weight || d.bias) && hasWeightsOfGroups_) {
+    functors::RowPoint<T> withoutWeight = point;
+    withoutWeight.weight = nullptr;
+    return reduceLists<functors::AddSums>(
+        context_, groups_.count, groups_.longest,
+        functors::GroupSlopes<T>{withoutWeight, in(groups_), dy},
+        functors::StoreAllSlopes<T>{groups, weights, point.weight});
+  }
   if (d.moments.mean)
-    reduceLists<functors::AddSums>(
-        context_, groups_.count, groups_.longest, functors::GroupSlopes<T>{point, in(groups_), dy},
-        functors::StoreGroupSlopes<T>{point.scale, d.moments.mean, d.moments.second});
+    reduceLists<functors::AddSums>(context_, groups_.count, groups_.longest,
+                                   functors::GroupSlopes<T>{point, in(groups_), dy}, groups);
   if (d.weight || d.bias)
-    addWeightSlopes(point, dy, d.weight, d.bias);
+    addWeightSlopes(point, dy, weights);
 }
 
 template <class T>
-void DeviceRows::addWeightSlopes(const functors::RowPoint<T>& point, const T* dy, T* weight,
-                                 T* bias) {
+void DeviceRows::addWeightSlopes(const functors::RowPoint<T>& point, const T* dy,
+                                 const functors::AddWeightSlopes<T>& use) {
   // A weight of rows sums over a list of rows; a weight of a place sums over that place in all rows.
   const bool isOfRow = weights_ == RowWeights::OfRow;
   reduceLists<functors::AddSums>(context_, isOfRow ? weighted_.count : length_,
                                  isOfRow ? weighted_.longest : rows_,
-                                 functors::WeightSlopes<T>{point, in(weighted_), dy},
-                                 functors::AddWeightSlopes<T>{weight, bias});
+                                 functors::WeightSlopes<T>{point, in(weighted_), dy}, use);
 }
 
 #define TENON_INSTANTIATE(T)                                                                       \

@@ -41,11 +41,13 @@ private:
   template <class F>
   void eachElementOfRows(const F& f);
   template <class T>
-  void addWeightSlopes(const functors::RowPoint<T>& point, const T* dy, T* weight, T* bias);
+  void addWeightSlopes(const functors::RowPoint<T>& point, const T* dy,
+                       const functors::AddWeightSlopes<T>& use);
 
   KernelContext& context_;
   Index rows_, length_, scratch_;
   RowWeights weights_;
+  bool hasWeightsOfGroups_; // the rows of a weight are those of a group with its number
   ReadList<Index> groupOf_, weightOf_;
   ReadList<double> inverseCounts_; // 1 / elements of each group, 0 where there are none
   Lists groups_, weighted_;

@@ -111,6 +111,20 @@ void axisExponentials(KernelContext& context, const AxisShape& shape, const T* x
 }
 
 template <class T>
+void axisSoftmax(KernelContext& context, const AxisShape& shape, const T* x, T* m, T* s, T* y) {
+  if constexpr (kHasDevice)
+    if (isOnDevice(context) && functors::SoftmaxOfLines<T>::fits(shape)) {
+      checkElementCount(shape.outer * shape.n * shape.inner, kWhat);
+      const functors::SoftmaxOfLines<T> lines(shape, x, y);
+      return device::eachBlock(context.stream(), lines.blocks(), lines);
+    }
+  axisMaxima(context, shape, x, m);
+  axisExponentials(context, shape, x, m, y);
+  axisSums(context, shape, y, s);
+  axisQuotients(context, shape, y, s, y);
+}
+
+template <class T>
 void axisSums(KernelContext& context, const AxisShape& shape, const T* x, T* s) {
   sumEach(context, shape, functors::ElementOf<T>{x}, s);
 }
@@ -157,9 +171,9 @@ void axisSubtractScaled(KernelContext& context, const AxisShape& shape, const T*
 }
 
 template <class T>
-void axisSoftmaxSlope(KernelContext& context, const AxisShape& shape, const T* d, const T* s,
-                      T* p) {
-  forEachElement(context, shape, 1, functors::SoftmaxSlope<T>{d, s, p});
+void axisSoftmaxSlope(KernelContext& context, const AxisShape& shape, const T* y, const T* d,
+                      const T* s, T* r) {
+  forEachElement(context, shape, 1, functors::SoftmaxSlope<T>{y, d, s, r});
 }
 
 template <class T>
@@ -196,7 +210,9 @@ void logSums(KernelContext& context, Index rows, const T* m, const T* s, T* r) {
   template void axisDots<T>(KernelContext&, const AxisShape&, const T*, const T*, T*);             \
   template void axisScale<T>(KernelContext&, const AxisShape&, const T*, const T*, T*);            \
   template void axisSubtractScaled<T>(KernelContext&, const AxisShape&, const T*, const T*, T*);   \
-  template void axisSoftmaxSlope<T>(KernelContext&, const AxisShape&, const T*, const T*, T*);     \
+  template void axisSoftmax<T>(KernelContext&, const AxisShape&, const T*, T*, T*, T*);            \
+  template void axisSoftmaxSlope<T>(KernelContext&, const AxisShape&, const T*, const T*,          \
+                                    const T*, T*);                                                 \
   template void maskCausal<T>(KernelContext&, const AxisShape&, const CausalRows&, T*);            \
   template void raiseMaxima<T>(KernelContext&, Index, T*, T*, T*);                                 \
   template void axisQuotientsOrZero<T>(KernelContext&, const AxisShape&, const T*, const T*, T*);  \

@@ -9,6 +9,9 @@
 
 namespace tenon {
 
+// y, where the process has the whole dimension; m and s are room for maxima and sums.
+template <class T>
+void axisSoftmax(KernelContext& context, const AxisShape& shape, const T* x, T* m, T* s, T* y);
 // m = the maxima of x: -infinity for n = 0; NaN propagates.
 template <class T>
 void axisMaxima(KernelContext& context, const AxisShape& shape, const T* x, T* m);
@@ -33,11 +36,16 @@ template <class T>
 void axisQuotientsAdjoint(KernelContext& context, const AxisShape& shape, const T* e, const T* s,
                           const T* dy, T* ds);
 
-// Of attentions, whose softmax meets its dimension part by part.
-
 // s = sum of a b, accumulated in double.
 template <class T>
 void axisDots(KernelContext& context, const AxisShape& shape, const T* a, const T* b, T* s);
+// r = y (d - s): the derivative of a softmax y in the direction d, with the sums s of y d. r may be y.
+template <class T>
+void axisSoftmaxSlope(KernelContext& context, const AxisShape& shape, const T* y, const T* d,
+                      const T* s, T* r);
+
+// Of attentions, whose softmax meets its dimension part by part.
+
 // y = x s; y may be x.
 template <class T>
 void axisScale(KernelContext& context, const AxisShape& shape, const T* x, const T* s, T* y);
@@ -45,9 +53,6 @@ void axisScale(KernelContext& context, const AxisShape& shape, const T* x, const
 template <class T>
 void axisSubtractScaled(KernelContext& context, const AxisShape& shape, const T* x, const T* s,
                         T* y);
-// p = p (d - s)
-template <class T>
-void axisSoftmaxSlope(KernelContext& context, const AxisShape& shape, const T* d, const T* s, T* p);
 
 // Which queries and keys rows of scores [matrices, rows, n] are of: their first ones, counted from 0.
 struct CausalRows {

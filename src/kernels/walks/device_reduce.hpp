@@ -25,64 +25,80 @@ functors::BlockShape blockShape(Index n, const Term& term) {
   return {n < kShort ? 5 : functors::BlockShape::kMostBits, 0};
 }
 
-// Reduces each group in as many pieces as give each thread little to do, in about mostBlocks blocks at most;
-// useOf(pieces) is what becomes of their values. Short groups are left to one thread each.
-template <class Op, class Term, class UseOf>
-void reduceInPieces(KernelContext& context, Index groups, Index n, Index mostBlocks,
-                    const Term& term, typename Term::Wide neutral, const UseOf& useOf) {
-  using Use = decltype(useOf(n));
-  constexpr Index kForOneThread = 32;
-  if (n < kForOneThread)
-    return eachElement(context.stream(), groups,
-                       functors::GroupLoops<Op, Term, Use>{term, useOf(1), neutral, n});
+// Shorter groups are left to one thread each.
+constexpr Index kLeastForLanes = 32;
+
+// Into how many pieces a group is divided, so that each thread has little to do in about mostBlocks blocks at most.
+template <class Term>
+Index piecesOf(Index groups, Index n, Index mostBlocks, const Term& term) {
+  if (n < kLeastForLanes)
+    return 1;
   const functors::BlockShape shape = blockShape(n, term);
   const Index bundles = (groups + shape.groups() - 1) / shape.groups();
   const Index most = std::max(Index(1), mostBlocks / bundles), piece = 16 * shape.lanes();
-  const Index pieces = std::clamp<Index>((n + piece - 1) / piece, 1, most);
+  return std::clamp<Index>((n + piece - 1) / piece, 1, most);
+}
+
+// Reduces each group in so many pieces; `use` is what becomes of their values.
+template <class Op, class Term, class Use>
+void reduceInPieces(KernelContext& context, Index groups, Index n, Index pieces, const Term& term,
+                    typename Term::Wide neutral, const Use& use) {
+  if (n < kLeastForLanes)
+    return eachElement(context.stream(), groups,
+                       functors::GroupLoops<Op, Term, Use>{term, use, neutral, n});
+  const functors::BlockShape shape = blockShape(n, term);
+  const Index bundles = (groups + shape.groups() - 1) / shape.groups();
   eachBlock(context.stream(), bundles * pieces,
             functors::GroupTrees<Op, Term, Use>{
-                term, useOf(pieces), neutral, shape, static_cast<unsigned>(pieces),
+                term, use, neutral, shape, static_cast<unsigned>(pieces),
                 static_cast<unsigned>(groups), n, (n + pieces - 1) / pieces});
 }
 
-// The values of groups in pieces, in memory of the context that the next reduction overwrites.
-template <class Op, class Term>
-functors::PieceTerm<typename Term::Wide> reduceGroups(KernelContext& context, Index groups, Index n,
-                                                      const Term& term,
-                                                      typename Term::Wide neutral) {
-  using Wide = typename Term::Wide;
-  constexpr Index kMostBlocks = 1024;
-  functors::PieceTerm<Wide> parts{};
-  reduceInPieces<Op>(context, groups, n, kMostBlocks, term, neutral, [&](Index pieces) {
-    Wide* const to = context.parts<Wide>(groups * pieces);
-    parts = {to, pieces};
-    return functors::StoreGroup<Wide, Wide>{to};
-  });
-  return parts;
-}
+constexpr Index kMostBlocks = 1024; // of a reduction
 
 // use(group, value) for each group, on the device.
 template <class Op, class Term, class Use>
 void reduceEach(KernelContext& context, Index groups, Index n, const Term& term,
                 typename Term::Wide neutral, const Use& use) {
+  using Wide = typename Term::Wide;
   if (groups <= 0)
     return;
-  const auto parts = reduceGroups<Op>(context, groups, n, term, neutral);
-  reduceInPieces<Op>(context, groups, parts.pieces, 1, parts, neutral, [&](Index) { return use; });
+  const Index pieces = piecesOf(groups, n, kMostBlocks, term);
+  Wide* const parts = context.parts<Wide>(groups * pieces);
+  reduceInPieces<Op>(context, groups, n, pieces, term, neutral,
+                     functors::StoreGroup<Wide, Wide>{parts});
+  const functors::PieceTerm<Wide> part{parts, pieces};
+  reduceInPieces<Op>(context, groups, pieces, piecesOf(groups, pieces, 1, part), part, neutral,
+                     use);
 }
 
-// The value of the terms i < n of one group on the host, which waits for it and reduces the pieces itself.
+// A group of its own, of n terms.
+template <class Term>
+struct OneGroup {
+  Term term;
+  Index n;
+};
+
+// The value of all terms of several groups on the host, which waits once for their pieces and reduces these itself.
 template <class Op, class Term>
-typename Term::Wide reduceAll(KernelContext& context, Index n, const Term& term,
+typename Term::Wide reduceAll(KernelContext& context, const std::vector<OneGroup<Term>>& groups,
                               typename Term::Wide neutral) {
   using Wide = typename Term::Wide;
-  const auto parts = reduceGroups<Op>(context, 1, n, term, neutral);
-  std::vector<Wide> values(static_cast<std::size_t>(parts.pieces));
-  context.fetch(values.data(), parts.values, parts.pieces * Index(sizeof(Wide)));
-  Wide all = neutral;
+  std::vector<Index> pieces;
+  Index all = 0;
+  for (const auto& [term, n] : groups)
+    all += pieces.emplace_back(piecesOf(1, n, kMostBlocks, term));
+  Wide* const parts = context.parts<Wide>(all);
+  Index first = 0;
+  for (std::size_t g = 0; g < groups.size(); first += pieces[g++])
+    reduceInPieces<Op>(context, 1, groups[g].n, pieces[g], groups[g].term, neutral,
+                       functors::StoreGroup<Wide, Wide>{parts + first});
+  std::vector<Wide> values(static_cast<std::size_t>(all));
+  context.fetch(values.data(), parts, all * Index(sizeof(Wide)));
+  Wide result = neutral;
   for (const Wide value : values)
-    all = Op{}(all, value);
-  return all;
+    result = Op{}(result, value);
+  return result;
 }
 
 // f.write(place, f.read(place in [outer, n, inner], place in [outer, inner])), or that of f.line() (functors/axis.hpp), for

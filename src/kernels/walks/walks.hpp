@@ -57,7 +57,8 @@ template <class F>
 void eachOfBlock(const Stream& stream, const Block& block, const F& f);
 
 // For each block of the grid f(phase, place, shared) for all its places, phase by phase from 0 to
-// f.phases() - 1: what a phase leaves in F::Shared, all places of the next one see.
+// f.phases() - 1: what a phase leaves in F::Shared, all places of the next one see. If f has threadOf(place), what that
+// gives takes the place's place: a thread computes it once for all phases.
 template <class F>
 void eachBlock(const Stream& stream, Index blocks, const F& f);
 

@@ -210,7 +210,7 @@ public:
                 return;
               T* const d = slopes<T>();
               products<T>(tile, n, outputs_, 1, out, part.v, 0, d);
-              axisSoftmaxSlope<T>(*context_, {r, n, 1}, d, s + rowOf(tile), p);
+              axisSoftmaxSlope<T>(*context_, {r, n, 1}, p, d, s + rowOf(tile), p);
               if (dq)
                 timesKeys<T>(tile, n, p, part.k, dq);
               if (sums.k.first)

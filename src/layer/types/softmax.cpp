@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The softmax along a dimension that may be split, as four kernels: maxima, exponentials, sums and
-// quotients, with an exchange of maxima and one of sums. The maximum is a common factor of
-// numerator and denominator: it keeps the exponentials from overflowing, and nothing differentiates
-// it.
+// The softmax along a dimension as one kernel, or along one that is split as four: maxima,
+// exponentials, sums and quotients, with an exchange of maxima and one of sums. The maximum is a
+// common factor of numerator and denominator: it keeps the exponentials from overflowing, and
+// nothing differentiates it.
 #include "kernels/rows/softmax.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "kernels/elementwise/pointwise.hpp"
@@ -12,6 +12,51 @@
 namespace tenon {
 
 namespace {
+
+// Of whole lines. The Jacobian is symmetric: y (v - sum of y v) is tangent and adjoint alike.
+class WholeSoftmax final : public OneInputKernel {
+public:
+  WholeSoftmax(const KernelSite& at, const AxisShape& shape)
+      : context_(at.context()), shape_(shape) {
+    visitFloating(at.layer.dataType(), [&]<class T>(T) {
+      ScratchPlan plan;
+      maxima_ = plan.add<T>(shape.outer * shape.inner);
+      sums_ = plan.add<T>(shape.outer * shape.inner);
+      context_->reserve(plan);
+    });
+  }
+  void forward(const DTensor& x, ParameterUses&, DTensor& y, Buffer*) override {
+    visitFloating(y.dataType(), [&]<class T>(T) {
+      axisSoftmax<T>(*context_, shape_, x.data<T>(), context_->scratch<T>(maxima_),
+                     context_->scratch<T>(sums_), y.mutableData<T>());
+    });
+  }
+  void tangent(const KernelPoint& at, const DTensor* dx, ParameterUses&, DTensor& dy) override {
+    if (dx)
+      derivative(*at.y, *dx, dy);
+    else
+      scaleArray(0, dy);
+  }
+  void adjoint(const KernelPoint& at, const DTensor& dy, ParameterUses&, DTensor* dx) override {
+    if (dx)
+      derivative(*at.y, dy, *dx);
+  }
+  std::string describe() const override { return "softmax"; }
+  bool runsOnDevice() const override { return true; }
+
+private:
+  void derivative(const DTensor& y, const DTensor& v, DTensor& r) {
+    visitFloating(r.dataType(), [&]<class T>(T) {
+      T* const sums = context_->scratch<T>(sums_);
+      axisDots<T>(*context_, shape_, y.data<T>(), v.data<T>(), sums);
+      axisSoftmaxSlope<T>(*context_, shape_, y.data<T>(), v.data<T>(), sums, r.mutableData<T>());
+    });
+  }
+
+  KernelContextPtr context_;
+  AxisShape shape_;
+  Index maxima_ = 0, sums_ = 0; // in the scratch
+};
 
 // The maxima over what this rank has of each line; an empty part has -infinity.
 class AxisMaxima final : public FixedKernel {
@@ -142,6 +187,8 @@ std::unique_ptr<LocalKernel> makeSoftmaxKernel(const KernelSite& at) {
   shape.outer = use.isHolder(position) ? 1 : 0;
   for (std::size_t d = 0; d < box.size(); ++d)
     (d < dim ? shape.outer : d == dim ? shape.n : shape.inner) *= box[d].size();
+  if (at.list.kernels().size() == 1)
+    return std::make_unique<WholeSoftmax>(at, shape);
   switch (at.number) {
   case 0:
     return std::make_unique<AxisMaxima>(shape);

@@ -107,6 +107,7 @@ std::unique_ptr<LocalKernel> makeConvolutionKernel(const KernelSite& at) {
     extents[s] = all[s + kFirstSpatial].size();
   const ImageStrides y = denseStrides(shape.outChannels, extents, spatial);
   shape.y = y;
+  shape.hasBias = at.form.parameters.size() > 1;
   Index first = 0;
   for (int s = 0; s < spatial; ++s)
     first += (outputs[s + kFirstSpatial].begin - all[s + kFirstSpatial].begin) * y.space[s];

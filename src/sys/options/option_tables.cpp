@@ -82,7 +82,8 @@ constexpr OptionSpec kGlobalOptions[] = {
     {"device_tf32", OptionSpec::Flag, "false",
      "float32 products on the device may round their factors to TF32"},
     {"device_bfloat16", OptionSpec::Flag, "false",
-     "float32 products of cuBLAS on the device may round their factors to bfloat16"},
+     "float32 products on the device may round their factors to bfloat16, and convolutions of "
+     "cuDNN their results too"},
     {"device_plans", OptionSpec::Choice, "measured",
      "how convolutions on the device are computed; measured: in the fastest of several ways, which "
      "the "

@@ -41,15 +41,24 @@ public:
 
 private:
   static constexpr Index kElements = Index(1) << 19;
+  static constexpr Index kMany = Index(1) << 24;
   static constexpr double kSize = sizeof(T);
   KernelContext& context_ = *deviceContext();
   std::list<DeviceCopy<T>> memory_;
+  Buffer many_;
   bool isRight_ = true;
 
   T* vector(Index n) {
     Draw draw(3);
     const auto values = draw.reals<T>(n, -1, 1);
     return memory_.emplace_back(context_, values.data(), n).data();
+  }
+
+  // Zeros.
+  T* manyElements() {
+    if (many_.bytes() == 0)
+      (many_ = Buffer(kMany * Index(sizeof(T)), "a test's array", context_.memory())).setZero();
+    return many_.data<T>();
   }
 
   // The second of two calls is counted. `needed` are the bytes that must move for each element.
@@ -126,16 +135,28 @@ private:
     row("gradient of a bias", channels * cells, kSize, [&] {
       blockMultiplyAdd<T>(context_, 3, batch, T(1), nullptr, nullptr, field, ofAll, packed, ofBias);
     });
+    const Index many[] = {kMany / (channels / 2 * cells), channels / 2, cells};
+    row("  of 16 million elements", kMany, kSize, [&] {
+      blockMultiplyAdd<T>(context_, 3, many, T(1), nullptr, nullptr, manyElements(), ofAll, packed,
+                          ofBias);
+    });
   }
 
   void rows(T* x, T* y) {
     constexpr Index rows = 512, columns = 256, n = rows * columns;
     const AxisShape shape{rows, columns, 1}, few{8192, 10, 1}, channels{4, 16, 2048};
     T *m = vector(8192), *s = vector(8192);
-    row("softmax of 512 x 256: maxima", n, kSize, [&] { axisMaxima<T>(context_, shape, x, m); });
+    row("softmax of 2048 x 256", 4 * n, 2 * kSize, [&] {
+      axisSoftmax<T>(context_, {4 * rows, columns, 1}, x, m, s, y);
+    });
+    row("softmax along 16 channels", n, 2 * kSize,
+        [&] { axisSoftmax<T>(context_, channels, x, m, s, y); });
+    row("  in parts: maxima", n, kSize, [&] { axisMaxima<T>(context_, shape, x, m); });
     row("  exponentials", n, 2 * kSize, [&] { axisExponentials<T>(context_, shape, x, m, y); });
     row("  sums", n, kSize, [&] { axisSums<T>(context_, shape, y, s); });
     row("  quotients", n, 2 * kSize, [&] { axisQuotients<T>(context_, shape, y, s, x); });
+    row("  dots", n, 2 * kSize, [&] { axisDots<T>(context_, shape, x, y, s); });
+    row("  slope", n, 3 * kSize, [&] { axisSoftmaxSlope<T>(context_, shape, x, y, s, x); });
     row("maxima of 8192 rows of 10", 81920, kSize, [&] { axisMaxima<T>(context_, few, x, m); });
     row("maxima along 16 channels", n, kSize, [&] { axisMaxima<T>(context_, channels, x, y); });
   }
@@ -156,6 +177,12 @@ private:
     T *d = vector(n), *m = vector(2 * channels), *w = vector(2 * channels),
       *more = vector(2 * channels);
     row("batchnorm: moments", n, kSize, [&] { kernels.moments<T>(x, {m, m + channels}); });
+    RowGroups larger = groups;
+    larger.length = kMany / rows;
+    RowKernels onMany(larger, deviceContext());
+    row("  of 16 million elements", kMany, kSize, [&] {
+      onMany.moments<T>(manyElements(), {m, m + channels});
+    });
     const NormalisePoint<T> at{x, {m, m + channels}, 1e-5, w};
     row("  normalise", n, 2 * kSize, [&] { kernels.normalise<T>(at, w + channels, y); });
     const NormaliseCotangents<T> cotangents{
