@@ -43,7 +43,7 @@
  *  and the other -tenon_machine_ rates for the prediction. Where all that changes is P to B, S or R
  *  on some axes whose ranks are on several nodes, or S or R to B, a reduction program sums or
  *  gathers level by level (see tenon/ext/reduction.h): -tenon_reduction, -tenon_reduction_order
- *  and -tenon_machine_levels.
+ *  and -tenon_machine_levels. -tenon_reduction nccl sums tensors on devices by NCCL, in its order.
  *  Different routes or rates on different ranks are TENON_ERR_COLLECTIVE.
  *
  *  @param[in]  from  layout of the domain

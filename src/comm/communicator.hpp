@@ -13,6 +13,7 @@
 #include "comm/memory/shared_arena.hpp"
 #include "comm/mpi.hpp"
 #include "geometry/grid.hpp"
+#include "sys/device_group.hpp"
 
 #include <algorithm>
 #include <list>
@@ -71,8 +72,15 @@ public:
   }
   void takeBack(std::unique_ptr<RankLists> lists) const { idle_.push_back(std::move(lists)); }
 
+  // The devices of its ranks as a group; made by lineDevices(), and empty on ranks that do not belong
+  // to it.
+  bool hasDevices() const noexcept { return devices_.has_value(); }
+  DeviceGroup& devices() const { return **devices_; }
+  void takeDevices(std::unique_ptr<DeviceGroup> devices) const { devices_ = std::move(devices); }
+
 private:
   MPI_Comm comm_ = MPI_COMM_NULL;
+  mutable std::optional<std::unique_ptr<DeviceGroup>> devices_;
   mutable std::vector<std::unique_ptr<RankLists>> idle_;
   mutable std::size_t lists_ = 0;
 };

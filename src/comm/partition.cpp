@@ -4,7 +4,7 @@
 // share one.
 #include "comm/partition.hpp"
 
-#include "comm/agreement/agreement.hpp"
+#include "comm/agreement/joint.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/view.hpp"
 
@@ -63,6 +63,47 @@ SubCommPtr lineComm(Communicator& comm, const GridPtr& ofGrid, const std::vector
   for (int axis : axes)
     line[axis] = 0;
   return comm.split(name, grid.positionAt(line), grid.coordinateOn(here, axes));
+}
+
+namespace {
+
+// The first rank of the line makes the name of the group, or tells the others that it could not.
+std::unique_ptr<DeviceGroup> makeDevices(MPI_Comm line) {
+  struct {
+    DeviceGroup::Name name{};
+    bool isMade = false;
+  } told;
+  std::optional<Error> error;
+  int members = 0, member = 0;
+  MPI_Comm_size(line, &members);
+  MPI_Comm_rank(line, &member);
+  if (member == 0)
+    try {
+      told = {DeviceGroup::makeName(), true};
+    } catch (...) {
+      error = caughtError();
+    }
+  checkMpi(MPI_Bcast(&told, sizeof told, MPI_BYTE, 0, line), "MPI_Bcast");
+  if (error)
+    throw Error(*error);
+  if (!told.isMade)
+    throw Error(TENON_ERR_LIBRARY, "another rank could not begin a group of devices");
+  return std::make_unique<DeviceGroup>(told.name, members, member);
+}
+
+} // namespace
+
+SubCommPtr lineDevices(Communicator& comm, const GridPtr& grid, const std::vector<int>& axes) {
+  const ApartFromJoint apart(comm); // the communicator is used at once
+  collectively(comm, [] {           // what follows has no time limit
+    Device::get();
+    return DeviceGroup::library();
+  });
+  SubCommPtr line = lineComm(comm, grid, axes, AxisUse::Library);
+  if (!line->hasDevices())
+    line->takeDevices(collectively(
+        comm, [&] { return line->mpi() == MPI_COMM_NULL ? nullptr : makeDevices(line->mpi()); }));
+  return line;
 }
 
 } // namespace tenon

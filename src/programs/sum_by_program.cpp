@@ -8,6 +8,7 @@
 #include "linop/exchange/way_to_sum.hpp"
 #include "machine/machine_file.hpp"
 #include "programs/reduction_op.hpp"
+#include "programs/sum_by_nccl.hpp"
 #include "reduction/execution.hpp"
 #include "reduction/sum_plan.hpp"
 #include "reduction/sum_route.hpp"
@@ -28,7 +29,8 @@ namespace {
 constexpr OptionSpec kReductionOptions[] = {
     {"reduction", OptionSpec::String, "auto",
      "how to sum over grid axes: auto (the cheapest program on several levels of a machine), route "
-     "(as any conversion), or a list of programs separated by semicolons; see doc/placement.md"},
+     "(as any conversion), nccl (by NCCL, on devices), or a list of programs separated by "
+     "semicolons; see doc/placement.md"},
     {"reduction_order", OptionSpec::Choice, "levels",
      "the order in which addends are added: that of the machine's levels, or that of the grid's "
      "coordinates whatever the machine, for equal bits on other numbers of nodes",
@@ -147,7 +149,7 @@ SumByProgram::SumByProgram() : levels_(parseLevels(options().getString("", "mach
     // The route's sums are those in the order of coordinates.
     automatic_ = !isFlat;
     machineFile_ = machineFileOption();
-  } else if (text != "route") {
+  } else if (text != "route" && text != "nccl") {
     if (isFlat)
       throw Error(TENON_ERR_ARG,
                   fmt::format("-tenon_reduction_order is flat, but the program '{}' of "
@@ -300,7 +302,7 @@ WayToSumRef sumByProgram() {
   return way->isWanted() ? way : nullptr;
 }
 
-constexpr WayToSumRow kWaysToSum[] = {sumByProgram};
+constexpr WayToSumRow kWaysToSum[] = {sumByProgram, sumByNccl};
 
 } // namespace
 

@@ -3,7 +3,8 @@
 // that is to be unrolled, or not.
 #pragma once
 
-#ifdef __CUDACC__
+#if defined(__CUDACC__) || defined(__HIP__)
+#define TENON_FOR_DEVICE // the compiler is one of the device's
 #define TENON_DEVICE __host__ __device__
 #define TENON_UNROLL _Pragma("unroll")
 #define TENON_KEEP_LOOP _Pragma("unroll 1")

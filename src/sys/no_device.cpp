@@ -2,7 +2,7 @@
 // The library without CUDA. There is no device, so only get(), the texts and holderOf() can be
 // reached from outside; all other calls need a Device or a Stream that nobody can have. They exist,
 // and throw, so that the modules above need no condition.
-#include "sys/device.hpp"
+#include "sys/device_group.hpp"
 
 namespace tenon {
 
@@ -99,6 +99,36 @@ bool Device::isPinned(const std::byte*, Index, Index) {
   return false;
 }
 void Device::checkCallersStream(void*) const {
+  refuse();
+}
+
+std::string DeviceGroup::library() {
+  refuse();
+}
+DeviceGroup::Name DeviceGroup::makeName() {
+  refuse();
+}
+DeviceGroup::DeviceGroup(const Name&, int, int) {
+  refuse();
+}
+DeviceGroup::~DeviceGroup() {
+  static_cast<void>(handle_);
+}
+void DeviceGroup::allReduce(const void*, void*, Index, TenonDataType, const Stream&) {
+  refuse();
+}
+void DeviceGroup::reduce(const void*, void*, Index, TenonDataType, const Stream&) {
+  refuse();
+}
+void DeviceGroup::broadcast(const void*, void*, Index, TenonDataType, const Stream&) {
+  refuse();
+}
+void DeviceGroup::reduceScatter(const void*, void*, std::span<const Index>, TenonDataType,
+                                const Stream&) {
+  refuse();
+}
+void DeviceGroup::allGather(const void*, void*, std::span<const Index>, TenonDataType,
+                            const Stream&) {
   refuse();
 }
 

@@ -84,8 +84,8 @@ outside_comments() {
 
 check_device() {
   local entry
-  local named='\b(cuda|cublas|cudnn|cufft|nccl)[A-Z][A-Za-z]*[[:space:]]*\('
-  local headers='^[[:space:]]*#[[:space:]]*include[[:space:]]*["<]((cuda|cublas|cudnn|cufft|nccl)|(sys|kernels)/cuda/)'
+  local named='\b(cuda|cublas|cudnn|cufft|hip|nccl)[A-Z][A-Za-z]*[[:space:]]*\('
+  local headers='^[[:space:]]*#[[:space:]]*include[[:space:]]*["<]((cuda|cublas|cudnn|cufft|hip|nccl)|(sys|kernels)/cuda/)'
   while IFS= read -r entry; do
     fault "src/$entry"
   done < <(cd "$root/src" && elsewhere | outside_comments "$headers|$named")
@@ -124,7 +124,7 @@ outside_headers() {
       if (!sub(/\/.*/, "", room)) room = ""
       next
     }
-    room != "" && /\/(mpi|hdf5|H5|hwloc|cblas|dnnl|fftw3|cuda|cudnn|cublas|cufft|nccl)[^\/]*$/ { print room, $1 }
+    room != "" && /\/(mpi|hdf5|H5|hwloc|cblas|dnnl|fftw3|cuda|cudnn|cublas|cufft|hip|nccl)[^\/]*$/ { print room, $1 }
     END { print "objects", objects + 0 }'
 }
 
@@ -141,7 +141,7 @@ check_reach() {
       mpi.h) [[ ! $room =~ ^(sys|geometry|kernels|weights|declaration|machine|reduction|planner)$ ]] || faulty=yes ;;
       hdf5.h | H5*.h) [[ $room == io ]] || faulty=yes ;;
       hwloc.h) [[ $room == machine ]] || faulty=yes ;;
-      cblas.h | fftw3.h | dnnl*.h | dnnl*.hpp | cuda*.h | cudnn*.h | cublas*.h | cufft*.h | nccl.h)
+      cblas.h | fftw3.h | dnnl*.h | dnnl*.hpp | cuda*.h | cudnn*.h | cublas*.h | cufft*.h | hip*.h | nccl.h)
         [[ $room == kernels || $room == sys ]] || faulty=yes ;;
     esac
     [[ $faulty == no ]] || fault "the room $room reaches $base ($path)"

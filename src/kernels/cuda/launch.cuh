@@ -9,8 +9,6 @@
 #include "kernels/walks/walks.hpp"
 #include "sys/cuda/room.hpp"
 
-#include <cuda_runtime.h>
-
 #include <algorithm>
 #include <type_traits>
 

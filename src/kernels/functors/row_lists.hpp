@@ -59,7 +59,7 @@ struct CombineRows {
   // of wide rows from anywhere 0.72, and those of narrow rows that are in a cache 1.12.
   template <int N>
   TENON_DEVICE void fetchAhead([[maybe_unused]] Index n, [[maybe_unused]] Index column) const {
-#if !defined(__CUDACC__)
+#ifndef TENON_FOR_DEVICE
     constexpr Index kAhead = 24;
     if constexpr (N * sizeof(T) >= kLine) {
       const T* row = x + lists.index[n + kAhead < lists.last ? n + kAhead : lists.last] * stepX;
@@ -95,7 +95,7 @@ struct CombineRows {
       for (int c = 0; c < N; ++c)
         sum[c] += weight * from[c];
     }
-#if !defined(__CUDACC__)
+#ifndef TENON_FOR_DEVICE
     if (streams && N * sizeof(T) >= kLine)
       return streamStores(sum, to, N);
 #endif

@@ -76,6 +76,16 @@ std::vector<Region> regionsOf(const CollectivePieces& pieces, int rank) {
 
 } // namespace
 
+CollectiveRegions collectiveRegions(const CollectivePieces& pieces, int rank) {
+  CollectiveRegions regions{
+      .whole = regionsOf(pieces, rank), .own = {}, .doFollow = doFollow(pieces, rank)};
+  if (pieces.dim >= 0) {
+    regions.own = regionOfPiece(pieces, pieces.coordinate, rank);
+    regions.own.begin = {};
+  }
+  return regions;
+}
+
 // A rank outside the grid, or in a line whose whole is empty, has nothing to do, and the ranks of
 // its line know that from the layouts too.
 void CollectiveStep::doBegin(const Action& action) {
@@ -89,7 +99,7 @@ void CollectiveStep::doBegin(const Action& action) {
   switch (kindOf(action.sense)) {
   case CollectiveKind::AllGather:
     target_ = landing(action);
-    return startAllGather(packed(wires_->parts, x, {&own_, 1}, true), target_);
+    return startAllGather(packed(wires_->parts, x, {&regions_.own, 1}, true), target_);
   case CollectiveKind::Broadcast:
     // MPI takes one buffer for both ends of a broadcast, and only reads that of the root.
     target_ = root ? const_cast<std::byte*>(packedWhole(x)) : landing(action);
@@ -103,7 +113,7 @@ void CollectiveStep::doBegin(const Action& action) {
   // Along a tree a rank first waits for others, so that this half only packs; it packs x even where
   // MPI could read it in place, since the sums are made in the copy.
   if (tree_)
-    packed(wires_->whole, x, regions_, wires_->whole.isStaged() && follow_);
+    packed(wires_->whole, x, regions_.whole, wires_->whole.isStaged() && regions_.doFollow);
   else
     startScatterOfAddends(packedWhole(x));
 }
@@ -117,7 +127,7 @@ void CollectiveStep::doEnd(const Action& action) {
   if (kind == CollectiveKind::AllGather || kind == CollectiveKind::Broadcast)
     return unpackWhole(action, target_);
   if (kind == CollectiveKind::ReduceScatter)
-    return unpack(wires_->parts, action, sumOfAddends(), {&own_, 1});
+    return unpack(wires_->parts, action, sumOfAddends(), {&regions_.own, 1});
   const bool all = kind == CollectiveKind::AllReduce;
   if (tree_) {
     sumAlongTree();
@@ -155,14 +165,14 @@ const std::byte* CollectiveStep::packed(Wire& wire, const DTensor& x,
 }
 
 const std::byte* CollectiveStep::packedWhole(const DTensor& x) {
-  return packed(wires_->whole, x, regions_, follow_);
+  return packed(wires_->whole, x, regions_.whole, regions_.doFollow);
 }
 
 // Returns where the whole arrives: in the output, if it may lie there as it comes. Factors and
 // other strides need a pass from the buffer, and what is staged arrives on the host.
 std::byte* CollectiveStep::landing(const Action& action) {
   DTensor& y = *action.y;
-  if (!action.isPlain() || wires_->whole.isStaged() || !y.isContiguous() || !follow_)
+  if (!action.isPlain() || wires_->whole.isStaged() || !y.isContiguous() || !regions_.doFollow)
     return wires_->whole.bytes();
   return visitDataType(
       domainType(), [&]<class T>(T) { return reinterpret_cast<std::byte*>(y.mutableData<T>()); });
@@ -189,7 +199,7 @@ void CollectiveStep::unpack(Wire& wire, const Action& action, const std::byte* f
 
 void CollectiveStep::unpackWhole(const Action& action, const std::byte* from) {
   if (from != arrayOf(*action.y))
-    unpack(wires_->whole, action, from, regions_);
+    unpack(wires_->whole, action, from, regions_.whole);
 }
 
 // The log counts what MPI is given, since what its algorithm then sends is not known.
@@ -323,12 +333,7 @@ CollectiveStep::CollectiveStep(const CommPtr& comm, const RouteStep& step, Tenon
   if (!pieces_.takesPart)
     return;
   const int me = pieces_.coordinate;
-  regions_ = regionsOf(pieces_, comm->rank());
-  follow_ = doFollow(pieces_, comm->rank());
-  if (pieces_.dim >= 0) {
-    own_ = regionOfPiece(pieces_, me, comm->rank());
-    own_.begin = {};
-  }
+  regions_ = collectiveRegions(pieces_, comm->rank());
   ownElements_ = static_cast<int>(pieces_.piece(me));
   // parts() holds the addends of the own piece from all ranks, or along a tree one whole array of
   // another rank.

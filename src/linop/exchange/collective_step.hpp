@@ -28,6 +28,15 @@
 
 namespace tenon {
 
+// What a rank has at both ends of a collective: the whole, as the regions of its array that hold the
+// pieces in order, and the rank's own piece in an array of its own.
+struct CollectiveRegions {
+  std::vector<Region> whole;
+  Region own;
+  bool doFollow = false; // the pieces, in a row-major array of the whole
+};
+CollectiveRegions collectiveRegions(const CollectivePieces& pieces, int rank);
+
 class CollectiveStep final : public LinearOp {
 public:
   // Collective over comm, and may create a communicator.
@@ -73,10 +82,8 @@ private:
   CollectivePieces pieces_;
   Index elementBytes_;
   MPI_Datatype mpiType_;
-  std::vector<Region> regions_; // of the whole, one after the other
-  Region own_;                  // the own piece, in an array of its own
+  CollectiveRegions regions_;
   int ownElements_ = 0;
-  bool follow_ = false;              // the pieces, in a row-major array
   std::unique_ptr<RankLists> lists_; // of the call in flight
   Index mostAddends_ = 0;            // elements
   PerSpace<Wires> bySpace_;

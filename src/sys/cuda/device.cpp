@@ -4,7 +4,7 @@
 // address is, since a program that uses no device must not get a context by asking.
 #include "sys/device.hpp"
 
-#include "sys/cuda/library.hpp"
+#include "sys/cuda/driver.hpp"
 #include "sys/cuda/parts.hpp"
 #include "sys/cuda/pci.hpp"
 #include "sys/cuda/status.hpp"
@@ -17,6 +17,7 @@
 
 #include <atomic>
 #include <bit>
+#include <optional>
 
 namespace tenon {
 
@@ -86,10 +87,27 @@ int chooseDevice(int count) {
   return programs > 0 ? programs : rankOnNode % count;
 }
 
-cudaPointerAttributes attributesOf(const void* address) {
+struct KnownMemory {
+  const void* onDevice; // the address that kernels use
+  bool isDevices;
+};
+
+// What the runtime says of an address; none for memory of the host that it was not told of.
+std::optional<KnownMemory> knownMemory(const void* address) {
   cudaPointerAttributes found{};
+#ifdef TENON_HIP // to which it is an error to be asked for such memory
+  if (hipPointerGetAttributes(&found, address) != hipSuccess) {
+    hipGetLastError();
+    return std::nullopt;
+  }
+  const auto type = found.memoryType;
+#else
   cuda::check(cudaPointerGetAttributes(&found, address), "cudaPointerGetAttributes");
-  return found;
+  const auto type = found.type;
+  if (type == cudaMemoryTypeUnregistered)
+    return std::nullopt;
+#endif
+  return KnownMemory{found.devicePointer, type == cudaMemoryTypeDevice};
 }
 
 int attribute(cudaDeviceAttr which, int device) {
@@ -195,13 +213,13 @@ void Device::copy(void* to, const void* from, Index bytes, const Stream& stream)
 }
 
 bool Device::reaches(const void* address) const {
-  const cudaPointerAttributes found = attributesOf(address);
+  const std::optional<KnownMemory> known = knownMemory(address);
   // Where the device can read all of the host's memory (HMM, Grace-Hopper), memory that CUDA has not
   // registered has an address for it too. Work that is queued there would run while the program
   // believes its array unused, and by page faults.
-  if (found.type == cudaMemoryTypeUnregistered || found.devicePointer != address)
+  if (!known || known->onDevice != address)
     return false;
-  if (found.type == cudaMemoryTypeDevice && cuda::isInOtherContext(address))
+  if (known->isDevices && cuda::isInOtherContext(address))
     throw Error(TENON_ERR_ARG,
                 fmt::format("the array is memory of another CUDA context of device {}, which "
                             "kernels of Tenon cannot use; {}",
@@ -224,8 +242,8 @@ int Device::holderOf(const void* address) {
   CUpointer_attribute asked[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
                                  CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
   void* found[] = {&type, &isManaged, &holder};
-  const CUresult status = driver->cuPointerGetAttributes(std::size(asked), asked, found,
-                                                         reinterpret_cast<CUdeviceptr>(address));
+  const CUresult status =
+      driver->cuPointerGetAttributes(std::size(asked), asked, found, cuda::driversAddress(address));
   return status == CUDA_SUCCESS && type == CU_MEMORYTYPE_DEVICE && isManaged == 0 ? holder : -1;
 }
 
@@ -235,8 +253,8 @@ bool Device::isPinned(const std::byte* pages, Index bytes, Index pageBytes) {
   CUpointer_attribute asked = CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
   void* found = &type;
   for (Index at = 0; driver && at < bytes; at += pageBytes)
-    if (driver->cuPointerGetAttributes(1, &asked, &found,
-                                       reinterpret_cast<CUdeviceptr>(pages + at)) == CUDA_SUCCESS &&
+    if (driver->cuPointerGetAttributes(1, &asked, &found, cuda::driversAddress(pages + at)) ==
+            CUDA_SUCCESS &&
         type == CU_MEMORYTYPE_HOST)
       return true;
   return false;

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // cuBLAS, cuDNN and cuFFT, opened when a kernel first needs them, so that a program that uses no
-// device does not load them; and the driver, if the process has it.
+// device does not load them.
 #pragma once
 
-#include "sys/errors/error.hpp"
+#include "sys/cuda/shared_library.hpp"
 
 #include <cublas_v2.h>
-#include <cuda.h>
 #include <cudnn.h>
 #include <cufftXt.h>
 
 #include <cstddef>
-#include <span>
-#include <string>
 
 namespace tenon::cuda {
 
@@ -53,15 +50,6 @@ namespace tenon::cuda {
   X(cufftSetWorkArea)                                                                              \
   X(cufftXtExec)
 
-// Functions that the runtime lacks: which context is current for a thread, without a change of it,
-// and whose an address is, without making a context for the question.
-#define TENON_DRIVER_TABLE(X)                                                                      \
-  X(cuCtxGetCurrent)                                                                               \
-  X(cuCtxSetCurrent)                                                                               \
-  X(cuCtxGetDevice)                                                                                \
-  X(cuPointerGetAttributes)                                                                        \
-  X(cuStreamGetCtx)
-
 // Pointers to the functions, by their names: blas().cublasDgemm_v2_64(...).
 #define TENON_MEMBER(name) decltype(&::name) name;
 struct BlasTable {
@@ -73,9 +61,6 @@ struct DnnTable {
 struct FftTable {
   TENON_CUFFT_TABLE(TENON_MEMBER)
 };
-struct DriverTable {
-  TENON_DRIVER_TABLE(TENON_MEMBER)
-};
 #undef TENON_MEMBER
 
 // The tables of the libraries, each of which is opened by the first call. They throw
@@ -83,29 +68,6 @@ struct DriverTable {
 const BlasTable& blas();
 const DnnTable& dnn();
 const FftTable& fft();
-// NULL while the process has not loaded the driver: nothing in it uses a device then.
-const DriverTable* driver();
-
-// A shared library. All its functions come from one place: from what the process has loaded already
-// if that has them all, so that the copy of the program is shared, or else from the library, which
-// is opened.
-class Library {
-public:
-  // `soname` has the version of the headers that Tenon was built with.
-  Library(const char* title, std::string soname, std::span<const char* const> names);
-
-  template <class Function>
-  Function find(const char* name) const {
-    return reinterpret_cast<Function>(address(name));
-  }
-
-private:
-  void* address(const char* name) const;
-
-  const char* title_;
-  std::string soname_;
-  void* handle_;
-};
 
 // Checks the version of cuDNN as it numbers them, 90800 for 9.8.0. Throws TENON_ERR_SUPPORT if the
 // library is too old.

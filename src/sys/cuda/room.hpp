@@ -6,7 +6,7 @@
 
 #include "sys/device.hpp"
 
-#include <cuda_runtime_api.h>
+#include "sys/cuda/runtime.hpp"
 
 namespace tenon::cuda {
 

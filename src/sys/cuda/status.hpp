@@ -4,7 +4,7 @@
 
 #include "sys/errors/error.hpp"
 
-#include <cuda_runtime_api.h>
+#include "sys/cuda/runtime.hpp"
 
 namespace tenon::cuda {
 

@@ -4,7 +4,7 @@
 // open a turn only notes whose it is.
 #include "sys/cuda/parts.hpp"
 
-#include "sys/cuda/library.hpp"
+#include "sys/cuda/driver.hpp"
 #include "sys/cuda/status.hpp"
 #include "sys/device.hpp"
 
@@ -102,8 +102,8 @@ bool isInOtherContext(const void* address) {
   CUcontext context = nullptr;
   CUpointer_attribute asked = CU_POINTER_ATTRIBUTE_CONTEXT;
   void* to = &context;
-  return functions->cuPointerGetAttributes(
-             1, &asked, &to, reinterpret_cast<CUdeviceptr>(address)) == CUDA_SUCCESS &&
+  return functions->cuPointerGetAttributes(1, &asked, &to, driversAddress(address)) ==
+             CUDA_SUCCESS &&
          context && context != librarys.load(std::memory_order_acquire);
 }
 

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Runs a sum, or its adjoint, as one collective of the devices of a line. The collective is queued on
+// the stream of transfers as soon as kernels have packed, so that kernels that are queued between the
+// two halves run beside it.
+#include "programs/sum_by_nccl.hpp"
+
+#include "comm/partition.hpp"
+#include "dtensor/arithmetic.hpp"
+#include "linop/exchange/collective_step.hpp"
+#include "linop/exchange/make_conversion.hpp"
+#include "sys/log/log.hpp"
+#include "sys/options/options.hpp"
+#include "sys/text/view.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+// A sum is the collective along its axes that leads from the addends to the sums, or backwards from
+// the sums to the dual of the addends.
+RouteStep stepOf(const SumTask& sum) {
+  constexpr CollectiveKind kForward[] = {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter,
+                                         CollectiveKind::Reduce};
+  const CollectiveKind kind = kForward[static_cast<int>(sum.change->goal)];
+  return {.from = sum.from,
+          .to = sum.to,
+          .collective = sum.change->isTransposed ? adjointOf(kind) : kind,
+          .axes = sum.change->axes};
+}
+
+class NcclSum final : public LinearOp {
+public:
+  // Collective. The devices meet now if arrays on them are expected, else when the first come.
+  explicit NcclSum(const SumTask& sum);
+  ~NcclSum() override;
+
+  std::string_view type() const noexcept override { return "sum by NCCL"; }
+  std::string describeMore() const override;
+  std::optional<Traffic> trafficOf(int rank) const override { return sentInStep(step_, rank); }
+  Index bufferBytes() const override;
+
+private:
+  // One end of the collective: the regions of its array, or of a buffer if they lie otherwise there.
+  struct End {
+    std::span<const Region> regions;
+    bool isInOrder; // in a row-major array
+    Buffer& buffer;
+  };
+
+  CollectiveKind kindOf(Sense sense) const {
+    return sense == Sense::Forward ? *step_.collective : adjointOf(*step_.collective);
+  }
+  bool isFirst() const noexcept { return pieces_.coordinate == 0; }
+  End whole() { return {regions_.whole, regions_.doFollow, wholeBuffer_}; }
+  End piece() { return {{&regions_.own, 1}, true, pieceBuffer_}; }
+  End sourceOf(CollectiveKind kind) {
+    return kind == CollectiveKind::AllGather ? piece() : whole();
+  }
+  End targetOf(CollectiveKind kind) {
+    return kind == CollectiveKind::ReduceScatter ? piece() : whole();
+  }
+  std::byte* memoryOf(const End& end, const DTensor& array) const;
+  const void* packed(const End& end, const DTensor& x) const;
+  std::byte* landing(const End& end, const Action& action) const;
+  void queue(CollectiveKind kind, const void* from, void* to, const Stream& stream);
+  void doBegin(const Action& action) override;
+  void doEnd(const Action& action) override;
+
+  RouteStep step_;
+  CollectivePieces pieces_;
+  CollectiveRegions regions_;
+  std::vector<Index> cuts_; // of the whole in elements, with both ends
+  LinearOpRef onHost_;      // by the route, unless arrays on the device are expected
+  SubCommPtr line_;         // with its devices
+  Buffer wholeBuffer_, pieceBuffer_;
+  std::byte* landing_ = nullptr; // of the action in flight
+  Event packed_, done_;
+};
+
+NcclSum::NcclSum(const SumTask& sum)
+    : LinearOp(sum.comm, sum.from, sum.to, sum.type), step_(stepOf(sum)),
+      pieces_(collectivePieces(step_, sum.comm->rank())) {
+  if (sum.carrier.space == Space::Host)
+    onHost_ = makeConversion(sum.comm, sum.from, sum.to, sum.type,
+                             {.route = sum.policy, .carrier = sum.carrier, .sums = {}});
+  else
+    line_ = lineDevices(*comm(), step_.from.gridPtr(), step_.axes);
+  if (!pieces_.takesPart)
+    return;
+  regions_ = collectiveRegions(pieces_, comm()->rank());
+  for (int c = 0; c <= pieces_.ranks; ++c)
+    cuts_.push_back(pieces_.offset(c));
+}
+
+// The buffers go back in the order of the kernels' stream, which does not wait for an action that was
+// never ended.
+NcclSum::~NcclSum() {
+  try {
+    done_.synchronise();
+  } catch (...) { // the device has failed, and whoever uses it next is told
+  }
+}
+
+// Where the regions of an end are one after the other.
+std::byte* NcclSum::memoryOf(const End& end, const DTensor& array) const {
+  const Index bytes = array.localElements() * dataTypeSize(domainType());
+  if (end.buffer.bytes() < bytes)
+    end.buffer = Buffer(bytes, title() + " packed", array.context().memory());
+  return end.buffer.data<std::byte>();
+}
+
+const void* NcclSum::packed(const End& end, const DTensor& x) const {
+  if (x.localElements() == 0 || (x.isContiguous() && end.isInOrder))
+    return arrayOf(x);
+  std::byte* const memory = memoryOf(end, x);
+  std::byte* at = memory;
+  for (const Region& region : end.regions)
+    at = packRegion(x, region, at, StoreWay::Cached);
+  return memory;
+}
+
+std::byte* NcclSum::landing(const End& end, const Action& action) const {
+  DTensor& y = *action.y;
+  if (y.localElements() == 0 || !action.isPlain() || !y.isContiguous() || !end.isInOrder)
+    return y.localElements() == 0 ? nullptr : memoryOf(end, y);
+  return visitDataType(
+      domainType(), [&]<class T>(T) { return reinterpret_cast<std::byte*>(y.mutableData<T>()); });
+}
+
+void NcclSum::queue(CollectiveKind kind, const void* from, void* to, const Stream& stream) {
+  DeviceGroup& devices = line_->devices();
+  const TenonDataType type = domainType();
+  switch (kind) {
+  case CollectiveKind::AllReduce:
+    return devices.allReduce(from, to, pieces_.elements, type, stream);
+  case CollectiveKind::ReduceScatter:
+    return devices.reduceScatter(from, to, cuts_, type, stream);
+  case CollectiveKind::AllGather:
+    return devices.allGather(from, to, cuts_, type, stream);
+  case CollectiveKind::Reduce:
+    return devices.reduce(from, to, pieces_.elements, type, stream);
+  case CollectiveKind::Broadcast:
+    return devices.broadcast(from, to, pieces_.elements, type, stream);
+  }
+}
+
+void NcclSum::doBegin(const Action& action) {
+  const DTensor& x = *action.x;
+  if (x.space() == Space::Host && onHost_)
+    return launch(*onHost_, action);
+  if (x.space() == Space::Host)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} sums by NCCL (-tenon_reduction nccl), which takes arrays on the "
+                            "device, but its input is on the host; set its space to the device, or "
+                            "-tenon_reduction to auto",
+                            title()));
+  if (!line_)
+    line_ = lineDevices(*comm(), step_.from.gridPtr(), step_.axes);
+  if (!pieces_.takesPart)
+    return;
+  const CollectiveKind kind = kindOf(action.sense);
+  const void* const from = packed(sourceOf(kind), x);
+  landing_ = landing(targetOf(kind), action);
+  KernelContext& context = x.context();
+  const Stream& transfers = context.transfers();
+  context.stream().record(packed_);
+  transfers.wait(packed_);
+  queue(kind, from, landing_, transfers);
+  transfers.record(done_);
+  if (const Index bytes = x.localElements() * dataTypeSize(domainType()); bytes > 0)
+    logMessage(bytes);
+}
+
+void NcclSum::doEnd(const Action& action) {
+  DTensor& y = *action.y;
+  if (y.space() == Space::Host)
+    return complete(*onHost_);
+  if (!pieces_.takesPart)
+    return;
+  y.context().stream().wait(done_);
+  if (y.localElements() == 0)
+    return;
+  y.changed();
+  if (landing_ == arrayOf(y))
+    return;
+  const std::byte* at = landing_;
+  for (const Region& region : targetOf(kindOf(action.sense)).regions) {
+    combineRegion(action, region, packedView(at, region, y.rank()),
+                  {.combine = Combine::Add, .beta = action.beta});
+    at += region.elements * dataTypeSize(domainType());
+  }
+}
+
+Index NcclSum::bufferBytes() const {
+  return wholeBuffer_.bytes() + pieceBuffer_.bytes() + (onHost_ ? onHost_->bufferBytes() : 0);
+}
+
+std::string NcclSum::describeMore() const {
+  std::string text =
+      fmt::format("  {} of {} by {}, which adds in an order of its own", step_.name(),
+                  counted(domain().grid().extentOf(step_.axes), "device"), DeviceGroup::library());
+  if (onHost_)
+    text += "; of arrays on the host by the route";
+  return text + '\n';
+}
+
+class SumByNccl final : public WayToSum {
+public:
+  bool looksAt(const SumTask& sum) const override {
+    return sum.change && sum.from.grid().extentOf(sum.change->axes) > 1;
+  }
+  std::string agreedText(const SumTask&) const override { return "; reduction by nccl"; }
+  SumOffer offer(const SumTask& sum) const override {
+    check();
+    return {.make = [sum] { return makeRef<NcclSum>(sum); }, .why = {}};
+  }
+
+private:
+  static void check() {
+    try {
+      Device::get();
+      DeviceGroup::library();
+    } catch (const Error& error) {
+      throw Error(error.code(),
+                  fmt::format("-tenon_reduction nccl: {}; -tenon_reduction auto does without",
+                              error.text()));
+    }
+  }
+};
+
+} // namespace
+
+WayToSumRef sumByNccl() {
+  if (options().getString("", "reduction") != "nccl")
+    return nullptr;
+  if (options().getChoice("", "reduction_order") == "flat")
+    throw Error(TENON_ERR_ARG, "-tenon_reduction_order is flat, but NCCL, which -tenon_reduction "
+                               "names, adds in an order of its own; leave one of them out");
+  return std::make_shared<const SumByNccl>();
+}
+
+} // namespace tenon

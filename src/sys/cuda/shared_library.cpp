@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Finds functions of shared libraries at run time. The program's own copy is preferred, and what is
+// opened here stays hidden from it.
+#include "sys/cuda/shared_library.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tenon::cuda {
+
+bool hasAll(void* handle, std::span<const char* const> names) {
+  return std::ranges::all_of(names,
+                             [&](const char* name) { return dlsym(handle, name) != nullptr; });
+}
+
+Library::Library(const char* title, std::string soname, std::span<const char* const> names)
+    : title_(title), soname_(std::move(soname)), handle_(RTLD_DEFAULT) {
+  if (hasAll(handle_, names))
+    return;
+  // Local, so that other libraries that the program loads later do not find this copy.
+  handle_ = dlopen(soname_.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle_)
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("{} cannot be opened: {}; install it, or add its folder to "
+                            "LD_LIBRARY_PATH",
+                            title_, dlerror()));
+}
+
+void* Library::address(const char* name) const {
+  void* const found = dlsym(handle_, name);
+  if (!found)
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("{} has no function {}: {}; install the version that Tenon was built "
+                            "with ({})",
+                            title_, name, dlerror(), soname_));
+  return found;
+}
+
+} // namespace tenon::cuda

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Sums on devices by NCCL, for which the stand-in gives each rank a device of its own, against those in the order of
+// the grid.
+#include "dtensor/arithmetic.hpp"
+#include "geometry/layout_draft.hpp"
+#include "layer/layer_run.hpp"
+#include "linop/algebra/adjoint_test.hpp"
+#include "linop/operators.hpp"
+#include "standin/failures.hpp"
+#include "support/draws.hpp"
+#include "support/random_layout.hpp"
+#include "sys/expect_error.hpp"
+#include "sys/options/options.hpp"
+
+namespace tenon {
+namespace {
+
+using test::onLine;
+using test::world;
+
+class ByNccl : public testing::Test {
+protected:
+  ByNccl() { options().set("-tenon_reduction", "nccl"); }
+  ~ByNccl() override {
+    options().set("-tenon_reduction", "auto");
+    options().set("-tenon_reduction_order", "levels");
+    tenonStandinFail("");
+  }
+
+  static LinearOpRef make(const Layout& from, const Layout& to, TenonDataType type = TENON_FLOAT64,
+                          Space space = Space::Device) {
+    return makeConversion(world(), from, to, type, MovementPolicy::fromOptions(space));
+  }
+};
+
+Ref<DTensor> sameOnDevice(const DTensor& x) {
+  const auto there = makeRef<DTensor>(x.comm(), x.layout(), x.dataType(), Space::Device);
+  copyLocal(x, *there);
+  return there;
+}
+
+std::vector<double> elementsIn(const DTensor& x) {
+  const auto packed = makeRef<DTensor>(x.comm(), x.layout(), x.dataType());
+  copyLocal(x, *packed);
+  return test::elementsOf(*packed);
+}
+
+double toleranceOf(TenonDataType type) {
+  return type == TENON_FLOAT32 ? 1e-6 : type == TENON_FLOAT64 ? 1e-15 : 0;
+}
+
+// Both senses against one exchange on the host.
+void expectTheSameSums(LinearOp& op, bool integers) {
+  const TenonDataType type = op.domainType();
+  Conversion expected(world(), op.domain(), op.range(), type, CarrierPolicy::fromOptions());
+  for (Sense sense : {Sense::Forward, Sense::Adjoint})
+    for (const auto& [alpha, beta] : {std::pair(1., 0.), {-2., 3.}}) {
+      const test::Ends ends(expected, sense, 5);
+      if (!integers)
+        fillRaw(*ends.x, 5, false);
+      const auto x = sameOnDevice(*ends.x), y = sameOnDevice(*ends.y);
+      test::act(expected, sense, alpha, *ends.x, beta, *ends.y);
+      test::act(op, sense, alpha, *x, beta, *y);
+      ASSERT_NO_FATAL_FAILURE(test::expectNear(elementsIn(*y), test::elementsOf(*ends.y),
+                                               16 * toleranceOf(type), op.describe()));
+    }
+}
+
+bool isByNccl(const LinearOp& op) {
+  return op.describe().find("by NCCL 2.") != std::string::npos;
+}
+
+// Equal and uneven shares, some of them empty, along the first dimension and another one.
+TEST_F(ByNccl, SumsAreThoseInTheOrderOfTheGridUpToRounding) {
+  constexpr TenonDataType kTypes[] = {TENON_FLOAT32, TENON_FLOAT64, TENON_INT64};
+  std::size_t n = 0; // each goal has each type
+  for (const Shape& shape : {Shape{12, 4}, Shape{13, 3}, Shape{2, 1}})
+    for (const char* to : {"B", "S0", "S1", "R"}) {
+      const TenonDataType type = kTypes[n++ % 3];
+      const LinearOpRef op = make(onLine(shape, "P"), onLine(shape, to), type);
+      EXPECT_EQ(isByNccl(*op), world()->size() > 1) << op->describe();
+      ASSERT_NO_FATAL_FAILURE(expectTheSameSums(*op, type == TENON_INT64));
+    }
+}
+
+TEST_F(ByNccl, GathersAndBroadcastsAreTheirAdjoints) {
+  for (const char* from : {"S0", "S1", "R"}) {
+    const LinearOpRef op = make(onLine({7, 5}, from), onLine({7, 5}, "B"));
+    EXPECT_EQ(isByNccl(*op), world()->size() > 1) << op->describe();
+    ASSERT_NO_FATAL_FAILURE(expectTheSameSums(*op, false));
+  }
+}
+
+TEST_F(ByNccl, LinesOfDrawnGridsSumApart) {
+  for (unsigned seed = 0, end = test::draws(40); seed < end; ++seed) {
+    test::LayoutDraw draw(900 + seed);
+    const GridPtr grid = draw.grid(world()->size(), 2);
+    const Shape shape = draw.shape(1, 3, 6);
+    const Layout from = draw.layout(shape, grid, 0, false), to = draw.layout(shape, grid, 0, false);
+    ASSERT_NO_FATAL_FAILURE(expectTheSameSums(*make(from, to), false)) << "seed " << seed;
+  }
+}
+
+// Columns of arrays of the program's, which no collective takes as they are.
+TEST_F(ByNccl, StridedArraysArePacked) {
+  for (const char* to : {"B", "S0"}) {
+    const LinearOpRef op = make(onLine({6, 7}, "P"), onLine({6, 7}, to));
+    const test::Ends host(*op, Sense::Forward, 3);
+    const auto x = sameOnDevice(*host.x), y = sameOnDevice(*host.y);
+    Buffer memory(84 * Index(sizeof(double)), "the program's arrays", x->context().memory());
+    x->placeArray(memory.data<double>(), {1, 6}, {0, 0}, {0, 0}, false);
+    copyLocal(*host.x, *x);
+    y->placeArray(memory.data<double>() + 42, {1, y->extent()[0]}, {0, 0}, {0, 0}, false);
+    op->apply(*x, *y);
+    options().set("-tenon_reduction", "auto");
+    makeConversion(world(), op->domain(), op->range(), TENON_FLOAT64)->apply(*host.x, *host.y);
+    options().set("-tenon_reduction", "nccl");
+    EXPECT_EQ(elementsIn(*y), test::elementsOf(*host.y));
+  }
+}
+
+// As gradients of two layers are.
+TEST_F(ByNccl, TwoSumsAreInFlightTogether) {
+  const LinearOpRef one = make(onLine({12}, "P"), onLine({12}, "B")),
+                    two = make(onLine({5}, "P"), onLine({5}, "S0"));
+  const test::Ends a(*one, Sense::Forward, 1), b(*two, Sense::Forward, 2);
+  const auto ax = sameOnDevice(*a.x), ay = sameOnDevice(*a.y), bx = sameOnDevice(*b.x),
+             by = sameOnDevice(*b.y);
+  one->begin(Sense::Forward, 1, *ax, 0, *ay);
+  two->begin(Sense::Forward, 1, *bx, 0, *by);
+  one->end(Sense::Forward);
+  two->end(Sense::Forward);
+  options().set("-tenon_reduction", "auto");
+  makeConversion(world(), one->domain(), one->range(), TENON_FLOAT64)->apply(*a.x, *a.y);
+  makeConversion(world(), two->domain(), two->range(), TENON_FLOAT64)->apply(*b.x, *b.y);
+  EXPECT_EQ(elementsIn(*ay), test::elementsOf(*a.y));
+  EXPECT_EQ(elementsIn(*by), test::elementsOf(*b.y));
+}
+
+TEST_F(ByNccl, ArraysOnTheHostGoByTheRouteOfAnOperatorThatWasNotMadeForTheDevice) {
+  const Layout from = onLine({9}, "P"), to = onLine({9}, "B");
+  const LinearOpRef any = make(from, to, TENON_FLOAT64, Space::Host);
+  const test::Ends host(*any, Sense::Forward, 3);
+  const auto x = sameOnDevice(*host.x), y = sameOnDevice(*host.y);
+  any->apply(*host.x, *host.y);
+  any->apply(*x, *y);
+  EXPECT_EQ(elementsIn(*y), test::elementsOf(*host.y));
+  if (world()->size() > 1) {
+    EXPECT_NE(any->describe().find("arrays on the host by the route"), std::string::npos);
+    const LinearOpRef devices = make(from, to);
+    expectError(TENON_ERR_ARG, {"-tenon_reduction nccl", "its input is on the host", "to auto"},
+                [&] { devices->apply(*host.x, *host.y); });
+  }
+}
+
+TEST_F(ByNccl, FailuresAreNamed) {
+  if (world()->size() == 1)
+    GTEST_SKIP() << "one rank has nothing to sum";
+  const auto expectFailure = [&](const char* call, const char* from, const char* to, Index length,
+                                 const char* words) {
+    const LinearOpRef op = make(onLine({length}, from), onLine({length}, to));
+    const test::Ends host(*op, Sense::Forward, 3);
+    const auto x = sameOnDevice(*host.x), y = sameOnDevice(*host.y);
+    tenonStandinFail(call);
+    expectError(TENON_ERR_LIBRARY,
+                {"NCCL failed in", words, "NCCL_DEBUG=WARN", "-tenon_reduction auto"},
+                [&] { op->apply(*x, *y); });
+    tenonStandinFail("");
+  };
+  const Index even = 3 * world()->size(), uneven = even + 1;
+  expectFailure("ncclAllReduce", "P", "B", even, "ncclAllReduce: a failure");
+  expectFailure("ncclReduceScatter", "P", "S0", even, "ncclReduceScatter: a failure");
+  expectFailure("ncclReduce", "P", "S0", uneven, "ncclReduce: a failure");
+  expectFailure("ncclReduce", "P", "R", even, "ncclReduce: a failure");
+  expectFailure("ncclAllGather", "S0", "B", even, "ncclAllGather: a failure");
+  expectFailure("ncclBroadcast", "S0", "B", uneven, "ncclBroadcast: a failure");
+  expectFailure("ncclBroadcast", "R", "B", even, "ncclBroadcast: a failure");
+  expectFailure("ncclCommGetAsyncError", "P", "B", even,
+                "a collective that was queued earlier: a failure");
+  for (const char* call : {"ncclGetUniqueId", "ncclCommInitRank"}) { // of new lines of ranks
+    MPI_Comm parent = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &parent);
+    const CommPtr comm = Communicator::of(parent);
+    tenonStandinFail(call);
+    expectError(TENON_ERR_LIBRARY, {"NCCL failed in", call}, [&] {
+      makeConversion(comm, onLine({8}, "P"), onLine({8}, "B"), TENON_FLOAT64,
+                     MovementPolicy::fromOptions(Space::Device));
+    });
+    tenonStandinFail("");
+    MPI_Comm_free(&parent);
+  }
+}
+
+TEST_F(ByNccl, NeedsNoOrder) {
+  options().set("-tenon_reduction_order", "flat");
+  expectError(TENON_ERR_ARG, {"-tenon_reduction_order is flat", "NCCL", "leave one"},
+              [] { MovementPolicy::fromOptions(Space::Device); });
+}
+
+// The gradients of a network whose input is divided by the batch.
+TEST_F(ByNccl, GradientsOfDataParallelismAreThoseOfTheRoute) {
+  const auto directions = [] {
+    const Ref<Layer> layer = test::smallNet<PoolingMode::Max>(world());
+    const Layout input = test::onWorld({8, 2, 8, 7}, "S0");
+    layer->setDataType(TENON_FLOAT64);
+    layer->setSpace(Space::Device);
+    layer->setUp({input});
+    test::fillParameters(*layer);
+    const auto x = makeRef<DTensor>(world(), input, TENON_FLOAT64),
+               dy = makeRef<DTensor>(world(), layer->outputLayout().dual(), TENON_FLOAT64);
+    test::fillValid(*x, 1);
+    test::fillValid(*dy, 2);
+    const auto y = makeRef<DTensor>(world(), layer->outputLayout(), TENON_FLOAT64, Space::Device);
+    const auto dx = makeRef<DTensor>(world(), input.dual(), TENON_FLOAT64, Space::Device);
+    layer->apply(*sameOnDevice(*x), *y);
+    layer->applyAdjoint(*sameOnDevice(*dy), dx.get());
+    std::vector<std::vector<double>> all;
+    for (const auto& p : layer->parameters())
+      all.push_back(test::localCells(p->direction()));
+    return all;
+  };
+  tenonStandinFail("ncclAllReduce"); // which they are summed by
+  if (world()->size() > 1)
+    expectError(TENON_ERR_LIBRARY, {"NCCL failed in ncclAllReduce"}, directions);
+  tenonStandinFail("");
+  const auto got = directions();
+  options().set("-tenon_reduction", "auto");
+  const auto want = directions();
+  ASSERT_EQ(got.size(), want.size());
+  for (std::size_t i = 0; i < got.size(); ++i)
+    test::expectNear(got[i], want[i], 1e-13, fmt::format("parameter {}", i));
+}
+
+// Run apart, without devices for all.
+TEST(OneDeviceByNccl, IsRefusedForTwoRanks) {
+  if (std::getenv("TENON_STANDIN_DEVICES"))
+    GTEST_SKIP() << "each rank has a device of its own";
+  options().set("-tenon_reduction", "nccl");
+  expectError(TENON_ERR_LIBRARY,
+              {"NCCL failed in ncclCommInitRank", "Duplicate GPU", "a device of its own"}, [] {
+                makeConversion(world(), onLine({8}, "P"), onLine({8}, "B"), TENON_FLOAT64,
+                               MovementPolicy::fromOptions(Space::Device));
+              });
+  options().set("-tenon_reduction", "auto");
+}
+
+} // namespace
+} // namespace tenon
