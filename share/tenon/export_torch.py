@@ -18,7 +18,7 @@ TYPES = {"float16": "F16", "float32": "F32", "float64": "F64", "int64": "I64"}
 
 
 def export_model(model, inputs, path, names=None, about=""):
-    model = copy.deepcopy(model).eval()
+    model = _copy(model).eval()
     names = names or ["x", *(f"x{i}" for i in range(1, len(inputs)))]
     free = tuple({d: torch.export.Dim.AUTO for d in range(v.dim()) if d != 1 and v.shape[d] > 1} for v in inputs)
     program = torch.export.export(model, tuple(inputs), dynamic_shapes=free)
@@ -60,8 +60,15 @@ class _Kinds(torch.overrides.TorchFunctionMode):
         return function(*args, **kwargs)
 
 
+# Tensors that a module has computed of its parameters, as weight_norm does, cannot be copied with their history.
+def _copy(model):
+    made = {id(t): t.detach().clone() for m in model.modules() for t in vars(m).values()
+            if isinstance(t, torch.Tensor) and not t.is_leaf}
+    return copy.deepcopy(model, made)
+
+
 def _in(model, kinds):
-    return copy.deepcopy(model)._apply(lambda t: t.to(kinds.get(t.dtype, t.dtype)))
+    return _copy(model)._apply(lambda t: t.to(kinds.get(t.dtype, t.dtype)))
 
 
 def _run(model, inputs, kinds):

@@ -38,8 +38,16 @@ std::optional<std::string> normalisationText(const std::vector<double>& scale,
 
 } // namespace
 
-// It lies where the first input does.
+// It lies where the first input does. What is trained is the tensor as it is stored, whatever the order of its
+// dimensions here.
 Mapper::Placed Mapper::makeConstant(const ModelValue& v) {
+  if (v.constant->isTrained() && !v.constant->isNumbers() && v.rank() > 0)
+    if (const Order order = orderAsStored(*v.constant); !order.empty())
+      return {constantNode(
+                  &v,
+                  ModelConstant::ofTensor(weights_.program(), v.constant->pieces().front().tensor),
+                  -1),
+              order};
   const Order order = v.rank() > 0 ? plainOrder(v.rank()) : Order{kAdded};
   return {constantNode(&v, v.rank() > 0 ? *v.constant : *v.constant->reshaped({1}), -1), order};
 }
@@ -119,19 +127,31 @@ Mapper::Placed Mapper::makePRelu(const ModelValue& v) {
           x.order};
 }
 
+// None where all of them together would be too large.
+std::optional<int> Mapper::zerosNode(const Shape& shape, int like) {
+  constexpr Index kMostZeros = Index(1) << 23;
+  zeros_ += elements(shape);
+  if (zeros_ > kMostZeros)
+    return std::nullopt;
+  std::vector<double> numbers(static_cast<std::size_t>(elements(shape)), 0.0);
+  return emit({like}, "constant", {{"shape", shape}}, "",
+              {{"value", ModelConstant::ofNumbers(shape, std::move(numbers))}}, true);
+}
+
+Mapper::Placed Mapper::makeZeros(const ModelValue& v) {
+  const bool isNumber = v.rank() == 0;
+  const auto node = zerosNode(isNumber ? Shape{1} : v.shape, -1);
+  return node ? Placed{*node, isNumber ? Order{kAdded} : plainOrder(v.rank())}
+              : refuse(v, fmt::format("zeros of shape [{}]", fmt::join(v.shape, ",")),
+                       "padding, or a product with 0");
+}
+
 // A sum with zeros of the enlarged shape.
 Mapper::Placed Mapper::makeExpand(const ModelValue& v) {
   const Value source = v.inputs[0];
   const Placed x = place(source);
-  constexpr Index kMostZeros = Index(1) << 23;
   if (x.isRefused())
     return refused(v);
-  zeros_ += elements(v.shape);
-  if (zeros_ > kMostZeros)
-    return refuse(v,
-                  fmt::format("an enlargement of [{}] to [{}]", fmt::join(source->shape, ","),
-                              fmt::join(v.shape, ",")),
-                  "broadcasting in the operator that reads it");
   Shape shape(at(v.rank() - source->rank()), 1);
   Order order = x.order;
   for (int& o : order)
@@ -140,13 +160,13 @@ Mapper::Placed Mapper::makeExpand(const ModelValue& v) {
   const Order plain = plainOrder(v.rank());
   const int small = arranged(x.node, order, shape, plain);
   remark_ = "zeros of the enlarged shape";
-  const int zeros =
-      emit({small}, "constant", {{"shape", v.shape}}, "",
-           {{"value",
-             ModelConstant::ofNumbers(
-                 v.shape, std::vector<double>(static_cast<std::size_t>(elements(v.shape)), 0.0))}},
-           true);
-  return {emit({small, zeros}, "add"), plain};
+  const auto zeros = zerosNode(v.shape, small);
+  if (!zeros)
+    return refuse(v,
+                  fmt::format("an enlargement of [{}] to [{}]", fmt::join(source->shape, ","),
+                              fmt::join(v.shape, ",")),
+                  "broadcasting in the operator that reads it");
+  return {emit({small, *zeros}, "add"), plain};
 }
 
 } // namespace tenon

@@ -271,9 +271,11 @@ Mapper::Placed Mapper::makeSpectral(const ModelValue& v) {
     return refused(v);
   // Modes of both signs one behind the other, in all dimensions but the last.
   std::vector<ModelConstant> parts;
+  bool isFolded = v.inputs.size() > 3;
   for (std::size_t i = 1; i < v.inputs.size(); ++i)
-    parts.push_back(v.inputs.size() > 3 ? weights_.folded(*v.inputs[i]->constant)
-                                        : *v.inputs[i]->constant);
+    isFolded = isFolded || (v.inputs.size() > 2 && v.inputs[i]->constant->pieces().size() != 1);
+  for (std::size_t i = 1; i < v.inputs.size(); ++i)
+    parts.push_back(isFolded ? weights_.folded(*v.inputs[i]->constant) : *v.inputs[i]->constant);
   std::optional<ModelConstant> weight = parts[0];
   for (int dim = 2; parts.size() > 1; ++dim) {
     std::vector<ModelConstant> joined;

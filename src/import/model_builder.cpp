@@ -24,6 +24,7 @@ constexpr Index kMostNumbers = Index(1) << 24; // of computed constants, all tog
 constexpr Index kMostWindow = Index(1) << 24;  // kernel, stride, dilation, padding
 constexpr std::size_t kMostRuns = 256;         // slices that a list of indices becomes
 constexpr Index kMostCopies = 4096;            // of a dimension of more than one element
+constexpr Index kMostRows = 1024;              // of a matrix that stands for a sum or a new order
 
 } // namespace
 
@@ -32,16 +33,22 @@ void checkRefusals(const ModelGraph& graph, const std::string& file, std::size_t
     return;
   std::string text = fmt::format("{}: {} of its {} operators cannot be imported:", file,
                                  graph.refusals.size(), operators);
-  for (const ModelRefusal& refusal : graph.refusals)
-    text += fmt::format("\n  {}: {}\n    {}\n    what works: {}", refusal.label, refusal.what,
+  for (const ModelRefusal& refusal : graph.refusals) {
+    std::vector<std::string> shapes;
+    for (const Shape& shape : refusal.inputs)
+      shapes.push_back(fmt::format("[{}]", fmt::join(shape, ",")));
+    text += fmt::format("\n  {}: {}{}\n    {}\n    what works: {}", refusal.label, refusal.what,
+                        shapes.empty() ? "" : ", with inputs " + joined(shapes, ", "),
                         refusal.where.empty() ? "(the file has no source line)" : refusal.where,
                         refusal.advice);
+  }
   throw Error(TENON_ERR_SUPPORT, text);
 }
 
-void ModelBuilder::begin(const ModelOperation& operation) {
+void ModelBuilder::begin(const ModelOperation& operation, std::vector<Shape> inputs) {
   label_ = operation.label;
   where_ = operation.where;
+  inputs_ = std::move(inputs);
 }
 
 void ModelBuilder::fail(const std::string& why) const {
@@ -101,7 +108,7 @@ ModelValue* ModelBuilder::make(ModelOp op, ModelValues inputs, Shape shape) {
 
 ModelBuilder::Value ModelBuilder::refuse(const std::string& what, const std::string& advice,
                                          Shape shape) {
-  graph_.refusals.push_back({label_, where_, what, advice});
+  graph_.refusals.push_back({label_, where_, what, advice, inputs_});
   return make(ModelOp::Refused, {}, std::move(shape));
 }
 
@@ -174,6 +181,10 @@ ModelBuilder::Value ModelBuilder::transpose(Value x, std::vector<int> permutatio
   }
   if (x->isConstant())
     return constant(x->constant->transposed(permutation));
+  if (x->op == ModelOp::Complex) {
+    permutation.push_back(x->rank());
+    return complex(transpose(x->inputs[0], permutation));
+  }
   if (std::is_sorted(permutation.begin(), permutation.end()))
     return x;
   if (x->op == ModelOp::Transpose) {
@@ -220,6 +231,12 @@ ModelBuilder::Value ModelBuilder::reshape(Value x, std::vector<Index> shape) {
   }
   if (x->op == ModelOp::Reshape)
     return reshape(x->inputs[0], shape);
+  if (x->op == ModelOp::Zeros)
+    return zeros(shape);
+  if (x->op == ModelOp::Complex) {
+    shape.push_back(2);
+    return complex(reshape(x->inputs[0], shape));
+  }
   return make(ModelOp::Reshape, {x}, shape);
 }
 
@@ -228,13 +245,14 @@ ModelBuilder::Value ModelBuilder::slice(Value x, int dim, Index begin, Index end
   const Index n = x->shape[d];
   check(step != 0, "a slice has step 0");
   if (step < 0) {
-    // Of constants only: padding is written so.
     check(step > -kMostWindow, "a slice has a step that is too large");
     begin = std::clamp(begin < 0 ? begin + n : begin, Index(-1), n - 1);
     end = std::clamp(end < 0 && end >= -n ? end + n : end, Index(-1), n);
-    if (!x->isConstant())
-      return refuse("a slice with a negative step", "the elements in their order", x->shape);
-    return constant(*fold(x).sliced(static_cast<int>(d), begin, end, step));
+    if (x->isConstant())
+      return constant(*fold(x).sliced(static_cast<int>(d), begin, end, step));
+    if (begin <= end)
+      return slice(x, dim, 0, 0);
+    return flip(slice(x, dim, begin + (begin - end - 1) / -step * step, begin + 1, -step), dim);
   }
   check(step < kMostWindow, "a slice has a step that is too large");
   begin = std::clamp(begin < 0 ? begin + n : begin, Index(0), n);
@@ -247,16 +265,130 @@ ModelBuilder::Value ModelBuilder::slice(Value x, int dim, Index begin, Index end
   shape[d] = (end - begin + step - 1) / step;
   if (shape[d] == n)
     return x;
-  // What exporters cut off of what they padded.
-  if (x->op == ModelOp::Pad && x->dim == static_cast<int>(d) && step == 1 && begin == x->low[0] &&
-      end == begin + x->inputs[0]->shape[d])
-    return x->inputs[0];
+  if (x->op == ModelOp::Zeros)
+    return zeros(shape);
+  if (x->op == ModelOp::Complex)
+    return complex(slice(x->inputs[0], static_cast<int>(d), begin, end, step));
+  if (step == 1 && x->dim == static_cast<int>(d))
+    if (const Value part = partOfJoined(x, begin, end))
+      return part;
   ModelValue* made = make(ModelOp::Slice, {x}, shape);
   made->dim = static_cast<int>(d);
   made->begin = begin;
   made->end = end;
   made->step = step;
   return made;
+}
+
+// A slice of what was padded or concatenated along its dimension; null where that must be made whole.
+ModelBuilder::Value ModelBuilder::partOfJoined(Value x, Index begin, Index end) {
+  const auto d = static_cast<std::size_t>(x->dim);
+  if (x->op == ModelOp::Concatenate) {
+    ModelValues parts;
+    Index before = 0;
+    for (const Value piece : x->inputs) {
+      const Index n = piece->shape[d], first = std::clamp(begin - before, Index(0), n),
+                  last = std::clamp(end - before, Index(0), n);
+      if (first < last)
+        parts.push_back(slice(piece, x->dim, first, last));
+      before += n;
+    }
+    return parts.empty() ? nullptr : concatenate(parts, x->dim);
+  }
+  if (x->op != ModelOp::Pad)
+    return nullptr;
+  const Index low = x->low[0], n = x->inputs[0]->shape[d];
+  // What exporters cut off of what they padded.
+  if (begin == low && end == low + n)
+    return x->inputs[0];
+  if (x->modes[0] != "values" || *x->padValue != 0 || begin == end)
+    return nullptr;
+  const Index first = std::clamp(begin - low, Index(0), n),
+              last = std::clamp(end - low, Index(0), n);
+  if (first < last)
+    return pad(slice(x->inputs[0], x->dim, first, last), x->dim, std::max(low - begin, Index(0)),
+               std::max(end - low - n, Index(0)), "values");
+  Shape shape = x->shape;
+  shape[d] = end - begin;
+  return zeros(shape);
+}
+
+ModelBuilder::Value ModelBuilder::zeros(const Shape& shape) {
+  return make(ModelOp::Zeros, {}, shape);
+}
+
+ModelBuilder::Value ModelBuilder::replaced(Value x, int dim, Index begin, Index end, Value part) {
+  const Index n = x->shape[static_cast<std::size_t>(dimension(dim, x->rank()))];
+  ModelValues parts;
+  if (begin > 0)
+    parts.push_back(slice(x, dim, 0, begin));
+  parts.push_back(part);
+  if (end < n)
+    parts.push_back(slice(x, dim, end, n));
+  const Value made = concatenate(parts, dim);
+  check(made->shape == x->shape, "what it writes has another shape");
+  return made;
+}
+
+ModelBuilder::Value ModelBuilder::along(Value x, int dim, Index rows,
+                                        const std::function<double(Index, Index)>& matrix) {
+  const int d = dimension(dim, x->rank());
+  const Index columns = x->shape[static_cast<std::size_t>(d)];
+  if (std::max(rows, columns) > kMostRows) {
+    Shape shape = x->shape;
+    shape[static_cast<std::size_t>(d)] = rows;
+    return refuse(
+        fmt::format("a product with a matrix [{},{}] along dimension {}", rows, columns, d),
+        fmt::format("at most {} elements in this dimension", kMostRows), shape);
+  }
+  std::vector<double> numbers;
+  for (Index i = 0; i < rows; ++i)
+    for (Index j = 0; j < columns; ++j)
+      numbers.push_back(matrix(i, j));
+  const Value weight = constant(ModelConstant::ofNumbers({rows, columns}, std::move(numbers)));
+  std::vector<int> order(static_cast<std::size_t>(x->rank())), back = order;
+  std::iota(order.begin(), order.end(), 0);
+  order.erase(order.begin() + d);
+  order.push_back(d);
+  for (std::size_t i = 0; i < order.size(); ++i)
+    back[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
+  const Value last = transpose(x, order);
+  if (!x->isConstant() || x->constant->isTrained())
+    return transpose(linear(last, weight, nullptr), back);
+  Shape shape = last->shape;
+  shape.back() = rows;
+  const Value flat = reshape(last, {elements(x->shape) / std::max(columns, Index(1)), columns});
+  return transpose(reshape(foldedMatmul(flat, transpose(weight, {1, 0})), shape), back);
+}
+
+ModelBuilder::Value ModelBuilder::flip(Value x, int dim) {
+  const int d = dimension(dim, x->rank());
+  const Index n = x->shape[static_cast<std::size_t>(d)];
+  if (x->isConstant())
+    return slice(x, d, n - 1, -1 - n, -1);
+  return n < 2 ? x : along(x, d, n, [n](Index i, Index j) { return double(i + j == n - 1); });
+}
+
+ModelBuilder::Value ModelBuilder::cumulativeSum(Value x, int dim, bool isExclusive,
+                                                bool isFromEnd) {
+  const Index n = x->shape[static_cast<std::size_t>(dimension(dim, x->rank()))];
+  return along(x, dim, n, [=](Index i, Index j) {
+    return double(i == j ? !isExclusive : isFromEnd ? j > i : j < i);
+  });
+}
+
+ModelBuilder::Value ModelBuilder::triangle(Value x, bool isUpper, double diagonal) {
+  check(x->rank() >= 2, "a triangle needs a matrix");
+  const Shape matrix(x->shape.end() - 2, x->shape.end());
+  check(elements(matrix) <= kMostNumbers, "a triangle is too large");
+  std::vector<double> flags;
+  forEachPlace(matrix, [&](const std::vector<Index>& index, Index) {
+    const auto above = static_cast<double>(index[1] - index[0]);
+    flags.push_back(double(isUpper ? above >= diagonal : above <= diagonal));
+  });
+  const bool isInteger = x->isConstant() && x->constant->isInteger();
+  return where(constant(ModelConstant::ofNumbers(matrix, std::move(flags))), x,
+               number(0, isInteger));
 }
 
 ModelBuilder::Value ModelBuilder::pad(Value x, int dim, Index low, Index high,
@@ -309,6 +441,8 @@ ModelBuilder::Value ModelBuilder::concatenate(ModelValues values, int dim) {
       parts[i] = fold(values[i]);
     return constant(*ModelConstant::concatenated(parts, static_cast<int>(d)));
   }
+  if (const Value padded = paddedByZeros(values, static_cast<int>(d)))
+    return padded;
   if (const Value padded = foldedPadding(values, static_cast<int>(d)))
     return padded;
   if (const Value rolled = foldedRoll(values, static_cast<int>(d)))
@@ -353,7 +487,8 @@ ModelBuilder::Value ModelBuilder::expand(Value x, std::vector<Index> shape) {
       at = at * from[d] + (from[d] == 1 ? 0 : index[d + extra]);
     numbers.push_back(source.numbers()[static_cast<std::size_t>(at)]);
   });
-  return constant(ModelConstant::ofNumbers(wanted, std::move(numbers), source.isInteger()));
+  return constant(ModelConstant::ofNumbers(wanted, std::move(numbers), source.isInteger())
+                      .fixed(source.isFixed()));
 }
 
 // Padding that takes away at one end what it puts in at the other.
@@ -409,6 +544,64 @@ ModelBuilder::Value ModelBuilder::gather(Value x, int dim, Value places) {
     }
   }
   return concatenate(runs, static_cast<int>(d));
+}
+
+ModelBuilder::Value ModelBuilder::scatterAdd(Value x, int dim, Value places, Value source) {
+  const auto d = static_cast<std::size_t>(dimension(dim, x->rank()));
+  const std::vector<Index> to = integersOf(places, "a list of indices");
+  const Index n = x->shape[d];
+  Shape wanted = x->shape;
+  wanted[d] = static_cast<Index>(to.size());
+  check(places->rank() == 1 && source->shape == wanted, "its indices do not fit what it adds");
+  check(std::ranges::all_of(to, [n](Index i) { return i >= -n && i < n; }),
+        "an index is out of range");
+  const Value sum = along(source, dim, n, [&](Index i, Index j) {
+    const Index at = to[static_cast<std::size_t>(j)];
+    return double((at < 0 ? at + n : at) == i);
+  });
+  const bool isZero = x->op == ModelOp::Zeros || (x->isConstant() && isFilledWith(x, 0));
+  return isZero && (!x->isConstant() || !x->constant->isTrained()) ? sum : binary("add", x, sum);
+}
+
+ModelBuilder::Value ModelBuilder::scatter(Value x, int dim, Value places, Value source) {
+  const auto d = static_cast<std::size_t>(dimension(dim, x->rank()));
+  const Index n = x->shape[d];
+  std::vector<Index> to = integersOf(places, "a list of indices"), sorted;
+  for (Index& place : to) {
+    place += place < 0 ? n : 0;
+    check(place >= 0 && place < n, "an index is out of range");
+  }
+  sorted = to;
+  std::ranges::sort(sorted);
+  check(std::ranges::adjacent_find(sorted) == sorted.end(), "it writes to one place twice");
+  if (to.empty())
+    return x;
+  if (to == sorted && to.back() - to.front() + 1 == static_cast<Index>(to.size()))
+    return replaced(x, static_cast<int>(d), to.front(), to.back() + 1, source);
+  Shape shape(x->shape.size() - d, 1);
+  shape[0] = n;
+  std::vector<double> flags(static_cast<std::size_t>(n), 0);
+  for (const Index place : to)
+    flags[static_cast<std::size_t>(place)] = 1;
+  return where(constant(ModelConstant::ofNumbers(shape, std::move(flags))),
+               scatterAdd(zeros(x->shape), static_cast<int>(d), places, source), x);
+}
+
+ModelBuilder::Value ModelBuilder::placesAlong(Value places, int dim) {
+  if (!places->isConstant())
+    return nullptr;
+  const auto d = static_cast<std::size_t>(dimension(dim, places->rank()));
+  const ModelConstant all = fold(places);
+  std::vector<Index> list(static_cast<std::size_t>(all.shape()[d]), 0);
+  bool isOne = true;
+  forEachPlace(all.shape(), [&](const std::vector<Index>& index, Index place) {
+    Index& its = list[static_cast<std::size_t>(index[d])];
+    const auto number = static_cast<Index>(all.numbers()[static_cast<std::size_t>(place)]);
+    const bool isFirst = std::accumulate(index.begin(), index.end(), Index(0)) == index[d];
+    isOne = isOne && (isFirst || its == number);
+    its = isFirst ? number : its;
+  });
+  return isOne ? integers(list) : nullptr;
 }
 
 ModelBuilder::Value ModelBuilder::tile(Value x, const std::vector<Index>& times) {
@@ -651,6 +844,28 @@ ModelBuilder::Value ModelBuilder::norm(ModelOp op, Value x, Value weight, Value 
   made->groups = op == ModelOp::GroupNorm ? detail : 1;
   made->count = op == ModelOp::LayerNorm ? static_cast<int>(detail) : 0;
   return made;
+}
+
+// x / sqrt(mean of squares + epsilon), times a weight.
+ModelBuilder::Value ModelBuilder::rmsNorm(Value x, int count, Value weight, double epsilon) {
+  check(count >= 1 && count <= x->rank(), "it normalises more dimensions than there are");
+  std::vector<int> dims(static_cast<std::size_t>(count));
+  std::iota(dims.begin(), dims.end(), x->rank() - count);
+  const Value square = reduce("mean", binary("mul", x, x), dims, true);
+  const Value made = binary("div", x, unary("sqrt", affine(square, {1}, {epsilon})));
+  return weight ? binary("mul", made, weight) : made;
+}
+
+// The exponentials are of what differs from the largest.
+ModelBuilder::Value ModelBuilder::logSumExp(Value x, const std::vector<int>& dims, bool keeps) {
+  const Value most = reduce("max", x, dims, true);
+  const Value sum = reduce("sum", unary("exp", binary("sub", x, most)), dims, true);
+  const Value made = binary("add", unary("log", sum), most);
+  Shape left;
+  for (int d = 0; d < x->rank(); ++d)
+    if (keeps || std::find(dims.begin(), dims.end(), d) == dims.end())
+      left.push_back(made->shape[static_cast<std::size_t>(d)]);
+  return reshape(made, left);
 }
 
 ModelBuilder::Value ModelBuilder::softmax(Value x, int dim) {

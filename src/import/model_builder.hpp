@@ -6,6 +6,8 @@
 
 #include "import/model_graph.hpp"
 
+#include <functional>
+
 namespace tenon {
 
 class ModelBuilder {
@@ -15,13 +17,16 @@ public:
   explicit ModelBuilder(const ModelWeights& weights) : weights_(weights) {}
   ModelGraph take() { return std::move(graph_); }
   ModelGraph& graph() noexcept { return graph_; }
+  const ModelProgram& program() const noexcept { return weights_.program(); }
 
-  // The operation that is being built, for messages.
-  void begin(const ModelOperation& operation);
+  // The operation that is being built, and the shapes of what it reads, for messages.
+  void begin(const ModelOperation& operation, std::vector<Shape> inputs);
   // Throws TENON_ERR_FORMAT naming the operation.
   [[noreturn]] void fail(const std::string& why) const;
   // Of shapes that may follow from the run's extents: TENON_ERR_SHAPE where the file leaves any free.
   [[noreturn]] void misfit(const std::string& why) const;
+  // Of what is computed here, all together; an error beyond a bound.
+  void spend(Index operations);
   void check(bool holds, const char* why) const {
     if (!holds)
       fail(why);
@@ -46,6 +51,7 @@ public:
   Value compare(const std::string& function, Value a, Value b);
   Value where(Value condition, Value a, Value b);
   Value prelu(Value x, Value slope);
+  Value sign(Value x);
 
   Value transpose(Value x, std::vector<int> permutation);
   Value reshape(Value x, std::vector<Index> shape); // one extent may be -1
@@ -53,10 +59,28 @@ public:
   Value pad(Value x, int dim, Index low, Index high, const std::string& mode, double value = 0);
   Value concatenate(ModelValues values, int dim);
   Value expand(Value x, std::vector<Index> shape);
+  // x with other elements from begin to end of a dimension.
+  Value replaced(Value x, int dim, Index begin, Index end, Value part);
+  Value zeros(const Shape& shape);
+  // Along a dimension, the product with a fixed matrix of so many rows.
+  Value along(Value x, int dim, Index rows,
+              const std::function<double(Index row, Index column)>& matrix);
+  // Of matrices: what lies on or above a diagonal, or on or below it, and 0.
+  Value triangle(Value x, bool isUpper, double diagonal);
+  // The elements of a dimension from its end to its beginning.
+  Value flip(Value x, int dim);
+  // The sum of the elements up to each one, which belongs to it or not, or of those from each one on.
+  Value cumulativeSum(Value x, int dim, bool isExclusive = false, bool isFromEnd = false);
   // Element i of x goes to i + by, and what leaves at one end comes in at the other.
   Value roll(Value x, int dim, Index by);
   // The elements of a dimension by constant places, which may be negative.
   Value gather(Value x, int dim, Value places);
+  // x, and each element of a dimension of the source added at its constant place.
+  Value scatterAdd(Value x, int dim, Value places, Value source);
+  // The same where elements are replaced.
+  Value scatter(Value x, int dim, Value places, Value source);
+  // Constant places as one list where they differ along that dimension only; null where not.
+  Value placesAlong(Value places, int dim);
   // Copies of x one behind the other, so many in each dimension.
   Value tile(Value x, const std::vector<Index>& times);
 
@@ -79,8 +103,26 @@ public:
   Value batchNorm(Value x, Value weight, Value bias, Value mean, Value variance, double epsilon);
   // Weights may be null. `detail`: the groups, or the number of normalised dimensions.
   Value norm(ModelOp op, Value x, Value weight, Value bias, double epsilon, Index detail = 1);
+  // Of the last `count` dimensions; the weight may be null.
+  Value rmsNorm(Value x, int count, Value weight, double epsilon);
   Value softmax(Value x, int dim);
+  Value logSumExp(Value x, const std::vector<int>& dims, bool keeps);
   Value pixelShuffle(Value x, Index factor);
+  // A recurrent cell: weights [gates, features], and biases or null. An LSTM's state is h and c, a GRU's h alone.
+  struct Cell {
+    Value input, hidden, inputBias, hiddenBias;
+    bool isLstm;
+  };
+  struct State {
+    Value h, c;
+  };
+  struct Sequence {
+    Value outputs; // h of all steps
+    State last;
+  };
+  State step(const Cell& cell, const State& state, Value x);
+  // Of x [steps, batch, features].
+  Sequence recurrence(const Cell& cell, Value x, State state, bool isFromEnd);
   // Blocks of pixels to channels, and back in either order: the block's place before the channels
   // (blockFirst) or behind them.
   Value spaceToDepth(Value x, Index factor, bool blockFirst);
@@ -94,13 +136,10 @@ public:
   Value spelledAttention(Value a, Value b);
 
   // Of a spectral convolution, over all of space.
-  Value fourier(Value x, std::size_t dims);
+  Value fourier(Value x, std::size_t dims, const std::string& norm);
   Value complex(Value pairs);
   Value modes(Value coefficients, Value weight);
-  // Zeros into parts of which something is written, and that: `part` is a slice of them.
-  Value zerosToWrite(const Shape& shape);
-  void write(Value part, Value source);
-  Value inverseFourier(Value coefficients, const std::vector<Index>& size);
+  Value inverseFourier(Value coefficients, const std::vector<Index>& size, const std::string& norm);
 
   // d counted from the end if negative; an error if there is no such dimension.
   int dimension(Index d, int rank) const;
@@ -109,7 +148,9 @@ public:
   void checkShape(const Shape& shape) const;
 
 private:
+  State advanced(const Cell& cell, Value given, const State& state); // given: of the input
   Value turned(Value x); // the last two dimensions change places
+  Value withoutNaN(Value x) const;
   // A value with a letter for each dimension; what of one `kept` has, and the product of two.
   struct Lettered {
     Value value;
@@ -122,17 +163,24 @@ private:
   Value maskFor(Value mask, const Shape& scores);
   ModelValue* make(ModelOp op, ModelValues inputs, Shape shape);
   ModelConstant fold(Value value) const { return weights_.folded(*value->constant); }
-  // Of what is computed with constants, all together; an error beyond a bound.
-  void spend(Index operations);
   Value foldedMatmul(Value a, Value b);
   Value foldedBinary(const std::string& function, Value a, Value b);
   // Where `kept` has extents of 1; the result has `shape`.
   Value foldedReduction(const std::string& method, Value x, const Shape& kept, const Shape& shape);
   static Value withoutExpansion(Value x);
+  Value partOfJoined(Value x, Index begin, Index end);
+  Value weightedNorm(const std::string& function, Value x, Value constant);
   Value asAffine(const std::string& function, Value x, Value constant);
   Value gelu(Value p, Value q);
   Value softsign(Value x, Value divisor);
   Value decomposedNorm(Value difference, Value deviation);
+  // Where products of modes lie in a spectrum that is 0 elsewhere; false where something else does.
+  struct Placed {
+    Box box;
+    Value product;
+  };
+  bool findProducts(Value z, std::vector<Index> begin, std::vector<Placed>& found) const;
+  Value paddedByZeros(const ModelValues& values, int dim);
   Value foldedPadding(const ModelValues& values, int dim);
   Value foldedRoll(const ModelValues& values, int dim);
   std::vector<Index> outputs(Value x, const Windows& windows, bool ceil) const;
@@ -141,6 +189,7 @@ private:
   const ModelWeights& weights_;
   ModelGraph graph_;
   std::string label_, where_;
+  std::vector<Shape> inputs_;
   Index numbers_ = 0; // of constants in memory
   Index spent_ = 0;
 };

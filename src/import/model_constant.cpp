@@ -53,7 +53,7 @@ ModelConstant ModelConstant::ofNumbers(std::vector<Index> shape, std::vector<dou
   ModelConstant made;
   made.shape_ = std::move(shape);
   made.numbers_ = std::move(numbers);
-  made.isNumbers_ = true;
+  made.isNumbers_ = made.isFixed_ = true;
   made.isInteger_ = isInteger;
   return made;
 }
@@ -62,11 +62,13 @@ ModelConstant ModelConstant::ofTensor(const ModelProgram& program, std::size_t t
   const ModelTensor& stored = program.tensors[tensor];
   if (stored.numbers)
     return ofNumbers(stored.stored.shape, *stored.numbers, !isReal(stored.stored.type))
-        .renamed(stored.name);
+        .renamed(stored.name)
+        .fixed(stored.role == ModelTensor::Role::Buffer);
   ModelConstant made;
   made.shape_ = stored.shape();
   made.name_ = stored.name;
-  made.isTrained_ = stored.isParameter;
+  made.isTrained_ = stored.role == ModelTensor::Role::Parameter;
+  made.isFixed_ = stored.role == ModelTensor::Role::Buffer;
   made.isInteger_ = !isReal(stored.stored.type);
   made.pieces_ = {{tensor, stored.axes, std::vector<Index>(made.shape_.size(), 0),
                    made.shape_.empty() ? 1 : made.shape_.front()}};
@@ -80,6 +82,12 @@ Index ModelConstant::elements() const {
 ModelConstant ModelConstant::renamed(std::string name) const {
   ModelConstant made = *this;
   made.name_ = std::move(name);
+  return made;
+}
+
+ModelConstant ModelConstant::fixed(bool isFixed) const {
+  ModelConstant made = *this;
+  made.isFixed_ = isFixed;
   return made;
 }
 
@@ -191,6 +199,7 @@ std::optional<ModelConstant> ModelConstant::concatenated(const std::vector<Model
   ModelConstant made = parts.front();
   made.name_.clear();
   made.isTrained_ = false;
+  made.isFixed_ = std::ranges::all_of(parts, &ModelConstant::isFixed);
   made.shape_[d] = 0;
   made.numbers_.clear();
   made.pieces_.clear();
@@ -315,14 +324,17 @@ ModelConstant ModelWeights::folded(const ModelConstant& constant) const {
     return ModelConstant::ofNumbers(tensor.stored.shape,
                                     readIntegers(sourceOf(tensor), tensor.stored), true)
         .transposed(tensor.axes)
-        .renamed(constant.name());
+        .renamed(constant.name())
+        .fixed(constant.isFixed());
   }
   std::vector<double> numbers(static_cast<std::size_t>(constant.elements()));
   Box box;
   for (const Index extent : constant.shape())
     box.push_back({0, extent});
   read(constant, box, numbers.data());
-  return ModelConstant::ofNumbers(constant.shape(), std::move(numbers)).renamed(constant.name());
+  return ModelConstant::ofNumbers(constant.shape(), std::move(numbers))
+      .renamed(constant.name())
+      .fixed(constant.isFixed());
 }
 
 } // namespace tenon

@@ -24,6 +24,7 @@ public:
     Index extent = 1; // along the dimension of concatenation
   };
 
+  // Fixed numbers.
   static ModelConstant ofNumbers(std::vector<Index> shape, std::vector<double> numbers,
                                  bool isInteger = false);
   static ModelConstant ofTensor(const ModelProgram& program, std::size_t tensor);
@@ -36,6 +37,8 @@ public:
   bool isInteger() const noexcept { return isInteger_; }
   // Whether it is a parameter of the model, which training changes, and not a buffer or computed.
   bool isTrained() const noexcept { return isTrained_; }
+  // Whether training changes nothing that it consists of or was computed of.
+  bool isFixed() const noexcept { return isFixed_; }
   bool isNumbers() const noexcept { return isNumbers_; }
   const std::vector<double>& numbers() const noexcept { return numbers_; }
   const std::vector<Piece>& pieces() const noexcept { return pieces_; }
@@ -48,11 +51,12 @@ public:
   static std::optional<ModelConstant> concatenated(const std::vector<ModelConstant>& parts,
                                                    int dim);
   ModelConstant renamed(std::string name) const;
+  ModelConstant fixed(bool isFixed = true) const;
 
 private:
   std::vector<Index> shape_;
   std::string name_;
-  bool isInteger_ = false, isNumbers_ = false, isTrained_ = false;
+  bool isInteger_ = false, isNumbers_ = false, isTrained_ = false, isFixed_ = false;
   std::vector<double> numbers_; // row-major
   std::vector<Piece> pieces_;
   int dim_ = 0;

@@ -12,6 +12,7 @@ namespace tenon {
 enum class ModelOp {
   Input,
   Constant,
+  Zeros,   // into parts of which something is written, without numbers in memory
   Refused, // it stands for what cannot be imported, so that one error lists all of it
   Unary,   // `function` of each element
   Affine,  // scale x + shift; numbers, or one for each index of `dim`
@@ -45,10 +46,9 @@ enum class ModelOp {
   PixelShuffle,
   Spectral,
   // Parts of a spectral convolution, as PyTorch writes it.
-  Fourier,
+  Fourier, // `function`: its norm
   Complex,
-  Modes,
-  InverseFourierInput
+  Modes
 };
 
 struct ModelValue;
@@ -81,16 +81,15 @@ struct ModelValue {
   int count = 0;                     // LayerNorm
   Index factor = 1;                  // PixelShuffle
   std::vector<Index> modeCount = {}; // Spectral
-  // InverseFourierInput: what is written into its parts, which are slices of it.
-  std::vector<std::pair<const ModelValue*, const ModelValue*>> written = {};
 
   bool isConstant() const noexcept { return constant.has_value(); }
   int rank() const noexcept { return static_cast<int>(shape.size()); }
 };
 
-// What cannot be imported, and what would work.
+// What cannot be imported, of what shapes, and what would work.
 struct ModelRefusal {
   std::string label, where, what, advice;
+  std::vector<Shape> inputs = {};
 };
 
 struct ModelGraph {

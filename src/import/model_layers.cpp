@@ -16,6 +16,7 @@ namespace tenon {
 
 const std::vector<Mapper::Row>& Mapper::operators() {
   static const std::vector<Row> rows = {{ModelOp::Constant, &Mapper::makeConstant},
+                                        {ModelOp::Zeros, &Mapper::makeZeros},
                                         {ModelOp::Unary, &Mapper::makeUnary},
                                         {ModelOp::Affine, &Mapper::makeAffine},
                                         {ModelOp::Add, &Mapper::makeAdd},
@@ -49,8 +50,7 @@ const std::vector<Mapper::Row>& Mapper::operators() {
                                         {ModelOp::Spectral, &Mapper::makeSpectral},
                                         {ModelOp::Fourier, &Mapper::makeFourierPart},
                                         {ModelOp::Complex, &Mapper::makeFourierPart},
-                                        {ModelOp::Modes, &Mapper::makeFourierPart},
-                                        {ModelOp::InverseFourierInput, &Mapper::makeFourierPart}};
+                                        {ModelOp::Modes, &Mapper::makeFourierPart}};
   return rows;
 }
 
@@ -183,7 +183,10 @@ void Mapper::checkInputsRead() {
 
 Mapper::Placed Mapper::refuse(const ModelValue& v, const std::string& what,
                               const std::string& advice) {
-  graph_.refusals.push_back({v.label, v.where, what, advice});
+  std::vector<Shape> inputs;
+  for (const Value input : v.inputs)
+    inputs.push_back(input->shape);
+  graph_.refusals.push_back({v.label, v.where, what, advice, std::move(inputs)});
   return refused(v);
 }
 
@@ -216,6 +219,16 @@ std::string recipesOf(const std::vector<std::pair<std::string, ModelConstant>>& 
 
 } // namespace
 
+// What trains nothing: buffers, and what is computed of them.
+bool Mapper::areFixed(const NodeParameters& parameters) {
+  const auto isWeight = [](const auto& parameter) {
+    return !parameter.first.starts_with("running_");
+  };
+  return std::ranges::any_of(parameters, isWeight) &&
+         std::ranges::all_of(parameters,
+                             [](const auto& parameter) { return parameter.second.isFixed(); });
+}
+
 int Mapper::emit(std::vector<int> reads, const std::string& type, NodeSettings settings,
                  std::string name, NodeParameters parameters, bool isFrozen) {
   // The same computation of the same values is one node.
@@ -241,7 +254,7 @@ int Mapper::emit(std::vector<int> reads, const std::string& type, NodeSettings s
   LayerDescription::Node& made = made_.graph.nodes.emplace_back();
   made.layer.type = type;
   made.layer.name = name;
-  made.layer.frozen = isFrozen;
+  made.layer.frozen = isFrozen || areFixed(parameters);
   made.layer.settings = std::move(settings);
   made.reads = std::move(reads);
   if (parameters.empty())
@@ -258,8 +271,26 @@ std::string Mapper::layerName(std::string name) {
   return name;
 }
 
-std::string Mapper::moduleOf(Value parameter) {
-  const std::string& name = parameter->constant->name();
+Mapper::Order Mapper::orderAsStored(const ModelConstant& constant) const {
+  const ModelConstant::Piece& piece = constant.pieces().front();
+  const std::vector<int>& axes = weights_.program().tensors[piece.tensor].axes;
+  Order order(axes.size(), kAdded);
+  for (std::size_t t = 0; t < axes.size(); ++t)
+    for (std::size_t d = 0; d < piece.axes.size(); ++d)
+      if (piece.axes[d] == axes[t])
+        order[t] = static_cast<int>(d);
+  return order;
+}
+
+std::string Mapper::moduleOf(Value parameter) const {
+  const ModelConstant& constant = *parameter->constant;
+  if (!constant.isNumbers()) {
+    Order order = orderAsStored(constant);
+    std::erase_if(order, [&](int d) { return d == kAdded || constant.shape()[at(d)] == 1; });
+    if (constant.pieces().size() > 1 || !std::is_sorted(order.begin(), order.end()))
+      return "";
+  }
+  const std::string& name = constant.name();
   const std::size_t dot = name.rfind('.');
   return dot == name.npos ? "" : layerName(name.substr(0, dot));
 }

@@ -12,6 +12,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 
 namespace tenon {
@@ -54,9 +55,13 @@ private:
   Placed refused(const ModelValue& v) const;
   int emit(std::vector<int> reads, const std::string& type, NodeSettings settings = {},
            std::string name = "", NodeParameters parameters = {}, bool isFrozen = false);
+  static bool areFixed(const NodeParameters& parameters);
   static std::string layerName(std::string name);
-  // The name of the module in PyTorch: "net.0" of "net.0.weight".
-  static std::string moduleOf(Value parameter);
+  // The name of the module in PyTorch: "net.0" of "net.0.weight"; "" also where the parameter is the stored tensor
+  // with its dimensions in another order, which must not be taken for it.
+  std::string moduleOf(Value parameter) const;
+  // Of a part of one stored tensor: which dimension of the constant each of the tensor's is.
+  Order orderAsStored(const ModelConstant& constant) const;
   static ModelConstant numbers(std::vector<double> values);
   static ModelConstant filled(const std::vector<double>& values, Index count);
 
@@ -109,6 +114,8 @@ private:
     return makeJoin(v, "compare", {{"relation", v.function}});
   }
   Placed makePRelu(const ModelValue& v);
+  std::optional<int> zerosNode(const Shape& shape, int like);
+  Placed makeZeros(const ModelValue& v);
   Placed makeExpand(const ModelValue& v);
 
   // -- layers of structure

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 namespace tenon {
@@ -188,62 +189,103 @@ void checkInputs(const ModelProgram& program, const std::vector<Shape>& inputs,
   }
 }
 
-// Names of zeros into parts of which something is written.
-std::set<std::string> writtenNames(const ModelProgram& program) {
-  std::map<std::string, std::string> sliced;
-  std::set<std::string> written;
-  const auto self = [](const ModelOperation& operation) {
-    for (const auto& [name, argument] : operation.arguments)
-      if (name == "self")
-        if (argument.isValue())
-          return argument.text;
-    return std::string();
-  };
-  for (const ModelOperation& operation : program.operations) {
-    if (operation.type == "aten.slice.Tensor" && operation.results.size() == 1)
-      sliced[operation.results[0]] = self(operation);
-    if (operation.type != "aten.copy_.default")
-      continue;
-    std::string name = self(operation);
-    for (auto found = sliced.find(name); found != sliced.end(); found = sliced.find(name))
-      name = found->second;
-    written.insert(name);
-  }
-  return written;
-}
-
-// PyTorch's operators that may give another view of the same memory.
-bool makesView(const std::string& type) {
-  static const std::set<std::string, std::less<>> views = {
-      "alias",   "chunk",     "contiguous", "detach", "dropout",   "expand",  "flatten",
-      "permute", "reshape",   "select",     "slice",  "split",     "squeeze", "split_with_sizes",
-      "t",       "transpose", "to",         "unbind", "unsqueeze", "view"};
-  constexpr std::size_t kAten = 5;
-  return type.starts_with("aten.") &&
-         views.contains(type.substr(kAten, type.find('.', kAten) - kAten));
-}
-
-// Operators such as relu_ change the value that they are given, under its name. What else has a view
-// of its memory would change with it.
+// Names of tensors of PyTorch that share memory. Operators such as relu_ and copy_ change the value that they
+// are given, under its name: what it is a part of changes with it, and other views of that memory must not be
+// read any more, since they have the values of before.
 class InPlace {
 public:
-  void note(const ModelOperation& operation) {
-    if (const std::string* self = selfOf(operation); self && makesView(operation.type)) {
-      viewed_.insert(*self);
-      viewed_.insert(operation.results.begin(), operation.results.end());
-    }
-  }
   // The name that the operation changes, or none.
-  const std::string* changed(const ModelOperation& operation) const {
+  static const std::string* changed(const ModelOperation& operation) {
     const std::size_t dot = operation.type.rfind('.');
     const bool is = operation.type.starts_with("aten.") && dot != operation.type.npos && dot > 0 &&
-                    operation.type[dot - 1] == '_' && operation.type != "aten.copy_.default" &&
-                    operation.type != "aten.detach_.default";
+                    operation.type[dot - 1] == '_' && operation.type != "aten.detach_.default";
     return is ? selfOf(operation) : nullptr;
   }
-  bool isViewed(const std::string& name) const { return viewed_.contains(name); }
+  void note(const ModelOperation& operation) {
+    const std::string* self = changed(operation);
+    if (!self && makesView(operation.type))
+      self = selfOf(operation);
+    if (!self)
+      return;
+    const std::string root = rootOf(*self);
+    for (const std::string& result : operation.results) {
+      views_[result] = {*self, root, &operation};
+      members_[root].push_back(result);
+    }
+  }
+  // The value whose memory it is.
+  const std::string& rootOf(const std::string& name) const {
+    const auto found = views_.find(name);
+    return found == views_.end() ? name : found->second.root;
+  }
+  bool isStale(const std::string& name) const { return stale_.contains(name); }
+  // Writes the value `made` under the name, and into what that is a view of.
+  void write(ModelBuilder& builder, Operands::Names& names, std::string name,
+             ModelBuilder::Value made) {
+    const std::string root = rootOf(name);
+    builder.spend(static_cast<Index>(members_[root].size()));
+    stale_.insert(root);
+    stale_.insert(members_[root].begin(), members_[root].end());
+    while (made) {
+      builder.spend(1);
+      names[name] = made;
+      stale_.erase(name);
+      const auto view = views_.find(name);
+      if (view == views_.end())
+        return;
+      name = view->second.of;
+      made = whole(builder, *view->second.by, names, made);
+    }
+  }
 
 private:
+  struct View {
+    std::string of, root;
+    const ModelOperation* by;
+  };
+
+  // PyTorch's operators that may give another view of the same memory.
+  static bool makesView(const std::string& type) {
+    static const std::set<std::string, std::less<>> views = {"alias",
+                                                             "alpha_dropout",
+                                                             "chunk",
+                                                             "contiguous",
+                                                             "detach",
+                                                             "diagonal",
+                                                             "dropout",
+                                                             "expand",
+                                                             "expand_as",
+                                                             "feature_alpha_dropout",
+                                                             "flatten",
+                                                             "mT",
+                                                             "feature_dropout",
+                                                             "moveaxis",
+                                                             "movedim",
+                                                             "narrow",
+                                                             "permute",
+                                                             "reshape",
+                                                             "reshape_as",
+                                                             "select",
+                                                             "slice",
+                                                             "split",
+                                                             "squeeze",
+                                                             "swapaxes",
+                                                             "split_with_sizes",
+                                                             "t",
+                                                             "to",
+                                                             "transpose",
+                                                             "type_as",
+                                                             "unbind",
+                                                             "unflatten",
+                                                             "unsqueeze",
+                                                             "view",
+                                                             "view_as",
+                                                             "view_as_complex",
+                                                             "view_as_real"};
+    constexpr std::size_t kAten = 5;
+    return type.starts_with("aten.") &&
+           views.contains(type.substr(kAten, type.find('.', kAten) - kAten));
+  }
   static const std::string* selfOf(const ModelOperation& operation) {
     for (const auto& [name, argument] : operation.arguments)
       if (name == "self" || name == "input")
@@ -251,8 +293,93 @@ private:
           return &argument.text;
     return nullptr;
   }
-  std::set<std::string> viewed_;
+  // What a view is of, once the view has the value `part`; null where that is not known.
+  static ModelBuilder::Value whole(ModelBuilder& b, const ModelOperation& by,
+                                   const Operands::Names& names, ModelBuilder::Value part) {
+    static const Operands::Flags none;
+    const Operands given(b, by, names, none);
+    const auto is = [&](const char* type) { return by.type.starts_with(type); };
+    if (changed(by) || is("aten.alias.") || is("aten.detach."))
+      return part;
+    const ModelBuilder::Value x = names.at(*selfOf(by));
+    if (is("aten.view.") || is("aten.unsqueeze.") || is("aten.squeeze."))
+      return b.reshape(part, x->shape);
+    if (!is("aten.slice.") && !is("aten.select."))
+      return nullptr;
+    const int d = b.dimension(given.integer("dim", 0), x->rank());
+    const Index n = x->shape[static_cast<std::size_t>(d)];
+    const auto bound = [&](Index at) { return std::clamp(at < 0 ? at + n : at, Index(0), n); };
+    if (is("aten.slice.")) {
+      const Index begin = bound(given.integer("start", 0)),
+                  end = bound(given.integer("end", std::numeric_limits<Index>::max()));
+      return given.integer("step", 1) == 1 ? b.replaced(x, d, begin, std::max(begin, end), part)
+                                           : nullptr;
+    }
+    const Index at = bound(given.integer("index"));
+    Shape shape = x->shape;
+    shape[static_cast<std::size_t>(d)] = 1;
+    return b.replaced(x, d, at, at + 1, b.reshape(part, shape));
+  }
+
+  std::map<std::string, View> views_;
+  std::map<std::string, std::vector<std::string>> members_; // of the memory of a name
+  std::set<std::string> stale_;
 };
+
+// Names of values into which, or into parts of which, something is written.
+std::set<std::string> writtenNames(const ModelProgram& program) {
+  InPlace inPlace;
+  std::set<std::string> written;
+  for (const ModelOperation& operation : program.operations) {
+    if (const std::string* changed = InPlace::changed(operation))
+      written.insert(inPlace.rootOf(*changed));
+    inPlace.note(operation);
+  }
+  return written;
+}
+
+// visit(name) for the values that an operation reads.
+template <class Visit>
+void forEachRead(const ModelOperation& operation, const Visit& visit) {
+  const auto walk = [&](const ModelArgument& argument, const auto& walkItem) -> void {
+    for (const ModelArgument& item : argument.list)
+      walkItem(item, walkItem);
+    if (argument.isValue())
+      visit(argument.text);
+  };
+  for (const ModelArgument& input : operation.inputs)
+    walk(input, walk);
+  for (const auto& [name, argument] : operation.arguments)
+    walk(argument, walk);
+}
+
+// The shapes of what an operation reads, but for numbers.
+std::vector<Shape> shapesRead(const ModelOperation& operation, const Operands::Names& names) {
+  std::vector<Shape> shapes;
+  forEachRead(operation, [&](const std::string& name) {
+    if (const auto found = names.find(name);
+        found != names.end() && found->second && found->second->rank() > 0)
+      shapes.push_back(found->second->shape);
+  });
+  return shapes;
+}
+
+ModelValues buildOperation(ModelBuilder& builder, const Operands& given, bool isWritten) {
+  const ModelOperation& operation = given.operation();
+  const ModelProgram& program = builder.program();
+  const bool isPt2 = program.format == ModelProgram::Format::Pt2;
+  try {
+    return isPt2 ? buildPt2(builder, given, isWritten) : buildOnnx(builder, given, program.version);
+  } catch (const Error&) {
+    // What follows something that is refused may have no shape, but is refused itself where it cannot be known.
+    if (builder.graph().refusals.empty())
+      throw;
+    const bool isKnown = isPt2 ? isKnownInPt2(operation.type) : isKnownInOnnx(operation.type);
+    if (!isKnown && !operation.results.empty())
+      builder.refuse(fmt::format("the operator {}", operation.type), kKnownOperators, {1});
+    return {};
+  }
+}
 
 } // namespace
 
@@ -272,25 +399,24 @@ ModelGraph buildModel(const ModelWeights& weights, const std::vector<Shape>& inp
     const std::set<std::string> written = writtenNames(program);
     InPlace inPlace;
     for (const ModelOperation& operation : program.operations) {
-      builder.begin(operation);
+      builder.begin(operation, shapesRead(operation, names));
       const Operands given(builder, operation, names, program.flags);
       const bool isWritten = !operation.results.empty() && written.contains(operation.results[0]);
-      const ModelValues made = program.format == ModelProgram::Format::Pt2
-                                   ? buildPt2(builder, given, isWritten)
-                                   : buildOnnx(builder, given, program.version);
-      if (const std::string* changed = inPlace.changed(operation); changed && !made.empty()) {
-        if (inPlace.isViewed(*changed))
-          builder.refuse("a change in place of a value that has other views",
-                         "the operator that makes a new value", made[0]->shape);
-        names[*changed] = made[0];
-      }
+      forEachRead(operation, [&](const std::string& name) {
+        if (inPlace.isStale(name))
+          builder.refuse("a view of memory that was changed through another view",
+                         "operators that make new values", {1});
+      });
+      const ModelValues made = buildOperation(builder, given, isWritten);
+      if (const std::string* changed = InPlace::changed(operation); changed && !made.empty())
+        inPlace.write(builder, names, *changed, made[0]);
       inPlace.note(operation);
       for (std::size_t i = 0; i < operation.results.size(); ++i)
         names[operation.results[i]] = i < made.size() ? made[i] : nullptr;
     }
     for (const std::string& name : program.outputs) {
       const auto found = names.find(name);
-      if (found == names.end() || !found->second)
+      if (found == names.end() || !found->second || inPlace.isStale(name))
         throw Error(TENON_ERR_FORMAT, fmt::format("the output '{}' is not computed", name));
       builder.graph().outputs.push_back(found->second);
       builder.graph().outputNames.push_back(

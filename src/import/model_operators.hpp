@@ -73,8 +73,11 @@ private:
   const Flags& flags_;
 };
 
-// One result, or several.
+// One result, or several. What is not known is refused, with this advice.
+inline constexpr const char* kKnownOperators = "the operators that doc/import.md lists";
 ModelValues buildPt2(ModelBuilder& builder, const Operands& given, bool isWritten);
 ModelValues buildOnnx(ModelBuilder& builder, const Operands& given, int opset);
+bool isKnownInPt2(const std::string& type);
+bool isKnownInOnnx(const std::string& type);
 
 } // namespace tenon

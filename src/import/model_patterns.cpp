@@ -14,6 +14,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 
 namespace tenon {
@@ -119,7 +120,8 @@ ModelBuilder::Value ModelBuilder::unary(const std::string& function, Value x,
       for (const auto& [name, bound] : parameters)
         for (double& number : numbers)
           number = name == "low" ? std::max(number, bound) : std::min(number, bound);
-      return constant(ModelConstant::ofNumbers(x->shape, std::move(numbers), source.isInteger()));
+      return constant(ModelConstant::ofNumbers(x->shape, std::move(numbers), source.isInteger())
+                          .fixed(source.isFixed()));
     }
     const auto found = foldedFunctions().find(function);
     if (found == foldedFunctions().end())
@@ -129,7 +131,8 @@ ModelBuilder::Value ModelBuilder::unary(const std::string& function, Value x,
     static const std::set<std::string, std::less<>> whole = {"abs", "ceil", "floor",
                                                              "neg", "not",  "relu"};
     return constant(ModelConstant::ofNumbers(x->shape, std::move(numbers),
-                                             source.isInteger() && whole.contains(function)));
+                                             source.isInteger() && whole.contains(function))
+                        .fixed(source.isFixed()));
   }
   if (function == "neg")
     return affine(x, {-1}, {0});
@@ -148,23 +151,8 @@ ModelBuilder::Value ModelBuilder::affine(Value x, std::vector<double> scale,
     std::vector<double> numbers = fold(x).numbers();
     for (double& number : numbers)
       number = scale[0] * number + shift[0];
-    return constant(ModelConstant::ofNumbers(x->shape, std::move(numbers)));
-  }
-  // The scale and the shift behind a norm without weights are its weights.
-  const bool isNorm = x->op == ModelOp::GroupNorm && dim == 1;
-  const auto filled = [&](const std::vector<double>& numbers) {
-    return constant(ModelConstant::ofNumbers(
-        {x->shape[1]},
-        products(numbers, std::vector<double>(static_cast<std::size_t>(x->shape[1]), 1.0))));
-  };
-  const bool isScaled = isNorm && x->inputs.size() == 3 && x->inputs[1]->constant->name().empty() &&
-                        isFilledWith(x->inputs[2], 0) && areAll(scale, 1);
-  if (isNorm && (x->inputs.size() == 1 || isScaled)) {
-    const Value source = x->inputs[0], weight = isScaled ? x->inputs[1] : filled(scale);
-    ModelValue* made = make(ModelOp::GroupNorm, {source, weight, filled(shift)}, x->shape);
-    made->groups = x->groups;
-    made->epsilon = x->epsilon;
-    return made;
+    return constant(
+        ModelConstant::ofNumbers(x->shape, std::move(numbers)).fixed(x->constant->isFixed()));
   }
   // A chain becomes one.
   if (x->op == ModelOp::Affine && (dim < 0 || x->dim < 0 || x->dim == dim)) {
@@ -190,7 +178,8 @@ ModelBuilder::Value ModelBuilder::foldedBinary(const std::string& function, Valu
       foldedOperations().find(areIntegers && function == "div" ? "floordiv" : function);
   check(found != foldedOperations().end(), "it is an operation that constants do not have");
   return constant(
-      ModelConstant::ofNumbers(shape, each(p.numbers(), q.numbers(), found->second), areIntegers));
+      ModelConstant::ofNumbers(shape, each(p.numbers(), q.numbers(), found->second), areIntegers)
+          .fixed(p.isFixed() && q.isFixed()));
 }
 
 ModelBuilder::Value ModelBuilder::foldedReduction(const std::string& method, Value x,
@@ -221,7 +210,35 @@ ModelBuilder::Value ModelBuilder::foldedReduction(const std::string& method, Val
     for (double& number : numbers)
       number /= count;
   return constant(
-      ModelConstant::ofNumbers(shape, std::move(numbers), source.isInteger() && method != "mean"));
+      ModelConstant::ofNumbers(shape, std::move(numbers), source.isInteger() && method != "mean")
+          .fixed(source.isFixed()));
+}
+
+// The factors and the terms behind a norm without weights are its weights.
+ModelBuilder::Value ModelBuilder::weightedNorm(const std::string& function, Value x, Value c) {
+  const int dim = 1 - (x->rank() - c->rank());
+  if (x->op != ModelOp::GroupNorm || dim < 0 || c->rank() <= dim ||
+      c->shape[static_cast<std::size_t>(dim)] != x->shape[1] || elements(c->shape) != x->shape[1])
+    return nullptr;
+  const bool isPlain = x->inputs.size() == 1;
+  const auto isFilled = [&](std::size_t i, double number) {
+    return isPlain ||
+           (x->inputs[i]->constant->name().empty() && isFilledWith(x->inputs[i], number));
+  };
+  const bool isFactor = function == "mul";
+  if (!isFilled(2, 0) || (isFactor ? !isFilled(1, 1) : function != "add"))
+    return nullptr;
+  const auto filled = [&](double number) {
+    return constant(ModelConstant::ofNumbers(
+        {x->shape[1]}, std::vector<double>(static_cast<std::size_t>(x->shape[1]), number)));
+  };
+  const Value own = reshape(c, {x->shape[1]}), weight = isPlain ? filled(1) : x->inputs[1];
+  ModelValue* made =
+      make(ModelOp::GroupNorm, {x->inputs[0], isFactor ? own : weight, isFactor ? filled(0) : own},
+           x->shape);
+  made->groups = x->groups;
+  made->epsilon = x->epsilon;
+  return made;
 }
 
 // f(x, c) as scale x + shift, where the constant is a number or has one for each index of a dimension.
@@ -280,6 +297,9 @@ ModelBuilder::Value ModelBuilder::binary(const std::string& function, Value a, V
       if (p->op == ModelOp::Linear && p->inputs.size() == 2 && q->isConstant() &&
           q->shape == Shape{p->shape.back()})
         return linear(p->inputs[0], p->inputs[1], q);
+  if (b->isConstant())
+    if (const Value made = weightedNorm(function, a, b))
+      return made;
   if (b->isConstant() && (commutes || function == "sub" || function == "div"))
     if (const Value made = asAffine(function, a, b))
       return made;
@@ -355,6 +375,10 @@ ModelBuilder::Value ModelBuilder::compare(const std::string& function, Value a, 
   return made;
 }
 
+ModelBuilder::Value ModelBuilder::sign(Value x) {
+  return binary("sub", compare("gt", x, number(0)), compare("lt", x, number(0)));
+}
+
 ModelBuilder::Value ModelBuilder::where(Value condition, Value a, Value b) {
   const Shape shape = broadcast(condition->shape, broadcast(a->shape, b->shape));
   if (condition->isConstant() && a->isConstant() && b->isConstant()) {
@@ -363,7 +387,8 @@ ModelBuilder::Value ModelBuilder::where(Value condition, Value a, Value b) {
     std::vector<double> numbers;
     for (std::size_t i = 0; i < c.numbers().size(); ++i)
       numbers.push_back(c.numbers()[i] != 0 ? p.numbers()[i] : q.numbers()[i]);
-    return constant(ModelConstant::ofNumbers(shape, std::move(numbers), p.isInteger()));
+    return constant(ModelConstant::ofNumbers(shape, std::move(numbers), p.isInteger())
+                        .fixed(c.isFixed() && p.isFixed() && q.isFixed()));
   }
   // Softplus with its threshold.
   for (const auto& [p, q] : {std::pair(a, b), std::pair(b, a)})
@@ -425,6 +450,25 @@ ModelBuilder::Value ModelBuilder::decomposedNorm(Value difference, Value deviati
   return made;
 }
 
+// Zeros before and behind one value.
+ModelBuilder::Value ModelBuilder::paddedByZeros(const ModelValues& values, int dim) {
+  const auto d = static_cast<std::size_t>(dim);
+  const auto isOther = [](Value value) { return value->op != ModelOp::Zeros; };
+  const auto one = std::find_if(values.begin(), values.end(), isOther);
+  const auto all = [&](auto first, auto last) {
+    return std::accumulate(first, last, Index(0),
+                           [&](Index sum, Value value) { return sum + value->shape[d]; });
+  };
+  if (one == values.end()) {
+    Shape shape = values[0]->shape;
+    shape[d] = all(values.begin(), values.end());
+    return zeros(shape);
+  }
+  if (std::count_if(values.begin(), values.end(), isOther) != 1)
+    return nullptr;
+  return pad(*one, dim, all(values.begin(), one), all(one + 1, values.end()), "values");
+}
+
 // Periodic padding as a concatenation: [end of x, x, begin of x].
 ModelBuilder::Value ModelBuilder::foldedPadding(const ModelValues& values, int dim) {
   if (values.size() > 3)
@@ -465,12 +509,14 @@ ModelBuilder::Value ModelBuilder::foldedRoll(const ModelValues& values, int dim)
              : nullptr;
 }
 
-ModelBuilder::Value ModelBuilder::fourier(Value x, std::size_t dims) {
+ModelBuilder::Value ModelBuilder::fourier(Value x, std::size_t dims, const std::string& norm) {
   check(dims >= 1 && dims <= 3 && static_cast<std::size_t>(x->rank()) == dims + 2,
         "a Fourier transform needs an input [batch, channels, space...] and all of its space");
   Shape shape = x->shape;
   shape.back() = shape.back() / 2 + 1;
-  return make(ModelOp::Fourier, {x}, shape);
+  ModelValue* made = make(ModelOp::Fourier, {x}, shape);
+  made->function = norm;
+  return made;
 }
 
 ModelBuilder::Value ModelBuilder::complex(Value pairs) {
@@ -485,21 +531,6 @@ ModelBuilder::Value ModelBuilder::modes(Value coefficients, Value weight) {
   Shape shape = coefficients->shape;
   shape[1] = weight->shape[1];
   return make(ModelOp::Modes, {coefficients, weight}, shape);
-}
-
-ModelBuilder::Value ModelBuilder::zerosToWrite(const Shape& shape) {
-  return make(ModelOp::InverseFourierInput, {}, shape);
-}
-
-void ModelBuilder::write(Value part, Value source) {
-  Value base = part;
-  while (base->op == ModelOp::Slice)
-    base = base->inputs[0];
-  check(base->op == ModelOp::InverseFourierInput && part->shape == source->shape,
-        "it writes into a tensor that is not known, or of another shape");
-  for (ModelValue& value : graph_.values)
-    if (&value == base)
-      value.written.emplace_back(part, source);
 }
 
 namespace {
@@ -526,9 +557,36 @@ const ModelValue* baseOf(const ModelValue* part) {
 
 } // namespace
 
-// The inverse transform of zeros into which products of the lowest modes were written, of both signs in all
-// dimensions but the last.
-ModelBuilder::Value ModelBuilder::inverseFourier(Value z, const std::vector<Index>& size) {
+bool ModelBuilder::findProducts(Value z, std::vector<Index> begin,
+                                std::vector<Placed>& found) const {
+  constexpr std::size_t kMostProducts = 8;
+  if (z->op == ModelOp::Zeros || (z->isConstant() && isFilledWith(z, 0)))
+    return true;
+  if (z->op == ModelOp::Modes && found.size() < kMostProducts) {
+    Box box;
+    for (std::size_t d = 0; d < begin.size(); ++d)
+      box.push_back({begin[d], begin[d] + z->shape[d]});
+    found.push_back({box, z});
+    return true;
+  }
+  const auto d = static_cast<std::size_t>(z->dim);
+  if (z->op == ModelOp::Pad && z->modes[0] == "values" && *z->padValue == 0) {
+    begin[d] += z->low[0];
+    return findProducts(z->inputs[0], begin, found);
+  }
+  if (z->op != ModelOp::Concatenate)
+    return false;
+  for (const Value piece : z->inputs) {
+    if (!findProducts(piece, begin, found))
+      return false;
+    begin[d] += piece->shape[d];
+  }
+  return true;
+}
+
+// The inverse transform of products of the lowest modes, of both signs in all dimensions but the last, and zeros.
+ModelBuilder::Value ModelBuilder::inverseFourier(Value z, const std::vector<Index>& size,
+                                                 const std::string& norm) {
   check(!size.empty() && static_cast<std::size_t>(z->rank()) == size.size() + 2,
         "an inverse Fourier transform needs a size for each dimension of space");
   Shape shape = {z->shape[0], z->shape[1]};
@@ -539,20 +597,21 @@ ModelBuilder::Value ModelBuilder::inverseFourier(Value z, const std::vector<Inde
         "an inverse Fourier transform that is not that of a spectral convolution",
         "the products of the lowest modes of both signs, as in the Fourier neural operator", shape);
   };
-  if (z->op != ModelOp::InverseFourierInput || z->written.size() != std::size_t(1) << signs)
+  std::vector<Placed> products;
+  if (!findProducts(z, std::vector<Index>(z->shape.size(), 0), products) ||
+      products.size() != std::size_t(1) << signs)
     return refused();
   const ModelValue* source = nullptr;
-  ModelValues weights(z->written.size(),
+  ModelValues weights(products.size(),
                       nullptr); // bit s of the place: the negative modes of dimension s
   std::vector<Index> counts;
-  for (const auto& [part, product] : z->written) {
-    if (product->op != ModelOp::Modes || product->inputs[1]->op != ModelOp::Complex ||
-        !product->inputs[1]->inputs[0]->isConstant())
+  for (const auto& [to, product] : products) {
+    if (product->inputs[1]->op != ModelOp::Complex || !product->inputs[1]->inputs[0]->isConstant())
       return refused();
     const Value read = product->inputs[0], spectrum = baseOf(read);
-    const auto to = blockOf(part), from = blockOf(read);
-    if (spectrum->op != ModelOp::Fourier || spectrum->rank() != z->rank() || !to || !from ||
-        (source && source != spectrum->inputs[0]))
+    const auto from = blockOf(read);
+    if (spectrum->op != ModelOp::Fourier || spectrum->function != norm ||
+        spectrum->rank() != z->rank() || !from || (source && source != spectrum->inputs[0]))
       return refused();
     source = spectrum->inputs[0];
     const Value weight = product->inputs[1]->inputs[0];
@@ -560,27 +619,27 @@ ModelBuilder::Value ModelBuilder::inverseFourier(Value z, const std::vector<Inde
     if (!counts.empty() && counts != modes)
       return refused();
     counts = modes;
-    Box expected = {(*to)[0], {0, z->shape[1]}};
+    Box expected = {to[0], {0, z->shape[1]}};
     std::size_t place = 0;
     for (std::size_t s = 0; s <= signs; ++s) {
-      const bool isHigh = s < signs && (*to)[s + 2].begin != 0;
+      const bool isHigh = s < signs && to[s + 2].begin != 0;
       const Index n = spectrum->shape[s + 2];
       expected.push_back(isHigh ? Interval{n - modes[s], n} : Interval{0, modes[s]});
       place |= isHigh ? std::size_t(1) << s : 0;
     }
-    if (*to != expected || weights[place])
+    if (to != expected || weights[place])
       return refused();
     expected[1] = {0, spectrum->shape[1]};
     if (*from != expected)
       return refused();
     weights[place] = weight;
   }
-  Shape spectral = source->shape;
-  spectral.back() = spectral.back() / 2 + 1;
-  for (std::size_t s = 0; s <= signs; ++s)
-    if (shape[s + 2] != source->shape[s + 2] || z->shape[s + 2] != spectral[s + 2] ||
-        (s < signs && 2 * counts[s] > source->shape[s + 2]))
+  // The transform itself takes what lacks at the end of the last dimension as 0.
+  for (std::size_t s = 0; s <= signs; ++s) {
+    const Index n = source->shape[s + 2], have = z->shape[s + 2];
+    if (shape[s + 2] != n || (s < signs ? have != n || 2 * counts[s] > n : have > n / 2 + 1))
       return refused();
+  }
   ModelValue* made = make(ModelOp::Spectral, {source}, shape);
   made->inputs.insert(made->inputs.end(), weights.begin(), weights.end());
   made->modeCount = counts;

@@ -6,6 +6,7 @@
 #include "sys/text/text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -45,6 +46,17 @@ bool leavesAllKeys(const ModelConstant& mask) {
   return true;
 }
 
+// Numbers that leave nothing of any score are -infinity, as long as each query sees a key.
+ModelConstant withoutHugeNumbers(const ModelConstant& mask) {
+  constexpr double kLeast = -1e37;
+  std::vector<double> numbers = mask.numbers();
+  std::ranges::replace_if(
+      numbers, [](double number) { return number < kLeast; }, kNever);
+  const ModelConstant made =
+      ModelConstant::ofNumbers(mask.shape(), std::move(numbers)).fixed(mask.isFixed());
+  return leavesAllKeys(made) ? made : mask;
+}
+
 } // namespace
 
 ModelBuilder::Value ModelBuilder::turned(Value x) {
@@ -55,8 +67,11 @@ ModelBuilder::Value ModelBuilder::turned(Value x) {
 }
 
 ModelBuilder::Value ModelBuilder::linear(Value x, Value weight, Value bias) {
-  check(x->rank() >= 1 && weight->rank() == 2 && weight->shape[1] == x->shape.back(),
-        "the weight of a linear layer does not fit its input");
+  check(x->rank() >= 1 && weight->rank() == 2,
+        "the weight of a linear layer is no matrix, or its input has no dimensions");
+  if (weight->shape[1] != x->shape.back())
+    misfit(fmt::format("a linear layer of {} inputs is given [{}]", weight->shape[1],
+                       fmt::join(x->shape, ",")));
   Shape shape = x->shape;
   shape.back() = weight->shape[0];
   check(!bias || bias->shape == Shape{shape.back()},
@@ -92,7 +107,8 @@ ModelBuilder::Value ModelBuilder::foldedMatmul(Value a, Value b) {
         numbers[static_cast<std::size_t>(i * columns + j)] +=
             p.numbers()[static_cast<std::size_t>(i * inner + k)] *
             q.numbers()[static_cast<std::size_t>(k * columns + j)];
-  return constant(ModelConstant::ofNumbers({rows, columns}, std::move(numbers)));
+  return constant(ModelConstant::ofNumbers({rows, columns}, std::move(numbers))
+                      .fixed(p.isFixed() && q.isFixed()));
 }
 
 ModelBuilder::Value ModelBuilder::matmul(Value a, Value b) {
@@ -108,8 +124,9 @@ ModelBuilder::Value ModelBuilder::matmul(Value a, Value b) {
       shape.erase(shape.end() - (b->rank() == 1 ? 1 : 2));
     return reshape(made, shape);
   }
-  check(a->shape.back() == b->shape[b->shape.size() - 2],
-        "the factors of a product of matrices do not fit each other");
+  if (a->shape.back() != b->shape[b->shape.size() - 2])
+    misfit(fmt::format("a product of matrices [{}] and [{}] does not fit", fmt::join(a->shape, ","),
+                       fmt::join(b->shape, ",")));
   if (a->isConstant() && b->isConstant() && a->rank() == 2 && b->rank() == 2)
     return foldedMatmul(a, b);
   if (b->isConstant() && b->rank() == 2)
@@ -287,10 +304,12 @@ ModelBuilder::Value ModelBuilder::attention(Value q, Value k, Value v, double sc
   const Value fitting = mask ? maskFor(mask, scored) : nullptr;
   if (isLed(k) && isLed(v) && (fitting || !mask)) {
     mask = fitting;
-    if (mask && !isCausal && mask->isConstant() && !mask->constant->isTrained() &&
-        isCausalMask(fold(mask))) {
-      mask = nullptr;
-      isCausal = true;
+    if (mask && mask->isConstant() && !mask->constant->isTrained()) {
+      mask = constant(withoutHugeNumbers(fold(mask)));
+      if (!isCausal && isCausalMask(*mask->constant)) {
+        mask = nullptr;
+        isCausal = true;
+      }
     }
     check(k->shape.back() == q->shape.back() && k->shape[leads.size()] == v->shape[leads.size()],
           "the queries, keys and values of an attention do not fit each other");
@@ -318,10 +337,22 @@ ModelBuilder::Value ModelBuilder::attention(Value q, Value k, Value v, double sc
   return matmul(softmax(scores, scores->rank() - 1), v);
 }
 
+// A softmax that is chosen unless it is NaN, and else 0, is that softmax.
+ModelBuilder::Value ModelBuilder::withoutNaN(Value x) const {
+  if (x->op != ModelOp::Where || x->inputs[0]->op != ModelOp::Compare ||
+      x->inputs[0]->function != "not_equal" || !isFilledWith(x->inputs[1], 0))
+    return x;
+  const Value softmax = x->inputs[2];
+  return softmax->op == ModelOp::Softmax && x->inputs[0]->inputs == ModelValues{softmax, softmax}
+             ? softmax
+             : x;
+}
+
 // With a mask that is added to the products, or where a constant chooses between them and -infinity. A query
-// that sees no key is NaN in such a softmax, but not in the layer.
+// that sees no key is NaN in such a softmax, but 0 in the layer.
 ModelBuilder::Value ModelBuilder::spelledAttention(Value a, Value b) {
-  const auto isSoftmax = [](Value x) {
+  const auto isSoftmax = [this](Value x) {
+    x = withoutNaN(x);
     return x->op == ModelOp::Softmax && x->rank() >= 3 && x->dim == x->rank() - 1;
   };
   // y = v p^T is the transpose of p v^T.
@@ -332,6 +363,8 @@ ModelBuilder::Value ModelBuilder::spelledAttention(Value a, Value b) {
   if (!isSoftmax(a) || b->rank() != a->rank() ||
       !std::equal(a->shape.begin(), a->shape.end() - 2, b->shape.begin()))
     return nullptr;
+  const bool isZeroForNaN = withoutNaN(a) != a;
+  a = withoutNaN(a);
   // scale q k^T, or none.
   const auto productOf = [&](Value x) {
     const bool isScaled = x->op == ModelOp::Affine && x->dim < 0 && x->shift[0] == 0;
@@ -357,8 +390,8 @@ ModelBuilder::Value ModelBuilder::spelledAttention(Value a, Value b) {
         const Value flags = scores->inputs[0];
         mask = addedMask(p == scores->inputs[1] ? flags : unary("not", flags));
       }
-  if (!product ||
-      (mask && mask->isConstant() && !mask->constant->isTrained() && !leavesAllKeys(fold(mask))))
+  const bool isKnown = mask && mask->isConstant() && !mask->constant->isTrained();
+  if (!product || (!isZeroForNaN && isKnown && !leavesAllKeys(fold(mask))))
     return nullptr;
   return attention(product->inputs[0], turned(product->inputs[1]), b, scale, mask, false);
 }

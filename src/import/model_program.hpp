@@ -56,7 +56,8 @@ struct ModelTensor {
   std::vector<int> axes;
   std::string file = {}; // where its bytes are, beside the network's file; "": in that
   std::optional<std::vector<double>> numbers = {}; // of one that stands in the graph itself
-  bool isParameter = false;                        // as PyTorch says; ONNX does not
+  // A parameter is trained, a buffer is not. Most files of ONNX do not say it.
+  enum class Role { Unknown, Parameter, Buffer } role = Role::Unknown;
   bool isComplex = false; // pairs of numbers, along a further last dimension
 
   std::vector<Index> shape() const {
@@ -94,6 +95,9 @@ struct ModelProgram {
   // Names of values that are tensors of the file.
   std::vector<std::pair<std::string, std::size_t>> constants;
   std::set<std::string> flags; // names of values that are true or false
+  // Numbers of the model's source that the exporter rounded to float32 though the network is in
+  // float64, and that have no short decimal, such as 2 pi.
+  std::vector<double> rounded;
   std::vector<ModelOperation> operations;
   std::optional<ModelTest> test;
 };

@@ -418,6 +418,11 @@ std::string reportModel(const std::string& name, const ModelProgram& program,
   }
   text += fmt::format("{} parameters, and {} constants that are not trained{}\n", numbers, fixed,
                       isOnnx ? "; from ONNX: weights may be folded" : "");
+  if (!program.rounded.empty())
+    text += fmt::format(
+        "the file has numbers of the model's source in float32 ({:.8g}), in which its results are "
+        "exact to 1e-7; a .pt2 has them in float64\n",
+        fmt::join(program.rounded, ", "));
   text += reporter.sight() + reporter.cost(processes) + freedom(network, program, file, inputs);
   if (!program.test)
     text += "share/tenon/export_torch.py writes a test into the file, which shows at SetUp that it "

@@ -6,6 +6,7 @@
 #include "import/onnx_wire.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/plain_text.hpp"
+#include "sys/text/text.hpp"
 
 #include <fmt/format.h>
 
@@ -14,6 +15,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -126,6 +128,12 @@ private:
 
   // Tensors and inputs come first, whatever their order in the file.
   void readGraph(const WireMessage& graph) {
+    for (WireMessage field = graph; field.next();)
+      if (field.number() == 13)
+        noteRole(field.message());
+      else if (field.number() == 16)
+        if (const auto [key, text] = pairOf(field.message()); key.ends_with("graph_signature"))
+          noteTargets(text);
     for (WireMessage field = graph; field.next();) {
       if (field.number() == 15)
         refuse("it has sparse tensors");
@@ -149,6 +157,19 @@ private:
       }
     if (program_.outputs.empty())
       refuse("the model has no outputs");
+  }
+
+  // Files of PyTorch's newer exporter say which tensors are parameters of the model.
+  void noteRole(WireMessage value) {
+    std::string name, kind;
+    while (value.next())
+      if (value.number() == 1)
+        name = value.text();
+      else if (value.number() == 4)
+        if (const auto [key, text] = pairOf(value.message()); key.ends_with("InputSpec.kind"))
+          kind = text;
+    if (kind == "PARAMETER" || kind == "BUFFER")
+      roles_[name] = kind == "BUFFER" ? ModelTensor::Role::Buffer : ModelTensor::Role::Parameter;
   }
 
   std::string valueName(WireMessage value) const {
@@ -304,11 +325,13 @@ private:
       readRaw(*fields.raw, tensor);
     else
       readLiteral(fields, tensor);
+    if (const auto role = roles_.find(name); role != roles_.end())
+      tensor.role = role->second;
     program_.tensors.push_back(std::move(tensor));
     return name;
   }
 
-  void readRaw(const std::pair<Index, Index>& raw, ModelTensor& tensor) const {
+  void readRaw(const std::pair<Index, Index>& raw, ModelTensor& tensor) {
     if (raw.second != tensor.stored.bytes)
       source_.fail(tensor.stored.name, fmt::format("it has {} bytes, but its shape needs {}",
                                                    raw.second, tensor.stored.bytes));
@@ -321,8 +344,15 @@ private:
       source_.read(raw.first, bytes, 8);
       const auto number = std::bit_cast<double>(littleEndian(bytes, 8));
       const bool isInRange = std::abs(number) <= std::numeric_limits<float>::max();
-      if (isInRange && double(static_cast<float>(number)) == number)
+      if (isInRange && double(static_cast<float>(number)) == number) {
         tensor.numbers = {shortestDecimal(static_cast<float>(number))};
+        constexpr double kDigits = 1e6;
+        const double meant = tensor.numbers->front(),
+                     unit = std::pow(10, std::floor(std::log10(std::abs(meant)))) / kDigits;
+        if (meant != 0 &&
+            std::abs(std::round(meant / unit) * unit - meant) > 1e-9 * std::abs(meant))
+          program_.rounded.push_back(meant);
+      }
     }
   }
 
@@ -370,6 +400,7 @@ private:
       refuse(fmt::format("it has more than {} operations", kMostOperations));
     ModelOperation made;
     std::string domain;
+    std::optional<std::string> module;
     const std::size_t number = program_.operations.size();
     for (WireMessage node = field.message(); node.next();)
       switch (node.number()) {
@@ -395,6 +426,8 @@ private:
       case 9:
         if (const auto [key, value] = pairOf(node.message()); key.ends_with("stack_trace"))
           made.where = sourceLine(value);
+        else if (key.ends_with("name_scopes"))
+          module = moduleIn(value);
         break;
       default:
         break;
@@ -405,6 +438,12 @@ private:
       made.type = domain + "." + made.type;
     if (made.label.empty())
       made.label = fmt::format("{}_{}", made.type, number);
+    if (made.type == "Identity" && made.inputs.size() == 1 && made.results.size() == 1 &&
+        isStored(made.inputs[0].text))
+      return addAlias(field, made.inputs[0].text, made.results[0]);
+    for (ModelArgument& input : made.inputs)
+      if (module && input.isValue())
+        input.text = parameterOf(field, input.text, *module);
     const bool areFlags = givesFlags(made);
     for (const std::string& result : made.results)
       if (!result.empty()) {
@@ -415,10 +454,57 @@ private:
     program_.operations.push_back(std::move(made));
   }
 
+  // Exporters store tensors of equal numbers once, as the weights of two norms before training, under the name of the
+  // first. The older one lets the others be identities of it; the newer one tells the module of a node
+  // ("['', 'blocks.0', 'blocks.0.norm', 'layer_norm']") and the names of all parameters.
+  void addAlias(const WireMessage& field, const std::string& name, const std::string& alias) {
+    define(field, alias);
+    if (plainLength(alias, "") != alias.size())
+      field.fail("a name has control characters, or is no UTF-8");
+    ModelTensor tensor = program_.tensors[tensorOf_.at(name)];
+    tensor.name = tensor.stored.name = alias;
+    tensorOf_[alias] = program_.tensors.size();
+    program_.constants.emplace_back(alias, program_.tensors.size());
+    if (program_.flags.contains(name))
+      program_.flags.insert(alias);
+    program_.tensors.push_back(std::move(tensor));
+  }
+  // As bytes of a file, of which any number of names is no burden.
+  bool isStored(const std::string& name) const {
+    const auto found = tensorOf_.find(name);
+    return found != tensorOf_.end() && !program_.tensors[found->second].numbers;
+  }
+  // "p_n_weight: PARAMETER target='n.weight'"
+  void noteTargets(const std::string& signature) {
+    constexpr std::string_view kKey = "target='";
+    for (std::size_t at = signature.find(kKey); at != signature.npos;) {
+      const std::size_t begin = at + kKey.size(), end = signature.find('\'', begin);
+      targets_.insert(signature.substr(begin, end - begin));
+      at = end == signature.npos ? end : signature.find(kKey, end);
+    }
+  }
+  static std::optional<std::string> moduleIn(const std::string& scopes) {
+    const std::vector<std::string> words = split(scopes, '\'');
+    constexpr std::size_t kAfter = 4; // "', '", the operator and "']" are behind it
+    return words.size() > kAfter ? std::optional(words[words.size() - kAfter]) : std::nullopt;
+  }
+  std::string parameterOf(const WireMessage& field, const std::string& name,
+                          const std::string& module) {
+    const std::string own = name.substr(name.rfind('.') + 1),
+                      alias = module.empty() ? own : module + "." + own;
+    const auto role = roles_.find(name);
+    if (alias == name || role == roles_.end() || role->second != ModelTensor::Role::Parameter ||
+        !isStored(name) || roles_.contains(alias) || !targets_.contains(alias))
+      return name;
+    if (!tensorOf_.contains(alias))
+      addAlias(field, name, alias);
+    return alias;
+  }
+
   // The format says so of few values; of the others their operators do.
   bool givesFlags(const ModelOperation& operation) const {
     static const std::set<std::string, std::less<>> relations = {
-        "And", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Not", "Or"};
+        "And", "Equal", "Greater", "GreaterOrEqual", "IsNaN", "Less", "LessOrEqual", "Not", "Or"};
     static const std::set<std::string, std::less<>> moves = {
         "Concat",  "Constant", "ConstantOfShape", "Expand",  "Flatten",   "Gather", "Identity",
         "Reshape", "Slice",    "Split",           "Squeeze", "Transpose", "Trilu",  "Unsqueeze"};
@@ -444,6 +530,7 @@ private:
     const std::string name = addTensor(field, unnamed);
     define(field, name);
     program_.constants.emplace_back(name, program_.tensors.size() - 1);
+    tensorOf_[name] = program_.tensors.size() - 1;
     if (program_.tensors.back().stored.type == ElementType::Bool)
       program_.flags.insert(name);
     return name;
@@ -497,6 +584,9 @@ private:
   const ByteSource& source_;
   PagedBytes bytes_;
   std::set<std::string> known_;
+  std::map<std::string, ModelTensor::Role> roles_;
+  std::map<std::string, std::size_t> tensorOf_; // by the names of constants
+  std::set<std::string> targets_;               // names of parameters
   ModelProgram program_;
 };
 

@@ -26,6 +26,11 @@ ModelValues onnxComparison(const OnnxCall& c) {
   return {c.b.compare(c.of, c.x(), c.given.neededInput(1))};
 }
 
+// Only NaN is not equal to itself.
+ModelValues onnxIsNaN(const OnnxCall& c) {
+  return {c.b.compare("ne", c.x(), c.x())};
+}
+
 ModelValues onnxGelu(const OnnxCall& c) {
   return {c.b.unary(c.given.text("approximate", "none") == "tanh" ? "gelutanh" : "gelu", c.x())};
 }
@@ -78,15 +83,19 @@ ModelValues onnxCast(const OnnxCall& c) {
     for (double& number : numbers)
       number = to == kFlags ? double(number != 0) : std::trunc(number);
   return {c.b.constant(ModelConstant::ofNumbers(source.shape(), std::move(numbers), isInteger)
-                           .renamed(source.name()))};
+                           .renamed(source.name())
+                           .fixed(source.isFixed()))};
 }
 
-// Of several values.
-ModelValues onnxSum(const OnnxCall& c) {
-  Value sum = c.x();
+// Of one value or several.
+ModelValues onnxOfAll(const OnnxCall& c) {
+  Value made = c.x();
   for (std::size_t i = 1; i < c.given.inputCount(); ++i)
-    sum = c.b.binary("add", sum, c.given.neededInput(i));
-  return {sum};
+    made = c.b.binary(c.of, made, c.given.neededInput(i));
+  return {made};
+}
+ModelValues onnxSign(const OnnxCall& c) {
+  return {c.b.sign(c.x())};
 }
 ModelValues onnxDropout(const OnnxCall& c) {
   c.b.check(c.numberAt(2, 0) == 0, "it drops elements as in training");
@@ -121,12 +130,13 @@ std::span<const OnnxRow> onnxFunctions() {
                                      {"HardSigmoid", onnxHardSigmoid},
                                      {"HardSwish", onnxFunction, "hardswish"},
                                      {"Identity", onnxSame},
+                                     {"IsNaN", onnxIsNaN},
                                      {"LeakyRelu", onnxLeakyRelu},
                                      {"Less", onnxComparison, "lt"},
                                      {"LessOrEqual", onnxComparison, "le"},
                                      {"Log", onnxFunction, "log"},
-                                     {"Max", onnxArithmetic, "max"},
-                                     {"Min", onnxArithmetic, "min"},
+                                     {"Max", onnxOfAll, "max"},
+                                     {"Min", onnxOfAll, "min"},
                                      {"Mish", onnxFunction, "mish"},
                                      {"Mod", onnxArithmetic, "mod"},
                                      {"Mul", onnxArithmetic, "mul"},
@@ -139,12 +149,13 @@ std::span<const OnnxRow> onnxFunctions() {
                                      {"Relu", onnxFunction, "relu"},
                                      {"Selu", onnxFunction, "selu"},
                                      {"Sigmoid", onnxFunction, "sigmoid"},
+                                     {"Sign", onnxSign},
                                      {"Sin", onnxFunction, "sine"},
                                      {"Softplus", onnxFunction, "softplus"},
                                      {"Softsign", onnxFunction, "softsign"},
                                      {"Sqrt", onnxFunction, "sqrt"},
                                      {"Sub", onnxArithmetic, "sub"},
-                                     {"Sum", onnxSum},
+                                     {"Sum", onnxOfAll, "add"},
                                      {"Swish", onnxFunction, "silu"},
                                      {"Tanh", onnxFunction, "tanh"},
                                      {"Where", onnxWhere}};

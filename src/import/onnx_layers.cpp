@@ -104,6 +104,10 @@ ModelValues onnxGroupNorm(const OnnxCall& c) {
   return {c.b.norm(ModelOp::GroupNorm, c.x(), c.at(1), c.at(2), c.given.real("epsilon", 1e-5),
                    c.given.integer("num_groups"))};
 }
+ModelValues onnxRmsNorm(const OnnxCall& c) {
+  const int first = c.b.dimension(c.given.integer("axis", -1), c.x()->rank());
+  return {c.b.rmsNorm(c.x(), c.x()->rank() - first, c.at(1), c.given.real("epsilon", 1e-5))};
+}
 ModelValues onnxLayerNorm(const OnnxCall& c) {
   const int first = c.b.dimension(c.given.integer("axis", -1), c.x()->rank());
   return {c.b.norm(ModelOp::LayerNorm, c.x(), c.at(1), c.at(2), c.given.real("epsilon", 1e-5),
@@ -121,10 +125,10 @@ ModelValues onnxAveragePool(const OnnxCall& c) {
   return onnxPool(c, c.given.flag("count_include_pad", false) ? ModelBuilder::Pool::Average
                                                               : ModelBuilder::Pool::AverageInside);
 }
-ModelValues onnxGlobalAveragePool(const OnnxCall& c) {
+ModelValues onnxGlobalPool(const OnnxCall& c) {
   std::vector<int> dims(static_cast<std::size_t>(c.spatial()));
   std::iota(dims.begin(), dims.end(), 2);
-  return {c.b.reduce("mean", c.x(), dims, true)};
+  return {c.b.reduce(c.of, c.x(), dims, true)};
 }
 std::vector<int> onnxDims(const OnnxCall& c) {
   std::vector<int> dims;
@@ -147,12 +151,18 @@ ModelValues onnxReduce(const OnnxCall& c) {
       {"ReduceProd", "product"}};
   if (const auto method = methods.find(type); method != methods.end())
     return {c.b.reduce(method->second, c.x(), dims, keeps)};
+  if (type == "ReduceLogSumExp")
+    return {c.b.logSumExp(c.x(), dims, keeps)};
   const Value sum = c.b.reduce("sum", c.b.binary("mul", c.x(), c.x()), dims, keeps);
   return {type == "ReduceL2" ? c.b.unary("sqrt", sum) : sum};
 }
 
 ModelValues onnxSoftmax(const OnnxCall& c) {
   return {c.b.softmax(c.x(), c.b.dimension(c.given.integer("axis", -1), c.x()->rank()))};
+}
+ModelValues onnxLogSoftmax(const OnnxCall& c) {
+  const int d = c.b.dimension(c.given.integer("axis", -1), c.x()->rank());
+  return {c.b.binary("sub", c.x(), c.b.logSumExp(c.x(), {d}, true))};
 }
 // With heads in a dimension of their own, or side by side in the features.
 ModelValues onnxAttention(const OnnxCall& c) {
@@ -183,6 +193,68 @@ ModelValues onnxAttention(const OnnxCall& c) {
                  : made};
 }
 
+// -- recurrent networks, of one layer and one or both directions; their gates are in another order than PyTorch's,
+// update before reset of a GRU, and input, output, forget, cell of an LSTM
+
+// Row i of the first dimension, of which each gate's part is brought to its place.
+Value weightOf(const OnnxCall& c, Value all, Index i, std::initializer_list<Index> gates) {
+  Shape shape(all->shape.begin() + 1, all->shape.end());
+  const Value its = c.b.reshape(c.b.slice(all, 0, i, i + 1), shape);
+  const auto count = static_cast<Index>(gates.size()), n = shape.empty() ? 0 : shape[0] / count;
+  ModelValues parts;
+  for (const Index gate : gates)
+    parts.push_back(c.b.slice(its, 0, gate * n, (gate + 1) * n));
+  return c.b.concatenate(parts, 0);
+}
+
+ModelValues onnxSequence(const OnnxCall& c) {
+  const bool isLstm = c.of[0] == 'l';
+  const std::string direction = c.given.text("direction", "forward");
+  const Value x = c.x(), w = c.given.neededInput(1), r = c.given.neededInput(2);
+  const Index directions = direction == "bidirectional" ? 2 : 1, n = c.given.integer("hidden_size"),
+              gates = isLstm ? 4 : 3;
+  c.b.check(x->rank() == 3 && w->rank() == 3 && r->rank() == 3 && w->shape[0] == directions &&
+                r->shape[0] == directions && w->shape[1] == gates * n && n >= 1,
+            "its weights do not fit its hidden size");
+  const bool isUsual = !c.given.has("activations") && !c.given.has("clip") && !c.at(4) &&
+                       !c.at(7) && c.given.integer("layout", 0) == 0 &&
+                       c.given.integer("input_forget", 0) == 0 &&
+                       (isLstm || c.given.integer("linear_before_reset", 0) == 1);
+  if (!isUsual)
+    return ModelValues(isLstm ? 3 : 2, c.b.refuse("a recurrent network other than PyTorch's",
+                                                  "LSTM or GRU of PyTorch",
+                                                  {x->shape[0], directions, x->shape[1], n}));
+  const Shape stateShape = {directions, x->shape[1], n};
+  const auto initial = [&](std::size_t place, Index i) {
+    const Value all = c.at(place) ? c.at(place) : c.b.expand(c.b.number(0), stateShape);
+    c.b.check(all->shape == stateShape, "its first state has another shape");
+    return c.b.reshape(c.b.slice(all, 0, i, i + 1), {stateShape[1], n});
+  };
+  ModelValues outputs, h, last;
+  for (Index i = 0; i < directions; ++i) {
+    const auto part = [&](Value all) {
+      return isLstm ? weightOf(c, all, i, {0, 2, 3, 1}) : weightOf(c, all, i, {1, 0, 2});
+    };
+    ModelBuilder::Cell cell = {part(w), part(r), nullptr, nullptr, isLstm};
+    if (const Value biases = c.at(3)) {
+      c.b.check(biases->shape == Shape{directions, 2 * gates * n}, "its biases have another shape");
+      cell.inputBias = part(c.b.slice(biases, 1, 0, gates * n));
+      cell.hiddenBias = part(c.b.slice(biases, 1, gates * n, 2 * gates * n));
+    }
+    const bool isFromEnd = i == 1 || direction == "reverse";
+    const ModelBuilder::Sequence made =
+        c.b.recurrence(cell, x, {initial(5, i), isLstm ? initial(6, i) : nullptr}, isFromEnd);
+    outputs.push_back(c.b.reshape(made.outputs, {x->shape[0], 1, x->shape[1], n}));
+    h.push_back(c.b.reshape(made.last.h, {1, x->shape[1], n}));
+    if (isLstm)
+      last.push_back(c.b.reshape(made.last.c, {1, x->shape[1], n}));
+  }
+  ModelValues results = {c.b.concatenate(outputs, 1), c.b.concatenate(h, 0)};
+  if (isLstm)
+    results.push_back(c.b.concatenate(last, 0));
+  return results;
+}
+
 } // namespace
 
 std::span<const OnnxRow> onnxLayers() {
@@ -193,19 +265,25 @@ std::span<const OnnxRow> onnxLayers() {
                                      {"ConvTranspose", onnxTransposedConvolution},
                                      {"Einsum", onnxEinsum},
                                      {"Gemm", onnxGemm},
-                                     {"GlobalAveragePool", onnxGlobalAveragePool},
+                                     {"GlobalAveragePool", onnxGlobalPool, "mean"},
+                                     {"GlobalMaxPool", onnxGlobalPool, "max"},
+                                     {"GRU", onnxSequence, "gru"},
                                      {"GroupNormalization", onnxGroupNorm},
                                      {"InstanceNormalization", onnxInstanceNorm},
                                      {"LayerNormalization", onnxLayerNorm},
+                                     {"LogSoftmax", onnxLogSoftmax},
+                                     {"LSTM", onnxSequence, "lstm"},
                                      {"MatMul", onnxMatMul},
                                      {"MaxPool", onnxMaxPool},
                                      {"ReduceL2", onnxReduce},
+                                     {"ReduceLogSumExp", onnxReduce},
                                      {"ReduceMax", onnxReduce},
                                      {"ReduceMean", onnxReduce},
                                      {"ReduceMin", onnxReduce},
                                      {"ReduceProd", onnxReduce},
                                      {"ReduceSum", onnxReduce},
                                      {"ReduceSumSquare", onnxReduce},
+                                     {"RMSNormalization", onnxRmsNorm},
                                      {"Softmax", onnxSoftmax}};
   return rows;
 }

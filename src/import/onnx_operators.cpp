@@ -7,16 +7,30 @@
 
 namespace tenon {
 
-ModelValues buildOnnx(ModelBuilder& b, const Operands& given, int opset) {
-  const ModelOperation& operation = given.operation();
+namespace {
+
+const OnnxRow* rowOf(const std::string& type) {
   for (const auto rows : {onnxFunctions(), onnxLayers(), onnxStructure()})
     for (const OnnxRow& row : rows)
-      if (row.name == operation.type)
-        return row.build({b, given, opset, row.of});
+      if (row.name == type)
+        return &row;
+  return nullptr;
+}
+
+} // namespace
+
+bool isKnownInOnnx(const std::string& type) {
+  return rowOf(type) != nullptr;
+}
+
+ModelValues buildOnnx(ModelBuilder& b, const Operands& given, int opset) {
+  const ModelOperation& operation = given.operation();
+  if (const OnnxRow* row = rowOf(operation.type))
+    return row->build({b, given, opset, row->of});
   const ModelBuilder::Value x = given.input(0);
   return ModelValues(operation.results.size(),
                      b.refuse(fmt::format("the operator {} of ONNX", operation.type),
-                              "the operators that doc/import.md lists", x ? x->shape : Shape{1}));
+                              kKnownOperators, x ? x->shape : Shape{1}));
 }
 
 } // namespace tenon

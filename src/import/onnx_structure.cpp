@@ -117,6 +117,11 @@ ModelValues onnxSpaceToDepth(const OnnxCall& c) {
   return {c.b.spaceToDepth(c.x(), c.given.integer("blocksize"), true)};
 }
 
+ModelValues onnxCumSum(const OnnxCall& c) {
+  const auto axis = static_cast<Index>(c.numberAt(1, 0));
+  return {c.b.cumulativeSum(c.x(), c.b.dimension(axis, c.x()->rank()),
+                            c.given.flag("exclusive", false), c.given.flag("reverse", false))};
+}
 ModelValues onnxConcat(const OnnxCall& c) {
   ModelValues values;
   for (std::size_t i = 0; i < c.given.inputCount(); ++i)
@@ -185,6 +190,74 @@ ModelValues onnxIndexed(const OnnxCall& c) {
                      c.x()->shape)};
 }
 
+ModelValues onnxGatherElements(const OnnxCall& c) {
+  const Value x = c.x(), places = c.given.neededInput(1);
+  const int d = c.b.dimension(c.given.integer("axis", 0), x->rank());
+  Shape shape = x->shape;
+  c.b.check(places->rank() == x->rank(), "its indices have another number of dimensions");
+  shape[static_cast<std::size_t>(d)] = places->shape[static_cast<std::size_t>(d)];
+  const Value list = places->shape == shape ? c.b.placesAlong(places, d) : nullptr;
+  return list ? ModelValues{c.b.gather(x, d, list)} : onnxIndexed(c);
+}
+// Places of the first dimension, [n, 1]; null where it is something else.
+Value listOf(const OnnxCall& c, Value places) {
+  return places->isConstant() && places->rank() == 2 && places->shape[1] == 1
+             ? c.b.reshape(places, {places->shape[0]})
+             : nullptr;
+}
+ModelValues onnxGatherND(const OnnxCall& c) {
+  const Value list = listOf(c, c.given.neededInput(1));
+  return list && c.given.integer("batch_dims", 0) == 0 && c.x()->rank() > 0
+             ? ModelValues{c.b.gather(c.x(), 0, list)}
+             : onnxIndexed(c);
+}
+ModelValues scattered(const OnnxCall& c, int dim, Value list) {
+  const std::string reduction = c.given.text("reduction", "none");
+  if (!list || c.x()->rank() == 0 || (reduction != "none" && reduction != "add"))
+    return onnxIndexed(c);
+  const Value source = c.given.neededInput(2);
+  return {reduction == "add" ? c.b.scatterAdd(c.x(), dim, list, source)
+                             : c.b.scatter(c.x(), dim, list, source)};
+}
+// The indices of all elements of a box; null where they are something else.
+Value boxWritten(const OnnxCall& c, Value places, Value source) {
+  const Value x = c.x();
+  const std::size_t rank = x->shape.size();
+  Shape wanted = source->shape;
+  wanted.push_back(x->rank());
+  if (!places->isConstant() || source->shape.size() != rank || places->shape != wanted ||
+      elements(wanted) == 0 || c.given.text("reduction", "none") != "none")
+    return nullptr;
+  const std::vector<Index> numbers = c.b.integersOf(places, "a list of indices");
+  bool isBox = true;
+  forEachPlace(places->shape, [&](const std::vector<Index>& index, Index place) {
+    const auto d = static_cast<std::size_t>(index.back());
+    isBox = isBox && numbers[static_cast<std::size_t>(place)] == numbers[d] + index[d];
+  });
+  for (std::size_t d = 0; isBox && d < rank; ++d)
+    isBox = numbers[d] >= 0 && source->shape[d] <= x->shape[d] - numbers[d];
+  const auto written = [&](Value part, std::size_t d, const auto& inner) -> Value {
+    if (d == rank)
+      return source;
+    const int dim = static_cast<int>(d);
+    const Index begin = numbers[d], end = begin + source->shape[d];
+    return c.b.replaced(part, dim, begin, end,
+                        inner(c.b.slice(part, dim, begin, end), d + 1, inner));
+  };
+  return isBox ? written(x, 0, written) : nullptr;
+}
+ModelValues onnxScatterND(const OnnxCall& c) {
+  if (const Value made = boxWritten(c, c.given.neededInput(1), c.given.neededInput(2)))
+    return {made};
+  return scattered(c, 0, listOf(c, c.given.neededInput(1)));
+}
+ModelValues onnxScatterElements(const OnnxCall& c) {
+  const Value places = c.given.neededInput(1);
+  const int d = c.b.dimension(c.given.integer("axis", 0), c.x()->rank());
+  const bool isWhole = places->shape == c.given.neededInput(2)->shape;
+  return scattered(c, d, isWhole ? c.b.placesAlong(places, d) : nullptr);
+}
+
 ModelValues onnxReshape(const OnnxCall& c) {
   std::vector<Index> shape = c.integersAt(1, "a shape");
   for (std::size_t d = 0; d < shape.size(); ++d)
@@ -246,23 +319,8 @@ ModelValues onnxConstantOfShape(const OnnxCall& c) {
   c.b.checkShape(shape);
   return {c.b.expand(value ? c.b.reshape(value, {}) : c.b.number(0), shape)};
 }
-// Of a constant, such as the mask of a causal attention.
 ModelValues onnxTriangle(const OnnxCall& c) {
-  const Value x = c.x();
-  c.b.check(x->rank() >= 2, "a triangle needs a matrix");
-  if (!x->isConstant())
-    return {c.b.refuse("a triangle of a matrix", "a product with a mask", x->shape)};
-  const ModelConstant source = c.b.numbersOf(x, "a matrix");
-  std::vector<double> numbers = source.numbers();
-  const bool isUpper = c.given.flag("upper", true);
-  const double diagonal = c.numberAt(1, 0);
-  forEachPlace(source.shape(), [&](const std::vector<Index>& index, Index place) {
-    const auto above = static_cast<double>(index.back() - index[index.size() - 2]);
-    if (isUpper ? above < diagonal : above > diagonal)
-      numbers[static_cast<std::size_t>(place)] = 0;
-  });
-  return {c.b.constant(
-      ModelConstant::ofNumbers(source.shape(), std::move(numbers), source.isInteger()))};
+  return {c.b.triangle(c.x(), c.given.flag("upper", true), c.numberAt(1, 0))};
 }
 ModelValues onnxRange(const OnnxCall& c) {
   const double first = c.numberAt(0, 0), last = c.numberAt(1, 0), step = c.numberAt(2, 1);
@@ -281,18 +339,19 @@ std::span<const OnnxRow> onnxStructure() {
   static constexpr OnnxRow rows[] = {{"Concat", onnxConcat},
                                      {"Constant", onnxConstant},
                                      {"ConstantOfShape", onnxConstantOfShape},
+                                     {"CumSum", onnxCumSum},
                                      {"DepthToSpace", onnxDepthToSpace},
                                      {"Expand", onnxExpand},
                                      {"Flatten", onnxFlatten},
                                      {"Gather", onnxGather},
-                                     {"GatherElements", onnxIndexed},
-                                     {"GatherND", onnxIndexed},
+                                     {"GatherElements", onnxGatherElements},
+                                     {"GatherND", onnxGatherND},
                                      {"Pad", onnxPad},
                                      {"Range", onnxRange},
                                      {"Reshape", onnxReshape},
                                      {"Resize", onnxResize},
-                                     {"ScatterElements", onnxIndexed},
-                                     {"ScatterND", onnxIndexed},
+                                     {"ScatterElements", onnxScatterElements},
+                                     {"ScatterND", onnxScatterND},
                                      {"Shape", onnxShape},
                                      {"Size", onnxSize},
                                      {"Slice", onnxSlice},

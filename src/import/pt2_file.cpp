@@ -269,8 +269,9 @@ private:
           return false;
         const JsonView its = spec.at(kind);
         constant(its, its.at("arg").at("name").text(), its.at(key).text(), values);
-        program_.tensors[program_.constants.back().second].isParameter =
-            std::string_view(kind) == "parameter";
+        program_.tensors[program_.constants.back().second].role =
+            std::string_view(kind) == "parameter" ? ModelTensor::Role::Parameter
+                                                  : ModelTensor::Role::Buffer;
         return true;
       };
       if (!stored("parameter", "parameter_name") && !stored("buffer", "buffer_name") &&

@@ -116,6 +116,10 @@ ModelValues inverse(ModelBuilder& b, const Operands& given, const char*) {
 ModelValues comparison(ModelBuilder& b, const Operands& given, const char* of) {
   return {b.compare(of, self(given), given.needed("other"))};
 }
+// Only NaN is not equal to itself.
+ModelValues isNaN(ModelBuilder& b, const Operands& given, const char*) {
+  return {b.compare("ne", self(given), self(given))};
+}
 // The square root's inverse, a square, minus the softplus of -x.
 ModelValues inverseRoot(ModelBuilder& b, const Operands& given, const char*) {
   return {b.unary("reciprocal", b.unary("sqrt", self(given)))};
@@ -134,8 +138,7 @@ ModelValues expm1(ModelBuilder& b, const Operands& given, const char*) {
   return {b.affine(b.unary("exp", self(given)), {1}, {-1})};
 }
 ModelValues sign(ModelBuilder& b, const Operands& given, const char*) {
-  const Value x = self(given), zero = b.number(0);
-  return {b.binary("sub", b.compare("gt", x, zero), b.compare("lt", x, zero))};
+  return {b.sign(self(given))};
 }
 ModelValues heaviside(ModelBuilder& b, const Operands& given, const char*) {
   const Value x = self(given), zero = b.number(0);
@@ -211,6 +214,7 @@ std::span<const Pt2Row> pt2Functions() {
                                     {"hardswish", function, "hardswish"},
                                     {"hardtanh", hardTanh},
                                     {"heaviside", heaviside},
+                                    {"isnan", isNaN},
                                     {"le", comparison, "le"},
                                     {"leaky_relu", leakyRelu},
                                     {"lerp", interpolated},

@@ -24,8 +24,17 @@ ModelBuilder::Windows windowsOf(const Operands& given, Value x) {
   w.groups = given.integer("groups", 1);
   return w;
 }
+ModelValues transposedConvolution(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given);
+  ModelBuilder::Windows w = windowsOf(given, x);
+  w.outputPadding = given.perDimension("output_padding", 0, spatialOf(x));
+  w.isTransposed = true;
+  return {b.convolution(x, given.needed("weight"), given.value("bias"), w)};
+}
 ModelValues convolution(ModelBuilder& b, const Operands& given, const char*) {
   const Value x = self(given), weight = given.needed("weight");
+  if (given.flag("transposed", false))
+    return transposedConvolution(b, given, "");
   ModelBuilder::Windows w;
   if (given.operation().type.ends_with(".padding")) {
     // "same" or "valid".
@@ -47,13 +56,6 @@ ModelValues convolution(ModelBuilder& b, const Operands& given, const char*) {
     w = windowsOf(given, x);
   }
   return {b.convolution(x, weight, given.value("bias"), w)};
-}
-ModelValues transposedConvolution(ModelBuilder& b, const Operands& given, const char*) {
-  const Value x = self(given);
-  ModelBuilder::Windows w = windowsOf(given, x);
-  w.outputPadding = given.perDimension("output_padding", 0, spatialOf(x));
-  w.isTransposed = true;
-  return {b.convolution(x, given.needed("weight"), given.value("bias"), w)};
 }
 ModelValues linear(ModelBuilder& b, const Operands& given, const char*) {
   return {b.linear(self(given), given.needed("weight"), given.value("bias"))};
@@ -102,9 +104,19 @@ ModelValues instanceNorm(ModelBuilder& b, const Operands& given, const char*) {
   return {b.norm(ModelOp::InstanceNorm, self(given), given.value("weight"), given.value("bias"),
                  given.real("eps", 1e-5))};
 }
+// With the statistics of one sample, as instance norms consist of.
+ModelValues statelessNorm(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given);
+  if (given.has("running_mean") || x->rank() < 2 || x->shape[0] != 1)
+    return {b.refuse("a batch norm that takes the statistics of the batch",
+                     "the model in eval mode", x->shape)};
+  return {b.norm(ModelOp::InstanceNorm, x, given.value("weight"), given.value("bias"),
+                 given.real("eps", 1e-5))};
+}
 ModelValues groupNorm(ModelBuilder& b, const Operands& given, const char*) {
   return {b.norm(ModelOp::GroupNorm, self(given), given.value("weight"), given.value("bias"),
-                 given.real("eps", 1e-5), given.integer("num_groups"))};
+                 given.real("eps", 1e-5),
+                 given.integer(given.has("num_groups") ? "num_groups" : "group"))};
 }
 ModelValues layerNorm(ModelBuilder& b, const Operands& given, const char*) {
   const Value x = self(given);
@@ -186,6 +198,11 @@ ModelValues pixelUnshuffle(ModelBuilder& b, const Operands& given, const char*) 
 ModelValues softmax(ModelBuilder& b, const Operands& given, const char*) {
   return {b.softmax(self(given), static_cast<int>(given.integer("dim")))};
 }
+// 0 where a row has none but -infinity, and the softmax is NaN.
+ModelValues safeSoftmax(ModelBuilder& b, const Operands& given, const char*) {
+  const Value made = softmax(b, given, "")[0];
+  return {b.where(b.compare("ne", made, made), b.number(0), made)};
+}
 std::vector<int> dimsOf(ModelBuilder& b, const Operands& given, Value x) {
   std::vector<int> dims;
   for (const Index d : given.integers("dim", {}))
@@ -198,6 +215,17 @@ std::vector<int> dimsOf(ModelBuilder& b, const Operands& given, Value x) {
 ModelValues reduction(ModelBuilder& b, const Operands& given, const char* of) {
   const Value x = self(given);
   return {b.reduce(of, x, dimsOf(b, given, x), given.flag("keepdim", false))};
+}
+// Of flags: whether one holds, or all of them.
+ModelValues holds(ModelBuilder& b, const Operands& given, const char* of) {
+  const Value x = self(given), flags = given.isFlag("self") ? x : b.compare("ne", x, b.number(0));
+  return {b.reduce(of, flags, dimsOf(b, given, x), given.flag("keepdim", false))};
+}
+// Of all elements, or along a dimension, where only the values are computed and not their places; or of two tensors.
+ModelValues extreme(ModelBuilder& b, const Operands& given, const char* of) {
+  if (given.has("other"))
+    return {b.binary(of, self(given), given.value("other"))};
+  return reduction(b, given, of);
 }
 // The mean of squares of what differs from the mean, of one element fewer.
 Value variance(ModelBuilder& b, const Operands& given) {
@@ -226,41 +254,18 @@ ModelValues meanAnd(ModelBuilder& b, const Operands& given, const char* of) {
   return {std::string_view(of) == "std" ? b.unary("sqrt", v) : v,
           b.reduce("mean", x, dimsOf(b, given, x), given.flag("keepdim", false))};
 }
-// x - log of the sum of exponentials, which are of what differs from the largest.
-Value logSum(ModelBuilder& b, Value x, const std::vector<int>& dims) {
-  const Value most = b.reduce("max", x, dims, true);
-  return b.binary(
-      "add", b.unary("log", b.reduce("sum", b.unary("exp", b.binary("sub", x, most)), dims, true)),
-      most);
-}
 ModelValues logSumExp(ModelBuilder& b, const Operands& given, const char*) {
   const Value x = self(given);
-  const std::vector<int> dims = dimsOf(b, given, x);
-  const Value sum = logSum(b, x, dims);
-  if (given.flag("keepdim", false))
-    return {sum};
-  Shape left;
-  for (int d = 0; d < x->rank(); ++d)
-    if (std::find(dims.begin(), dims.end(), d) == dims.end())
-      left.push_back(x->shape[static_cast<std::size_t>(d)]);
-  return {b.reshape(sum, left)};
+  return {b.logSumExp(x, dimsOf(b, given, x), given.flag("keepdim", false))};
 }
 ModelValues logSoftmax(ModelBuilder& b, const Operands& given, const char*) {
   const Value x = self(given);
-  return {b.binary("sub", x, logSum(b, x, {b.dimension(given.integer("dim"), x->rank())}))};
+  return {b.binary("sub", x, b.logSumExp(x, {b.dimension(given.integer("dim"), x->rank())}, true))};
 }
-// x / sqrt(mean of squares + epsilon), times a weight.
 ModelValues rmsNorm(ModelBuilder& b, const Operands& given, const char*) {
-  const Value x = self(given);
-  const int count = static_cast<int>(given.integers("normalized_shape", {}).size());
-  b.check(count >= 1 && count <= x->rank(), "it normalises more dimensions than there are");
-  std::vector<int> dims;
-  for (int d = x->rank() - count; d < x->rank(); ++d)
-    dims.push_back(d);
-  const Value square = b.reduce("mean", b.binary("mul", x, x), dims, true);
-  const double epsilon = given.real("eps", std::numeric_limits<double>::epsilon());
-  const Value made = b.binary("div", x, b.unary("sqrt", b.affine(square, {1}, {epsilon})));
-  return {given.value("weight") ? b.binary("mul", made, given.value("weight")) : made};
+  return {b.rmsNorm(self(given), static_cast<int>(given.integers("normalized_shape", {}).size()),
+                    given.value("weight"),
+                    given.real("eps", std::numeric_limits<double>::epsilon()))};
 }
 ModelValues euclideanNorm(ModelBuilder& b, const Operands& given, const char*) {
   const Value x = self(given);
@@ -270,22 +275,101 @@ ModelValues euclideanNorm(ModelBuilder& b, const Operands& given, const char*) {
                                    given.flag("keepdim", false)))};
 }
 
+// -- recurrent cells, and networks of one or several layers and one or both directions
+
+ModelBuilder::Cell cellOf(const Operands& given, bool isLstm) {
+  return {given.needed("w_ih"), given.needed("w_hh"), given.value("b_ih"), given.value("b_hh"),
+          isLstm};
+}
+ModelValues gruCell(ModelBuilder& b, const Operands& given, const char*) {
+  return {b.step(cellOf(given, false), {given.needed("hx"), nullptr}, self(given)).h};
+}
+// A list of so many values, all of them there.
+ModelValues listed(ModelBuilder& b, const Operands& given, const char* name, std::size_t count) {
+  const ModelValues values = given.values(name);
+  b.check(values.size() == count &&
+              std::find(values.begin(), values.end(), nullptr) == values.end(),
+          "it has another number of states or weights");
+  return values;
+}
+ModelValues lstmCell(ModelBuilder& b, const Operands& given, const char*) {
+  const ModelValues state = listed(b, given, "hx", 2);
+  const ModelBuilder::State made = b.step(cellOf(given, true), {state[0], state[1]}, self(given));
+  return {made.h, made.c};
+}
+
+ModelValues recurrent(ModelBuilder& b, const Operands& given, const char* of) {
+  const bool isLstm = *of == 'l', hasBiases = given.flag("has_biases", true);
+  const auto layers = static_cast<std::size_t>(given.integer("num_layers", 1)),
+             directions = std::size_t(given.flag("bidirectional", false) ? 2 : 1),
+             weights = std::size_t(hasBiases ? 4 : 2);
+  constexpr std::size_t kMostLayers = 64;
+  b.check(layers >= 1 && layers <= kMostLayers, "its number of layers is out of range");
+  Value x = self(given);
+  if (!given.has("hx") || x->rank() != 3 || given.flag("train", false))
+    return ModelValues(isLstm ? 3 : 2,
+                       b.refuse("a recurrent network of a sequence without batch, or in training",
+                                "an input of 3 dimensions, in eval mode", x->shape));
+  const ModelValues parameters = listed(b, given, "params", layers * directions * weights);
+  const ModelValues states =
+      isLstm ? listed(b, given, "hx", 2) : ModelValues{given.needed("hx"), nullptr};
+  const auto initial = [&](Value all, std::size_t i) -> Value {
+    if (!all)
+      return nullptr;
+    b.check(all->rank() == 3, "its first state has not three dimensions");
+    const auto at = static_cast<Index>(i);
+    return b.reshape(b.slice(all, 0, at, at + 1), {all->shape[1], all->shape[2]});
+  };
+  const bool isBatchFirst = given.flag("batch_first", false);
+  x = isBatchFirst ? b.transpose(x, {1, 0, 2}) : x;
+  ModelValues h, c;
+  for (std::size_t layer = 0; layer < layers; ++layer) {
+    ModelValues outputs;
+    for (std::size_t direction = 0; direction < directions; ++direction) {
+      const std::size_t i = layer * directions + direction, first = i * weights;
+      const ModelBuilder::Cell cell = {parameters[first], parameters[first + 1],
+                                       hasBiases ? parameters[first + 2] : nullptr,
+                                       hasBiases ? parameters[first + 3] : nullptr, isLstm};
+      const ModelBuilder::Sequence made =
+          b.recurrence(cell, x, {initial(states[0], i), initial(states[1], i)}, direction == 1);
+      outputs.push_back(made.outputs);
+      const auto stacked = [&](Value value) {
+        return b.reshape(value, {1, value->shape[0], value->shape[1]});
+      };
+      h.push_back(stacked(made.last.h));
+      if (isLstm)
+        c.push_back(stacked(made.last.c));
+    }
+    x = b.concatenate(outputs, 2);
+  }
+  ModelValues results = {isBatchFirst ? b.transpose(x, {1, 0, 2}) : x, b.concatenate(h, 0)};
+  if (isLstm)
+    results.push_back(b.concatenate(c, 0));
+  return results;
+}
+
 } // namespace
 
 std::span<const Pt2Row> pt2Layers() {
   static constexpr Pt2Row rows[] = {{"adaptive_avg_pool", adaptivePool},
+                                    {"_adaptive_avg_pool", adaptivePool},
                                     {"adaptive_max_pool", adaptiveMaxPool},
                                     {"addmm", addmm},
+                                    {"all", holds, "min"},
                                     {"amax", reduction, "max"},
                                     {"amin", reduction, "min"},
+                                    {"any", holds, "max"},
                                     {"avg_pool", averagePool},
                                     {"baddbmm", addmm},
                                     {"batch_norm", batchNorm},
                                     {"bmm", matmul},
                                     {"conv", convolution},
                                     {"conv_transpose", transposedConvolution},
+                                    {"convolution", convolution},
                                     {"dot", dot},
                                     {"group_norm", groupNorm},
+                                    {"gru", recurrent, "gru"},
+                                    {"gru_cell", gruCell},
                                     {"instance_norm", instanceNorm},
                                     {"layer_norm", layerNorm},
                                     {"linalg_vector_norm", euclideanNorm},
@@ -293,16 +377,28 @@ std::span<const Pt2Row> pt2Layers() {
                                     {"logsumexp", logSumExp},
                                     {"log_softmax", logSoftmax},
                                     {"_log_softmax", logSoftmax},
+                                    {"lstm", recurrent, "lstm"},
+                                    {"lstm_cell", lstmCell},
                                     {"matmul", matmul},
+                                    {"max", extreme, "max"},
                                     {"max_pool", maxPool},
+                                    {"max_pool2d_with_indices", maxPool},
+                                    {"max_pool3d_with_indices", maxPool},
                                     {"mean", reduction, "mean"},
+                                    {"min", extreme, "min"},
                                     {"mm", matmul},
                                     {"mv", product},
+                                    {"_native_batch_norm_legit", statelessNorm},
+                                    {"_native_batch_norm_legit_no_training", batchNorm},
+                                    {"native_group_norm", groupNorm},
+                                    {"native_layer_norm", layerNorm},
                                     {"norm", euclideanNorm},
                                     {"pixel_shuffle", pixelShuffle},
                                     {"pixel_unshuffle", pixelUnshuffle},
                                     {"rms_norm", rmsNorm},
+                                    {"_safe_softmax", safeSoftmax},
                                     {"scaled_dot_product_attention", attention},
+                                    {"_scaled_dot_product_flash_attention_for_cpu", attention},
                                     {"softmax", softmax},
                                     {"_softmax", softmax},
                                     {"std", deviationOf},

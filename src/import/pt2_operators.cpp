@@ -48,31 +48,43 @@ const Pt2Row* familyOf(std::string_view name) {
   return rowOf(name);
 }
 
+// "zeros" of "aten.zeros.default"; "" where it is no operator of PyTorch's own.
+std::string_view atenName(std::string_view type) {
+  constexpr std::string_view kAten = "aten.";
+  if (!type.starts_with(kAten))
+    return "";
+  type.remove_prefix(kAten.size());
+  return type.substr(0, type.find('.'));
+}
+
+const Pt2Row* rowOfType(std::string_view type) {
+  const Pt2Row* row = rowOf(kPythonRows, type);
+  return row || atenName(type).empty() ? row : familyOf(atenName(type));
+}
+
 } // namespace
+
+bool isKnownInPt2(const std::string& type) {
+  return rowOfType(type) != nullptr;
+}
 
 ModelValues buildPt2(ModelBuilder& b, const Operands& given, bool isWritten) {
   const ModelOperation& operation = given.operation();
   const std::string& type = operation.type;
-  if (const Pt2Row* row = rowOf(kPythonRows, type))
+  if (const std::string_view name = atenName(type);
+      isWritten && (name == "zeros" || name == "zeros_like" || name == "new_zeros"))
+    return {b.zeros(name == "zeros_like" ? self(given)->shape : given.integers("size", {}))};
+  if (const Pt2Row* row = rowOfType(type))
     return row->build(b, given, row->of);
-  constexpr std::string_view kAten = "aten.";
-  if (type.starts_with(kAten)) {
-    const std::string name = type.substr(kAten.size(), type.find('.', kAten.size()) - kAten.size());
-    if (isWritten && name == "zeros")
-      return {b.zerosToWrite(given.integers("size", {}))};
-    if (const Pt2Row* row = familyOf(name))
-      return row->build(b, given, row->of);
-  }
   // Checks of shapes, which have no results.
-  if (operation.results.empty())
+  if (operation.results.empty() && !atenName(type).ends_with('_'))
     return {};
   Shape shape = {1};
   for (const char* name : {"self", "input"})
     if (given.has(name))
       shape = given.value(name)->shape;
-  return ModelValues(operation.results.size(),
-                     b.refuse(fmt::format("the operator {}", type),
-                              "the operators that doc/import.md lists", shape));
+  return ModelValues(std::max<std::size_t>(operation.results.size(), 1),
+                     b.refuse(fmt::format("the operator {}", type), kKnownOperators, shape));
 }
 
 } // namespace tenon

@@ -21,16 +21,17 @@ ModelValues size(ModelBuilder& b, const Operands& given, const char*) {
   return {b.number(static_cast<double>(x->shape[d]), true)};
 }
 
-ModelValues pad(ModelBuilder& b, const Operands& given, const char*) {
+// `of`: the mode, where its operator has but one.
+ModelValues pad(ModelBuilder& b, const Operands& given, const char* of) {
   Value x = self(given);
-  const std::string mode = given.text("mode", "constant");
+  const std::string mode = *of ? of : given.text("mode", "constant");
   const char* ours = mode == "constant"    ? "values"
                      : mode == "circular"  ? "periodic"
                      : mode == "reflect"   ? "reflect"
                      : mode == "replicate" ? "replicate"
                                            : nullptr;
   b.check(ours != nullptr, "its mode of padding is not known");
-  const std::vector<Index> pads = given.integers("pad", {});
+  const std::vector<Index> pads = given.integers(given.has("pad") ? "pad" : "padding", {});
   b.check(pads.size() % 2 == 0 && static_cast<int>(pads.size()) <= 2 * x->rank(),
           "it has another number of paddings");
   for (std::size_t i = 0; 2 * i < pads.size(); ++i)
@@ -78,10 +79,12 @@ ModelValues chunk(ModelBuilder& b, const Operands& given, const char*) {
   b.check(count >= 1, "it makes no pieces");
   return splitEvenly(b, x, d, std::max((n + count - 1) / count, Index(1)));
 }
-Value without(ModelBuilder& b, Value x, int d) {
-  Shape shape = x->shape;
+Shape without(Shape shape, int d) {
   shape.erase(shape.begin() + d);
-  return b.reshape(x, shape);
+  return shape;
+}
+Value without(ModelBuilder& b, Value x, int d) {
+  return b.reshape(x, without(x->shape, d));
 }
 ModelValues unbind(ModelBuilder& b, const Operands& given, const char*) {
   const Value x = self(given);
@@ -266,6 +269,15 @@ ModelValues tile(ModelBuilder& b, const Operands& given, const char*) {
     times.insert(times.begin(), rank - times.size(), 1);
   return {b.tile(self(given), times)};
 }
+ModelValues flip(ModelBuilder& b, const Operands& given, const char*) {
+  Value x = self(given);
+  for (const Index d : given.integers("dims", {}))
+    x = b.flip(x, b.dimension(d, x->rank()));
+  return {x};
+}
+ModelValues cumulativeSum(ModelBuilder& b, const Operands& given, const char*) {
+  return {b.cumulativeSum(self(given), b.dimension(given.integer("dim"), self(given)->rank()))};
+}
 ModelValues likeOther(ModelBuilder& b, const Operands& given, const char*) {
   return {b.reshape(self(given), given.needed("other")->shape)};
 }
@@ -279,6 +291,17 @@ ModelValues filled(ModelBuilder& b, const Operands& given, double number) {
   const Shape shape = given.has("size") ? given.integers("size", {}) : self(given)->shape;
   b.checkShape(shape);
   return {b.expand(b.number(number), shape)};
+}
+ModelValues triangle(ModelBuilder& b, const Operands& given, const char* of) {
+  return {b.triangle(self(given), *of == 'u', given.real("diagonal", 0))};
+}
+ModelValues identity(ModelBuilder& b, const Operands& given, const char*) {
+  const Index rows = given.integer("n"), columns = given.integer("m", rows);
+  constexpr Index kMostRows = 4096;
+  b.check(rows >= 0 && columns >= 0 && rows <= kMostRows && columns <= kMostRows,
+          "an identity is too large");
+  const Value all = b.expand(b.number(1), {rows, columns});
+  return {b.triangle(b.triangle(all, true, 0), false, 0)};
 }
 ModelValues scalarTensor(ModelBuilder& b, const Operands& given, const char*) {
   return {b.number(given.real("s"))};
@@ -363,7 +386,8 @@ ModelValues weightNorm(ModelBuilder& b, const Operands& given, const char*) {
     numbers[static_cast<std::size_t>(place)] *=
         g.numbers()[at(index)] / std::sqrt(squares[at(index)]);
   });
-  return {b.constant(ModelConstant::ofNumbers(v.shape(), std::move(numbers)))};
+  return {b.constant(
+      ModelConstant::ofNumbers(v.shape(), std::move(numbers)).fixed(v.isFixed() && g.isFixed()))};
 }
 
 // -- spectral convolutions, and what has no layer
@@ -390,15 +414,12 @@ std::vector<int> transformed(ModelBuilder& b, const Operands& given, Value x) {
 }
 ModelValues fourier(ModelBuilder& b, const Operands& given, const char*) {
   const Value x = self(given);
-  if (given.has("s") || given.has("n") || given.text("norm", "backward") != "backward")
-    return {
-        b.refuse("a Fourier transform with a size or a norm of its own", "one without", x->shape)};
-  return {b.fourier(x, transformed(b, given, x).size())};
+  if (given.has("s") || given.has("n"))
+    return {b.refuse("a Fourier transform with a size of its own", "one without", x->shape)};
+  return {b.fourier(x, transformed(b, given, x).size(), given.text("norm", "backward"))};
 }
 ModelValues inverseFourier(ModelBuilder& b, const Operands& given, const char*) {
   const Value x = self(given);
-  if (given.text("norm", "backward") != "backward")
-    return {b.refuse("a Fourier transform with a norm of its own", "one without", x->shape)};
   std::vector<Index> size = given.integers(given.has("n") ? "n" : "s", {});
   const std::vector<int> dims = transformed(b, given, x);
   // Of an even number of points, where nothing is said.
@@ -407,23 +428,67 @@ ModelValues inverseFourier(ModelBuilder& b, const Operands& given, const char*) 
       const Index n = x->shape[static_cast<std::size_t>(dim)];
       size.push_back(dim + 1 == x->rank() ? 2 * (n - 1) : n);
     }
-  return {b.inverseFourier(x, size)};
+  return {b.inverseFourier(x, size, given.text("norm", "backward"))};
 }
 ModelValues viewAsComplex(ModelBuilder& b, const Operands& given, const char*) {
   return {b.complex(self(given))};
 }
+// Pairs of real and imaginary parts.
+ModelValues complexOf(ModelBuilder& b, const Operands& given, const char*) {
+  ModelValues parts;
+  for (const char* name : {"real", "imag"}) {
+    const Value x = given.needed(name);
+    Shape shape = x->shape;
+    shape.push_back(1);
+    parts.push_back(b.reshape(x, shape));
+  }
+  return {b.complex(b.concatenate(parts, parts[0]->rank() - 1))};
+}
+// What self becomes when something is written into it; whoever walks the operations writes it there.
 ModelValues copyInto(ModelBuilder& b, const Operands& given, const char*) {
-  const Value part = self(given), source = given.needed("src");
-  const Value base = [&] {
-    Value at = part;
-    while (at->op == ModelOp::Slice)
-      at = at->inputs[0];
-    return at;
-  }();
-  if (base->op != ModelOp::InverseFourierInput)
-    return {b.refuse("a value that is written into another", "a concatenation", part->shape)};
-  b.write(part, source);
-  return {part};
+  return {b.expand(given.needed("src"), self(given)->shape)};
+}
+ModelValues fillWith(ModelBuilder& b, const Operands& given, const char*) {
+  return {b.expand(given.needed("value"), self(given)->shape)};
+}
+// Where flags hold; or added at constant places of the first dimension.
+ModelValues putAt(ModelBuilder& b, const Operands& given, const char*) {
+  const ModelValues indices = given.values("indices");
+  const Value x = self(given), source = given.needed("values");
+  if (indices.size() == 1 && indices[0] && indices[0]->isConstant() && indices[0]->rank() == 1 &&
+      !given.isFlagItem("indices", 0) && given.flag("accumulate", false) && x->rank() > 0) {
+    Shape shape = x->shape;
+    shape[0] = indices[0]->shape[0];
+    return {b.scatterAdd(x, 0, indices[0], b.expand(source, shape))};
+  }
+  if (indices.size() != 1 || !indices[0] || !given.isFlagItem("indices", 0) ||
+      indices[0]->shape != x->shape || elements(source->shape) != 1 ||
+      given.flag("accumulate", false))
+    return {b.refuse(fmt::format("{} by a tensor of indices", given.operation().type),
+                     "flags of the tensor's shape, and one number", x->shape)};
+  return {b.where(indices[0], b.reshape(source, {}), x)};
+}
+// A copy of self with other elements in a part of one dimension.
+ModelValues sliceScatter(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given);
+  const int d = b.dimension(given.integer("dim", 0), x->rank());
+  const Index n = x->shape[static_cast<std::size_t>(d)];
+  const auto bound = [&](Index at) { return std::clamp(at < 0 ? at + n : at, Index(0), n); };
+  const Index begin = bound(given.integer("start", 0)), end = bound(given.integer("end", kEnd));
+  if (given.integer("step", 1) != 1)
+    return {b.refuse("elements that are written with a step", "a step of 1", x->shape)};
+  return {b.replaced(x, d, begin, std::max(begin, end), given.needed("src"))};
+}
+ModelValues selectScatter(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given), source = given.needed("src");
+  const int d = b.dimension(given.integer("dim"), x->rank());
+  const Index n = x->shape[static_cast<std::size_t>(d)], i = given.integer("index");
+  b.check(i >= -n && i < n, "its index is out of range");
+  const Index begin = i < 0 ? i + n : i;
+  Shape shape = x->shape;
+  shape[static_cast<std::size_t>(d)] = 1;
+  return {
+      b.replaced(x, d, begin, begin + 1, b.reshape(b.expand(source, without(shape, d)), shape))};
 }
 // "bixy,ioxy->boxy" by any letters, in one to three dimensions of space.
 bool isOfModes(const std::string& equation) {
@@ -447,6 +512,13 @@ ModelValues einsum(ModelBuilder& b, const Operands& given, const char*) {
           "it has no factors");
   if (factors.size() == 2 && factors[1]->op == ModelOp::Complex && isOfModes(equation))
     return {b.modes(factors[0], factors[1])};
+  // The weight may come first.
+  const std::size_t comma = equation.find(','), arrow = equation.find("->");
+  if (factors.size() == 2 && factors[0]->op == ModelOp::Complex && comma < arrow &&
+      arrow != equation.npos &&
+      isOfModes(equation.substr(comma + 1, arrow - comma - 1) + "," + equation.substr(0, comma) +
+                equation.substr(arrow)))
+    return {b.modes(factors[1], factors[0])};
   return {b.einsum(equation, factors)};
 }
 ModelValues indexed(ModelBuilder& b, const Operands& given, const char*) {
@@ -473,6 +545,31 @@ ModelValues index(ModelBuilder& b, const Operands& given, const char*) {
     return {b.gather(x, static_cast<int>(one - indices.begin()), *one)};
   return indexed(b, given, "");
 }
+ModelValues addAt(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given), places = given.needed("index");
+  Value source = given.needed("source");
+  if (!places->isConstant() || places->rank() != 1)
+    return indexed(b, given, "");
+  if (given.has("alpha"))
+    source = b.binary("mul", source, given.value("alpha"));
+  return {b.scatterAdd(x, b.dimension(given.integer("dim"), x->rank()), places, source)};
+}
+// Places that are the same in all other dimensions.
+ModelValues scatterAdd(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given), places = given.needed("index"), source = given.needed("src");
+  const int d = b.dimension(given.integer("dim"), x->rank());
+  const Value list = places->shape == source->shape ? b.placesAlong(places, d) : nullptr;
+  return list ? ModelValues{b.scatterAdd(x, d, list, source)} : indexed(b, given, "");
+}
+ModelValues gather(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given), places = given.needed("index");
+  const int d = b.dimension(given.integer("dim"), x->rank());
+  Shape shape = x->shape;
+  b.check(places->rank() == x->rank(), "its indices have another number of dimensions");
+  shape[static_cast<std::size_t>(d)] = places->shape[static_cast<std::size_t>(d)];
+  const Value list = places->shape == shape ? b.placesAlong(places, d) : nullptr;
+  return list ? ModelValues{b.gather(x, d, list)} : indexed(b, given, "");
+}
 ModelValues indexSelect(ModelBuilder& b, const Operands& given, const char*) {
   const Value x = self(given), places = given.needed("index");
   if (!places->isConstant() || places->rank() != 1)
@@ -483,73 +580,82 @@ ModelValues indexSelect(ModelBuilder& b, const Operands& given, const char*) {
 } // namespace
 
 std::span<const Pt2Row> pt2Structure() {
-  static constexpr Pt2Row rows[] = {
-      {"arange", range},
-      {"cat", concatenate},
-      {"chunk", chunk},
-      {"copy_", copyInto},
-      {"cumsum", otherwise, "a product with a triangle of ones: x @ torch.ones(n, n).triu()"},
-      {"diagonal", diagonal},
-      {"diff", differences},
-      {"einsum", einsum},
-      {"expand", expand},
-      {"expand_as", expandAs},
-      {"fft_irfft", inverseFourier},
-      {"fft_irfft2", inverseFourier},
-      {"fft_irfftn", inverseFourier},
-      {"fft_rfft", fourier},
-      {"fft_rfft2", fourier},
-      {"fft_rfftn", fourier},
-      {"flatten", flatten},
-      {"full", full},
-      {"full_like", full},
-      {"gather", indexed},
-      {"gru", otherwise, "its cells, written out step by step with linear layers"},
-      {"im2col", otherwise, "a convolution"},
-      {"index", index},
-      {"index_add", indexed},
-      {"index_select", indexSelect},
-      {"linspace", linspace},
-      {"lstm", otherwise, "its cells, written out step by step with linear layers"},
-      {"meshgrid", meshOfPoints},
-      {"moveaxis", moveDimensions},
-      {"movedim", moveDimensions},
-      {"mT", transpose},
-      {"narrow", narrow},
-      {"new_full", full},
-      {"new_ones", ones},
-      {"new_zeros", zeros},
-      {"ones", ones},
-      {"ones_like", ones},
-      {"pad", pad},
-      {"permute", permute},
-      {"repeat", tile},
-      {"reshape", reshape},
-      {"reshape_as", likeOther},
-      {"roll", roll},
-      {"scalar_tensor", scalarTensor},
-      {"scatter_add", indexed},
-      {"select", select},
-      {"slice", slice},
-      {"split", split},
-      {"split_with_sizes", split},
-      {"squeeze", squeeze},
-      {"stack", stack},
-      {"swapaxes", transpose},
-      {"sym_size", size},
-      {"t", transpose},
-      {"tile", tile},
-      {"transpose", transpose},
-      {"unbind", unbind},
-      {"unflatten", unflatten},
-      {"_unsafe_view", reshape},
-      {"unsqueeze", unsqueeze},
-      {"view", reshape},
-      {"view_as", likeOther},
-      {"view_as_complex", viewAsComplex},
-      {"_weight_norm", weightNorm},
-      {"zeros", zeros},
-      {"zeros_like", zeros}};
+  static constexpr Pt2Row rows[] = {{"arange", range},
+                                    {"cat", concatenate},
+                                    {"chunk", chunk},
+                                    {"complex", complexOf},
+                                    {"constant_pad_nd", pad, "constant"},
+                                    {"copy", copyInto},
+                                    {"cumsum", cumulativeSum},
+                                    {"diagonal", diagonal},
+                                    {"diff", differences},
+                                    {"einsum", einsum},
+                                    {"expand", expand},
+                                    {"expand_as", expandAs},
+                                    {"eye", identity},
+                                    {"fft_irfft", inverseFourier},
+                                    {"fft_irfft2", inverseFourier},
+                                    {"fft_irfftn", inverseFourier},
+                                    {"fft_rfft", fourier},
+                                    {"fft_rfft2", fourier},
+                                    {"fft_rfftn", fourier},
+                                    {"fill", fillWith},
+                                    {"flatten", flatten},
+                                    {"flip", flip},
+                                    {"full", full},
+                                    {"full_like", full},
+                                    {"gather", gather},
+                                    {"im2col", otherwise, "a convolution"},
+                                    {"index", index},
+                                    {"index_add", addAt},
+                                    {"index_put", putAt},
+                                    {"index_select", indexSelect},
+                                    {"linspace", linspace},
+                                    {"meshgrid", meshOfPoints},
+                                    {"moveaxis", moveDimensions},
+                                    {"movedim", moveDimensions},
+                                    {"mT", transpose},
+                                    {"narrow", narrow},
+                                    {"new_full", full},
+                                    {"new_ones", ones},
+                                    {"new_zeros", zeros},
+                                    {"ones", ones},
+                                    {"ones_like", ones},
+                                    {"pad", pad},
+                                    {"permute", permute},
+                                    {"reflection_pad", pad, "reflect"},
+                                    {"repeat", tile},
+                                    {"replication_pad", pad, "replicate"},
+                                    {"reshape", reshape},
+                                    {"reshape_as", likeOther},
+                                    {"roll", roll},
+                                    {"scalar_tensor", scalarTensor},
+                                    {"scatter_add", scatterAdd},
+                                    {"select", select},
+                                    {"select_scatter", selectScatter},
+                                    {"slice", slice},
+                                    {"slice_scatter", sliceScatter},
+                                    {"split", split},
+                                    {"split_with_sizes", split},
+                                    {"squeeze", squeeze},
+                                    {"stack", stack},
+                                    {"swapaxes", transpose},
+                                    {"sym_size", size},
+                                    {"t", transpose},
+                                    {"tile", tile},
+                                    {"transpose", transpose},
+                                    {"tril", triangle, "lower"},
+                                    {"triu", triangle, "upper"},
+                                    {"unbind", unbind},
+                                    {"unflatten", unflatten},
+                                    {"_unsafe_view", reshape},
+                                    {"unsqueeze", unsqueeze},
+                                    {"view", reshape},
+                                    {"view_as", likeOther},
+                                    {"view_as_complex", viewAsComplex},
+                                    {"_weight_norm", weightNorm},
+                                    {"zeros", zeros},
+                                    {"zeros_like", zeros}};
   return rows;
 }
 

@@ -198,6 +198,34 @@ TEST(DamagedModel, TensorsHaveTheBytesOfTheirShape) {
                 onnx(tensor("c", {4}, field(9, std::string(32, '\1'))) + x + add + y));
 }
 
+// All inputs count, and what is not known is on the list also behind what has no shape any more.
+TEST(DamagedModel, RefusalsHaveShapesAndNoEnd) {
+  const std::string x = input("x", {2, 3}), y = output("y");
+  expectRefused(TENON_ERR_SUPPORT,
+                {"2 of its 3 operators", "Magic of ONNX, with inputs [2,3]", "Spell"},
+                onnx(x + node("Magic", {"x"}, "a") + node("MatMul", {"a", "a"}, "b") +
+                     node("Spell", {"b"}, "y") + y));
+  const std::string three = contents(onnx(x + node("Relu", {"x"}, "a") + node("Tanh", {"x"}, "b") +
+                                          node("Max", {"x", "a", "b"}, "y") + y));
+  for (const char* layer : {"relu", "tanh", "compare", "where"})
+    EXPECT_NE(three.find(layer), three.npos) << layer;
+}
+
+// Sums that stand for a matrix have a bound, and places lie within.
+TEST(DamagedModel, SumsAndPlacesHaveBounds) {
+  const std::string y = output("y"), axis = tensor("d", {}, field(7, 1), 7);
+  EXPECT_NE("", contents(onnx(axis + input("x", {2, 1024}) + node("CumSum", {"x", "d"}, "y") + y)));
+  expectRefused(TENON_ERR_SUPPORT, {"matrix [1025,1025]", "at most 1024"},
+                onnx(axis + input("x", {2, 1025}) + node("CumSum", {"x", "d"}, "y") + y));
+  const auto scatter = [&](std::uint64_t first, std::uint64_t second) {
+    return onnx(tensor("i", {2, 1}, field(7, first) + field(7, second), 7) + input("x", {3, 2}) +
+                input("u", {2, 2}) + node("ScatterND", {"x", "i", "u"}, "y") + y);
+  };
+  EXPECT_NE("", contents(scatter(0, 2)));
+  expectRefused(TENON_ERR_FORMAT, {"out of range"}, scatter(0, 3));
+  expectRefused(TENON_ERR_FORMAT, {"one place twice"}, scatter(1, 1));
+}
+
 // The model's code can need extents that the file leaves free.
 TEST(DamagedModel, ExtentsOfTheRunAreNotTheFiles) {
   const std::string c = tensor("c", {3}, field(9, std::string(24, '\1'))), y = output("y"),

@@ -4,6 +4,7 @@
 #include "layer/run_layer.hpp"
 #include "weights/zip.hpp"
 
+#include <fmt/format.h>
 #include <zlib.h>
 
 #include <cstring>
@@ -70,6 +71,18 @@ TEST(StoredTest, PassesOnAnyProcessGrid) {
       const auto layer = modelAt(kModel, type);
       layer->setUp(layout);
       testModel(*layer);
+    }
+}
+
+// Writes into parts of a value, sums up to each element, sums along edges, products of parts of a spectrum;
+// and a batch of 1, whose results reach all ranks by a collective of MPI.
+TEST(StoredTest, PassesForNetworksOfManyOperators) {
+  const std::pair<const char*, Shape> models[] = {
+      {"writes", {2, 2, 8, 10}}, {"edges", {2, 6, 4}}, {"spectral_parts", {1, 2, 8, 10}}};
+  for (const auto& [name, shape] : models)
+    for (const char* properties : {"S0", "S2"}) {
+      const auto layer = modelAt(fmt::format(TENON_TEST_MODELS "/{}.f64.pt2", name), TENON_FLOAT64);
+      layer->setUp(test::onWorld(shape, properties));
     }
 }
 

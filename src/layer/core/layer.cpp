@@ -5,7 +5,7 @@
 #include "layer/core/layer.hpp"
 
 #include "layer/core/parameter.hpp"
-#include "sys/log/log.hpp"
+#include "sys/log/many_events.hpp"
 #include "sys/random.hpp"
 #include "sys/text/text.hpp"
 #include "sys/text/view.hpp"
@@ -175,7 +175,7 @@ void Layer::draw(std::uint64_t seed, std::uint64_t stream, Fill fill) {
 }
 
 int Layer::event() const {
-  return logEvent((name().empty() ? declaration_->type() : name()).c_str());
+  return logEventOfMany((name().empty() ? declaration_->type() : name()).c_str(), "FurtherLayers");
 }
 
 Ref<Parameter> Layer::parameter(const ParameterForm& form) {

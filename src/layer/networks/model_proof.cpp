@@ -5,6 +5,7 @@
 #include "layer/networks/model_proof.hpp"
 
 #include "comm/agreement/agreement.hpp"
+#include "comm/agreement/joint.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/dtensor.hpp"
 #include "dtensor/host_view.hpp"
@@ -208,6 +209,8 @@ void runTest(Layer& layer, const Layouts& inputs, bool isExact) {
 bool proveModel(Layer& layer, const Layouts& inputs, const std::string& how) {
   if (!modelOf(layer)->file()->program().test)
     return false;
+  // It runs within the set-up of the layer, whose communicators are made at its end.
+  const ApartFromJoint apart(*layer.comm());
   // The weights once more in float64: not where they are most of a node's memory.
   constexpr Index kMostBytes = Index(256) << 20;
   Index elementsOfWeights = 0;

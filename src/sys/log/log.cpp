@@ -6,6 +6,7 @@
 
 #include "sys/errors/error.hpp"
 #include "sys/errors/handler.hpp"
+#include "sys/log/many_events.hpp"
 #include "sys/text/plain_text.hpp"
 
 #include <fmt/format.h>
@@ -176,12 +177,27 @@ int findOrAddStage(const char* name) {
 } // namespace
 
 int logEvent(const char* name) {
+  return logEventOfMany(name, "");
+}
+
+int logEventOfMany(const char* name, const char* shared) {
   checkPlain("the name of a log event", name);
   std::lock_guard lock(log().mutex);
   int& count = log().eventCount;
-  for (int event = 0; event < count; ++event)
-    if (std::string_view(eventName(event)) == name)
+  const auto find = [&](std::string_view wanted) {
+    int event = 0;
+    while (event < count && std::string_view(eventName(event)) != wanted)
+      ++event;
+    return event;
+  };
+  if (const int event = find(name); event < count)
+    return event;
+  constexpr int kReserved = 128;
+  if (*shared && count >= kMaxEvents - kReserved) {
+    name = shared;
+    if (const int event = find(name); event < count)
       return event;
+  }
   if (count == kMaxEvents)
     throw Error(TENON_ERR_ARG,
                 fmt::format("log event '{}' exceeds the maximum of {} events", name, kMaxEvents));
