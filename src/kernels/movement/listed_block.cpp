@@ -11,28 +11,56 @@ namespace tenon {
 
 namespace {
 
+// Offsets of entries along a single dimension, which nearly all lists have, and along several.
+struct AlongOne {
+  const Index* positions;
+  Index step;
+  explicit AlongOne(const ListedPlaces& places)
+      : positions(places.positions), step(places.steps[0]) {}
+  Index operator()(Index i) const { return (positions ? positions[i] : i) * step; }
+};
+struct AlongSeveral {
+  const ListedPlaces& places;
+  Index operator()(Index i) const { return places.offset(i); }
+};
+
 template <class T>
 struct Rows {
   functors::AxpbyListed<T> f; // its offsets are not used here
   Index length;
 
+  // one(entry, value, into) for each element.
+  template <int N, class Offsets, class One>
+  void each(Index begin, Index end, const T* x, T* y, One one) const {
+    const Index n = N > 0 ? N : length;
+    const Offsets from(f.from), to(f.to);
+    for (Index i = begin; i < end; ++i) {
+      const T* __restrict p = x + from(i);
+      T* __restrict q = y + to(i);
+      for (Index c = 0; c < n; ++c)
+        one(i, p[c], q[c]);
+    }
+  }
+  template <int N, class Offsets>
+  void move(Index begin, Index end, const T* x, T* y) const {
+    if (f.weights)
+      each<N, Offsets>(begin, end, x, y, [f = f](Index i, T value, T& into) {
+        f.one(f.alpha * static_cast<T>(f.weights[i]), value, into);
+      });
+    else if (f.alpha == T(1) && f.beta == T(0))
+      each<N, Offsets>(begin, end, x, y, [](Index, T value, T& into) { into = value; });
+    else if (f.alpha == T(1) && f.beta == T(1))
+      each<N, Offsets>(begin, end, x, y, [](Index, T value, T& into) { into += value; });
+    else
+      each<N, Offsets>(begin, end, x, y,
+                       [f = f](Index, T value, T& into) { f.one(f.alpha, value, into); });
+  }
   template <int N>
   void move(Index begin, Index end, const T* x, T* y) const {
-    const Index n = N > 0 ? N : length;
-    for (Index i = begin; i < end; ++i) {
-      const T factor = f.weights ? f.alpha * static_cast<T>(f.weights[i]) : f.alpha;
-      const T* __restrict p = x + f.from.offset(i);
-      T* __restrict q = y + f.to.offset(i);
-      if (factor == T(1) && f.beta == T(0))
-        for (Index c = 0; c < n; ++c)
-          q[c] = p[c];
-      else if (factor == T(1) && f.beta == T(1))
-        for (Index c = 0; c < n; ++c)
-          q[c] += p[c];
-      else
-        for (Index c = 0; c < n; ++c)
-          f.one(factor, p[c], q[c]);
-    }
+    if (f.from.dims == 1 && f.to.dims == 1)
+      move<N, AlongOne>(begin, end, x, y);
+    else
+      move<N, AlongSeveral>(begin, end, x, y);
   }
   void operator()(Index begin, Index end, const T* x, T* y) const {
     switch (length) {
