@@ -3,6 +3,7 @@
 // program numbers those. Both are written in the order of their ids, corners by the numbers of nodes in that order.
 #pragma once
 
+#include "dtensor/dtensor.hpp"
 #include "io/xdmf.hpp"
 #include "linop/exchange/make_index_map.hpp"
 
