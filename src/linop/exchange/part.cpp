@@ -24,6 +24,21 @@ std::vector<Region> regionsOf(const std::vector<ElementBox>& boxes) {
   return regions;
 }
 
+// Entries that arrive one after the other along one dimension, as the ghosts of a mesh do, are a box: a message is
+// received where it lies. Those that leave stay a list, whose copy stays in the cache for MPI.
+void makeBoxOfRun(Region& region) {
+  if (!region.list || region.list->dims.size() != 1 || !region.list->weights.empty())
+    return;
+  const std::vector<Index>& positions = region.list->positions;
+  const auto isGap = [](Index a, Index b) { return b != a + 1; };
+  if (positions.empty() || std::ranges::adjacent_find(positions, isGap) != positions.end())
+    return;
+  const int dim = region.list->dims.front();
+  region.begin[dim] = positions.front();
+  region.step[dim] = 1;
+  region.list = nullptr;
+}
+
 std::vector<Part> partsOf(const std::vector<Transfer>& transfers, bool transposed, int rank,
                           Index elementBytes) {
   std::vector<Part> parts;
@@ -47,6 +62,7 @@ std::vector<Part> partsOf(const std::vector<Transfer>& transfers, bool transpose
     }
     if (transposed)
       sources.swap(targets);
+    std::ranges::for_each(targets, makeBoxOfRun);
     // A chunk is what fits into a slot of a lane, for messages too: so sums proceed in the same
     // steps by any carrier.
     const Index chunkElements =
