@@ -23,33 +23,21 @@ using test::LayoutDraw;
 using test::onLine;
 using test::world;
 
-Ref<DTensor> sameOnDevice(const DTensor& x) {
-  const auto there = makeRef<DTensor>(x.comm(), x.layout(), x.dataType(), Space::Device);
-  copyLocal(x, *there);
-  return there;
-}
-
-// Whatever the space and the strides.
-std::vector<double> elementsIn(const DTensor& x) {
-  const auto packed = makeRef<DTensor>(x.comm(), x.layout(), x.dataType());
-  copyLocal(x, *packed);
-  return test::elementsOf(*packed);
-}
-
 // The same action on both; y of the device may be where the action before has left it.
 void expectSame(LinearOp& op, Sense sense, std::uint64_t seed, bool integers, double alpha = 1,
                 double beta = 0) {
   const Ends host(op, sense, seed);
   if (!integers)
     fillRaw(*host.x, seed, false);
-  const auto x = sameOnDevice(*host.x), y = sameOnDevice(*host.y), again = sameOnDevice(*host.y);
+  const auto x = test::sameOnDevice(*host.x), y = test::sameOnDevice(*host.y),
+             again = test::sameOnDevice(*host.y);
   act(op, sense, alpha, *host.x, beta, *host.y);
-  const std::vector<double> want = elementsIn(*host.y);
+  const std::vector<double> want = test::elementsIn(*host.y);
   act(op, sense, alpha, *x, beta, *y);
-  ASSERT_EQ(elementsIn(*y), want) << op.describe();
+  ASSERT_EQ(test::elementsIn(*y), want) << op.describe();
   op.begin(sense, alpha, *x, beta, *again);
   op.end(sense);
-  ASSERT_EQ(elementsIn(*again), want) << op.describe();
+  ASSERT_EQ(test::elementsIn(*again), want) << op.describe();
 }
 
 class OnDevice : public testing::TestWithParam<test::NamedOp> {};
@@ -68,12 +56,12 @@ TEST_P(OnDevice, GivesTheSameBound) {
   const LinearOpRef op = GetParam().make(TENON_FLOAT64);
   for (Sense sense : {Sense::Forward, Sense::Adjoint}) {
     const Ends host(*op, sense, 7);
-    const auto x = sameOnDevice(*host.x), y = sameOnDevice(*host.y);
+    const auto x = test::sameOnDevice(*host.x), y = test::sameOnDevice(*host.y);
     act(*op, sense, 1, *host.x, 0, *host.y);
     op->bind(sense, *x, *y);
     for (int n = 0; n < 2; ++n) {
       act(*op, sense, 1, *x, 0, *y);
-      EXPECT_EQ(elementsIn(*y), elementsIn(*host.y)) << op->describe();
+      EXPECT_EQ(test::elementsIn(*y), test::elementsIn(*host.y)) << op->describe();
     }
     op->unbind();
   }
@@ -132,12 +120,12 @@ TEST(DeviceSums, TakeStridedArrays) {
         makeConversion(world(), from, to, TENON_FLOAT64, test::by(RoutePolicy{mode, {}}));
     op->apply(*hx, *hy);
     op->apply(*x, *y);
-    EXPECT_EQ(elementsIn(*y), elementsIn(*hy));
+    EXPECT_EQ(test::elementsIn(*y), test::elementsIn(*hy));
   }
   const LinearOpRef op = test::reduction(from, to, TENON_FLOAT64);
   op->apply(*hx, *hy);
   op->apply(*x, *y);
-  EXPECT_EQ(elementsIn(*y), elementsIn(*hy));
+  EXPECT_EQ(test::elementsIn(*y), test::elementsIn(*hy));
 }
 
 TEST(DeviceHalo, IsExchangedInPlace) {
@@ -154,7 +142,7 @@ TEST(DeviceHalo, IsExchangedInPlace) {
   whole->placeArray(owned, {2, 1}, {2, 0}, {2, 0}, false);
   copyLocal(*host.x, *inner);
   halo->apply(*inner, *whole);
-  EXPECT_EQ(elementsIn(*whole), elementsIn(*host.y));
+  EXPECT_EQ(test::elementsIn(*whole), test::elementsIn(*host.y));
 }
 
 // Kernels between the halves change what the first of them packed and the second combines with.
@@ -164,8 +152,8 @@ TEST(DeviceConversion, SeveralAreInFlight) {
   const LinearOpRef turn = test::conversion(rows, columns, TENON_FLOAT64),
                     gather = test::conversion(rows, all, TENON_FLOAT64);
   const Ends turned(*turn, Sense::Forward, 1), gathered(*gather, Sense::Forward, 3);
-  const auto x = sameOnDevice(*turned.x), y = sameOnDevice(*turned.y),
-             z = sameOnDevice(*gathered.x), w = sameOnDevice(*gathered.y);
+  const auto x = test::sameOnDevice(*turned.x), y = test::sameOnDevice(*turned.y),
+             z = test::sameOnDevice(*gathered.x), w = test::sameOnDevice(*gathered.y);
   turn->apply(*turned.x, *turned.y);
   gather->apply(*gathered.x, *gathered.y);
   for (int n = 0; n < 3; ++n) {
@@ -173,8 +161,8 @@ TEST(DeviceConversion, SeveralAreInFlight) {
     gather->begin(Sense::Forward, 1, *z, 0, *w);
     turn->end(Sense::Forward);
     gather->end(Sense::Forward);
-    EXPECT_EQ(elementsIn(*y), elementsIn(*turned.y));
-    EXPECT_EQ(elementsIn(*w), elementsIn(*gathered.y));
+    EXPECT_EQ(test::elementsIn(*y), test::elementsIn(*turned.y));
+    EXPECT_EQ(test::elementsIn(*w), test::elementsIn(*gathered.y));
     scaleArray(2, *x);
     scaleArray(2, *turned.y);
   }
@@ -188,15 +176,15 @@ void expectSameWithoutWaiting(LinearOp& op) {
     std::vector<std::vector<double>> want;
     for (int n = 0; n < kTimes; ++n) {
       const Ends host(op, sense, 3 * n);
-      x.push_back(sameOnDevice(*host.x));
-      y.push_back(sameOnDevice(*host.y));
+      x.push_back(test::sameOnDevice(*host.x));
+      y.push_back(test::sameOnDevice(*host.y));
       act(op, sense, 1, *host.x, 0, *host.y);
-      want.push_back(elementsIn(*host.y));
+      want.push_back(test::elementsIn(*host.y));
     }
     for (int n = 0; n < kTimes; ++n)
       act(op, sense, 1, *x[n], 0, *y[n]);
     for (int n = 0; n < kTimes; ++n)
-      ASSERT_EQ(elementsIn(*y[n]), want[n]) << op.describe() << "use " << n;
+      ASSERT_EQ(test::elementsIn(*y[n]), want[n]) << op.describe() << "use " << n;
   }
 }
 
@@ -333,10 +321,10 @@ TEST(DeviceConversion, RunsAheadOfItsReaders) {
   std::vector<std::vector<double>> want;
   for (std::uint64_t n = 0; n < 3; ++n) {
     const Ends host(*op, Sense::Forward, n);
-    x.push_back(sameOnDevice(*host.x));
-    y.push_back(sameOnDevice(*host.y));
+    x.push_back(test::sameOnDevice(*host.x));
+    y.push_back(test::sameOnDevice(*host.y));
     op->apply(*host.x, *host.y);
-    want.push_back(elementsIn(*host.y));
+    want.push_back(test::elementsIn(*host.y));
   }
   const bool isRoot = world()->rank() == 0;
   op->apply(*x[0], *y[0]);
@@ -350,7 +338,7 @@ TEST(DeviceConversion, RunsAheadOfItsReaders) {
   }
   op->end(Sense::Forward);
   for (int n = 0; n < 3; ++n)
-    EXPECT_EQ(elementsIn(*y[n]), want[n]) << "use " << n;
+    EXPECT_EQ(test::elementsIn(*y[n]), want[n]) << "use " << n;
 }
 
 // and when the operator has gone and the next one works.
@@ -364,8 +352,8 @@ TEST(DeviceConversion, KeepsWhatOthersStillRead) {
   };
   auto first = make();
   const Ends one(*first, Sense::Forward, 1), other(*first, Sense::Forward, 2);
-  const auto x = sameOnDevice(*one.x), y = sameOnDevice(*one.y), z = sameOnDevice(*other.x),
-             w = sameOnDevice(*other.y);
+  const auto x = test::sameOnDevice(*one.x), y = test::sameOnDevice(*one.y),
+             z = test::sameOnDevice(*other.x), w = test::sameOnDevice(*other.y);
   first->apply(*one.x, *one.y);
   first->apply(*other.x, *other.y);
   first->apply(*x, *y);
@@ -381,8 +369,8 @@ TEST(DeviceConversion, KeepsWhatOthersStillRead) {
     MPI_Barrier(MPI_COMM_WORLD);
   }
   second->end(Sense::Forward);
-  EXPECT_EQ(elementsIn(*y), elementsIn(*one.y));
-  EXPECT_EQ(elementsIn(*w), elementsIn(*other.y));
+  EXPECT_EQ(test::elementsIn(*y), test::elementsIn(*one.y));
+  EXPECT_EQ(test::elementsIn(*w), test::elementsIn(*other.y));
 }
 
 // The input of an End that has failed may go, even if it was not packed yet.
@@ -391,13 +379,13 @@ TEST(DeviceConversion, ReadsItsInputNoMoreWhenItHasFailed) {
     GTEST_SKIP() << "the devices of the node share no memory";
   const LinearOpRef op = spread(world(), onDeviceBy(Transport::Shared));
   const Ends host(*op, Sense::Forward, 1);
-  const auto x = sameOnDevice(*host.x), y = sameOnDevice(*host.y);
+  const auto x = test::sameOnDevice(*host.x), y = test::sameOnDevice(*host.y);
   op->apply(*x, *y);
   if (world()->rank() != 0)
     MPI_Barrier(MPI_COMM_WORLD);
   op->apply(*x, *y);
   if (world()->rank() == 0) {
-    auto gone = sameOnDevice(*host.x);
+    auto gone = test::sameOnDevice(*host.x);
     const void* array = arrayOf(*y);
     op->begin(Sense::Forward, 1, *gone, 0, *y);
     y->endWriting(array);
@@ -416,10 +404,10 @@ TEST(DeviceConversion, FindsTheLargest) {
   const Layout from = onLine({5, 3}, "P"), to = onLine({5, 3}, "B");
   Conversion op(world(), from, to, TENON_FLOAT32, CarrierPolicy::fromOptions());
   const Ends host(op, Sense::Forward, 5);
-  const auto x = sameOnDevice(*host.x), y = sameOnDevice(*host.y);
+  const auto x = test::sameOnDevice(*host.x), y = test::sameOnDevice(*host.y);
   op.applyMax(*host.x, *host.y);
   op.applyMax(*x, *y);
-  EXPECT_EQ(elementsIn(*y), elementsIn(*host.y));
+  EXPECT_EQ(test::elementsIn(*y), test::elementsIn(*host.y));
 }
 
 TEST(DeviceConversion, TakesIntegers) {

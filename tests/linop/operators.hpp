@@ -68,6 +68,19 @@ inline std::vector<double> elementsOf(const DTensor& x) {
   return elements;
 }
 
+// Whatever the space and the strides.
+inline std::vector<double> elementsIn(const DTensor& x) {
+  const auto packed = makeRef<DTensor>(x.comm(), x.layout(), x.dataType());
+  copyLocal(x, *packed);
+  return elementsOf(*packed);
+}
+
+inline Ref<DTensor> sameOnDevice(const DTensor& x) {
+  const auto there = makeRef<DTensor>(x.comm(), x.layout(), x.dataType(), Space::Device);
+  copyLocal(x, *there);
+  return there;
+}
+
 inline void setCells(DTensor& x, const std::vector<double>& elements) {
   visitDataType(x.dataType(), [&]<class T>(T) {
     std::transform(elements.begin(), elements.end(), x.mutableData<T>(),

@@ -33,18 +33,6 @@ protected:
   }
 };
 
-Ref<DTensor> sameOnDevice(const DTensor& x) {
-  const auto there = makeRef<DTensor>(x.comm(), x.layout(), x.dataType(), Space::Device);
-  copyLocal(x, *there);
-  return there;
-}
-
-std::vector<double> elementsIn(const DTensor& x) {
-  const auto packed = makeRef<DTensor>(x.comm(), x.layout(), x.dataType());
-  copyLocal(x, *packed);
-  return test::elementsOf(*packed);
-}
-
 double toleranceOf(TenonDataType type) {
   return type == TENON_FLOAT32 ? 1e-6 : type == TENON_FLOAT64 ? 1e-15 : 0;
 }
@@ -58,10 +46,10 @@ void expectTheSameSums(LinearOp& op, bool integers) {
       const test::Ends ends(expected, sense, 5);
       if (!integers)
         fillRaw(*ends.x, 5, false);
-      const auto x = sameOnDevice(*ends.x), y = sameOnDevice(*ends.y);
+      const auto x = test::sameOnDevice(*ends.x), y = test::sameOnDevice(*ends.y);
       test::act(expected, sense, alpha, *ends.x, beta, *ends.y);
       test::act(op, sense, alpha, *x, beta, *y);
-      ASSERT_NO_FATAL_FAILURE(test::expectNear(elementsIn(*y), test::elementsOf(*ends.y),
+      ASSERT_NO_FATAL_FAILURE(test::expectNear(test::elementsIn(*y), test::elementsOf(*ends.y),
                                                16 * toleranceOf(type), op.describe()));
     }
 }
@@ -106,7 +94,7 @@ TEST_F(ByNccl, StridedArraysArePacked) {
   for (const char* to : {"B", "S0"}) {
     const LinearOpRef op = make(onLine({6, 7}, "P"), onLine({6, 7}, to));
     const test::Ends host(*op, Sense::Forward, 3);
-    const auto x = sameOnDevice(*host.x), y = sameOnDevice(*host.y);
+    const auto x = test::sameOnDevice(*host.x), y = test::sameOnDevice(*host.y);
     Buffer memory(84 * Index(sizeof(double)), "the program's arrays", x->context().memory());
     x->placeArray(memory.data<double>(), {1, 6}, {0, 0}, {0, 0}, false);
     copyLocal(*host.x, *x);
@@ -115,7 +103,7 @@ TEST_F(ByNccl, StridedArraysArePacked) {
     options().set("-tenon_reduction", "auto");
     makeConversion(world(), op->domain(), op->range(), TENON_FLOAT64)->apply(*host.x, *host.y);
     options().set("-tenon_reduction", "nccl");
-    EXPECT_EQ(elementsIn(*y), test::elementsOf(*host.y));
+    EXPECT_EQ(test::elementsIn(*y), test::elementsOf(*host.y));
   }
 }
 
@@ -124,8 +112,8 @@ TEST_F(ByNccl, TwoSumsAreInFlightTogether) {
   const LinearOpRef one = make(onLine({12}, "P"), onLine({12}, "B")),
                     two = make(onLine({5}, "P"), onLine({5}, "S0"));
   const test::Ends a(*one, Sense::Forward, 1), b(*two, Sense::Forward, 2);
-  const auto ax = sameOnDevice(*a.x), ay = sameOnDevice(*a.y), bx = sameOnDevice(*b.x),
-             by = sameOnDevice(*b.y);
+  const auto ax = test::sameOnDevice(*a.x), ay = test::sameOnDevice(*a.y),
+             bx = test::sameOnDevice(*b.x), by = test::sameOnDevice(*b.y);
   one->begin(Sense::Forward, 1, *ax, 0, *ay);
   two->begin(Sense::Forward, 1, *bx, 0, *by);
   one->end(Sense::Forward);
@@ -133,18 +121,18 @@ TEST_F(ByNccl, TwoSumsAreInFlightTogether) {
   options().set("-tenon_reduction", "auto");
   makeConversion(world(), one->domain(), one->range(), TENON_FLOAT64)->apply(*a.x, *a.y);
   makeConversion(world(), two->domain(), two->range(), TENON_FLOAT64)->apply(*b.x, *b.y);
-  EXPECT_EQ(elementsIn(*ay), test::elementsOf(*a.y));
-  EXPECT_EQ(elementsIn(*by), test::elementsOf(*b.y));
+  EXPECT_EQ(test::elementsIn(*ay), test::elementsOf(*a.y));
+  EXPECT_EQ(test::elementsIn(*by), test::elementsOf(*b.y));
 }
 
 TEST_F(ByNccl, ArraysOnTheHostGoByTheRouteOfAnOperatorThatWasNotMadeForTheDevice) {
   const Layout from = onLine({9}, "P"), to = onLine({9}, "B");
   const LinearOpRef any = make(from, to, TENON_FLOAT64, Space::Host);
   const test::Ends host(*any, Sense::Forward, 3);
-  const auto x = sameOnDevice(*host.x), y = sameOnDevice(*host.y);
+  const auto x = test::sameOnDevice(*host.x), y = test::sameOnDevice(*host.y);
   any->apply(*host.x, *host.y);
   any->apply(*x, *y);
-  EXPECT_EQ(elementsIn(*y), test::elementsOf(*host.y));
+  EXPECT_EQ(test::elementsIn(*y), test::elementsOf(*host.y));
   if (world()->size() > 1) {
     EXPECT_NE(any->describe().find("arrays on the host by the route"), std::string::npos);
     const LinearOpRef devices = make(from, to);
@@ -160,7 +148,7 @@ TEST_F(ByNccl, FailuresAreNamed) {
                                  const char* words) {
     const LinearOpRef op = make(onLine({length}, from), onLine({length}, to));
     const test::Ends host(*op, Sense::Forward, 3);
-    const auto x = sameOnDevice(*host.x), y = sameOnDevice(*host.y);
+    const auto x = test::sameOnDevice(*host.x), y = test::sameOnDevice(*host.y);
     tenonStandinFail(call);
     expectError(TENON_ERR_LIBRARY,
                 {"NCCL failed in", words, "NCCL_DEBUG=WARN", "-tenon_reduction auto"},
@@ -212,8 +200,8 @@ TEST_F(ByNccl, GradientsOfDataParallelismAreThoseOfTheRoute) {
     test::fillValid(*dy, 2);
     const auto y = makeRef<DTensor>(world(), layer->outputLayout(), TENON_FLOAT64, Space::Device);
     const auto dx = makeRef<DTensor>(world(), input.dual(), TENON_FLOAT64, Space::Device);
-    layer->apply(*sameOnDevice(*x), *y);
-    layer->applyAdjoint(*sameOnDevice(*dy), dx.get());
+    layer->apply(*test::sameOnDevice(*x), *y);
+    layer->applyAdjoint(*test::sameOnDevice(*dy), dx.get());
     std::vector<std::vector<double>> all;
     for (const auto& p : layer->parameters())
       all.push_back(test::localCells(p->direction()));
