@@ -110,6 +110,12 @@ void checkLinkedHalos(const Layout& from, const Layout& to);
 struct Traffic {
   Index messages = 0;
   Index elements = 0;
+
+  Traffic& operator+=(const Traffic& more) {
+    messages += more.messages;
+    elements += more.elements;
+    return *this;
+  }
 };
 Traffic sentTraffic(const Schedule& schedule, int rank);
 Traffic receivedTraffic(const Schedule& schedule, int rank);

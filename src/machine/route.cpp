@@ -245,11 +245,8 @@ Route adjointOf(const Route& route) {
 
 Traffic sentOnRoute(const Route& route, int rank) {
   Traffic sum;
-  for (const RouteStep& step : route) {
-    const Traffic sent = sentInStep(step, rank);
-    sum.messages += sent.messages;
-    sum.elements += sent.elements;
-  }
+  for (const RouteStep& step : route)
+    sum += sentInStep(step, rank);
   return sum;
 }
 

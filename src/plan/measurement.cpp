@@ -7,7 +7,7 @@
 #include "dtensor/data_type.hpp"
 #include "geometry/layout.hpp"
 #include "geometry/traffic.hpp"
-#include "machine/route.hpp"
+#include "linop/exchange/make_conversion.hpp"
 #include "planner/prices/conversion_prices.hpp"
 #include "planner/prices/listed_moves.hpp"
 #include "sys/log/log.hpp"
@@ -24,8 +24,9 @@ public:
   Costs(const Layer& network, int rank, const OwnRates& rates)
       : maps_(network.maps(network.inputLayouts())), rank_(rank),
         hasLists_(rank == network.comm()->rank()), elementBytes_(dataTypeSize(network.dataType())),
-        rates_(rates), conversions_(rates.links, network.comm()->size()),
-        policy_(RoutePolicy::fromOptions()), byNode_(std::max(1, list().nodes())) {}
+        rates_(rates), conversions_(rates.links, network.comm()->size()), comm_(network.comm()),
+        type_(network.dataType()), policy_(MovementPolicy::fromOptions()),
+        byNode_(std::max(1, list().nodes())) {}
 
   // Adds the moves of a pass. A step that ends an operator is not counted, since its beginning was.
   void addMoves(const Pass& pass, Phase phase) {
@@ -103,9 +104,9 @@ private:
     return sameHolding(from, to) ? PhaseCost() : conversion(from, to, adjoint);
   }
   PhaseCost conversion(const Layout& from, const Layout& to, bool adjoint) {
-    const Route route = findRoute(from, to, elementBytes_, policy_);
-    const Traffic sent = sentOnRoute(adjoint ? adjointOf(route) : route, rank_);
-    return priced(from, to, adjoint, sent);
+    const Role role = adjoint ? Role::Target : Role::Source;
+    return priced(from, to, adjoint,
+                  sentInConversion(comm_, from, to, type_, policy_, rank_, role));
   }
   PhaseCost costOf(const OperatorEntry& op, bool adjoint) {
     if (op.isLocal())
@@ -130,8 +131,7 @@ private:
             .bytes = traffic.sent.elements * elementBytes_};
   }
   PhaseCost priced(const Layout& from, const Layout& to, bool adjoint, const Traffic& sent) {
-    // The adjoint of from -> to is to* -> from*; what is sent was counted on the route, which is
-    // reversed as well.
+    // The adjoint of from -> to is to* -> from*.
     const Layout begin = adjoint ? to.dual() : from, end = adjoint ? from.dual() : to;
     return {.seconds = conversions_.seconds(begin, end, elementBytes_, Looks::Sampled),
             .messages = sent.messages,
@@ -144,7 +144,9 @@ private:
   Index elementBytes_;
   const OwnRates& rates_;
   ConversionPrices conversions_;
-  RoutePolicy policy_;
+  CommPtr comm_;
+  TenonDataType type_;
+  MovementPolicy policy_;
   std::vector<LayerCost> byNode_;
 };
 

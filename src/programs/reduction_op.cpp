@@ -80,37 +80,18 @@ void ReductionOp::checkPlan() const {
                plan_.goal == SumGoal::Share);
 }
 
-std::vector<ReductionOp::RankStep> ReductionOp::stepsOf(int rank) const {
-  const std::vector<int> group = reductionGroupOf(domain().grid(), change_.axes, rank, plan_.order);
-  const int member = static_cast<int>(std::find(group.begin(), group.end(), rank) - group.begin());
-  const SummedArray array = summedArray(addends(), sums(), change_, rank);
-  // Whether a large AllReduce becomes two steps must be the same on all ranks, whatever the size of
-  // their own arrays: hence the largest.
-  const Index mostBytes = mostElements(addends()) * dataTypeSize(domainType());
-  std::vector<RankStep> steps;
-  // A rank outside the grid takes part in making the executors, with empty schedules.
-  for (const ReductionStep& step :
-       reductionSteps(plan_, group.empty() ? 0 : member, array.cuts, mostBytes)) {
-    RankStep& mine = steps.emplace_back(RankStep{step.instruction, step.kind, {}});
-    mine.schedule.sourceExtent = mine.schedule.targetExtent = {0};
-    if (!group.empty())
-      mine.schedule = reductionSchedule(step, member, group, array.lines);
-  }
-  return steps;
-}
-
-Traffic ReductionOp::sentIn(const RankStep& step, int rank) const {
-  return change_.isTransposed ? receivedTraffic(step.schedule, rank)
-                              : sentTraffic(step.schedule, rank);
+std::vector<ScheduledStep> ReductionOp::stepsOf(int rank) const {
+  return scheduledSteps(plan_, domain(), range(), change_, dataTypeSize(domainType()), rank);
 }
 
 void ReductionOp::makeStages() {
   const int me = comm()->rank();
-  for (const RankStep& step : stepsOf(me)) {
+  for (const ScheduledStep& step : stepsOf(me)) {
     if (held_.empty())
       held_.push_back(step.schedule.sourceExtent);
     held_.push_back(step.schedule.targetExtent);
-    stages_.push_back({step.instruction, wordOf(step.kind), sentIn(step, me),
+    stages_.push_back({step.instruction, wordOf(step.kind),
+                       sentInSteps({step}, change_, me, Role::Source),
                        std::make_unique<ScheduleExecutor>(comm(), step.schedule, domainType(),
                                                           title(), policy_)});
   }
@@ -225,13 +206,7 @@ void ReductionOp::doEnd(const Action& action) {
 }
 
 std::optional<Traffic> ReductionOp::trafficOf(int rank) const {
-  Traffic sum;
-  for (const RankStep& step : stepsOf(rank)) {
-    const Traffic sent = sentIn(step, rank);
-    sum.messages += sent.messages;
-    sum.elements += sent.elements;
-  }
-  return sum;
+  return sentInSteps(stepsOf(rank), change_, rank, Role::Source);
 }
 
 std::string ReductionOp::agreedText() const {

@@ -54,21 +54,13 @@ private:
     Ref<DTensor> callersFirst, callersLast; // rows that are placed on the caller's arrays
   };
 
-  // A step of one rank, with its schedule.
-  struct RankStep {
-    int instruction;
-    CollectiveKind kind;
-    Schedule schedule;
-  };
-
   // The sides of the sum whose program is run, forwards or backwards; boxes of a layout and of its
   // dual are the same.
   const Layout& addends() const { return change_.isTransposed ? range() : domain(); }
   const Layout& sums() const { return change_.isTransposed ? domain() : range(); }
   bool isForward(Sense sense) const { return (sense == Sense::Forward) != change_.isTransposed; }
   void checkPlan() const;
-  std::vector<RankStep> stepsOf(int rank) const;
-  Traffic sentIn(const RankStep& step, int rank) const;
+  std::vector<ScheduledStep> stepsOf(int rank) const;
   void makeStages();
   Rows& rows(Space space);
   std::unique_ptr<Rows> makeRows(Space space);

@@ -214,7 +214,13 @@ public:
   std::string agreedText(const SumTask&) const override { return "; reduction by nccl"; }
   SumOffer offer(const SumTask& sum) const override {
     check();
-    return {.make = [sum] { return makeRef<NcclSum>(sum); }, .why = {}};
+    return {.make = [sum] { return makeRef<NcclSum>(sum); },
+            .sent =
+                [sum](int rank, Role role) {
+                  const Route route = {stepOf(sum)};
+                  return sentOnRoute(role == Role::Source ? route : adjointOf(route), rank);
+                },
+            .why = {}};
   }
 
 private:

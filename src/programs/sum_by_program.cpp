@@ -276,6 +276,7 @@ SumOffer SumByProgram::offerInSteps(const SumTask& sum) const {
   if (best.steps.size() == 1 || best.seconds >= route)
     return {};
   return {.make = {},
+          .sent = {},
           .steps = std::move(best.steps),
           .seconds = best.seconds,
           .why = fmt::format("-tenon_reduction auto: sums and the rest in steps, predicted at "
@@ -288,10 +289,16 @@ SumOffer SumByProgram::offer(const SumTask& sum) const {
     return offerInSteps(sum);
   const Choice choice = choose(sum);
   SumOffer offer{.make = {}, .steps = {}, .seconds = choice.seconds, .why = choice.why};
-  if (choice.taken)
+  if (choice.taken) {
     offer.make = [sum, plan = choice.plan] {
       return makeRef<ReductionOp>(sum.comm, sum.from, sum.to, sum.type, plan, sum.carrier);
     };
+    offer.sent = [sum, plan = choice.plan](int rank, Role role) {
+      return sentInSteps(
+          scheduledSteps(plan, sum.from, sum.to, *sum.change, dataTypeSize(sum.type), rank),
+          *sum.change, rank, role);
+    };
+  }
   return offer;
 }
 

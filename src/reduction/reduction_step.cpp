@@ -6,6 +6,7 @@
 
 #include "geometry/cuts.hpp"
 #include "reduction/program_price.hpp"
+#include "reduction/reduction_groups.hpp"
 
 #include <algorithm>
 
@@ -265,6 +266,36 @@ Schedule reductionSchedule(const ReductionStep& step, int member, const std::vec
   if (lines != 1)
     widen(schedule, lines);
   return schedule;
+}
+
+std::vector<ScheduledStep> scheduledSteps(const ReductionPlan& plan, const Layout& from,
+                                          const Layout& to, const SumChange& change,
+                                          Index elementBytes, int rank) {
+  const Layout &addends = change.isTransposed ? to : from, &sums = change.isTransposed ? from : to;
+  const std::vector<int> group = reductionGroupOf(from.grid(), change.axes, rank, plan.order);
+  const auto member = static_cast<int>(std::ranges::find(group, rank) - group.begin());
+  const SummedArray array = summedArray(addends, sums, change, rank);
+  // Whether a large AllReduce becomes two steps must be the same on all ranks, whatever the size of
+  // their own arrays: hence the largest.
+  const Index mostBytes = mostElements(addends) * elementBytes;
+  std::vector<ScheduledStep> steps;
+  for (const ReductionStep& step :
+       reductionSteps(plan, group.empty() ? 0 : member, array.cuts, mostBytes)) {
+    ScheduledStep& mine = steps.emplace_back(ScheduledStep{step.instruction, step.kind, {}});
+    mine.schedule.sourceExtent = mine.schedule.targetExtent = {0};
+    if (!group.empty())
+      mine.schedule = reductionSchedule(step, member, group, array.lines);
+  }
+  return steps;
+}
+
+Traffic sentInSteps(const std::vector<ScheduledStep>& steps, const SumChange& change, int rank,
+                    Role role) {
+  const bool isForward = (role == Role::Source) != change.isTransposed;
+  Traffic sum;
+  for (const ScheduledStep& step : steps)
+    sum += isForward ? sentTraffic(step.schedule, rank) : receivedTraffic(step.schedule, rank);
+  return sum;
 }
 
 } // namespace tenon

@@ -76,4 +76,19 @@ Index mostElements(const Layout& layout);
 Schedule reductionSchedule(const ReductionStep& step, int member, const std::vector<int>& ranks,
                            Index lines = 1);
 
+// A step of one rank, with its schedule.
+struct ScheduledStep {
+  int instruction = 0;
+  CollectiveKind kind = CollectiveKind::AllReduce;
+  Schedule schedule;
+};
+// All steps of a rank, in the order of the sum. A transposed sum runs them backwards, transposed. A
+// rank outside the grid has as many steps, with empty schedules.
+std::vector<ScheduledStep> scheduledSteps(const ReductionPlan& plan, const Layout& from,
+                                          const Layout& to, const SumChange& change,
+                                          Index elementBytes, int rank);
+// What a rank sends in them as a source, and as a target what it sends in the adjoint.
+Traffic sentInSteps(const std::vector<ScheduledStep>& steps, const SumChange& change, int rank,
+                    Role role);
+
 } // namespace tenon

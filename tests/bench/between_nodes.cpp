@@ -112,21 +112,14 @@ Counted countRoute(const Nodes& nodes, const Route& route) {
   return counted;
 }
 
-// The members of a group must have arrays alike; the transpose sends what the sum receives.
+// The transpose sends what the sum receives.
 Counted countProgram(const Nodes& nodes, const Layout& from, const Layout& to,
                      const SumChange& change, const ReductionPlan& plan) {
   Counted counted(nodes);
-  const Layout &addends = change.isTransposed ? to : from, &sums = change.isTransposed ? from : to;
-  const Index most = mostElements(addends) * kElementBytes;
-  for (const std::vector<int>& group : reductionGroupsOf(from.grid(), change.axes, plan.order)) {
-    const SummedArray array = summedArray(addends, sums, change, group.front());
-    for (int member = 0; member < static_cast<int>(group.size()); ++member)
-      for (const ReductionStep& step : reductionSteps(plan, member, array.cuts, most)) {
-        const Schedule schedule = reductionSchedule(step, member, group, array.lines);
-        for (const Transfer& t : change.isTransposed ? schedule.receives : schedule.sends)
-          counted.send(group[member], t.peer, t.elements);
-      }
-  }
+  for (int rank : from.grid().ranks())
+    for (const ScheduledStep& step : scheduledSteps(plan, from, to, change, kElementBytes, rank))
+      for (const Transfer& t : change.isTransposed ? step.schedule.receives : step.schedule.sends)
+        counted.send(rank, t.peer, t.elements);
   return counted;
 }
 

@@ -3,8 +3,10 @@
 #include "planned_network.hpp"
 
 #include "sys/log/log.hpp"
+#include "sys/options/options.hpp"
 
 #include <map>
+#include <string>
 
 namespace tenon::test {
 namespace {
@@ -64,6 +66,29 @@ TEST_P(PlannedTraffic, IsWhatTheLogCountsForOtherWords) {
     plan->fix(layers[k].name, layers[k].runnerUp);
     ASSERT_NO_FATAL_FAILURE(expectPredicted(*plan));
   }
+}
+
+Index messagesOf(const LayerPlan& plan) {
+  Index messages = 0;
+  for (const LayerCost& cost : plan.costs(world()->rank(), false))
+    messages += sumOf(cost).messages;
+  return messages;
+}
+
+// Where sums run as programs, here of two levels or one, they do not send what their routes would.
+TEST_P(PlannedTraffic, IsWhatTheLogCountsOfPrograms) {
+  if (world()->size() < 4 || world()->size() % 2 != 0)
+    GTEST_SKIP() << "needs two nodes of two ranks";
+  options().set("-tenon_machine_levels", "2," + std::to_string(world()->size() / 2));
+  options().set("-tenon_reduction",
+                "(1, InsideGroup, ReduceScatter), (1, Parallel(0), AllReduce), (1, InsideGroup, "
+                "AllGather); (0, InsideGroup, ReduceScatter), (0, InsideGroup, AllGather)");
+  const Ref<LayerPlan> plan = planOf(GetParam(), world());
+  expectPredicted(*plan);
+  const Index byPrograms = messagesOf(*plan);
+  options().set("-tenon_reduction", "auto");
+  options().set("-tenon_machine_levels", "");
+  EXPECT_NE(byPrograms, messagesOf(*plan));
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, PlannedTraffic, testing::ValuesIn(networkCases()),

@@ -31,11 +31,8 @@ std::string trafficText(const Passage& toUse) {
   Index all = 0;
   for (int rank = 0; rank < first.comm()->size(); ++rank) {
     Traffic sent;
-    for (const LinearOp* conversion : toUse) {
-      const Traffic its = conversion->trafficOf(rank).value();
-      sent.messages += its.messages;
-      sent.elements += its.elements;
-    }
+    for (const LinearOp* conversion : toUse)
+      sent += conversion->trafficOf(rank).value();
     most.messages = std::max(most.messages, sent.messages);
     most.elements = std::max(most.elements, sent.elements);
     all += sent.elements;

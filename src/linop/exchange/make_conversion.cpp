@@ -6,6 +6,7 @@
 
 #include "comm/agreement/joint.hpp"
 #include "geometry/axis_change.hpp"
+#include "geometry/traffic.hpp"
 #include "linop/algebra/composition.hpp"
 #include "linop/exchange/collective_step.hpp"
 #include "sys/text/view.hpp"
@@ -14,6 +15,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
+#include <vector>
 
 namespace tenon {
 
@@ -62,6 +65,19 @@ struct Maker {
   }
 
   LinearOpRef make();
+  // The sum that the conversion is, and those of the ways to sum that look at it.
+  struct Asked {
+    SumTask sum;
+    std::vector<WayToSumRef> ways;
+  };
+  std::optional<Asked> askedOfWays() const;
+  // The route mode "exchange" asks for one exchange and nothing else, so no way to sum is looked for
+  // either.
+  bool isFree() const { return policy.route.mode != RouteMode::Exchange; }
+  bool sumsInSteps() const { return policy.route.mode == RouteMode::Auto; }
+  Traffic sent(int rank, Role role) const;
+  std::optional<Traffic> sentInSum(int rank, Role role) const;
+  Traffic sentInChain(const Route& steps, int rank, Role role) const;
   LinearOpRef makeSum();
   LinearOpRef makeChain();
   LinearOpRef makeStep(const RouteStep& step) const;
@@ -70,45 +86,50 @@ struct Maker {
 };
 
 LinearOpRef Maker::make() {
-  // The route mode "exchange" asks for one exchange and nothing else, so no way to sum is looked
-  // for either.
-  const bool isFree = policy.route.mode != RouteMode::Exchange;
   notes.agreed = policy.route.agreedText();
   if (viewsInDetail() && !notes.agreed.empty())
     notes.lines = "  policy" + notes.agreed.substr(1) + '\n';
-  if (isFree)
+  if (isFree())
     if (LinearOpRef sum = makeSum())
       return sum;
   if (!isOneExchange())
     return makeChain();
-  if (const std::string why = whyNotSearched(from, to); isFree && !why.empty())
+  if (const std::string why = whyNotSearched(from, to); isFree() && !why.empty())
     notes.lines += fmt::format("  {}\n", why);
   notes.seconds = route.front().seconds;
   return makeRef<Conversion>(comm, from, to, type, policy.carrier, notes);
 }
 
+std::optional<Maker::Asked> Maker::askedOfWays() const {
+  if (policy.sums.empty())
+    return std::nullopt;
+  Asked asked{.sum = {.comm = comm,
+                      .from = from,
+                      .to = to,
+                      .change = sumBetween(from, to),
+                      .type = type,
+                      .carrier = policy.carrier,
+                      .route = route,
+                      .policy = policy.route},
+              .ways = policy.sums};
+  std::erase_if(asked.ways, [&](const WayToSumRef& way) { return !way->looksAt(asked.sum); });
+  if (asked.ways.empty())
+    return std::nullopt;
+  return asked;
+}
+
 // Returns NULL unless the conversion sums, or its adjoint does, and a way to sum takes it.
 LinearOpRef Maker::makeSum() {
-  if (policy.sums.empty())
+  const std::optional<Asked> asked = askedOfWays();
+  if (!asked)
     return {};
-  const SumTask sum{.comm = comm,
-                    .from = from,
-                    .to = to,
-                    .change = sumBetween(from, to),
-                    .type = type,
-                    .carrier = policy.carrier,
-                    .route = route,
-                    .policy = policy.route};
-  std::vector<WayToSumRef> ways = policy.sums;
-  std::erase_if(ways, [&](const WayToSumRef& way) { return !way->looksAt(sum); });
-  if (ways.empty())
-    return {};
+  const auto& [sum, ways] = *asked;
   for (const WayToSumRef& way : ways)
     notes.agreed += way->agreedText(sum);
   // Each rank finds the offers by itself, which can fail on one of them, as where a way reads a
   // file; then it fails on all.
   const SumOffer best = jointly(
-      *comm, "the reduction of a conversion", [&] { return bestOffer(ways, sum); },
+      *comm, "the reduction of a conversion", [&] { return bestOffer(asked->ways, asked->sum); },
       [&](const SumOffer&) { return agreedText(); });
   notes.lines += best.why;
   if (!best.steps.empty()) {
@@ -138,7 +159,7 @@ LinearOpRef Maker::makeChain() {
     // A step that only sums goes as such a conversion by itself would: by a way to sum, where one
     // takes it.
     Maker one{comm, step.from, step.to, type, policy, {step}};
-    if (LinearOpRef sum = policy.route.mode == RouteMode::Auto ? one.makeSum() : LinearOpRef()) {
+    if (LinearOpRef sum = sumsInSteps() ? one.makeSum() : LinearOpRef()) {
       notes.lines += one.ends() + '\n' + one.notes.lines;
       traffic.push_back([sum](int rank) { return *sum->trafficOf(rank); });
       steps.push_back(std::move(sum));
@@ -151,13 +172,41 @@ LinearOpRef Maker::makeChain() {
   notes.agreed += policy.carrier.agreedText();
   return makeRef<IndirectConversion>(compose(std::move(steps)), notes, [traffic](int rank) {
     Traffic all;
-    for (const auto& of : traffic) {
-      const Traffic sent = of(rank);
-      all.messages += sent.messages;
-      all.elements += sent.elements;
-    }
+    for (const auto& of : traffic)
+      all += of(rank);
     return all;
   });
+}
+
+// Counts go where make(), makeSum() and makeChain() go.
+Traffic Maker::sent(int rank, Role role) const {
+  if (isFree())
+    if (const std::optional<Traffic> sum = sentInSum(rank, role))
+      return *sum;
+  return isOneExchange() ? countFlow(from, to, rank, role).others : sentInChain(route, rank, role);
+}
+
+std::optional<Traffic> Maker::sentInSum(int rank, Role role) const {
+  const std::optional<Asked> asked = askedOfWays();
+  if (!asked)
+    return std::nullopt;
+  const SumOffer best = bestOffer(asked->ways, asked->sum);
+  if (!best.steps.empty())
+    return sentInChain(best.steps, rank, role);
+  return best.make ? std::optional(best.sent(rank, role)) : std::nullopt;
+}
+
+Traffic Maker::sentInChain(const Route& steps, int rank, Role role) const {
+  Traffic all;
+  for (const RouteStep& step : steps) {
+    const Maker one{comm, step.from, step.to, type, policy, {step}};
+    const Route alone = {step};
+    if (const auto sum = sumsInSteps() ? one.sentInSum(rank, role) : std::optional<Traffic>())
+      all += *sum;
+    else
+      all += sentOnRoute(role == Role::Source ? alone : adjointOf(alone), rank);
+  }
+  return all;
 }
 
 LinearOpRef Maker::makeStep(const RouteStep& step) const {
@@ -192,6 +241,12 @@ LinearOpRef makeConversion(const CommPtr& comm, const Layout& from, const Layout
   checkLinkedHalos(from, to); // before a route is looked for, whose steps have other layouts
   Route route = findRoute(from, to, dataTypeSize(type), policy.route);
   return Maker{comm, from, to, type, policy, std::move(route)}.make();
+}
+
+Traffic sentInConversion(const CommPtr& comm, const Layout& from, const Layout& to,
+                         TenonDataType type, const MovementPolicy& policy, int rank, Role role) {
+  Route route = findRoute(from, to, dataTypeSize(type), policy.route);
+  return Maker{comm, from, to, type, policy, std::move(route)}.sent(rank, role);
 }
 
 } // namespace tenon

@@ -28,4 +28,9 @@ LinearOpRef makeConversion(const CommPtr& comm, const Layout& from, const Layout
                            TenonDataType type,
                            const MovementPolicy& policy = MovementPolicy::fromOptions());
 
+// What a rank sends in an Apply of such a conversion, as a source, or in its adjoint, as a target: the
+// same choice, without communication.
+Traffic sentInConversion(const CommPtr& comm, const Layout& from, const Layout& to,
+                         TenonDataType type, const MovementPolicy& policy, int rank, Role role);
+
 } // namespace tenon

@@ -32,6 +32,9 @@ struct SumTask {
 struct SumOffer {
   // Makes the operator; collective. Empty if the way does not take this sum.
   std::function<LinearOpRef()> make;
+  // What a rank sends in an Apply of that operator, as a source, or in its adjoint, as a target;
+  // without communication.
+  std::function<Traffic(int rank, Role role)> sent = {};
   // Of a conversion that does more: the steps in which it is better made, if there are any. Each is
   // offered by itself if it only sums.
   Route steps = {};
