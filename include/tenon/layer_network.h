@@ -432,11 +432,12 @@ TENON_EXTERN TenonErrorCode TenonLayerSaveNetwork(TenonLayer layer,
 
 /** @name Weights as files
  *
- *  A network trained in PyTorch goes into a simulation as a file. share/tenon/export_torch.py
- *  writes it in Python, with the constants of the normalisation as tensors of their own:
+ *  The weights of a network trained in PyTorch go into a simulation as a file.
+ *  share/tenon/export_weights.py writes it in Python, with the constants of the normalisation as
+ *  tensors of their own:
  *
- *      from export_torch import export
- *      export(model, "closure.safetensors", mean=[0.1, -2.0], std=[1.5, 0.3])
+ *      from export_weights import export_weights
+ *      export_weights(model, "closure.safetensors", mean=[0.1, -2.0], std=[1.5, 0.3])
  *
  *  and the program reads it into a network of the same layers, with a layer of type "channelaffine"
  *  first for the normalisation:

@@ -3,9 +3,8 @@
 // from there to layers. The first bytes say which format it is.
 #include "import/model_file.hpp"
 
-#include "import/model_operators.hpp"
-#include "import/onnx_file.hpp"
-#include "import/pt2_file.hpp"
+#include "import/onnx/onnx.hpp"
+#include "import/pt2/pt2.hpp"
 #include "sys/errors/error.hpp"
 #include "weights/zip.hpp"
 
@@ -13,6 +12,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 namespace tenon {
 

@@ -3,7 +3,7 @@
 // it for that.
 #pragma once
 
-#include "import/model_layers.hpp"
+#include "import/layers/model_layers.hpp"
 #include "weights/byte_source.hpp"
 
 #include <map>
@@ -51,8 +51,11 @@ private:
   RecordedBytes record_;
 };
 
-// The program in a file of either format. Throws TENON_ERR_FORMAT, or TENON_ERR_SUPPORT.
+// The steps from a file to layers. The program in a file of either format. Throws TENON_ERR_FORMAT, or TENON_ERR_SUPPORT.
 ModelProgram readModelProgram(const ByteSource& file);
+// The canonical graph of a program at these extents. Throws TENON_ERR_SHAPE where an extent differs from one that
+// the file fixes, TENON_ERR_FORMAT for what contradicts itself. What cannot be imported is among the graph's refusals.
+ModelGraph buildModel(const ModelWeights& weights, const std::vector<Shape>& inputs);
 // The network of layers at these extents. `file` is the open file of the model.
 ImportedNetwork importNetwork(const ModelProgram& program, const ByteSource& file,
                               const std::vector<Shape>& inputs);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A trained network as its file has it: operations by the names of the program that wrote them, and
 // tensors that are still in the file. Both readers make this, and only the tables of operators
-// (model_operators.hpp) know what the names mean.
+// (onnx/rows.hpp, pt2/rows.hpp) know what the names mean.
 #pragma once
 
 #include "weights/stored_tensor.hpp"

@@ -12,9 +12,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <numeric>
+#include <string_view>
 
 namespace tenon {
 

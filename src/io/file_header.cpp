@@ -79,6 +79,43 @@ public:
       damaged();
     return number('\n');
   }
+  // The lines up to the data: the header's size, which lies within a file of this size.
+  Index bytesOfHeader(Index size) {
+    if (!skip(kFirstWord))
+      failHeader(TENON_ERR_FORMAT, path_,
+                 "it is not a checkpoint of Tenon, or its beginning is damaged");
+    const Index version = number('\n');
+    if (version != kCheckpointVersion)
+      failHeader(TENON_ERR_FORMAT, path_,
+                 fmt::format("it has format {}, and this library reads format {}; use the version "
+                             "of Tenon that wrote it, or a later one",
+                             version, kCheckpointVersion));
+    const Index bytes = line("header ");
+    const Index expected = line("file ");
+    if (expected != size)
+      failHeader(TENON_ERR_FORMAT, path_,
+                 fmt::format("it has {} bytes, and {} were written: it is truncated or damaged",
+                             size, expected));
+    if (bytes < kLeastHeader || bytes > std::min(size, kMostHeader) ||
+        !std::has_single_bit(static_cast<std::uint64_t>(bytes)))
+      damaged();
+    return bytes;
+  }
+  // The ranges of data, which rise behind the header and lie within the file.
+  std::vector<ByteRange> dataWithin(Index header, Index size) {
+    std::vector<ByteRange> data;
+    Index at = header;
+    while (skip("data ")) {
+      const Index begin = number(' ');
+      const Index length = number('\n');
+      // The differences cannot overflow.
+      if (begin < at || begin > size || length > size - begin)
+        damaged();
+      data.push_back({begin, length});
+      at = begin + length;
+    }
+    return data;
+  }
   std::string_view rest() const noexcept { return rest_; }
   [[noreturn]] void damaged() const {
     failHeader(TENON_ERR_FORMAT, path_, "its header is damaged");
@@ -180,47 +217,15 @@ void checkHeader(const std::string& path) {
   std::string text(kLeastHeader, '\0');
   file.read(text.data(), kLeastHeader);
   file.clear();
-  HeaderReader first(path, text);
-  if (!first.skip(kFirstWord))
-    failHeader(TENON_ERR_FORMAT, path,
-               "it is not a checkpoint of Tenon, or its beginning is damaged");
-  const Index version = first.number('\n');
-  if (version != kCheckpointVersion)
-    failHeader(TENON_ERR_FORMAT, path,
-               fmt::format("it has format {}, and this library reads format {}; use the version of "
-                           "Tenon that wrote it, or a later one",
-                           version, kCheckpointVersion));
-  const Index bytes = first.line("header ");
-  const Index expected = first.line("file ");
-  if (expected != size)
-    failHeader(TENON_ERR_FORMAT, path,
-               fmt::format("it has {} bytes, and {} were written: it is truncated or damaged", size,
-                           expected));
-  if (bytes < kLeastHeader || bytes > std::min(size, kMostHeader) ||
-      !std::has_single_bit(static_cast<std::uint64_t>(bytes)))
-    first.damaged();
-
+  const Index bytes = HeaderReader(path, text).bytesOfHeader(size);
   // The size of the header is trusted only now that it is within the file, so that no damage asks
   // for much memory.
   text.resize(static_cast<std::size_t>(bytes));
   file.seekg(0);
   file.read(text.data(), static_cast<std::streamsize>(bytes));
   HeaderReader reader(path, text);
-  reader.skip(kFirstWord);
-  reader.number('\n');
-  reader.line("header ");
-  reader.line("file ");
-  std::vector<ByteRange> data;
-  Index at = bytes;
-  while (reader.skip("data ")) {
-    const Index begin = reader.number(' ');
-    const Index length = reader.number('\n');
-    // Ranges rise and lie within the file; the differences cannot overflow.
-    if (begin < at || begin > size || length > size - begin)
-      reader.damaged();
-    data.push_back({begin, length});
-    at = begin + length;
-  }
+  reader.bytesOfHeader(size);
+  const std::vector<ByteRange> data = reader.dataWithin(bytes, size);
   ByteDigest digest;
   digest.add(std::string_view(text).substr(0, text.size() - reader.rest().size()));
   addBetween(digest, file, bytes, size, data);

@@ -9,6 +9,7 @@
 #include "comm/transport.hpp"
 #include "dtensor/kernel_context.hpp"
 #include "layer/core/layer_types.hpp"
+#include "layer/networks/model.hpp"
 #include "layer/networks/network.hpp"
 #include "plan/plan_file.hpp"
 #include "sys/files/part_file.hpp"
@@ -161,7 +162,7 @@ const FoundPlan& LayerPlan::search() {
 // The words that the user has given to layers as their signatures are fixed.
 void LayerPlan::fixSignatures() {
   const DeclaredNetwork planned = layers();
-  for (const UnfoldedNode& node : unfolded(*network_)) {
+  for (const UnfoldedNode& node : unfoldedNetwork()) {
     const std::string given = node.layer->declaration().value<std::string>("signature");
     if (given.empty())
       continue;
@@ -177,8 +178,15 @@ void LayerPlan::fixSignatures() {
   }
 }
 
+// The layers of an imported network are those for the extents of its inputs.
+std::vector<UnfoldedNode> LayerPlan::unfoldedNetwork() const {
+  if (modelOf(*network_))
+    makeModelLayers(*network_, inputShapes());
+  return unfolded(*network_);
+}
+
 DeclaredNetwork LayerPlan::layers() const {
-  DeclaredNetwork network = declareNetwork(describeUnfolded(unfolded(*network_)), inputShapes());
+  DeclaredNetwork network = declareNetwork(describeUnfolded(unfoldedNetwork()), inputShapes());
   network.elementBytes = dataTypeSize(network_->dataType());
   network.savesRounded = network_->declaration().value<std::string>("saved_type") == "bfloat16";
   return network;
@@ -186,7 +194,7 @@ DeclaredNetwork LayerPlan::layers() const {
 
 // Of the rank that searches. Searches on many grids ask for the same kernels.
 ScratchOf LayerPlan::scratch() const {
-  return [this, nodes = unfolded(*network_)](int node, const Form& form) {
+  return [this, nodes = unfoldedNetwork()](int node, const Form& form) {
     Layer& layer = *nodes[node].layer;
     std::string key = layer.declaration().agreedText() + nodes[node].lists.describe();
     for (const Layout& use : form.uses)
@@ -304,7 +312,7 @@ std::string listsText(const DeclaredNetwork& network) {
 // What a plan is made for. Signatures are no part of the network here, since a plan sets them, nor
 // are the cuts of outputs, what recomputes and what shares halos where it has set them.
 PlanSubject LayerPlan::subject() const {
-  LayerDescription network = describeUnfolded(unfolded(*network_));
+  LayerDescription network = describeUnfolded(unfoldedNetwork());
   for (LayerDescription::Node& node : network.nodes)
     std::erase_if(node.layer.settings,
                   [](const auto& entry) { return entry.first == "signature"; });
@@ -367,7 +375,7 @@ void LayerPlan::load(const std::string& path) {
 }
 
 void LayerPlan::giveWords() {
-  for (const UnfoldedNode& node : unfolded(*network_)) {
+  for (const UnfoldedNode& node : unfoldedNetwork()) {
     node.layer->setReducedByOthers(bucketBytes() > 0);
     if (recomputes(node.path))
       node.layer->set("recompute", true);
@@ -402,7 +410,7 @@ Layouts LayerPlan::inputsFor(const DeclaredNetwork& declared) const {
 // without a set-up.
 Layout LayerPlan::outputFor(const Layouts& inputs) const {
   Layouts outputs;
-  for (const UnfoldedNode& node : unfolded(*network_)) {
+  for (const UnfoldedNode& node : unfoldedNetwork()) {
     Layouts reads;
     for (int read : node.reads)
       reads.push_back(read < 0 ? inputs[-1 - read] : outputs[read]);
@@ -439,7 +447,7 @@ void LayerPlan::setUp() {
   try {
     inOneAgreement(*comm(), [&] {
       shareSearch();
-      kept.note(unfolded(*network_));
+      kept.note(unfoldedNetwork());
       giveWords();
       const DeclaredNetwork declared = layers();
       const Layouts inputs = inputsFor(declared);
@@ -450,8 +458,9 @@ void LayerPlan::setUp() {
       compiled_->setUp(inputs);
       joint.ifFailed([this] { leave(); });
       // Initial values are drawn by a layer's place in its container, which is another one within what
-      // is put around the network: they are drawn again, so that a pinned output does not change them.
-      if (compiled_.get() != network_.get())
+      // is put around the network: they are drawn again, so that a pinned output does not change them. Those of
+      // an imported network are its file's.
+      if (compiled_.get() != network_.get() && !modelOf(*network_))
         network_->initialize(
             static_cast<std::uint64_t>(network_->declaration().value<Index>("seed")),
             streamOf("parameters"));
@@ -505,7 +514,7 @@ LayerPlan::Memory LayerPlan::memory() const {
 // its name.
 void LayerPlan::noteNodes() {
   nodes_.clear();
-  const std::vector<UnfoldedNode> inner = unfolded(*network_);
+  const std::vector<UnfoldedNode> inner = unfoldedNetwork();
   for (const UnfoldedNode& node : unfolded(*compiled_)) {
     PlannedNode made{node.layer->name(), {}, node.layer, false};
     for (const UnfoldedNode& own : inner)

@@ -81,6 +81,7 @@ public:
   OwnRates calibrated() const;
 
 private:
+  std::vector<UnfoldedNode> unfoldedNetwork() const;
   DeclaredNetwork layers() const override;
   ScratchOf scratch() const override;
   SharedByNode shared() const override;

@@ -4,6 +4,7 @@
 // nodes; a search refuses such networks.
 #include "plan/unfolded.hpp"
 
+#include "layer/networks/model.hpp"
 #include "layer/networks/network_file.hpp"
 #include "layer/networks/path.hpp"
 #include "planner/prices/declared_network.hpp"
@@ -40,6 +41,12 @@ public:
     if (layer.declaration().networkOutputs().size() > 1)
       throw Error(TENON_ERR_SUPPORT,
                   fmt::format("{} has several outputs; a plan needs one", layer.title()));
+    if (layer.nodes().empty() && modelOf(layer))
+      throw Error(TENON_ERR_SUPPORT,
+                  fmt::format("{} has its layers when the extents of its inputs are known, which "
+                              "within another network are those of its set-up; plan the model "
+                              "by itself",
+                              layer.title()));
     if (layer.nodes().empty())
       throw Error(TENON_ERR_STATE,
                   fmt::format("{} has no layers; add at least one before the plan", layer.title()));

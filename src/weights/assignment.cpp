@@ -280,7 +280,7 @@ private:
       throw Error(TENON_ERR_FORMAT,
                   fmt::format("weights file '{}' does not tell the order of its modules, and not "
                               "all of its names are those of the parameters of {}; pass a map, or "
-                              "write the file with share/tenon/export_torch.py",
+                              "write the file with share/tenon/export_weights.py",
                               file_.name(), network_));
     const std::vector<Unit> wanted = units();
     if (wanted.size() != taken.size()) {

@@ -126,6 +126,10 @@ private:
         fail("its elements are structures, which cannot be read");
       const std::string_view type = text();
       type_ = typeOf(type);
+      if (type.ends_with('O')) // numpy pickles what it saves of these
+        fail(fmt::format("elements of type '{}' are Python objects, which are pickled and never "
+                         "read; save an array of numbers",
+                         type.substr(0, 40)));
       if (!type_)
         fail(fmt::format("elements of type '{}' cannot be read; save little-endian numbers such as "
                          "'<f4' or '<f8'",

@@ -4,6 +4,8 @@
 #include "import/model_file.hpp"
 #include "support/draws.hpp"
 #include "sys/expect_error.hpp"
+#include "weights/file_bytes.hpp"
+#include "weights/zip.hpp"
 
 #include <gtest/gtest.h>
 
@@ -157,6 +159,24 @@ void expectRefused(TenonErrorCode code, std::initializer_list<const char*> parts
   const auto source = bytesAt(reinterpret_cast<const std::byte*>(bytes.data()),
                               static_cast<Index>(bytes.size()), "some file");
   expectError(code, parts, [&] { networkOf(*source); });
+}
+
+// Older PyTorch stores tensors as pickles, which the archive says of each. The first one is a parameter.
+TEST(DamagedModel, PickledTensorsAreRefusedByName) {
+  const std::string bytes = bytesOfFile("tiny.pt2");
+  const auto source = bytesAt(reinterpret_cast<const std::byte*>(bytes.data()),
+                              static_cast<Index>(bytes.size()), "some file");
+  std::vector<test::Member> members;
+  for (const ZipMember& member : readZip(*source)) {
+    const std::vector<std::byte> own = source->readPart(member.begin, member.stored, "a member");
+    std::string text(reinterpret_cast<const char*>(own.data()), own.size());
+    const std::string word = "\"use_pickle\": ";
+    if (const std::size_t at = text.find(word + "false"); at != text.npos)
+      text.replace(at, word.size() + 5, word + "true");
+    members.push_back({member.name, text});
+  }
+  expectRefused(TENON_ERR_SUPPORT, {"some file", "'0.weight'", "Python object"},
+                test::zip(members));
 }
 
 TEST(DamagedModel, WhatContradictsItselfIsNamed) {

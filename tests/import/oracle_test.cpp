@@ -2,6 +2,7 @@
 // Networks as PyTorch exports them, with what PyTorch computes of them: the values, the gradients of the
 // inputs and of the parameters, at two sets of extents and on several layouts. NAME.npz and NAME.other.npz have
 // these of all files NAME.*.pt2 and NAME.*.onnx.
+#include "import/arrays.hpp"
 #include "layer/networks/model.hpp"
 #include "layer/networks/network_file.hpp"
 #include "layer/networks/state.hpp"
@@ -21,6 +22,9 @@
 namespace tenon {
 namespace {
 
+using test::Arrays;
+using test::distance;
+using test::fillWith;
 using test::world;
 
 std::filesystem::path folder() {
@@ -35,52 +39,6 @@ std::vector<std::filesystem::path> models() {
     if (entry.path().extension() == ".pt2" || entry.path().extension() == ".onnx")
       found.insert(entry.path());
   return {found.begin(), found.end()};
-}
-
-class Arrays {
-public:
-  explicit Arrays(const std::filesystem::path& path) : file_(openBytes(path.string())) {}
-  std::vector<std::string> names() const {
-    std::vector<std::string> names;
-    for (const StoredTensor& tensor : file_.tensors())
-      names.push_back(tensor.name);
-    return names;
-  }
-  const StoredTensor* find(const std::string& name) const {
-    for (const StoredTensor& tensor : file_.tensors())
-      if (tensor.name == name)
-        return &tensor;
-    return nullptr;
-  }
-  std::vector<double> numbers(const StoredTensor& tensor) const {
-    std::vector<WeightsFile::Part> parts(tensor.shape.size());
-    Index stride = 1;
-    for (std::size_t d = parts.size(); d-- > 0; stride *= tensor.shape[d])
-      parts[d] = {0, tensor.shape[d], stride};
-    std::vector<double> all(static_cast<std::size_t>(stride));
-    file_.read(tensor, parts, all.data());
-    return all;
-  }
-
-private:
-  WeightsFile file_;
-};
-
-void fillWith(DTensor& x, const Arrays& arrays, const std::string& name) {
-  test::fillFrom(x, arrays.numbers(*arrays.find(name)));
-}
-
-// The largest difference, as a part of the largest number, or of a larger one.
-double distance(const std::vector<double>& found, const std::vector<double>& wanted,
-                double scale = 1e-300) {
-  if (found.size() != wanted.size())
-    return HUGE_VAL;
-  double most = 0, largest = scale;
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    most = std::max(most, std::abs(found[i] - wanted[i]));
-    largest = std::max(largest, std::abs(wanted[i]));
-  }
-  return most / largest;
 }
 
 double toleranceOf(const std::string& file, TenonDataType type) {
@@ -115,15 +73,6 @@ bool hasFoldedWeights(const std::string& file) {
   return file.find(".dynamo") != file.npos && normalised.contains(file.substr(0, file.find('.')));
 }
 
-// What follows a prefix in the names of the arrays, in their order: "y", "c" of "out.y", "out.c".
-std::vector<std::string> namesOf(const Arrays& arrays, const std::string& prefix) {
-  std::vector<std::string> names;
-  for (const std::string& name : arrays.names())
-    if (name.starts_with(prefix))
-      names.push_back(name.substr(prefix.size()));
-  return names;
-}
-
 void run(const std::filesystem::path& path, const std::string& properties,
          const std::string& vectors, TenonDataType type) {
   const std::string file = path.filename().string(), name = file.substr(0, file.find('.'));
@@ -136,7 +85,7 @@ void run(const std::filesystem::path& path, const std::string& properties,
   // Exporters name a single input as they like.
   std::vector<std::string> names = layer->inputNames();
   if (names.size() == 1)
-    names = namesOf(arrays, "in.");
+    names = arrays.names("in.");
   Layouts inputs;
   for (const std::string& input : names)
     inputs.push_back(layoutOf(arrays.find("in." + input)->shape, properties));
@@ -151,7 +100,7 @@ void run(const std::filesystem::path& path, const std::string& properties,
     in.push_back(x.back().get());
     out.push_back(dx.back().get());
   }
-  const std::vector<std::string> results = namesOf(arrays, "out.");
+  const std::vector<std::string> results = arrays.names("out.");
   for (const Layout& output : layer->outputLayouts()) {
     y.push_back(test::tensor(output, type));
     made.push_back(y.back().get());

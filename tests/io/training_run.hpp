@@ -32,6 +32,41 @@ inline CommPtr firstRanks(int ranks) {
   return comm;
 }
 
+using WholeState = std::map<std::string, std::vector<double>>;
+
+// All that training carries, whole, by name; the same on all ranks of the run.
+inline WholeState wholeState(Layer& net, Optimizer& optimizer) {
+  struct Collect final : StateVisitor {
+    WholeState all;
+    void tensor(const std::string& path, DTensor& value) override {
+      const Shape& shape = value.layout().shape();
+      const Shape strides = rowMajorStrides(shape);
+      std::vector<double> whole(static_cast<std::size_t>(elements(shape)));
+      const Box box = writtenBox(value.layout(), value.comm()->rank());
+      const HostView<const double> view(value);
+      const Shape extent = extents(box), within = rowMajorStrides(extent);
+      for (Index i = 0; i < elements(extent); ++i) {
+        Index global = 0, local = 0;
+        for (std::size_t d = 0; d < box.size(); ++d) {
+          const Index at = i / within[d] % extent[d];
+          global += (box[d].begin + at) * strides[d];
+          local += (box[d].begin + at - value.box()[d].begin) * value.strides()[d];
+        }
+        whole[static_cast<std::size_t>(global)] = view[local];
+      }
+      MPI_Allreduce(MPI_IN_PLACE, whole.data(), static_cast<int>(whole.size()), MPI_DOUBLE, MPI_SUM,
+                    value.comm()->mpi());
+      all[path] = whole;
+    }
+    void number(const std::string& path, std::uint64_t& value) override {
+      all[path] = {static_cast<double>(value)};
+    }
+  } collect;
+  visitState(net, "net", collect);
+  optimizer.visitState("optimizer", collect);
+  return collect.all;
+}
+
 struct Kind {
   std::string storage = "use"; // of the layers with parameters
   std::string optimizer = "adam";
@@ -107,38 +142,7 @@ public:
     return losses;
   }
 
-  // All that training carries, whole, by name; the same on all ranks of the run.
-  std::map<std::string, std::vector<double>> state() {
-    struct Collect final : StateVisitor {
-      std::map<std::string, std::vector<double>> all;
-      void tensor(const std::string& path, DTensor& value) override {
-        const Shape& shape = value.layout().shape();
-        const Shape strides = rowMajorStrides(shape);
-        std::vector<double> whole(static_cast<std::size_t>(elements(shape)));
-        const Box box = writtenBox(value.layout(), value.comm()->rank());
-        const HostView<const double> view(value);
-        const Shape extent = extents(box), within = rowMajorStrides(extent);
-        for (Index i = 0; i < elements(extent); ++i) {
-          Index global = 0, local = 0;
-          for (std::size_t d = 0; d < box.size(); ++d) {
-            const Index at = i / within[d] % extent[d];
-            global += (box[d].begin + at) * strides[d];
-            local += (box[d].begin + at - value.box()[d].begin) * value.strides()[d];
-          }
-          whole[static_cast<std::size_t>(global)] = view[local];
-        }
-        MPI_Allreduce(MPI_IN_PLACE, whole.data(), static_cast<int>(whole.size()), MPI_DOUBLE,
-                      MPI_SUM, value.comm()->mpi());
-        all[path] = whole;
-      }
-      void number(const std::string& path, std::uint64_t& value) override {
-        all[path] = {static_cast<double>(value)};
-      }
-    } collect;
-    visitState(*net_, "net", collect);
-    optimizer_->visitState("optimizer", collect);
-    return collect.all;
-  }
+  WholeState state() { return wholeState(*net_, *optimizer_); }
 
 private:
   CommPtr comm_;

@@ -89,7 +89,7 @@ TEST(Assignment, ByPositionInTheOrderOfNumbers) {
             Tensors(sequential, false).assign(kTwo));
   EXPECT_EQ("net.10.weight net.10.bias net.2.weight net.2.bias ",
             Tensors(sequential, true).assign(kTwo));
-  expectError(TENON_ERR_FORMAT, {"does not tell the order", "map", "export_torch.py"}, [] {
+  expectError(TENON_ERR_FORMAT, {"does not tell the order", "map", "export_weights.py"}, [] {
     Tensors({{"dec.bias"}, {"dec.weight"}, {"enc.bias"}, {"enc.weight"}}, false).assign(kTwo);
   });
 }

@@ -120,6 +120,28 @@ void readModel(Layer& layer) {
   model.setFile(std::move(file));
 }
 
+void makeModelLayers(Layer& layer, const std::vector<Shape>& inputs) {
+  ModelDeclaration& model = *modelOf(layer);
+  if (!model.file())
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} has not read its file; create it with TenonLayerCreateFromModel()",
+                            layer.title()));
+  if (model.inputs() == inputs)
+    return;
+  const std::unique_ptr<ByteSource> bytes = model.file()->open();
+  ImportedNetwork network = importNetwork(model.file()->program(), *bytes, inputs);
+  if (!layer.isSetUp()) {
+    addNodes(layer, network);
+    model.setNetwork(std::move(network), inputs);
+  } else if (!areAlike(network, model.network())) {
+    throw Error(TENON_ERR_SHAPE,
+                fmt::format("{} ({}) becomes other layers for these extents than for those of "
+                            "its first set-up, for sizes are fixed in it; create another layer "
+                            "for them",
+                            layer.title(), model.file()->path()));
+  }
+}
+
 void bindModel(Layer& layer, const Layouts& inputs) {
   ModelDeclaration* model = modelOf(layer);
   if (!model)
@@ -131,19 +153,7 @@ void bindModel(Layer& layer, const Layouts& inputs) {
         std::vector<Shape> shapes;
         for (const Layout& input : inputs)
           shapes.push_back(input.shape());
-        const std::unique_ptr<ByteSource> bytes = model->file()->open();
-        ImportedNetwork network = importNetwork(model->file()->program(), *bytes, shapes);
-        if (!layer.isSetUp()) {
-          addNodes(layer, network);
-          model->setNetwork(std::move(network));
-        } else if (!areAlike(network, model->network())) {
-          throw Error(
-              TENON_ERR_SHAPE,
-              fmt::format("{} ({}) becomes other layers for these extents than for those of "
-                          "its first set-up, for sizes are fixed in it; create another layer "
-                          "for them",
-                          layer.title(), model->file()->path()));
-        }
+        makeModelLayers(layer, shapes);
         return true;
       },
       [&](bool) { return networkText(model->network().graph); });

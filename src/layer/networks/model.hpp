@@ -26,10 +26,17 @@ public:
 
   const ModelFile* file() const noexcept { return file_.get(); }
   const std::shared_ptr<const ModelFile>& sharedFile() const noexcept { return file_; }
-  void setFile(std::shared_ptr<const ModelFile> file) { file_ = std::move(file); }
-  // The network of the last set-up.
+  void setFile(std::shared_ptr<const ModelFile> file) {
+    file_ = std::move(file);
+    inputs_.clear();
+  }
+  // The network of the layers that there are, and the shapes of the inputs for which they were made.
   const ImportedNetwork& network() const noexcept { return network_; }
-  void setNetwork(ImportedNetwork network) { network_ = std::move(network); }
+  const std::vector<Shape>& inputs() const noexcept { return inputs_; }
+  void setNetwork(ImportedNetwork network, std::vector<Shape> inputs) {
+    network_ = std::move(network);
+    inputs_ = std::move(inputs);
+  }
 
 private:
   [[noreturn]] void throwContainer() const;
@@ -37,6 +44,7 @@ private:
 
   std::shared_ptr<const ModelFile> file_;
   ImportedNetwork network_;
+  std::vector<Shape> inputs_;
 };
 
 Ref<Layer> makeModel(CommPtr comm);
@@ -46,9 +54,12 @@ ModelDeclaration* modelOf(Layer& layer);
 // and the others get what it has read.
 void readModel(Layer& layer);
 
+// The layers for inputs of these shapes, on this rank alone: those that there are, if they are for these shapes. Throws
+// TENON_ERR_STATE if the file was not read, and TENON_ERR_SHAPE if the model was set up before and needs other layers
+// for these extents.
+void makeModelLayers(Layer& layer, const std::vector<Shape>& inputs);
 // Collective, at the set-up of a container; neither does anything unless it is a model.
-// The layers for these inputs. Throws TENON_ERR_SHAPE if the model was set up before and needs other
-// layers for these extents.
+// The same on all ranks.
 void bindModel(Layer& layer, const Layouts& inputs);
 // Fills the parameters that have no values yet, once the layers are set up, and runs the test of the
 // file at the first set-up.

@@ -117,91 +117,132 @@ Ref<Layer> secondInstance(Layer& layer, bool isExact) {
   return made;
 }
 
-void runTest(Layer& layer, const Layouts& inputs, bool isExact) {
-  const ModelFile& model = *modelOf(layer)->file();
-  const ModelTest& test = *model.program().test;
-  const Ref<Layer> second = secondInstance(layer, isExact);
-  Layouts layouts;
-  collectively(*layer.comm(), [&] {
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      const Layout& run = inputs[i];
-      if (test.inputs[i].shape.size() != run.shape().size())
-        throw Error(TENON_ERR_FORMAT, fmt::format("{}: the test's input {} has another number of "
-                                                  "dimensions than the model's",
-                                                  model.path(), i));
-      layouts.push_back(Layout(
-          {.shape = test.inputs[i].shape, .grid = run.gridPtr(), .properties = run.properties()}));
-    }
-    return true;
-  });
-  second->setUp(layouts);
-  const Layouts outputs = second->outputLayouts();
-  struct Arrays {
-    std::vector<Ref<DTensor>> x, dx, y, dy;
-    std::vector<std::vector<double>> inputs, gradients, outputs, cotangents;
-  } arrays;
-  collectively(*layer.comm(), [&] {
-    const std::unique_ptr<ByteSource> file = model.open();
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      arrays.inputs.push_back(numbersOf(*file, test.inputs[i]));
-      arrays.gradients.push_back(test.gradients[i] ? numbersOf(*file, *test.gradients[i])
-                                                   : std::vector<double>());
+// One run of the test: the second instance, the file's arrays, and what the instance makes of them.
+class ProofRun {
+public:
+  ProofRun(const Layer& layer, const ModelFile& model, Ref<Layer> second)
+      : layer_(layer), model_(model), test_(*model.program().test), second_(std::move(second)) {}
+
+  void run(const Layouts& inputs) {
+    second_->setUp(layoutsLike(inputs));
+    readArrays();
+    evaluate();
+    compare();
+  }
+
+private:
+  // What the file has of each input or output, and the tensors of the run: x and dx of an input, y and dy of an output.
+  struct Side {
+    std::vector<std::vector<double>> values, derivatives; // derivatives: gradients or cotangents
+    std::vector<Ref<DTensor>> primal, dual;
+  };
+
+  // The test's inputs as the run's are laid out.
+  const Layouts& layoutsLike(const Layouts& inputs) {
+    collectively(*layer_.comm(), [&] {
+      for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const Layout& run = inputs[i];
+        if (test_.inputs[i].shape.size() != run.shape().size())
+          throw Error(TENON_ERR_FORMAT, fmt::format("{}: the test's input {} has another number of "
+                                                    "dimensions than the model's",
+                                                    model_.path(), i));
+        layouts_.push_back(Layout({.shape = test_.inputs[i].shape,
+                                   .grid = run.gridPtr(),
+                                   .properties = run.properties()}));
+      }
+      return true;
+    });
+    return layouts_;
+  }
+
+  void readArrays() {
+    const Layouts outputs = second_->outputLayouts();
+    collectively(*layer_.comm(), [&] {
+      const std::unique_ptr<ByteSource> file = model_.open();
+      for (std::size_t i = 0; i < layouts_.size(); ++i) {
+        in_.values.push_back(numbersOf(*file, test_.inputs[i]));
+        in_.derivatives.push_back(test_.gradients[i] ? numbersOf(*file, *test_.gradients[i])
+                                                     : std::vector<double>());
+      }
+      for (std::size_t i = 0; i < outputs.size(); ++i) {
+        out_.values.push_back(numbersOf(*file, test_.outputs[i]));
+        out_.derivatives.push_back(numbersOf(*file, test_.cotangents[i]));
+        if (elements(outputs[i].shape()) != elements(test_.outputs[i].shape))
+          throw Error(
+              TENON_ERR_FORMAT,
+              fmt::format("{}: the test's output has shape [{}], but the network gives [{}]",
+                          model_.path(), fmt::join(test_.outputs[i].shape, ","),
+                          fmt::join(outputs[i].shape(), ",")));
+      }
+      return true;
+    });
+  }
+
+  Ref<DTensor> empty(const Layout& layout) const {
+    return makeRef<DTensor>(layer_.comm(), layout, second_->dataType(), second_->space());
+  }
+
+  void evaluate() {
+    const Layouts outputs = second_->outputLayouts();
+    std::vector<const DTensor*> x, dy;
+    std::vector<DTensor*> dx, y;
+    for (std::size_t i = 0; i < layouts_.size(); ++i) {
+      in_.primal.push_back(spread(*second_, layouts_[i], in_.values[i]));
+      in_.dual.push_back(in_.derivatives[i].empty() ? Ref<DTensor>() : empty(layouts_[i].dual()));
+      x.push_back(in_.primal.back().get());
+      dx.push_back(in_.dual.back().get());
     }
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-      arrays.outputs.push_back(numbersOf(*file, test.outputs[i]));
-      arrays.cotangents.push_back(numbersOf(*file, test.cotangents[i]));
-      if (elements(outputs[i].shape()) != elements(test.outputs[i].shape))
-        throw Error(TENON_ERR_FORMAT,
-                    fmt::format("{}: the test's output has shape [{}], but the network gives [{}]",
-                                model.path(), fmt::join(test.outputs[i].shape, ","),
-                                fmt::join(outputs[i].shape(), ",")));
+      out_.primal.push_back(empty(outputs[i]));
+      out_.dual.push_back(spread(*second_, outputs[i].dual(), out_.derivatives[i]));
+      y.push_back(out_.primal.back().get());
+      dy.push_back(out_.dual.back().get());
     }
-    return true;
-  });
-  std::vector<const DTensor*> x, dy;
-  std::vector<DTensor*> dx, y;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    arrays.x.push_back(spread(*second, layouts[i], arrays.inputs[i]));
-    arrays.dx.push_back(
-        makeRef<DTensor>(layer.comm(), layouts[i].dual(), second->dataType(), second->space()));
-    x.push_back(arrays.x.back().get());
-    dx.push_back(arrays.gradients[i].empty() ? nullptr : arrays.dx.back().get());
+    second_->apply(Inputs(x.data(), x.size()), Outputs(y.data(), y.size()));
+    second_->applyAdjoint(OutputCotangents(dy.data(), dy.size()),
+                          InputCotangents(dx.data(), dx.size()));
   }
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    arrays.y.push_back(
-        makeRef<DTensor>(layer.comm(), outputs[i], second->dataType(), second->space()));
-    arrays.dy.push_back(spread(*second, outputs[i].dual(), arrays.cotangents[i]));
-    y.push_back(arrays.y.back().get());
-    dy.push_back(arrays.dy.back().get());
+
+  void compare() const {
+    const double tolerance =
+        second_->dataType() == TENON_FLOAT64 ? test_.tolerance64 : test_.tolerance32;
+    std::vector<std::string> differences;
+    const auto add = [&](const std::string& what, const Ref<DTensor>& found,
+                         const std::vector<double>& wanted) {
+      if (found) // no gradient where the file has none
+        differences.push_back(differenceOf(what, found->layout().shape(),
+                                           collected(*second_, *found), wanted, tolerance));
+    };
+    const std::vector<std::string> names = second_->outputNames();
+    for (std::size_t i = 0; i < out_.primal.size(); ++i)
+      add(names[i], out_.primal[i], out_.values[i]);
+    for (std::size_t i = 0; i < in_.dual.size(); ++i)
+      add("dL/d" + model_.program().inputs[i].name, in_.dual[i], in_.derivatives[i]);
+    std::erase(differences, "");
+    collectively(*layer_.comm(), [&] {
+      if (!differences.empty())
+        throw Error(
+            TENON_ERR_TEST,
+            fmt::format("{} does not give its own results on this run ({}, inputs {}): {}. Run "
+                        "it on one process: if that fails too, the file was changed or does "
+                        "not say what the model computes; otherwise report it as a fault of "
+                        "Tenon. -tenon_model_test off goes on without the test",
+                        model_.path(), dataTypeName(second_->dataType()),
+                        layouts_.front().describe(), joined(differences, "; ")));
+      return true;
+    });
   }
-  second->apply(Inputs(x.data(), x.size()), Outputs(y.data(), y.size()));
-  second->applyAdjoint(OutputCotangents(dy.data(), dy.size()),
-                       InputCotangents(dx.data(), dx.size()));
-  const double tolerance =
-      second->dataType() == TENON_FLOAT64 ? test.tolerance64 : test.tolerance32;
-  std::vector<std::string> differences;
-  const std::vector<std::string> names = second->outputNames();
-  for (std::size_t i = 0; i < outputs.size(); ++i)
-    differences.push_back(differenceOf(names[i], outputs[i].shape(), collected(*second, *y[i]),
-                                       arrays.outputs[i], tolerance));
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (dx[i])
-      differences.push_back(differenceOf("dL/d" + model.program().inputs[i].name,
-                                         layouts[i].shape(), collected(*second, *dx[i]),
-                                         arrays.gradients[i], tolerance));
-  std::erase(differences, "");
-  collectively(*layer.comm(), [&] {
-    if (!differences.empty())
-      throw Error(
-          TENON_ERR_TEST,
-          fmt::format("{} does not give its own results on this run ({}, inputs {}): {}. Run "
-                      "it on one process: if that fails too, the file was changed or does "
-                      "not say what the model computes; otherwise report it as a fault of "
-                      "Tenon. -tenon_model_test off goes on without the test",
-                      model.path(), dataTypeName(second->dataType()), layouts.front().describe(),
-                      joined(differences, "; ")));
-    return true;
-  });
+
+  const Layer& layer_;
+  const ModelFile& model_;
+  const ModelTest& test_;
+  const Ref<Layer> second_;
+  Layouts layouts_; // of the inputs
+  Side in_, out_;
+};
+
+void runTest(Layer& layer, const Layouts& inputs, bool isExact) {
+  ProofRun(layer, *modelOf(layer)->file(), secondInstance(layer, isExact)).run(inputs);
 }
 
 } // namespace

@@ -2,7 +2,7 @@
 """usage: make.py FOLDER, with PyTorch and numpy. Made the files beside it, with PyTorch 1.13.1.
 
 Two convolutional networks, the second with batch normalisation, are trained for a few steps in PyTorch, in
-float32 and in float64, and exported by share/tenon/export_torch.py. NAME_f32.txt and NAME_f64.txt have what
+float32 and in float64, and exported by share/tenon/export_weights.py. NAME_f32.txt and NAME_f64.txt have what
 PyTorch then computes of the input of the test, in row-major order. The npz files are numpy's.
 """
 import math
@@ -13,7 +13,7 @@ import numpy
 import torch
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "share" / "tenon"))
-from export_torch import export
+from export_weights import export_weights
 
 SHAPE, MEAN, STD = (3, 2, 10, 8), [0.25, -1.5], [0.5, 2.0]
 
@@ -57,7 +57,7 @@ def main(folder):
             x, name = (x - mean) / std, f"{make.__name__}_{ending}"
             train(model, x)
             model.eval()
-            export(model, folder / f"{name}.safetensors", MEAN, STD)
+            export_weights(model, folder / f"{name}.safetensors", MEAN, STD)
             numbers = model(x).detach().flatten().tolist()
             (folder / f"{name}.txt").write_text("".join(f"{v!r}\n" for v in numbers))
     a = numpy.arange(6, dtype="<f4").reshape(2, 3)

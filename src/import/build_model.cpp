@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Walks the operations of a program in their order and keeps the values by name. Extents are those
+// of the run, so that all computations of shapes are constants.
+#include "import/model_file.hpp"
+
+#include "import/onnx/onnx.hpp"
+#include "import/pt2/pt2.hpp"
+#include "sys/errors/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <set>
+
+namespace tenon {
+
+namespace {
+
+void checkInputs(const ModelProgram& program, const std::vector<Shape>& inputs,
+                 const std::string& file) {
+  if (inputs.size() != program.inputs.size())
+    throw Error(TENON_ERR_ARG, fmt::format("{} has {} inputs, but is given {}", file,
+                                           program.inputs.size(), inputs.size()));
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const ModelInput& wanted = program.inputs[i];
+    bool fits = wanted.shape.size() == inputs[i].size();
+    std::vector<std::string> words;
+    for (std::size_t d = 0; d < wanted.shape.size(); ++d) {
+      const auto& extent = wanted.shape[d];
+      words.push_back(extent ? std::to_string(*extent) : d == 0 ? "batch" : "any");
+      fits = fits && (!extent || *extent == inputs[i][d]);
+    }
+    if (!fits)
+      throw Error(
+          TENON_ERR_SHAPE,
+          fmt::format("input '{}' of {} has shape [{}], but is given [{}]; export the model "
+                      "with free extents if they should be the run's",
+                      wanted.name, file, fmt::join(words, ","), fmt::join(inputs[i], ",")));
+  }
+}
+
+// visit(name) for the values that an operation reads.
+template <class Visit>
+void forEachRead(const ModelOperation& operation, const Visit& visit) {
+  const auto walk = [&](const ModelArgument& argument, const auto& walkItem) -> void {
+    for (const ModelArgument& item : argument.list)
+      walkItem(item, walkItem);
+    if (argument.isValue())
+      visit(argument.text);
+  };
+  for (const ModelArgument& input : operation.inputs)
+    walk(input, walk);
+  for (const auto& [name, argument] : operation.arguments)
+    walk(argument, walk);
+}
+
+class ModelWalk {
+public:
+  explicit ModelWalk(const ModelWeights& weights)
+      : program_(weights.program()), builder_(weights),
+        written_(InPlace::writtenNames(weights.program())) {}
+
+  ModelGraph& graph() noexcept { return builder_.graph(); }
+  ModelGraph take() { return builder_.take(); }
+
+  void run(const std::vector<Shape>& inputs) {
+    for (const auto& [name, tensor] : program_.constants) {
+      names_[name] = builder_.constant(ModelConstant::ofTensor(program_, tensor));
+      if (program_.tensors[tensor].isComplex)
+        names_[name] = builder_.complex(names_[name]);
+    }
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      names_[program_.inputs[i].name] = builder_.input(program_.inputs[i].name, inputs[i]);
+    for (const ModelOperation& operation : program_.operations)
+      add(operation);
+    for (const std::string& name : program_.outputs)
+      addOutput(name);
+  }
+
+private:
+  void add(const ModelOperation& operation) {
+    builder_.begin(operation, shapesRead(operation));
+    forEachRead(operation, [&](const std::string& name) {
+      if (inPlace_.isStale(name))
+        builder_.refuse("a view of memory that was changed through another view",
+                        "operators that make new values", {1});
+    });
+    const ModelValues made = results(operation);
+    if (const std::string* changed = InPlace::changed(operation); changed && !made.empty())
+      inPlace_.write(builder_, names_, *changed, made[0]);
+    inPlace_.note(operation);
+    for (std::size_t i = 0; i < operation.results.size(); ++i)
+      names_[operation.results[i]] = i < made.size() ? made[i] : nullptr;
+  }
+
+  // The shapes of what an operation reads, but for numbers.
+  std::vector<Shape> shapesRead(const ModelOperation& operation) const {
+    std::vector<Shape> shapes;
+    forEachRead(operation, [&](const std::string& name) {
+      if (const auto found = names_.find(name);
+          found != names_.end() && found->second && found->second->rank() > 0)
+        shapes.push_back(found->second->shape);
+    });
+    return shapes;
+  }
+
+  ModelValues results(const ModelOperation& operation) {
+    const Operands given(builder_, operation, names_, program_.flags);
+    const bool isPt2 = program_.format == ModelProgram::Format::Pt2;
+    try {
+      if (!isPt2)
+        return buildOnnx(builder_, given, program_.version);
+      const bool isWritten = !operation.results.empty() && written_.contains(operation.results[0]);
+      return buildPt2(builder_, given, isWritten);
+    } catch (const Error&) {
+      // What follows something that is refused may have no shape, but is refused itself where it cannot be known.
+      if (builder_.graph().refusals.empty())
+        throw;
+      const bool isKnown = isPt2 ? isKnownInPt2(operation.type) : isKnownInOnnx(operation.type);
+      if (!isKnown && !operation.results.empty())
+        builder_.refuse(fmt::format("the operator {}", operation.type), kKnownOperators, {1});
+      return {};
+    }
+  }
+
+  void addOutput(const std::string& name) {
+    const auto found = names_.find(name);
+    if (found == names_.end() || !found->second || inPlace_.isStale(name))
+      throw Error(TENON_ERR_FORMAT, fmt::format("the output '{}' is not computed", name));
+    ModelGraph& graph = builder_.graph();
+    const std::size_t place = graph.outputs.size();
+    graph.outputs.push_back(found->second);
+    graph.outputNames.push_back(program_.outputNames.empty() ? name : program_.outputNames[place]);
+  }
+
+  const ModelProgram& program_;
+  ModelBuilder builder_;
+  const std::set<std::string> written_;
+  Operands::Names names_;
+  InPlace inPlace_;
+};
+
+} // namespace
+
+ModelGraph buildModel(const ModelWeights& weights, const std::vector<Shape>& inputs) {
+  const std::string& file = weights.file().name();
+  checkInputs(weights.program(), inputs, file);
+  ModelWalk walk(weights);
+  try {
+    walk.run(inputs);
+  } catch (const Error& error) {
+    // What follows something that is refused has no shape.
+    checkRefusals(walk.graph(), file, weights.program().operations.size());
+    // The operators do not know the file.
+    if (error.text().find(file) != std::string::npos)
+      throw;
+    throw Error(error.code(), fmt::format("{}: {}", file, error.text()));
+  }
+  return walk.take();
+}
+
+} // namespace tenon

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Sums over products, by the letters of dimensions. What one factor has alone is summed first, and then come products
+// of matrices along the letters that both factors and the result have.
+#include "import/graph/model_builder.hpp"
+
+#include "sys/text/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+#include <map>
+
+namespace tenon {
+
+// A sum over products, by the letters of dimensions: sums over what one factor has alone, and then products of
+// matrices along the letters that both factors and the result have.
+ModelBuilder::Value ModelBuilder::einsum(const std::string& equation, ModelValues factors) {
+  std::string text;
+  std::copy_if(equation.begin(), equation.end(), std::back_inserter(text),
+               [](char c) { return c != ' '; });
+  const std::size_t arrow = text.find("->");
+  const std::vector<std::string> words = split(text.substr(0, arrow), ',');
+  std::string result = arrow == text.npos ? "" : text.substr(arrow + 2);
+  bool isKnown = arrow != text.npos && text.find('.') == text.npos &&
+                 words.size() == factors.size() && !factors.empty();
+  std::map<char, Index> extents;
+  for (std::size_t i = 0; isKnown && i < words.size(); ++i) {
+    check(static_cast<int>(words[i].size()) == factors[i]->rank(),
+          "an equation has another number of letters than a factor dimensions");
+    for (std::size_t d = 0; d < words[i].size(); ++d) {
+      const char letter = words[i][d];
+      isKnown =
+          isKnown && std::isalpha(static_cast<unsigned char>(letter)) && words[i].find(letter) == d;
+      check(extents.emplace(letter, factors[i]->shape[d]).first->second == factors[i]->shape[d],
+            "the factors of an equation do not fit each other");
+    }
+  }
+  for (std::size_t d = 0; isKnown && d < result.size(); ++d)
+    isKnown = extents.contains(result[d]) && result.find(result[d]) == d;
+  if (!isKnown)
+    return refuse(fmt::format("einsum {}", equation),
+                  "an equation with a result, and each letter once in a factor", {1});
+  Lettered made{factors[0], words[0]};
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    std::string later = result;
+    for (std::size_t j = i + 1; j < words.size(); ++j)
+      later += words[j];
+    if (i > 0)
+      made = product(made, {factors[i], words[i]}, later);
+    made = summed(made, later);
+  }
+  return ordered(made, result);
+}
+
+// Without the letters that nothing further has.
+ModelBuilder::Lettered ModelBuilder::summed(const Lettered& x, const std::string& kept) {
+  std::vector<int> dims;
+  std::string letters;
+  for (std::size_t d = 0; d < x.letters.size(); ++d)
+    if (kept.find(x.letters[d]) == kept.npos)
+      dims.push_back(static_cast<int>(d));
+    else
+      letters += x.letters[d];
+  return {dims.empty() ? x.value : reduce("sum", x.value, dims, false), letters};
+}
+
+ModelBuilder::Value ModelBuilder::ordered(const Lettered& x, const std::string& letters) {
+  std::vector<int> permutation;
+  for (const char letter : letters)
+    permutation.push_back(static_cast<int>(x.letters.find(letter)));
+  return transpose(x.value, permutation);
+}
+
+ModelBuilder::Lettered ModelBuilder::product(Lettered a, Lettered b, const std::string& kept) {
+  a = summed(a, kept + b.letters);
+  b = summed(b, kept + a.letters);
+  const auto has = [](const std::string& letters, char c) {
+    return letters.find(c) != letters.npos;
+  };
+  std::string along, rows, columns, sums;
+  for (const char c : a.letters)
+    (!has(b.letters, c) ? rows : has(kept, c) ? along : sums) += c;
+  for (const char c : b.letters)
+    if (!has(a.letters, c))
+      columns += c;
+  // Element by element, where no sum needs a matrix.
+  if (sums.empty() || (rows.empty() && columns.empty())) {
+    const std::string all = along + rows + columns + sums;
+    const auto spread = [&](const Lettered& x) {
+      std::string own;
+      Shape shape;
+      for (const char c : all) {
+        own += has(x.letters, c) ? std::string(1, c) : "";
+        shape.push_back(has(x.letters, c) ? x.value->shape[x.letters.find(c)] : 1);
+      }
+      return reshape(ordered(x, own), shape);
+    };
+    return summed({binary("mul", spread(a), spread(b)), all}, kept);
+  }
+  const auto extents = [](const Lettered& x, const std::string& letters) {
+    Shape shape;
+    for (const char c : letters)
+      shape.push_back(x.value->shape[x.letters.find(c)]);
+    return shape;
+  };
+  // As matrices along common dimensions.
+  const auto matrices = [&](const Lettered& x, const std::string& first,
+                            const std::string& second) {
+    Shape shape = extents(x, along);
+    shape.push_back(elements(extents(x, first)));
+    shape.push_back(elements(extents(x, second)));
+    return reshape(ordered(x, along + first + second), shape);
+  };
+  Shape shape = extents(a, along + rows);
+  const Shape last = extents(b, columns);
+  shape.insert(shape.end(), last.begin(), last.end());
+  // What a weight multiplies stays a field.
+  if (along.empty() && b.value->isConstant() && sums.size() == 1) {
+    const Value weight = reshape(ordered(b, columns + sums),
+                                 {elements(last), b.value->shape[b.letters.find(sums[0])]});
+    return {reshape(linear(ordered(a, rows + sums), weight, nullptr), shape), rows + columns};
+  }
+  if (along.empty() && a.value->isConstant() && !b.value->isConstant() && sums.size() == 1) {
+    Lettered made = product(std::move(b), std::move(a), kept);
+    return made;
+  }
+  return {reshape(matmul(matrices(a, rows, sums), matrices(b, sums, columns)), shape),
+          along + rows + columns};
+}
+
+} // namespace tenon

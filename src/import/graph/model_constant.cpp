@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Constants of a network as numbers or recipes. What cannot stay a recipe is none, and then becomes numbers: a
+// weight that is only moved about is never read.
+#include "import/graph/model_constant.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+namespace tenon {
+
+namespace {
+
+Index elementsOf(const std::vector<Index>& shape) {
+  return std::accumulate(shape.begin(), shape.end(), Index(1), std::multiplies<>());
+}
+
+} // namespace
+
+ModelConstant ModelConstant::ofNumbers(std::vector<Index> shape, std::vector<double> numbers,
+                                       bool isInteger) {
+  ModelConstant made;
+  made.shape_ = std::move(shape);
+  made.numbers_ = std::move(numbers);
+  made.isNumbers_ = made.isFixed_ = true;
+  made.isInteger_ = isInteger;
+  return made;
+}
+
+ModelConstant ModelConstant::ofTensor(const ModelProgram& program, std::size_t tensor) {
+  const ModelTensor& stored = program.tensors[tensor];
+  if (stored.numbers)
+    return ofNumbers(stored.stored.shape, *stored.numbers, !isReal(stored.stored.type))
+        .renamed(stored.name)
+        .fixed(stored.role == ModelTensor::Role::Buffer);
+  ModelConstant made;
+  made.shape_ = stored.shape();
+  made.name_ = stored.name;
+  made.isTrained_ = stored.role == ModelTensor::Role::Parameter;
+  made.isFixed_ = stored.role == ModelTensor::Role::Buffer;
+  made.isInteger_ = !isReal(stored.stored.type);
+  made.pieces_ = {{tensor, stored.axes, std::vector<Index>(made.shape_.size(), 0),
+                   made.shape_.empty() ? 1 : made.shape_.front()}};
+  return made;
+}
+
+Index ModelConstant::elements() const {
+  return elementsOf(shape_);
+}
+
+ModelConstant ModelConstant::renamed(std::string name) const {
+  ModelConstant made = *this;
+  made.name_ = std::move(name);
+  return made;
+}
+
+ModelConstant ModelConstant::fixed(bool isFixed) const {
+  ModelConstant made = *this;
+  made.isFixed_ = isFixed;
+  return made;
+}
+
+ModelConstant ModelConstant::transposed(const std::vector<int>& permutation) const {
+  ModelConstant made = *this;
+  for (std::size_t d = 0; d < permutation.size(); ++d) {
+    const auto from = static_cast<std::size_t>(permutation[d]);
+    made.shape_[d] = shape_[from];
+    for (std::size_t p = 0; p < pieces_.size(); ++p) {
+      made.pieces_[p].axes[d] = pieces_[p].axes[from];
+      made.pieces_[p].begin[d] = pieces_[p].begin[from];
+    }
+    if (permutation[d] == dim_)
+      made.dim_ = static_cast<int>(d);
+  }
+  if (!isNumbers_)
+    return made;
+  std::vector<Index> strides(shape_.size(), 1);
+  for (std::size_t d = shape_.size(); d-- > 1;)
+    strides[d - 1] = strides[d] * shape_[d];
+  forEachPlace(made.shape_, [&](const std::vector<Index>& index, Index place) {
+    Index from = 0;
+    for (std::size_t d = 0; d < index.size(); ++d)
+      from += index[d] * strides[static_cast<std::size_t>(permutation[d])];
+    made.numbers_[static_cast<std::size_t>(place)] = numbers_[static_cast<std::size_t>(from)];
+  });
+  return made;
+}
+
+std::optional<ModelConstant> ModelConstant::reshaped(const std::vector<Index>& shape) const {
+  ModelConstant made = *this;
+  made.shape_ = shape;
+  if (isNumbers_)
+    return made;
+  // Extents of 1 come and go; the others are the same, in their order.
+  std::vector<std::size_t> kept;
+  for (std::size_t d = 0; d < shape_.size(); ++d)
+    if (shape_[d] != 1)
+      kept.push_back(d);
+  std::size_t at = 0;
+  for (Piece& piece : made.pieces_) {
+    piece.axes.assign(shape.size(), -1);
+    piece.begin.assign(shape.size(), 0);
+  }
+  const int dim = dim_;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] == 1)
+      continue;
+    if (at == kept.size() || shape_[kept[at]] != shape[d])
+      return std::nullopt;
+    for (std::size_t p = 0; p < pieces_.size(); ++p) {
+      made.pieces_[p].axes[d] = pieces_[p].axes[kept[at]];
+      made.pieces_[p].begin[d] = pieces_[p].begin[kept[at]];
+    }
+    if (static_cast<int>(kept[at]) == dim)
+      made.dim_ = static_cast<int>(d);
+    ++at;
+  }
+  if (at != kept.size())
+    return std::nullopt;
+  // A stored dimension that is left out begins where it did: only one of extent 1 as a whole may be.
+  for (std::size_t d = 0; d < shape_.size(); ++d)
+    if (shape_[d] == 1)
+      for (const Piece& piece : pieces_)
+        if (piece.begin[d] != 0 || pieces_.size() > 1)
+          return std::nullopt;
+  if (made.pieces_.size() == 1) {
+    made.dim_ = 0;
+    made.pieces_[0].extent = shape.empty() ? 1 : shape[0];
+  }
+  return made;
+}
+
+std::optional<ModelConstant> ModelConstant::sliced(int dim, Index begin, Index end,
+                                                   Index step) const {
+  const auto d = static_cast<std::size_t>(dim);
+  ModelConstant made = *this;
+  if (!isNumbers_) {
+    if (step != 1 || pieces_.size() != 1)
+      return std::nullopt;
+    made.name_.clear();
+    made.isTrained_ = false;
+    made.shape_[d] = end - begin;
+    made.pieces_[0].begin[d] += begin;
+    made.pieces_[0].extent = made.shape_[static_cast<std::size_t>(dim_)];
+    return made;
+  }
+  std::vector<Index> places;
+  for (Index i = begin; step > 0 ? i < end : i > end; i += step)
+    places.push_back(i);
+  made.shape_[d] = static_cast<Index>(places.size());
+  const auto product = [](auto first, auto last) {
+    return std::accumulate(first, last, Index(1), std::multiplies<>());
+  };
+  const Index inner = product(shape_.begin() + dim + 1, shape_.end());
+  const Index outer = product(shape_.begin(), shape_.begin() + dim);
+  made.numbers_.clear();
+  for (Index o = 0; o < outer; ++o)
+    for (const Index i : places) {
+      const auto first = numbers_.begin() + (o * shape_[d] + i) * inner;
+      made.numbers_.insert(made.numbers_.end(), first, first + inner);
+    }
+  return made;
+}
+
+std::optional<ModelConstant> ModelConstant::concatenated(const std::vector<ModelConstant>& parts,
+                                                         int dim) {
+  const auto d = static_cast<std::size_t>(dim);
+  ModelConstant made = parts.front();
+  made.name_.clear();
+  made.isTrained_ = false;
+  made.isFixed_ = std::ranges::all_of(parts, &ModelConstant::isFixed);
+  made.shape_[d] = 0;
+  made.numbers_.clear();
+  made.pieces_.clear();
+  made.dim_ = dim;
+  for (const ModelConstant& part : parts) {
+    if (part.isNumbers_ != made.isNumbers_ || (!part.isNumbers_ && part.pieces_.size() != 1))
+      return std::nullopt;
+    made.shape_[d] += part.shape_[d];
+    for (Piece piece : part.pieces_) {
+      piece.extent = part.shape_[d];
+      made.pieces_.push_back(std::move(piece));
+    }
+  }
+  if (!made.isNumbers_)
+    return made;
+  // Without a list of them: GCC 14 warns of one.
+  const auto product = [](const Shape& shape, int begin, int end) {
+    Index all = 1;
+    for (int i = begin; i < end; ++i)
+      all *= shape[static_cast<std::size_t>(i)];
+    return all;
+  };
+  const int rank = static_cast<int>(made.shape_.size());
+  const Index outer = product(made.shape_, 0, dim);
+  for (Index o = 0; o < outer; ++o)
+    for (const ModelConstant& part : parts) {
+      const Index run = product(part.shape_, dim, rank);
+      const auto first = part.numbers_.begin() + o * run;
+      made.numbers_.insert(made.numbers_.end(), first, first + run);
+    }
+  return made;
+}
+
+} // namespace tenon

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Layers with weights, windows, norms and sums. Those of a field need the batch and the channels in front; the
+// others take their input in the order that it has.
+#include "import/layers/mapper.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+// A layer without parameters on its input in the original's order.
+Mapper::Placed Mapper::plain(const ModelValue& v, const std::string& type, NodeSettings settings) {
+  const int x = inOrder(v.inputs[0]);
+  return {x == kNoNode ? x : emit({x}, type, std::move(settings)), plainOrder(v.rank())};
+}
+
+Mapper::Placed Mapper::makeConvolution(const ModelValue& v) {
+  const int x = inOrder(v.inputs[0]);
+  if (x == kNoNode)
+    return refused(v);
+  NodeSettings settings = {
+      {"in_channels", v.inputs[0]->shape[1]}, {"out_channels", v.shape[1]}, {"kernel", v.kernel}};
+  if (!isAll(v.stride, 1))
+    settings.emplace_back("stride", v.stride);
+  if (!isAll(v.dilation, 1))
+    settings.emplace_back("dilation", v.dilation);
+  if (!isAll(v.low, 0) || !isAll(v.high, 0))
+    settings.emplace_back("padding", v.low);
+  if (v.low != v.high)
+    settings.emplace_back("padding_high", v.high);
+  if (v.groups != 1)
+    settings.emplace_back("groups", v.groups);
+  const bool hasBias = v.inputs.size() > 2;
+  if (!hasBias)
+    settings.emplace_back("bias", false);
+  if (v.isTransposed) {
+    if (!v.outputPadding.empty() && !isAll(v.outputPadding, 0))
+      settings.emplace_back("output_padding", v.outputPadding);
+  } else if (std::any_of(v.modes.begin(), v.modes.end(),
+                         [](const auto& m) { return m != "none"; })) {
+    const bool areSame = std::equal(v.modes.begin() + 1, v.modes.end(), v.modes.begin());
+    settings.emplace_back("boundary",
+                          areSame ? v.modes[0] : fmt::format("{}", fmt::join(v.modes, ",")));
+    if (v.padValue)
+      settings.emplace_back("boundary_constant", *v.padValue);
+  }
+  NodeParameters parameters = {{"weight", *v.inputs[1]->constant}};
+  if (hasBias)
+    parameters.emplace_back("bias", *v.inputs[2]->constant);
+  return {emit({x}, v.isTransposed ? "transposedconv" : "conv", std::move(settings),
+               moduleOf(v.inputs[1]), std::move(parameters)),
+          plainOrder(v.rank())};
+}
+
+Mapper::Placed Mapper::makeLinear(const ModelValue& v) {
+  const Placed x = withChannel(v.inputs[0], v.rank() - 1);
+  if (x.isRefused())
+    return refused(v);
+  const bool hasBias = v.inputs.size() > 2, isAffine = x.order.size() == 2;
+  const ModelConstant& weight = *v.inputs[1]->constant;
+  NodeSettings settings;
+  if (isAffine)
+    settings = {{"inputs", weight.shape()[1]}, {"outputs", weight.shape()[0]}};
+  else
+    settings = {{"in_channels", weight.shape()[1]},
+                {"out_channels", weight.shape()[0]},
+                {"kernel", Shape(x.order.size() - 2, 1)}};
+  if (!hasBias)
+    settings.emplace_back("bias", false);
+  if (x.order.size() > kMostWindowed)
+    return refuse(v, fmt::format("a linear layer of a tensor with {} dimensions", x.order.size()),
+                  "at most 5 dimensions");
+  Shape shape = weight.shape();
+  shape.resize(isAffine ? 2 : x.order.size(), 1);
+  NodeParameters parameters = {{"weight", *weight.reshaped(shape)}};
+  if (hasBias)
+    parameters.emplace_back("bias", *v.inputs[2]->constant);
+  return {emit({x.node}, isAffine ? "affine" : "conv", std::move(settings), moduleOf(v.inputs[1]),
+               std::move(parameters)),
+          x.order};
+}
+
+// The builder has enlarged leading dimensions that differ.
+Mapper::Placed Mapper::makeMatmul(const ModelValue& v) {
+  const int a = inOrder(v.inputs[0]), b = inOrder(v.inputs[1]);
+  return {a == kNoNode || b == kNoNode ? kNoNode : emit({a, b}, "matmul"), plainOrder(v.rank())};
+}
+
+// Leading dimensions, and extents of 1 among them, stay where the queries have them.
+Mapper::Placed Mapper::makeAttention(const ModelValue& v) {
+  Order order = place(v.inputs[0]).order;
+  std::erase_if(order, [&](int o) { return o >= v.rank() - 2; });
+  order.insert(order.end(), {v.rank() - 2, v.rank() - 1});
+  std::vector<int> reads;
+  for (const Value x : v.inputs)
+    reads.push_back(x->isConstant() && !x->constant->isTrained() && !reads.empty()
+                        ? constantIn(x, v.rank(), order, reads.front())
+                        : inOrder(x, order));
+  if (std::find(reads.begin(), reads.end(), kNoNode) != reads.end())
+    return refused(v);
+  NodeSettings settings = {{"scale", v.scale[0]}};
+  if (v.isCausal)
+    settings.emplace_back("causal", true);
+  if (v.inputs.size() > 3)
+    settings.emplace_back("mask", true);
+  return {emit(std::move(reads), "attention", std::move(settings)), order};
+}
+
+Mapper::Placed Mapper::makePooling(const ModelValue& v) {
+  NodeSettings settings = {{"kernel", v.kernel}};
+  if (v.stride != v.kernel)
+    settings.emplace_back("stride", v.stride);
+  if (!isAll(v.dilation, 1))
+    settings.emplace_back("dilation", v.dilation);
+  if (!isAll(v.low, 0) || !isAll(v.high, 0))
+    settings.emplace_back("padding", v.low);
+  if (v.low != v.high)
+    settings.emplace_back("padding_high", v.high);
+  if (v.ceil)
+    settings.emplace_back("ceil", true);
+  if (!v.isMaximum)
+    settings.emplace_back("include_padding", v.includesPadding);
+  return plain(v, v.isMaximum ? "maxpooling" : "averagepooling", std::move(settings));
+}
+
+Mapper::Placed Mapper::makeAdaptivePooling(const ModelValue& v) {
+  return plain(v, "adaptiveaveragepooling", {{"size", Shape(v.shape.begin() + 2, v.shape.end())}});
+}
+
+// A mean over all of space has a layer of its own.
+Mapper::Placed Mapper::makeReduce(const ModelValue& v) {
+  const Placed x = place(v.inputs[0]);
+  if (x.isRefused())
+    return refused(v);
+  std::vector<int> space(x.order.begin() + std::min<std::ptrdiff_t>(2, std::ssize(x.order)),
+                         x.order.end());
+  std::erase(space, kAdded);
+  std::sort(space.begin(), space.end());
+  if (v.function == "mean" && space == v.dims && !space.empty())
+    return {emit({x.node}, "globalaveragepooling"), x.order};
+  std::vector<Index> dims;
+  for (std::size_t place = 0; place < x.order.size(); ++place)
+    if (std::find(v.dims.begin(), v.dims.end(), x.order[place]) != v.dims.end()) {
+      dims.push_back(static_cast<Index>(place));
+      if (v.inputs[0]->shape[at(x.order[place])] == 0)
+        return refuse(v, fmt::format("the {} of nothing", v.function), "at least one element");
+    }
+  return {emit({x.node}, "reduce", {{"method", v.function}, {"dims", dims}, {"keep_dims", true}}),
+          x.order};
+}
+
+Mapper::Placed Mapper::makeResize(const ModelValue& v) {
+  const Shape from(v.inputs[0]->shape.begin() + 2, v.inputs[0]->shape.end()),
+      to(v.shape.begin() + 2, v.shape.end());
+  Shape factors;
+  bool areFactors = true;
+  for (std::size_t s = 0; s < from.size(); ++s) {
+    areFactors = areFactors && from[s] > 0 && to[s] > 0 && to[s] % from[s] == 0;
+    factors.push_back(from[s] > 0 ? to[s] / from[s] : 0);
+  }
+  NodeSettings settings;
+  if (areFactors)
+    settings.emplace_back("scale_factor", factors);
+  else
+    settings.emplace_back("size", to);
+  settings.emplace_back("method", std::string(v.isLinear ? "linear" : "nearest"));
+  if (v.alignsCorners)
+    settings.emplace_back("align_corners", true);
+  return plain(v, "resample", std::move(settings));
+}
+
+// With fixed statistics.
+Mapper::Placed Mapper::makeBatchNorm(const ModelValue& v) {
+  const Placed x = withChannel(v.inputs[0], 1);
+  if (x.isRefused())
+    return refused(v);
+  const auto isPlain = [&](std::size_t i, double number) {
+    const ModelConstant& constant = *v.inputs[i]->constant;
+    return constant.isNumbers() && constant.name().empty() &&
+           std::all_of(constant.numbers().begin(), constant.numbers().end(),
+                       [&](double n) { return n == number; });
+  };
+  const bool hasWeights = !isPlain(1, 1) || !isPlain(2, 0);
+  NodeParameters parameters;
+  if (hasWeights)
+    parameters = {{"weight", *v.inputs[1]->constant}, {"bias", *v.inputs[2]->constant}};
+  parameters.emplace_back("running_mean", *v.inputs[3]->constant);
+  parameters.emplace_back("running_var", *v.inputs[4]->constant);
+  return {emit({x.node}, "batchnorm",
+               {{"channels", v.shape[1]},
+                {"epsilon", v.epsilon},
+                {"affine", hasWeights},
+                {"statistics", std::string("running")}},
+               moduleOf(v.inputs[3]), std::move(parameters)),
+          x.order};
+}
+
+Mapper::Placed Mapper::makeChannelNorm(const ModelValue& v) {
+  const int x = inOrder(v.inputs[0]);
+  if (x == kNoNode)
+    return refused(v);
+  const bool hasWeights = v.inputs.size() > 1, isGroup = v.op == ModelOp::GroupNorm;
+  NodeSettings settings = {
+      {"channels", v.shape[1]}, {"epsilon", v.epsilon}, {"affine", hasWeights}};
+  if (isGroup)
+    settings.emplace_back("groups", v.groups);
+  return {emit({x}, isGroup ? "groupnorm" : "instancenorm", std::move(settings),
+               hasWeights ? moduleOf(v.inputs[1]) : "", weightsOf(v),
+               hasWeights && moduleOf(v.inputs[1]).empty() && v.inputs[1]->constant->isNumbers()),
+          plainOrder(v.rank())};
+}
+
+Mapper::NodeParameters Mapper::weightsOf(const ModelValue& v) {
+  if (v.inputs.size() < 3)
+    return {};
+  return {{"weight", *v.inputs[1]->constant}, {"bias", *v.inputs[2]->constant}};
+}
+
+// Over the last dimensions, or over these where they lie one behind the other in another place.
+Mapper::Placed Mapper::makeLayerNorm(const ModelValue& v) {
+  Placed x = place(v.inputs[0]);
+  const int first = placeOf(x, v.rank() - v.count);
+  bool isTogether = first >= 0;
+  for (int i = 0; isTogether && i < v.count; ++i)
+    isTogether = at(first + i) < x.order.size() && x.order[at(first + i)] == v.rank() - v.count + i;
+  if (!isTogether)
+    x = {inOrder(v.inputs[0]), plainOrder(v.rank())};
+  if (x.isRefused())
+    return refused(v);
+  const bool hasWeights = v.inputs.size() > 1;
+  NodeSettings settings = {{"shape", Shape(v.shape.end() - v.count, v.shape.end())}};
+  if (isTogether && at(first + v.count) != x.order.size())
+    settings.emplace_back("dim", static_cast<Index>(first));
+  settings.emplace_back("epsilon", v.epsilon);
+  settings.emplace_back("affine", hasWeights);
+  return {emit({x.node}, "layernorm", std::move(settings), hasWeights ? moduleOf(v.inputs[1]) : "",
+               weightsOf(v)),
+          x.order};
+}
+
+Mapper::Placed Mapper::makeDimensionNorm(const ModelValue& v) {
+  const Placed x = place(v.inputs[0]);
+  if (x.isRefused())
+    return refused(v);
+  const int dim = placeOf(x, v.dim);
+  if (dim < 0)
+    return refuse(v, "a norm of a dimension of extent 1", "the number 0");
+  return {emit({x.node}, "layernorm",
+               {{"shape", Shape{v.shape[at(v.dim)]}},
+                {"dim", static_cast<Index>(dim)},
+                {"epsilon", v.epsilon},
+                {"affine", false}}),
+          x.order};
+}
+
+Mapper::Placed Mapper::makeSoftmax(const ModelValue& v) {
+  const Placed x = place(v.inputs[0]);
+  const int dim = placeOf(x, v.dim);
+  if (x.isRefused())
+    return refused(v);
+  if (dim < 0)
+    return refuse(v, "a softmax over a dimension of extent 1", "the number 1");
+  return {emit({x.node}, "softmax", {{"dim", Index(dim)}}), x.order};
+}
+
+Mapper::Placed Mapper::makeSpectral(const ModelValue& v) {
+  const int x = inOrder(v.inputs[0]);
+  if (x == kNoNode)
+    return refused(v);
+  // Modes of both signs one behind the other, in all dimensions but the last.
+  std::vector<ModelConstant> parts;
+  bool isFolded = v.inputs.size() > 3;
+  for (std::size_t i = 1; i < v.inputs.size(); ++i)
+    isFolded = isFolded || (v.inputs.size() > 2 && v.inputs[i]->constant->pieces().size() != 1);
+  for (std::size_t i = 1; i < v.inputs.size(); ++i)
+    parts.push_back(isFolded ? weights_.folded(*v.inputs[i]->constant) : *v.inputs[i]->constant);
+  std::optional<ModelConstant> weight = parts[0];
+  for (int dim = 2; parts.size() > 1; ++dim) {
+    std::vector<ModelConstant> joined;
+    for (std::size_t i = 0; i + 1 < parts.size(); i += 2)
+      if ((weight = ModelConstant::concatenated({parts[i], parts[i + 1]}, dim)))
+        joined.push_back(*weight);
+    parts = std::move(joined);
+  }
+  if (!weight)
+    return refuse(v, "a spectral convolution with computed weights", "weights that are parameters");
+  return {emit({x}, "spectralconv",
+               {{"in_channels", v.inputs[0]->shape[1]},
+                {"out_channels", v.shape[1]},
+                {"modes", v.modeCount}},
+               moduleOf(v.inputs[1]), {{"weight", *weight}}),
+          plainOrder(v.rank())};
+}
+
+Mapper::Placed Mapper::makeFourierPart(const ModelValue& v) {
+  return refuse(v, "a Fourier transform that is not part of a spectral convolution",
+                "the products of the lowest modes, as in the Fourier neural operator");
+}
+
+} // namespace tenon

@@ -1,0 +1,601 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Reads the messages of an ONNX file that a network needs (onnx.proto): model, graph, node, attribute,
+// tensor, and the shapes of the inputs. Everything else is passed over.
+#include "import/onnx/onnx.hpp"
+
+#include "import/onnx/wire.hpp"
+#include "sys/errors/error.hpp"
+#include "sys/text/plain_text.hpp"
+#include "sys/text/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <set>
+#include <string_view>
+
+namespace tenon {
+
+namespace {
+
+constexpr Index kLeastOpset = 13, kMostOpset = 23;
+constexpr std::size_t kMostListed = 1 << 16;  // numbers of an attribute
+constexpr std::size_t kMostLiteral = 1 << 20; // numbers of a tensor that are no raw bytes
+constexpr std::size_t kMostNames = std::size_t(1) << 22;
+
+// ONNX's numbers of types of elements.
+constexpr Index kFlags = 9;
+std::optional<ElementType> onnxType(Index code) {
+  constexpr std::pair<Index, ElementType> kTypes[] = {
+      {1, ElementType::F32},  {2, ElementType::U8},        {3, ElementType::I8},
+      {4, ElementType::U16},  {5, ElementType::I16},       {6, ElementType::I32},
+      {7, ElementType::I64},  {kFlags, ElementType::Bool}, {10, ElementType::F16},
+      {11, ElementType::F64}, {12, ElementType::U32},      {13, ElementType::U64},
+      {16, ElementType::BF16}};
+  for (const auto& [known, type] : kTypes)
+    if (known == code)
+      return type;
+  return std::nullopt;
+}
+
+// An attribute is a float32, also where the network is in float64: 0.1 is stored as 0.10000000149. The
+// shortest decimal that rounds to it is what was meant.
+double shortestDecimal(float number) {
+  char text[64];
+  const auto end = std::to_chars(text, text + sizeof text, number).ptr;
+  double meant = number;
+  std::from_chars(text, end, meant);
+  return meant;
+}
+
+class OnnxReader {
+public:
+  explicit OnnxReader(const ByteSource& source) : source_(source), bytes_(source) {
+    program_.format = ModelProgram::Format::Onnx;
+  }
+
+  ModelProgram read() {
+    std::optional<WireMessage> graph;
+    std::optional<Index> opset;
+    for (WireMessage model(bytes_); model.next();)
+      switch (model.number()) {
+      case 7:
+        if (graph)
+          model.fail("there are two graphs");
+        graph = model.message();
+        break;
+      case 8:
+        readOpset(model.message(), opset);
+        break;
+      case 25:
+        refuse("it has functions of its own; export the model without them");
+      default:
+        break;
+      }
+    if (!graph || !opset)
+      source_.fail("", "it has no graph with a version of its operators: it is no ONNX file");
+    if (*opset < kLeastOpset || *opset > kMostOpset)
+      refuse(fmt::format("its operators have version {} (opset); {} to {} can be read", *opset,
+                         kLeastOpset, kMostOpset));
+    program_.version = static_cast<int>(*opset);
+    readGraph(*graph);
+    return std::move(program_);
+  }
+
+private:
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw Error(TENON_ERR_SUPPORT, fmt::format("{}: {}", source_.name(), why));
+  }
+
+  // A name that goes into messages.
+  std::string nameIn(const WireMessage& field) const {
+    std::string name = field.text();
+    if (plainLength(name, "") != name.size())
+      field.fail("a name has control characters, or is no UTF-8");
+    return name;
+  }
+
+  void readOpset(WireMessage opset, std::optional<Index>& version) const {
+    std::string domain;
+    Index number = 0;
+    while (opset.next())
+      if (opset.number() == 1)
+        domain = nameIn(opset);
+      else if (opset.number() == 2)
+        number = opset.integer();
+    if (domain.empty() || domain == "ai.onnx")
+      version = number;
+  }
+
+  void define(const WireMessage& at, const std::string& name) {
+    if (!known_.insert(name).second)
+      at.fail(fmt::format("the value '{}' is defined twice", name));
+    if (known_.size() > kMostNames)
+      refuse("it has too many values");
+  }
+  ModelArgument reference(const WireMessage& at, const std::string& name) const {
+    if (name.empty())
+      return {};
+    if (!known_.contains(name))
+      at.fail(fmt::format("the value '{}' is read, and nothing before it defines it", name));
+    return ModelArgument::ofValue(name);
+  }
+
+  // Tensors and inputs come first, whatever their order in the file.
+  void readGraph(const WireMessage& graph) {
+    for (WireMessage field = graph; field.next();)
+      if (field.number() == 13)
+        noteRole(field.message());
+      else if (field.number() == 16)
+        if (const auto [key, text] = pairOf(field.message()); key.ends_with("graph_signature"))
+          noteTargets(text);
+    for (WireMessage field = graph; field.next();) {
+      if (field.number() == 15)
+        refuse("it has sparse tensors");
+      if (field.number() == 5)
+        addConstant(field, "");
+    }
+    for (WireMessage field = graph; field.next();)
+      if (field.number() == 11)
+        readInput(field);
+    if (program_.inputs.empty())
+      refuse("the model has no inputs");
+    for (WireMessage field = graph; field.next();)
+      if (field.number() == 1)
+        readNode(field);
+    for (WireMessage field = graph; field.next();)
+      if (field.number() == 12) {
+        const std::string name = valueName(field.message());
+        if (name.empty() || !known_.contains(name))
+          field.fail(fmt::format("the output '{}' is not computed", name));
+        program_.outputs.push_back(name);
+      }
+    if (program_.outputs.empty())
+      refuse("the model has no outputs");
+  }
+
+  // Files of PyTorch's newer exporter say which tensors are parameters of the model.
+  void noteRole(WireMessage value) {
+    std::string name, kind;
+    while (value.next())
+      if (value.number() == 1)
+        name = value.text();
+      else if (value.number() == 4)
+        if (const auto [key, text] = pairOf(value.message()); key.ends_with("InputSpec.kind"))
+          kind = text;
+    if (kind == "PARAMETER" || kind == "BUFFER")
+      roles_[name] = kind == "BUFFER" ? ModelTensor::Role::Buffer : ModelTensor::Role::Parameter;
+  }
+
+  std::string valueName(WireMessage value) const {
+    std::string name;
+    while (value.next())
+      if (value.number() == 1)
+        name = nameIn(value);
+    return name;
+  }
+
+  void readInput(const WireMessage& field) {
+    ModelInput input;
+    Index elements = 0;
+    for (WireMessage value = field.message(); value.next();)
+      if (value.number() == 1)
+        input.name = nameIn(value);
+      else if (value.number() == 2)
+        for (WireMessage type = value.message(); type.next();)
+          if (type.number() == 1)
+            elements = readTensorType(type.message(), input);
+    if (known_.contains(input.name)) // older files list their tensors as inputs too
+      return;
+    define(field, input.name);
+    if (elements == kFlags)
+      program_.flags.insert(input.name);
+    program_.inputs.push_back(std::move(input));
+  }
+
+  // Also the number of the type of elements.
+  Index readTensorType(WireMessage type, ModelInput& input) const {
+    Index elements = 0;
+    while (type.next())
+      if (type.number() == 1)
+        elements = type.integer();
+      else if (type.number() == 2)
+        for (WireMessage shape = type.message(); shape.next();)
+          if (shape.number() == 1) {
+            std::optional<Index> extent;
+            for (WireMessage dim = shape.message(); dim.next();)
+              if (dim.number() == 1)
+                extent = dim.integer();
+            if (input.shape.size() == kMostModelDimensions || (extent && *extent < 0))
+              shape.fail("an input has an impossible shape");
+            input.shape.push_back(extent);
+          }
+    return elements;
+  }
+
+  // What a tensor says of itself.
+  struct Fields {
+    std::string name;
+    std::vector<Index> dims;
+    Index type = 0, location = 0;
+    std::optional<std::pair<Index, Index>> raw; // begin and bytes
+    std::vector<double> literal;
+    std::vector<std::pair<std::string, std::string>> external;
+  };
+
+  Fields fieldsOf(WireMessage tensor) const {
+    Fields found;
+    const auto addLiteral = [&](double number) {
+      if (found.literal.size() == kMostLiteral)
+        refuse("a tensor has too many numbers that are no raw bytes; export the model again");
+      found.literal.push_back(number);
+    };
+    while (tensor.next())
+      switch (tensor.number()) {
+      case 1:
+        tensor.integers([&](Index extent) {
+          if (found.dims.size() == kMostModelDimensions || extent < 0)
+            tensor.fail("a tensor has an impossible shape");
+          found.dims.push_back(extent);
+        });
+        break;
+      case 2:
+        found.type = tensor.integer();
+        break;
+      case 3:
+        tensor.fail("a tensor is in segments");
+      case 4:
+        tensor.reals32([&](float number) { addLiteral(static_cast<double>(number)); });
+        break;
+      case 5:
+      case 7:
+        tensor.integers([&](Index number) { addLiteral(static_cast<double>(number)); });
+        break;
+      case 8:
+        found.name = nameIn(tensor);
+        break;
+      case 9:
+        tensor.message(); // which throws for another kind
+        found.raw = {tensor.begin(), tensor.length()};
+        break;
+      case 10:
+        addDoubles(tensor, addLiteral);
+        break;
+      case 13:
+        found.external.push_back(pairOf(tensor.message()));
+        break;
+      case 14:
+        found.location = tensor.integer();
+        break;
+      default:
+        break;
+      }
+    return found;
+  }
+  template <class Add>
+  void addDoubles(const WireMessage& field, Add add) const {
+    if (field.kind() == WireMessage::Kind::Fixed64)
+      return add(field.real64());
+    for (Index at = field.begin(), end = at + field.length(); at < end; at += 8) {
+      const auto bytes = source_.readPart(at, std::min<Index>(8, end - at), "a number");
+      if (bytes.size() < 8)
+        field.fail("a list of numbers ends within a number");
+      add(std::bit_cast<double>(littleEndian(bytes.data(), 8)));
+    }
+  }
+  std::pair<std::string, std::string> pairOf(WireMessage pair) const {
+    std::pair<std::string, std::string> found;
+    while (pair.next())
+      if (pair.number() == 1)
+        found.first = pair.text();
+      else if (pair.number() == 2)
+        found.second = pair.text();
+    return found;
+  }
+
+  // Adds a tensor, and gives its name: that which it has, or another.
+  std::string addTensor(const WireMessage& field, const std::string& otherName) {
+    const Fields fields = fieldsOf(field.message());
+    const std::string name = otherName.empty() ? fields.name : otherName;
+    if (name.empty())
+      field.fail("a tensor has no name");
+    const std::optional<ElementType> type = onnxType(fields.type);
+    if (!type)
+      refuse(fmt::format("tensor '{}' has ONNX's type of elements {}, which cannot be read", name,
+                         fields.type));
+    ModelTensor tensor;
+    tensor.name = otherName.empty() ? name : "";
+    tensor.stored.name = name;
+    tensor.stored.type = *type;
+    tensor.stored.shape = fields.dims;
+    tensor.axes.resize(fields.dims.size());
+    std::iota(tensor.axes.begin(), tensor.axes.end(), 0);
+    const std::optional<Index> length = bytesOf(fields.dims, *type);
+    if (!length)
+      source_.fail(name, "its number of elements is too large");
+    tensor.stored.bytes = *length;
+    if (fields.location == 1)
+      readExternal(field, fields, tensor);
+    else if (fields.raw)
+      readRaw(*fields.raw, tensor);
+    else
+      readLiteral(fields, tensor);
+    if (const auto role = roles_.find(name); role != roles_.end())
+      tensor.role = role->second;
+    program_.tensors.push_back(std::move(tensor));
+    return name;
+  }
+
+  void readRaw(const std::pair<Index, Index>& raw, ModelTensor& tensor) {
+    if (raw.second != tensor.stored.bytes)
+      source_.fail(tensor.stored.name, fmt::format("it has {} bytes, but its shape needs {}",
+                                                   raw.second, tensor.stored.bytes));
+    tensor.stored.begin = raw.first;
+    // PyTorch's exporter writes a number of the source, such as the 0.1 of "0.1 * x", as a tensor of this name
+    // that it has rounded to float32, also where the network is in float64.
+    if (tensor.stored.name.starts_with("scalar_tensor_default") && raw.second == 8 &&
+        tensor.stored.shape.empty() && tensor.stored.type == ElementType::F64) {
+      std::byte bytes[8];
+      source_.read(raw.first, bytes, 8);
+      const auto number = std::bit_cast<double>(littleEndian(bytes, 8));
+      const bool isInRange = std::abs(number) <= std::numeric_limits<float>::max();
+      if (isInRange && double(static_cast<float>(number)) == number) {
+        tensor.numbers = {shortestDecimal(static_cast<float>(number))};
+        constexpr double kDigits = 1e6;
+        const double meant = tensor.numbers->front(),
+                     unit = std::pow(10, std::floor(std::log10(std::abs(meant)))) / kDigits;
+        if (meant != 0 &&
+            std::abs(std::round(meant / unit) * unit - meant) > 1e-9 * std::abs(meant))
+          program_.rounded.push_back(meant);
+      }
+    }
+  }
+
+  void readLiteral(const Fields& fields, ModelTensor& tensor) const {
+    const ElementType type = tensor.stored.type;
+    if (static_cast<Index>(fields.literal.size()) != tensor.stored.bytes / elementSize(type))
+      source_.fail(tensor.stored.name,
+                   fmt::format("it has {} numbers, but its shape needs {}", fields.literal.size(),
+                               tensor.stored.bytes / elementSize(type)));
+    if (type == ElementType::F16 || type == ElementType::BF16)
+      refuse(fmt::format("tensor '{}' has numbers of 16 bits that are no raw bytes",
+                         tensor.stored.name));
+    tensor.numbers = fields.literal;
+  }
+
+  void readExternal(const WireMessage& field, const Fields& fields, ModelTensor& tensor) {
+    Index offset = 0;
+    std::optional<Index> length;
+    for (const auto& [key, value] : fields.external) {
+      Index number = 0;
+      const auto parsed = std::from_chars(value.data(), value.data() + value.size(), number);
+      const bool isNumber =
+          parsed.ec == std::errc() && parsed.ptr == value.data() + value.size() && number >= 0;
+      if (key == "location")
+        tensor.file = value;
+      else if ((key == "offset" || key == "length") && !isNumber)
+        field.fail(fmt::format("the {} of tensor '{}' in another file is no number", key,
+                               tensor.stored.name));
+      else if (key == "offset")
+        offset = number;
+      else if (key == "length")
+        length = number;
+    }
+    if (tensor.file.empty() || plainLength(tensor.file, "") != tensor.file.size())
+      field.fail(
+          fmt::format("tensor '{}' is in another file, which is not named", tensor.stored.name));
+    if (length && *length != tensor.stored.bytes)
+      source_.fail(tensor.stored.name, fmt::format("it has {} bytes, but its shape needs {}",
+                                                   *length, tensor.stored.bytes));
+    tensor.stored.begin = offset;
+  }
+
+  void readNode(const WireMessage& field) {
+    if (program_.operations.size() == kMostOperations)
+      refuse(fmt::format("it has more than {} operations", kMostOperations));
+    ModelOperation made;
+    std::string domain;
+    std::optional<std::string> module;
+    const std::size_t number = program_.operations.size();
+    for (WireMessage node = field.message(); node.next();)
+      switch (node.number()) {
+      case 1:
+        made.inputs.push_back(reference(node, node.text()));
+        break;
+      case 2:
+        made.results.push_back(node.text());
+        break;
+      case 3:
+        made.label = nameIn(node);
+        break;
+      case 4:
+        made.type = nameIn(node);
+        break;
+      case 5:
+        readAttribute(node, fmt::format("node {} attribute {}", number, made.arguments.size()),
+                      made);
+        break;
+      case 7:
+        domain = nameIn(node);
+        break;
+      case 9:
+        if (const auto [key, value] = pairOf(node.message()); key.ends_with("stack_trace"))
+          made.where = sourceLine(value);
+        else if (key.ends_with("name_scopes"))
+          module = moduleIn(value);
+        break;
+      default:
+        break;
+      }
+    if (made.type.empty())
+      field.fail("a node has no operator");
+    if (!domain.empty() && domain != "ai.onnx")
+      made.type = domain + "." + made.type;
+    if (made.label.empty())
+      made.label = fmt::format("{}_{}", made.type, number);
+    if (made.type == "Identity" && made.inputs.size() == 1 && made.results.size() == 1 &&
+        isStored(made.inputs[0].text))
+      return addAlias(field, made.inputs[0].text, made.results[0]);
+    for (ModelArgument& input : made.inputs)
+      if (module && input.isValue())
+        input.text = parameterOf(field, input.text, *module);
+    const bool areFlags = givesFlags(made);
+    for (const std::string& result : made.results)
+      if (!result.empty()) {
+        define(field, result);
+        if (areFlags)
+          program_.flags.insert(result);
+      }
+    program_.operations.push_back(std::move(made));
+  }
+
+  // Exporters store tensors of equal numbers once, as the weights of two norms before training, under the name of the
+  // first. The older one lets the others be identities of it; the newer one tells the module of a node
+  // ("['', 'blocks.0', 'blocks.0.norm', 'layer_norm']") and the names of all parameters.
+  void addAlias(const WireMessage& field, const std::string& name, const std::string& alias) {
+    define(field, alias);
+    if (plainLength(alias, "") != alias.size())
+      field.fail("a name has control characters, or is no UTF-8");
+    ModelTensor tensor = program_.tensors[tensorOf_.at(name)];
+    tensor.name = tensor.stored.name = alias;
+    tensorOf_[alias] = program_.tensors.size();
+    program_.constants.emplace_back(alias, program_.tensors.size());
+    if (program_.flags.contains(name))
+      program_.flags.insert(alias);
+    program_.tensors.push_back(std::move(tensor));
+  }
+  // As bytes of a file, of which any number of names is no burden.
+  bool isStored(const std::string& name) const {
+    const auto found = tensorOf_.find(name);
+    return found != tensorOf_.end() && !program_.tensors[found->second].numbers;
+  }
+  // "p_n_weight: PARAMETER target='n.weight'"
+  void noteTargets(const std::string& signature) {
+    constexpr std::string_view kKey = "target='";
+    for (std::size_t at = signature.find(kKey); at != signature.npos;) {
+      const std::size_t begin = at + kKey.size(), end = signature.find('\'', begin);
+      targets_.insert(signature.substr(begin, end - begin));
+      at = end == signature.npos ? end : signature.find(kKey, end);
+    }
+  }
+  static std::optional<std::string> moduleIn(const std::string& scopes) {
+    const std::vector<std::string> words = split(scopes, '\'');
+    constexpr std::size_t kAfter = 4; // "', '", the operator and "']" are behind it
+    return words.size() > kAfter ? std::optional(words[words.size() - kAfter]) : std::nullopt;
+  }
+  std::string parameterOf(const WireMessage& field, const std::string& name,
+                          const std::string& module) {
+    const std::string own = name.substr(name.rfind('.') + 1),
+                      alias = module.empty() ? own : module + "." + own;
+    const auto role = roles_.find(name);
+    if (alias == name || role == roles_.end() || role->second != ModelTensor::Role::Parameter ||
+        !isStored(name) || roles_.contains(alias) || !targets_.contains(alias))
+      return name;
+    if (!tensorOf_.contains(alias))
+      addAlias(field, name, alias);
+    return alias;
+  }
+
+  // The format says so of few values; of the others their operators do.
+  bool givesFlags(const ModelOperation& operation) const {
+    static const std::set<std::string, std::less<>> relations = {
+        "And", "Equal", "Greater", "GreaterOrEqual", "IsNaN", "Less", "LessOrEqual", "Not", "Or"};
+    static const std::set<std::string, std::less<>> moves = {
+        "Concat",  "Constant", "ConstantOfShape", "Expand",  "Flatten",   "Gather", "Identity",
+        "Reshape", "Slice",    "Split",           "Squeeze", "Transpose", "Trilu",  "Unsqueeze"};
+    const auto isFlag = [&](const ModelArgument& argument) {
+      return argument.isValue() && program_.flags.contains(argument.text);
+    };
+    if (operation.type == "Cast")
+      return std::ranges::any_of(operation.arguments, [](const auto& argument) {
+        return argument.first == "to" && argument.second.integer == kFlags;
+      });
+    if (operation.type == "Where")
+      return operation.inputs.size() > 1 && isFlag(operation.inputs[1]);
+    const bool ofValue = std::ranges::any_of(operation.arguments, [&](const auto& argument) {
+      return argument.first == "value" && isFlag(argument.second);
+    });
+    return relations.contains(operation.type) ||
+           (moves.contains(operation.type) &&
+            (ofValue || (!operation.inputs.empty() && isFlag(operation.inputs[0]))));
+  }
+
+  // Of a tensor in the graph, under its name.
+  std::string addConstant(const WireMessage& field, const std::string& unnamed) {
+    const std::string name = addTensor(field, unnamed);
+    define(field, name);
+    program_.constants.emplace_back(name, program_.tensors.size() - 1);
+    tensorOf_[name] = program_.tensors.size() - 1;
+    if (program_.tensors.back().stored.type == ElementType::Bool)
+      program_.flags.insert(name);
+    return name;
+  }
+
+  void readAttribute(const WireMessage& field, const std::string& tensorName,
+                     ModelOperation& operation) {
+    std::string name;
+    ModelArgument one;
+    ModelArgument::List list;
+    const auto add = [&](ModelArgument item) {
+      if (list.size() == kMostListed)
+        refuse("an attribute has too many numbers");
+      list.push_back(std::move(item));
+    };
+    for (WireMessage attribute = field.message(); attribute.next();)
+      switch (attribute.number()) {
+      case 1:
+        name = nameIn(attribute);
+        break;
+      case 2:
+        one = ModelArgument::ofReal(shortestDecimal(attribute.real32()));
+        break;
+      case 3:
+        one = ModelArgument::ofInteger(attribute.integer());
+        break;
+      case 4:
+        one = ModelArgument::ofText(attribute.text());
+        break;
+      case 5: {
+        one = ModelArgument::ofValue(addConstant(attribute, tensorName));
+        break;
+      }
+      case 7:
+        attribute.reals32(
+            [&](float number) { add(ModelArgument::ofReal(shortestDecimal(number))); });
+        break;
+      case 8:
+        attribute.integers([&](Index number) { add(ModelArgument::ofInteger(number)); });
+        break;
+      case 9:
+        add(ModelArgument::ofText(attribute.text()));
+        break;
+      default:
+        break;
+      }
+    operation.arguments.emplace_back(name, one.isNothing() ? ModelArgument::ofList(std::move(list))
+                                                           : one);
+  }
+
+  const ByteSource& source_;
+  PagedBytes bytes_;
+  std::set<std::string> known_;
+  std::map<std::string, ModelTensor::Role> roles_;
+  std::map<std::string, std::size_t> tensorOf_; // by the names of constants
+  std::set<std::string> targets_;               // names of parameters
+  ModelProgram program_;
+};
+
+} // namespace
+
+ModelProgram readOnnx(const ByteSource& source) {
+  return OnnxReader(source).read();
+}
+
+} // namespace tenon

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Reads fields of protocol buffers. Every length is compared with what is left of the message before
+// it is used.
+#include "import/onnx/wire.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+constexpr Index kMostText = Index(1) << 20;
+
+} // namespace
+
+std::byte PagedBytes::at(Index offset) {
+  if (first_ < 0 || offset < first_ || offset >= first_ + static_cast<Index>(page_.size())) {
+    first_ = offset / kPage * kPage;
+    page_.resize(static_cast<std::size_t>(std::min(kPage, source_.size() - first_)));
+    source_.read(first_, page_.data(), static_cast<Index>(page_.size()));
+  }
+  return page_[static_cast<std::size_t>(offset - first_)];
+}
+
+void WireMessage::fail(const std::string& why) const {
+  bytes_->source().fail(
+      "", fmt::format("{}, at byte {}: the file is damaged, or no ONNX file", why, at_));
+}
+
+std::uint64_t WireMessage::varint(Index& at, Index end) const {
+  std::uint64_t number = 0;
+  for (int shift = 0; shift < 64; shift += 7) {
+    if (at >= end)
+      fail("a number is cut off");
+    const auto byte = std::to_integer<std::uint64_t>(bytes_->at(at++));
+    number |= (byte & 127) << shift;
+    if (byte < 128)
+      return number;
+  }
+  fail("a number does not end");
+}
+
+std::uint64_t WireMessage::fixed(Index at, int count) const {
+  std::uint64_t number = 0;
+  for (int i = 0; i < count; ++i)
+    number |= std::to_integer<std::uint64_t>(bytes_->at(at + i)) << 8 * i;
+  return number;
+}
+
+bool WireMessage::next() {
+  if (at_ == end_)
+    return false;
+  const std::uint64_t key = varint(at_, end_);
+  constexpr std::uint64_t kMostNumber = (1 << 29) - 1;
+  if (key >> 3 == 0 || key >> 3 > kMostNumber)
+    fail("a field has an impossible number");
+  number_ = static_cast<int>(key >> 3);
+  kind_ = static_cast<Kind>(key & 7);
+  switch (kind_) {
+  case Kind::Varint:
+    value_ = varint(at_, end_);
+    return true;
+  case Kind::Bytes: {
+    const std::uint64_t length = varint(at_, end_);
+    if (length > static_cast<std::uint64_t>(end_ - at_))
+      fail("a field is longer than what contains it");
+    valueBegin_ = at_;
+    valueEnd_ = at_ += static_cast<Index>(length);
+    return true;
+  }
+  case Kind::Fixed64:
+  case Kind::Fixed32: {
+    const int count = kind_ == Kind::Fixed64 ? 8 : 4;
+    if (count > end_ - at_)
+      fail("a number is cut off");
+    value_ = fixed(at_, count);
+    at_ += count;
+    return true;
+  }
+  }
+  fail("a field is of an unknown kind");
+}
+
+void WireMessage::expect(Kind kind) const {
+  if (kind_ != kind)
+    fail(fmt::format("field {} is of another kind", number_));
+}
+
+Index WireMessage::integer() const {
+  expect(Kind::Varint);
+  return static_cast<Index>(value_);
+}
+float WireMessage::real32() const {
+  expect(Kind::Fixed32);
+  return std::bit_cast<float>(static_cast<std::uint32_t>(value_));
+}
+double WireMessage::real64() const {
+  expect(Kind::Fixed64);
+  return std::bit_cast<double>(value_);
+}
+
+std::string WireMessage::text() const {
+  expect(Kind::Bytes);
+  if (length() > kMostText)
+    fail(fmt::format("a text has {} bytes; at most {} are read", length(), kMostText));
+  std::string text;
+  for (Index at = valueBegin_; at < valueEnd_; ++at)
+    text += static_cast<char>(bytes_->at(at));
+  return text;
+}
+
+WireMessage WireMessage::message() const {
+  expect(Kind::Bytes);
+  return WireMessage(*bytes_, valueBegin_, valueEnd_);
+}
+
+} // namespace tenon

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What PyTorch's operators change in place, and the views of the same memory. A slice or an element of a dimension
+// that is written becomes a value of its own, with which what it was taken of is put together again.
+#include "import/pt2/pt2.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <set>
+
+namespace tenon {
+
+namespace {
+
+const std::string* selfName(const ModelOperation& operation) {
+  for (const auto& [name, argument] : operation.arguments)
+    if (name == "self" || name == "input")
+      if (argument.isValue())
+        return &argument.text;
+  return nullptr;
+}
+
+// PyTorch's operators that may give another view of the same memory.
+bool makesView(const std::string& type) {
+  static const std::set<std::string, std::less<>> views = {"alias",
+                                                           "alpha_dropout",
+                                                           "chunk",
+                                                           "contiguous",
+                                                           "detach",
+                                                           "diagonal",
+                                                           "dropout",
+                                                           "expand",
+                                                           "expand_as",
+                                                           "feature_alpha_dropout",
+                                                           "flatten",
+                                                           "mT",
+                                                           "moveaxis",
+                                                           "movedim",
+                                                           "feature_dropout",
+                                                           "narrow",
+                                                           "permute",
+                                                           "reshape",
+                                                           "reshape_as",
+                                                           "select",
+                                                           "slice",
+                                                           "split",
+                                                           "squeeze",
+                                                           "swapaxes",
+                                                           "split_with_sizes",
+                                                           "t",
+                                                           "to",
+                                                           "type_as",
+                                                           "transpose",
+                                                           "unbind",
+                                                           "unflatten",
+                                                           "unsqueeze",
+                                                           "view",
+                                                           "view_as",
+                                                           "view_as_complex",
+                                                           "view_as_real"};
+  constexpr std::size_t kAten = 5;
+  return type.starts_with("aten.") &&
+         views.contains(type.substr(kAten, type.find('.', kAten) - kAten));
+}
+
+} // namespace
+
+const std::string* InPlace::changed(const ModelOperation& operation) {
+  const std::size_t dot = operation.type.rfind('.');
+  const bool is = operation.type.starts_with("aten.") && dot != operation.type.npos && dot > 0 &&
+                  operation.type[dot - 1] == '_' && operation.type != "aten.detach_.default";
+  return is ? selfName(operation) : nullptr;
+}
+
+std::set<std::string> InPlace::writtenNames(const ModelProgram& program) {
+  InPlace inPlace;
+  std::set<std::string> written;
+  for (const ModelOperation& operation : program.operations) {
+    if (const std::string* name = changed(operation))
+      written.insert(inPlace.rootOf(*name));
+    inPlace.note(operation);
+  }
+  return written;
+}
+
+void InPlace::note(const ModelOperation& operation) {
+  const std::string* self = changed(operation);
+  if (!self && makesView(operation.type))
+    self = selfName(operation);
+  if (!self)
+    return;
+  const std::string root = rootOf(*self);
+  for (const std::string& result : operation.results) {
+    views_[result] = {*self, root, &operation};
+    members_[root].push_back(result);
+  }
+}
+
+const std::string& InPlace::rootOf(const std::string& name) const {
+  const auto found = views_.find(name);
+  return found == views_.end() ? name : found->second.root;
+}
+
+void InPlace::write(ModelBuilder& builder, Operands::Names& names, std::string name,
+                    ModelBuilder::Value made) {
+  const std::string root = rootOf(name);
+  builder.spend(static_cast<Index>(members_[root].size()));
+  stale_.insert(root);
+  stale_.insert(members_[root].begin(), members_[root].end());
+  while (made) {
+    builder.spend(1);
+    names[name] = made;
+    stale_.erase(name);
+    const auto view = views_.find(name);
+    if (view == views_.end())
+      return;
+    name = view->second.of;
+    made = whole(builder, *view->second.by, names, made);
+  }
+}
+
+ModelBuilder::Value InPlace::whole(ModelBuilder& b, const ModelOperation& by,
+                                   const Operands::Names& names, ModelBuilder::Value part) {
+  static const Operands::Flags none;
+  const Operands given(b, by, names, none);
+  const auto is = [&](const char* type) { return by.type.starts_with(type); };
+  if (changed(by) || is("aten.alias.") || is("aten.detach."))
+    return part;
+  const ModelBuilder::Value x = names.at(*selfName(by));
+  if (is("aten.view.") || is("aten.unsqueeze.") || is("aten.squeeze."))
+    return b.reshape(part, x->shape);
+  if (!is("aten.slice.") && !is("aten.select."))
+    return nullptr;
+  const int d = b.dimension(given.integer("dim", 0), x->rank());
+  const Index n = x->shape[static_cast<std::size_t>(d)];
+  const auto bound = [&](Index at) { return std::clamp(at < 0 ? at + n : at, Index(0), n); };
+  if (is("aten.slice.")) {
+    const Index begin = bound(given.integer("start", 0)),
+                end = bound(given.integer("end", std::numeric_limits<Index>::max()));
+    return given.integer("step", 1) == 1 ? b.replaced(x, d, begin, std::max(begin, end), part)
+                                         : nullptr;
+  }
+  const Index at = bound(given.integer("index"));
+  Shape shape = x->shape;
+  shape[static_cast<std::size_t>(d)] = 1;
+  return b.replaced(x, d, at, at + 1, b.reshape(part, shape));
+}
+
+} // namespace tenon

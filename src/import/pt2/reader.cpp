@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Reads an archive of torch.export.save(). Every member has a checksum, and the graph names each
+// value before it is read, so that a program that comes out of here has no cycle.
+#include "import/pt2/pt2.hpp"
+
+#include "sys/errors/error.hpp"
+#include "sys/files/json_tree.hpp"
+#include "sys/text/text.hpp"
+#include "weights/byte_stream.hpp"
+#include "weights/npy.hpp"
+#include "weights/zip.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <set>
+#include <string_view>
+
+namespace tenon {
+
+namespace {
+
+constexpr int kSchema = 8;                               // the major version of PyTorch's schema
+constexpr Index kComplexFloat = 10, kComplexDouble = 11; // among PyTorch's types of elements
+constexpr Index kMostStride = Index(1) << 60;
+constexpr Index kMostTextBytes = Index(256) << 20;
+
+// PyTorch's numbers of types of elements.
+std::optional<ElementType> torchType(Index code) {
+  switch (code) {
+  case 1:
+    return ElementType::U8;
+  case 2:
+    return ElementType::I8;
+  case 3:
+    return ElementType::I16;
+  case 4:
+    return ElementType::I32;
+  case 5:
+    return ElementType::I64;
+  case 6:
+    return ElementType::F16;
+  case 7:
+    return ElementType::F32;
+  case 8:
+    return ElementType::F64;
+  case 12:
+    return ElementType::Bool;
+  case 13:
+    return ElementType::BF16;
+  default:
+    return std::nullopt;
+  }
+}
+
+// Where PyTorch's own modules are called by each other the module stands for the line:
+// "L__self__,,zoo.Net;L__self__1,1,torch.nn.modules.upsampling.Upsample".
+std::string moduleLine(const std::string& stack) {
+  const std::vector<std::string> modules = split(stack, ';');
+  const std::vector<std::string> words =
+      modules.empty() ? std::vector<std::string>() : split(modules.back(), ',');
+  return words.size() < 3 || words[1].empty() ? std::string()
+                                              : fmt::format("module {}: {}", words[1], words[2]);
+}
+
+class Pt2Reader {
+public:
+  explicit Pt2Reader(const ByteSource& source) : source_(source), members_(readZip(source)) {
+    if (members_.empty())
+      source_.fail("", "it is an empty archive");
+    root_ = members_.front().name.substr(0, members_.front().name.find('/'));
+    for (const ZipMember& member : members_)
+      if (!byName_.emplace(member.name, &member).second)
+        source_.fail(member.name, "the name is given twice");
+  }
+
+  ModelProgram read() {
+    checkVersions();
+    const std::string file = source_.name() + ": models/model.json";
+    const JsonNode tree = parseJson(text("models/model.json"), file);
+    const JsonView program(tree, file);
+    const JsonView version = program.at("schema_version");
+    if (version.at("major").integer(0) != kSchema)
+      refuse(
+          fmt::format("its graph has version {}.{} of PyTorch's schema, and this version of Tenon "
+                      "reads {}; export the model with another version of PyTorch",
+                      version.at("major").integer(0), version.at("minor").integer(0), kSchema));
+    readTensors("data/weights/", "model_weights_config.json");
+    readTensors("data/constants/", "model_constants_config.json");
+    const JsonView module = program.at("graph_module"), graph = module.at("graph");
+    noteFlags(graph.at("tensor_values"));
+    readInputs(module.at("signature").at("input_specs"), graph.at("tensor_values"));
+    for (const JsonView& node : graph.at("nodes").list())
+      readNode(node);
+    readOutputs(module.at("signature").at("output_specs"));
+    if (byName_.contains(root_ + "/tenon/test.json"))
+      readTest();
+    return std::move(program_);
+  }
+
+private:
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw Error(TENON_ERR_SUPPORT, fmt::format("{}: {}", source_.name(), why));
+  }
+
+  const ZipMember& member(const std::string& name) const {
+    const auto found = byName_.find(root_ + "/" + name);
+    if (found == byName_.end())
+      source_.fail(name, "the archive has no such member");
+    return *found->second;
+  }
+
+  std::string text(const std::string& name) const {
+    const ZipMember& its = member(name);
+    if (its.bytes > kMostTextBytes)
+      source_.fail(name,
+                   fmt::format("it has {} bytes; at most {} are read", its.bytes, kMostTextBytes));
+    std::string text;
+    const auto stream = streamMember(source_, its);
+    // Grows with what is there: the size alone is the archive's word.
+    constexpr Index kPiece = Index(1) << 20;
+    for (Index left = its.bytes; left > 0;) {
+      const Index part = std::min(left, kPiece);
+      text.resize(text.size() + static_cast<std::size_t>(part));
+      stream->read(reinterpret_cast<std::byte*>(text.data() + text.size()) - part, part);
+      left -= part;
+    }
+    stream->finish();
+    return text;
+  }
+
+  void checkVersions() const {
+    if (!byName_.contains(root_ + "/archive_format") || text("archive_format") != "pt2")
+      source_.fail("archive_format",
+                   "it is no archive of torch.export.save() of PyTorch 2.9 or later");
+    if (text("archive_version") != "0")
+      refuse(
+          fmt::format("it has version \"{}\" of PyTorch's archive; this version of Tenon reads 0",
+                      text("archive_version").substr(0, 16)));
+    if (text("byteorder") != "little")
+      refuse("its numbers are not little-endian; export the model on another machine");
+  }
+
+  void readTensors(const std::string& folder, const std::string& config) {
+    const std::string file = source_.name() + ": " + folder + config;
+    const JsonNode tree = parseJson(text(folder + config), file);
+    for (const auto& [name, view] : JsonView(tree, file).at("config").members()) {
+      if (view.at("use_pickle").flag()) {
+        pickled_.insert(name);
+        continue;
+      }
+      if (!tensors_.emplace(name, program_.tensors.size()).second)
+        view.fail("is given twice");
+      program_.tensors.push_back(
+          readTensor(name, member(folder + view.at("path_name").text()), view.at("tensor_meta")));
+    }
+  }
+
+  static std::vector<Index> extents(const JsonView& list) {
+    std::vector<Index> numbers;
+    for (const JsonView& item : list.list()) {
+      if (numbers.size() == kMostModelDimensions)
+        list.fail(fmt::format("has more than {} dimensions", kMostModelDimensions));
+      numbers.push_back(item.at("as_int").integer(0));
+    }
+    return numbers;
+  }
+
+  // A tensor whose dimensions lie in memory in another order is one of that order, transposed.
+  ModelTensor readTensor(const std::string& name, const ZipMember& bytes, const JsonView& meta) {
+    std::vector<Index> sizes = extents(meta.at("sizes")), strides = extents(meta.at("strides"));
+    const Index code = meta.at("dtype").integer(0);
+    const bool isComplex = code == kComplexFloat || code == kComplexDouble;
+    const std::optional<ElementType> type =
+        isComplex ? (code == kComplexFloat ? ElementType::F32 : ElementType::F64) : torchType(code);
+    if (!type)
+      refuse(fmt::format("tensor '{}' has PyTorch's type of elements {}, which cannot be read",
+                         name, meta.at("dtype").integer(0)));
+    if (strides.size() != sizes.size())
+      meta.at("strides").fail("has another number of dimensions than the sizes");
+    if (isComplex) {
+      if (sizes.size() == kMostModelDimensions)
+        refuse(fmt::format("the complex tensor '{}' has too many dimensions", name));
+      for (Index& stride : strides)
+        stride = 2 * std::min(stride, kMostStride);
+      sizes.push_back(2);
+      strides.push_back(1);
+    }
+    ModelTensor tensor{.name = name, .stored = {.name = name, .type = *type}, .axes = {}};
+    tensor.isComplex = isComplex;
+    checkName(source_, name);
+    std::vector<int> order(sizes.size());
+    std::iota(order.begin(), order.end(), 0);
+    // Dimensions of extent 1 may have any stride, and come last.
+    const auto key = [&](int d) {
+      const auto i = static_cast<std::size_t>(d);
+      return std::pair(sizes[i] <= 1, -strides[i]);
+    };
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return key(a) < key(b); });
+    tensor.axes.resize(sizes.size());
+    for (std::size_t place = 0; place < order.size(); ++place) {
+      tensor.axes[static_cast<std::size_t>(order[place])] = static_cast<int>(place);
+      tensor.stored.shape.push_back(sizes[static_cast<std::size_t>(order[place])]);
+    }
+    const std::optional<Index> length = bytesOf(tensor.stored.shape, *type);
+    const Index size = elementSize(*type) * (isComplex ? 2 : 1), // of what offsets count
+        offset = meta.at("storage_offset").at("as_int").integer(0);
+    Index inner = 1;
+    for (std::size_t place = order.size(); length && *length > 0 && place-- > 0;) {
+      const auto d = static_cast<std::size_t>(order[place]);
+      if (sizes[d] > 1 && strides[d] != inner)
+        refuse(fmt::format("tensor '{}' does not lie in one piece; call contiguous() on it before "
+                           "the export",
+                           name));
+      inner *= sizes[d];
+    }
+    if (!length || offset > bytes.bytes / size || *length > bytes.bytes - offset * size)
+      source_.fail(name,
+                   fmt::format("its elements do not fit into the {} bytes that the archive has",
+                               bytes.bytes));
+    tensor.stored.begin = offset * size;
+    tensor.stored.bytes = *length;
+    tensor.stored.member = bytes;
+    return tensor;
+  }
+
+  std::vector<std::optional<Index>> shapeOf(const JsonView& value) const {
+    std::vector<std::optional<Index>> shape;
+    for (const JsonView& size : value.at("sizes").list()) {
+      if (shape.size() == kMostModelDimensions)
+        refuse(fmt::format("a tensor has more than {} dimensions", kMostModelDimensions));
+      shape.push_back(size.has("as_int") ? std::optional(size.at("as_int").integer(0))
+                                         : std::nullopt);
+    }
+    return shape;
+  }
+  // Beside an extent that is free stands the one of the example with which the model was exported.
+  static std::vector<std::optional<Index>> exampleOf(const JsonView& value) {
+    std::vector<std::optional<Index>> shape;
+    for (const JsonView& size : value.at("sizes").list()) {
+      shape.emplace_back();
+      if (size.has("as_expr") && size.at("as_expr").has("hint"))
+        if (const JsonView hint = size.at("as_expr").at("hint"); hint.has("as_int"))
+          shape.back() = hint.at("as_int").integer(0);
+    }
+    return shape;
+  }
+  void noteFlags(const JsonView& values) {
+    constexpr Index kBool = 12;
+    for (const auto& [name, value] : values.members())
+      if (value.has("dtype") && value.at("dtype").integer(0) == kBool)
+        program_.flags.insert(name);
+  }
+
+  void readInputs(const JsonView& specs, const JsonView& values) {
+    for (const JsonView& spec : specs.list()) {
+      if (spec.has("user_input")) {
+        const JsonView arg = spec.at("user_input").at("arg");
+        if (!arg.has("as_tensor"))
+          refuse("an input of the model is no tensor; give such values to the model's constructor");
+        const std::string name = arg.at("as_tensor").at("name").name();
+        program_.inputs.push_back({name, shapeOf(values.at(name)), exampleOf(values.at(name))});
+        define(spec, name);
+        continue;
+      }
+      const auto stored = [&](const char* kind, const char* key) {
+        if (!spec.has(kind))
+          return false;
+        const JsonView its = spec.at(kind);
+        constant(its, its.at("arg").at("name").text(), its.at(key).text(), values);
+        program_.tensors[program_.constants.back().second].role =
+            std::string_view(kind) == "parameter" ? ModelTensor::Role::Parameter
+                                                  : ModelTensor::Role::Buffer;
+        return true;
+      };
+      if (!stored("parameter", "parameter_name") && !stored("buffer", "buffer_name") &&
+          !stored("tensor_constant", "tensor_constant_name"))
+        refuse("the model has an input that is neither a tensor nor a parameter");
+    }
+    if (program_.inputs.empty())
+      refuse("the model has no inputs");
+  }
+
+  void constant(const JsonView& view, const std::string& value, const std::string& name,
+                const JsonView& values) {
+    define(view, value);
+    const auto found = tensors_.find(name);
+    if (found == tensors_.end()) {
+      if (pickled_.contains(name))
+        refuse(
+            fmt::format("tensor '{}' is stored as a Python object, which is not read; export the "
+                        "model with PyTorch 2.9 or later",
+                        name));
+      source_.fail(name, "the archive has no such tensor");
+    }
+    std::vector<Index> shape = program_.tensors[found->second].shape();
+    if (program_.tensors[found->second].isComplex)
+      shape.pop_back();
+    const auto declared = shapeOf(values.at(value));
+    if (!std::equal(declared.begin(), declared.end(), shape.begin(), shape.end()))
+      source_.fail(name, "its shape in the graph differs from that of the stored tensor");
+    program_.constants.emplace_back(value, found->second);
+  }
+
+  void define(const JsonView& at, const std::string& name) {
+    if (!known_.insert(name).second)
+      at.fail(fmt::format("defines the value '{}' a second time", name));
+  }
+  ModelArgument reference(const JsonView& at, const std::string& name) const {
+    if (!known_.contains(name))
+      at.fail(fmt::format("reads the value '{}', which nothing before it defines", name));
+    return ModelArgument::ofValue(name);
+  }
+
+  // JSON has no infinities: PyTorch writes their names.
+  static double realOf(const JsonView& value) {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    constexpr std::pair<std::string_view, double> kNames[] = {
+        {"Infinity", kInfinity},
+        {"-Infinity", -kInfinity},
+        {"NaN", std::numeric_limits<double>::quiet_NaN()}};
+    if (value.isText())
+      for (const auto& [name, number] : kNames)
+        if (value.text() == name)
+          return number;
+    return value.real();
+  }
+
+  // One argument is an object with one key, which says its kind.
+  ModelArgument argument(const JsonView& view) const {
+    const auto members = view.members();
+    if (members.size() != 1)
+      view.fail("is not one value");
+    const auto& [kind, value] = members.front();
+    if (kind == "as_tensor")
+      return reference(value, value.at("name").text());
+    if (kind == "as_name")
+      return reference(value, value.text());
+    if (kind == "as_int" || kind == "as_scalar_type")
+      return ModelArgument::ofInteger(value.integer(std::numeric_limits<Index>::min()));
+    if (kind == "as_float")
+      return ModelArgument::ofReal(realOf(value));
+    if (kind == "as_bool")
+      return ModelArgument::ofFlag(value.flag());
+    if (kind == "as_string")
+      return ModelArgument::ofText(value.text());
+    if (kind == "as_sym_int" || kind == "as_sym_float" || kind == "as_sym_bool")
+      return argument(value);
+    if (kind == "as_tensors" || kind == "as_ints" || kind == "as_floats" || kind == "as_bools" ||
+        kind == "as_strings" || kind == "as_sym_ints" || kind == "as_optional_tensors")
+      return ModelArgument::ofList(list(kind, value));
+    return {}; // as_none, and what changes no number: devices, memory
+  }
+  ModelArgument::List list(const std::string& kind, const JsonView& view) const {
+    ModelArgument::List items;
+    for (const JsonView& item : view.list()) {
+      if (kind == "as_tensors")
+        items.push_back(reference(item, item.at("name").text()));
+      else if (kind == "as_ints")
+        items.push_back(ModelArgument::ofInteger(item.integer(std::numeric_limits<Index>::min())));
+      else if (kind == "as_floats")
+        items.push_back(ModelArgument::ofReal(realOf(item)));
+      else if (kind == "as_bools")
+        items.push_back(ModelArgument::ofFlag(item.flag()));
+      else if (kind == "as_strings")
+        items.push_back(ModelArgument::ofText(item.text()));
+      else
+        items.push_back(argument(item));
+    }
+    return items;
+  }
+
+  void readNode(const JsonView& node) {
+    ModelOperation made;
+    const std::string target = node.at("target").name();
+    constexpr std::string_view kAten = "torch.ops.aten.";
+    made.type = target.starts_with(kAten) ? "aten." + target.substr(kAten.size()) : target;
+    made.label = node.has("name") && node.at("name").isText() ? node.at("name").name() : made.type;
+    const JsonView metadata = node.at("metadata");
+    if (metadata.has("stack_trace"))
+      made.where = sourceLine(metadata.at("stack_trace").text());
+    if (made.where.empty() && metadata.has("nn_module_stack"))
+      made.where = moduleLine(metadata.at("nn_module_stack").text());
+    for (const JsonView& input : node.at("inputs").list())
+      made.arguments.emplace_back(input.at("name").text(), argument(input.at("arg")));
+    for (const JsonView& output : node.at("outputs").list())
+      readResult(output, made);
+    program_.operations.push_back(std::move(made));
+  }
+
+  void readResult(const JsonView& output, ModelOperation& operation) {
+    const auto one = [&](const JsonView& at, const std::string& name) {
+      define(at, name);
+      operation.results.push_back(name);
+    };
+    if (output.has("as_tensor"))
+      one(output, output.at("as_tensor").at("name").text());
+    else if (output.has("as_tensors"))
+      for (const JsonView& item : output.at("as_tensors").list())
+        one(item, item.at("name").text());
+    else
+      for (const char* kind : {"as_sym_int", "as_sym_float", "as_sym_bool"})
+        if (output.has(kind))
+          one(output, output.at(kind).at("as_name").text());
+  }
+
+  void readOutputs(const JsonView& specs) {
+    for (const JsonView& spec : specs.list()) {
+      if (!spec.has("user_output"))
+        refuse("the model changes its own buffers, as batch normalisation in training does; call "
+               "eval() before the export");
+      const JsonView arg = spec.at("user_output").at("arg");
+      if (!arg.has("as_tensor"))
+        refuse("an output of the model is no tensor");
+      const std::string name = arg.at("as_tensor").at("name").text();
+      reference(arg, name);
+      program_.outputs.push_back(name);
+    }
+    if (program_.outputs.empty())
+      refuse("the model has no outputs");
+  }
+
+  // The test that share/tenon/export_torch.py adds.
+  void readTest() {
+    const std::string file = source_.name() + ": tenon/test.json";
+    const JsonNode tree = parseJson(text("tenon/test.json"), file);
+    const JsonView view(tree, file);
+    if (view.at("format").text() != "tenon-test-1")
+      view.at("format").fail("is another format; expected \"tenon-test-1\"");
+    ModelTest test;
+    test.about = view.has("about") ? view.at("about").name() : "";
+    test.tolerance64 = toleranceIn(view.at("tolerance").at("float64"));
+    test.tolerance32 = toleranceIn(view.at("tolerance").at("float32"));
+    const auto array = [&](const char* kind, const std::string& name) {
+      const StoredTensor found =
+          readNpyMember(source_, member(fmt::format("tenon/{}.{}.npy", kind, name)));
+      if (!isReal(found.type) || found.shape.size() > kMostModelDimensions)
+        source_.fail(found.name, "it is no array of real numbers");
+      return found;
+    };
+    for (const JsonView& name : view.at("inputs").list()) {
+      test.inputs.push_back(array("in", name.name()));
+      test.gradients.emplace_back();
+      if (byName_.contains(fmt::format("{}/tenon/grad.{}.npy", root_, name.name())))
+        test.gradients.back() = array("grad", name.name());
+    }
+    for (const JsonView& name : view.at("outputs").list()) {
+      program_.outputNames.push_back(name.name());
+      test.outputs.push_back(array("out", name.name()));
+      test.cotangents.push_back(array("cot", name.name()));
+      if (test.outputs.back().shape != test.cotangents.back().shape)
+        source_.fail(test.outputs.back().name, "its cotangent has another shape");
+    }
+    if (test.inputs.size() != program_.inputs.size() ||
+        test.outputs.size() != program_.outputs.size())
+      view.fail("has another number of inputs or outputs than the model");
+    for (std::size_t i = 0; i < test.inputs.size(); ++i)
+      if (test.gradients[i] && test.gradients[i]->shape != test.inputs[i].shape)
+        source_.fail(test.inputs[i].name, "its gradient has another shape");
+    program_.test = std::move(test);
+  }
+  static double toleranceIn(const JsonView& view) {
+    const double tolerance = view.real();
+    if (!(tolerance > 0 && tolerance < 1))
+      view.fail("is not between 0 and 1");
+    return tolerance;
+  }
+
+  const ByteSource& source_;
+  std::vector<ZipMember> members_;
+  std::map<std::string, const ZipMember*> byName_;
+  std::string root_;
+  std::map<std::string, std::size_t> tensors_;
+  std::set<std::string> pickled_, known_;
+  ModelProgram program_;
+};
+
+} // namespace
+
+ModelProgram readPt2(const ByteSource& source) {
+  return Pt2Reader(source).read();
+}
+
+} // namespace tenon
