@@ -21,7 +21,7 @@ using functors::CopiedBox;
 constexpr Index kMostTransposed = Index(1) << 14;
 // An element of a table's box looks at all its other boxes. That takes longer than a launch if the box is larger, unless
 // they add to the same elements and so read and write these once for all.
-constexpr Index kMostLookedUp = Index(1) << 18;
+constexpr Index kMostLookedUp = Index(1) << 17;
 
 Index elementsOf(int rank, const Index* extent) {
   Index elements = 1;
