@@ -115,9 +115,7 @@ const void* NcclSum::packed(const End& end, const DTensor& x) const {
   if (x.localElements() == 0 || (x.isContiguous() && end.isInOrder))
     return arrayOf(x);
   std::byte* const memory = memoryOf(end, x);
-  std::byte* at = memory;
-  for (const Region& region : end.regions)
-    at = packRegion(x, region, at, StoreWay::Cached);
+  packRegions(x, end.regions, memory);
   return memory;
 }
 
@@ -185,12 +183,7 @@ void NcclSum::doEnd(const Action& action) {
   y.changed();
   if (landing_ == arrayOf(y))
     return;
-  const std::byte* at = landing_;
-  for (const Region& region : targetOf(kindOf(action.sense)).regions) {
-    combineRegion(action, region, packedView(at, region, y.rank()),
-                  {.combine = Combine::Add, .beta = action.beta});
-    at += region.elements * dataTypeSize(domainType());
-  }
+  combineRegions(action, targetOf(kindOf(action.sense)).regions, landing_);
 }
 
 Index NcclSum::bufferBytes() const {

@@ -286,6 +286,9 @@ TYPED_TEST(DeviceSums, OfGroupsOfRows) {
         on.give(more, 8);
         on.give(dWeight, weights);
         on.give(dBias, weights);
+        // Of moments that are given, which have no cotangents.
+        rows.normaliseAdjoint<T>(at, dIn, {.x = y});
+        on.give(y, n);
       });
     }
 }

@@ -510,6 +510,10 @@ cudnnStatus_t cudnnBackendDestroyDescriptor(cudnnBackendDescriptor_t descriptor)
 
 cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t descriptor) {
   const RecordPtr record = recordOf(descriptor);
+  if (record && record->type == CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR && isToFail("graph"))
+    return fail(CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED, "a graph without memory");
+  if (record && record->type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR && isToFail("plan"))
+    return fail(CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED, "a plan without memory");
   if (record && record->type == CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR && isToFail("heuristics"))
     return fail(CUDNN_STATUS_INTERNAL_ERROR, "heuristics that are to fail");
   if (record && record->type == CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR) {

@@ -87,6 +87,7 @@ void runKernel(const void* entry, const Launch& launch) {
   Kernels& all = kernels();
   const Entry& kernel = all.entries.at(entry);
   noteThatRuns(kernel.name);
+  ++all.counts.kernels;
   all.running = &kernel.name;
   if (kTranslates)
     translationOf(kernel).run(launch, all.counts);

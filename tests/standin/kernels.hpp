@@ -23,13 +23,14 @@ struct Launch {
   const unsigned* order; // of the blocks; null for the first to the last
 };
 
-// Of translated kernels: PTX's instructions, and bytes of global memory.
+// Of kernels, and of those that are translated PTX's instructions and bytes of global memory.
 struct Counts {
-  std::uint64_t instructions = 0, read = 0, written = 0;
+  std::uint64_t instructions = 0, read = 0, written = 0, kernels = 0;
   Counts& operator+=(const Counts& more) {
     instructions += more.instructions;
     read += more.read;
     written += more.written;
+    kernels += more.kernels;
     return *this;
   }
 };
@@ -58,5 +59,5 @@ std::string runningKernel();
 
 } // namespace tenon::standin
 
-// Of all translated kernels that have run.
+// Of all kernels that have run.
 extern "C" __attribute__((visibility("default"))) tenon::standin::Counts tenonStandinCounts();

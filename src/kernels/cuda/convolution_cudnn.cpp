@@ -180,6 +180,9 @@ private:
     context_->reserve(scratch);
   }
 
+  // After a failure that says that there is no such way: fails where it was the device that is lost.
+  void checkDevice() const { context_->stream().synchronise(); }
+
   // The runs of a kind that a pass has, the one that is measured first. Those of other kinds than the plain one are made to
   // be measured, where the library has engines for them.
   std::vector<Run*> runsOf(Pass pass, Kind kind) {
@@ -194,7 +197,10 @@ private:
       try {
         if (!run)
           run.emplace(graphOf(kind, sum));
-      } catch (const Error&) {
+      } catch (const Error& error) {
+        if (error.code() == TENON_ERR_MEMORY)
+          throw;
+        checkDevice();
         return {};
       }
       found.push_back(&run);
@@ -209,20 +215,31 @@ private:
     return plans;
   }
 
-  // Whether the pass has the way, which it then takes; else it takes the first.
-  bool take(Pass pass, std::size_t way, bool isTried) {
+  // Whether the pass has the way, whose plans are made.
+  bool has(Pass pass, std::size_t way) {
     const auto kind = static_cast<Kind>(way / kEngines);
     const std::size_t number = way % kEngines;
-    taken_[pass] = kind;
-    if (kind == kProducts && mayTakeProducts_) {
+    if (kind == kProducts)
+      return mayTakeProducts_;
+    const std::vector<Run*> runs = runsOf(pass, kind);
+    if (number > 0)
+      for (Run* run : runs)
+        enginesOf(*run);
+    return !runs.empty() && (number == 0 || number < enginesOf(*runs[0]).size());
+  }
+
+  // Takes the way, or the first if the pass does not have it.
+  void take(Pass pass, std::size_t way, bool isTried) {
+    const bool hasWay = has(pass, way);
+    const auto kind = static_cast<Kind>(way / kEngines);
+    const std::size_t number = way % kEngines;
+    taken_[pass] = hasWay ? kind : kPlain;
+    if (taken_[pass] == kProducts) {
       if (!products_)
         products_ = makeGemmConvolution<T>(shape_, context_);
-      return true;
+      return;
     }
-    const std::vector<Run*> runs = runsOf(pass, kind);
-    const bool hasWay = !runs.empty() && (number == 0 || number < enginesOf(*runs[0]).size());
-    if (!hasWay)
-      taken_[pass] = kPlain;
+    const std::vector<Run*> runs = runsOf(pass, taken_[pass]);
     if (hasWay && number > 0) {
       // Another sum of the same arrays goes by the same engine, where it can.
       const Index engine = enginesOf(*runs[0])[number]->engine();
@@ -232,11 +249,10 @@ private:
         (*run)->take(same == plans.end() ? plans[0] : *same, isTried);
       }
     } else {
-      for (Run* run : hasWay ? runs : runsOf(pass, kPlain))
+      for (Run* run : runs)
         (*run)->take(cuda::planOf((*run)->graph()), isTried);
     }
     reserveWorkspace();
-    return hasWay;
   }
 
   Arrays arrays() const {
@@ -268,21 +284,33 @@ private:
   // The first call loads kernels; one that is clearly slower than the best so far is not repeated.
   Nanoseconds timeOf(Pass pass, std::size_t way, Arrays& at, Nanoseconds best) {
     constexpr int kCalls = 2;
+    if (!has(pass, way))
+      return kNever;
     try {
-      if (!take(pass, way, true))
-        return kNever;
+      take(pass, way, true);
       callOn(at, pass);
       Nanoseconds least = kNever;
       for (int n = 0; n < kCalls && (n == 0 || least / 2 <= best); ++n)
         least = std::min(
             least, Nanoseconds(1e9 * context_->stream().secondsOf([&] { callOn(at, pass); })));
       return least;
-    } catch (const Error&) {
-      return kNever;
+    } catch (const Error& error) {
+      checkDevice();
+      noteLack(error);
     }
+    // Another way may have room where this one does not.
+    if (taken_[pass] != kProducts)
+      for (Run* run : runsOf(pass, taken_[pass]))
+        (*run)->take(cuda::planOf((*run)->graph()), true);
+    return kNever;
+  }
+  void noteLack(const Error& error) {
+    if (error.code() == TENON_ERR_MEMORY)
+      lack_ = error.text();
   }
 
-  // Where there is no memory for the arrays the first ways stay.
+  // A way for which there is no memory is not taken, as the view then says, and where there is none for the arrays the first
+  // ways stay. That there is none to make graphs is an error.
   std::vector<Nanoseconds> measure() override {
     std::vector<Nanoseconds> times(kPasses * kWays, 0);
     const Index taps = shape_.inChannels / shape_.groups * kernelVolume(window_);
@@ -298,18 +326,25 @@ private:
     }
     for (std::size_t i = 0; i < times.size(); ++i)
       times[i] = i % kWays == 0 ? 0 : kNever;
+    lack_.clear();
+    std::optional<Arrays> at;
     try {
-      Arrays at = arrays();
-      for (const Pass pass : {kForward, kData, kWeights}) {
-        Nanoseconds best = kNever;
-        for (std::size_t way = 0; way < kWays; ++way) {
-          times[pass * kWays + way] = timeOf(pass, way, at, best);
-          best = std::min(best, times[pass * kWays + way]);
-        }
-      }
-    } catch (const Error&) {
+      at = arrays();
+    } catch (const Error& error) {
+      if (error.code() != TENON_ERR_MEMORY)
+        throw;
+      noteLack(error);
       return times;
     }
+    for (const Pass pass : {kForward, kData, kWeights}) {
+      Nanoseconds best = kNever;
+      for (std::size_t way = 0; way < kWays; ++way) {
+        times[pass * kWays + way] = timeOf(pass, way, *at, best);
+        best = std::min(best, times[pass * kWays + way]);
+      }
+    }
+    if (!lack_.empty()) // layers that are set up later may find it
+      return times;
     const std::scoped_lock lock(knownTimes().mutex);
     return knownTimes().times[key] = times;
   }
@@ -340,6 +375,8 @@ private:
     if (slowest[0] > 0)
       implementation_ = fmt::format("measured: {}; adjoints {} and {}", name(kForward), name(kData),
                                     name(kWeights));
+    if (!lack_.empty())
+      implementation_ += fmt::format("; not all ways measured: {}", lack_);
   }
 
   cuda::ConvolutionGraph graphOf(Kind kind, Sum sum) const {
@@ -405,6 +442,7 @@ private:
   std::map<const Run*, std::vector<cuda::ConvolutionPlanPtr>> engines_; // until one is chosen
   std::unique_ptr<Convolution<T>> products_; // where a pass takes them, and while they are measured
   std::string implementation_ = "graph";
+  std::string lack_; // the error of a way for which there was no memory
 };
 
 } // namespace

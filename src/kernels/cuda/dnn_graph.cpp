@@ -219,17 +219,21 @@ std::optional<Descriptor> finished(const Descriptor& configuration) {
   const cudnnHandle_t handle = planningHandle();
   plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle)
       .set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
-  if (dnn().cudnnBackendFinalize(plan.get()) != CUDNN_STATUS_SUCCESS)
+  const cudnnStatus_t status = dnn().cudnnBackendFinalize(plan.get());
+  if (isDnnOutOfMemory(status))
+    checkDnn(status, "a plan");
+  if (status != CUDNN_STATUS_SUCCESS)
     return std::nullopt;
   return plan;
 }
 
-// The configurations of a mode. The first mode may fail, which gives none, so that the second is tried.
+// The configurations of a mode. The first mode may fail otherwise than for lack of memory, which gives none, so that the
+// second is tried.
 std::vector<Descriptor> configurationsOf(const Descriptor& graph, cudnnBackendHeurMode_t mode) {
   try {
     return configurations(graph, mode);
-  } catch (const Error&) {
-    if (mode == CUDNN_HEUR_MODE_FALLBACK)
+  } catch (const Error& error) {
+    if (mode == CUDNN_HEUR_MODE_FALLBACK || error.code() == TENON_ERR_MEMORY)
       throw;
     return {};
   }

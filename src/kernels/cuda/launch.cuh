@@ -150,23 +150,6 @@ struct StripWalk {
   }
 };
 
-// The dimension of strips: that in which the fewest places of strips are empty. Neighbouring threads should fill a
-// sector of memory, of 32 bytes, so the innermost is taken only if it is long or alone.
-inline int stripDimension(const Block& block, Index strip) {
-  constexpr Index kSector = 8;
-  const int inner = block.rank - 1;
-  const auto places = [&](int d) { return (block.extent[d] + strip - 1) / strip * strip; };
-  int best = inner;
-  bool isSet = block.extent[inner] >= kSector * strip;
-  for (int d = 0; d < inner; ++d)
-    if (block.extent[d] >= strip &&
-        (!isSet || places(d) * block.extent[best] <= places(best) * block.extent[d])) {
-      best = d;
-      isSet = true;
-    }
-  return best;
-}
-
 template <class F>
 StripWalk<F> stripWalk(const Block& block, Index from, Index to, const F& f) {
   constexpr Index strip = StripWalk<F>::kStrip;

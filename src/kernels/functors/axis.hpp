@@ -22,11 +22,20 @@ TENON_DEVICE auto lineOf(const F& f, Index of) {
     return LineOf<F>{f, of};
 }
 
-// f.write(place, value) by up to four elements of a line, so that a thread computes places once for four elements, reads
-// once what they share, and waits for their loads together.
+// How many elements of a line a thread takes: more where they share much that is read.
+template <class F>
+inline constexpr int kStripOf = 4;
+template <class F>
+requires requires {
+  F::kStrip;
+}
+inline constexpr int kStripOf<F> = F::kStrip;
+
+// f.write(place, value) by strips of a line, so that a thread computes places once for several elements, reads once what
+// they share, and waits for their loads together.
 template <class F>
 struct AlongAxis {
-  static constexpr int kStrip = 4;
+  static constexpr int kStrip = kStripOf<F>;
   Divisor perInner, perApart;
   std::uint32_t apart, n,
       inner; // apart: how many of the line are from one element of a strip to the next

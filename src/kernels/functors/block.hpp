@@ -53,6 +53,12 @@ struct CopyWide {
   TENON_DEVICE void write(Index to, const Element& value) const { y[to] = value; }
 };
 
+// Whether both addresses are multiples of its 16 bytes.
+inline bool areWide(const void* x, const void* y) {
+  const auto bits = reinterpret_cast<std::uintptr_t>(x) | reinterpret_cast<std::uintptr_t>(y);
+  return bits % sizeof(CopyWide::Element) == 0;
+}
+
 // y = alpha x, and y = alpha x + beta y.
 template <class S, class T>
 struct ScaleElements {

@@ -9,6 +9,9 @@
 
 namespace tenon::functors {
 
+// What elements of a row share is read once for so many.
+inline constexpr int kRowStrip = 8;
+
 // A number of elements, their mean, and the sum of their squared distances from it.
 struct Partial {
   double count, mean, second;
@@ -193,6 +196,7 @@ struct StoreMomentsTangent {
 // The adjoint of moments, by element and row: write(at, line(row).read(at)).
 template <class T>
 struct MomentsAdjoint {
+  static constexpr int kStrip = kRowStrip;
   const Index* groupOf;
   const double* inverseCounts;
   const T *x, *mean, *dMean, *dSecond;
@@ -250,6 +254,7 @@ struct RowPoint {
 
 template <class T>
 struct Normalise {
+  static constexpr int kStrip = kRowStrip;
   RowPoint<T> of;
   const T* bias;
   T* y;
@@ -271,6 +276,7 @@ struct Normalise {
 
 template <class T>
 struct NormaliseTangent {
+  static constexpr int kStrip = kRowStrip;
   RowPoint<T> of;
   const T *dx, *dMean, *dSecond, *dWeight, *dBias; // each may be null
   T* dy;
@@ -303,6 +309,7 @@ struct NormaliseTangent {
 
 template <class T>
 struct NormaliseAdjoint {
+  static constexpr int kStrip = kRowStrip;
   RowPoint<T> of;
   const T* dy;
   T* dx;
@@ -318,13 +325,15 @@ struct NormaliseAdjoint {
   TENON_DEVICE void write(Index at, T value) const { dx[at] = value; }
 };
 
-// The sums of a group from which the cotangents of its moments follow.
+// The sums of a group from which the cotangents of its moments follow, and on the way what NormaliseAdjoint gives, from the
+// same dy.
 template <class T>
 struct GroupSlopes {
   using Wide = TwoSums;
   RowPoint<T> point;
   RowLists lists;
-  const T* dy;
+  const T *dy, *ofGroups; // ofGroups: weights that the sums leave out, or null
+  T* dx;                  // or null
   struct Place {
     Index at;
     T weight;
@@ -333,7 +342,8 @@ struct GroupSlopes {
     const RowPoint<T>& point;
     RowLists::Steps steps;
     const T* dy;
-    double mean;
+    T* dx;
+    double mean, slope;
     T weight = 1; // of the row
     TENON_DEVICE Index endOf(Index most) const { return steps.endOf(most); }
     TENON_DEVICE void enterRow() {
@@ -356,9 +366,16 @@ struct GroupSlopes {
       const double product = double(p.weight) * double(dy[p.at]);
       return {product, product * (double(point.x[p.at]) - mean)};
     }
+    TENON_DEVICE void write(const Place& p, const TwoSums& of) const {
+      if (dx)
+        dx[p.at] = T(slope * of.first);
+    }
   };
   TENON_DEVICE Terms of(Index group, Index first, Index step) const {
-    Terms terms{point, {lists, group, first, step}, dy, point.mean[group]};
+    const double scale = point.scale[group];
+    Terms terms{
+        point, {lists, group, first, step}, dy,
+        dx,    point.mean[group],           ofGroups ? scale * double(ofGroups[group]) : scale};
     terms.enterRow();
     return terms;
   }

@@ -453,9 +453,12 @@ struct Everywhere {
   TENON_DEVICE static bool isWithin(T x) {
     return functors::magnitude(x) <= T(F::kMost);
   }
+  // Said to be unlikely, since ptxas would spill a register at the call otherwise.
   template <class T>
   TENON_DEVICE static T value(T x) {
-    return isWithin(x) ? F::value(x) : F::Anywhere::value(x);
+    if (!isWithin(x)) [[unlikely]]
+      return F::Anywhere::value(x);
+    return F::value(x);
   }
   template <class T>
   TENON_DEVICE static T derivative(T x, T v) {

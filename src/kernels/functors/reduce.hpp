@@ -8,7 +8,8 @@
 // Their next() gives the place of one and goes on, and at(place) is its value; while they stay(n), ahead(k) gives the place k
 // terms ahead for k up to n without a branch, so that loads are waited for together, and skip(n) goes there. endOf(n) is at
 // most n and the number of terms of that group, if groups have different ones. If a Term has a type Run, a thread's values are
-// added to that, several at a time, and its value() is reduced further. If neighbouring groups may be closer in memory than
+// added to that, several at a time, and its value() is reduced further. If there is write(place, value), it is called for each
+// term once the values of several are there. If neighbouring groups may be closer in memory than
 // neighbouring terms, f.groupsAreCloser() says whether they are.
 // use(place, value) is what becomes of a value, where the place is first that of [group, piece].
 #pragma once
@@ -131,13 +132,21 @@ TENON_DEVICE typename Term::Wide reduceTerms(const Term& term, const typename Te
         TENON_UNROLL
         for (int k = 0; k < kTogether; ++k)
           values[k] = terms.at(terms.ahead(k));
+        if constexpr (requires { terms.write(terms.ahead(0), values[0]); }) {
+          TENON_UNROLL
+          for (int k = 0; k < kTogether; ++k)
+            terms.write(terms.ahead(k), values[k]);
+        }
         terms.skip(kTogether);
         run.add(values);
       }
       if (left == 0)
         break;
     }
-    const decltype(terms.at(terms.next())) value[] = {terms.at(terms.next())};
+    const auto place = terms.next();
+    const decltype(terms.at(place)) value[] = {terms.at(place)};
+    if constexpr (requires { terms.write(place, value[0]); })
+      terms.write(place, value[0]);
     run.add(value);
     --left;
   }

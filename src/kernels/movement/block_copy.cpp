@@ -26,26 +26,8 @@ namespace {
 template <class T>
 bool copyWide(KernelContext& context, Block block, const T* x, T* y) {
   using Element = functors::CopyWide::Element;
-  constexpr Index together = sizeof(Element) / sizeof(T);
-  const auto isAligned = [](const void* p) {
-    return reinterpret_cast<std::uintptr_t>(p) % sizeof(Element) == 0;
-  };
-  if (block.empty || !isAligned(x) || !isAligned(y))
+  if (!functors::areWide(x, y) || !widenBlock(block, sizeof(Element) / sizeof(T)))
     return false;
-  const int inner = block.rank - 1;
-  for (int d = 0; d < block.rank; ++d) {
-    Index* const steps[] = {block.a + d, block.b + d};
-    if (d == inner && (*steps[0] != 1 || *steps[1] != 1 || block.extent[d] % together != 0))
-      return false;
-    for (Index* step : steps) {
-      if (d != inner && *step % together != 0)
-        return false;
-      *step = d == inner ? 1 : *step / together;
-    }
-    if (block.extent[d] > 1 && block.b[d] == 0)
-      return false;
-  }
-  block.extent[inner] /= together;
   eachOfBlock(
       context, block,
       functors::CopyWide{reinterpret_cast<const Element*>(x), reinterpret_cast<Element*>(y)});
@@ -53,22 +35,13 @@ bool copyWide(KernelContext& context, Block block, const T* x, T* y) {
 }
 
 // A copy on the device by tiles, where what is read is contiguous along another dimension than what is written; false
-// elsewhere, and where one of the two is short or elements are written several times.
+// elsewhere.
 template <class T>
 bool transpose(KernelContext& context, const Block& block, const T* x, T* y) {
   using Bytes = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
   using Tiles = functors::TransposeTiles<Bytes>;
-  constexpr Index kShort = 8;
-  const int inner = block.rank - 1;
-  int d = -1; // the dimension that is contiguous in x
-  for (int k = 0; k < inner; ++k) {
-    if (block.extent[k] > 1 && block.b[k] == 0)
-      return false;
-    if (block.a[k] == 1 && block.extent[k] >= kShort)
-      d = k;
-  }
-  if (block.empty || d < 0 || block.b[inner] != 1 || block.extent[inner] < kShort ||
-      std::abs(block.a[inner]) < kShort)
+  const int inner = block.rank - 1, d = transposedDimension(block);
+  if (d < 0)
     return false;
   writeOrder(block, false); // refuses those that write an element twice
   Block tiles = block;

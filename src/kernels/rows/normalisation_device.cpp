@@ -111,7 +111,8 @@ template <class T>
 void DeviceRows::normaliseAdjoint(const NormalisePoint<T>& at, const T* dy,
                                   const NormaliseCotangents<T>& d) {
   const functors::RowPoint<T> point = pointOf(at);
-  if (d.x)
+  // With the sums of groups, which read the same dy.
+  if (d.x && !d.moments.mean)
     eachElementOfRows(functors::NormaliseAdjoint<T>{point, dy, d.x});
   const functors::StoreGroupSlopes<T> groups{point.scale, d.moments.mean, d.moments.second};
   const functors::AddWeightSlopes<T> weights{d.weight, d.bias};
@@ -120,12 +121,13 @@ void DeviceRows::normaliseAdjoint(const NormalisePoint<T>& at, const T* dy,
     withoutWeight.weight = nullptr;
     return reduceLists<functors::AddSums>(
         context_, groups_.count, groups_.longest,
-        functors::GroupSlopes<T>{withoutWeight, in(groups_), dy},
+        functors::GroupSlopes<T>{withoutWeight, in(groups_), dy, point.weight, d.x},
         functors::StoreAllSlopes<T>{groups, weights, point.weight});
   }
   if (d.moments.mean)
     reduceLists<functors::AddSums>(context_, groups_.count, groups_.longest,
-                                   functors::GroupSlopes<T>{point, in(groups_), dy}, groups);
+                                   functors::GroupSlopes<T>{point, in(groups_), dy, nullptr, d.x},
+                                   groups);
   if (d.weight || d.bias)
     addWeightSlopes(point, dy, weights);
 }

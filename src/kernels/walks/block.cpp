@@ -132,6 +132,57 @@ WriteOrder writeOrder(const Block& block, bool mayRepeat) {
   return {free, parts[1]};
 }
 
+bool widenBlock(Block& block, Index together) {
+  Block wide = block;
+  const int inner = block.rank - 1;
+  if (block.empty || block.a[inner] != 1 || block.b[inner] != 1 ||
+      block.extent[inner] % together != 0)
+    return false;
+  wide.extent[inner] /= together;
+  for (int d = 0; d < inner; ++d) {
+    if (block.a[d] % together != 0 || block.b[d] % together != 0 ||
+        (block.extent[d] > 1 && block.b[d] == 0))
+      return false;
+    wide.a[d] /= together;
+    wide.b[d] /= together;
+  }
+  block = wide;
+  return true;
+}
+
+int transposedDimension(const Block& block) {
+  constexpr Index kShort = 8;
+  const int inner = block.rank - 1;
+  if (block.empty || block.b[inner] != 1 || block.extent[inner] < kShort ||
+      std::abs(block.a[inner]) < kShort)
+    return -1;
+  int along = -1;
+  for (int d = 0; d < inner; ++d) {
+    if (block.extent[d] > 1 && block.b[d] == 0)
+      return -1;
+    if (block.a[d] == 1 && block.extent[d] >= kShort)
+      along = d;
+  }
+  return along;
+}
+
+// The dimension of strips: that in which the fewest places of strips are empty. Neighbouring threads should fill a
+// sector of memory, of 32 bytes, so the innermost is taken only if it is long or alone.
+int stripDimension(const Block& block, Index strip) {
+  constexpr Index kSector = 8;
+  const int inner = block.rank - 1;
+  const auto places = [&](int d) { return (block.extent[d] + strip - 1) / strip * strip; };
+  int best = inner;
+  bool isSet = block.extent[inner] >= kSector * strip;
+  for (int d = 0; d < inner; ++d)
+    if (block.extent[d] >= strip &&
+        (!isSet || places(d) * block.extent[best] <= places(best) * block.extent[d])) {
+      best = d;
+      isSet = true;
+    }
+  return best;
+}
+
 int dividedDimension(const Block& block, int threads) {
   if (threads < 2 || block.empty)
     return -1;

@@ -29,6 +29,17 @@ struct WriteOrder {
 };
 WriteOrder writeOrder(const Block& block, bool mayRepeat);
 
+// Makes the block one of elements `together` times as large, where rows are contiguous, whole and written once; false, and
+// the block as it was, elsewhere.
+bool widenBlock(Block& block, Index together);
+
+// The dimension along which a device reads neighbours where it writes neighbours along the innermost; -1 where that is one
+// dimension, or where one of the two is short or elements are written several times.
+int transposedDimension(const Block& block);
+
+// The dimension for strips of up to `strip` elements, which a thread of the device moves.
+int stripDimension(const Block& block, Index strip);
+
 // visit(slice, offset in a, offset in b) for slices that make up the block, of at most `most` elements.
 template <class Visit>
 void forEachSlice(const Block& block, Index most, const Visit& visit, Index a = 0, Index b = 0) {

@@ -150,12 +150,10 @@ void CollectiveStep::doEnd(const Action& action) {
 const std::byte* CollectiveStep::packed(Wire& wire, const DTensor& x,
                                         std::span<const Region> regions, bool inPlace) {
   const std::byte* elements = wire.elements();
-  std::byte* end = wire.elements();
   if (inPlace && x.isContiguous())
     elements = static_cast<const std::byte*>(arrayOf(x));
   else
-    for (const Region& region : regions)
-      end = packRegion(x, region, end, StoreWay::Cached);
+    packRegions(x, regions, wire.elements());
   if (!wire.isStaged())
     return elements;
   wire.packed();
@@ -189,11 +187,7 @@ void CollectiveStep::unpack(Wire& wire, const Action& action, const std::byte* f
     wire.received();
     from = wire.elements();
   }
-  for (const Region& region : regions) {
-    combineRegion(action, region, packedView(from, region, y.rank()),
-                  {.combine = Combine::Add, .beta = action.beta});
-    from += region.elements * elementBytes_;
-  }
+  combineRegions(action, regions, from);
   wire.unpacked();
 }
 

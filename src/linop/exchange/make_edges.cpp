@@ -169,10 +169,10 @@ private:
   std::vector<double> given_;
 };
 
-enum class Place { WithTargets, Anywhere };
+enum class Owners { WithTargets, Anywhere };
 
 EdgesPtr make(const CommPtr& comm, const IndexMapPtr& targets, const IndexMapPtr& sources,
-              ListedEdges listed, Place place) {
+              ListedEdges listed, Owners owners) {
   const int rank = comm->rank();
   std::vector<std::uint64_t> counts = collectively(*comm, [&] {
     checkMap(*targets, "targets");
@@ -180,7 +180,7 @@ EdgesPtr make(const CommPtr& comm, const IndexMapPtr& targets, const IndexMapPtr
     const Listed there = listedOf(*targets, rank), here = listedOf(*sources, rank);
     checkEnds(listed.target, "target", there, rank);
     checkEnds(listed.source, "source", here, rank);
-    if (place == Place::WithTargets)
+    if (owners == Owners::WithTargets)
       checkTargets(listed.target, there, rank);
     // The edges of each rank, and the ranks with targets and with sources at ghosts.
     std::vector<std::uint64_t> mine(static_cast<std::size_t>(comm->size()) + 2, 0);
@@ -220,7 +220,7 @@ EdgesPtr make(const CommPtr& comm, const IndexMapPtr& targets, const IndexMapPtr
 
 EdgesPtr makeEdges(const CommPtr& comm, const IndexMapPtr& targets, const IndexMapPtr& sources,
                    ListedEdges listed) {
-  return make(comm, targets, sources, std::move(listed), Place::WithTargets);
+  return make(comm, targets, sources, std::move(listed), Owners::WithTargets);
 }
 
 EdgesPtr makeSharedEdges(const CommPtr& comm, const IndexMapPtr& targets,
@@ -233,7 +233,7 @@ EdgesPtr makeSharedEdges(const CommPtr& comm, const IndexMapPtr& targets,
       listed.weights[e] *= found[e];
     return true;
   });
-  return make(comm, targets, sources, std::move(listed), Place::Anywhere);
+  return make(comm, targets, sources, std::move(listed), Owners::Anywhere);
 }
 
 std::string EdgesObject::describe() const {

@@ -7,6 +7,7 @@
 
 #include "comm/memory/lane.hpp"
 #include "dtensor/arithmetic.hpp"
+#include "kernels/movement/block_queue.hpp"
 
 #include <utility>
 
@@ -115,11 +116,12 @@ void MessageCarrier::begin(const Action& action) {
   // to write it.
   receiveWire_->open();
   round_->exchange->startReceives();
-  for (std::size_t i = 0; i < sends_.size(); ++i) {
+  if (sendWire_->isOnDevice())
+    packAll(action);
+  for (std::size_t i = 0; !sendWire_->isOnDevice() && i < sends_.size(); ++i) {
     if (!round_->sentInArray[i])
       pack(action, i);
-    if (!sendWire_->isOnDevice())
-      round_->exchange->startSend(static_cast<int>(i));
+    round_->exchange->startSend(static_cast<int>(i));
   }
   sent_ = 0;
   if (!departures_.empty()) {
@@ -130,13 +132,28 @@ void MessageCarrier::begin(const Action& action) {
   comm_->advance();
 }
 
+// A message has the same place among the elements as among the bytes.
+std::byte* MessageCarrier::elementsOf(const Message& message) {
+  return sendWire_->elements() + (message.data - sendWire_->bytes());
+}
+
+// On the device all messages together.
+void MessageCarrier::packAll(const Action& action) {
+  BlockQueue queue(action.x->context());
+  for (std::size_t i = 0; i < sends_.size(); ++i) {
+    std::byte* elements = elementsOf(sends_[i]);
+    for (const Region& region : direction_.packs[packs_[i]].from)
+      elements = packRegion(queue, *action.x, region, elements);
+  }
+  queue.flush();
+}
+
+// On the host one that leaves at once.
 void MessageCarrier::pack(const Action& action, std::size_t message) {
-  const auto& [peer, data, bytes] = sends_[message];
   // A small message is read by MPI while it is still in the cache; a large one would only push
   // other data out.
-  const bool streams = streams_ && bytes >= kLargePart && !sendWire_->isOnDevice();
-  // A message has the same place among the elements as among the bytes.
-  std::byte* elements = sendWire_->elements() + (data - sendWire_->bytes());
+  const bool streams = streams_ && sends_[message].bytes >= kLargePart;
+  std::byte* elements = elementsOf(sends_[message]);
   for (const Region& region : direction_.packs[packs_[message]].from)
     elements =
         packRegion(*action.x, region, elements, streams ? StoreWay::Streaming : StoreWay::Cached);

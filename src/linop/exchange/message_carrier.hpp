@@ -65,6 +65,8 @@ private:
     Event ready;
   };
 
+  std::byte* elementsOf(const Message& message);
+  void packAll(const Action& action);
   void pack(const Action& action, std::size_t message);
   void queueCopies();
   void depart();

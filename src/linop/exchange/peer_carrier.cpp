@@ -6,8 +6,11 @@
 #include "linop/exchange/peer_carrier.hpp"
 
 #include "comm/agreement/patience.hpp"
+#include "kernels/movement/block_queue.hpp"
 
 #include <fmt/format.h>
+
+#include <utility>
 
 namespace tenon {
 
@@ -72,6 +75,10 @@ void PeerCarrier::beginLanes(const Action& action) {
 void PeerCarrier::abandon() noexcept {
   comm_->remove(*this);
   packed_ = posted_ = outgoing_.size();
+  try {
+    endReading();
+  } catch (...) { // the device has failed, and whoever uses it next is told
+  }
   NodeCarrier::abandon();
 }
 
@@ -84,20 +91,25 @@ void PeerCarrier::advance() {
       release(in);
     isReading = isReading || in.isRead;
   }
-  while (packed_ < outgoing_.size() && outgoing_[packed_].lane.isReleased())
-    pack(outgoing_[packed_]);
+  if (packed_ < outgoing_.size() && outgoing_[packed_].lane.isReleased())
+    packReleased();
   while (posted_ < packed_ && outgoing_[posted_].packed.isDone())
     post();
   if (posted_ == outgoing_.size() && !isReading)
     comm_->remove(*this);
 }
 
-void PeerCarrier::pack(Outgoing& out) {
-  std::byte* elements = out.lane.data();
-  for (const Region& region : partOf(out).from)
-    elements = packRegion(*x_, region, elements, StoreWay::Cached);
-  context_->stream().record(out.packed);
-  ++packed_;
+void PeerCarrier::packReleased() {
+  const std::size_t first = packed_;
+  BlockQueue queue(x_->context());
+  for (; packed_ < outgoing_.size() && outgoing_[packed_].lane.isReleased(); ++packed_) {
+    std::byte* elements = outgoing_[packed_].lane.data();
+    for (const Region& region : partOf(outgoing_[packed_]).from)
+      elements = packRegion(queue, *x_, region, elements);
+  }
+  queue.flush();
+  for (std::size_t i = first; i < packed_; ++i)
+    context_->stream().record(outgoing_[i].packed);
 }
 
 void PeerCarrier::post() {
@@ -129,15 +141,23 @@ void PeerCarrier::receiveByLane(Incoming& in, const Action& action, Interval chu
     in.next = in.lane.data();
   }
   in.next = combineChunks(action, part, chunks, in.next, meeting);
-  if (chunks.end == part.chunks.count()) {
-    context_->stream().record(in.read);
-    in.isRead = true;
-  }
+  if (chunks.end == part.chunks.count())
+    in.isQueued = true;
+}
+
+// The kernels that read what was received have been called.
+void PeerCarrier::endReading() {
+  for (Incoming& in : incoming_)
+    if (std::exchange(in.isQueued, false)) {
+      context_->stream().record(in.read);
+      in.isRead = true;
+    }
 }
 
 // Packs and posts what is left. The host waits for its own kernels before it waits for a receiver,
 // which may itself wait for what they pack.
 void PeerCarrier::endLanes(const Action&) {
+  endReading();
   Patience patience(*comm_);
   while (posted_ < outgoing_.size()) {
     if (posted_ < packed_)

@@ -28,6 +28,7 @@ struct DeviceLane {
     std::size_t part;
     ReceiveDeviceLane lane;
     const std::byte* next = nullptr; // the elements that are not combined yet
+    bool isQueued = false;           // they wait in the queue of the action
     bool isRead = false;             // the kernels that read it have been called
     Event read = {};
   };
@@ -61,10 +62,11 @@ private:
   void endLanes(const Action& action) override;
 
   void advance() override;
-  void pack(Outgoing& out);
+  void packReleased();
   void post();
   void release(Incoming& in);
   void awaitPosting(Incoming& in);
+  void endReading();
   void settle() noexcept;
 
   KernelContextPtr context_;

@@ -7,6 +7,7 @@
 #include "dtensor/arithmetic.hpp"
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/movement/block_copy.hpp"
+#include "kernels/movement/block_queue.hpp"
 #include "kernels/movement/block_stream.hpp"
 #include "sys/errors/error.hpp"
 
@@ -140,6 +141,45 @@ void moveListed(KernelContext& context, const Region& region, int rank, T alpha,
                  elementsOf<T>(to), to.steps.data(), placesOf(to));
 }
 
+// The region seen along rising indices of its array, and what comes to it likewise.
+template <class T>
+void addBy(BlockQueue& queue, const Region& to, const RegionView& from, DTensor& y) {
+  const T* x = elementsOf<const T>(from);
+  std::array<Index, kMaxRank> begin = to.begin, steps = from.steps;
+  for (int d = 0; d < y.rank(); ++d)
+    if (to.step[d] < 0) {
+      begin[d] -= to.extent[d] - 1;
+      x += (to.extent[d] - 1) * steps[d];
+      steps[d] = -steps[d];
+    }
+  queue.add(y.rank(), begin.data(), to.extent.data(), x, steps.data(), y.mutableData<T>(),
+            y.strides().data());
+}
+
+// Whether the queue takes what comes to the target. What it does not take follows what is in it.
+template <class T>
+bool queued(const Meeting& meeting, double alpha, const Region& to, const RegionView& from,
+            DTensor& y) {
+  if (!meeting.queue)
+    return false;
+  const bool adds = meeting.beta == 1, isPlain = alpha == 1 && (adds || meeting.beta == 0);
+  const auto isUnit = [](Index step) { return step == 1 || step == -1; };
+  const bool isBox = from.listDim < 0 && !to.list &&
+                     (!adds || std::all_of(to.step.begin(), to.step.begin() + y.rank(), isUnit));
+  if (!isPlain || !isBox || meeting.combine == Combine::Max) {
+    meeting.queue->flush();
+    return false;
+  }
+  if (adds) {
+    addBy<T>(*meeting.queue, to, from, y);
+  } else {
+    const RegionView target = targetOf<T>(y, to);
+    meeting.queue->copy(y.rank(), to.extent.data(), elementsOf<const T>(from), from.steps.data(),
+                        elementsOf<T>(target), target.steps.data());
+  }
+  return true;
+}
+
 } // namespace
 
 void combineRegion(const Action& action, const Region& to, const RegionView& from,
@@ -147,6 +187,8 @@ void combineRegion(const Action& action, const Region& to, const RegionView& fro
   DTensor& y = *action.y;
   const double alpha = to.sign * action.alpha;
   visitDataType(y.dataType(), [&]<class T>(T) {
+    if (queued<T>(meeting, alpha, to, from, y))
+      return;
     const RegionView target = targetOf<T>(y, to);
     if (from.listDim >= 0 || target.listDim >= 0)
       moveListed(y.context(), to, y.rank(), static_cast<T>(alpha), weightsOf(to, y.space()), from,
@@ -159,6 +201,17 @@ void combineRegion(const Action& action, const Region& to, const RegionView& fro
                  elementsOf<const T>(from), from.steps.data(), static_cast<T>(meeting.beta),
                  elementsOf<T>(target), target.steps.data());
   });
+}
+
+void combineRegions(const Action& action, std::span<const Region> regions, const std::byte* from) {
+  const DTensor& y = *action.y;
+  BlockQueue queue(y.context());
+  for (const Region& region : regions) {
+    combineRegion(action, region, packedView(from, region, y.rank()),
+                  {.combine = Combine::Add, .beta = action.beta, .queue = &queue});
+    from += region.elements * dataTypeSize(y.dataType());
+  }
+  queue.flush();
 }
 
 const std::byte* combineChunks(const Action& action, const Part& part, Interval chunks,
@@ -187,9 +240,31 @@ std::byte* packRegion(const DTensor& x, const Region& region, std::byte* element
   return elements + region.elements * dataTypeSize(x.dataType());
 }
 
-void scaleRegion(double factor, const Region& region, DTensor& y) {
+std::byte* packRegion(BlockQueue& queue, const DTensor& x, const Region& region,
+                      std::byte* elements) {
+  if (region.list)
+    return packRegion(x, region, elements, StoreWay::Cached);
+  const RegionView source = viewOf(x, region), target = packedView(elements, region, x.rank());
+  visitDataType(x.dataType(), [&]<class T>(T) {
+    queue.copy(x.rank(), region.extent.data(), elementsOf<const T>(source), source.steps.data(),
+               elementsOf<T>(target), target.steps.data());
+  });
+  return elements + region.elements * dataTypeSize(x.dataType());
+}
+
+void packRegions(const DTensor& x, std::span<const Region> regions, std::byte* elements) {
+  BlockQueue queue(x.context());
+  for (const Region& region : regions)
+    elements = packRegion(queue, x, region, elements);
+  queue.flush();
+}
+
+void scaleRegion(double factor, const Region& region, DTensor& y, BlockQueue* queue) {
   visitDataType(y.dataType(), [&]<class T>(T) {
     const RegionView target = targetOf<T>(y, region);
+    if (queue && factor == 0)
+      return queue->clear(y.rank(), region.extent.data(), elementsOf<T>(target),
+                          target.steps.data());
     blockScale(y.context(), y.rank(), region.extent.data(), static_cast<T>(factor),
                elementsOf<T>(target), target.steps.data());
   });

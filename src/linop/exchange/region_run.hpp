@@ -11,10 +11,13 @@
 #include "sys/types.hpp"
 
 #include <array>
+#include <span>
 #include <string_view>
 #include <vector>
 
 namespace tenon {
+
+class BlockQueue; // kernels/movement/block_queue.hpp
 
 // How elements that another core reads next are stored: through the caches of this core or past them.
 //
@@ -98,13 +101,18 @@ RegionView viewOf(const DTensor& x, const Region& region);
 RegionView packedView(const std::byte* elements, const Region& region, int rank);
 
 // How contributions meet the target: the first to an element brings beta, the others are combined. The
-// region's sign and the weights of its list multiply what comes; neither is combined by maximum.
+// region's sign and the weights of its list multiply what comes; neither is combined by maximum. With a queue, which is of
+// the context of the target, all are combined once it is flushed.
 struct Meeting {
   Combine combine = Combine::Add;
   double beta = 0;
+  BlockQueue* queue = nullptr; // where contributions may wait for those that follow
 };
 void combineRegion(const Action& action, const Region& to, const RegionView& from,
                    const Meeting& meeting);
+
+// Combines regions of the target, which do not overlap, with elements that lie one after the other.
+void combineRegions(const Action& action, std::span<const Region> regions, const std::byte* from);
 
 // Combines these chunks of a part, whose elements lie one after the other; returns their end.
 const std::byte* combineChunks(const Action& action, const Part& part, Interval chunks,
@@ -112,9 +120,14 @@ const std::byte* combineChunks(const Action& action, const Part& part, Interval 
 
 // Copies the region's elements to one place, one after the other; returns their end.
 std::byte* packRegion(const DTensor& x, const Region& region, std::byte* elements, StoreWay way);
+// The same through the caches, with what else is in the queue, which is of the context of x.
+std::byte* packRegion(BlockQueue& queue, const DTensor& x, const Region& region,
+                      std::byte* elements);
+// The same for all of them.
+void packRegions(const DTensor& x, std::span<const Region> regions, std::byte* elements);
 
-// y <- factor y in the region; a factor of 0 never reads y.
-void scaleRegion(double factor, const Region& region, DTensor& y);
+// y <- factor y in the region; a factor of 0 never reads y, and may wait in a queue.
+void scaleRegion(double factor, const Region& region, DTensor& y, BlockQueue* queue = nullptr);
 // Sets all of y but one region to 0.
 void clearAround(const Region& kept, DTensor& y);
 // Fills y with the least value of its type, from which a maximum starts.

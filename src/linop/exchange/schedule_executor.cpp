@@ -6,6 +6,7 @@
 #include "linop/exchange/schedule_executor.hpp"
 
 #include "dtensor/arithmetic.hpp"
+#include "kernels/movement/block_queue.hpp"
 #include "linop/exchange/part.hpp"
 
 #include <fmt/format.h>
@@ -40,7 +41,7 @@ const Region* keptRegion(const Direction& direction, const Action& action) {
 // Scales by beta the elements to which no part brings it; returns whether the first part can bring
 // it to its own. In place, the caller's elements stay as they are, like the kept ones.
 bool prepareTarget(const Direction& direction, const Action& action, const Region* kept,
-                   Combine combine) {
+                   Combine combine, BlockQueue& queue) {
   DTensor& y = *action.y;
   if (combine == Combine::Max) {
     fillWithLowest(y);
@@ -48,9 +49,9 @@ bool prepareTarget(const Direction& direction, const Action& action, const Regio
   }
   if (!direction.sums) {
     for (const Region& region : direction.zeros)
-      scaleRegion(action.beta, region, y);
+      scaleRegion(action.beta, region, y, &queue);
     for (std::size_t i = 0; !kept && i < direction.callers.size(); ++i)
-      scaleRegion(action.beta, direction.callers[i], y);
+      scaleRegion(action.beta, direction.callers[i], y, &queue);
     return true;
   }
   if (kept) {
@@ -200,7 +201,8 @@ void ScheduleExecutor::combineAll(Carrier& carrier, const Action& action, Combin
   // Where each element gets one value this is also the largest, and it brings beta along.
   if (!direction.sums)
     combine = Combine::Add;
-  const bool sole = prepareTarget(direction, action, kept, combine);
+  BlockQueue queue(action.y->context());
+  const bool sole = prepareTarget(direction, action, kept, combine, queue);
   const bool chunkwise = direction.sameTarget && !kept && action.y->space() == Space::Host;
   const Index passes = chunkwise ? direction.unpacks[0].chunks.count() : 1;
   for (Index pass = 0; pass < passes; ++pass)
@@ -208,7 +210,7 @@ void ScheduleExecutor::combineAll(Carrier& carrier, const Action& action, Combin
       const Part& part = direction.unpacks[i];
       const Interval chunks = chunkwise ? Interval{pass, pass + 1} : part.chunks.all();
       const bool first = sole && (i == 0 || !direction.sums);
-      const Meeting meeting{first ? Combine::Copy : combine, first ? action.beta : 1};
+      const Meeting meeting{first ? Combine::Copy : combine, first ? action.beta : 1, &queue};
       // The rank's own part is read in x, at its turn in the order.
       if (!direction.isOwn(part))
         carrier.receive(action, i, chunks, meeting);
@@ -218,6 +220,7 @@ void ScheduleExecutor::combineAll(Carrier& carrier, const Action& action, Combin
             combineRegion(action, to, viewOf(*action.x, from), meeting);
         });
     }
+  queue.flush();
   carrier.end(action);
 }
 

@@ -10,6 +10,7 @@
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/elementwise/update.hpp"
 #include "kernels/movement/block_copy.hpp"
+#include "kernels/movement/block_queue.hpp"
 #include "kernels/on_device.hpp"
 #include "kernels/pooling/pooling.hpp"
 #include "kernels/rows/normalisation.hpp"
@@ -125,6 +126,7 @@ private:
       row("sum with the " + what, elements, 3 * kSize,
           [&] { blockAxpby<T, T>(context_, 4, extent, T(2), packed, to, T(1), field, steps); });
     }
+    faces(field, packed);
     const Index all[] = {channels, cells}, lines[] = {cells, 1}, across[] = {1, channels};
     row("transposition, channels last", channels * cells, 2 * kSize,
         [&] { blockCombine<T>(context_, Combine::Copy, 2, all, field, across, packed, lines); });
@@ -140,6 +142,55 @@ private:
       blockMultiplyAdd<T>(context_, 3, many, T(1), nullptr, nullptr, manyElements(), ofAll, packed,
                           ofBias);
     });
+  }
+
+  // Of a block of 16 channels of 30^3 with one ghost cell around it: what its 26 neighbours get, and what they add to it.
+  void faces(T* field, T* packed) {
+    constexpr Index n = 32, channels = 16, steps[] = {n * n * n, n * n, n, 1};
+    const Index around[] = {1, 2, n - 2,
+                            n - 1}; // where the first, the inner and the last begin, and their end
+    const auto each = [&](const auto& visit) {
+      Index elements = 0;
+      for (int i = 0; i < 27; ++i) {
+        const int part[] = {i / 9, i / 3 % 3, i % 3};
+        Index begin[] = {0, 0, 0, 0}, extent[] = {channels, 0, 0, 0}, to[4], stride = 1;
+        for (int d = 0; d < 3; ++d) {
+          begin[d + 1] = around[part[d]];
+          extent[d + 1] = around[part[d] + 1] - begin[d + 1];
+        }
+        if (i == 13) // the block's own
+          continue;
+        for (int d = 3; d >= 0; --d) {
+          to[d] = stride;
+          stride *= extent[d];
+        }
+        visit(begin, extent, packed + elements, to);
+        elements += stride;
+      }
+      return elements;
+    };
+    const auto packs = [&] {
+      BlockQueue queue(context_);
+      const Index elements =
+          each([&](const Index* begin, const Index* extent, T* at, const Index* to) {
+            const T* from = field;
+            for (int d = 0; d < 4; ++d)
+              from += begin[d] * steps[d];
+            queue.copy(4, extent, from, steps, at, to);
+          });
+      queue.flush();
+      return elements;
+    };
+    const auto adds = [&] {
+      BlockQueue queue(context_);
+      each([&](const Index* begin, const Index* extent, T* at, const Index* to) {
+        queue.add(4, begin, extent, at, to, field, steps);
+      });
+      queue.flush();
+    };
+    const Index elements = packs();
+    row("pack for 26 neighbours at once", elements, 2 * kSize, packs);
+    row("sum with those of 26 at once", elements, 3 * kSize, adds);
   }
 
   void rows(T* x, T* y) {

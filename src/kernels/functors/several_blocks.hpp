@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Boxes that one kernel moves. Each has blocks of the grid to itself, which find it in a table in the kernel's parameters:
+// these hold 4 KiB with every driver.
+#pragma once
+
+#include "kernels/functors/block.hpp"
+#include "kernels/walks/element_offsets.hpp"
+#include "kernels/walks/walks.hpp"
+
+#include <cstdint>
+
+namespace tenon::functors {
+
+template <class Box, int Most>
+struct BoxTable {
+  static constexpr int kMost = Most;
+  std::int32_t count = 0;
+  std::uint32_t first[kMost + 1] = {}; // of the grid's blocks of each box, and their end
+  Box boxes[kMost] = {};
+
+  TENON_DEVICE int boxOf(unsigned block) const {
+    int box = 0;
+    while (block >= first[box + 1])
+      ++box;
+    return box;
+  }
+  // visit(i) for the share of the place in `count` things of its box.
+  template <class Visit>
+  TENON_DEVICE void share(const Place& p, int box, std::uint32_t things, const Visit& visit) const {
+    const std::uint32_t before = (p.block - first[box]) * p.threads + p.thread,
+                        step = (first[box + 1] - first[box]) * p.threads;
+    TENON_KEEP_LOOP
+    for (std::uint32_t i = before; i < things; i += step)
+      visit(i);
+  }
+};
+
+// A box that is copied, by strips of up to four pieces along one dimension, as StripWalk goes. Dimensions are numbered from
+// the innermost, and the outermost of them is not divided.
+struct CopiedBox {
+  static constexpr int kRank = 4, kStrip = 4;
+  const void* x; // null: zeros
+  void* y;
+  Divisor extent[kRank - 1]; // of strips
+  std::int32_t a[kRank], b[kRank];
+  std::int32_t divided, strip; // dimensions
+  std::int32_t apart, length;  // of the pieces of a strip, and of its dimension
+  std::uint32_t strips;
+  std::int32_t bytes; // of a piece
+};
+
+struct CopySeveral {
+  struct Shared {};
+  BoxTable<CopiedBox, 32> table;
+
+  TENON_DEVICE int phases() const { return 1; }
+  TENON_DEVICE void operator()(int, const Place& p, Shared&) const {
+    const int n = table.boxOf(p.block);
+    switch (table.boxes[n].bytes) {
+    case 4:
+      return move<std::uint32_t>(p, n);
+    case 8:
+      return move<std::uint64_t>(p, n);
+    default:
+      return move<CopyWide::Element>(p, n);
+    }
+  }
+
+private:
+  template <class Piece>
+  TENON_DEVICE void move(const Place& p, int n) const {
+    const CopiedBox& box = table.boxes[n];
+    table.share(p, n, box.strips, [&](std::uint32_t rest) {
+      Index from = 0, to = 0;
+      std::int32_t before = 0;
+      for (int d = 0; d <= box.divided; ++d) {
+        const std::uint32_t here = d < box.divided ? box.extent[d].divide(rest) : rest;
+        from += Index(here) * box.a[d];
+        to += Index(here) * box.b[d];
+        if (d == box.strip)
+          before = static_cast<std::int32_t>(here);
+      }
+      const Piece* const x = static_cast<const Piece*>(box.x);
+      moveStrip(box, x ? x + from : nullptr, static_cast<Piece*>(box.y) + to, before);
+    });
+  }
+  template <class Piece>
+  TENON_DEVICE static void moveStrip(const CopiedBox& box, const Piece* x, Piece* y,
+                                     std::int32_t before) {
+    const Index apart = box.apart, apartX = apart * box.a[box.strip],
+                apartY = apart * box.b[box.strip];
+    const Index length = box.length;
+    if (before + (CopiedBox::kStrip - 1) * apart < length) {
+      Piece values[CopiedBox::kStrip] = {};
+      if (x) {
+        TENON_UNROLL
+        for (int k = 0; k < CopiedBox::kStrip; ++k)
+          values[k] = x[k * apartX];
+      }
+      TENON_UNROLL
+      for (int k = 0; k < CopiedBox::kStrip; ++k)
+        y[k * apartY] = values[k];
+    } else {
+      TENON_KEEP_LOOP
+      for (Index k = 0; before + k * apart < length; ++k)
+        y[k * apartY] = x ? x[k * apartX] : Piece{};
+    }
+  }
+};
+
+// A box that is added to one array, which others may overlap.
+struct AddedBox {
+  static constexpr int kRank = 5;
+  const void* x;
+  Divisor extent[kRank - 1]; // of all dimensions but the outermost, from the innermost
+  std::int32_t begin[kRank], steps[kRank];
+  std::uint32_t size[kRank];
+  std::uint32_t elements;
+
+  TENON_DEVICE bool has(const std::int32_t (&at)[kRank]) const {
+    bool all = true;
+    TENON_UNROLL
+    for (int d = 0; d < kRank; ++d)
+      all &= static_cast<std::uint32_t>(at[d] - begin[d]) < size[d];
+    return all;
+  }
+};
+
+struct AddedBoxes {
+  BoxTable<AddedBox, 28> table;
+  void* y;
+  Index ys[AddedBox::kRank];
+};
+
+// Adds, for each element, what the boxes bring in their order: the first that has the element does it for all.
+template <class T>
+struct AddSeveral {
+  struct Shared {};
+  AddedBoxes of;
+
+  TENON_DEVICE int phases() const { return 1; }
+  TENON_DEVICE void operator()(int, const Place& p, Shared&) const {
+    const int n = of.table.boxOf(p.block);
+    of.table.share(p, n, of.table.boxes[n].elements, [&](std::uint32_t i) { add(n, i); });
+  }
+
+private:
+  static constexpr int kRank = AddedBox::kRank;
+
+  TENON_DEVICE void add(int n, std::uint32_t rest) const {
+    const AddedBox& mine = of.table.boxes[n];
+    std::int32_t at[kRank];
+    TENON_UNROLL
+    for (int d = 0; d < kRank; ++d)
+      at[d] = mine.begin[d] +
+              static_cast<std::int32_t>(d < kRank - 1 ? mine.extent[d].divide(rest) : rest);
+    for (int k = 0; k < n; ++k)
+      if (of.table.boxes[k].has(at))
+        return;
+    T* to = static_cast<T*>(of.y);
+    TENON_UNROLL
+    for (int d = 0; d < kRank; ++d)
+      to += at[d] * of.ys[d];
+    T sum = *to;
+    TENON_KEEP_LOOP
+    for (int k = n; k < of.table.count; ++k)
+      if (of.table.boxes[k].has(at))
+        sum = AddTo{}(sum, *from(of.table.boxes[k], at));
+    *to = sum;
+  }
+  TENON_DEVICE static const T* from(const AddedBox& box, const std::int32_t (&at)[kRank]) {
+    const T* x = static_cast<const T*>(box.x);
+    TENON_UNROLL
+    for (int d = 0; d < kRank; ++d)
+      x += Index(at[d] - box.begin[d]) * box.steps[d];
+    return x;
+  }
+};
+
+} // namespace tenon::functors

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Fills the tables of the kernels. A box that does not fit into an entry, or for which a kernel of its own is better, is
+// moved by that, after what came before it.
+#include "kernels/movement/block_queue.hpp"
+
+#include "kernels/movement/block_copy.hpp"
+#include "kernels/walks/each.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace tenon {
+
+namespace {
+
+using functors::AddedBox;
+using functors::AddedBoxes;
+using functors::CopiedBox;
+
+// A box of more elements is transposed by tiles, in a kernel of its own.
+constexpr Index kMostTransposed = Index(1) << 14;
+// An element of a table's box looks at all its other boxes. That takes longer than a launch if the box is larger, unless
+// they add to the same elements and so read and write these once for all.
+constexpr Index kMostLookedUp = Index(1) << 17;
+
+Index elementsOf(int rank, const Index* extent) {
+  Index elements = 1;
+  for (int d = 0; d < rank; ++d)
+    elements *= extent[d];
+  return elements;
+}
+
+bool isShort(Index n) {
+  constexpr Index kMost = std::numeric_limits<std::int32_t>::max();
+  return -kMost <= n && n <= kMost;
+}
+
+std::int32_t toShort(Index n) {
+  return static_cast<std::int32_t>(n);
+}
+
+// With blocks of the grid for so many threads.
+template <class Table>
+auto& newBox(Table& table, Index threads) {
+  const Index most = 16 * Device::get().multiprocessors();
+  const Index blocks = std::min((threads + device::kThreads - 1) / Index(device::kThreads), most);
+  table.first[table.count + 1] = table.first[table.count] + static_cast<std::uint32_t>(blocks);
+  return table.boxes[table.count++];
+}
+
+bool fitsCopy(const Block& block) {
+  if (block.rank > CopiedBox::kRank || elementsOf(block.rank, block.extent) > kMostWalkedElements)
+    return false;
+  for (int d = 0; d < block.rank; ++d)
+    if (!isShort(block.a[d]) || !isShort(block.b[d]) || (block.extent[d] > 1 && block.b[d] == 0))
+      return false;
+  return transposedDimension(block) < 0 || elementsOf(block.rank, block.extent) <= kMostTransposed;
+}
+
+template <class Table>
+void fill(Table& table, const Block& block, const void* x, void* y, Index bytes) {
+  constexpr Index strip = CopiedBox::kStrip;
+  const int along = stripDimension(block, strip);
+  Block strips = block;
+  strips.extent[along] = (block.extent[along] + strip - 1) / strip;
+  const Index count = elementsOf(strips.rank, strips.extent);
+  CopiedBox& box = newBox(table, count);
+  box = {.x = x,
+         .y = y,
+         .extent = {},
+         .a = {},
+         .b = {},
+         .divided = block.rank - 1,
+         .strip = block.rank - 1 - along,
+         .apart = toShort(strips.extent[along]),
+         .length = toShort(block.extent[along]),
+         .strips = static_cast<std::uint32_t>(count),
+         .bytes = toShort(bytes)};
+  for (int d = 0; d < block.rank; ++d) {
+    const int from = block.rank - 1 - d;
+    if (d < box.divided)
+      box.extent[d] = divisorOf(strips.extent[from]);
+    box.a[d] = toShort(block.a[from]);
+    box.b[d] = toShort(block.b[from]);
+  }
+}
+
+// A single box as a block, whose kernel tests nothing.
+template <class T>
+void runAdds(KernelContext& context, const AddedBoxes& adds) {
+  constexpr int rank = AddedBox::kRank;
+  const auto& table = adds.table;
+  if (table.count > 1) {
+    if constexpr (kHasDevice)
+      device::eachBlock(context.stream(), table.first[table.count], functors::AddSeveral<T>{adds});
+    return;
+  }
+  const AddedBox& box = table.boxes[0];
+  Index extent[rank], steps[rank], at = 0;
+  for (int d = 0; d < rank; ++d) {
+    extent[d] = box.size[d];
+    steps[d] = box.steps[d];
+    at += box.begin[d] * adds.ys[d];
+  }
+  blockCombine(context, Combine::Add, rank, extent, static_cast<const T*>(box.x), steps,
+               static_cast<T*>(adds.y) + at, adds.ys);
+}
+
+bool fitsAdd(int rank, const Index* begin, const Index* extent, const Index* xs, const Index* ys) {
+  if (rank > AddedBox::kRank || elementsOf(rank, extent) > kMostWalkedElements)
+    return false;
+  for (int d = 0; d < rank; ++d)
+    if (!isShort(begin[d] + extent[d]) || !isShort(xs[d]) || (extent[d] > 1 && ys[d] == 0))
+      return false;
+  return true;
+}
+
+bool isSameBox(const AddedBox& a, const AddedBox& b) {
+  return std::equal(a.begin, a.begin + AddedBox::kRank, b.begin) &&
+         std::equal(a.size, a.size + AddedBox::kRank, b.size);
+}
+
+AddedBox addedBox(int rank, const Index* begin, const Index* extent, const void* x,
+                  const Index* xs) {
+  AddedBox box{.x = x,
+               .extent = {},
+               .begin = {},
+               .steps = {},
+               .size = {},
+               .elements = static_cast<std::uint32_t>(elementsOf(rank, extent))};
+  for (int d = 0; d < AddedBox::kRank; ++d) {
+    const int from = rank - 1 - d;
+    box.size[d] = from < 0 ? 1 : static_cast<std::uint32_t>(extent[from]);
+    if (d < AddedBox::kRank - 1)
+      box.extent[d] = divisorOf(box.size[d]);
+    if (from >= 0) {
+      box.begin[d] = toShort(begin[from]);
+      box.steps[d] = toShort(xs[from]);
+    }
+  }
+  return box;
+}
+
+// Whether the boxes are added to this array.
+bool areAddedTo(const AddedBoxes& adds, int rank, const void* y, const Index* ys) {
+  bool isSame = adds.y == y;
+  for (int d = 0; d < AddedBox::kRank; ++d)
+    isSame &= adds.ys[d] == (d < rank ? ys[rank - 1 - d] : 0);
+  return isSame;
+}
+
+// Whether elements of the box would look at too many boxes in vain.
+bool isApart(const AddedBoxes& adds, const AddedBox& box) {
+  const AddedBox& last = adds.table.boxes[adds.table.count - 1];
+  return std::max(box.elements, last.elements) > kMostLookedUp && !isSameBox(box, last);
+}
+
+} // namespace
+
+BlockQueue::BlockQueue(KernelContext& context) : context_(context) {
+  if (isOnDevice(context))
+    tables_.emplace();
+}
+
+template <class T>
+bool BlockQueue::queueCopy(int rank, const Index* extent, const T* x, const Index* xs, T* y,
+                           const Index* ys) {
+  Block block = normaliseBlock(rank, extent, xs, ys);
+  if (block.empty)
+    return true;
+  if (tables_->adds.table.count > 0)
+    flush();
+  if (!fitsCopy(block))
+    return false;
+  writeOrder(block, false); // refuses those that write an element twice
+  auto& table = tables_->copies.table;
+  if (table.count == table.kMost)
+    flush();
+  constexpr Index wide = sizeof(functors::CopyWide::Element);
+  const bool isWide = functors::areWide(x, y) && widenBlock(block, wide / Index(sizeof(T)));
+  fill(table, block, x, y, isWide ? wide : Index(sizeof(T)));
+  return true;
+}
+
+template <class T>
+void BlockQueue::copy(int rank, const Index* extent, const T* x, const Index* xs, T* y,
+                      const Index* ys) {
+  if (isOnDevice(context_)) {
+    if (queueCopy(rank, extent, x, xs, y, ys))
+      return;
+    flush();
+  }
+  blockCombine(context_, Combine::Copy, rank, extent, x, xs, y, ys);
+}
+
+template <class T>
+void BlockQueue::clear(int rank, const Index* extent, T* y, const Index* ys) {
+  if (isOnDevice(context_)) {
+    if (queueCopy<T>(rank, extent, nullptr, ys, y, ys))
+      return;
+    flush();
+  }
+  blockScale(context_, rank, extent, T(0), y, ys);
+}
+
+template <class T>
+bool BlockQueue::queueAdd(int rank, const Index* begin, const Index* extent, const T* x,
+                          const Index* xs, T* y, const Index* ys) {
+  if (elementsOf(rank, extent) == 0)
+    return true;
+  AddedBoxes& adds = tables_->adds;
+  auto& table = adds.table;
+  const RunAdds run = runAdds<T>;
+  const bool isOther = run != tables_->runAdds || !areAddedTo(adds, rank, y, ys);
+  if (tables_->copies.table.count > 0 || table.count == table.kMost || isOther)
+    flush();
+  if (!fitsAdd(rank, begin, extent, xs, ys))
+    return false;
+  writeOrder(normaliseBlock(rank, extent, xs, ys), false); // refuses those that write twice
+  const AddedBox box = addedBox(rank, begin, extent, x, xs);
+  if (table.count > 0 && isApart(adds, box))
+    flush();
+  newBox(table, box.elements) = box;
+  adds.y = y;
+  for (int d = 0; d < AddedBox::kRank; ++d)
+    adds.ys[d] = d < rank ? ys[rank - 1 - d] : 0;
+  tables_->runAdds = run;
+  return true;
+}
+
+template <class T>
+void BlockQueue::add(int rank, const Index* begin, const Index* extent, const T* x, const Index* xs,
+                     T* y, const Index* ys) {
+  if (isOnDevice(context_)) {
+    if (queueAdd(rank, begin, extent, x, xs, y, ys))
+      return;
+    flush();
+  }
+  for (int d = 0; d < rank; ++d)
+    y += begin[d] * ys[d];
+  blockCombine(context_, Combine::Add, rank, extent, x, xs, y, ys);
+}
+
+void BlockQueue::flush() {
+  if (!tables_)
+    return;
+  auto& [copies, adds, runAdds] = *tables_;
+  if (copies.table.count > 0) {
+    if constexpr (kHasDevice)
+      device::eachBlock(context_.stream(), copies.table.first[copies.table.count], copies);
+    copies.table.count = 0;
+  }
+  if (adds.table.count > 0) {
+    runAdds(context_, adds);
+    adds.table.count = 0;
+  }
+}
+
+#define TENON_INSTANTIATE(T)                                                                       \
+  template void BlockQueue::copy<T>(int, const Index*, const T*, const Index*, T*, const Index*);  \
+  template void BlockQueue::clear<T>(int, const Index*, T*, const Index*);                         \
+  template void BlockQueue::add<T>(int, const Index*, const Index*, const T*, const Index*, T*,    \
+                                   const Index*);
+TENON_INSTANTIATE(float)
+TENON_INSTANTIATE(double)
+TENON_INSTANTIATE(std::int64_t)
+#undef TENON_INSTANTIATE
+
+} // namespace tenon

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// How many kernels of the device an exchange of a halo launches: one packs for all ranks, and one combines what comes from
+// all of them, however many these are.
+#include "operators.hpp"
+#include "standin/kernels.hpp"
+#include "support/own_communicator.hpp"
+
+namespace tenon {
+namespace {
+
+using test::act;
+using test::Ends;
+using test::world;
+
+// Two elements all around, in all dimensions behind the first two.
+Layout withHalos(const Layout& plain, Boundary boundary) {
+  LayoutSpec spec = plain.spec();
+  spec.halos.resize(spec.shape.size());
+  for (int d = 2; d < plain.rank(); ++d) {
+    Halo halo{.boxes = {}, .low = boundary, .high = boundary};
+    for (int part = 0; part < plain.parts(d); ++part) {
+      const Interval owned = plain.owned(d, part);
+      halo.boxes.push_back({owned.begin - 2, owned.end + 2});
+    }
+    spec.halos[d] = halo;
+  }
+  return Layout(spec);
+}
+
+struct Case {
+  const char* name;
+  Shape shape;
+  std::vector<int> grid;
+  const char* properties;
+  Boundary boundary;
+};
+
+std::vector<Case> cases() {
+  const int ranks = world()->size(), half = ranks % 2 == 0 ? ranks / 2 : ranks;
+  const int other = ranks / half;
+  return {{"line", {1, 3, 19, 6}, {ranks}, "S2", Boundary::Periodic},
+          {"plane", {1, 2, 9, 11}, {half, other}, "S2,S3", Boundary::Periodic},
+          {"ends", {1, 2, 9, 11}, {half, other}, "S2,S3", Boundary::Zero},
+          {"space", {2, 2, 6, 9, 11}, {half, 1, other}, "S2,S3,S4", Boundary::Periodic},
+          {"reflected", {1, 2, 6, 9, 11}, {half, other}, "S2,S3", Boundary::Reflect}};
+}
+
+// The kernels of one action, the second, and that its values are those of the host.
+std::uint64_t kernelsOf(LinearOp& op, Sense sense) {
+  const Ends host(op, sense, 5);
+  fillRaw(*host.x, 5, false); // numbers whose sums depend on the order
+  const auto x = test::sameOnDevice(*host.x), y = test::sameOnDevice(*host.y);
+  act(op, sense, 1, *host.x, 0, *host.y);
+  const auto synchronise = [&] { x->context().stream().synchronise(); };
+  act(op, sense, 1, *x, 0, *y);
+  synchronise();
+  const std::uint64_t before = tenonStandinCounts().kernels;
+  act(op, sense, 1, *x, 0, *y);
+  synchronise();
+  const std::uint64_t after = tenonStandinCounts().kernels;
+  EXPECT_EQ(test::elementsIn(*y), test::elementsIn(*host.y)) << op.describe();
+  return after - before;
+}
+
+TEST(DeviceLaunches, OfAHaloAreOneToPackAndOneToCombine) {
+  const std::uint64_t packs = world()->size() > 1 ? 1 : 0;
+  for (const Transport transport : {Transport::Auto, Transport::Messages})
+    for (const Case& c : cases()) {
+      SCOPED_TRACE(c.name);
+      const Layout plain = test::layoutOn(Grid::make(c.grid), c.shape, c.properties);
+      MovementPolicy policy = MovementPolicy::fromOptions(Space::Device);
+      policy.carrier.transport = transport;
+      const LinearOpRef op =
+          makeConversion(world(), plain, withHalos(plain, c.boundary), TENON_FLOAT32, policy);
+      EXPECT_EQ(kernelsOf(*op, Sense::Forward), packs + 1);
+      // The target is cleared first, where several boxes add to an element.
+      EXPECT_LE(kernelsOf(*op, Sense::Adjoint), packs + 2);
+    }
+}
+
+// Sums of what all ranks hold read and write each element once.
+TEST(DeviceLaunches, OfASumAreOneForAllRanks) {
+  const std::uint64_t packs = world()->size() > 1 ? 1 : 0;
+  MovementPolicy policy = MovementPolicy::fromOptions(Space::Device);
+  policy.route.mode = RouteMode::Exchange;
+  const LinearOpRef op = makeConversion(world(), test::onLine({40, 30}, "P"),
+                                        test::onLine({40, 30}, "B"), TENON_FLOAT64, policy);
+  // The first of several covers the target, and is copied there.
+  EXPECT_LE(kernelsOf(*op, Sense::Forward), packs + 2);
+}
+
+} // namespace
+} // namespace tenon
