@@ -17,10 +17,10 @@ namespace tenon {
 namespace {
 
 // Points of a block: whole vectors, few enough for the hidden layers to stay in the first-level cache and
-// enough to fill the tiles of the sums; for BLAS a number that makes a product worth its call. BLAS always gets
-// that many, since it may sum in another order where there are fewer.
+// enough to fill the tiles of the sums; without their kernels a number that makes BLAS's product of a block's
+// gradients worth its call.
 constexpr Index kVectorsOfBlock = 6;
-constexpr Index kPointsOfBlas = 64;
+constexpr Index kPointsOfBaseline = 64;
 // Parts of the points whose gradients are summed separately. The number does not depend on the threads.
 constexpr Index kMostParts = 16;
 
@@ -80,6 +80,20 @@ void store(const T* from, const PointBox& box, const PointArray<T>& array, Index
   }
 }
 
+// z[k,p] += the sum of w(k,i) h[i,p] over i, in their order, for processors that have no kernels of sums. Not by
+// BLAS, whose order of adding depends on where in a block a point is on some processors.
+template <class T>
+void addProducts(const T* w, Index stepOut, Index stepIn, Index outputs, Index inputs, const T* h,
+                 Index points, T* z) {
+  for (Index k = 0; k < outputs; ++k, z += points)
+    for (Index i = 0; i < inputs; ++i) {
+      const T weight = w[k * stepOut + i * stepIn];
+      const T* from = h + i * points;
+      for (Index p = 0; p < points; ++p)
+        z[p] += weight * from[p];
+    }
+}
+
 } // namespace
 
 Index PointBox::count() const {
@@ -92,7 +106,7 @@ ColumnMlp<T>::ColumnMlp(std::vector<Index> widths, const PointwiseFunction& acti
     : widths_(std::move(widths)), activation_(activation), context_(std::move(context)),
       kernels_(instructionSet() == InstructionSet::Baseline ? nullptr
                                                             : &directKernels<T>(instructionSet())),
-      lanes_(kernels_ ? kernels_->lanes : kPointsOfBlas),
+      lanes_(kernels_ ? kernels_->lanes : kPointsOfBaseline),
       points_(kernels_ ? kVectorsOfBlock * lanes_ : lanes_), packed_(layers()), dPacked_(layers()) {
   if (isOnDevice(*context_)) {
     device_ = std::make_unique<DeviceColumnMlp<T>>(widths_, activation_, *context_);
@@ -149,7 +163,7 @@ template <class T>
 void ColumnMlp<T>::pack(int layer, const LayerNumbers<const T>& numbers, Packed& packed) const {
   packed.numbers = numbers;
   if (!kernels_)
-    return; // BLAS reads the weights in place
+    return; // the weights are read in place
   const Index inputs = in(layer), outputs = out(layer), row = padded(outputs);
   packBlocks(numbers.weights, outputs, inputs, inputs, 1, packed.blocks);
   packBlocks(numbers.weights, inputs, outputs, 1, inputs, packed.transposed);
@@ -195,8 +209,7 @@ void ColumnMlp<T>::apply(int layer, const Packed& packed, const T* h, Index poin
     for (Index k = 0; k < outputs; ++k)
       if (!accumulate)
         std::fill_n(z + k * points, points, b ? b[k] : T(0));
-    return gemm<T>(*context_, Backend::Blas, false, false, outputs, points, inputs, 1,
-                   packed.numbers.weights, inputs, h, points, 1, z, points);
+    return addProducts(packed.numbers.weights, inputs, 1, outputs, inputs, h, points, z);
   }
   for (Index k = 0; k < outputs;) {
     const int block = channelsOfBlock(outputs - k, kernels_->mostChannels);
@@ -213,9 +226,10 @@ template <class T>
 void ColumnMlp<T>::applyTransposed(int layer, const T* z, Index points, T* h) {
   const Index inputs = in(layer), outputs = out(layer);
   const Packed& packed = packed_[layer];
-  if (!kernels_)
-    return gemm<T>(*context_, Backend::Blas, true, false, inputs, points, outputs, 1,
-                   packed.numbers.weights, inputs, z, points, 0, h, points);
+  if (!kernels_) {
+    std::fill_n(h, inputs * points, T(0));
+    return addProducts(packed.numbers.weights, 1, inputs, inputs, outputs, z, points, h);
+  }
   for (Index i = 0; i < inputs;) {
     const int block = channelsOfBlock(inputs - i, kernels_->mostChannels);
     kernels_->outputs(block,

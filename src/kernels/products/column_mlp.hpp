@@ -5,7 +5,7 @@
 //
 // A block holds a layer as [channel, point], and the sums over channels are those of direct convolution; for
 // fewer points than a vector has lanes the lanes are channels of the output instead. Without vector
-// instructions BLAS multiplies. On the device the layers are matrix products of many points
+// instructions plain loops multiply. On the device the layers are matrix products of many points
 // (column_mlp_device.hpp).
 //
 // On the host the results at a point (y, its tangent, dx) are the same bit by bit whichever points are beside
@@ -122,7 +122,7 @@ private:
   std::vector<Index> widths_;
   PointwiseFunction activation_;
   KernelContextPtr context_;
-  const DirectKernels<T>* kernels_; // null: BLAS
+  const DirectKernels<T>* kernels_; // null: plain loops
   Index lanes_, points_; // a block has points_ at most, and is padded to a multiple of lanes_
   std::vector<Packed> packed_;
   std::vector<Packed> dPacked_;                    // of the tangents

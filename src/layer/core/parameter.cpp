@@ -141,7 +141,9 @@ Ref<DTensor> Parameter::reducedGradient() {
 
 void Parameter::zeroGradient() {
   changeGradient();
-  scaleArray(0, *gradient_);
+  // One that nobody has written has no memory yet, and is zero without.
+  if (gradient_->isPlaced() || gradient_->arrayBytes() > 0)
+    scaleArray(0, *gradient_);
   for (ParameterUse* use : uses_) {
     if (use->pending_)
       scaleArray(0, *use->addends_);
