@@ -11,6 +11,18 @@
 
 namespace tenon {
 
+namespace {
+
+void setWindows(ModelValue& made, const ModelBuilder::Windows& w) {
+  made.kernel = w.kernel;
+  made.stride = w.stride;
+  made.dilation = w.dilation;
+  made.low = w.low;
+  made.high = w.high;
+}
+
+} // namespace
+
 std::vector<Index> ModelBuilder::outputs(Value x, const Windows& w, bool ceil) const {
   const auto spatial = static_cast<std::size_t>(x->rank() - 2);
   for (const auto* list : {&w.kernel, &w.stride, &w.dilation, &w.low, &w.high})
@@ -92,11 +104,7 @@ ModelBuilder::Value ModelBuilder::convolution(Value x, Value weight, Value bias,
   ModelValue* made = make(ModelOp::Convolution, {x, weight}, shape);
   if (bias)
     made->inputs.push_back(bias);
-  made->kernel = w.kernel;
-  made->stride = w.stride;
-  made->dilation = w.dilation;
-  made->low = w.low;
-  made->high = w.high;
+  setWindows(*made, w);
   made->outputPadding = w.outputPadding;
   made->groups = w.groups;
   made->isTransposed = w.isTransposed;
@@ -111,11 +119,7 @@ ModelBuilder::Value ModelBuilder::pooling(Value x, Pool kind, const Windows& w, 
   for (const Index extent : outputs(x, w, ceil))
     shape.push_back(extent);
   ModelValue* made = make(ModelOp::Pooling, {x}, shape);
-  made->kernel = w.kernel;
-  made->stride = w.stride;
-  made->dilation = w.dilation;
-  made->low = w.low;
-  made->high = w.high;
+  setWindows(*made, w);
   made->ceil = ceil;
   made->isMaximum = kind == Pool::Maximum;
   made->includesPadding = kind != Pool::AverageInside;

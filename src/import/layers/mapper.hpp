@@ -54,6 +54,8 @@ private:
   Placed refused(const ModelValue& v) const;
   int emit(std::vector<int> reads, const std::string& type, NodeSettings settings = {},
            std::string name = "", NodeParameters parameters = {}, bool isFrozen = false);
+  // What a window reaches beyond its kernel, as far as layers have to be told.
+  static void addReach(NodeSettings& settings, const ModelValue& v);
   static bool areFixed(const NodeParameters& parameters);
   static std::string layerName(std::string name);
   // The name of the module in PyTorch: "net.0" of "net.0.weight"; "" also where the parameter is the stored tensor

@@ -10,6 +10,15 @@
 
 namespace tenon {
 
+void Mapper::addReach(NodeSettings& settings, const ModelValue& v) {
+  if (!isAll(v.dilation, 1))
+    settings.emplace_back("dilation", v.dilation);
+  if (!isAll(v.low, 0) || !isAll(v.high, 0))
+    settings.emplace_back("padding", v.low);
+  if (v.low != v.high)
+    settings.emplace_back("padding_high", v.high);
+}
+
 // A layer without parameters on its input in the original's order.
 Mapper::Placed Mapper::plain(const ModelValue& v, const std::string& type, NodeSettings settings) {
   const int x = inOrder(v.inputs[0]);
@@ -24,12 +33,7 @@ Mapper::Placed Mapper::makeConvolution(const ModelValue& v) {
       {"in_channels", v.inputs[0]->shape[1]}, {"out_channels", v.shape[1]}, {"kernel", v.kernel}};
   if (!isAll(v.stride, 1))
     settings.emplace_back("stride", v.stride);
-  if (!isAll(v.dilation, 1))
-    settings.emplace_back("dilation", v.dilation);
-  if (!isAll(v.low, 0) || !isAll(v.high, 0))
-    settings.emplace_back("padding", v.low);
-  if (v.low != v.high)
-    settings.emplace_back("padding_high", v.high);
+  addReach(settings, v);
   if (v.groups != 1)
     settings.emplace_back("groups", v.groups);
   const bool hasBias = v.inputs.size() > 2;
@@ -112,12 +116,7 @@ Mapper::Placed Mapper::makePooling(const ModelValue& v) {
   NodeSettings settings = {{"kernel", v.kernel}};
   if (v.stride != v.kernel)
     settings.emplace_back("stride", v.stride);
-  if (!isAll(v.dilation, 1))
-    settings.emplace_back("dilation", v.dilation);
-  if (!isAll(v.low, 0) || !isAll(v.high, 0))
-    settings.emplace_back("padding", v.low);
-  if (v.low != v.high)
-    settings.emplace_back("padding_high", v.high);
+  addReach(settings, v);
   if (v.ceil)
     settings.emplace_back("ceil", true);
   if (!v.isMaximum)
