@@ -10,8 +10,8 @@
 
 namespace tenon {
 
-// Ranks, extents, strides and types are those of blockCombine(), with which the bits agree. What is queued may not go
-// before flush(), which is all that moves it.
+// Ranks, extents, strides and types are those of blockCombine(), with which the bits agree. Boxes may be moved
+// as late as in flush(), so their arrays must stay until then.
 class BlockQueue {
 public:
   explicit BlockQueue(KernelContext& context);
