@@ -26,6 +26,23 @@ struct StoredDimension {
   WeightsFile::Part part;
 };
 
+// A dimension that is read whole and one around it are read as one where the destination has them in the same order
+// without gaps: in long runs.
+void joinDimensions(std::vector<StoredDimension>& dims) {
+  for (std::size_t d = dims.size() - 1; d-- > 0;) {
+    StoredDimension& outer = dims[d];
+    const StoredDimension inner = dims[d + 1];
+    const Index extent = inner.extent;
+    if (inner.part.begin > 0 || inner.part.end < extent ||
+        outer.part.stride != extent * inner.part.stride)
+      continue;
+    outer = {outer.extent * extent,
+             inner.inner,
+             {outer.part.begin * extent, outer.part.end * extent, inner.part.stride}};
+    dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(d) + 1);
+  }
+}
+
 std::vector<StoredDimension> storedDimensions(const StoredTensor& tensor,
                                               const std::vector<WeightsFile::Part>& parts) {
   std::vector<StoredDimension> dims;
@@ -40,6 +57,7 @@ std::vector<StoredDimension> storedDimensions(const StoredTensor& tensor,
     dim->inner = inner;
     inner *= dim->extent;
   }
+  joinDimensions(dims);
   return dims;
 }
 

@@ -54,10 +54,15 @@ void fill(const ModelWeights& weights, const ImportedNetwork::Parameter& wanted,
     throw Error(
         TENON_ERR_INTERNAL,
         fmt::format("\"{}\" does not have the shape of what the model gives it", wanted.name));
+  const auto read = [&](DTensor& array) {
+    visitFloating(array.dataType(), [&]<class T>(T) {
+      weights.read(wanted.value, array.box(), array.mutableData<T>());
+    });
+  };
+  if (tensor.space() == Space::Host && tensor.isContiguous())
+    return read(tensor);
   const Ref<DTensor> block = makeRef<DTensor>(tensor.comm(), tensor.layout(), tensor.dataType());
-  visitFloating(block->dataType(), [&]<class T>(T) {
-    weights.read(wanted.value, block->box(), block->mutableData<T>());
-  });
+  read(*block);
   copyLocal(*block, tensor);
 }
 
@@ -65,21 +70,17 @@ void fill(const ModelWeights& weights, const ImportedNetwork::Parameter& wanted,
 
 ModelDeclaration::ModelDeclaration() : Declaration("model", kModelSettings) {}
 
-int ModelDeclaration::inputCount() const {
-  return file_ ? static_cast<int>(file_->program().inputs.size()) : -1;
+void ModelDeclaration::setFile(std::shared_ptr<const ModelFile> file) {
+  file_ = std::move(file);
+  inputs_.clear();
+  names_.clear();
+  for (const ModelInput& input : file_->program().inputs)
+    names_.push_back(input.name);
 }
 
 void ModelDeclaration::throwContainer() const {
   throw Error(TENON_ERR_INTERNAL,
               fmt::format("{} is a container; ask its layers for their forms", title()));
-}
-
-std::vector<std::string> ModelDeclaration::inputNames() const {
-  std::vector<std::string> names;
-  if (file_)
-    for (const ModelInput& input : file_->program().inputs)
-      names.push_back(input.name);
-  return names;
 }
 
 std::string ModelDeclaration::summary() const {
@@ -94,6 +95,25 @@ Ref<Layer> makeModel(CommPtr comm) {
 
 ModelDeclaration* modelOf(Layer& layer) {
   return dynamic_cast<ModelDeclaration*>(&layer.declaration());
+}
+
+const ModelDeclaration* modelOf(const Layer& layer) {
+  return dynamic_cast<const ModelDeclaration*>(&layer.declaration());
+}
+
+Ref<Layer> makeModelSection(const Layer& model, NetworkSection section, std::vector<Shape> inputs) {
+  const Ref<Layer> made = makeModel(model.comm());
+  made->set("path", modelOf(model)->value<std::string>("path"));
+  made->set("model_test", std::string("off"));
+  ModelDeclaration& its = *modelOf(*made);
+  its.setFile(modelOf(model)->sharedFile());
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    names.push_back(fmt::format("x{}", i));
+  its.setInputNames(std::move(names));
+  addNodes(*made, section.network);
+  its.setNetwork(std::move(section.network), std::move(inputs));
+  return made;
 }
 
 void readModel(Layer& layer) {
@@ -159,7 +179,7 @@ void bindModel(Layer& layer, const Layouts& inputs) {
       [&](bool) { return networkText(model->network().graph); });
 }
 
-void loadModelWeights(Layer& layer, const Layouts& inputs) {
+void loadModelWeights(Layer& layer) {
   static const int event = logEvent("LayerLoadWeights");
   ModelDeclaration* model = modelOf(layer);
   if (!model)
@@ -189,8 +209,14 @@ void loadModelWeights(Layer& layer, const Layouts& inputs) {
     }
     return true;
   });
+}
+
+void proveAtSetUp(Layer& layer, const Layouts& inputs) {
+  const ModelDeclaration* model = modelOf(layer);
+  if (!model || layer.isSetUp())
+    return;
   const std::string how = model->value<std::string>("model_test");
-  if (isFirst && how != "off" && !proveModel(layer, inputs, how) && layer.comm()->rank() == 0)
+  if (how != "off" && !proveModel(layer, inputs, how) && layer.comm()->rank() == 0)
     printError(fmt::format(
         "{} has no test of its own, so that nothing shows that it is computed as it was "
         "exported; share/tenon/export_torch.py writes one into the file\n",

@@ -10,6 +10,7 @@
 #include "dtensor/dtensor.hpp"
 #include "dtensor/host_view.hpp"
 #include "layer/networks/model.hpp"
+#include "layer/networks/model_sections.hpp"
 #include "linop/exchange/make_conversion.hpp"
 #include "sys/text/text.hpp"
 #include "weights/weights_file.hpp"
@@ -46,34 +47,6 @@ Layout everywhere(const Layout& like) {
                  .properties = Properties(like.grid().axes(), Property::broadcast())});
 }
 
-// The test's numbers in a layout, and back.
-Ref<DTensor> spread(const Layer& layer, const Layout& layout, const std::vector<double>& all) {
-  const Layout copies = everywhere(layout);
-  const Ref<DTensor> whole = makeRef<DTensor>(layer.comm(), copies, layer.dataType());
-  if (whole->localElements() > 0)
-    visitFloating(layer.dataType(), [&]<class T>(T) {
-      std::transform(all.begin(), all.end(), whole->mutableData<T>(),
-                     [](double value) { return static_cast<T>(value); });
-    });
-  const Ref<DTensor> host = makeRef<DTensor>(layer.comm(), layout, layer.dataType());
-  makeConversion(layer.comm(), copies, layout, layer.dataType())->apply(*whole, *host);
-  const Ref<DTensor> made = makeRef<DTensor>(layer.comm(), layout, layer.dataType(), layer.space());
-  copyLocal(*host, *made);
-  return made;
-}
-
-std::vector<double> collected(const Layer& layer, const DTensor& x) {
-  const Ref<DTensor> host = makeRef<DTensor>(layer.comm(), x.layout(), x.dataType());
-  copyLocal(x, *host);
-  const Layout copies = everywhere(x.layout());
-  const Ref<DTensor> whole = makeRef<DTensor>(layer.comm(), copies, x.dataType());
-  makeConversion(layer.comm(), x.layout(), copies, x.dataType())->apply(*host, *whole);
-  return visitFloating(x.dataType(), [&]<class T>(T) {
-    const DTensor& found = *whole;
-    return std::vector<double>(found.data<T>(), found.data<T>() + whole->localElements());
-  });
-}
-
 // The largest difference, as a part of the largest number, and where it is; "" if it is allowed.
 std::string differenceOf(const std::string& what, const Shape& shape,
                          const std::vector<double>& found, const std::vector<double>& wanted,
@@ -101,46 +74,38 @@ std::string differenceOf(const std::string& what, const Shape& shape,
                      relative, tolerance, fmt::join(index, ","), found[worst], wanted[worst]);
 }
 
-// The network once more, sharing nothing with the layer but the file.
-Ref<Layer> secondInstance(Layer& layer, bool isExact) {
-  const Ref<Layer> made = makeModel(layer.comm());
-  made->set("path", modelOf(layer)->value<std::string>("path"));
-  made->set("model_test", std::string("off"));
-  modelOf(*made)->setFile(modelOf(layer)->sharedFile());
-  if (isExact) {
-    made->setDataType(TENON_FLOAT64);
-    return made;
-  }
-  made->setDataType(layer.dataType());
-  made->setSpace(layer.space());
-  made->set("backend", layer.declaration().value<std::string>("backend"));
-  return made;
-}
-
-// One run of the test: the second instance, the file's arrays, and what the instance makes of them.
+// One run of the test: the file's arrays, and what another instance of the network makes of them.
 class ProofRun {
 public:
-  ProofRun(const Layer& layer, const ModelFile& model, Ref<Layer> second)
-      : layer_(layer), model_(model), test_(*model.program().test), second_(std::move(second)) {}
+  ProofRun(const Layer& layer, SectionedModel::How how)
+      : layer_(layer), model_(*modelOf(layer)->file()), test_(*model_.program().test),
+        how_(std::move(how)) {}
 
   void run(const Layouts& inputs) {
-    second_->setUp(layoutsLike(inputs));
-    // The gradients of the weights are not compared, and would be as large as these.
-    second_->setFrozen(true);
-    readArrays();
-    evaluate();
-    compare();
+    layoutsLike(inputs);
+    SectionedModel network(layer_, importedNetwork(), how_);
+    readArrays(network.outputCount());
+    std::vector<Ref<DTensor>> x;
+    std::vector<bool> isWanted; // no gradient where the file has none
+    for (std::size_t i = 0; i < layouts_.size(); ++i) {
+      x.push_back(spread(layouts_[i], in_.values[i]));
+      isWanted.push_back(!in_.derivatives[i].empty());
+    }
+    network.evaluate(x, isWanted, [&](std::size_t output, const Layout& layout) {
+      checkOutput(output, layout.shape());
+      return spread(layout.dual(), out_.derivatives[output]);
+    });
+    compare(network);
   }
 
 private:
-  // What the file has of each input or output, and the tensors of the run: x and dx of an input, y and dy of an output.
-  struct Side {
+  // What the file has of the inputs or outputs.
+  struct Stored {
     std::vector<std::vector<double>> values, derivatives; // derivatives: gradients or cotangents
-    std::vector<Ref<DTensor>> primal, dual;
   };
 
   // The test's inputs as the run's are laid out.
-  const Layouts& layoutsLike(const Layouts& inputs) {
+  void layoutsLike(const Layouts& inputs) {
     collectively(*layer_.comm(), [&] {
       for (std::size_t i = 0; i < inputs.size(); ++i) {
         const Layout& run = inputs[i];
@@ -154,11 +119,19 @@ private:
       }
       return true;
     });
-    return layouts_;
   }
 
-  void readArrays() {
-    const Layouts outputs = second_->outputLayouts();
+  // For the extents of the test.
+  ImportedNetwork importedNetwork() const {
+    return collectively(*layer_.comm(), [&] {
+      std::vector<Shape> shapes;
+      for (const Layout& input : layouts_)
+        shapes.push_back(input.shape());
+      return importNetwork(model_.program(), *model_.open(), shapes);
+    });
+  }
+
+  void readArrays(std::size_t outputs) {
     collectively(*layer_.comm(), [&] {
       const std::unique_ptr<ByteSource> file = model_.open();
       for (std::size_t i = 0; i < layouts_.size(); ++i) {
@@ -166,60 +139,68 @@ private:
         in_.derivatives.push_back(test_.gradients[i] ? numbersOf(*file, *test_.gradients[i])
                                                      : std::vector<double>());
       }
-      for (std::size_t i = 0; i < outputs.size(); ++i) {
+      for (std::size_t i = 0; i < outputs; ++i) {
         out_.values.push_back(numbersOf(*file, test_.outputs[i]));
         out_.derivatives.push_back(numbersOf(*file, test_.cotangents[i]));
-        if (elements(outputs[i].shape()) != elements(test_.outputs[i].shape))
-          throw Error(
-              TENON_ERR_FORMAT,
-              fmt::format("{}: the test's output has shape [{}], but the network gives [{}]",
-                          model_.path(), fmt::join(test_.outputs[i].shape, ","),
-                          fmt::join(outputs[i].shape(), ",")));
       }
       return true;
     });
   }
 
-  Ref<DTensor> empty(const Layout& layout) const {
-    return makeRef<DTensor>(layer_.comm(), layout, second_->dataType(), second_->space());
+  void checkOutput(std::size_t number, const Shape& shape) const {
+    collectively(*layer_.comm(), [&] {
+      const StoredTensor& stored = test_.outputs[number];
+      if (elements(shape) != elements(stored.shape))
+        throw Error(TENON_ERR_FORMAT,
+                    fmt::format("{}: the test's output has shape [{}], but the network gives [{}]",
+                                model_.path(), fmt::join(stored.shape, ","),
+                                fmt::join(shape, ",")));
+      return true;
+    });
   }
 
-  void evaluate() {
-    const Layouts outputs = second_->outputLayouts();
-    std::vector<const DTensor*> x, dy;
-    std::vector<DTensor*> dx, y;
-    for (std::size_t i = 0; i < layouts_.size(); ++i) {
-      in_.primal.push_back(spread(*second_, layouts_[i], in_.values[i]));
-      in_.dual.push_back(in_.derivatives[i].empty() ? Ref<DTensor>() : empty(layouts_[i].dual()));
-      x.push_back(in_.primal.back().get());
-      dx.push_back(in_.dual.back().get());
-    }
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      out_.primal.push_back(empty(outputs[i]));
-      out_.dual.push_back(spread(*second_, outputs[i].dual(), out_.derivatives[i]));
-      y.push_back(out_.primal.back().get());
-      dy.push_back(out_.dual.back().get());
-    }
-    second_->apply(Inputs(x.data(), x.size()), Outputs(y.data(), y.size()));
-    second_->applyAdjoint(OutputCotangents(dy.data(), dy.size()),
-                          InputCotangents(dx.data(), dx.size()));
+  // The test's numbers in a layout, and back.
+  Ref<DTensor> spread(const Layout& layout, const std::vector<double>& all) const {
+    const Layout copies = everywhere(layout);
+    const Ref<DTensor> whole = makeRef<DTensor>(layer_.comm(), copies, how_.type);
+    if (whole->localElements() > 0)
+      visitFloating(how_.type, [&]<class T>(T) {
+        std::transform(all.begin(), all.end(), whole->mutableData<T>(),
+                       [](double value) { return static_cast<T>(value); });
+      });
+    const Ref<DTensor> host = makeRef<DTensor>(layer_.comm(), layout, how_.type);
+    makeConversion(layer_.comm(), copies, layout, how_.type)->apply(*whole, *host);
+    Ref<DTensor> made = makeRef<DTensor>(layer_.comm(), layout, how_.type, how_.space);
+    copyLocal(*host, *made);
+    return made;
   }
 
-  void compare() const {
-    const double tolerance =
-        second_->dataType() == TENON_FLOAT64 ? test_.tolerance64 : test_.tolerance32;
+  std::vector<double> collected(const DTensor& x) const {
+    const Ref<DTensor> host = makeRef<DTensor>(layer_.comm(), x.layout(), x.dataType());
+    copyLocal(x, *host);
+    const Layout copies = everywhere(x.layout());
+    const Ref<DTensor> whole = makeRef<DTensor>(layer_.comm(), copies, x.dataType());
+    makeConversion(layer_.comm(), x.layout(), copies, x.dataType())->apply(*host, *whole);
+    return visitFloating(x.dataType(), [&]<class T>(T) {
+      const DTensor& found = *whole;
+      return std::vector<double>(found.data<T>(), found.data<T>() + whole->localElements());
+    });
+  }
+
+  void compare(const SectionedModel& network) const {
+    const double tolerance = how_.type == TENON_FLOAT64 ? test_.tolerance64 : test_.tolerance32;
     std::vector<std::string> differences;
-    const auto add = [&](const std::string& what, const Ref<DTensor>& found,
+    const auto add = [&](const std::string& what, const DTensor& found,
                          const std::vector<double>& wanted) {
-      if (found) // no gradient where the file has none
-        differences.push_back(differenceOf(what, found->layout().shape(),
-                                           collected(*second_, *found), wanted, tolerance));
+      differences.push_back(
+          differenceOf(what, found.layout().shape(), collected(found), wanted, tolerance));
     };
-    const std::vector<std::string> names = second_->outputNames();
-    for (std::size_t i = 0; i < out_.primal.size(); ++i)
-      add(names[i], out_.primal[i], out_.values[i]);
-    for (std::size_t i = 0; i < in_.dual.size(); ++i)
-      add("dL/d" + model_.program().inputs[i].name, in_.dual[i], in_.derivatives[i]);
+    const std::vector<std::string> names = layer_.outputNames();
+    for (std::size_t i = 0; i < network.outputCount(); ++i)
+      add(names[i], network.output(i), out_.values[i]);
+    for (std::size_t i = 0; i < layouts_.size(); ++i)
+      if (!in_.derivatives[i].empty())
+        add("dL/d" + model_.program().inputs[i].name, network.cotangent(i), in_.derivatives[i]);
     std::erase(differences, "");
     collectively(*layer_.comm(), [&] {
       if (!differences.empty())
@@ -229,8 +210,8 @@ private:
                         "it on one process: if that fails too, the file was changed or does "
                         "not say what the model computes; otherwise report it as a fault of "
                         "Tenon. -tenon_model_test off goes on without the test",
-                        model_.path(), dataTypeName(second_->dataType()),
-                        layouts_.front().describe(), joined(differences, "; ")));
+                        model_.path(), dataTypeName(how_.type), layouts_.front().describe(),
+                        joined(differences, "; ")));
       return true;
     });
   }
@@ -238,35 +219,26 @@ private:
   const Layer& layer_;
   const ModelFile& model_;
   const ModelTest& test_;
-  const Ref<Layer> second_;
+  const SectionedModel::How how_;
   Layouts layouts_; // of the inputs
-  Side in_, out_;
+  Stored in_, out_;
 };
-
-void runTest(Layer& layer, const Layouts& inputs, bool isExact) {
-  ProofRun(layer, *modelOf(layer)->file(), secondInstance(layer, isExact)).run(inputs);
-}
 
 } // namespace
 
-bool proveModel(Layer& layer, const Layouts& inputs, const std::string& how) {
+bool proveModel(const Layer& layer, const Layouts& inputs, const std::string& how) {
   if (!modelOf(layer)->file()->program().test)
     return false;
   // It runs within the set-up of the layer, whose communicators are made at its end.
   const ApartFromJoint apart(*layer.comm());
-  // The weights once more in float64: not where they are most of a node's memory.
-  constexpr Index kMostBytes = Index(256) << 20;
-  Index elementsOfWeights = 0;
-  for (const Ref<Parameter>& parameter : layer.parameters())
-    elementsOfWeights += elements(parameter->storage().shape());
-  const bool isSmall = elementsOfWeights <= kMostBytes / Index(sizeof(double));
-  if (how == "both" && isSmall)
-    runTest(layer, inputs, true);
+  if (how == "both")
+    ProofRun(layer, {TENON_FLOAT64, Space::Host, "auto"}).run(inputs);
   // In float64 on the host the run is what was just tested.
-  const bool isSame = layer.dataType() == TENON_FLOAT64 && layer.space() == Space::Host &&
-                      layer.declaration().value<std::string>("backend") == "auto";
-  if (how != "both" || !isSmall || !isSame)
-    runTest(layer, inputs, false);
+  const auto backend = layer.declaration().value<std::string>("backend");
+  const bool isSame =
+      layer.dataType() == TENON_FLOAT64 && layer.space() == Space::Host && backend == "auto";
+  if (how != "both" || !isSame)
+    ProofRun(layer, {layer.dataType(), layer.space(), backend}).run(inputs);
   return true;
 }
 

@@ -525,8 +525,9 @@ std::unique_ptr<Setup> setUpNetwork(Layer& layer, const Layouts& inputs) {
     throw Error(
         TENON_ERR_STATE,
         fmt::format("{} has no layers; add at least one before TenonLayerSetUp()", layer.title()));
+  proveAtSetUp(layer, inputs);
   auto joined = makeNetworkSetup(layer, layer.setUpNodes(inputs));
-  loadModelWeights(layer, inputs);
+  loadModelWeights(layer);
   return layer.declaration().value<bool>("recompute") ? makeSegment(layer, std::move(joined))
                                                       : std::move(joined);
 }

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Networks evaluated section by section are the networks: PyTorch's values and gradients, where each layer with
+// parameters begins a section.
+#include "import/arrays.hpp"
+#include "layer/networks/model_sections.hpp"
+#include "layer/run_layer.hpp"
+
+#include <filesystem>
+#include <set>
+
+namespace tenon {
+namespace {
+
+using test::Arrays;
+using test::distance;
+using test::fillWith;
+using test::world;
+
+// Whether a layer is in several sections, and a value read across one that lies between.
+struct Seen {
+  bool isShared = false, isReadLater = false;
+};
+
+Seen seenIn(const ImportedNetwork& network) {
+  Seen seen;
+  std::multiset<std::string> layers;
+  const std::vector<int> starts = sectionStarts(network, 1);
+  std::vector<std::set<int>> given;
+  for (std::size_t i = 0; i + 1 < starts.size(); ++i) {
+    const NetworkSection section = makeSection(network, starts[i], starts[i + 1]);
+    for (const auto& node : section.network.graph.nodes)
+      if (node.sameAs < 0)
+        layers.insert(node.layer.name);
+    for (const int value : section.reads)
+      seen.isReadLater |= given.size() > 1 && !given.back().contains(value);
+    given.emplace_back(section.gives.begin(), section.gives.end());
+  }
+  for (const std::string& layer : layers)
+    seen.isShared |= layers.count(layer) > 1;
+  return seen;
+}
+
+Seen run(const std::filesystem::path& path, const std::string& properties) {
+  const std::string file = path.filename().string();
+  SCOPED_TRACE(file + " " + properties);
+  const Arrays arrays(path.parent_path() / (file.substr(0, file.find('.')) + ".npz"));
+  const auto layer = makeModel(world());
+  layer->set("path", path.string());
+  readModel(*layer);
+  const ModelFile& model = *modelOf(*layer)->file();
+  std::vector<std::string> names = layer->inputNames();
+  if (names.size() == 1) // exporters name it as they like
+    names = arrays.names("in.");
+  std::vector<Ref<DTensor>> x;
+  std::vector<Shape> shapes;
+  std::vector<bool> isWanted;
+  for (const std::string& name : names) {
+    shapes.push_back(arrays.find("in." + name)->shape);
+    x.push_back(test::tensor(
+        test::onWorld(shapes.back(), shapes.back().size() > 2 ? properties : "S0"), TENON_FLOAT64));
+    fillWith(*x.back(), arrays, "in." + name);
+    isWanted.push_back(arrays.find("grad." + name) != nullptr);
+  }
+  const ImportedNetwork network = importNetwork(model.program(), *model.open(), shapes);
+  SectionedModel sections(*layer, network, {TENON_FLOAT64, Space::Host, "auto", 1});
+  const std::vector<std::string> results = arrays.names("out.");
+  EXPECT_EQ(sections.outputCount(), results.size());
+  sections.evaluate(x, isWanted, [&](std::size_t output, const Layout& layout) {
+    auto cotangent = test::tensor(layout.dual(), TENON_FLOAT64);
+    fillWith(*cotangent, arrays, "cot." + results[output]);
+    return cotangent;
+  });
+  for (std::size_t i = 0; i < results.size(); ++i)
+    EXPECT_LT(distance(test::gathered(sections.output(i)),
+                       arrays.numbers(*arrays.find("out." + results[i]))),
+              1e-12)
+        << results[i];
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (isWanted[i]) {
+      EXPECT_LT(distance(test::gathered(sections.cotangent(i)),
+                         arrays.numbers(*arrays.find("grad." + names[i]))),
+                1e-12)
+          << names[i];
+    }
+  return seenIn(network);
+}
+
+TEST(ModelSections, GiveTheValuesAndGradientsOfPyTorch) {
+  Seen seen;
+  for (const auto& entry : std::filesystem::directory_iterator(TENON_TEST_MODELS)) {
+    const std::string file = entry.path().filename().string();
+    if (file.find(".f64.") == file.npos ||
+        !std::filesystem::exists(entry.path().parent_path() /
+                                 (file.substr(0, file.find('.')) + ".npz")))
+      continue;
+    for (const char* properties : {"S0", "S2"}) {
+      const Seen here = run(entry.path(), properties);
+      seen.isShared |= here.isShared;
+      seen.isReadLater |= here.isReadLater;
+    }
+  }
+  EXPECT_TRUE(seen.isShared);
+  EXPECT_TRUE(seen.isReadLater);
+}
+
+// 70 layers, which a last one adds: a section that began behind the 65th would read too many values.
+TEST(ModelSections, ReadNoMoreValuesThanAGraphHasInputs) {
+  ImportedNetwork network;
+  network.graph.type = "graph";
+  LayerDescription::Node sum;
+  for (int i = 0; i < 70; ++i) {
+    LayerDescription::Node node;
+    node.layer.type = "scale";
+    node.reads = {-1};
+    sum.reads.push_back(i);
+    network.graph.nodes.push_back(node);
+    network.parameters.push_back({i, "weight", ModelConstant::ofNumbers({2}, {1, 2})});
+  }
+  sum.layer.type = "add";
+  network.graph.nodes.push_back(sum);
+  const std::vector<int> starts = sectionStarts(network, 4);
+  EXPECT_EQ(starts[1], 2);
+  EXPECT_EQ(starts.back(), 71);
+  for (std::size_t i = 0; i + 1 < starts.size(); ++i)
+    EXPECT_LE(makeSection(network, starts[i], starts[i + 1]).reads.size(), 64U);
+}
+
+} // namespace
+} // namespace tenon
