@@ -123,6 +123,30 @@ Normalisation::MomentLayouts Normalisation::momentLayouts(const Layout& use) con
           Layout(std::move(addends)), Layout(std::move(spec)), isSummed};
 }
 
+// From u come m, the moments of this rank's part, from these the mean of all, r, and then the sums of moments counted
+// from it, s, and from these the combined M: two sums of a few numbers for each group, of which the first, whatever it
+// is, has no derivative.
+void Normalisation::addMomentsOfBatch(MapList& list, const MomentLayouts& layouts, ValueId u,
+                                      const std::vector<int>& running, ValueId all) {
+  const ValueId m = list.exact(list.value("m", layouts.parts));
+  list.run({.name = "moments", .keepsInputs = true, .keepsOutput = true, .addsCotangent = true},
+           {u}, m);
+  std::vector<ValueId> sums = {m};
+  if (layouts.isSummed) {
+    const ValueId mean = list.exact(list.value("a", layouts.meanAddends));
+    list.runFixed({.name = "means"}, {m}, mean);
+    const ValueId reference = list.convert("r", mean, layouts.reference);
+    const ValueId addends = list.exact(list.value("b", layouts.addends));
+    list.run({.name = "addends", .keepsInputs = true}, {m, reference}, addends);
+    sums = {list.convert("s", addends, layouts.all), reference};
+  }
+  KernelEntry combine{.name = "combine", .keepsInputs = true};
+  // The kernel that has the moments of the whole batch also moves the running ones on.
+  combine.sources = running;
+  combine.runsOnce = !running.empty();
+  list.run(std::move(combine), std::move(sums), all);
+}
+
 MapList Normalisation::maps(const Form& form, const Layouts& storage) const {
   MapList list;
   const ValueId x = list.input("x", form.inputs.front());
@@ -149,31 +173,12 @@ MapList Normalisation::maps(const Form& form, const Layouts& storage) const {
   }
   const ValueId output = list.stagedOutput();
   const ValueId y = isOrdered ? output : list.value("w", ordered);
-  // From u come m, the moments of this rank's part, from these the mean of all, r, and then the sums
-  // of moments counted from it, s, and from these the combined M: two sums of a few numbers for each
-  // group, of which the first, whatever it is, has no derivative.
   const MomentLayouts layouts = momentLayouts(ordered);
   const ValueId all = list.exact(list.value("M", layouts.all));
   if (follows() != Follows::Always) {
     if (follows() == Follows::InInference)
       list.during(When::Training);
-    const ValueId m = list.exact(list.value("m", layouts.parts));
-    list.run({.name = "moments", .keepsInputs = true, .keepsOutput = true, .addsCotangent = true},
-             {u}, m);
-    std::vector<ValueId> sums = {m};
-    if (layouts.isSummed) {
-      const ValueId mean = list.exact(list.value("a", layouts.meanAddends));
-      list.runFixed({.name = "means"}, {m}, mean);
-      const ValueId reference = list.convert("r", mean, layouts.reference);
-      const ValueId addends = list.exact(list.value("b", layouts.addends));
-      list.run({.name = "addends", .keepsInputs = true}, {m, reference}, addends);
-      sums = {list.convert("s", addends, layouts.all), reference};
-    }
-    KernelEntry combine{.name = "combine", .keepsInputs = true};
-    // The kernel that has the moments of the whole batch also moves the running ones on.
-    combine.sources = running;
-    combine.runsOnce = !running.empty();
-    list.run(std::move(combine), std::move(sums), all);
+    addMomentsOfBatch(list, layouts, u, running, all);
   }
   if (follows() != Follows::Never) {
     // The running moments are numbers that do not depend on x.

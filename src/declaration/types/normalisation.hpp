@@ -52,6 +52,8 @@ public:
     bool isSummed;
   };
   MomentLayouts momentLayouts(const Layout& use) const;
+  static void addMomentsOfBatch(MapList& list, const MomentLayouts& layouts, ValueId u,
+                                const std::vector<int>& running, ValueId all);
 
 protected:
   virtual void checkInput(const Shape& x) const = 0;

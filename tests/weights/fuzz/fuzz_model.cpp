@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Any bytes as a trained network, an archive of PyTorch or ONNX: read, mapped to layers, and its parameters read.
+// Any bytes as a trained network, an archive of PyTorch or ONNX: read, mapped to layers, its parameters read, and
+// divided into sections.
 // The checksums of an archive would refuse nearly all changes of its members; so most of them are made in a
 // member, and the archive is written anew around it.
+#include "import/layers/sections.hpp"
 #include "import/model_file.hpp"
 #include "sys/errors/error.hpp"
 #include "weights/zip.hpp"
@@ -102,6 +104,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const ModelWeights weights(program, *source);
     for (const ImportedNetwork::Parameter& parameter : network.parameters)
       readParameter(weights, parameter.value);
+    const std::vector<int> starts = sectionStarts(network, 64);
+    for (std::size_t i = 0; i + 1 < starts.size(); ++i)
+      makeSection(network, starts[i], starts[i + 1]);
   } catch (const Error& error) {
     if (error.code() == TENON_ERR_INTERNAL || error.code() == TENON_ERR_MEMORY)
       std::abort();
