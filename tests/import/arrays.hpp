@@ -44,6 +44,12 @@ private:
   WeightsFile file_;
 };
 
+// The inputs of a model as the arrays name them: exporters name a single one as they like.
+inline std::vector<std::string> inputNames(const Layer& model, const Arrays& arrays) {
+  const std::vector<std::string> names = model.inputNames();
+  return names.size() == 1 ? arrays.names("in.") : names;
+}
+
 inline void fillWith(DTensor& x, const Arrays& arrays, const std::string& name) {
   fillFrom(x, arrays.numbers(*arrays.find(name)));
 }

@@ -25,6 +25,7 @@ namespace {
 using test::Arrays;
 using test::distance;
 using test::fillWith;
+using test::inputNames;
 using test::world;
 
 std::filesystem::path folder() {
@@ -82,10 +83,7 @@ void run(const std::filesystem::path& path, const std::string& properties,
   layer->set("path", path.string());
   layer->setDataType(type);
   readModel(*layer);
-  // Exporters name a single input as they like.
-  std::vector<std::string> names = layer->inputNames();
-  if (names.size() == 1)
-    names = arrays.names("in.");
+  const std::vector<std::string> names = inputNames(*layer, arrays);
   Layouts inputs;
   for (const std::string& input : names)
     inputs.push_back(layoutOf(arrays.find("in." + input)->shape, properties));

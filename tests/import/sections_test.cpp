@@ -48,9 +48,7 @@ Seen run(const std::filesystem::path& path, const std::string& properties) {
   layer->set("path", path.string());
   readModel(*layer);
   const ModelFile& model = *modelOf(*layer)->file();
-  std::vector<std::string> names = layer->inputNames();
-  if (names.size() == 1) // exporters name it as they like
-    names = arrays.names("in.");
+  const std::vector<std::string> names = test::inputNames(*layer, arrays);
   std::vector<Ref<DTensor>> x;
   std::vector<Shape> shapes;
   std::vector<bool> isWanted;
