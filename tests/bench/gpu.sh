@@ -115,8 +115,10 @@ run_benchmarks() {
     grep -vE '^(time|device) ' "$logs/gpu.$ranks.log"
     [[ $status -eq 0 ]] || complain "$status" "$logs/gpu.$ranks.log"
     if [[ $ranks -eq 1 ]]; then
-      sed -n 's/^device //p' "$logs/gpu.1.log" >"$logs/device.json"
-      echo "$logs/device.json describes the device, for TENON_STANDIN_MODEL"
+      if grep -q '^device ' "$logs/gpu.1.log"; then
+        sed -n 's/^device //p' "$logs/gpu.1.log" >"$logs/device.json"
+        echo "$logs/device.json describes the device, for TENON_STANDIN_MODEL"
+      fi
       status=0
       within 150 "$python" gpu_torch.py "$logs/gpu.1.log" 2>"$logs/torch.err" | tee "$logs/torch.log" || status=$?
       if [[ $status -ne 0 ]]; then
@@ -156,7 +158,12 @@ df -h /dev/shm | tail -n 1
 echo "== start of two processes"
 on 2 60 bin/tenon version 2>&1 || echo "mpiexec fails"
 echo "== devices as Tenon sees them"
-on 1 60 bin/tenon info 2>&1 | grep -iE '^ *(device|no device|cuda)' || echo "tenon info fails"
+on 1 60 bin/tenon info >"$logs/info.log" 2>&1
+grep -iE '^ *(device|no device|cuda)' "$logs/info.log" || echo "tenon info fails"
+if grep -q '^ *no device' "$logs/info.log"; then
+  echo "error: no test and no benchmark runs without a device"
+  exit 1
+fi
 total=$end
 end=$((SECONDS + (total - SECONDS) * 2 / 5)) # the tests have two fifths of the time
 echo "== tests"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checkpoints of a run on the device of one process: they are those of the same state on the host, and a run
-// goes on from them in either space.
+// Checkpoints of a run on the device: they are those of the same state on the host, and a run goes on from them in either
+// space.
 #include "training_run.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -39,8 +39,9 @@ TEST(DeviceCheckpoint, GoesOnInEitherSpace) {
 
 TEST(DeviceCheckpoint, TakesArraysOfAnyStride) {
   const SharedFolder folder("checkpoint_stride");
-  const Layout layout(
-      {.shape = {4, 5}, .grid = Grid::make({1}), .properties = {Property::broadcast()}});
+  const Layout layout({.shape = {4, 5},
+                       .grid = Grid::make({world()->size()}),
+                       .properties = {Property::broadcast()}});
   const auto x = makeRef<DTensor>(world(), layout, TENON_FLOAT64, Space::Device);
   Buffer memory(2 * 20 * Index(sizeof(double)), "the program's array", x->context().memory());
   memory.setZero();
