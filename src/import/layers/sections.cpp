@@ -67,15 +67,16 @@ std::vector<int> sectionStarts(const ImportedNetwork& network, Index mostElement
   Index held = 0;
   for (int n = 0; n < nodes; ++n) {
     const int owner = ownerOf(network, n);
-    const Index more = owners.contains(owner) ? 0 : elementsOf[static_cast<std::size_t>(owner)];
+    const Index its = elementsOf[static_cast<std::size_t>(owner)];
     const auto isRead = [&](int reader) { return reader >= n; };
-    if (held > 0 && held + more > mostElements &&
+    if (held > 0 && !owners.contains(owner) && held + its > mostElements &&
         std::count_if(last.begin(), last.begin() + inputs + n, isRead) <= kMostInputs) {
       starts.push_back(n);
       owners.clear();
       held = 0;
     }
-    held += owners.insert(owner).second ? elementsOf[static_cast<std::size_t>(owner)] : 0;
+    if (owners.insert(owner).second)
+      held += its;
   }
   starts.push_back(nodes);
   return starts;

@@ -159,7 +159,7 @@ bool isApart(const AddedBoxes& adds, const AddedBox& box) {
 
 BlockQueue::BlockQueue(KernelContext& context) : context_(context) {
   if (isOnDevice(context))
-    tables_ = Tables{}; // Clang does not know here that emplace() can make one
+    tables_ = Tables{}; // not emplace(), for which Clang wants a constructor of its own
 }
 
 template <class T>

@@ -7,7 +7,7 @@
 
 namespace tenon {
 
-// Collective, for a model that is set up. Runs the stored test in float64 and in the layer's own data
+// Collective, for a model whose file was read. Runs the stored test in float64 and in the layer's own data
 // type, space and backend, or as the setting model_test says, and returns whether the file has one.
 // Throws TENON_ERR_TEST where the results differ.
 bool proveModel(const Layer& layer, const Layouts& inputs, const std::string& how);
