@@ -360,19 +360,23 @@ bool addsToGradients(const MapList& list, const Step& step) {
 }
 
 // The maps in their order. An operator adds to a value that has been written; every other map
-// overwrites what it writes.
+// overwrites what it writes. A kernel that has an epilogue writes what that would.
 Pass applyPass(const MapList& list, Order order, const InInference& nodes, bool keeps) {
   Pass pass{list.values(), {}, list.inputs(), list.outputs(), false, keeps};
+  const std::vector<int> functions = epilogues(list, nodes, keeps);
   std::vector<bool> written(list.values().size(), false);
   for (std::size_t m = 0; m < list.maps().size(); ++m) {
     const Map& map = list.maps()[m];
-    if (!runs(map, nodes))
+    const int number = static_cast<int>(m);
+    if (!runs(map, nodes) || std::ranges::find(functions, number) != functions.end())
       continue;
-    Step step{whatOf(list, map, Do::Forward), static_cast<int>(m), false, false, map.x, {}};
+    Step step{whatOf(list, map, Do::Forward), number, false, false, map.x, {}};
+    step.epilogue = functions[m];
     if (map.kind != Map::Kind::Source) {
-      step.writes = {map.y};
-      step.adds = written[map.y] && map.kind == Map::Kind::Operator;
-      written[map.y] = true;
+      const ValueId y = step.epilogue < 0 ? map.y : list.maps()[step.epilogue].y;
+      step.writes = {y};
+      step.adds = written[y] && map.kind == Map::Kind::Operator;
+      written[y] = true;
     }
     pass.steps.push_back(std::move(step));
   }

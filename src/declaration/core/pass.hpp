@@ -14,6 +14,8 @@
 //             so that its memory can be another's, and a derivative expands it before a kernel
 //             reads it.
 //
+//   epilogue  A function of each element is applied by the kernel before it, in one step of Apply,
+//             where nobody else reads what is between. Derivatives have a step for each of the two.
 //   again     What a list recomputes, a derivative writes itself, by steps of Apply that run again
 //             before the first of its own that reads it.
 //
@@ -55,6 +57,7 @@ struct Step {
   // it keeps that.
   std::vector<ValueId> point = {};
   bool again = false; // a step of Apply, in a derivative
+  int epilogue = -1;  // of Forward: the map of a function that the kernel applies to what it writes
 
   bool operator==(const Step&) const = default;
 };
@@ -102,6 +105,10 @@ Pass tangentPass(const MapList& list, const Chosen& present, Order order = Order
                  const InInference& nodes = {});
 Pass adjointPass(const MapList& list, const Chosen& wanted, Order order = Order::Moved,
                  const InInference& nodes = {});
+
+// By map: the map of the function that its kernel applies in Apply, -1 where there is none. Where the pass keeps what
+// derivatives read, these read nothing of the value between.
+std::vector<int> epilogues(const MapList& list, const InInference& nodes, bool keeps);
 
 // By value of the list: the value of Apply's pass that holds it for derivatives, itself or its
 // rounding.

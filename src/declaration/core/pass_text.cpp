@@ -49,6 +49,8 @@ public:
     const bool isOfMap = step.map >= 0 && !isCopy(step);
     if (isOfMap)
       text += object(list_.maps()[step.map], step.adjoint);
+    if (step.epilogue >= 0)
+      text += "then " + object(list_.maps()[step.epilogue], false);
     if (step.what != Do::End && !(step.reads.empty() && step.writes.empty()))
       text += fmt::format("{} {} {}", names(step.reads),
                           step.adds || step.what == Do::Add ? "+>" : "->", names(step.writes));

@@ -67,7 +67,10 @@ public:
     return {flops, flops, flops};
   }
   KernelEntry kernel(const Form&) const override {
-    return {.name = type(), .keepsInputs = true, .gradients = Gradients::Apart};
+    return {.name = type(),
+            .keepsInputs = true,
+            .appliesFunction = true,
+            .gradients = Gradients::Apart};
   }
 
   std::string summary() const override {

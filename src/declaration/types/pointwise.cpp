@@ -73,7 +73,8 @@ public:
   KernelEntry kernel(const Form&) const override {
     return {.name = type(),
             .keepsInputs = function_.reads == Reads::Argument,
-            .keepsOutput = function_.reads == Reads::Value};
+            .keepsOutput = function_.reads == Reads::Value,
+            .isFunction = true};
   }
   std::string summary() const override {
     std::vector<std::string> said;

@@ -68,7 +68,10 @@ public:
     return windows().back().stride > 1 ? "strided conv" : taps() == 1 ? "single-tap conv" : type();
   }
   KernelEntry kernel(const Form&) const override {
-    return {.name = type(), .keepsInputs = true, .gradients = Gradients::Apart};
+    return {.name = type(),
+            .keepsInputs = true,
+            .appliesFunction = true,
+            .gradients = Gradients::Apart};
   }
 
   std::string summary() const override {

@@ -30,7 +30,10 @@ public:
 private:
   void check() const override;
   KernelEntry kernel(const Form&) const override {
-    return {.name = type(), .keepsInputs = true, .gradients = Gradients::Apart};
+    return {.name = type(),
+            .keepsInputs = true,
+            .appliesFunction = true,
+            .gradients = Gradients::Apart};
   }
   void addParameters(const Layout& plain, Form& form) const override;
 };

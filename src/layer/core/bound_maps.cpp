@@ -4,6 +4,7 @@
 // has one of each, and one parameter has one use.
 #include "layer/core/bound_maps.hpp"
 
+#include "declaration/core/pass.hpp"
 #include "dtensor/fill.hpp"
 #include "layer/core/layer.hpp"
 #include "layer/core/layer_setup.hpp"
@@ -170,6 +171,13 @@ void BoundMaps::recomputeAsLayersSay() {
                     node.layer->declaration().value<bool>("recompute"));
   if (std::ranges::find(again, true) != again.end())
     list_.recompute(again);
+}
+
+void BoundMaps::expectEpilogues() const {
+  const std::vector<int> functions = epilogues(list_, {}, false);
+  for (std::size_t m = 0; m < functions.size(); ++m)
+    if (functions[m] >= 0)
+      kernels_[list_.maps()[m].object].kernel->expect(function(functions[m]));
 }
 
 Ref<DTensor> BoundMaps::tensor(const Value& value) const {

@@ -88,6 +88,12 @@ public:
   LinearOp& op(int index) const { return *operators_[index]; }
   const BoundKernel& kernel(int index) const { return kernels_[index]; }
   const std::vector<BoundKernel>& kernels() const noexcept { return kernels_; }
+  // Of a map whose kernel applies one to each element.
+  const PointwiseFunction& function(int map) const {
+    return *kernels_[list_.maps()[map].object].kernel->function();
+  }
+  // Tells kernels of the functions that they are to apply, with which they are measured.
+  void expectEpilogues() const;
   // Of the kernels' parameters, with the layers that use them, those of maps within kernels too. Kernels that share
   // their uses are visited one after the other.
   void forEachUse(const std::function<void(ParameterUse& use, const Layer& layer)>& visit) const;

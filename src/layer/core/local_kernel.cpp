@@ -4,6 +4,7 @@
 // sum carries it: there it is handed on as null.
 #include "layer/core/local_kernel.hpp"
 
+#include "kernels/elementwise/pointwise.hpp"
 #include "sys/log/log.hpp"
 
 namespace tenon {
@@ -39,12 +40,30 @@ const DTensor* biasOf(const ParameterUses& p) {
 
 } // namespace
 
+void LocalKernel::forwardThen(Inputs, ParameterUses&, const PointwiseFunction&, DTensor&) {
+  throw Error(TENON_ERR_INTERNAL, "a kernel that applies no function was asked for one");
+}
+
 void BilinearKernel::fill(const DTensor*, DTensor& y) {
   scaleArray(0, y);
 }
 
 void BilinearKernel::forwardMany(Inputs x, ParameterUses& p, DTensor& y, Buffer*) {
   product(*x[0], x.size() > 1 ? *x[1] : p[0]->value(), biasOf(p), false, y);
+  logFlops(flops_);
+}
+
+// Where the product does not apply the function itself, y is done in place: it is this kernel's alone, and contiguous.
+void BilinearKernel::forwardThen(Inputs x, ParameterUses& p, const PointwiseFunction& f,
+                                 DTensor& y) {
+  const DTensor& w = x.size() > 1 ? *x[1] : p[0]->value();
+  if (!productThen(*x[0], w, biasOf(p), f, y)) {
+    product(*x[0], w, biasOf(p), false, y);
+    visitFloating(y.dataType(), [&]<class T>(T) {
+      T* values = y.mutableData<T>();
+      pointwiseForward<T>(y.context(), f, y.localElements(), values, values);
+    });
+  }
   logFlops(flops_);
 }
 

@@ -70,6 +70,7 @@ WindowShape localWindow(const std::vector<Window>& windows, const Shape& shape, 
                         const Box& out);
 
 class BoundMaps;
+struct PointwiseFunction;
 using ParameterUses = std::vector<std::unique_ptr<ParameterUse>>;
 
 // What the kernel kept of an Apply. Tensors that it does not keep must not be read.
@@ -88,6 +89,11 @@ public:
   virtual ~LocalKernel() = default;
   // `workspace` is null in inference.
   virtual void forwardMany(Inputs x, ParameterUses& parameters, DTensor& y, Buffer* workspace) = 0;
+  // y = f(what forwardMany() gives): of kernels whose entry says that they apply functions. They are told before the
+  // first call, and before they are measured, of a function that comes behind them.
+  virtual void forwardThen(Inputs x, ParameterUses& parameters, const PointwiseFunction& f,
+                           DTensor& y);
+  virtual void expect(const PointwiseFunction& /*f*/) {}
   // A tangent may be null: it is zero.
   virtual void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses& parameters,
                            DTensor& dy) = 0;
@@ -106,6 +112,8 @@ public:
   virtual Index bytes() const { return 0; }
   // The ways among which a measurement chooses before the first call; null: there is one way.
   virtual Trials* trials() { return nullptr; }
+  // The function of each element that it applies; null: it is another kernel.
+  virtual const PointwiseFunction* function() const { return nullptr; }
   // The maps that it runs within itself, with parameters of their own; null: none.
   virtual const BoundMaps* inner() const { return nullptr; }
 };
@@ -167,6 +175,11 @@ protected:
   // y = B(x, w) + b, or y += B(x, w) where it `adds`. b is null where there is none on this rank.
   virtual void product(const DTensor& x, const DTensor& w, const DTensor* b, bool adds,
                        DTensor& y) = 0;
+  // y = f(B(x, w) + b); false where that is no faster than one after the other, which is done then.
+  virtual bool productThen(const DTensor& /*x*/, const DTensor& /*w*/, const DTensor* /*b*/,
+                           const PointwiseFunction& /*f*/, DTensor& /*y*/) {
+    return false;
+  }
   // dx = B(., w)* dy
   virtual void adjointX(const DTensor& w, const DTensor& dy, DTensor& dx) = 0;
   // B(x, .)* dy and the sums of dy that belong to b: written to the cotangent of an input, added to the gradients of
@@ -177,6 +190,7 @@ protected:
 
 private:
   void forwardMany(Inputs x, ParameterUses& p, DTensor& y, Buffer*) final;
+  void forwardThen(Inputs x, ParameterUses& p, const PointwiseFunction& f, DTensor& y) final;
   void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses& p, DTensor& dy) final;
   void adjointMany(const KernelPoint& point, const DTensor& dy, ParameterUses& p,
                    InputCotangents dx) final;

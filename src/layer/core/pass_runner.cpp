@@ -100,8 +100,12 @@ std::size_t StepRunner::run(std::size_t s) {
     const LogScope ofKernel(kernelEvent());
     const BoundKernel& bound = maps_.kernel(mapOf(step).object);
     Several several;
-    bound.kernel->forwardMany(asInputs(at(step.reads, several)), *bound.uses, *at(step.writes[0]),
-                              workspaceOf(step));
+    const Inputs x = asInputs(at(step.reads, several));
+    if (step.epilogue < 0)
+      bound.kernel->forwardMany(x, *bound.uses, *at(step.writes[0]), workspaceOf(step));
+    else
+      bound.kernel->forwardThen(x, *bound.uses, maps_.function(step.epilogue),
+                                *at(step.writes[0]));
     break;
   }
   case Do::Tangent:

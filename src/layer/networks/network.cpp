@@ -249,6 +249,7 @@ BoundMaps mapsOf(const Layer& layer, const Layouts& layouts) {
     if (copied[i])
       maps.list().copy(values[outputs[i]], maps.list().outputs()[i]);
   fuseEdgeNetworks(maps);
+  maps.expectEpilogues();
   return maps;
 }
 

@@ -75,6 +75,7 @@ public:
   }
 
   bool runsOnDevice() const override { return true; }
+  const PointwiseFunction* function() const override { return &function_; }
   std::string describe() const override { return "element by element"; }
 
 private:
