@@ -222,8 +222,12 @@ private:
       std::vector<double> x;
       for (ValueId v : step.reads)
         x.push_back(memory(v)[i]);
-      if (kernelOf(map).writes(i))
-        memory(step.writes[0])[i] = kernelOf(map).value(x, weight(map, i));
+      if (!kernelOf(map).writes(i))
+        continue;
+      double& y = memory(step.writes[0])[i];
+      y = kernelOf(map).value(x, weight(map, i));
+      if (step.epilogue >= 0)
+        y = kernelOf(random_.list.maps()[step.epilogue]).value({y}, 0);
     }
   }
   void tangent(const Step& step, const Map& map) {

@@ -163,7 +163,9 @@ inline int RandomList::addKernel(Function function, const std::vector<ValueId>& 
                     .keepsInputs = function == Function::Sine || function == Function::Product ||
                                    function == Function::Scale,
                     .keepsOutput = function == Function::Tanh,
-                    .addsCotangent = x.size() == 1 && upTo(1) == 0};
+                    .addsCotangent = x.size() == 1 && upTo(1) == 0,
+                    .isFunction = function == Function::Sine || function == Function::Tanh,
+                    .appliesFunction = upTo(3) > 0};
   FakeKernel kernel{function};
   if (function == Function::Scale) {
     kernel.weights = scales_++ % static_cast<int>(weights.size());

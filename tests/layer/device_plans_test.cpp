@@ -27,6 +27,7 @@ protected:
     tenonStandinFail("");
     options().set("-tenon_device_plans", "measured");
     options().set("-tenon_device_bfloat16", "false");
+    options().set("-tenon_device_tf32", "false");
   }
 
   // As many rows as no other test has, since convolutions of one shape are measured once.
@@ -36,8 +37,14 @@ protected:
     layer_ = made(Space::Device, backend);
   }
   Ref<Layer> made(Space space, const std::string& backend) const {
-    const Ref<Layer> layer = test::newConv(
+    Ref<Layer> layer = test::newConv(
         world(), 12, 12, std::vector<Window>(2, {.kernel = 3, .padLow = 1, .padHigh = 1}));
+    if (!function_.empty()) {
+      const Ref<Layer> network = test::newLayer(world(), "sequential");
+      appendLayer(*network, std::move(layer));
+      appendLayer(*network, test::newPointwise(world(), function_));
+      layer = network;
+    }
     layer->setDataType(type_);
     layer->setSpace(space);
     layer->set("backend", backend);
@@ -80,17 +87,23 @@ protected:
   }
 
   TenonDataType type_ = TENON_FLOAT32;
+  std::string function_; // behind the convolution
   Layout input_ = onWorld({1}, "B");
   Ref<Layer> layer_;
 };
 
-void plant(double (*seconds)(int engine), double ofProduct, double withBias = 1,
-           double inBFloat16 = 1) {
+struct Costs {
+  double withBias = 1, withRectifier = 1, withChannelsLast = 1, inBFloat16 = 1;
+};
+
+void plant(double (*seconds)(int engine), double ofProduct, const Costs& costs = {}) {
   for (int engine = 0; engine < kMostEngines; ++engine) {
     const std::string name = "engine " + std::to_string(engine);
     tenonStandinCost(name.c_str(), seconds(engine));
-    tenonStandinCost((name + " with a bias").c_str(), withBias);
-    tenonStandinCost((name + " in bfloat16").c_str(), inBFloat16);
+    tenonStandinCost((name + " with a bias").c_str(), costs.withBias);
+    tenonStandinCost((name + " with a bias and a rectifier").c_str(), costs.withRectifier);
+    tenonStandinCost((name + " with channels last").c_str(), costs.withChannelsLast);
+    tenonStandinCost((name + " in bfloat16").c_str(), costs.inBFloat16);
   }
   tenonStandinCost("product", ofProduct);
 }
@@ -117,17 +130,72 @@ TEST_F(DevicePlans, AreLeftToProductsThatAreFaster) {
 }
 
 // A graph with the bias is taken where it is the fastest, and its sums are those of the convolution and the bias. Those in
-// bfloat16 would be faster still, and are not allowed.
+// bfloat16, with channels last and with a rectifier would be faster still, and are not allowed.
 TEST_F(DevicePlans, AddTheBiasWhereThatIsFaster) {
-  plant([](int) { return 1e-1; }, 1, 1e-2, 1e-3);
+  plant([](int) { return 1e-1; }, 1, {1e-2, 1e-3, 1e-3, 1e-3});
   setUp(39);
   EXPECT_TRUE(says(" with the bias; adjoints engine")) << layer_->describe();
   expectRight();
 }
 
+// In the graph of the bias too; its adjoint goes by y.
+TEST_F(DevicePlans, ApplyARectifierWhereThatIsFaster) {
+  for (const auto type : {TENON_FLOAT32, TENON_FLOAT64}) {
+    type_ = type;
+    function_ = "relu";
+    plant([](int) { return 1e-1; }, 1, {2e-2, 1e-2});
+    setUp(41);
+    EXPECT_TRUE(says(" with the bias and the rectifier; adjoints engine")) << layer_->describe();
+    expectRight();
+    // By a kernel of its own.
+    plant([](int) { return 1e-1; }, 1, {1e-2, 2e-2});
+    setUp(42);
+    EXPECT_TRUE(says(" with the bias; adjoints engine")) << layer_->describe();
+    expectRight();
+    function_ = "tanh";
+    plant([](int) { return 1e-1; }, 1, {1e-2, 1e-3});
+    setUp(43);
+    EXPECT_TRUE(says(" with the bias; adjoints engine")) << layer_->describe();
+    expectRight();
+  }
+}
+
+// A layer of a network that has chosen a graph with a rectifier is applied by itself, and behind other functions.
+TEST_F(DevicePlans, KnowWhichFunctionComesBehind) {
+  function_ = "relu";
+  plant([](int) { return 1e-1; }, 1, {1, 1e-2});
+  setUp(44);
+  EXPECT_TRUE(says(" with the bias and the rectifier")) << layer_->describe();
+  const Ref<Layer> conv = layer_->nodes()[0].layer;
+  conv->setUp(input_);
+  const auto x = tensor(input_, Space::Device), y = tensor(layer_->outputLayout(), Space::Device),
+             v = tensor(conv->outputLayout(), Space::Device);
+  fillUniform(*x, test::kSeed, 1, -1, 1);
+  layer_->apply(*x, *y);
+  conv->apply(*x, *v);
+  std::vector<double> rectified = localCells(*v);
+  EXPECT_LT(*std::ranges::min_element(rectified), 0);
+  for (double& cell : rectified)
+    cell = std::max(cell, 0.0);
+  expectNear(localCells(*y), rectified, 1e-5, "rectified");
+}
+
+TEST_F(DevicePlans, HaveChannelsLastWhereThatIsFaster) {
+  options().set("-tenon_device_tf32", "true");
+  plant([](int) { return 1e-1; }, 1, {1e-2, 1e-2, 1e-3, 1e-4});
+  for (const char* function : {"", "relu"}) {
+    function_ = function;
+    setUp(45);
+    for (const char* words : {"measured: engine", " with channels last; adjoints engine",
+                              " with channels last and engine"})
+      EXPECT_TRUE(says(words)) << layer_->describe();
+    expectRight();
+  }
+}
+
 TEST_F(DevicePlans, RoundToBFloat16WhereTheOptionAllowsIt) {
   options().set("-tenon_device_bfloat16", "true");
-  plant([](int) { return 1e-1; }, 1, 1e-2, 1e-3);
+  plant([](int) { return 1e-1; }, 1, {.withBias = 1e-2, .inBFloat16 = 1e-3});
   setUp(40);
   for (const char* words :
        {"measured: engine", " in bfloat16; adjoints engine", " in bfloat16 and engine"})

@@ -13,6 +13,7 @@
 #include <cudnn.h>
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -290,16 +291,17 @@ void forEachProduct(const Record& convolution, const Array& x, const Array& w, c
       });
 }
 
-// `sum` is what adds a bias to the result; null where nothing does.
+// `sum` is what adds a bias to the result, and `rectifier` what comes behind that; null where nothing does.
 template <class T>
-void convolve(const Record& op, const Names& names, const Record* sum,
+void convolve(const Record& op, const Names& names, const Record* sum, const Record* rectifier,
               const std::map<std::int64_t, void*>& arrays) {
   const auto elementsOf = [&](const Record& tensor) {
     return static_cast<T*>(arrays.at(tensor.value<std::int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID)));
   };
   const bool isForward = op.type == CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR;
   const bool isData = op.type == CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR;
-  const Record& result = sum ? sum->part(CUDNN_ATTR_OPERATION_POINTWISE_YDESC) : op.part(names.y);
+  const Record* const last = rectifier ? rectifier : sum;
+  const Record& result = last ? last->part(CUDNN_ATTR_OPERATION_POINTWISE_YDESC) : op.part(names.y);
   const Array x(op.part(names.x)), w(op.part(names.w)), y(result);
   T *const xs = elementsOf(op.part(names.x)), *const ws = elementsOf(op.part(names.w)),
            *const ys = elementsOf(result);
@@ -328,15 +330,16 @@ void convolve(const Record& op, const Names& names, const Record* sum,
         T& value = values[target.at(a, b, p)];
         const double product = alpha * sums[target.number(a, b, p)];
         const double bias = added ? double(elementsOf(*added)[Array(*added).at(0, b, {})]) : 0;
-        value = T(beta == 0 ? product + bias : product + beta * double(value));
+        const double whole = beta == 0 ? product + bias : product + beta * double(value);
+        value = T(rectifier && whole < 0 ? 0 : whole);
       });
 }
 
 // ---------------------------------------------------------------- plans
 
-// Its convolution, what adds a bias to that, and the arrays.
+// Its convolution, what adds a bias to that and rectifies it, and the arrays.
 struct Execution {
-  RecordPtr operation, sum;
+  RecordPtr operation, sum, rectifier;
   const Names* names;
   std::map<std::int64_t, void*> arrays;
   void* workspace;
@@ -347,55 +350,79 @@ struct Execution {
       std::memset(workspace, 0xff, std::size_t(workspaceBytes));
     switch (typeOf()) {
     case CUDNN_DATA_DOUBLE:
-      return convolve<double>(*operation, *names, sum.get(), arrays);
+      return convolve<double>(*operation, *names, sum.get(), rectifier.get(), arrays);
     case CUDNN_DATA_BFLOAT16:
-      return convolve<BFloat16>(*operation, *names, sum.get(), arrays);
+      return convolve<BFloat16>(*operation, *names, sum.get(), rectifier.get(), arrays);
     default:
-      return convolve<float>(*operation, *names, sum.get(), arrays);
+      return convolve<float>(*operation, *names, sum.get(), rectifier.get(), arrays);
     }
   }
   // The descriptions of all arrays.
   std::vector<const Record*> tensors() const {
     std::vector<const Record*> all{&operation->part(names->x), &operation->part(names->w)};
     if (sum)
-      for (int name : {CUDNN_ATTR_OPERATION_POINTWISE_BDESC, CUDNN_ATTR_OPERATION_POINTWISE_YDESC})
-        all.push_back(&sum->part(name));
-    else
-      all.push_back(&operation->part(names->y));
+      all.push_back(&sum->part(CUDNN_ATTR_OPERATION_POINTWISE_BDESC));
+    const Record* const last = rectifier ? rectifier.get() : sum.get();
+    all.push_back(last ? &last->part(CUDNN_ATTR_OPERATION_POINTWISE_YDESC)
+                       : &operation->part(names->y));
     return all;
+  }
+  // What costs of its engine are called by.
+  const char* how() const {
+    const auto steps = operation->part(names->x).list<std::int64_t>(CUDNN_ATTR_TENSOR_STRIDES);
+    return typeOf() == CUDNN_DATA_BFLOAT16 ? " in bfloat16"
+           : steps.at(1) == 1              ? " with channels last"
+           : rectifier                     ? " with a bias and a rectifier"
+           : sum                           ? " with a bias"
+                                           : "";
   }
   cudnnDataType_t typeOf() const {
     return operation->part(names->x).value<cudnnDataType_t>(CUDNN_ATTR_TENSOR_DATA_TYPE);
   }
 };
 
-// A forward convolution whose result goes to a sum with one number for each channel.
-bool addsBias(const Record& convolution, const Record& sum) {
+// An operation on each element of a value that nobody else sees.
+bool worksOn(const Record& between, const Record& operation, cudnnPointwiseMode_t mode) {
   const auto numberOf = [](const Record& tensor) {
     return tensor.value<std::int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID);
   };
-  if (convolution.type != CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR ||
-      sum.type != CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR)
-    return false;
-  const auto mode = sum.part(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR)
-                        .value<cudnnPointwiseMode_t>(CUDNN_ATTR_POINTWISE_MODE);
-  const Record& between = convolution.part(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y);
-  const Array bias(sum.part(CUDNN_ATTR_OPERATION_POINTWISE_BDESC));
-  return mode == CUDNN_POINTWISE_ADD && between.value<char>(CUDNN_ATTR_TENSOR_IS_VIRTUAL) != 0 &&
-         numberOf(between) == numberOf(sum.part(CUDNN_ATTR_OPERATION_POINTWISE_XDESC)) &&
-         bias.elements() == Array(between).extent[1] && bias.extent[1] == bias.elements();
+  return operation.type == CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR &&
+         operation.part(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR)
+                 .value<cudnnPointwiseMode_t>(CUDNN_ATTR_POINTWISE_MODE) == mode &&
+         between.value<char>(CUDNN_ATTR_TENSOR_IS_VIRTUAL) != 0 &&
+         numberOf(between) == numberOf(operation.part(CUDNN_ATTR_OPERATION_POINTWISE_XDESC));
 }
 
-// The operations of a plan: a convolution, or one and the sum with a bias.
+// A forward convolution whose result goes to a sum with one number for each channel.
+bool addsBias(const Record& convolution, const Record& sum) {
+  if (convolution.type != CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR)
+    return false;
+  const Record& between = convolution.part(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y);
+  if (!worksOn(between, sum, CUDNN_POINTWISE_ADD))
+    return false;
+  const Array bias(sum.part(CUDNN_ATTR_OPERATION_POINTWISE_BDESC));
+  return bias.elements() == Array(between).extent[1] && bias.extent[1] == bias.elements();
+}
+
+// NaN stays NaN, and nothing is cut but what is negative.
+bool rectifies(const Record& sum, const Record& rectifier) {
+  return worksOn(sum.part(CUDNN_ATTR_OPERATION_POINTWISE_YDESC), rectifier,
+                 CUDNN_POINTWISE_RELU_FWD) &&
+         rectifier.part(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR)
+                 .value<cudnnNanPropagation_t>(CUDNN_ATTR_POINTWISE_NAN_PROPAGATION) ==
+             CUDNN_PROPAGATE_NAN;
+}
+
+// The operations of a plan: a convolution, the sum with a bias, and a rectifier; null where there is none.
 std::vector<RecordPtr> operationsOf(const Record& plan) {
   const Record& graph = plan.part(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG)
                             .part(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH);
   std::vector<RecordPtr> operations = graph.parts.at(CUDNN_ATTR_OPERATIONGRAPH_OPS);
-  if (operations.size() == 1)
-    operations.push_back(nullptr);
-  if (operations.size() != 2 || !namesOf(operations[0]->type) ||
-      (operations[1] && !addsBias(*operations[0], *operations[1])))
-    refuse("a plan of cuDNN that is not one convolution, with a bias or without");
+  operations.resize(std::max<std::size_t>(operations.size(), 3));
+  if (operations.size() > 3 || !namesOf(operations[0]->type) ||
+      (operations[1] && !addsBias(*operations[0], *operations[1])) ||
+      (operations[2] && !rectifies(*operations[1], *operations[2])))
+    refuse("a plan of cuDNN that is not one convolution, a bias and a rectifier at most");
   return operations;
 }
 
@@ -585,7 +612,8 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
   if (planned->values.count(CUDNN_ATTR_EXECUTION_PLAN_HANDLE) == 0)
     return fail(CUDNN_STATUS_BAD_PARAM, "the plan was made without a handle");
   const auto operations = operationsOf(*planned);
-  Execution execution{operations[0], operations[1], nullptr, {}, nullptr, workspaceOf(plan)};
+  Execution execution{operations[0], operations[1],    operations[2], nullptr, {},
+                      nullptr,       workspaceOf(plan)};
   execution.names = namesOf(execution.operation->type);
   const auto numbers = given->list<std::int64_t>(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);
   const auto pointers = given->list<void*>(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS);
@@ -598,10 +626,8 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
   CUstream_st* const stream = streamHere(handle->stream, "cudnnBackendExecute");
   if (!stream || isToFail(__func__))
     return fail(CUDNN_STATUS_EXECUTION_FAILED, "the plan cannot be executed");
-  const char* const how = execution.sum                               ? " with a bias"
-                          : execution.typeOf() == CUDNN_DATA_BFLOAT16 ? " in bfloat16"
-                                                                      : "";
-  const double seconds = costOf(("engine " + std::to_string(planned->engine) + how).c_str());
+  const double seconds =
+      costOf(("engine " + std::to_string(planned->engine) + execution.how()).c_str());
   enqueue(*stream, [execution, stream, seconds] {
     execution.run();
     stream->seconds += seconds;

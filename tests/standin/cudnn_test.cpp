@@ -219,7 +219,7 @@ TEST(DnnGraph, RoundsToBFloat16) {
                              .stride = {1, 1},
                              .dilation = {1, 1},
                              .beta = beta,
-                             .rounds = true};
+                             .staging = cuda::Staging::BFloat16};
       DeviceCopy<float> dx(at, x.data(), Index(x.size())), dw(at, w.data(), Index(w.size())),
           dy(at, y.data(), Index(y.size()));
       cuda::ConvolutionRun run(graph);
@@ -248,6 +248,85 @@ TEST(DnnGraph, RoundsToBFloat16) {
       }
       EXPECT_GT(most, 1e-4) << "nothing was rounded";
     }
+}
+
+// As it is without copies: a batch, a crop of the input, two groups, and sums with what is there.
+TEST(DnnGraph, CopiesWithChannelsLast) {
+  const ConvolutionShape shape{2, 24, 20, {2, {9, 8}, {9, 8}, {3, 3}, {1, 1}, {1, 1}, {1, 1}}, 2};
+  Draw draw(44);
+  const auto x = draw.reals<float>(2 * 24 * 72, -1, 1), w = draw.reals<float>(20 * 12 * 9, -1, 1),
+             y = draw.reals<float>(2 * 20 * 72, -1, 1), b = draw.reals<float>(20, -1, 1);
+  KernelContext& at = *deviceContext();
+  for (const auto kind :
+       {ConvolutionKind::Forward, ConvolutionKind::AdjointData, ConvolutionKind::AdjointWeights})
+    for (const auto& [beta, epilogue] : {std::pair{0.0, cuda::Epilogue::None},
+                                         {1.0, cuda::Epilogue::None},
+                                         {0.0, cuda::Epilogue::Bias},
+                                         {0.0, cuda::Epilogue::BiasAndRelu}}) {
+      if (epilogue != cuda::Epilogue::None && kind != ConvolutionKind::Forward)
+        continue;
+      std::vector<float> results[2];
+      for (const auto staging : {cuda::Staging::None, cuda::Staging::ChannelsLast}) {
+        ConvolutionGraph graph{.kind = kind,
+                               .type = CUDNN_DATA_FLOAT,
+                               .x = {{2, 24, 9, 8}, {24 * 72, 72, 8, 1}},
+                               .w = {{20, 12, 3, 3}, {12 * 9, 9, 3, 1}},
+                               .y = {{2, 20, 9, 8}, {20 * 72, 72, 8, 1}},
+                               .padLow = {1, 1},
+                               .padHigh = {1, 1},
+                               .stride = {1, 1},
+                               .dilation = {1, 1},
+                               .beta = beta,
+                               .epilogue = epilogue,
+                               .staging = staging};
+        DeviceCopy<float> dx(at, x.data(), Index(x.size())), dw(at, w.data(), Index(w.size())),
+            dy(at, y.data(), Index(y.size())), db(at, b.data(), Index(b.size()));
+        cuda::ConvolutionRun run(graph);
+        Buffer workspace(run.workspaceBytes(), "a test's workspace", at.memory());
+        run.run(at, dx.data(), dw.data(), dy.data(), workspace.data<void>(),
+                epilogue == cuda::Epilogue::None ? nullptr : db.data());
+        auto& got = results[static_cast<int>(staging)];
+        got = kind == ConvolutionKind::Forward ? y : kind == ConvolutionKind::AdjointData ? x : w;
+        (kind == ConvolutionKind::Forward       ? dy
+         : kind == ConvolutionKind::AdjointData ? dx
+                                                : dw)
+            .fetch(got.data());
+      }
+      EXPECT_EQ(results[1], results[0]);
+      EXPECT_NE(results[0], kind == ConvolutionKind::Forward       ? y
+                            : kind == ConvolutionKind::AdjointData ? x
+                                                                   : w);
+    }
+}
+
+// A bias, and a rectifier that keeps NaN.
+TEST(DnnGraph, AppliesABiasAndARectifier) {
+  Example example;
+  example.host.w[0] = std::nan("");
+  DeviceCopy<double> w(example.at, example.host.w.data(), Index(example.host.w.size())),
+      b(example.at, example.host.b.data(), Index(example.host.b.size()));
+  ConvolutionGraph graph = exampleGraph(ConvolutionKind::Forward, 0);
+  graph.epilogue = cuda::Epilogue::BiasAndRelu;
+  cuda::ConvolutionRun run(graph);
+  Buffer workspace(run.workspaceBytes(), "a test's workspace", example.at.memory());
+  run.run(example.at, example.x.data() + kCrop, w.data(), example.y.data(), workspace.data<void>(),
+          b.data());
+  std::vector<double> got = example.host.y, want = example.host.y;
+  example.y.fetch(got.data());
+  makeConvolution<double>(exampleShape(), Backend::Reference)
+      ->forward(example.host.x.data(), example.host.w.data(), example.host.b.data(), want.data(),
+                false);
+  Index cut = 0, lost = 0;
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    if (std::isnan(want[i]))
+      ASSERT_TRUE(std::isnan(got[i])) << i;
+    else
+      ASSERT_EQ(got[i], std::max(want[i], 0.0)) << i;
+    cut += want[i] < 0;
+    lost += std::isnan(want[i]);
+  }
+  EXPECT_GT(cut, 0);
+  EXPECT_GT(lost, 0);
 }
 
 TEST(StandinCudnn, RightGraphsAreRight) {

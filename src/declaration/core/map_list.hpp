@@ -103,12 +103,12 @@ struct KernelEntry {
   std::string name;
   bool keepsInputs = false;
   bool keepsOutput = false;
-  bool addsCotangent = false; // its adjoint can add to the cotangent of its one input
-  bool anyStrides = false;    // reads and writes arrays as they lie; else they are contiguous
-  bool isFunction = false;    // of each element by itself,
+  bool addsCotangent = false;   // its adjoint can add to the cotangent of its one input
+  bool anyStrides = false;      // reads and writes arrays as they lie; else they are contiguous
+  bool isFunction = false;      // of each element by itself,
   bool appliesFunction = false; // or can apply such a one to what it writes (epilogues.cpp)
-  bool isSource = false;      // does not depend on what its inputs hold
-  bool runsOnce = false;      // draws numbers, or moves states on, each time that it runs
+  bool isSource = false;        // does not depend on what its inputs hold
+  bool runsOnce = false;        // draws numbers, or moves states on, each time that it runs
   Gradients gradients = Gradients::None;
   Workspace workspace = {};
   std::vector<int> sources = {}; // that it reads

@@ -18,6 +18,8 @@
 
 namespace tenon {
 
+struct PointwiseFunction;
+
 // Steps in memory, in elements, of an array [batch, channel, spatial...].
 struct ImageStrides {
   Index batch = 0, channel = 0;
@@ -46,6 +48,13 @@ public:
   virtual ~Convolution() = default;
   // y = w * x + b, added to y where `accumulate` is set. b may be null.
   virtual void forward(const T* x, const T* w, const T* b, T* y, bool accumulate) = 0;
+  // y = f(w * x + b), each element by itself; false where that is no faster than one after the other, and nothing is done.
+  // y lies one element behind the other. expect() is called first, before a measurement.
+  virtual bool forwardThen(const T* /*x*/, const T* /*w*/, const T* /*b*/,
+                           const PointwiseFunction& /*f*/, T* /*y*/) {
+    return false;
+  }
+  virtual void expect(const PointwiseFunction& /*f*/) {}
   // dx is overwritten, with zeros where no output reads.
   virtual void adjointData(const T* w, const T* dy, T* dx) = 0;
   // Adds to dw and db. db may be null.

@@ -26,8 +26,12 @@ TENON_ALL(float)
 TENON_ALL(double)
 TENON_ALL(std::int64_t)
 TENON_OF_BLOCK(CopyWide)
-template void eachBlock(const Stream&, Index, const TransposeTiles<std::uint32_t>&);
-template void eachBlock(const Stream&, Index, const TransposeTiles<std::uint64_t>&);
+#define TENON_TRANSPOSED(...)                                                                      \
+  template void eachBlock(const Stream&, Index, const TransposeTiles<__VA_ARGS__>&);
+TENON_TRANSPOSED(Moved<std::uint32_t>)
+TENON_TRANSPOSED(Moved<std::uint64_t>)
+TENON_TRANSPOSED(RoundedOnTheWay)
+TENON_TRANSPOSED(ExpandedOnTheWay)
 TENON_OF_BLOCK(ExpandElements<float>)
 TENON_OF_BLOCK(RoundElements<float>)
 TENON_OF_BLOCK(RoundElements<double>)

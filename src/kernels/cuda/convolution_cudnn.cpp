@@ -5,6 +5,7 @@
 // the library, and products of cuBLAS.
 #include "kernels/convolution/backends.hpp"
 #include "kernels/cuda/dnn_graph.hpp"
+#include "kernels/elementwise/pointwise.hpp"
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/movement/block_copy.hpp"
 
@@ -69,22 +70,24 @@ cuda::ArrayBox arrayBox(Index a, Index b, const Index* space, const ImageStrides
 
 enum Pass : std::size_t { kForward, kData, kWeights, kPasses };
 
-// The ways of each pass: some engines of each kind of graph, which are the convolution alone, with the bias, and in
-// bfloat16; and products.
-enum Kind : std::size_t { kPlain, kBiased, kRounded, kProducts };
+// The ways of each pass: some engines of each kind of graph, and products. A graph is the convolution alone; the
+// convolution with the bias, or with the bias and the rectifier behind it; one of arrays with their channels last, with as
+// much of these as there is; or one in bfloat16.
+enum Kind : std::size_t { kPlain, kBiased, kRectified, kLast, kRounded, kProducts };
 constexpr std::size_t kEngines = 3, kWays = kProducts * kEngines + 1;
 
-// What a graph does: y = conv, y += conv, dx = conv* and dw += conv*.
-enum Sum : std::size_t { kSetY, kAddY, kSetX, kAddW, kSums };
+// What a graph does: y = conv, y += conv, y = conv with the kind's epilogue, dx = conv* and dw += conv*.
+enum Sum : std::size_t { kSetY, kAddY, kEndY, kSetX, kAddW, kSums };
 
 // Below so many multiplications the device takes about as long as the host to call it.
 constexpr Index kFewMultiplications = Index(1) << 21;
 
-// What was measured, by the convolution that is added to its output, and by whether there were products, a bias and
+// What was measured, by the convolution that is added to its output, its epilogue, and whether there were products and
 // bfloat16: layers of equal shapes are measured once.
 struct KnownTimes {
   std::mutex mutex;
-  std::map<std::tuple<cuda::ConvolutionGraph, bool, bool, bool>, std::vector<Nanoseconds>> times;
+  std::map<std::tuple<cuda::ConvolutionGraph, cuda::Epilogue, bool, bool>, std::vector<Nanoseconds>>
+      times;
 };
 
 KnownTimes& knownTimes() {
@@ -122,8 +125,8 @@ public:
   void forward(const T* x, const T* w, const T* b, T* y, bool accumulate) override {
     if (taken_[kForward] == kProducts)
       return products_->forward(x, w, b, y, accumulate);
-    if (taken_[kForward] == kBiased && b && !accumulate)
-      return run(*runs_[kBiased][kSetY], x, w, y, b);
+    if (b && !accumulate && takenEpilogue() == cuda::Epilogue::Bias)
+      return run(*runs_[taken_[kForward]][kEndY], x, w, y, b);
     // Where the part does not have every output, y is cleared and added to.
     const Sum sum = accumulate || !runs_[kPlain][kSetY] ? kAddY : kSetY;
     if (sum == kAddY && !accumulate)
@@ -131,6 +134,16 @@ public:
     run(kForward, sum, x, w, y);
     if (b)
       blockCombine(*context_, Combine::Add, kDims, outputs_, b, kPerChannel, y, ofOutputs_);
+  }
+
+  void expect(const PointwiseFunction& f) override {
+    isRectified_ = !areDone_ && f.kind == Pointwise::Relu;
+  }
+  bool forwardThen(const T* x, const T* w, const T* b, const PointwiseFunction& f, T* y) override {
+    if (!b || f.kind != Pointwise::Relu || takenEpilogue() != cuda::Epilogue::BiasAndRelu)
+      return false;
+    run(*runs_[taken_[kForward]][kEndY], x, w, y, b);
+    return true;
   }
 
   void adjointData(const T* w, const T* dy, T* dx) override {
@@ -183,20 +196,48 @@ private:
   // After a failure that says that there is no such way: fails where it was the device that is lost.
   void checkDevice() const { context_->stream().synchronise(); }
 
+  // All that could be one graph with the convolution.
+  cuda::Epilogue epilogue() const {
+    return !shape_.hasBias ? cuda::Epilogue::None
+           : isRectified_  ? cuda::Epilogue::BiasAndRelu
+                           : cuda::Epilogue::Bias;
+  }
+  cuda::Epilogue epilogueOf(Kind kind) const {
+    const cuda::Epilogue all = epilogue();
+    return kind == kBiased                      ? std::min(all, cuda::Epilogue::Bias)
+           : kind == kLast                      ? all
+           : kind == kRectified && isRectified_ ? all
+                                                : cuda::Epilogue::None;
+  }
+  cuda::Epilogue takenEpilogue() const {
+    const Run& end = runs_[taken_[kForward]][kEndY];
+    return end ? end->graph().epilogue : cuda::Epilogue::None;
+  }
+
+  bool isWanted(Kind kind, Sum sum) const {
+    const bool isWhole = kind == kBiased || kind == kRectified; // an epilogue and nothing else
+    if ((sum == kSetY || sum == kEndY) && !part_.hasAllOut)
+      return false;
+    if (sum == kEndY ? epilogueOf(kind) == cuda::Epilogue::None : isWhole)
+      return false;
+    return kind == kLast ? mayBeLast_ : kind == kRounded ? mayRound_ : true;
+  }
+
   // The runs of a kind that a pass has, the one that is measured first. Those of other kinds than the plain one are made to
   // be measured, where the library has engines for them.
   std::vector<Run*> runsOf(Pass pass, Kind kind) {
-    const bool isWanted = kind == kBiased ? pass == kForward && shape_.hasBias
-                                          : kind == kPlain || (kind == kRounded && mayRound_);
     std::vector<Run*> found;
-    for (const Sum sum : pass == kForward ? std::vector{kSetY, kAddY}
+    for (const Sum sum : pass == kForward ? std::vector{kEndY, kSetY, kAddY}
                                           : std::vector{pass == kData ? kSetX : kAddW}) {
-      if (!isWanted || !runs_[kPlain][sum] || (kind == kBiased && sum != kSetY))
+      if (!isWanted(kind, sum))
         continue;
       Run& run = runs_[kind][sum];
       try {
+        const cuda::ConvolutionGraph graph = graphOf(kind, sum);
+        if (cuda::stagedBytes(graph) > cuda::kEnoughWorkspace)
+          return {};
         if (!run)
-          run.emplace(graphOf(kind, sum));
+          run.emplace(graph);
       } catch (const Error& error) {
         if (error.code() == TENON_ERR_MEMORY)
           throw;
@@ -271,14 +312,25 @@ private:
 
   void callOn(Arrays& at, Pass pass) {
     T *const x = at.x.data<T>(), *const w = at.w.data<T>(), *const y = at.y.data<T>();
+    const T* const b = shape_.hasBias ? at.b.data<T>() : nullptr;
     switch (pass) {
     case kForward:
-      return forward(x, w, shape_.hasBias ? at.b.data<T>() : nullptr, y, false);
+      return isRectified_ ? rectified(x, w, b, y) : forward(x, w, b, y, false);
     case kData:
       return adjointData(w, y, x);
     default:
       return adjointWeights(x, y, w, nullptr);
     }
+  }
+
+  // As a layer does it whose outputs all lie one behind the other.
+  void rectified(const T* x, const T* w, const T* b, T* y) {
+    const PointwiseFunction relu(Pointwise::Relu);
+    if (forwardThen(x, w, b, relu, y))
+      return;
+    forward(x, w, b, y, false);
+    pointwiseForward<T>(*context_, relu, shape_.batch * shape_.outChannels * outputVolume(window_),
+                        y, y);
   }
 
   // The first call loads kernels; one that is clearly slower than the best so far is not repeated.
@@ -317,8 +369,7 @@ private:
     if (!hasPlans() ||
         shape_.batch * shape_.outChannels * outputVolume(window_) * taps < kFewMultiplications)
       return times;
-    const std::tuple key(runs_[kPlain][kAddY]->graph(), mayTakeProducts_, shape_.hasBias,
-                         mayRound_);
+    const std::tuple key(runs_[kPlain][kAddY]->graph(), epilogue(), mayTakeProducts_, mayRound_);
     {
       const std::scoped_lock lock(knownTimes().mutex);
       if (const auto known = knownTimes().times.find(key); known != knownTimes().times.end())
@@ -360,7 +411,7 @@ private:
       take(pass, fastestOf(times), false);
     }
     engines_.clear();
-    for (const Kind kind : {kBiased, kRounded})
+    for (const Kind kind : {kBiased, kRectified, kLast, kRounded})
       if (std::ranges::find(taken_, kind) == taken_.end())
         runs_[kind] = {};
     if (std::ranges::find(taken_, kProducts) == taken_.end())
@@ -368,7 +419,8 @@ private:
     const auto name = [&](Pass pass) {
       if (taken_[pass] == kProducts)
         return std::string("im2col+gemm");
-      constexpr const char* kHow[] = {"", " with the bias", " in bfloat16"};
+      constexpr const char* kHow[] = {"", " with the bias", " with the bias and the rectifier",
+                                      " with channels last", " in bfloat16"};
       return fmt::format("engine {}{}", runsOf(pass, taken_[pass]).front()->value().plan().engine(),
                          kHow[taken_[pass]]);
     };
@@ -391,8 +443,10 @@ private:
                              .type =
                                  std::is_same_v<T, double> ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT,
                              .beta = sum == kAddY || sum == kAddW ? 1.0 : 0.0,
-                             .addsBias = kind == kBiased,
-                             .rounds = kind == kRounded,
+                             .epilogue = sum == kEndY ? epilogueOf(kind) : cuda::Epilogue::None,
+                             .staging = kind == kLast      ? cuda::Staging::ChannelsLast
+                                        : kind == kRounded ? cuda::Staging::BFloat16
+                                                           : cuda::Staging::None,
                              .mayUseTf32 = cuda::allowsTf32(),
                              .mayBeNondeterministic = cuda::allowsNondeterministic()};
     // Engines that use tensor cores read 16 bytes at once.
@@ -417,7 +471,7 @@ private:
 
   void run(Pass pass, Sum sum, const T* x, const T* w, const T* y) {
     if (hasPlans())
-      run(*runs_[taken_[pass] == kRounded ? kRounded : kPlain][sum], x, w, y);
+      run(*runs_[taken_[pass] >= kLast ? taken_[pass] : kPlain][sum], x, w, y);
   }
   void run(cuda::ConvolutionRun& plan, const T* x, const T* w, const T* y, const T* b = nullptr) {
     void* const workspace = hasWorkspace_ ? context_->scratch<void>(workspaceAt_) : nullptr;
@@ -426,7 +480,10 @@ private:
 
   ConvolutionShape shape_;
   bool mayTakeProducts_;
+  // Tensor cores read channels last.
+  bool mayBeLast_ = std::is_same_v<T, float> && cuda::allowsTf32();
   bool mayRound_ = std::is_same_v<T, float> && cuda::allowsBFloat16();
+  bool isRectified_ = false; // forwardThen() is called with a rectifier, with which it is measured
   KernelContextPtr context_;
   WindowShape window_;
   WindowPart part_;
@@ -434,7 +491,7 @@ private:
   Index outputs_[kDims], ofOutputs_[kDims]; // extents and strides of y
   Index inputs_;
   Index firstX_ = 0, firstY_ = 0; // offsets of the part
-  // By kind and sum. There is no y = conv if the part does not have every output.
+  // By kind and sum. Of those that overwrite y there is none if the part does not have every output.
   std::array<std::array<Run, kSums>, kProducts> runs_;
   bool hasWorkspace_ = false;
   Index workspaceAt_ = 0;

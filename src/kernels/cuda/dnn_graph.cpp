@@ -5,6 +5,7 @@
 #include "kernels/cuda/dnn_graph.hpp"
 
 #include "kernels/movement/bfloat16.hpp"
+#include "kernels/movement/block_copy.hpp"
 #include "sys/device.hpp"
 #include "sys/memory/memory.hpp"
 
@@ -12,8 +13,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <span>
 
@@ -21,11 +24,8 @@ namespace tenon::cuda {
 
 namespace {
 
-// A larger workspace is taken only if every engine needs one.
-constexpr Index kEnoughWorkspace = Index(1) << 30;
-
-// The numbers by which a graph names its arrays.
-enum : Index { kX = 1, kW, kY, kBias, kSum };
+// The numbers by which a graph names its arrays. The last two are handed from one operation to the next.
+enum : Index { kX = 1, kW, kY, kBias, kSum, kBiasedSum };
 
 struct Names {
   cudnnBackendDescriptorType_t operation;
@@ -66,25 +66,64 @@ Index bytesOfElement(const ConvolutionGraph& g) {
   return g.type == CUDNN_DATA_DOUBLE ? 8 : 4;
 }
 
-// A graph that rounds, as the library gets it.
-ConvolutionGraph inBFloat16(ConvolutionGraph g) {
-  g.type = CUDNN_DATA_BFLOAT16;
+// The box with its second dimension, the channels, behind the others.
+ArrayBox channelsLast(ArrayBox box) {
+  for (std::vector<Index>* of : {&box.extent, &box.strides})
+    std::rotate(of->begin() + 1, of->begin() + 2, of->end());
+  return box;
+}
+
+std::vector<Index> rowMajor(const std::vector<Index>& extent) {
+  std::vector<Index> strides(extent.size());
+  for (std::size_t d = extent.size(), step = 1; d-- > 0; step *= std::size_t(extent[d]))
+    strides[d] = Index(step);
+  return strides;
+}
+
+// A graph of staged arrays, as the library gets it.
+ConvolutionGraph staged(ConvolutionGraph g) {
+  if (g.staging == Staging::BFloat16)
+    g.type = CUDNN_DATA_BFLOAT16;
   g.alignment = kAlignment;
   g.beta = 0;
-  for (ArrayBox* box : {&g.x, &g.w, &g.y})
-    for (std::size_t d = box->extent.size(), step = 1; d-- > 0; step *= box->extent[d])
-      box->strides[d] = Index(step);
+  for (ArrayBox* box : {&g.x, &g.w, &g.y}) {
+    box->strides = rowMajor(channelsLast(*box).extent);
+    std::rotate(box->strides.begin() + 1, box->strides.end() - 1, box->strides.end());
+  }
   return g;
 }
-Index roundedBytes(const ArrayBox& box) {
-  Index elements = 1;
-  for (const Index n : box.extent)
-    elements *= n;
-  return roundedUp(elements * Index(sizeof(BFloat16)), kAlignment);
+Index bytesOfCopy(const ConvolutionGraph& g, const std::vector<Index>& extent) {
+  const Index element = Index(g.staging == Staging::BFloat16 ? sizeof(BFloat16) : sizeof(float));
+  return roundedUp(std::accumulate(extent.begin(), extent.end(), element, std::multiplies<>()),
+                   kAlignment);
+}
+
+// Brings an array of the caller's to its staged form, and back.
+void stage(KernelContext& context, Staging how, const ArrayBox& array, const void* from, void* to) {
+  const ArrayBox box = channelsLast(array);
+  const int rank = int(box.extent.size());
+  const auto* values = static_cast<const float*>(from);
+  if (how == Staging::BFloat16)
+    return roundToBFloat16(context, rank, box.extent.data(), values, box.strides.data(),
+                           static_cast<BFloat16*>(to));
+  blockCombine(context, Combine::Copy, rank, box.extent.data(), values, box.strides.data(),
+               static_cast<float*>(to), rowMajor(box.extent).data());
+}
+void unstage(KernelContext& context, Staging how, const ArrayBox& array, const void* from,
+             bool adds, void* to) {
+  const ArrayBox box = channelsLast(array);
+  const int rank = int(box.extent.size());
+  auto* values = static_cast<float*>(to);
+  if (how == Staging::BFloat16)
+    return expandBFloat16(context, rank, box.extent.data(), static_cast<const BFloat16*>(from),
+                          adds, values, box.strides.data());
+  blockCombine(context, adds ? Combine::Add : Combine::Copy, rank, box.extent.data(),
+               static_cast<const float*>(from), rowMajor(box.extent).data(), values,
+               box.strides.data());
 }
 
 Descriptor arrayDescriptor(Index number, const ConvolutionGraph& g, const ArrayBox& box) {
-  const bool isVirtual = number == kSum; // handed from one operation of the graph to the next
+  const bool isVirtual = number >= kSum;
   Descriptor array(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
   array.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, {number})
       .set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &g.type)
@@ -116,36 +155,49 @@ Descriptor convolutionDescriptor(const ConvolutionGraph& g) {
       .set(names.convolution, convolution)
       .set(names.x, arrayDescriptor(kX, g, g.x))
       .set(names.w, arrayDescriptor(kW, g, g.w))
-      .set(names.y, arrayDescriptor(g.addsBias ? kSum : kY, g, g.y))
+      .set(names.y, arrayDescriptor(g.epilogue == Epilogue::None ? kY : kSum, g, g.y))
       .finalize(names.text);
   return operation;
 }
 
-// y = the convolution's result + a bias.
-Descriptor biasDescriptor(const ConvolutionGraph& g) {
-  const cudnnPointwiseMode_t mode = CUDNN_POINTWISE_ADD;
-  Descriptor addition(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
-  addition.set(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &mode)
-      .set(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, 1, &g.type)
-      .finalize("the description of a sum");
-  const Index channels = g.y.extent[1];
-  ArrayBox bias{std::vector<Index>(g.y.extent.size(), 1), std::vector<Index>(g.y.extent.size(), 1)};
-  bias.extent[1] = bias.strides[0] = channels;
+// An operation on each element of x, which is in the form of y.
+Descriptor pointwise(cudnnPointwiseMode_t mode, const ConvolutionGraph& g, Index x, Index y,
+                     const ArrayBox* added = nullptr) {
+  Descriptor what(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
+  what.set(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &mode)
+      .set(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, 1, &g.type);
+  const cudnnNanPropagation_t keeps = CUDNN_PROPAGATE_NAN; // as the rectifier of layers does
+  if (mode == CUDNN_POINTWISE_RELU_FWD)
+    what.set(CUDNN_ATTR_POINTWISE_NAN_PROPAGATION, CUDNN_TYPE_NAN_PROPOGATION, 1, &keeps);
+  what.finalize("the description of a function");
   Descriptor operation(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
-  operation.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, addition)
-      .set(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, arrayDescriptor(kSum, g, g.y))
-      .set(CUDNN_ATTR_OPERATION_POINTWISE_BDESC, arrayDescriptor(kBias, g, bias))
-      .set(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, arrayDescriptor(kY, g, g.y))
-      .finalize("the sum with a bias");
+  operation.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, what)
+      .set(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, arrayDescriptor(x, g, g.y))
+      .set(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, arrayDescriptor(y, g, g.y));
+  if (added)
+    operation.set(CUDNN_ATTR_OPERATION_POINTWISE_BDESC, arrayDescriptor(kBias, g, *added));
+  operation.finalize(added ? "the sum with a bias" : "the rectifier");
   return operation;
 }
 
+// What follows on the convolution.
+void addEpilogue(const ConvolutionGraph& g, std::vector<Descriptor>& operations) {
+  if (g.epilogue == Epilogue::None)
+    return;
+  const Index channels = g.y.extent[1];
+  ArrayBox bias{std::vector<Index>(g.y.extent.size(), 1), std::vector<Index>(g.y.extent.size(), 1)};
+  bias.extent[1] = bias.strides[0] = channels;
+  const bool isLast = g.epilogue == Epilogue::Bias;
+  operations.push_back(pointwise(CUDNN_POINTWISE_ADD, g, kSum, isLast ? kY : kBiasedSum, &bias));
+  if (!isLast)
+    operations.push_back(pointwise(CUDNN_POINTWISE_RELU_FWD, g, kBiasedSum, kY));
+}
+
 Descriptor graphDescriptor(const ConvolutionGraph& graph) {
-  const ConvolutionGraph g = graph.rounds ? inBFloat16(graph) : graph;
+  const ConvolutionGraph g = graph.staging == Staging::None ? graph : staged(graph);
   std::vector<Descriptor> operations;
   operations.push_back(convolutionDescriptor(g));
-  if (g.addsBias)
-    operations.push_back(biasDescriptor(g));
+  addEpilogue(g, operations);
   std::vector<cudnnBackendDescriptor_t> descriptors;
   for (const Descriptor& operation : operations)
     descriptors.push_back(operation.get());
@@ -276,10 +328,11 @@ std::string describe(const ArrayBox& box) {
 }
 
 Error noPlan(const ConvolutionGraph& g) {
+  constexpr const char* kEpilogues[] = {"", " and a bias", ", a bias and a rectifier"};
   return {TENON_ERR_SUPPORT,
           fmt::format("cuDNN has no engine for {}{} in {} with x {}, w {}, y {}, stride [{}] and "
                       "dilation [{}] that {}{}; use backend 'gemm'",
-                      namesOf(g.kind).text, g.addsBias ? " and a bias" : "",
+                      namesOf(g.kind).text, kEpilogues[static_cast<int>(g.epilogue)],
                       g.type == CUDNN_DATA_DOUBLE ? "float64" : "float32", describe(g.x),
                       describe(g.w), describe(g.y), fmt::join(g.stride, ","),
                       fmt::join(g.dilation, ","),
@@ -294,7 +347,8 @@ bool allows(const ConvolutionGraph& graph, cudnnBackendNumericalNote_t note) {
   // In float32 tensor cores mean TF32, while in float64 they lose nothing, and in bfloat16 no more than was rounded. The
   // others round more than the definition's sums.
   case CUDNN_NUMERICAL_NOTE_TENSOR_CORE:
-    return graph.type == CUDNN_DATA_DOUBLE || graph.mayUseTf32 || graph.rounds;
+    return graph.type == CUDNN_DATA_DOUBLE || graph.mayUseTf32 ||
+           graph.staging == Staging::BFloat16;
   case CUDNN_NUMERICAL_NOTE_FFT:
   case CUDNN_NUMERICAL_NOTE_WINOGRAD:
   case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4:
@@ -309,6 +363,15 @@ bool allows(const ConvolutionGraph& graph, cudnnBackendNumericalNote_t note) {
   default:
     return true;
   }
+}
+
+Index stagedBytes(const ConvolutionGraph& g) {
+  if (g.staging == Staging::None)
+    return 0;
+  Index sum = g.epilogue == Epilogue::None ? 0 : bytesOfCopy(g, {g.y.extent[1]});
+  for (const ArrayBox* box : {&g.x, &g.w, &g.y})
+    sum += bytesOfCopy(g, box->extent);
+  return sum;
 }
 
 Descriptor::Descriptor(cudnnBackendDescriptorType_t type) {
@@ -434,7 +497,7 @@ ConvolutionPlanPtr planOf(const ConvolutionGraph& graph) {
 
 ConvolutionRun::ConvolutionRun(const ConvolutionGraph& graph)
     : tight_{.graph = graph, .plan = planOf(graph)} {
-  if (graph.rounds || graph.alignment <= bytesOfElement(graph))
+  if (graph.staging != Staging::None || graph.alignment <= bytesOfElement(graph))
     return;
   loose_ = tight_;
   loose_->graph->alignment = 0;
@@ -443,41 +506,42 @@ ConvolutionRun::ConvolutionRun(const ConvolutionGraph& graph)
 
 Index ConvolutionRun::workspaceBytes() const noexcept {
   const auto bytes = [](const Prepared& one) { return one.plan ? one.plan->workspaceBytes() : 0; };
-  if (!tight_.graph || !tight_.graph->rounds)
+  if (!tight_.graph || tight_.graph->staging == Staging::None)
     return std::max(bytes(tight_), loose_ ? bytes(*loose_) : 0);
-  const ConvolutionGraph& g = *tight_.graph;
-  return roundedUp(bytes(tight_), kAlignment) + roundedBytes(g.x) + roundedBytes(g.w) +
-         roundedBytes(g.y);
+  return roundedUp(bytes(tight_), kAlignment) + stagedBytes(*tight_.graph);
 }
 
 void ConvolutionRun::run(KernelContext& context, const void* x, const void* w, const void* y,
                          void* workspace, const void* bias) {
-  if (tight_.graph && tight_.graph->rounds)
-    runRounded(context, {x, w, y}, static_cast<std::byte*>(workspace));
+  if (tight_.graph && tight_.graph->staging != Staging::None)
+    runStaged(context, {x, w, y, bias}, static_cast<std::byte*>(workspace));
   else
     execute(context, {x, w, y, bias, workspace});
 }
 
-// The roundings lie behind what the plan needs itself.
-void ConvolutionRun::runRounded(KernelContext& context, std::array<const void*, 3> arrays,
-                                std::byte* workspace) {
+// The copies lie behind what the plan needs itself.
+void ConvolutionRun::runStaged(KernelContext& context, const std::array<const void*, 4>& arrays,
+                               std::byte* workspace) {
   const ConvolutionGraph& g = graph();
   const ArrayBox* const boxes[] = {&g.x, &g.w, &g.y};
   const std::size_t written = g.kind == ConvolutionKind::AdjointData      ? 0
                               : g.kind == ConvolutionKind::AdjointWeights ? 1
                                                                           : 2;
-  BFloat16* rounded[3];
+  std::byte* copies[4] = {};
   std::byte* next = workspace + roundedUp(plan().workspaceBytes(), kAlignment);
-  for (std::size_t k = 0; k < 3; next += roundedBytes(*boxes[k++])) {
-    rounded[k] = reinterpret_cast<BFloat16*>(next);
+  for (std::size_t k = 0; k < 3; ++k) {
+    copies[k] = std::exchange(next, next + bytesOfCopy(g, boxes[k]->extent));
     if (k != written)
-      roundToBFloat16(context, int(boxes[k]->extent.size()), boxes[k]->extent.data(),
-                      static_cast<const float*>(arrays[k]), boxes[k]->strides.data(), rounded[k]);
+      stage(context, g.staging, *boxes[k], arrays[k], copies[k]);
   }
-  execute(context, {rounded[0], rounded[1], rounded[2], nullptr, workspace});
-  const ArrayBox& box = *boxes[written];
-  expandBFloat16(context, int(box.extent.size()), box.extent.data(), rounded[written], g.beta != 0,
-                 static_cast<float*>(const_cast<void*>(arrays[written])), box.strides.data());
+  if (arrays[3]) {
+    copies[3] = next;
+    arrayCombine(context, Combine::Copy, g.y.extent[1], static_cast<const float*>(arrays[3]),
+                 reinterpret_cast<float*>(next));
+  }
+  execute(context, {copies[0], copies[1], copies[2], copies[3], workspace});
+  unstage(context, g.staging, *boxes[written], copies[written], g.beta != 0,
+          const_cast<void*>(arrays[written]));
 }
 
 void ConvolutionRun::execute(KernelContext& context, const std::array<const void*, 5>& arrays) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A convolution or one of its adjoints as a plan of cuDNN's graph API, by its C functions alone:
 //     y <- conv(x, w) + beta y,    dx <- conv*(w, dy) + beta dx,    dw <- conv*(x, dy) + beta dw,
-// or y <- conv(x, w) + b with a bias by channel. A graph that rounds is computed in bfloat16: its three arrays of float32 are
-// rounded into the workspace and the result is brought back, while the library sums in float32.
-// Arrays may have any strides, so that a window that crops its input is a smaller box of the same array.
+// or y <- f(conv(x, w) + b) with a bias by channel, where f is a rectifier or nothing. Arrays may have any strides, so that
+// a window that crops its input is a smaller box of the same array. The library's engines with tensor cores read their
+// channels last, and bring other arrays there and back in their workspace. A graph can do that for them, and round to
+// bfloat16 on the way: its arrays of float32 are copied into the workspace, where the library sums in float32, and the
+// result is brought back.
 #pragma once
 
 #include "kernels/cuda/handles.hpp"
@@ -50,6 +52,12 @@ struct ArrayBox {
 
 enum class ConvolutionKind { Forward, AdjointData, AdjointWeights };
 
+// What is done to the result of a forward convolution without beta.
+enum class Epilogue { None, Bias, BiasAndRelu };
+
+// In what form the library gets the arrays: as they lie, or as copies with the channels last, in their type or rounded.
+enum class Staging { None, ChannelsLast, BFloat16 };
+
 // A convolution or an adjoint, in at least two dimensions of space. x, w and y are named as in the forward
 // convolution.
 struct ConvolutionGraph {
@@ -59,8 +67,9 @@ struct ConvolutionGraph {
   std::vector<Index> padLow = {}, padHigh = {}, stride = {},
                      dilation = {}; // no padding is negative
   double beta = 0;
-  bool addsBias = false; // a forward convolution without beta
-  bool rounds = false;   // with a beta of 0 or 1, and without a bias
+  Epilogue epilogue = Epilogue::None;
+  Staging staging =
+      Staging::None; // of float32, with a beta of 0 or 1; those in bfloat16 have no epilogue
   // Properties of engines that are allowed.
   bool mayUseTf32 = false, mayBeNondeterministic = false;
   // Of which the arrays' addresses are multiples, in bytes; 0: the size of an element. Some engines with tensor
@@ -98,10 +107,16 @@ private:
 };
 using ConvolutionPlanPtr = std::shared_ptr<const ConvolutionPlan>;
 
+// Of the copies in the workspace; 0 where the arrays are read as they lie.
+Index stagedBytes(const ConvolutionGraph& graph);
+
+// A larger workspace is taken only where there is no other way.
+constexpr Index kEnoughWorkspace = Index(1) << 30;
+
 // The plans of all engines that the graph allows, in the order of the library's heuristics: benchmarks
 // compare the one that is taken with them.
 std::vector<ConvolutionPlanPtr> allPlans(const ConvolutionGraph& graph);
-// The first plans of that many engines, or of all that there are, without those that need more than 1 GiB. The first of
+// The first plans of that many engines, or of all that there are, without those that need more workspace than enough. The first of
 // these is planOf(graph).
 std::vector<ConvolutionPlanPtr> plansOfEngines(const ConvolutionGraph& graph, std::size_t most);
 // The plan of a graph, which is shared while somebody holds it.
@@ -135,7 +150,8 @@ private:
     bool hasRun = false;
   };
 
-  void runRounded(KernelContext& context, std::array<const void*, 3> arrays, std::byte* workspace);
+  void runStaged(KernelContext& context, const std::array<const void*, 4>& arrays,
+                 std::byte* workspace);
   void execute(KernelContext& context, const std::array<const void*, 5>& arrays);
 
   // For arrays that are aligned as the graph says, and for others.

@@ -5,22 +5,52 @@
 
 #include "kernels/walks/element_offsets.hpp"
 #include "kernels/walks/walks.hpp"
+#include "sys/bfloat16.hpp"
 
 namespace tenon::functors {
 
-// Moves elements of type T, which are nothing but their bytes. A tile is one of the two dimensions.
+// What is done to an element on its way.
+
+// Of elements that are nothing but their bytes.
 template <class T>
+struct Moved {
+  using From = T;
+  using To = T;
+  TENON_DEVICE T read(T x) const { return x; }
+  TENON_DEVICE void write(T* y, T value) const { *y = value; }
+};
+
+struct RoundedOnTheWay {
+  using From = float;
+  using To = BFloat16;
+  TENON_DEVICE BFloat16 read(float x) const { return toBFloat16(x); }
+  TENON_DEVICE void write(BFloat16* y, BFloat16 value) const { *y = value; }
+};
+
+struct ExpandedOnTheWay {
+  using From = BFloat16;
+  using To = float;
+  Index adds;
+  TENON_DEVICE float read(BFloat16 x) const { return valueOf(x); }
+  TENON_DEVICE void write(float* y, float value) const { *y = adds ? *y + value : value; }
+};
+
+// A tile is one of the two dimensions.
+template <class Way>
 struct TransposeTiles {
   static constexpr unsigned kTileX = 32, kTileY = 64;
+  using From = typename Way::From;
+  using To = typename Way::To;
   struct Shared {
-    T tile[kTileY][kTileX + 1]; // one more, so that a column lies in different banks
+    To tile[kTileY][kTileX + 1]; // one more, so that a column lies in different banks
   };
   // By tile: its first element in x and y, and the place of that in the dimensions of x and y.
   ElementOffsets<4> tiles;
   Index stepX, stepY; // in x along the dimension of y, and in y along that of x
   Index extentX, extentY;
-  const T* x;
-  T* y;
+  Way way;
+  const From* x;
+  To* y;
 
   TENON_DEVICE int phases() const { return 2; }
   TENON_DEVICE void operator()(int phase, const Place& p, Shared& shared) const {
@@ -28,15 +58,15 @@ struct TransposeTiles {
     const Index leftX = extentX - first.of[2], leftY = extentY - first.of[3];
     if (phase == 0) {
       const unsigned lane = p.thread % kTileX, line = p.thread / kTileX;
-      const T* const from = x + first.of[0] + lane + line * stepX;
+      const From* const from = x + first.of[0] + lane + line * stepX;
       forLines<device::kThreads / kTileX, kTileY>(line, lane < leftX ? leftY : 0, [&](unsigned j) {
-        shared.tile[line + j][lane] = from[j * stepX];
+        shared.tile[line + j][lane] = way.read(from[j * stepX]);
       });
     } else {
       const unsigned lane = p.thread % kTileY, line = p.thread / kTileY;
-      T* const to = y + first.of[1] + lane + line * stepY;
+      To* const to = y + first.of[1] + lane + line * stepY;
       forLines<device::kThreads / kTileY, kTileX>(line, lane < leftY ? leftX : 0, [&](unsigned i) {
-        to[i * stepY] = shared.tile[lane][line + i];
+        way.write(to + i * stepY, shared.tile[lane][line + i]);
       });
     }
   }

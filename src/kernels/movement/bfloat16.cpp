@@ -4,9 +4,11 @@
 #include "kernels/movement/bfloat16.hpp"
 
 #include "kernels/functors/bfloat16.hpp"
+#include "kernels/movement/transposed.hpp"
 #include "kernels/walks/each.hpp"
 
 #include <array>
+#include <type_traits>
 
 namespace tenon {
 
@@ -25,15 +27,20 @@ template <class T>
 void roundToBFloat16(KernelContext& context, int rank, const Index* extent, const T* x,
                      const Index* xs, BFloat16* y) {
   const auto ys = inOrder(rank, extent);
-  eachOfBlock(context, normaliseBlock(rank, extent, xs, ys.data()),
-              functors::RoundElements<T>{x, y});
+  const Block block = normaliseBlock(rank, extent, xs, ys.data());
+  if constexpr (std::is_same_v<T, float>)
+    if (isOnDevice(context) && transposeTiles(context, block, functors::RoundedOnTheWay{}, x, y))
+      return;
+  eachOfBlock(context, block, functors::RoundElements<T>{x, y});
 }
 
 void expandBFloat16(KernelContext& context, int rank, const Index* extent, const BFloat16* x,
                     bool adds, float* y, const Index* ys) {
   const auto xs = inOrder(rank, extent);
-  eachOfBlock(context, normaliseBlock(rank, extent, xs.data(), ys),
-              functors::ExpandElements<float>{x, adds ? 1 : 0, y});
+  const Block block = normaliseBlock(rank, extent, xs.data(), ys);
+  if (isOnDevice(context) && transposeTiles(context, block, functors::ExpandedOnTheWay{adds}, x, y))
+    return;
+  eachOfBlock(context, block, functors::ExpandElements<float>{x, adds ? 1 : 0, y});
 }
 
 template <class T>

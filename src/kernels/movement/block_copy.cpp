@@ -6,7 +6,7 @@
 
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/functors/block.hpp"
-#include "kernels/functors/transpose.hpp"
+#include "kernels/movement/transposed.hpp"
 #include "kernels/walks/block.hpp"
 #include "kernels/walks/device_reduce.hpp"
 #include "kernels/walks/each.hpp"
@@ -34,35 +34,12 @@ bool copyWide(KernelContext& context, Block block, const T* x, T* y) {
   return true;
 }
 
-// A copy on the device by tiles, where what is read is contiguous along another dimension than what is written; false
-// elsewhere.
+// A copy on the device by tiles; false where another walk is to make it.
 template <class T>
 bool transpose(KernelContext& context, const Block& block, const T* x, T* y) {
   using Bytes = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-  using Tiles = functors::TransposeTiles<Bytes>;
-  const int inner = block.rank - 1, d = transposedDimension(block);
-  if (d < 0)
-    return false;
-  writeOrder(block, false); // refuses those that write an element twice
-  Block tiles = block;
-  Index alongX[kMaxBlockRank] = {}, alongY[kMaxBlockRank] = {};
-  alongX[d] = Tiles::kTileX;
-  alongY[inner] = Tiles::kTileY;
-  for (const int k : {d, inner}) {
-    const Index tile = std::max(alongX[k], alongY[k]);
-    tiles.extent[k] = (block.extent[k] + tile - 1) / tile;
-    tiles.a[k] *= tile;
-    tiles.b[k] *= tile;
-  }
-  const ElementOffsets<4> offsets{tiles.rank, tiles.extent, {tiles.a, tiles.b, alongX, alongY}};
-  if (offsets.count() > kMostWalkedElements)
-    return false;
-  if constexpr (kHasDevice)
-    device::eachBlock(context.stream(), offsets.count(),
-                      Tiles{offsets, block.a[inner], block.b[d], block.extent[d],
-                            block.extent[inner], reinterpret_cast<const Bytes*>(x),
-                            reinterpret_cast<Bytes*>(y)});
-  return true;
+  return transposeTiles(context, block, functors::Moved<Bytes>{}, reinterpret_cast<const Bytes*>(x),
+                        reinterpret_cast<Bytes*>(y));
 }
 
 } // namespace

@@ -104,8 +104,7 @@ std::size_t StepRunner::run(std::size_t s) {
     if (step.epilogue < 0)
       bound.kernel->forwardMany(x, *bound.uses, *at(step.writes[0]), workspaceOf(step));
     else
-      bound.kernel->forwardThen(x, *bound.uses, maps_.function(step.epilogue),
-                                *at(step.writes[0]));
+      bound.kernel->forwardThen(x, *bound.uses, maps_.function(step.epilogue), *at(step.writes[0]));
     break;
   }
   case Do::Tangent:

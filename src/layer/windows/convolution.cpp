@@ -28,6 +28,9 @@ public:
         shape_(shape), y_(y), firstOutput_(firstOutput) {}
 
   bool runsOnDevice() const override { return true; }
+  void expect(const PointwiseFunction& f) override {
+    kernel_.visit([&](auto& k) { k.expect(f); });
+  }
   Trials* trials() override {
     return kernel_.visit([](auto& k) { return k.trials(); });
   }
@@ -50,6 +53,13 @@ private:
     visitFloating(x.dataType(), [&]<class T>(T) {
       kernel_.get<T>().forward(x.data<T>(), w.data<T>(), b ? b->data<T>() : nullptr,
                                y.mutableData<T>() + firstOutput_, adds);
+    });
+  }
+  bool productThen(const DTensor& x, const DTensor& w, const DTensor* b, const PointwiseFunction& f,
+                   DTensor& y) override {
+    return visitFloating(x.dataType(), [&]<class T>(T) {
+      return kernel_.get<T>().forwardThen(x.data<T>(), w.data<T>(), b ? b->data<T>() : nullptr, f,
+                                          y.mutableData<T>() + firstOutput_);
     });
   }
   void adjointX(const DTensor& w, const DTensor& dy, DTensor& dx) override {

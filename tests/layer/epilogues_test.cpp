@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A network whose kernels apply the functions behind them gives the bits of its layers one after the other, in Apply and in
+// derivatives.
+#include "layer_run.hpp"
+#include "sys/options/options.hpp"
+
+#include <functional>
+
+namespace tenon {
+namespace {
+
+using test::localCells;
+using test::onWorld;
+using test::tensor;
+using test::world;
+
+struct Case {
+  const char* name;
+  std::function<Ref<Layer>()> make; // the layer before the function
+  std::vector<std::string> functions;
+  Layout input;
+  bool sums = false; // addends of several ranks
+};
+
+std::vector<Case> cases() {
+  const std::vector<Window> windows(2, {.kernel = 3, .padLow = 1, .padHigh = 1});
+  const auto conv = [=] { return test::newConv(world(), 3, 4, windows); };
+  const auto transposed = [] {
+    const Ref<Layer> layer = test::newLayer(world(), "transposedconv");
+    layer->set("in_channels", 3);
+    layer->set("out_channels", 2);
+    test::setWindows(*layer, std::vector<Window>(2, {.kernel = 2, .stride = 2}));
+    return layer;
+  };
+  const Index rows = 3 * world()->size() + 1;
+  const std::vector<std::string> functions{"relu", "tanh", "gelu", "clamp", "scale"};
+  return {{"of rows with halos", conv, functions, onWorld({2, 3, rows, 5}, "S2")},
+          {"of samples", conv, functions, onWorld({rows, 3, 6, 5}, "S0")},
+          {"of channels", conv, {"relu"}, onWorld({2, 3, 6, 5}, "S1"), true},
+          {"transposed", transposed, functions, onWorld({2, 3, rows, 5}, "S2")},
+          {"affine", [] { return test::newAffine(world(), 6, 5); }, functions,
+           onWorld({rows, 6}, "S0")}};
+}
+
+struct Results {
+  std::vector<std::vector<double>> values;
+  bool operator==(const Results&) const = default;
+};
+
+class Chain {
+public:
+  Chain(const Case& c, const std::string& function)
+      : first_(c.make()), second_(test::newPointwise(world(), function)), input_(c.input) {
+    appendLayer(*network_, first_);
+    appendLayer(*network_, second_);
+    network_->setDataType(TENON_FLOAT64);
+    network_->setUp(input_);
+    test::fillParameters(*network_);
+    first_->setUp(input_);
+    between_ = first_->outputLayout(input_);
+    second_->setUp(between_);
+    x_ = tensor(input_);
+    dz_ = tensor(second_->outputLayout(between_).dual());
+    test::fillValid(*x_, 1);
+    test::fillValid(*dz_, 2);
+  }
+
+  Results ofNetwork(bool trains) {
+    const auto z = tensor(dz_->layout().dual()), dx = tensor(input_.dual());
+    network_->setRecording(trains);
+    network_->zeroGradients();
+    network_->apply(*x_, *z);
+    if (!trains)
+      return {{localCells(*z)}};
+    network_->applyAdjoint(*dz_, dx.get());
+    return {{localCells(*z), localCells(*dx), gradient()}};
+  }
+  Results ofLayers() {
+    const auto v = tensor(between_), dv = tensor(between_.dual()), z = tensor(dz_->layout().dual()),
+               dx = tensor(input_.dual());
+    network_->zeroGradients();
+    first_->apply(*x_, *v);
+    second_->apply(*v, *z);
+    second_->applyAdjoint(*dz_, dv.get());
+    first_->applyAdjoint(*dv, dx.get());
+    return {{localCells(*z), localCells(*dx), gradient()}};
+  }
+  // Whether a view says that one step of Apply, in training, is that of both.
+  bool isOneStep() const {
+    options().set("-tenon_view_detail", "true");
+    const std::string text = network_->describe();
+    options().set("-tenon_view_detail", "false");
+    return text.find(first_->type() + " then " + second_->type()) != std::string::npos;
+  }
+
+private:
+  std::vector<double> gradient() const {
+    return localCells(first_->parameters().front()->direction());
+  }
+
+  Ref<Layer> network_ = test::newLayer(world(), "sequential"), first_, second_;
+  Layout input_, between_ = onWorld({1}, "B");
+  Ref<DTensor> x_, dz_;
+};
+
+TEST(Epilogues, GiveTheBitsOfTheLayersOneAfterTheOther) {
+  for (const Case& c : cases())
+    for (const std::string& function : c.functions) {
+      Chain chain(c, function);
+      // Derivatives of the others read what is between, or the addends of several ranks are summed first.
+      const bool isKnown = function == "relu" || function == "tanh" || function == "scale";
+      EXPECT_EQ(chain.isOneStep(), isKnown && !(c.sums && world()->size() > 1))
+          << c.name << ", " << function;
+      const Results want = chain.ofLayers();
+      EXPECT_EQ(chain.ofNetwork(true), want) << c.name << ", " << function;
+      EXPECT_EQ(chain.ofNetwork(false).values[0], want.values[0]) << c.name << ", " << function;
+    }
+}
+
+} // namespace
+} // namespace tenon
