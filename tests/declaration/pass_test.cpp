@@ -148,7 +148,7 @@ TEST(Pass, AppliesFunctionsInTheKernelBeforeThem) {
     ofInference += applied(inference);
     ofTraining += applied(applyPass(random.list));
   }
-  EXPECT_GT(10 * ofTraining, kLists);
+  EXPECT_GT(40 * ofTraining, kLists);
   EXPECT_GT(ofInference, ofTraining);
 }
 

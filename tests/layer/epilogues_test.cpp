@@ -4,6 +4,8 @@
 #include "layer_run.hpp"
 #include "sys/options/options.hpp"
 
+#include <fmt/format.h>
+
 #include <functional>
 
 namespace tenon {
@@ -33,7 +35,7 @@ std::vector<Case> cases() {
     return layer;
   };
   const Index rows = 3 * world()->size() + 1;
-  const std::vector<std::string> functions{"relu", "tanh", "gelu", "clamp", "scale"};
+  const std::vector<std::string> functions{"relu", "tanh", "gelu", "leakyrelu", "scale"};
   return {{"of rows with halos", conv, functions, onWorld({2, 3, rows, 5}, "S2")},
           {"of samples", conv, functions, onWorld({rows, 3, 6, 5}, "S0")},
           {"of channels", conv, {"relu"}, onWorld({2, 3, 6, 5}, "S1"), true},
@@ -90,7 +92,8 @@ public:
     options().set("-tenon_view_detail", "true");
     const std::string text = network_->describe();
     options().set("-tenon_view_detail", "false");
-    return text.find(first_->type() + " then " + second_->type()) != std::string::npos;
+    return text.find(fmt::format("{} then {}", first_->type(), second_->type())) !=
+           std::string::npos;
   }
 
 private:

@@ -252,10 +252,9 @@ TEST(DnnGraph, RoundsToBFloat16) {
 
 // As it is without copies: a batch, a crop of the input, two groups, and sums with what is there.
 TEST(DnnGraph, CopiesWithChannelsLast) {
-  const ConvolutionShape shape{2, 24, 20, {2, {9, 8}, {9, 8}, {3, 3}, {1, 1}, {1, 1}, {1, 1}}, 2};
   Draw draw(44);
-  const auto x = draw.reals<float>(2 * 24 * 72, -1, 1), w = draw.reals<float>(20 * 12 * 9, -1, 1),
-             y = draw.reals<float>(2 * 20 * 72, -1, 1), b = draw.reals<float>(20, -1, 1);
+  const auto x = draw.integers<float>(2 * 24 * 72), w = draw.integers<float>(20 * 12 * 9),
+             y = draw.integers<float>(2 * 20 * 72), b = draw.integers<float>(20);
   KernelContext& at = *deviceContext();
   for (const auto kind :
        {ConvolutionKind::Forward, ConvolutionKind::AdjointData, ConvolutionKind::AdjointWeights})

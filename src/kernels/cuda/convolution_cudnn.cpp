@@ -210,8 +210,9 @@ private:
                                                 : cuda::Epilogue::None;
   }
   cuda::Epilogue takenEpilogue() const {
-    const Run& end = runs_[taken_[kForward]][kEndY];
-    return end ? end->graph().epilogue : cuda::Epilogue::None;
+    const Kind kind = taken_[kForward];
+    return kind != kProducts && runs_[kind][kEndY] ? runs_[kind][kEndY]->graph().epilogue
+                                                   : cuda::Epilogue::None;
   }
 
   bool isWanted(Kind kind, Sum sum) const {
