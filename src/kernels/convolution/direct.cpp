@@ -8,6 +8,7 @@
 #include "kernels/convolution/backends.hpp"
 #include "kernels/convolution/direct_kernels.hpp"
 #include "kernels/convolution/direct_sum.hpp"
+#include "kernels/elementwise/pointwise.hpp"
 
 #include <fmt/format.h>
 
@@ -165,15 +166,15 @@ template <class T>
 class DirectOutputs {
 public:
   DirectOutputs(const DirectSum& sum, const DirectKernels<T>& kernels, KernelContext& context);
+  enum class Into { Set, Add, SetRectified };
   // b may be null.
-  void run(KernelContext& context, const T* in, const T* w, const T* b, T* out,
-           bool accumulate) const;
+  void run(KernelContext& context, const T* in, const T* w, const T* b, T* out, Into how) const;
 
 private:
   struct Call {
     const T *packed, *b;
     T* out;
-    bool accumulate;
+    Into how;
   };
   Index columns() const { return static_cast<Index>(bands_.offsets().size()); }
   void pack(KernelContext& context, const T* w, T* packed) const;
@@ -229,13 +230,13 @@ void DirectOutputs<T>::pack(KernelContext& context, const T* w, T* packed) const
 
 template <class T>
 void DirectOutputs<T>::run(KernelContext& context, const T* in, const T* w, const T* b, T* out,
-                           bool accumulate) const {
+                           Into how) const {
   const Index bands = sum_.batch * sum_.groups * bands_.perImage();
   if (bands == 0)
     return; // the plan of an empty sum has no room for packed weights either
   T* packed = context.scratch<T>(packed_);
   pack(context, w, packed);
-  const Call call{packed, b, out, accumulate};
+  const Call call{packed, b, out, how};
   const Index work = Index(bands_.vectors(0).size()) * sum_.outChannels * columns(); // of a band
   parallelPieces(context.threads(padded_), bands, work,
                  [=, this, &context](int piece, Index begin, Index end) {
@@ -263,7 +264,8 @@ void DirectOutputs<T>::runBand(const Call& call, const Bands::Band& band, const 
                                call.out + bands_.firstOutput(band, k),
                                sum_.out.strides.channel,
                                sum_.out.strides.space[2],
-                               call.accumulate};
+                               call.how == Into::Add,
+                               call.how == Into::SetRectified};
       kernels_->outputs(block, sums, vectors.data() + i, std::min(kStrip, count - i));
       k += block;
     }
@@ -281,11 +283,19 @@ public:
   }
 
   void forward(const T* x, const T* w, const T* b, T* y, bool accumulate) override {
-    forward_.run(*context_, x, w, b, y, accumulate);
+    forward_.run(*context_, x, w, b, y, accumulate ? Into::Add : Into::Set);
+  }
+  // A rectifier takes one instruction more for each vector of outputs, and no memory. Functions that take longer gain nothing
+  // from outputs that are still in the cache.
+  bool forwardThen(const T* x, const T* w, const T* b, const PointwiseFunction& f, T* y) override {
+    if (f.kind != Pointwise::Relu)
+      return false;
+    forward_.run(*context_, x, w, b, y, Into::SetRectified);
+    return true;
   }
   void adjointData(const T* w, const T* dy, T* dx) override {
     for (const DirectOutputs<T>& residue : data_)
-      residue.run(*context_, dy, w, nullptr, dx, false);
+      residue.run(*context_, dy, w, nullptr, dx, Into::Set);
   }
   void adjointWeights(const T* x, const T* dy, T* dw, T* db) override {
     weights_.run(*context_, x, dy, dw, db);
@@ -295,6 +305,8 @@ public:
   const char* implementation() const override { return instructionSetName(set_); }
 
 private:
+  using Into = typename DirectOutputs<T>::Into;
+
   KernelContextPtr context_;
   InstructionSet set_;
   DirectOutputs<T> forward_;

@@ -16,7 +16,7 @@ struct OutputVector {
   Index x, y, count;
 };
 
-// y[k,o] (+)= b[k] + sum over j of  w[j,k] x[o + offsets[j]]
+// y[k,o] (+)= b[k] + sum over j of  w[j,k] x[o + offsets[j]], or y[k,o] = the rectified sum
 template <class T>
 struct OutputSums {
   const T* x;
@@ -25,8 +25,8 @@ struct OutputSums {
   const T* w; // [columns, channels]
   const T* b; // or null
   T* y;
-  Index yChannel, yStep; // between channels and between the outputs of a vector
-  bool accumulate;
+  Index yChannel, yStep;      // between channels and between the outputs of a vector
+  bool accumulate, rectifies = false; // not both
 };
 
 // dw[k,j] += sum over o of  dy[k,o] x[o + offsets[j]]
