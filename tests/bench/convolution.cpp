@@ -4,7 +4,7 @@
 // call. The methods take turns, each with one untimed call before the timed ones; values are compared
 // before anything is timed. Rates are medians of the processor time of one thread, in GFLOP/s; p10 is that of
 // the direct kernel with the widest vectors in the best tenth of its turns, and /gemm and /onednn are its
-// ratios. After them a function of each element, and a network of few channels beside TorchScript, where
+// ratios. After them a rectifier behind a convolution, by the same kernel and by one of its own, a function of each element, and a network of few channels beside TorchScript, where
 // libtorch is installed.
 //
 //   OMP_NUM_THREADS=1 tests/bench/convolution [float32|float64] [text in the work's name]
@@ -13,6 +13,7 @@
 #include "bench/turns.hpp"
 #include "kernels/base/library_info.hpp"
 #include "kernels/convolution/backends.hpp"
+#include "kernels/elementwise/pointwise.hpp"
 #include "kernels/products/gemm.hpp"
 #include "sys/memory/memory.hpp"
 
@@ -234,6 +235,56 @@ void measureConvolutions(const std::string& type, const std::string& name) {
     measureAll<float>(name);
 }
 
+// With few input channels the outputs are what takes time, and a kernel of its own reads and writes them again.
+constexpr Work kRectified[] = {
+    {2, 1, 16, 512, 3, true}, {3, 1, 8, 96, 3, true}, {2, 16, 16, 512, 3, true}};
+constexpr double kMostOfConvolution = 1.1;
+
+template <class T>
+void measureRectifiers(const std::string& name) {
+  for (const Work& work : kRectified) {
+    if (work.name().find(name) == std::string::npos)
+      continue;
+    const ConvolutionShape shape = work.shape();
+    const Arrays<T> a(shape);
+    const auto context = std::make_shared<KernelContext>();
+    const auto op = makeConvolution<T>(shape, Backend::Direct, context);
+    const PointwiseFunction relu(Pointwise::Relu);
+    Array<T> y(a.y.size), z(a.y.size), both(a.y.size);
+    const auto convolve = [&] { op->forward(a.x.data(), a.w.data(), a.b.data(), y.data(), false); };
+    const auto apart = [&] {
+      convolve();
+      pointwiseForward<T>(*context, relu, y.size, y.data(), z.data());
+    };
+    const auto together = [&] {
+      op->forwardThen(a.x.data(), a.w.data(), a.b.data(), relu, both.data());
+    };
+    apart();
+    together();
+    requireSame("a rectifier behind " + work.name(), both, z);
+    const int calls = 1 + int(1e8 / work.flops());
+    std::vector<Method> methods{{"alone", convolve, calls, {}},
+                                {"apart", apart, calls, {}},
+                                {"together", together, calls, {}}};
+    takeTurns(methods);
+    const auto ratio = [&](int method) {
+      return quantile(methods[method].seconds, 0.5) / quantile(methods[0].seconds, 0.5);
+    };
+    fmt::print("{:<8} {:<31} {:>10.2f} {:>12.2f}  <= {}, {}\n",
+               sizeof(T) == 8 ? "float64" : "float32", work.name(), ratio(2), ratio(1),
+               kMostOfConvolution, ratio(2) <= kMostOfConvolution ? "met" : "not met");
+  }
+}
+
+void measureRectifiers(const std::string& type, const std::string& name) {
+  fmt::print("{:<8} {:<31} {:>10} {:>12}  {}\n", "type", "work and a rectifier", "of work",
+             "by its own", "target");
+  if (type != "float32")
+    measureRectifiers<double>(name);
+  if (type != "float64")
+    measureRectifiers<float>(name);
+}
+
 } // namespace
 } // namespace tenon::bench
 
@@ -241,6 +292,7 @@ int main(int argc, char** argv) {
   const std::string type = argc > 1 ? argv[1] : "", name = argc > 2 ? argv[2] : "";
   return tenon::bench::benchmarkMain(argc, argv, [&] {
     tenon::bench::measureConvolutions(type, name);
+    tenon::bench::measureRectifiers(type, name);
     tenon::bench::measureSmallNetworks(type, name);
   });
 }

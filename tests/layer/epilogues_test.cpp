@@ -27,6 +27,11 @@ struct Case {
 std::vector<Case> cases() {
   const std::vector<Window> windows(2, {.kernel = 3, .padLow = 1, .padHigh = 1});
   const auto conv = [=] { return test::newConv(world(), 3, 4, windows); };
+  const auto inPieces = [=] {
+    const Ref<Layer> layer = conv();
+    layer->setText("overlap", "on");
+    return layer;
+  };
   const auto transposed = [] {
     const Ref<Layer> layer = test::newLayer(world(), "transposedconv");
     layer->set("in_channels", 3);
@@ -37,6 +42,8 @@ std::vector<Case> cases() {
   const Index rows = 3 * world()->size() + 1;
   const std::vector<std::string> functions{"relu", "tanh", "gelu", "leakyrelu", "scale"};
   return {{"of rows with halos", conv, functions, onWorld({2, 3, rows, 5}, "S2")},
+          {"of rows in pieces", inPieces, functions, onWorld({2, 3, rows, 5}, "S2")},
+          {"of columns in pieces", inPieces, functions, onWorld({2, 3, 5, rows}, "S3")},
           {"of samples", conv, functions, onWorld({rows, 3, 6, 5}, "S0")},
           {"of channels", conv, {"relu"}, onWorld({2, 3, 6, 5}, "S1"), true},
           {"transposed", transposed, functions, onWorld({2, 3, rows, 5}, "S2")},

@@ -4,57 +4,60 @@
 // it, since they go by the list, so that a value which one of them reads stays.
 #include "declaration/core/pass.hpp"
 
+#include <algorithm>
+
 namespace tenon {
 
 namespace {
 
-constexpr int kNone = -1, kSeveral = -2;
-
-// By value: the map that reads it, and the one that writes it.
+// By value: the numbers of the maps that read it, and of those that write it.
 struct Neighbours {
-  std::vector<int> reader, writer;
+  std::vector<std::vector<int>> readers, writers;
 
   Neighbours(const MapList& list, const InInference& nodes)
-      : reader(list.values().size(), kNone), writer(reader) {
-    for (std::size_t m = 0; m < list.maps().size(); ++m) {
+      : readers(list.values().size()), writers(readers) {
+    for (int m = 0; m < static_cast<int>(list.maps().size()); ++m) {
       const Map& map = list.maps()[m];
       if (map.kind == Map::Kind::Source || !runs(map, nodes))
         continue;
       for (const ValueId x : map.x)
-        note(reader[x], m);
-      note(writer[map.y], m);
+        readers[x].push_back(m);
+      writers[map.y].push_back(m);
     }
-  }
-
-private:
-  static void note(int& of, std::size_t map) {
-    of = of == kNone ? static_cast<int>(map) : kSeveral;
   }
 };
 
-// Of one that writes all of a value by itself, and is differentiated.
-const KernelEntry* wholeKernel(const MapList& list, int map) {
-  if (map < 0)
-    return nullptr;
-  const Map& found = list.maps()[map];
-  return found.kind == Map::Kind::Kernel && !found.part && !found.fixed
-             ? &list.kernels()[found.object]
-             : nullptr;
+// Whether the kernels, each alone or each for its part, can apply the function that reads what they write.
+bool canApply(const MapList& list, const std::vector<int>& writers,
+              const std::vector<int>& readers) {
+  if (writers.empty() || readers.size() != 1)
+    return false;
+  const auto kernelOf = [&](int map) -> const KernelEntry* {
+    const Map& found = list.maps()[map];
+    return found.kind == Map::Kind::Kernel && !found.fixed ? &list.kernels()[found.object]
+                                                           : nullptr;
+  };
+  const KernelEntry* const function = kernelOf(readers[0]);
+  return function && function->isFunction && !list.maps()[readers[0]].part &&
+         std::ranges::all_of(writers, [&](int map) {
+           const KernelEntry* const kernel = kernelOf(map);
+           return kernel && kernel->appliesFunction &&
+                  (writers.size() == 1 || list.maps()[map].part);
+         });
 }
 
 } // namespace
 
 std::vector<int> epilogues(const MapList& list, const InInference& nodes, bool keeps) {
   const Neighbours of(list, nodes);
-  std::vector<int> functions(list.maps().size(), kNone);
+  std::vector<int> functions(list.maps().size(), -1);
   for (std::size_t v = 0; v < list.values().size(); ++v) {
     const Value& value = list.values()[v];
-    if (value.place != Value::Place::Own || value.isCallers() || (keeps && value.kept))
+    if (value.place != Value::Place::Own || value.isCallers() || (keeps && value.kept) ||
+        !canApply(list, of.writers[v], of.readers[v]))
       continue;
-    const KernelEntry *before = wholeKernel(list, of.writer[v]),
-                      *behind = wholeKernel(list, of.reader[v]);
-    if (before && behind && before->appliesFunction && behind->isFunction)
-      functions[of.writer[v]] = of.reader[v];
+    for (const int map : of.writers[v])
+      functions[map] = of.readers[v][0];
   }
   return functions;
 }

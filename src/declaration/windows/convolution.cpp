@@ -67,10 +67,11 @@ public:
   std::string kernelKind() const override {
     return windows().back().stride > 1 ? "strided conv" : taps() == 1 ? "single-tap conv" : type();
   }
-  KernelEntry kernel(const Form&) const override {
+  // The device has no functions of parts of an array.
+  KernelEntry kernel(const Form& form) const override {
     return {.name = type(),
             .keepsInputs = true,
-            .appliesFunction = true,
+            .appliesFunction = form.pieces.size() <= 1 || text("space") == "host",
             .gradients = Gradients::Apart};
   }
 

@@ -49,7 +49,7 @@ public:
   // y = w * x + b, added to y where `accumulate` is set. b may be null.
   virtual void forward(const T* x, const T* w, const T* b, T* y, bool accumulate) = 0;
   // y = f(w * x + b), each element by itself; false where that is no faster than one after the other, and nothing is done.
-  // y lies one element behind the other. expect() is called first, before a measurement.
+  // On the device y is contiguous, and expect() is called first, before a measurement.
   virtual bool forwardThen(const T* /*x*/, const T* /*w*/, const T* /*b*/,
                            const PointwiseFunction& /*f*/, T* /*y*/) {
     return false;

@@ -37,34 +37,46 @@ constexpr Index costOf(Pointwise function) {
 // Elements that are searched together for an argument that the loop without branches cannot handle.
 constexpr Index kTogether = 256;
 
-// Walks of(f), or, over a stretch in which an argument is too large for f, decides element by element: so the value
-// of one does not depend on its neighbours. Only few functions have such arguments (the sine of more than kMost); the
-// others are walked at once. On the device every thread decides for its own element.
+// Some functions have arguments too large for a loop without branches (the sine of more than kMost).
+template <class F>
+constexpr bool hasLargeArguments = requires {
+  F::kMost;
+  typename F::Anywhere;
+};
+
+// Walks of(f) on one thread, or, over a stretch in which an argument is too large for f, decides element by element: so the
+// value of one does not depend on its neighbours.
+template <class F, class T, class Of>
+void walkWithin(Index begin, Index end, const F& f, const T* arguments, Of of) {
+  if constexpr (hasLargeArguments<F>) {
+    for (Index i = begin; i < end; i += kTogether) {
+      const Index last = std::min(end, i + kTogether);
+      T most = 0;
+      for (Index j = i; j < last; ++j)
+        most = std::max(most, std::abs(arguments[j]));
+      if (most <= T(F::kMost))
+        walkElements(i, last, of(f));
+      else
+        walkElements(i, last, of(pointwise::Everywhere<F>{}));
+    }
+  } else {
+    walkElements(begin, end, of(f));
+  }
+}
+
+// The same of n elements in the space of the context. On the device every thread decides for its own element.
 template <class F, class T, class Of>
 void eachWithin(KernelContext& context, Index n, const F& f, Index cost, const T* arguments,
                 Of of) {
-  if constexpr (requires {
-                  F::kMost;
-                  typename F::Anywhere;
-                }) {
-    if constexpr (kHasDevice)
-      if (isOnDevice(context))
+  if constexpr (kHasDevice)
+    if (isOnDevice(context)) {
+      if constexpr (hasLargeArguments<F>)
         return eachElement(context, n, cost, of(pointwise::Everywhere<F>{}));
-    parallelRanges(context.threads(), n, cost, [=](Index begin, Index end) {
-      for (Index i = begin; i < end; i += kTogether) {
-        const Index last = std::min(end, i + kTogether);
-        T most = 0;
-        for (Index j = i; j < last; ++j)
-          most = std::max(most, std::abs(arguments[j]));
-        if (most <= T(F::kMost))
-          walkElements(i, last, of(f));
-        else
-          walkElements(i, last, of(pointwise::Everywhere<F>{}));
-      }
-    });
-  } else {
-    eachElement(context, n, cost, of(f));
-  }
+      else
+        return eachElement(context, n, cost, of(f));
+    }
+  parallelRanges(context.threads(), n, cost,
+                 [=](Index begin, Index end) { walkWithin(begin, end, f, arguments, of); });
 }
 
 // Columns that a sum over rows gives to one thread together: a cache line of doubles, and more.
@@ -78,6 +90,27 @@ void pointwiseForward(KernelContext& context, const PointwiseFunction& function,
   withFunction(function, [=, &context, cost = costOf(function.kind)](auto f) {
     eachWithin(context, n, f, cost, x, [=](auto which) {
       return Value<decltype(which), T>{which, x, y};
+    });
+  });
+}
+
+template <class T>
+void blockPointwise(KernelContext& context, const PointwiseFunction& function, int rank,
+                    const Index* extent, T* y, const Index* ys) {
+  const Block block = normaliseBlock(rank, extent, ys, ys);
+  if (block.rank == 2 && block.extent[0] == 1 && block.b[1] == 1)
+    return pointwiseForward<T>(context, function, block.extent[1], y, y);
+  if (isOnDevice(context))
+    throw Error(TENON_ERR_INTERNAL, "a function of a part of an array on the device");
+  withFunction(function, [=, &context, &block](auto f) {
+    const auto of = [](T* at) {
+      return [at](auto which) { return Value<decltype(which), T>{which, at, at}; };
+    };
+    forEachRowInParts(context, block, [=](Index n, Index, Index, Index at, Index step) {
+      if (step == 1)
+        return walkWithin<decltype(f), T>(0, n, f, y + at, of(y + at));
+      for (Index i = 0; i < n; ++i)
+        walkWithin<decltype(f), T>(0, 1, f, y + at + i * step, of(y + at + i * step));
     });
   });
 }
@@ -142,6 +175,8 @@ void sumRows(KernelContext& context, Index rows, Index cols, const T* x, T* b) {
 #define TENON_INSTANTIATE(T)                                                                       \
   template void pointwiseForward<T>(KernelContext&, const PointwiseFunction&, Index, const T*,     \
                                     T*);                                                           \
+  template void blockPointwise<T>(KernelContext&, const PointwiseFunction&, int, const Index*, T*, \
+                                  const Index*);                                                   \
   template void pointwiseDerivative<T>(KernelContext&, const PointwiseFunction&, Index, const T*,  \
                                        const T*, const T*, T*);                                    \
   template void axpby<T>(KernelContext&, Index, T, const T*, T, T*);                               \

@@ -51,6 +51,11 @@ template <class T>
 void pointwiseForward(KernelContext& context, const PointwiseFunction& function, Index n,
                       const T* x, T* y);
 
+// y = f(y) for every element of a box, with the strides ys; rank 0 to 8. On the device of one that is contiguous.
+template <class T>
+void blockPointwise(KernelContext& context, const PointwiseFunction& function, int rank,
+                    const Index* extent, T* y, const Index* ys);
+
 // r = f'(x) v, where y = f(x). r may be v. x or y may be null if the function's kReads
 // (functors/pointwise.hpp) does not name it.
 template <class T>

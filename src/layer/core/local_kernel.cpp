@@ -53,16 +53,19 @@ void BilinearKernel::forwardMany(Inputs x, ParameterUses& p, DTensor& y, Buffer*
   logFlops(flops_);
 }
 
-// Where the product does not apply the function itself, y is done in place: it is this kernel's alone, and contiguous.
+void BilinearKernel::applyFunction(const PointwiseFunction& f, DTensor& y) {
+  visitFloating(y.dataType(), [&]<class T>(T) {
+    T* const values = y.mutableData<T>();
+    pointwiseForward<T>(y.context(), f, y.localElements(), values, values);
+  });
+}
+
 void BilinearKernel::forwardThen(Inputs x, ParameterUses& p, const PointwiseFunction& f,
                                  DTensor& y) {
   const DTensor& w = x.size() > 1 ? *x[1] : p[0]->value();
   if (!productThen(*x[0], w, biasOf(p), f, y)) {
     product(*x[0], w, biasOf(p), false, y);
-    visitFloating(y.dataType(), [&]<class T>(T) {
-      T* values = y.mutableData<T>();
-      pointwiseForward<T>(y.context(), f, y.localElements(), values, values);
-    });
+    applyFunction(f, y);
   }
   logFlops(flops_);
 }

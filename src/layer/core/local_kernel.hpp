@@ -175,6 +175,8 @@ protected:
   // y = B(x, w) + b, or y += B(x, w) where it `adds`. b is null where there is none on this rank.
   virtual void product(const DTensor& x, const DTensor& w, const DTensor* b, bool adds,
                        DTensor& y) = 0;
+  // y = f(y). To be overridden by kernels that own a part of y alone.
+  virtual void applyFunction(const PointwiseFunction& f, DTensor& y);
   // y = f(B(x, w) + b); false where that is no faster than one after the other, which is done then.
   virtual bool productThen(const DTensor& /*x*/, const DTensor& /*w*/, const DTensor* /*b*/,
                            const PointwiseFunction& /*f*/, DTensor& /*y*/) {

@@ -5,6 +5,7 @@
 #include "kernels/convolution/convolution.hpp"
 #include "declaration/core/windowed.hpp"
 #include "dtensor/kernel_context.hpp"
+#include "kernels/elementwise/pointwise.hpp"
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/movement/block_copy.hpp"
 #include "layer/core/layer_types.hpp"
@@ -73,23 +74,37 @@ private:
                                       db ? db->mutableData<T>() : nullptr);
     });
   }
-  // y[n,o,...] = b[o] in the kernel's own box of y: other kernels of the layer may have written the
-  // rest.
-  void fill(const DTensor* b, DTensor& y) override {
-    constexpr int kDims = kMaxSpatial + 2;
+  // The kernel's own box of y: other kernels of the layer may have written the rest.
+  struct OwnBox {
+    int rank;
+    std::array<Index, kMaxSpatial + 2> extent, strides;
+  };
+  OwnBox ownBox() const {
     const WindowShape& window = shape_.window;
-    const int rank = window.rank + 2;
-    std::array<Index, kDims> extent = {shape_.batch, shape_.outChannels};
-    std::array<Index, kDims> strides = {y_.batch, y_.channel}, perChannel = {0, 1};
-    std::copy_n(window.out.begin(), window.rank, extent.begin() + 2);
-    std::copy_n(y_.space.begin(), window.rank, strides.begin() + 2);
+    OwnBox box{window.rank + 2, {shape_.batch, shape_.outChannels}, {y_.batch, y_.channel}};
+    std::copy_n(window.out.begin(), window.rank, box.extent.begin() + 2);
+    std::copy_n(y_.space.begin(), window.rank, box.strides.begin() + 2);
+    return box;
+  }
+
+  // y[n,o,...] = b[o]
+  void fill(const DTensor* b, DTensor& y) override {
+    const OwnBox box = ownBox();
+    constexpr Index kPerChannel[kMaxSpatial + 2] = {0, 1};
     visitFloating(y.dataType(), [&]<class T>(T) {
       T* out = y.mutableData<T>() + firstOutput_;
       if (b)
-        blockCombine(y.context(), Combine::Copy, rank, extent.data(), b->data<T>(),
-                     perChannel.data(), out, strides.data());
+        blockCombine(y.context(), Combine::Copy, box.rank, box.extent.data(), b->data<T>(),
+                     kPerChannel, out, box.strides.data());
       else
-        fillBlock(y.context(), rank, extent.data(), T(0), out, strides.data());
+        fillBlock(y.context(), box.rank, box.extent.data(), T(0), out, box.strides.data());
+    });
+  }
+  void applyFunction(const PointwiseFunction& f, DTensor& y) override {
+    const OwnBox box = ownBox();
+    visitFloating(y.dataType(), [&]<class T>(T) {
+      blockPointwise<T>(y.context(), f, box.rank, box.extent.data(),
+                        y.mutableData<T>() + firstOutput_, box.strides.data());
     });
   }
 
