@@ -9,6 +9,7 @@
 #include "kernels/elementwise/pointwise.hpp"
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/elementwise/update.hpp"
+#include "kernels/movement/bfloat16.hpp"
 #include "kernels/movement/block_copy.hpp"
 #include "kernels/movement/block_queue.hpp"
 #include "kernels/on_device.hpp"
@@ -21,6 +22,7 @@
 #include <functional>
 #include <list>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace tenon::test {
@@ -130,6 +132,14 @@ private:
     const Index all[] = {channels, cells}, lines[] = {cells, 1}, across[] = {1, channels};
     row("transposition, channels last", channels * cells, 2 * kSize,
         [&] { blockCombine<T>(context_, Combine::Copy, 2, all, field, across, packed, lines); });
+    if constexpr (std::is_same_v<T, float>) {
+      const Index last[] = {cells, channels}, first[] = {1, cells};
+      auto* const rounded = reinterpret_cast<BFloat16*>(packed);
+      row("rounding, channels last", channels * cells, kSize + 2,
+          [&] { roundToBFloat16<T>(context_, 2, last, field, first, rounded); });
+      row("expansion from channels last", channels * cells, kSize + 2,
+          [&] { expandBFloat16(context_, 2, last, rounded, false, field, first); });
+    }
     const Index batch[] = {2, channels / 2, cells}, ofAll[] = {channels / 2 * cells, cells, 1},
                 ofBias[] = {0, 1, 0};
     row("bias of channels", channels * cells, 2 * kSize,
