@@ -25,8 +25,9 @@ struct OutputSums {
   const T* w; // [columns, channels]
   const T* b; // or null
   T* y;
-  Index yChannel, yStep;      // between channels and between the outputs of a vector
-  bool accumulate, rectifies = false; // not both
+  Index yChannel, yStep; // between channels and between the outputs of a vector
+  bool accumulate;
+  bool rectifies = false; // and does not accumulate
 };
 
 // dw[k,j] += sum over o of  dy[k,o] x[o + offsets[j]]

@@ -98,7 +98,9 @@ template <class T>
 void blockPointwise(KernelContext& context, const PointwiseFunction& function, int rank,
                     const Index* extent, T* y, const Index* ys) {
   const Block block = normaliseBlock(rank, extent, ys, ys);
-  if (block.rank == 2 && block.extent[0] == 1 && block.b[1] == 1)
+  if (block.empty)
+    return;
+  if (block.rank == 2 && block.extent[0] == 1 && (block.extent[1] == 1 || block.b[1] == 1))
     return pointwiseForward<T>(context, function, block.extent[1], y, y);
   if (isOnDevice(context))
     throw Error(TENON_ERR_INTERNAL, "a function of a part of an array on the device");
