@@ -160,6 +160,38 @@ void measurePlans(const ConvolutionCase& c, TenonDataType type) {
   }
 }
 
+// Graphs that also do what comes behind a convolution, and those of copies of the arrays, beside the convolution alone.
+void measureForms(const ConvolutionCase& c, TenonDataType type) {
+  cuda::ConvolutionGraph graph = c.graph(ConvolutionKind::Forward, type);
+  const auto x = made(alone(c.shape()), type), y = made(alone(c.shape()), type),
+             w = made(alone(graph.w.extent), type), b = made(alone({c.channels}), type);
+  const auto seconds = [&](cuda::Epilogue epilogue, cuda::Staging staging) {
+    graph.epilogue = epilogue;
+    graph.staging = staging;
+    cuda::ConvolutionRun run(graph);
+    Buffer workspace(run.workspaceBytes(), "workspace", device().memory());
+    return secondsOf([&] {
+      run.run(device(), x->readAddress(), w->readAddress(), y->readAddress(),
+              workspace.data<void>(),
+              epilogue == cuda::Epilogue::None ? nullptr : b->readAddress());
+    });
+  };
+  using enum cuda::Staging;
+  constexpr auto kNothing = cuda::Epilogue::None, kAll = cuda::Epilogue::BiasAndRelu;
+  const std::string name = fmt::format("{}_{}", c.name, nameOfType(type));
+  const double exact = seconds(kNothing, None);
+  printRow(name + " with a bias and a rectifier", "alone", seconds(kAll, None) / exact, "<= 1.1");
+  if (type == TENON_FLOAT64)
+    return;
+  graph.mayUseTf32 = true;
+  graph.alignment = 16;
+  const double rounded = seconds(kNothing, None);
+  printRow(name + " in TF32", "without", rounded / exact, "decides");
+  printRow(name + " in TF32, copied with channels last", "as cuDNN copies",
+           seconds(kNothing, ChannelsLast) / rounded, "decides");
+  printRow(name + " in bfloat16", "in TF32", seconds(kNothing, BFloat16) / rounded, "decides");
+}
+
 } // namespace
 
 // One cell: what the host takes to queue a kernel.
@@ -189,6 +221,7 @@ void measureConvolutions() {
     for (const TenonDataType type : kTypes) {
       measureBackends(c, type);
       measurePlans(c, type);
+      measureForms(c, type);
     }
 }
 
