@@ -39,6 +39,11 @@ std::vector<Case> cases() {
     test::setWindows(*layer, std::vector<Window>(2, {.kernel = 2, .stride = 2}));
     return layer;
   };
+  const auto batch = [] {
+    const Ref<Layer> layer = test::newLayer(world(), "batchnorm");
+    layer->set("channels", 3);
+    return layer;
+  };
   const Index rows = 3 * world()->size() + 1;
   const std::vector<std::string> functions{"relu", "tanh", "gelu", "leakyrelu", "scale"};
   return {{"of rows with halos", conv, functions, onWorld({2, 3, rows, 5}, "S2")},
@@ -47,6 +52,8 @@ std::vector<Case> cases() {
           {"of samples", conv, functions, onWorld({rows, 3, 6, 5}, "S0")},
           {"of channels", conv, {"relu"}, onWorld({2, 3, 6, 5}, "S1"), true},
           {"transposed", transposed, functions, onWorld({2, 3, rows, 5}, "S2")},
+          {"of batches", batch, functions, onWorld({rows, 3, 4, 5}, "S0")},
+          {"of batches of rows", batch, functions, onWorld({2, 3, rows, 5}, "S2")},
           {"affine", [] { return test::newAffine(world(), 6, 5); }, functions,
            onWorld({rows, 6}, "S0")}};
 }

@@ -263,32 +263,47 @@ const Names* namesOf(cudnnBackendDescriptorType_t type) {
   }
 }
 
-// visit(cell of x, of w, of y; as number, batch or channel and position) for every product.
+// Outputs of a row that read inputs of a row by one tap: the positions of the first ones, of the tap, and how far the next
+// input is.
+struct ReadRow {
+  std::int64_t batch, outChannel, channelOfGroup, inChannel;
+  Space input, tap, output;
+  std::int64_t count, step;
+};
+
+// visit(row) for all products.
 template <class Visit>
-void forEachProduct(const Record& convolution, const Array& x, const Array& w, const Array& y,
-                    Visit visit) {
+void forEachRow(const Record& convolution, const Array& x, const Array& w, const Array& y,
+                Visit visit) {
   const auto numbers = [&](int name, std::int64_t unit) {
     return threeOf(convolution.list<std::int64_t>(name), 0, unit);
   };
   const Space low = numbers(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, 0),
               step = numbers(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, 1),
               dilation = numbers(CUDNN_ATTR_CONVOLUTION_DILATIONS, 1);
+  const auto isRead = [&](int d, std::int64_t i) { return i >= 0 && i < x.space[d]; };
   const std::int64_t inOfGroup = w.extent[1];
   const std::int64_t outOfGroup = w.extent[0] / (x.extent[1] / inOfGroup);
+  const Space rows{y.space[0], y.space[1], 1};
   for (std::int64_t n = 0; n < y.extent[0]; ++n)
     for (std::int64_t k = 0; k < y.extent[1]; ++k)
-      forEach(y.space, [&](const Space& o) {
-        for (std::int64_t c = 0; c < inOfGroup; ++c)
-          forEach(w.space, [&](const Space& t) {
-            Space i;
-            for (int d = 0; d < 3; ++d) {
-              i[d] = o[d] * step[d] - low[d] + t[d] * dilation[d];
-              if (i[d] < 0 || i[d] >= x.space[d])
-                return;
-            }
-            visit(n, k, c, k / outOfGroup * inOfGroup + c, i, t, o);
+      for (std::int64_t c = 0; c < inOfGroup; ++c)
+        forEach(w.space, [&](const Space& t) {
+          forEach(rows, [&](const Space& row) {
+            Space o = row, i;
+            const auto place = [&] {
+              for (int d = 0; d < 3; ++d)
+                i[d] = o[d] * step[d] - low[d] + t[d] * dilation[d];
+            };
+            for (place(); o[2] < y.space[2] && i[2] < 0; ++o[2], place())
+              ;
+            if (!isRead(0, i[0]) || !isRead(1, i[1]) || !isRead(2, i[2]))
+              return;
+            const std::int64_t count =
+                std::min(y.space[2] - o[2], (x.space[2] - 1 - i[2]) / step[2] + 1);
+            visit(ReadRow{n, k, c, k / outOfGroup * inOfGroup + c, i, t, o, count, step[2]});
           });
-      });
+        });
 }
 
 // `sum` is what adds a bias to the result, and `rectifier` what comes behind that; null where nothing does.
@@ -308,20 +323,23 @@ void convolve(const Record& op, const Names& names, const Record* sum, const Rec
   const Record* const added = sum ? &sum->part(CUDNN_ATTR_OPERATION_POINTWISE_BDESC) : nullptr;
   const Array& target = isForward ? y : isData ? x : w;
   std::vector<double> sums(std::size_t(target.elements()));
-  forEachProduct(
-      op.part(names.convolution), x, w, y,
-      [&](auto n, auto k, auto c, auto channel, const auto& i, const auto& t, const auto& o) {
-        const auto cell = [&](const Array& array, T* values, auto a, auto b,
-                              const Space& p) -> double {
-          return double(values[array.at(a, b, p)]);
-        };
-        if (isForward)
-          sums[y.number(n, k, o)] += cell(x, xs, n, channel, i) * cell(w, ws, k, c, t);
-        else if (isData)
-          sums[x.number(n, channel, i)] += cell(w, ws, k, c, t) * cell(y, ys, n, k, o);
-        else
-          sums[w.number(k, c, t)] += cell(x, xs, n, channel, i) * cell(y, ys, n, k, o);
-      });
+  forEachRow(op.part(names.convolution), x, w, y, [&](const ReadRow& row) {
+    const T* const in = xs + x.at(row.batch, row.inChannel, row.input);
+    const T* const out = ys + y.at(row.batch, row.outChannel, row.output);
+    const double weight = double(ws[w.at(row.outChannel, row.channelOfGroup, row.tap)]);
+    const std::int64_t stepIn = row.step * x.step[2], stepOut = y.step[2];
+    double* const sum =
+        sums.data() + (isForward ? y.number(row.batch, row.outChannel, row.output)
+                       : isData  ? x.number(row.batch, row.inChannel, row.input)
+                                 : w.number(row.outChannel, row.channelOfGroup, row.tap));
+    for (std::int64_t j = 0; j < row.count; ++j)
+      if (isForward)
+        sum[j] += double(in[j * stepIn]) * weight;
+      else if (isData)
+        sum[j * row.step] += weight * double(out[j * stepOut]);
+      else
+        *sum += double(in[j * stepIn]) * double(out[j * stepOut]);
+  });
   const double alpha = op.value<double>(names.alpha), beta = op.value<double>(names.beta);
   T* const values = isForward ? ys : isData ? xs : ws;
   for (std::int64_t a = 0; a < target.extent[0]; ++a)

@@ -89,6 +89,22 @@ ConvolutionGraph wideGraph(ConvolutionKind kind) {
           .beta = 1};
 }
 
+// Of float32: two samples of 9 x 8, with kernels of 3 x 3 that keep the extent.
+ConvolutionGraph smallGraph(ConvolutionKind kind, Index inputs, Index outputs, Index groups,
+                            double beta) {
+  const Index of = inputs / groups;
+  return {.kind = kind,
+          .type = CUDNN_DATA_FLOAT,
+          .x = {{2, inputs, 9, 8}, {inputs * 72, 72, 8, 1}},
+          .w = {{outputs, of, 3, 3}, {of * 9, 9, 3, 1}},
+          .y = {{2, outputs, 9, 8}, {outputs * 72, 72, 8, 1}},
+          .padLow = {1, 1},
+          .padHigh = {1, 1},
+          .stride = {1, 1},
+          .dilation = {1, 1},
+          .beta = beta};
+}
+
 // The descriptor that an attribute holds.
 cuda::Descriptor partOf(cudnnBackendDescriptor_t from, cudnnBackendAttributeName_t name,
                         cudnnBackendDescriptorType_t type) {
@@ -209,17 +225,8 @@ TEST(DnnGraph, RoundsToBFloat16) {
   for (const auto kind :
        {ConvolutionKind::Forward, ConvolutionKind::AdjointData, ConvolutionKind::AdjointWeights})
     for (const double beta : {0.0, 1.0}) {
-      ConvolutionGraph graph{.kind = kind,
-                             .type = CUDNN_DATA_FLOAT,
-                             .x = {{2, 16, 9, 8}, {16 * 72, 72, 8, 1}},
-                             .w = {{8, 16, 3, 3}, {16 * 9, 9, 3, 1}},
-                             .y = {{2, 8, 9, 8}, {8 * 72, 72, 8, 1}},
-                             .padLow = {1, 1},
-                             .padHigh = {1, 1},
-                             .stride = {1, 1},
-                             .dilation = {1, 1},
-                             .beta = beta,
-                             .staging = cuda::Staging::BFloat16};
+      ConvolutionGraph graph = smallGraph(kind, 16, 8, 1, beta);
+      graph.staging = cuda::Staging::BFloat16;
       DeviceCopy<float> dx(at, x.data(), Index(x.size())), dw(at, w.data(), Index(w.size())),
           dy(at, y.data(), Index(y.size()));
       cuda::ConvolutionRun run(graph);
@@ -266,18 +273,9 @@ TEST(DnnGraph, CopiesWithChannelsLast) {
         continue;
       std::vector<float> results[2];
       for (const auto staging : {cuda::Staging::None, cuda::Staging::ChannelsLast}) {
-        ConvolutionGraph graph{.kind = kind,
-                               .type = CUDNN_DATA_FLOAT,
-                               .x = {{2, 24, 9, 8}, {24 * 72, 72, 8, 1}},
-                               .w = {{20, 12, 3, 3}, {12 * 9, 9, 3, 1}},
-                               .y = {{2, 20, 9, 8}, {20 * 72, 72, 8, 1}},
-                               .padLow = {1, 1},
-                               .padHigh = {1, 1},
-                               .stride = {1, 1},
-                               .dilation = {1, 1},
-                               .beta = beta,
-                               .epilogue = epilogue,
-                               .staging = staging};
+        ConvolutionGraph graph = smallGraph(kind, 24, 20, 2, beta);
+        graph.epilogue = epilogue;
+        graph.staging = staging;
         DeviceCopy<float> dx(at, x.data(), Index(x.size())), dw(at, w.data(), Index(w.size())),
             dy(at, y.data(), Index(y.size())), db(at, b.data(), Index(b.size()));
         cuda::ConvolutionRun run(graph);

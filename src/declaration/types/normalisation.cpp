@@ -153,6 +153,7 @@ MapList Normalisation::maps(const Form& form, const Layouts& storage) const {
   list.output("y", form.output);
   KernelEntry normalise{.name = type(),
                         .keepsInputs = true,
+                        .appliesFunction = true,
                         .gradients = flag("affine") ? Gradients::Within : Gradients::None};
   addParameterSources(list, form, storage, normalise);
   std::vector<int> running;

@@ -257,6 +257,7 @@ struct Normalise {
   static constexpr int kStrip = kRowStrip;
   RowPoint<T> of;
   const T* bias;
+  T least; // of what is written
   T* y;
   struct Line {
     const T* x;
@@ -271,7 +272,7 @@ struct Normalise {
     return {of.x, of.mean[g], of.scale[g], of.weightsOf(of.weight, T(1), row, w),
             of.weightsOf(bias, T(0), row, w)};
   }
-  TENON_DEVICE void write(Index at, T value) const { y[at] = value; }
+  TENON_DEVICE void write(Index at, T value) const { y[at] = value < least ? least : value; }
 };
 
 template <class T>

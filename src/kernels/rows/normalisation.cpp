@@ -238,9 +238,9 @@ void RowKernels::momentsAdjoint(const T* x, const T* mean, Moments<const T> of, 
 }
 
 template <class T>
-void RowKernels::normalise(const NormalisePoint<T>& at, const T* bias, T* y) {
+void RowKernels::normalise(const NormalisePoint<T>& at, const T* bias, T* y, T least) {
   if (device_)
-    return device_->normalise(at, bias, y);
+    return device_->normalise(at, bias, least, y);
   const Index length = groups_.length;
   forEachRow(*context_, groups_, [&](Index r) {
     const Index g = groups_.groupOf[r];
@@ -251,8 +251,10 @@ void RowKernels::normalise(const NormalisePoint<T>& at, const T* bias, T* y) {
     withWeights(groups_, r, at.weight, [&](auto weight) {
       withWeights(groups_, r, bias, [&](auto shift) {
         TENON_INDEPENDENT_ITERATIONS
-        for (Index i = 0; i < length; ++i)
-          out[i] = (in[i] - mean) * (scale * weight(i)) + (bias ? shift(i) : T(0));
+        for (Index i = 0; i < length; ++i) {
+          const T value = (in[i] - mean) * (scale * weight(i)) + (bias ? shift(i) : T(0));
+          out[i] = value < least ? least : value;
+        }
       });
     });
   });
@@ -445,7 +447,7 @@ void followMoments(KernelContext& context, const PartMoments& of, double momentu
   template void RowKernels::moments<T>(const T*, Moments<T>);                                      \
   template void RowKernels::momentsTangent<T>(const T*, const T*, const T*, Moments<T>);           \
   template void RowKernels::momentsAdjoint<T>(const T*, const T*, Moments<const T>, bool, T*);     \
-  template void RowKernels::normalise<T>(const NormalisePoint<T>&, const T*, T*);                  \
+  template void RowKernels::normalise<T>(const NormalisePoint<T>&, const T*, T*, T);               \
   template void RowKernels::normaliseTangent<T>(const NormalisePoint<T>&, const T*,                \
                                                 Moments<const T>, const T*, const T*, T*);         \
   template void RowKernels::normaliseAdjoint<T>(const NormalisePoint<T>&, const T*,                \

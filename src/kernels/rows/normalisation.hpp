@@ -8,6 +8,7 @@
 
 #include "kernels/base/context.hpp"
 
+#include <limits>
 #include <vector>
 
 namespace tenon {
@@ -67,9 +68,10 @@ public:
   template <class T>
   void momentsAdjoint(const T* x, const T* mean, Moments<const T> of, bool adds, T* dx);
 
-  // bias may be null.
+  // bias may be null. What is less than `least` becomes that: 0 for a rectifier.
   template <class T>
-  void normalise(const NormalisePoint<T>& at, const T* bias, T* y);
+  void normalise(const NormalisePoint<T>& at, const T* bias, T* y,
+                 T least = -std::numeric_limits<T>::infinity());
   // Each direction may be null; those of the moments are both null or neither.
   template <class T>
   void normaliseTangent(const NormalisePoint<T>& at, const T* dx, Moments<const T> moments,

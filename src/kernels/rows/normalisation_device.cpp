@@ -96,8 +96,8 @@ void DeviceRows::momentsAdjoint(const T* x, const T* mean, Moments<const T> of, 
 }
 
 template <class T>
-void DeviceRows::normalise(const NormalisePoint<T>& at, const T* bias, T* y) {
-  eachElementOfRows(functors::Normalise<T>{pointOf(at), bias, y});
+void DeviceRows::normalise(const NormalisePoint<T>& at, const T* bias, T least, T* y) {
+  eachElementOfRows(functors::Normalise<T>{pointOf(at), bias, least, y});
 }
 
 template <class T>
@@ -146,7 +146,7 @@ void DeviceRows::addWeightSlopes(const functors::RowPoint<T>& point, const T* dy
   template void DeviceRows::moments<T>(const T*, Moments<T>);                                      \
   template void DeviceRows::momentsTangent<T>(const T*, const T*, const T*, Moments<T>);           \
   template void DeviceRows::momentsAdjoint<T>(const T*, const T*, Moments<const T>, bool, T*);     \
-  template void DeviceRows::normalise<T>(const NormalisePoint<T>&, const T*, T*);                  \
+  template void DeviceRows::normalise<T>(const NormalisePoint<T>&, const T*, T, T*);               \
   template void DeviceRows::normaliseTangent<T>(const NormalisePoint<T>&, const T*,                \
                                                 Moments<const T>, const T*, const T*, T*);         \
   template void DeviceRows::normaliseAdjoint<T>(const NormalisePoint<T>&, const T*,                \

@@ -20,7 +20,7 @@ public:
   template <class T>
   void momentsAdjoint(const T* x, const T* mean, Moments<const T> of, bool adds, T* dx);
   template <class T>
-  void normalise(const NormalisePoint<T>& at, const T* bias, T* y);
+  void normalise(const NormalisePoint<T>& at, const T* bias, T least, T* y);
   template <class T>
   void normaliseTangent(const NormalisePoint<T>& at, const T* dx, Moments<const T> moments,
                         const T* weight, const T* bias, T* dy);

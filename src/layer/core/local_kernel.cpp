@@ -53,7 +53,7 @@ void BilinearKernel::forwardMany(Inputs x, ParameterUses& p, DTensor& y, Buffer*
   logFlops(flops_);
 }
 
-void BilinearKernel::applyFunction(const PointwiseFunction& f, DTensor& y) {
+void applyInPlace(const PointwiseFunction& f, DTensor& y) {
   visitFloating(y.dataType(), [&]<class T>(T) {
     T* const values = y.mutableData<T>();
     pointwiseForward<T>(y.context(), f, y.localElements(), values, values);

@@ -142,6 +142,9 @@ private:
   }
 };
 
+// y = f(y), of a contiguous y.
+void applyInPlace(const PointwiseFunction& f, DTensor& y);
+
 // A linear kernel without parameters, which is its own tangent.
 
 class LinearKernel : public OneInputKernel {
@@ -176,7 +179,7 @@ protected:
   virtual void product(const DTensor& x, const DTensor& w, const DTensor* b, bool adds,
                        DTensor& y) = 0;
   // y = f(y). To be overridden by kernels that own a part of y alone.
-  virtual void applyFunction(const PointwiseFunction& f, DTensor& y);
+  virtual void applyFunction(const PointwiseFunction& f, DTensor& y) { applyInPlace(f, y); }
   // y = f(B(x, w) + b); false where that is no faster than one after the other, which is done then.
   virtual bool productThen(const DTensor& /*x*/, const DTensor& /*w*/, const DTensor* /*b*/,
                            const PointwiseFunction& /*f*/, DTensor& /*y*/) {

@@ -6,6 +6,7 @@
 #include "declaration/types/normalisation.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/kernel_context.hpp"
+#include "kernels/elementwise/pointwise.hpp"
 #include "kernels/movement/block_copy.hpp"
 #include "kernels/rows/normalisation.hpp"
 #include "layer/core/layer_types.hpp"
@@ -182,6 +183,17 @@ public:
     visitFloating(y.dataType(), [&]<class T>(T) {
       rows_->normalise(pointOf<T>(*x[0], momentsIn<T>(x[1]), p), valueOf<T>(p, 1),
                        y.mutableData<T>());
+    });
+  }
+  // A rectifier takes no pass over memory of its own.
+  void forwardThen(Inputs x, ParameterUses& p, const PointwiseFunction& f, DTensor& y) override {
+    if (f.kind != Pointwise::Relu) {
+      forwardMany(x, p, y, nullptr);
+      return applyInPlace(f, y);
+    }
+    visitFloating(y.dataType(), [&]<class T>(T) {
+      rows_->normalise(pointOf<T>(*x[0], momentsIn<T>(x[1]), p), valueOf<T>(p, 1),
+                       y.mutableData<T>(), T(0));
     });
   }
   void tangentMany(const KernelPoint& at, Inputs dx, ParameterUses& p, DTensor& dy) override {
