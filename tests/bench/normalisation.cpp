@@ -2,7 +2,8 @@
 // Normalisation on one process beside loops that read and write its arrays as often as it must: forward, x for the
 // statistics, then x and y; adjoint, x and dy for the sums, then both and dx. (Fewer passes are impossible: statistics
 // of all ranks lie between.) Where each place of a sample has a weight and a bias, these are arrays like a sample, and
-// so are their gradients, which are added to. Processor time of one thread; methods take turns.
+// so are their gradients, which are added to. A rectifier behind it in a network reads and writes nothing more. Processor
+// time of one thread; methods take turns.
 //
 //   OMP_NUM_THREADS=1 tests/bench/normalisation
 #include "bench/handles.hpp"
@@ -113,6 +114,11 @@ void measure(const char* type, const Shape& shape) {
     layer->set("groups", Index(4));
   layer->set("affine", true);
   layer->setDataType(kType);
+  const auto rectified = test::newLayer(comm, "sequential");
+  appendLayer(*rectified, layer);
+  appendLayer(*rectified, test::newLayer(comm, "relu"));
+  rectified->setDataType(kType);
+  rectified->setUp(layout);
   layer->setUp(layout);
   layer->initialize(1, 0);
   DTensor x(comm, layout, kType), y(comm, layout, kType), dy(comm, layout.dual(), kType),
@@ -147,6 +153,13 @@ void measure(const char* type, const Shape& shape) {
                                },
                                calls,
                                {}},
+                              {"with a rectifier",
+                               [&] {
+                                 rectified->apply(x, y);
+                                 rectified->forgetLast();
+                               },
+                               calls,
+                               {}},
                               {"loops forward", forward, calls, {}},
                               {"loops both",
                                [&] {
@@ -164,8 +177,9 @@ void measure(const char* type, const Shape& shape) {
                pass, 1e6 * time, 1e6 * limit, time / limit, kTarget,
                time <= kTarget * limit ? "met" : "not met");
   };
-  row("forward", 0, 2);
-  row("forward and adjoint", 1, 3);
+  row("forward", 0, 3);
+  row("forward, relu", 2, 3);
+  row("forward and adjoint", 1, 4);
 }
 
 void run() {
