@@ -56,6 +56,7 @@ enum class ConvolutionKind { Forward, AdjointData, AdjointWeights };
 enum class Epilogue { None, Bias, BiasAndRelu };
 
 // In what form the library gets the arrays: as they lie, or as copies with the channels last, in their type or rounded.
+// Copies are of float32, with a beta of 0 or 1, and those that are rounded have no epilogue.
 enum class Staging { None, ChannelsLast, BFloat16 };
 
 // A convolution or an adjoint, in at least two dimensions of space. x, w and y are named as in the forward
@@ -68,8 +69,7 @@ struct ConvolutionGraph {
                      dilation = {}; // no padding is negative
   double beta = 0;
   Epilogue epilogue = Epilogue::None;
-  Staging staging =
-      Staging::None; // of float32, with a beta of 0 or 1; those in bfloat16 have no epilogue
+  Staging staging = Staging::None;
   // Properties of engines that are allowed.
   bool mayUseTf32 = false, mayBeNondeterministic = false;
   // Of which the arrays' addresses are multiples, in bytes; 0: the size of an element. Some engines with tensor
@@ -116,8 +116,8 @@ constexpr Index kEnoughWorkspace = Index(1) << 30;
 // The plans of all engines that the graph allows, in the order of the library's heuristics: benchmarks
 // compare the one that is taken with them.
 std::vector<ConvolutionPlanPtr> allPlans(const ConvolutionGraph& graph);
-// The first plans of that many engines, or of all that there are, without those that need more workspace than enough. The first of
-// these is planOf(graph).
+// The first plans of that many engines, or of all that there are, without those that need more workspace. The first of these
+// is planOf(graph).
 std::vector<ConvolutionPlanPtr> plansOfEngines(const ConvolutionGraph& graph, std::size_t most);
 // The plan of a graph, which is shared while somebody holds it.
 ConvolutionPlanPtr planOf(const ConvolutionGraph& graph);
