@@ -122,7 +122,7 @@ void GradientBuckets::begins(const BoundMaps& maps, const Pass& pass, bool compl
       known != timetables_.end() ? &*known : &timetables_.emplace_back(timetableOf(maps, pass));
 }
 
-void GradientBuckets::ran(std::size_t step, const OpenScope&) {
+void GradientBuckets::ran(std::size_t step, const OpenScope&, const OpenScope&) {
   if (!running_)
     return;
   for (std::size_t b : running_->full[step])

@@ -235,7 +235,7 @@ void Measurement::begins(const BoundMaps& maps, const Pass& pass, bool) {
   (isAdjoint ? adjoint_ : apply_).begin();
 }
 
-void Measurement::ran(std::size_t number, const OpenScope& took) {
+void Measurement::ran(std::size_t number, const OpenScope& took, const OpenScope& function) {
   if (!running_ || running_->steps[number].map < 0)
     return;
   const Step& step = running_->steps[number];
@@ -244,8 +244,12 @@ void Measurement::ran(std::size_t number, const OpenScope& took) {
     return;
   // What an operator takes is its begin and its end; what runs between them counts for others.
   const bool isMove = step.what == Do::Begin || step.what == Do::End || step.what == Do::Apply;
-  Sums& sums = ring.at(ring.begun - 1, maps_.list().maps()[step.map].node);
-  add(isMove ? sums.move : sums.kernel, took);
+  const auto sumsOf = [&](int map) -> Sums& {
+    return ring.at(ring.begun - 1, maps_.list().maps()[map].node);
+  };
+  add(isMove ? sumsOf(step.map).move : sumsOf(step.map).kernel, took);
+  if (step.epilogue >= 0)
+    add(sumsOf(step.epilogue).kernel, function);
 }
 
 // Adds what the reduction of a parameter took. It is told for one parameter after the other, so

@@ -53,7 +53,7 @@ public:
   Measurement(const BoundMaps& maps, const std::vector<const Layer*>& nodes);
 
   void begins(const BoundMaps& maps, const Pass& pass, bool completes) override;
-  void ran(std::size_t step, const OpenScope& took) override;
+  void ran(std::size_t step, const OpenScope& took, const OpenScope& function) override;
   void reduced(const Parameter& parameter, const OpenScope& took) override;
 
   // The median of the seconds of the passes that are kept, and the messages of the last.

@@ -90,4 +90,31 @@ TYPED_TEST(DeviceRounds, ToBFloat16AndBack) {
   EXPECT_EQ(std::memcmp(foundBack.data(), back.data(), n * sizeof(T)), 0);
 }
 
+// Rows as they lie, cropped ones, and channels that are last on one side: with few of them, and with tiles.
+TEST(DeviceExpansions, AreThoseOfTheHost) {
+  struct Case {
+    Index extent[3], strides[3]; // of what is rounded
+  };
+  for (const Case& c : {Case{{3, 40, 5}, {200, 5, 1}}, Case{{3, 40, 5}, {400, 9, 1}},
+                        Case{{3, 40, 5}, {200, 1, 40}}, Case{{2, 70, 36}, {2520, 1, 70}}})
+    for (const bool adds : {false, true}) {
+      Draw draw(24);
+      const Index n = c.extent[0] * c.extent[1] * c.extent[2];
+      Index span = 1;
+      for (int d = 0; d < 3; ++d)
+        span += (c.extent[d] - 1) * c.strides[d];
+      std::vector<float> x = draw.reals<float>(span, -3, 3), y = draw.reals<float>(span, -1, 1);
+      std::vector<BFloat16> rounded(static_cast<std::size_t>(n));
+      auto dx = onDevice(x), dy = onDevice(y);
+      auto dRounded = onDevice(rounded);
+      roundToBFloat16(here(), 3, c.extent, x.data(), c.strides, rounded.data());
+      expandBFloat16(here(), 3, c.extent, rounded.data(), adds, y.data(), c.strides);
+      roundToBFloat16(*deviceContext(), 3, c.extent, dx.data(), c.strides, dRounded.data());
+      expandBFloat16(*deviceContext(), 3, c.extent, dRounded.data(), adds, dy.data(), c.strides);
+      const std::vector<BFloat16> found = fetched(dRounded, rounded.size());
+      EXPECT_EQ(std::memcmp(found.data(), rounded.data(), rounded.size() * sizeof(BFloat16)), 0);
+      EXPECT_EQ(fetched(dy, y.size()), y) << adds;
+    }
+}
+
 } // namespace tenon::test

@@ -181,6 +181,41 @@ TEST_F(DevicePlans, KnowWhichFunctionComesBehind) {
   expectNear(localCells(*y), rectified, 1e-5, "rectified");
 }
 
+// What is run again goes by the graph of Apply, which rounds otherwise than the convolution alone.
+TEST_F(DevicePlans, AreTakenAgainWhereLayersRecompute) {
+  std::vector<std::vector<double>> found;
+  for (const bool again : {false, true}) {
+    plant([](int) { return 1e-1; }, 1, {1, 1e-2});
+    input_ = onWorld({2 * world()->size(), 12, 46, 32}, "S0");
+    const std::vector<Window> windows(2, {.kernel = 3, .padLow = 1, .padHigh = 1});
+    layer_ = test::newLayer(world(), "sequential");
+    for (int i = 0; i < 2; ++i) {
+      appendLayer(*layer_, test::newConv(world(), 12, 12, windows));
+      appendLayer(*layer_, test::newPointwise(world(), "relu"));
+      for (Layer* layer : layer_->children())
+        layer->set("recompute", again);
+    }
+    layer_->setDataType(type_);
+    layer_->setSpace(Space::Device);
+    layer_->setUp(input_);
+    test::fillParameters(*layer_);
+    EXPECT_TRUE(says(" with the bias and the rectifier")) << layer_->describe();
+    const auto x = tensor(input_, Space::Device), y = tensor(layer_->outputLayout(), Space::Device),
+               dy = tensor(y->layout().dual(), Space::Device),
+               dx = tensor(input_.dual(), Space::Device);
+    fillUniform(*x, test::kSeed, 1, -1, 1);
+    fillUniform(*dy, test::kSeed, 2, -1, 1);
+    layer_->apply(*x, *y);
+    layer_->applyAdjoint(*dy, dx.get());
+    found.push_back(localCells(*dx));
+    for (const auto& parameter : layer_->parameters()) {
+      const std::vector<double> cells = localCells(parameter->direction());
+      found.back().insert(found.back().end(), cells.begin(), cells.end());
+    }
+  }
+  EXPECT_EQ(found[1], found[0]);
+}
+
 TEST_F(DevicePlans, HaveChannelsLastWhereThatIsFaster) {
   options().set("-tenon_device_tf32", "true");
   plant([](int) { return 1e-1; }, 1, {1e-2, 1e-2, 1e-3, 1e-4});

@@ -41,8 +41,9 @@ bool canApply(const MapList& list, const std::vector<int>& writers,
   return function && function->isFunction && !list.maps()[readers[0]].part &&
          std::ranges::all_of(writers, [&](int map) {
            const KernelEntry* const kernel = kernelOf(map);
-           return kernel && kernel->appliesFunction &&
-                  (writers.size() == 1 || list.maps()[map].part);
+           const bool isPart = list.maps()[map].part;
+           return kernel && kernel->appliesFunction && (writers.size() == 1 || isPart) &&
+                  (!isPart || list.appliesToParts());
          });
 }
 

@@ -106,7 +106,7 @@ struct KernelEntry {
   bool addsCotangent = false;   // its adjoint can add to the cotangent of its one input
   bool anyStrides = false;      // reads and writes arrays as they lie; else they are contiguous
   bool isFunction = false;      // of each element by itself,
-  bool appliesFunction = false; // or can apply such a one to what it writes (epilogues.cpp)
+  bool appliesFunction = false; // or can apply such a function to what it writes (epilogues.cpp)
   bool isSource = false;        // does not depend on what its inputs hold
   bool runsOnce = false;        // draws numbers, or moves states on, each time that it runs
   Gradients gradients = Gradients::None;
@@ -186,6 +186,10 @@ public:
   bool keepsRounded(ValueId v) const {
     return keepsRounded_ && values_[v].kept && !values_[v].exact;
   }
+
+  // Says that kernels do not apply functions to their parts of a value, as on the device.
+  void leaveFunctionsOfParts() noexcept { appliesToParts_ = false; }
+  bool appliesToParts() const noexcept { return appliesToParts_; }
 
   // Lets derivatives run the maps of some nodes again for what they read, in place of keeping it:
   // call it when all is joined. Kept all the same are what other nodes write and these maps read, what
@@ -271,6 +275,7 @@ private:
   int nodes_ = 0;
   When when_ = When::Always;
   bool keepsRounded_ = false;
+  bool appliesToParts_ = true;
 };
 
 } // namespace tenon

@@ -97,7 +97,12 @@ void addExpansions(Pass& pass) {
 class Points {
 public:
   Points(const MapList& list, Pass& pass, const InInference& nodes)
-      : list_(list), pass_(pass), nodes_(nodes), kept_(keptIn(list)), ids_(kept_.size(), kNoValue) {
+      : list_(list), pass_(pass), nodes_(nodes), functions_(epilogues(list, nodes, true)),
+        kept_(keptIn(list)), ids_(kept_.size(), kNoValue) {
+    // A derivative that reads what is between needs both steps.
+    for (int& function : functions_)
+      if (function >= 0 && list.kernels()[list.maps()[function].object].keepsInputs)
+        function = -1;
   }
 
   std::vector<ValueId> of(const Map& map) {
@@ -130,26 +135,29 @@ private:
                           .of = kept_[v]});
   }
 
-  // As Apply wrote it: what its maps read is there before them.
+  // As Apply wrote it: what its maps read is there before them. A function that kernels have applied is applied by them
+  // again, since they may round otherwise without it.
   ValueId runAgain(ValueId v) {
     const ValueId made = add({.name = list_.values()[v].name, .layout = list_.values()[v].layout});
     bool written = false;
-    for (std::size_t m = 0; m < list_.maps().size(); ++m) {
+    for (int m = 0; m < static_cast<int>(list_.maps().size()); ++m) {
       const Map& map = list_.maps()[m];
-      if (map.y != v || !runs(map, nodes_))
+      const bool applies = functions_[m] >= 0 && list_.maps()[functions_[m]].y == v;
+      const bool isApplied = std::ranges::find(functions_, m) != functions_.end();
+      if (!runs(map, nodes_) || isApplied || (map.y != v && !applies))
         continue;
-      Step step{whatOf(list_, map, Do::Forward), static_cast<int>(m)};
+      Step step{whatOf(list_, map, Do::Forward), m};
       for (ValueId x : map.x)
         step.reads.push_back(expanded(of(x)));
       step.writes = {made};
       step.adds = written && map.kind == Map::Kind::Operator;
       step.again = true;
+      step.epilogue = applies ? functions_[m] : -1;
       written = true;
       pass_.steps.push_back(std::move(step));
     }
     return made;
   }
-
   ValueId expanded(ValueId v) {
     const Value kept = pass_.values[v];
     if (!kept.rounded)
@@ -162,6 +170,7 @@ private:
   const MapList& list_;
   Pass& pass_;
   const InInference& nodes_;
+  std::vector<int> functions_; // by map: its epilogue
   std::vector<ValueId> kept_, ids_;
 };
 
@@ -348,7 +357,9 @@ std::vector<bool> nodesAgain(const MapList& list, const Pass& pass) {
   std::vector<bool> nodes(std::max(1, list.nodes()), false);
   for (const Step& step : pass.steps)
     if (step.again && step.what == Do::Forward)
-      nodes[list.maps()[step.map].node] = true;
+      for (const int map : {step.map, step.epilogue})
+        if (map >= 0)
+          nodes[list.maps()[map].node] = true;
   return nodes;
 }
 

@@ -67,11 +67,10 @@ public:
   std::string kernelKind() const override {
     return windows().back().stride > 1 ? "strided conv" : taps() == 1 ? "single-tap conv" : type();
   }
-  // The device has no functions of parts of an array.
-  KernelEntry kernel(const Form& form) const override {
+  KernelEntry kernel(const Form&) const override {
     return {.name = type(),
             .keepsInputs = true,
-            .appliesFunction = form.pieces.size() <= 1 || text("space") == "host",
+            .appliesFunction = true,
             .gradients = Gradients::Apart};
   }
 

@@ -159,7 +159,10 @@ BoundMaps::BoundMaps(Layer& layer, const Form& form, KernelMaker make) : BoundMa
                               layer_.title(), layer.type()));
 }
 
+// The device has no walks of functions over parts of an array.
 void BoundMaps::keepAsLayerSays() {
+  if (context_->space() == Space::Device)
+    list_.leaveFunctionsOfParts();
   if (layer_.declaration().value<std::string>("saved_type") == "bfloat16")
     list_.keepRounded();
 }

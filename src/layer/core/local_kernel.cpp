@@ -40,8 +40,12 @@ const DTensor* biasOf(const ParameterUses& p) {
 
 } // namespace
 
-void LocalKernel::forwardThen(Inputs, ParameterUses&, const PointwiseFunction&, DTensor&) {
-  throw Error(TENON_ERR_INTERNAL, "a kernel that applies no function was asked for one");
+// y is the kernel's alone, and contiguous.
+void LocalKernel::applyFunction(const PointwiseFunction& f, DTensor& y) {
+  visitFloating(y.dataType(), [&]<class T>(T) {
+    T* const values = y.mutableData<T>();
+    pointwiseForward<T>(y.context(), f, y.localElements(), values, values);
+  });
 }
 
 void BilinearKernel::fill(const DTensor*, DTensor& y) {
@@ -53,21 +57,12 @@ void BilinearKernel::forwardMany(Inputs x, ParameterUses& p, DTensor& y, Buffer*
   logFlops(flops_);
 }
 
-void applyInPlace(const PointwiseFunction& f, DTensor& y) {
-  visitFloating(y.dataType(), [&]<class T>(T) {
-    T* const values = y.mutableData<T>();
-    pointwiseForward<T>(y.context(), f, y.localElements(), values, values);
-  });
-}
-
-void BilinearKernel::forwardThen(Inputs x, ParameterUses& p, const PointwiseFunction& f,
+bool BilinearKernel::forwardThen(Inputs x, ParameterUses& p, const PointwiseFunction& f,
                                  DTensor& y) {
-  const DTensor& w = x.size() > 1 ? *x[1] : p[0]->value();
-  if (!productThen(*x[0], w, biasOf(p), f, y)) {
-    product(*x[0], w, biasOf(p), false, y);
-    applyFunction(f, y);
-  }
+  if (!productThen(*x[0], x.size() > 1 ? *x[1] : p[0]->value(), biasOf(p), f, y))
+    return LocalKernel::forwardThen(x, p, f, y);
   logFlops(flops_);
+  return true;
 }
 
 // Without a bias the first product overwrites what was in dy, which spares a pass over it.

@@ -89,10 +89,16 @@ public:
   virtual ~LocalKernel() = default;
   // `workspace` is null in inference.
   virtual void forwardMany(Inputs x, ParameterUses& parameters, DTensor& y, Buffer* workspace) = 0;
-  // y = f(what forwardMany() gives): of kernels whose entry says that they apply functions. They are told before the
-  // first call, and before they are measured, of a function that comes behind them.
-  virtual void forwardThen(Inputs x, ParameterUses& parameters, const PointwiseFunction& f,
-                           DTensor& y);
+  // Of kernels whose entry says that they apply functions: forwardMany(), and f of what that gives, or false where
+  // applyFunction() is to follow. They are told before they are measured, and before the first call, which function comes
+  // behind them, where there are several the last.
+  virtual bool forwardThen(Inputs x, ParameterUses& parameters, const PointwiseFunction& /*f*/,
+                           DTensor& y) {
+    forwardMany(x, parameters, y, nullptr);
+    return false;
+  }
+  // y = f(y). To be overridden by kernels that own a part of y alone.
+  virtual void applyFunction(const PointwiseFunction& f, DTensor& y);
   virtual void expect(const PointwiseFunction& /*f*/) {}
   // A tangent may be null: it is zero.
   virtual void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses& parameters,
@@ -142,9 +148,6 @@ private:
   }
 };
 
-// y = f(y), of a contiguous y.
-void applyInPlace(const PointwiseFunction& f, DTensor& y);
-
 // A linear kernel without parameters, which is its own tangent.
 
 class LinearKernel : public OneInputKernel {
@@ -178,9 +181,7 @@ protected:
   // y = B(x, w) + b, or y += B(x, w) where it `adds`. b is null where there is none on this rank.
   virtual void product(const DTensor& x, const DTensor& w, const DTensor* b, bool adds,
                        DTensor& y) = 0;
-  // y = f(y). To be overridden by kernels that own a part of y alone.
-  virtual void applyFunction(const PointwiseFunction& f, DTensor& y) { applyInPlace(f, y); }
-  // y = f(B(x, w) + b); false where that is no faster than one after the other, which is done then.
+  // y = f(B(x, w) + b), or false, where that is no faster than one after the other.
   virtual bool productThen(const DTensor& /*x*/, const DTensor& /*w*/, const DTensor* /*b*/,
                            const PointwiseFunction& /*f*/, DTensor& /*y*/) {
     return false;
@@ -195,7 +196,7 @@ protected:
 
 private:
   void forwardMany(Inputs x, ParameterUses& p, DTensor& y, Buffer*) final;
-  void forwardThen(Inputs x, ParameterUses& p, const PointwiseFunction& f, DTensor& y) final;
+  bool forwardThen(Inputs x, ParameterUses& p, const PointwiseFunction& f, DTensor& y) final;
   void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses& p, DTensor& dy) final;
   void adjointMany(const KernelPoint& point, const DTensor& dy, ParameterUses& p,
                    InputCotangents dx) final;

@@ -21,9 +21,10 @@ public:
   // A pass begins, whose steps are the same on all ranks. `completes`: it is the adjoint of the last evaluation that
   // is pending, after which gradients are complete.
   virtual void begins(const BoundMaps& maps, const Pass& pass, bool completes) = 0;
-  // The steps up to this one have run; `took` is what it took alone, zeros while the log is off. Not every step is
-  // told where several are queued as one, but each that the observer waits for.
-  virtual void ran(std::size_t step, const OpenScope& took) = 0;
+  // The steps up to this one have run; `took` is what it took alone, and `function` what its epilogue did where the kernel
+  // did not apply that itself; zeros while the log is off. Not every step is told where several are queued as one, but
+  // each that the observer waits for.
+  virtual void ran(std::size_t step, const OpenScope& took, const OpenScope& function) = 0;
   virtual bool waitsFor(std::size_t /*step*/) const { return false; }
   // After the last step, or after one that threw: nothing of the observer's may be under way then.
   virtual void ends() {}

@@ -46,7 +46,7 @@ void runAll(const BoundMaps& maps, StepRunner& steps, Runner& runner) {
     while (s < count) {
       s = runner.run(s);
       for (PassObserver* observer : maps.observers())
-        observer->ran(s - 1, steps.took());
+        observer->ran(s - 1, steps.took(), steps.tookByFunction());
     }
   } catch (...) {
     steps.endBegunBefore(s);
@@ -68,12 +68,18 @@ void runPass(const BoundMaps& maps, const Pass& pass, const PassMemory& memory,
   runAll(maps, steps, recording);
 }
 
-// Each node has a row in the log, and a step counts for the node that its map is of.
 std::size_t StepRunner::run(std::size_t s) {
   const Step& step = pass_.steps[s];
-  took_ = {};
-  if (isInPlace(step))
-    return s + 1;
+  took_ = function_ = {};
+  if (!isInPlace(step) && !runStep(step))
+    applyFunction(step);
+  return s + 1;
+}
+
+// Each node has a row in the log, and a step counts for the node that its map is of. A function that the kernel does not
+// apply itself counts for its own.
+bool StepRunner::runStep(const Step& step) {
+  bool isDone = true;
   const LogScope scope(step.map >= 0 ? maps_.event(mapOf(step)) : kNoEvent);
   switch (step.what) {
   case Do::Begin:
@@ -101,10 +107,11 @@ std::size_t StepRunner::run(std::size_t s) {
     const BoundKernel& bound = maps_.kernel(mapOf(step).object);
     Several several;
     const Inputs x = asInputs(at(step.reads, several));
+    DTensor& y = *at(step.writes[0]);
     if (step.epilogue < 0)
-      bound.kernel->forwardMany(x, *bound.uses, *at(step.writes[0]), workspaceOf(step));
+      bound.kernel->forwardMany(x, *bound.uses, y, workspaceOf(step));
     else
-      bound.kernel->forwardThen(x, *bound.uses, maps_.function(step.epilogue), *at(step.writes[0]));
+      isDone = bound.kernel->forwardThen(x, *bound.uses, maps_.function(step.epilogue), y);
     break;
   }
   case Do::Tangent:
@@ -114,7 +121,17 @@ std::size_t StepRunner::run(std::size_t s) {
   }
   if (logEnabled() && step.map >= 0)
     took_ = logOpenScope();
-  return s + 1;
+  return isDone;
+}
+
+void StepRunner::applyFunction(const Step& step) {
+  const LogScope scope(maps_.event(list_.maps()[step.epilogue]));
+  {
+    const LogScope ofKernel(kernelEvent());
+    maps_.kernel(mapOf(step).object)
+        .kernel->applyFunction(maps_.function(step.epilogue), *at(step.writes[0]));
+  }
+  function_ = logOpenScope();
 }
 
 std::span<DTensor* const> StepRunner::at(const std::vector<ValueId>& values,

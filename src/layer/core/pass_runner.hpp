@@ -27,6 +27,8 @@ public:
   std::size_t run(std::size_t s);
   // What that took alone; zeros while the log is off.
   const OpenScope& took() const noexcept { return took_; }
+  // What the function of its epilogue took, where the kernel did not apply that itself.
+  const OpenScope& tookByFunction() const noexcept { return function_; }
   // Of what was begun before a step that failed. Other errors are left untold.
   void endBegunBefore(std::size_t failed) noexcept;
 
@@ -50,6 +52,9 @@ private:
   std::span<DTensor* const> at(const std::vector<ValueId>& values, Several& several) const;
   Action actionOf(const Step& step) const;
 
+  // False if the function of its epilogue is to follow.
+  bool runStep(const Step& step);
+  void applyFunction(const Step& step);
   void begin(const Step& step);
   void end(const Step& step);
   void apply(const Step& step);
@@ -59,7 +64,7 @@ private:
   const MapList& list_;
   const Pass& pass_;
   const PassMemory& memory_;
-  OpenScope took_;
+  OpenScope took_, function_;
 };
 
 class RecordedSteps;

@@ -186,15 +186,14 @@ public:
     });
   }
   // A rectifier takes no pass over memory of its own.
-  void forwardThen(Inputs x, ParameterUses& p, const PointwiseFunction& f, DTensor& y) override {
-    if (f.kind != Pointwise::Relu) {
-      forwardMany(x, p, y, nullptr);
-      return applyInPlace(f, y);
-    }
+  bool forwardThen(Inputs x, ParameterUses& p, const PointwiseFunction& f, DTensor& y) override {
+    if (f.kind != Pointwise::Relu)
+      return LocalKernel::forwardThen(x, p, f, y);
     visitFloating(y.dataType(), [&]<class T>(T) {
       rows_->normalise(pointOf<T>(*x[0], momentsIn<T>(x[1]), p), valueOf<T>(p, 1),
                        y.mutableData<T>(), T(0));
     });
+    return true;
   }
   void tangentMany(const KernelPoint& at, Inputs dx, ParameterUses& p, DTensor& dy) override {
     visitFloating(dy.dataType(), [&]<class T>(T) {

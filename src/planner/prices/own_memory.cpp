@@ -300,7 +300,7 @@ RunMemory OwnModel::runMemory(const std::vector<RunNode>& nodes, const Layouts& 
            .savesRounded = network_.savesRounded,
            .optimizerStates = task_.optimizerStates,
            .inputCotangents = std::vector<bool>(inputs.size(), task_.input && task_.inputCotangent),
-           .fusesRows = task_.onHost,
+           .onHost = task_.onHost,
            .recomputed = std::move(recomputed),
            .routes = task_.routes,
            .bucketBytes = task_.bucketBytes,

@@ -25,10 +25,12 @@ RunMemory::RunMemory(const std::vector<RunNode>& nodes, const Layouts& inputs, R
   std::vector<ValueId> values;
   for (const RunNode& node : nodes)
     add(node, values, &node == &nodes.back());
-  for (std::vector<RowRun> runs; task_.fusesRows && !(runs = list_.rowRuns()).empty();)
+  for (std::vector<RowRun> runs; task_.onHost && !(runs = list_.rowRuns()).empty();)
     list_.fuse(runs.front());
   if (task_.savesRounded)
     list_.keepRounded();
+  if (!task_.onHost)
+    list_.leaveFunctionsOfParts();
   findRoutes();
   joined_ = std::move(list_);
   recompute(std::move(task_.recomputed));

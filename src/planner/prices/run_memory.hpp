@@ -41,7 +41,7 @@ struct RunTask {
   bool savesRounded = false; // what adjoints read, in bfloat16
   Index optimizerStates = 2;
   std::vector<bool> inputCotangents = {}; // by input: whether its cotangent is wanted
-  bool fusesRows = false;            // one kernel for several, as MapList::rowRuns() finds them
+  bool onHost = false;               // where kernels are fused as MapList::rowRuns() finds them
   std::vector<bool> recomputed = {}; // by node: is run again for the adjoint; none: no node is
   RoutePolicy routes = {};
   Index bucketBytes = 0; // of gradients that are reduced together (bucketing.hpp); 0: none are
