@@ -50,5 +50,29 @@ TEST(PlanReport, HasPredictedAndMeasuredMessages) {
   EXPECT_NE(text.find("1. "), std::string::npos) << text;
 }
 
+// A function that runs in the step of the convolution before it is measured by itself, as it is predicted.
+TEST(PlanReport, CountsFunctionsForTheirOwnLayer) {
+  const auto make = [](const CommPtr& comm) {
+    Ref<Layer> network = newLayer(comm, "sequential");
+    appendLayer(*network, newConv(comm, 1, 2, std::vector<Window>(2, {.kernel = 3})));
+    appendLayer(*network, newPointwise(comm, "tanh"));
+    network->setDataType(TENON_FLOAT64);
+    return network;
+  };
+  const Ref<LayerPlan> plan = planOf({"functions", {8, 1, 12, 12}, make}, world());
+  PlannedTensors at(*plan);
+  logEnable(true);
+  setLogClock([] {
+    static double now = 0;
+    return now += 1e-6;
+  });
+  at.network.apply(*at.x, *at.y);
+  at.network.applyAdjoint(*at.dy, nullptr);
+  setLogClock(nullptr);
+  logEnable(false);
+  for (const int node : {0, 1})
+    EXPECT_GT(plan->measured().of(node, Phase::ApplyKernel).seconds, 0) << node;
+}
+
 } // namespace
 } // namespace tenon::test
