@@ -17,7 +17,7 @@ constexpr int kPatchDim = 0, kSpaceDim = 2;
 class LinkedMapMaker {
 public:
   LinkedMapMaker(const PatchRule& rule, const Layout& from, const Layout& to, int rank)
-      : rule_(rule), from_(from), to_(to), position_(to.grid().position(rank)) {
+      : rule_(rule), from_(from), to_(to), rank_(rank), position_(to.grid().position(rank)) {
     const auto isByChannel = [&](int d) { return to.halo(d) && !to.halo(d)->bands.empty(); };
     hasChannels_ = !rule.vectors.empty();
     for (int d = kSpaceDim; d < to.rank(); ++d)
@@ -35,7 +35,7 @@ public:
       spec.sends = sent();
       spec.isUneven = isUneven_;
     }
-    spec.traffic = trafficOf(spec, rankAt(position_));
+    spec.traffic = trafficOf(spec, rank_);
     return std::make_shared<const IndexMap>(std::move(spec));
   }
 
@@ -216,7 +216,7 @@ private:
 
   const PatchRule& rule_;
   const Layout &from_, &to_;
-  int position_;
+  int rank_, position_;   // -1 outside the grid
   std::vector<int> dims_; // the joint ones
   bool hasChannels_;      // are among them: components of vectors, or boundary modes by channel
   Shape extents_;         // of a patch

@@ -273,9 +273,9 @@ private:
   std::vector<double> constants_;
   std::vector<bool> read_; // by value: a map reads it
   int nodes_ = 0;
+  bool appliesToParts_ = true;
   When when_ = When::Always;
   bool keepsRounded_ = false;
-  bool appliesToParts_ = true;
 };
 
 } // namespace tenon
