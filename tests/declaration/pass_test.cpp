@@ -154,7 +154,7 @@ TEST(Pass, AppliesFunctionsInTheKernelBeforeThem) {
 
 struct Chain {
   bool appliesFunction = true, keepsInputs = false, isPart = false, restApplies = true,
-       isReadTwice = false;
+       leavesParts = false, isReadTwice = false;
 
   Pass apply(bool keeps = true) const {
     MapList list;
@@ -171,6 +171,8 @@ struct Chain {
     if (isReadTwice)
       list.apply(OperatorKind::Conversion, v, y);
     list.apply(OperatorKind::Conversion, z, y);
+    if (leavesParts)
+      list.leaveFunctionsOfParts();
     return applyPass(list, Order::Unmoved, {}, keeps);
   }
   bool isApplied(bool keeps = true) const {
@@ -186,6 +188,8 @@ TEST(Pass, AppliesAFunctionWhereNobodyElseReadsWhatIsBetween) {
   EXPECT_FALSE(Chain{.appliesFunction = false}.isApplied());
   EXPECT_TRUE(Chain{.isPart = true}.isApplied()) << "each kernel applies it to its part";
   EXPECT_FALSE((Chain{.isPart = true, .restApplies = false}.isApplied()));
+  EXPECT_FALSE((Chain{.isPart = true, .leavesParts = true}.isApplied()));
+  EXPECT_TRUE(Chain{.leavesParts = true}.isApplied());
   EXPECT_FALSE(Chain{.isReadTwice = true}.isApplied());
   EXPECT_FALSE(Chain{.keepsInputs = true}.isApplied()) << "its derivative reads it";
   EXPECT_TRUE(Chain{.keepsInputs = true}.isApplied(false));

@@ -48,7 +48,7 @@ public:
   virtual ~Convolution() = default;
   // y = w * x + b, added to y where `accumulate` is set. b may be null.
   virtual void forward(const T* x, const T* w, const T* b, T* y, bool accumulate) = 0;
-  // y = f(w * x + b), each element by itself; false where that is no faster than one after the other, and nothing is done.
+  // y = f(w * x + b). Returns false, and does nothing, where that is no faster than one after the other.
   // On the device y is contiguous, and expect() is called first, before a measurement.
   virtual bool forwardThen(const T* /*x*/, const T* /*w*/, const T* /*b*/,
                            const PointwiseFunction& /*f*/, T* /*y*/) {

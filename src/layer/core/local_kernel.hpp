@@ -89,9 +89,9 @@ public:
   virtual ~LocalKernel() = default;
   // `workspace` is null in inference.
   virtual void forwardMany(Inputs x, ParameterUses& parameters, DTensor& y, Buffer* workspace) = 0;
-  // Of kernels whose entry says that they apply functions: forwardMany(), and f of what that gives, or false where
-  // applyFunction() is to follow. They are told before they are measured, and before the first call, which function comes
-  // behind them, where there are several the last.
+  // y = f(what forwardMany() gives), for kernels whose entry says that they apply functions. Returns false if f is left to
+  // applyFunction(), which is called next. expect() names the function in advance, before ways are measured; for a
+  // layer that is several nodes, that of the last.
   virtual bool forwardThen(Inputs x, ParameterUses& parameters, const PointwiseFunction& /*f*/,
                            DTensor& y) {
     forwardMany(x, parameters, y, nullptr);
@@ -181,7 +181,7 @@ protected:
   // y = B(x, w) + b, or y += B(x, w) where it `adds`. b is null where there is none on this rank.
   virtual void product(const DTensor& x, const DTensor& w, const DTensor* b, bool adds,
                        DTensor& y) = 0;
-  // y = f(B(x, w) + b), or false, where that is no faster than one after the other.
+  // y = f(B(x, w) + b). Returns false, and does nothing, where that is no faster than one after the other.
   virtual bool productThen(const DTensor& /*x*/, const DTensor& /*w*/, const DTensor* /*b*/,
                            const PointwiseFunction& /*f*/, DTensor& /*y*/) {
     return false;
