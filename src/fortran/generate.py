@@ -112,4 +112,5 @@ def main():
     print(f'{len(calls)} functions, {len(headers.handles)} classes, {len(headers.constants)} constants')
 
 
-main()
+if __name__ == '__main__':
+    main()

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: check_interfaces.sh PYTHON SOURCE SCRATCH
-# The committed sources of the Fortran module are those that generate.py makes from the headers. An argument
+# The committed sources of the Fortran module, and the page with its calls, are those that the headers give. An argument
 # that it does not know ends it with a message that names the function.
 set -euo pipefail
 python=$1 source=$2 scratch=$3
@@ -15,6 +15,23 @@ if ! diff -r "$source/src/fortran/generated" "$scratch/made" >"$scratch/differen
     "src/fortran/generate.py include src/fortran/generated"
   exit 1
 fi
+
+"$python" "$source/src/fortran/page.py" "$source/include" "$scratch/calls.md"
+if ! diff "$source/doc/fortran_calls.md" "$scratch/calls.md" >"$scratch/difference"; then
+  head -n 20 "$scratch/difference"
+  echo "fault: doc/fortran_calls.md is not what the headers give; run:" \
+    "src/fortran/page.py include doc/fortran_calls.md"
+  exit 1
+fi
+# Rows known from elsewhere: an optional argument goes behind the others, one written by hand, and one with lists.
+for call in 'tenon_layer_test_adjoint(layer, seed [, x] [, tangent] [, adjoint] [, relative])' \
+  'tenon_place(x, interior(..) [, array(..)] [, order(:)])' 'tenon_initialize([help])' \
+  'tenon_layout_create_from_boxes(comm, low(:), high(:), layout [, shape(:)])'; do
+  if ! grep -qF "| \`$call\` |" "$scratch/calls.md"; then
+    echo "fault: no row of doc/fortran_calls.md is $call"
+    exit 1
+  fi
+done
 
 cat >"$scratch/include/odd.h" <<'HEADER'
 typedef struct TenonObject_s* TenonObject;
