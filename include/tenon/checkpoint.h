@@ -3,6 +3,8 @@
  *  @brief TenonCheckpoint: saves the state of a run to a file and restores it on any number of
  *         ranks.
  *
+ *  This header is stable (doc/1.0.md).
+ *
  *  A checkpoint holds layers (parameters, the state of dropout, running statistics, states of
  *  shells), optimizers (steps, momenta), tensors of the program and named values (time, epoch). The
  *  program adds its objects once, writes at any time, and reads after a restart:

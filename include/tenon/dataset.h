@@ -2,6 +2,8 @@
 /** @file
  *  @brief TenonDataset: samples, read in distributed batches.
  *
+ *  This header is experimental (doc/1.0.md).
+ *
  *  Samples come from one of two kinds of files:
  *
  *  - IDX, the format of MNIST (TenonDatasetCreateIDX()): images [samples, height, width] and labels

@@ -3,6 +3,8 @@
  *  @brief TenonDTensor: a distributed tensor, consisting of a layout, a data type and one local
  *         array per rank.
  *
+ *  This header is stable (doc/1.0.md).
+ *
  *  The local array of a rank covers its box in the layout, halo included. Tenon owns the array,
  *  allocating and zeroing it at first use, or the tensor uses a user array in place, without a copy
  *  (TenonDTensorPlaceArray()). Halo elements of a tensor are stored in the ghost cells of the user

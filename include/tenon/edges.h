@@ -2,6 +2,8 @@
 /** @file
  *  @brief Edges of a mesh, or entries of a sparse matrix, and the layers that work with them.
  *
+ *  This header is experimental (doc/1.0.md).
+ *
  *  The nodes of a mesh are those of an index map (tenon/index_map.h), and a field on them is a
  *  tensor [nodes, channels, ...] with the property S0. Each rank lists the edges whose targets it
  *  owns, and the sources can be ghosts; or edges anywhere, which several ranks can have

@@ -2,6 +2,8 @@
 /** @file
  *  @brief Error codes, the record of the last error, and error handlers.
  *
+ *  This header is stable (doc/1.0.md).
+ *
  *  Every call returns a TenonErrorCode. An error is recorded for the calling thread, passed to the
  *  current error handler, which by default prints it on standard error, and returned. TenonCall()
  *  adds the location of each caller to the record. No call in this file is collective.

@@ -2,6 +2,8 @@
 /** @file
  *  @brief TenonFieldSeries: fields on a grid or a mesh over time, in files that ParaView reads.
  *
+ *  This header is experimental (doc/1.0.md).
+ *
  *  A series has one HDF5 file for each time and one XDMF file for all of them, which ParaView,
  *  VisIt and VTK open (Xdmf Reader). Grids are uniform, in two or three dimensions:
  *

@@ -2,6 +2,8 @@
 /** @file
  *  @brief Index maps: fields on unstructured meshes, and other maps between elements by lists.
  *
+ *  This header is experimental (doc/1.0.md).
+ *
  *  A field on the nodes of a mesh is a tensor [nodes, levels, ...] with the property S0: each rank
  *  has the nodes that it owns. An index map knows the ids of the nodes that a rank owns and of the
  *  ghosts that it has beside them. It gives two layouts, one of the owned nodes and one with the

@@ -2,6 +2,8 @@
 /** @file
  *  @brief Initialisation and finalisation of Tenon, version and build information.
  *
+ *  This header is stable (doc/1.0.md).
+ *
  *  **Threads.** Objects on distinct communicators can be used in distinct threads at the same time:
  *  created, set up, applied, viewed and destroyed, and their communicators freed. The program must
  *  then initialise MPI itself, with MPI_THREAD_MULTIPLE. With MPI_THREAD_SERIALIZED threads can

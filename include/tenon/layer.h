@@ -5,6 +5,8 @@
  *         file, in tenon/layer_network.h; their settings are set by name (tenon/object.h) or by the
  *         calls here and in tenon/layer_types.h.
  *
+ *  This header is stable (doc/1.0.md).
+ *
  *  Life cycle: create the layer, call its setters and TenonObjectSetFromOptions(), then
  *  TenonLayerSetUp() with the layout of the input. After that call TenonLayerApply(),
  *  TenonLayerApplyTangent() and TenonLayerApplyAdjoint() as often as needed, and finally

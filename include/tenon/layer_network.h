@@ -4,6 +4,8 @@
  *         and weights as files, and layers and parameters by a path of names. See tenon/layer.h for
  *         life cycle and common errors.
  *
+ *  This header is stable (doc/1.0.md).
+ *
  *  A residual block, y = tanh(x + f(x)), as a graph:
  *
  *      const int input[1] = {-1};                                    // -1: the input of the graph

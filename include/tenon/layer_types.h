@@ -4,6 +4,8 @@
  *         and the settings of single types. See tenon/layer.h for life cycle, signatures and common
  *         errors, and tenon/layer_network.h for layers that contain others.
  *
+ *  This header is stable (doc/1.0.md).
+ *
  *  A layer of any type is made by TenonLayerCreateType(), and its settings are set by name:
  *
  *      TenonLayerCreateType(comm, "maxpooling", &pool);

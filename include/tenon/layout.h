@@ -2,6 +2,8 @@
 /** @file
  *  @brief TenonLayout: the distribution of a tensor on a process grid.
  *
+ *  This header is stable (doc/1.0.md).
+ *
  *  Along each axis of the process grid the tensor has one property:
  *
  *  | property    | meaning along the axis                                                        |

@@ -3,6 +3,8 @@
  *  @brief TenonLinearOp: a linear map F from tensors in one layout to tensors in another. Operators
  *         are created in tenon/linearop_create.h.
  *
+ *  This header is stable (doc/1.0.md).
+ *
  *  The adjoint F* maps the dual of the range to the dual of the domain, such that <F x, y> = <x, F*
  *  y> with the pairing of TenonDTensorPairing(). All communication in Tenon is such an operator,
  *  and its adjoint belongs to the same family (Hewett and Grady, "A linear algebraic approach to

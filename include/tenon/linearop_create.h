@@ -3,6 +3,8 @@
  *  @brief Creation of operators: conversions and communication primitives, sums and products,
  *         casts, and user-defined operators.
  *
+ *  This header is stable (doc/1.0.md).
+ *
  *  Operators are ready for use when they are created. They hold what they need of the layouts and
  *  operators that they are created from, which can be destroyed. In all calls, op is the new
  *  operator, to be destroyed with TenonLinearOpDestroy(), and type is the element type of domain

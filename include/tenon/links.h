@@ -2,6 +2,8 @@
 /** @file
  *  @brief Links of patches: several boxes on a rank, tiles with land removed, cubed spheres, folds.
  *
+ *  This header is experimental (doc/1.0.md).
+ *
  *  A field on patches is a tensor [patches, channels, z, y, x] with the property S0: patches have
  *  the same extents, each rank has some of them, and they are the batch of the layers. Links say
  *  how patches are joined to one field. Convolutions, poolings and transposed convolutions with

@@ -2,6 +2,8 @@
 /** @file
  *  @brief The event log: user events and stages in addition to Tenon's own.
  *
+ *  This header is stable (doc/1.0.md).
+ *
  *  With -tenon_log_view TenonFinalize() prints the log: count, time, flops, messages and bytes of
  *  each event and stage. While the log is off, these calls cost almost nothing.
  *

@@ -3,6 +3,8 @@
  *  @brief TenonMachine: levels of devices, such as nodes, sockets and cores, and links between
  *         them.
  *
+ *  This header is experimental (doc/1.0.md).
+ *
  *  Level 0 is the outermost; a unit of the innermost level is a device. Devices are numbered with
  *  the innermost level fastest, so the devices of one node are consecutive.
  *

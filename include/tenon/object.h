@@ -3,6 +3,8 @@
  *  @brief What all objects have in common: class, name, options prefix and references; settings by
  *         name; views.
  *
+ *  This header is stable (doc/1.0.md).
+ *
  *  A handle of any class can be passed as a TenonObject: TenonObjectSetName((TenonObject)x,
  *  "velocity"). Handles are counted references: each call that creates or returns a handle, and
  *  TenonObjectRetain(), adds a reference, which the destroy call of the class releases. No call in

@@ -2,6 +2,8 @@
 /** @file
  *  @brief TenonOptimizer: updates the parameters of a layer along their gradients.
  *
+ *  This header is stable (doc/1.0.md).
+ *
  *  Each rank updates its local blocks of the parameters in their storage layout; the state of the
  *  optimizer has the same layout: with TenonLayerSetStorage() "sharded" both are divided among the
  *  ranks. Types: "sgd" (momentum, Nesterov), "adam" (Kingma and Ba 2015), "adamw" (Loshchilov and

@@ -2,6 +2,8 @@
 /** @file
  *  @brief Options: named values from a file, the environment, the command line and calls.
  *
+ *  This header is stable (doc/1.0.md).
+ *
  *  An option of Tenon is written -tenon_[prefix_]name. With a prefix it applies to the objects of
  *  that prefix, without one to all objects. Sources in order of increasing precedence: default,
  *  options file (-tenon_options_file), environment variable TENON_OPTIONS, command line (passed to

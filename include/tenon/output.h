@@ -2,6 +2,8 @@
 /** @file
  *  @brief Redirection of the text that Tenon prints, and files that are written whole or not at
  *         all.
+ *
+ *  This header is stable (doc/1.0.md).
  */
 #ifndef TENON_OUTPUT_H
 #define TENON_OUTPUT_H

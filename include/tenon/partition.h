@@ -2,6 +2,8 @@
 /** @file
  *  @brief TenonPartition: ranks of a communicator arranged as a Cartesian process grid.
  *
+ *  This header is stable (doc/1.0.md).
+ *
  *  Positions in the grid are counted row-major, the last axis fastest. Ranks of the communicator
  *  outside the grid also hold the object and take part in all collective calls.
  *

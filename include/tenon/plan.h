@@ -3,6 +3,8 @@
  *  @brief TenonPlan: the parallelisation of each layer of a network, chosen by predicted time and
  *         set up on the processes of a communicator.
  *
+ *  This header is experimental (doc/1.0.md).
+ *
  *      TenonPlanCreate(network, batch, &plan);           // a TenonLayer that is not set up
  *      TenonPlanSetInput(plan, lx);                      // where the solver has its field
  *      TenonPlanSetUp(plan);                             // searches, and sets the network up

@@ -2,6 +2,8 @@
 /** @file
  *  @brief TenonTrainer: the training loop.
  *
+ *  This header is experimental (doc/1.0.md).
+ *
  *  A trainer takes batches from a dataset or from a function of the program, applies network and
  *  loss with their adjoints, and steps the optimizer. It validates, reports losses to the
  *  optimizer's schedule and early stop, writes checkpoints, and calls a function of the program

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
- *  @brief Integer types, data types, memory spaces and handles. */
+ *  @brief Integer types, data types, memory spaces and handles.
+ *
+ *  This header is stable (doc/1.0.md).
+ */
 #ifndef TENON_TYPES_H
 #define TENON_TYPES_H
 

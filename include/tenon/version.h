@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
- *  @brief Version of these headers; TenonGetVersion() returns that of the library. */
+ *  @brief Version of these headers; TenonGetVersion() returns that of the library.
+ *
+ *  This header is stable (doc/1.0.md).
+ */
 #ifndef TENON_VERSION_H
 #define TENON_VERSION_H
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# check_readme.sh SOURCE_DIR: the C and C++ lines of the README occur in the example programs, one after the other;
+# check_readme.sh SOURCE_DIR: the C lines of the README and those of the page on C++ occur in the example programs, one after the other;
 # those of the quick start in its programs, in their order, and those of the page on a layer of one's own in its sources,
 # which its difference fits; and the files to which the manual refers exist.
 # Comments and white space do not count.
@@ -22,13 +22,13 @@ plain() {
   sed 's|//.*||' | tr -d '[:space:]' | sed 's|/\*[^*]*\*/||g'
 }
 
-# compare LANGUAGE PROGRAM
+# compare LANGUAGE PAGE PROGRAM: the first piece of code of the page.
 compare() {
   local lines program
-  lines=$(code "$1" README.md | plain)
-  program=$(plain <"$source/tests/capi/$2")
+  lines=$(sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/p" "$source/$2" | sed '1d; /^```$/,$d' | plain)
+  program=$(plain <"$source/tests/capi/$3")
   if [[ -z $lines || $program != *"$lines"* ]]; then
-    fault "the lines of $1 in README.md are not those of tests/capi/$2"
+    fault "the lines of $1 in $2 are not those of tests/capi/$3"
   fi
 }
 
@@ -62,8 +62,8 @@ links() {
   done < <(sed '/^```/,/^```/d' "$1" | grep -oE '\]\([^)#[:space:]]+' | sed 's/^](//')
 }
 
-compare c readme_example.c
-compare cpp readme_example_hpp.cpp
+compare c README.md readme_example.c
+compare cpp doc/cxx.md readme_example_hpp.cpp
 excerpt doc/quickstart.md fortran tests/install/field.f90
 excerpt doc/quickstart.md cpp tests/install/field.cpp
 excerpt doc/quickstart.md c tests/install/field_petsc.c

@@ -2,6 +2,8 @@
 /** @file
  *  @brief Errors of user-defined operators and layers, and of interfaces for other languages.
  *
+ *  This header is experimental (doc/1.0.md).
+ *
  *  tenon.h does not include this header.
  */
 #ifndef TENON_EXT_ERROR_H

@@ -3,6 +3,8 @@
  *  @brief User-defined layers: a shell that calls user functions, and types registered under a
  *         name.
  *
+ *  This header is experimental (doc/1.0.md).
+ *
  *  TenonLayerCreateType() with the type "shell" creates an empty layer; the setters here give it
  *  functions, parameters and a context. To make it a type, write a function that does this to a
  *  given layer and pass it to TenonLayerRegister(). TenonLayerCreateType() then creates layers of

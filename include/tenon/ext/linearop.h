@@ -3,6 +3,8 @@
  *  @brief User-defined operators: types registered under a name; and the memory operators of which
  *         communication consists.
  *
+ *  This header is experimental (doc/1.0.md).
+ *
  *  A plugin calls TenonLinearOpRegister() once; programs then create operators of its type with
  *  TenonLinearOpCreateType(), like those of Tenon's own types. Each operator has a context, which
  *  the function create of the type makes and the function destroy frees. tenon.h does not include

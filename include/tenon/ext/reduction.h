@@ -3,6 +3,8 @@
  *  @brief TenonPlacementList and TenonReductionPrograms: the placement of a job on a hierarchical
  *         system, and multi-step reductions across it.
  *
+ *  This header is experimental (doc/1.0.md).
+ *
  *  A system has levels, the outermost first: {4, 16} is four nodes of sixteen devices. A job has
  *  axes of parallelism: {8, 2, 4} is eight replicas of two by four. A placement is a matrix of
  *  integers, one row per axis and one column per level. Each entry is the number of parts into
