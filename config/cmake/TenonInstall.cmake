@@ -18,13 +18,14 @@ target_include_directories(tenon PUBLIC
 # The headers name MPI_Comm; nothing else of what the library uses shows in them. A C++ user must not
 # be drawn into mpi.h's old C++ bindings, which would ask for one more library.
 target_link_libraries(tenon PUBLIC MPI::MPI_C)
+add_dependencies(tenon tenon_cxx_members)
 set(no_bindings OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
 target_compile_definitions(tenon INTERFACE ${no_bindings})
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Tenon)
 install(TARGETS tenon EXPORT TenonTargets LIBRARY COMPONENT runtime NAMELINK_COMPONENT dev)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ TYPE INCLUDE FILES_MATCHING PATTERN *.h PATTERN *.hpp)
-install(DIRECTORY ${PROJECT_BINARY_DIR}/include/ TYPE INCLUDE OPTIONAL FILES_MATCHING PATTERN *.h)
+install(FILES ${TENON_CXX_MEMBERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tenon/cxx/generated)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE TYPE DOC COMPONENT licence)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/share/tenon TYPE DATA COMPONENT tool)
 install(EXPORT TenonTargets NAMESPACE Tenon:: DESTINATION ${package})

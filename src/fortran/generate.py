@@ -14,7 +14,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / 'interfaces'))
 from calls import Call
-from headers import Headers
+from headers import Headers, write
 from names import class_name, wrap
 
 # Without a subroutine in Fortran, and why.
@@ -106,9 +106,8 @@ def main():
     files = {'tenon_types.f90': types(headers), 'tenon_c.f90': interfaces(calls),
              'tenon_calls.f90': calls_module, 'communicators.c': communicators(calls),
              'every_name.f90': every_name(calls, generics)}
-    folder.mkdir(parents=True, exist_ok=True)
     for name, lines in files.items():
-        (folder / name).write_text('\n'.join(lines) + '\n')
+        write(folder / name, lines)
     print(f'{len(calls)} functions, {len(headers.handles)} classes, {len(headers.constants)} constants')
 
 

@@ -12,7 +12,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / 'interfaces'))
 from calls import Call
 from generate import BY_HAND, LEFT_OUT
-from headers import Headers
+from headers import Headers, write
 
 INTRODUCTION = """# Fortran: all calls
 
@@ -123,7 +123,7 @@ def main():
         listed.add(name)
     contents = ', '.join(f'[{name}](#{re.sub("[^a-z_]", "", name)})' for name in
                          dict.fromkeys(f.header for f in headers.functions if f.name not in LEFT_OUT))
-    Path(sys.argv[2]).write_text(f'{INTRODUCTION}\n{contents}\n' + '\n'.join(lines) + '\n')
+    write(Path(sys.argv[2]), [INTRODUCTION + '\n' + contents, *lines])
 
 
 if __name__ == '__main__':

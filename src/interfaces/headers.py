@@ -17,6 +17,14 @@ USER_FUNCTION = re.compile(COMMENT + r'typedef\s+([\w\s*]+?)\s*\(\*(Tenon\w+)\)\
 PARAM = re.compile(r'@param\[(in|out|in,out)\]\s+(\w+(?:, \w+)*)\s*(.*?)(?=\s@\w|\Z)', re.S)
 
 
+def write(path, lines):
+    """Writes a file that is made of the headers, unless it is so already: what is built of it need not be built again."""
+    text = '\n'.join(lines) + '\n'
+    if not path.exists() or path.read_text() != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
 def words(name):
     """The words of a name in C: DTensorAXPBY is D, Tensor, AXPBY; ghostsLow is ghosts, Low."""
     return re.findall(r'[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+', name)

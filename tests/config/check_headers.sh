@@ -8,8 +8,9 @@ set -euo pipefail
 root=$1
 cc=$2
 cxx=$3
+generated=${5:-$root/include}
 IFS=';' read -ra mpi <<<"$4"
-flags=(-fsyntax-only -Wall -Wextra -Wpedantic -Wshadow -Werror -I"$root/include" -I"${5:-$root/include}")
+flags=(-fsyntax-only -Wall -Wextra -Wpedantic -Wshadow -Werror -I"$root/include" -I"$generated")
 for folder in "${mpi[@]}"; do flags+=(-isystem "$folder"); done
 # As the installed package has it, see TenonInstall.cmake.
 flags+=(-DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX)
@@ -20,7 +21,7 @@ compile() { # COMPILER LANGUAGE STANDARD HEADER...
     "$1" -x "$2" -std="$3" "${flags[@]}" - || { echo "fault: <${*:4}> as $3"; status=1; }
 }
 headers() { # SUFFIX
-  cd "$root/include" && find . -name "*.$1" -printf '%P\n' | sort
+  { find "$root/include" -name "*.$1" -printf '%P\n'; find "$generated" -path '*/tenon/*' -name "*.$1" -printf '%P\n'; } | sort -u
 }
 mapfile -t in_c < <(headers h)
 mapfile -t in_cxx < <(headers hpp)

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""usage: generate.py INCLUDE FOLDER PROGRAM
+"""usage: generate.py INCLUDE FOLDER [PROGRAM]
 Writes the members of the classes of tenon.hpp for every public function, from the headers in INCLUDE, into FOLDER:
   object.hpp   how handles are destroyed, and the members that all classes have
   classes.hpp  the classes and the free functions, with the first sentence of each function's documentation
   calls.hpp    the bodies
 and PROGRAM, a source that uses each of them, for the test that compares the functions it calls with those of the
-headers. What is written by hand stands beside FOLDER: handles, lists, texts, loans, errors and the session. A form of
+headers. What is written by hand is in include/tenon/cxx: handles, lists, texts, loans, errors and the session. A form of
 argument that is not known here ends the script with a message: add a kind to arguments.py, or a row to tables.py."""
 import sys
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from call import Call
-from headers import Headers
+from headers import Headers, write
 from member import CONSTRUCTORS, ENDS_WITHIN, MEMBERS_OF, NAMES, RETURNED, class_of
 from tables import BASES, BY_HAND, DEFAULTS, SETTERS
 
@@ -140,16 +140,17 @@ def report_rows(headers):
 
 
 def main():
-    include, folder, used = Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])
+    include, folder = Path(sys.argv[1]), Path(sys.argv[2])
     headers = Headers(include)
     calls = [Call(function, headers) for function in headers.functions if is_generated(function, headers)]
     check_names(calls)
     files = {folder / 'object.hpp': object_header(headers, calls),
              folder / 'classes.hpp': classes_header(headers, calls),
-             folder / 'calls.hpp': calls_header(headers, calls), used: program(headers, calls)}
+             folder / 'calls.hpp': calls_header(headers, calls)}
+    if len(sys.argv) > 3:
+        files[Path(sys.argv[3])] = program(headers, calls)
     for path, lines in files.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text('\n'.join(lines) + '\n')
+        write(path, lines)
     report_rows(headers)
     print(f'{len(calls)} members and functions of {len(headers.functions)}, {len(headers.handles)} classes')
 
