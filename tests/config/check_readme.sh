@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # check_readme.sh SOURCE_DIR: the C lines of the README and those of the page on C++ occur in the example programs, one after the other;
 # those of the quick start in its programs, in their order, and those of the page on a layer of one's own in its sources,
-# which its difference fits; and the files to which the manual refers exist.
+# which its difference fits; and the files to which the manual refers exist. Long pages of the manual begin with a table of contents.
 # Comments and white space do not count.
 set -euo pipefail
 source=$1
@@ -62,6 +62,16 @@ links() {
   done < <(sed '/^```/,/^```/d' "$1" | grep -oE '\]\([^)#[:space:]]+' | sed 's/^](//')
 }
 
+# contents PAGE: one of more than 250 lines begins with links to all of its parts.
+contents() {
+  local heading anchor
+  [[ $(wc -l <"$1") -gt 250 ]] || return 0
+  while read -r heading; do
+    anchor=$(tr '[:upper:]' '[:lower:]' <<<"$heading" | sed -E 's/[^a-z0-9_ -]//g; s/ /-/g')
+    sed '/^## /,$d' "$1" | grep -qF "](#$anchor)" || fault "$1 does not name its part \"$heading\" before the first one"
+  done < <(sed '/^```/,/^```/d' "$1" | sed -n 's/^## //p')
+}
+
 compare c README.md readme_example.c
 compare cpp doc/cxx.md readme_example_hpp.cpp
 excerpt doc/quickstart.md fortran tests/install/field.f90
@@ -74,4 +84,5 @@ if command -v patch >/dev/null && ! code diff doc/own_layer.md | patch --dry-run
 fi
 while read -r page; do links "$page"; done < <(
   find . -path ./build -prune -o -path './.?*' -prune -o -name '*.md' -print)
+for page in doc/*.md; do contents "$page"; done
 exit $faults
