@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # check_readme.sh SOURCE_DIR: the C lines of the README and those of the page on C++ occur in the example programs, one after the other;
 # those of the quick start in its programs, in their order, and those of the page on a layer of one's own in its sources,
-# which its difference fits; and the files to which the manual refers exist. Long pages of the manual begin with a table of contents.
+# which its difference fits; and the files to which the manual refers exist. Long pages of the manual
+# begin with a table of contents, and its figures are those that their script draws.
 # Comments and white space do not count.
 set -euo pipefail
 source=$1
@@ -85,4 +86,12 @@ fi
 while read -r page; do links "$page"; done < <(
   find . -path ./build -prune -o -path './.?*' -prune -o -name '*.md' -print)
 for page in doc/*.md; do contents "$page"; done
+if command -v python3 >/dev/null; then
+  drawn=$(mktemp -d)
+  python3 doc/figures/draw.py "$drawn"
+  for figure in "$drawn"/*.svg; do
+    cmp -s "$figure" "doc/figures/${figure##*/}" || fault "doc/figures/${figure##*/} is not what doc/figures/draw.py draws; run it"
+  done
+  rm -rf "$drawn"
+fi
 exit $faults
