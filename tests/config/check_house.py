@@ -14,6 +14,7 @@ the file lists those that do not meet it yet, with today's value as their limit:
   calls                 functions that the headers of include/tenon and of include/tenon/ext declare
   dynamic_casts         in src outside capi
   circles               pairs of modules of the Python package that import each other, goal: none
+  words                 words of the house for which the field has one, in the sources and the manual; WORDS has the field's
 """
 import collections
 import json
@@ -25,6 +26,17 @@ from house_counts import CALL, comment_share
 
 GOALS = {'lines of a file': 500, 'lines of a function': 50, 'files of a folder': 30, 'comments of a room': 6, 'circles': 0}
 AT_LEAST = {'comments of a room'}
+WORDS = {  # what is searched for, and the field's word
+    'addend': (r'[Aa]ddend', 'contribution, partial sum'), 'letter': (r'\b[Ll]etters?\b', 'label'),
+    'lodging': (r'[Ll]odg(?:ing|ed)', 'memory plan, offset'), 'crossing': (r'Crossing', 'staging of arguments'),
+    'kMost, kLeast': (r'\bk(?:Most|Least)', 'kMax, kMin'), 'asked': (r'[Aa]sked', 'request, requested'),
+    'follower': (r'Follower', 'dependent layer'), 'way to sum': (r'WayToSum|[Ww]ays? to sum', 'reduction algorithm'),
+    'patience': (r'[Pp]atience', 'wait policy'), 'joint agreement': (r'JointAgreement', 'batched agreement'),
+    'trials': (r'Trials', 'autotuning'), "callers'": (r"\bcallers'", "user's"), 'so that': (r'\b[Ss]o that\b', 'to, such that'),
+    'as ever': (r'\bas ever\b', 'as usual'), 'anew': (r'\banew\b', 'again'), 'is no': (r'\b(?:is|are) no [a-z]', 'is not a'),
+    'lies, stands': (r'\b(?:lies?|stands?)\b', 'is stored, is listed'), 'room': (r'\b[Rr]ooms?\b', 'module'),
+    'kept': (r'\bkept\b|\bKept', 'saved'),
+}
 CODE = ('.cpp', '.hpp', '.cu', '.cuh', '.h', '.c')
 HEAD = re.compile(r'^[A-Za-z~][^=]*?([\w:~]+)\(')
 
@@ -81,6 +93,9 @@ def measures(root):
     found['columns'] = {'all': sum(len(line) > 100 for text in texts.values() for line in text.split('\n'))}
     found['calls'] = {'tenon': sum(len(calls) for path, calls in headers.items() if '/ext/' not in path),
                       'tenon/ext': sum(len(calls) for path, calls in headers.items() if '/ext/' in path)}
+    prose = [path.read_text() for folder in ('src', 'doc') for path in (root / folder).rglob('*.md')]
+    read = '\n'.join([*prose, *(text for path, text in texts.items() if path.startswith(('src/', 'include/')))])
+    found['words'] = {f'{word} ({field})': len(re.findall(pattern, read)) for word, (pattern, field) in WORDS.items()}
     found['dynamic_casts'] = {'outside capi': sum(text.count('dynamic_cast<') for path, text in own.items()
                                                   if not path.startswith('src/capi/'))}
     return found
@@ -113,7 +128,7 @@ def main():
     faults = stale = 0
     for measure, values in found.items():
         for key, value in values.items():
-            limit = limits[measure].get(key, GOALS.get(measure))
+            limit = limits.get(measure, {}).get(key, GOALS.get(measure, 0))
             if limit is None or not meets(measure, value, limit):
                 print(f'fault: {measure}: {key} has {value}, {"at least" if measure in AT_LEAST else "at most"} {limit} '
                       'is wanted')
