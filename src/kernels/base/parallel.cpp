@@ -4,6 +4,7 @@
 #include "kernels/base/parallel.hpp"
 
 #include "sys/threads.hpp"
+#include "sys/traps.hpp"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -23,11 +24,13 @@ bool hasThreads() noexcept {
 
 // The team always has the size that the kernel may use, even for fewer pieces, because GCC's runtime creates
 // and ends threads whenever the size changes. OpenMP may give fewer threads than asked, which changes no
-// result.
+// result. A thread of the program's that takes part may trap floating-point exceptions, as one that began outside of a call.
 void runPieces(int threads, Index pieces, PieceBody call, const void* body) {
 #pragma omp parallel for schedule(static) num_threads(threads)
-  for (Index piece = 0; piece < pieces; ++piece)
+  for (Index piece = 0; piece < pieces; ++piece) {
+    const HeldTraps held;
     call(body, piece);
+  }
 }
 
 #else

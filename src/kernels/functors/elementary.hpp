@@ -3,6 +3,9 @@
 // vectors. Errors are below 3 units in the last place; NaN stays NaN, infinities and zeros of either sign
 // give the limits, and denormal numbers are numbers. (Coefficients that are not those of a Taylor series
 // interpolate at Chebyshev's points.)
+//
+// A finite value of a finite number is found without a floating-point exception but underflow and inexact, although both
+// arms of each choice are computed: programs trap division by zero, overflow and invalid operations.
 #pragma once
 
 #include "sys/device_code.hpp"
@@ -54,11 +57,37 @@ TENON_DEVICE T withSignOf(T size, T x) {
   return std::bit_cast<T>(bitsOf(size) | (bitsOf(x) & Format<T>::kSign));
 }
 
+// Zeros of which the compiler knows nothing.
+extern const double kHiddenZero;
+extern const float kHiddenZeroOfFloat;
+
+// A bound that is no constant. What follows a comparison with a constant the compiler works out beforehand for the constant,
+// then computes it in vectors from the number as it was given, and chooses afterwards: such a bound would change the value,
+// and prevent no exception.
+template <class T>
+TENON_DEVICE T bound(T value) {
+#ifdef TENON_FOR_DEVICE
+  return value; // devices have no exceptions
+#else
+  if constexpr (sizeof(T) == sizeof(double))
+    return value + kHiddenZero;
+  else
+    return value + kHiddenZeroOfFloat;
+#endif
+}
+
+template <class T>
+TENON_DEVICE T atLeast(T low, T x) {
+  return x < low ? low : x;
+}
+template <class T>
+TENON_DEVICE T atMost(T high, T x) {
+  return x > high ? high : x;
+}
 // Within [low, high]; NaN stays.
 template <class T>
 TENON_DEVICE T clamped(T x, T low, T high) {
-  x = x < low ? low : x;
-  return x > high ? high : x;
+  return atMost(high, atLeast(low, x));
 }
 
 // c[0] x^(N-1) + ... + c[N-1]
@@ -108,22 +137,29 @@ private:
   }
 };
 
-// factor exp(x + low), x and low as above. The power of two is applied in halves, since the result may be
-// denormal, and last, so that this costs no digits of a larger product.
+// factor exp(x + low), x and low as above, where exp(x) does not overflow. The power of two is applied in halves, since the
+// result may be denormal, and last, so that this costs no digits of a larger product.
 template <class T>
-TENON_DEVICE T exponential(T x, T low = 0, T factor = 1) {
+TENON_DEVICE T boundedExponential(T x, T low = 0, T factor = 1) {
   using F = Format<T>;
-  const Exponential<T> e(clamped(x, F::kLeastExponent, F::kMostExponent), low);
+  const Exponential<T> e(atLeast(bound(F::kLeastExponent), x), low);
   const T half = (e.n * T(0.5) + F::kRound) - F::kRound;
   const T first = powerOfTwo(half);
   return (factor + factor * e.p) * first * powerOfTwo(e.n - half);
+}
+
+// exp(x) for any x. Where a function's argument is bounded above, it takes the one before: the compiler may find the
+// exponential of this bound, which overflows, before a loop.
+template <class T>
+TENON_DEVICE T exponential(T x) {
+  return boundedExponential(atMost(bound(Format<T>::kMostExponent), x));
 }
 
 // exp(x) - 1 for x <= 0; for positive x the result has no meaning.
 template <class T>
 TENON_DEVICE T exponentialMinusOne(T x) {
   constexpr T kLeast = sizeof(T) == sizeof(double) ? T(-40) : T(-18); // -1 below
-  const Exponential<T> e(clamped(x, kLeast, T(0)));
+  const Exponential<T> e(clamped(x, bound(kLeast), bound(T(0))));
   const T scale = powerOfTwo(e.n);
   return scale * e.p + (scale - T(1));
 }
@@ -132,7 +168,7 @@ TENON_DEVICE T exponentialMinusOne(T x) {
 template <class T>
 TENON_DEVICE T hyperbolicTangent(T x) {
   constexpr T kMost = sizeof(T) == sizeof(double) ? T(19.1) : T(9.1); // 1 beyond
-  const T a = magnitude(x), most = a > kMost ? kMost : a;
+  const T most = atMost(bound(kMost), magnitude(x));
   const Exponential<T> e(most + most);
   const T scale = powerOfTwo(e.n);
   const T t = scale * e.p + (scale - T(1));
@@ -142,15 +178,16 @@ TENON_DEVICE T hyperbolicTangent(T x) {
 // 1 / (1 + exp(-(x + low))), of the size of exp(x) where x is far below 0.
 template <class T>
 TENON_DEVICE T logistic(T x, T low = 0) {
-  const T small = exponential(-magnitude(x), x < T(0) ? low : -low);
+  const T small = boundedExponential(-magnitude(x), x < T(0) ? low : -low);
   return (x < T(0) ? small : T(1)) / (T(1) + small);
 }
 
 // y / (1 + exp(-(x + low))), for y of the sign of x.
 template <class T>
 TENON_DEVICE T gated(T y, T x, T low = 0) {
-  const T small = exponential(-magnitude(x), x < T(0) ? low : -low);
-  const T scaled = exponential(-magnitude(x), x < T(0) ? low : -low, y);
+  const T small = boundedExponential(-magnitude(x), x < T(0) ? low : -low);
+  const T negative = atMost(bound(T(0)), y); // another one would be no use, and might overflow
+  const T scaled = boundedExponential(-magnitude(x), x < T(0) ? low : -low, negative);
   return (x < T(0) ? scaled : y) / (T(1) + small);
 }
 
@@ -198,7 +235,7 @@ TENON_DEVICE inline Twofold<float> square(float x) {
 template <class T>
 TENON_DEVICE T gaussian(T a, T factor = 1) {
   const Twofold<T> s = square(a);
-  return exponential(s.high * T(-0.5), s.low * T(-0.5), factor);
+  return boundedExponential(s.high * T(-0.5), s.low * T(-0.5), factor);
 }
 
 // The normal distribution: up to kCentre 1/2 + x normalCentre(x^2), and for a = |x| beyond that

@@ -6,6 +6,7 @@
 #include "kernels/walks/element_offsets.hpp"
 
 #include <cmath>
+#include <limits>
 
 namespace tenon::functors {
 
@@ -17,15 +18,14 @@ struct SquaredTerm {
 };
 struct AbsoluteTerm {
   TENON_DEVICE ValueAndSlope termOf(double d) const {
-    return {std::abs(d), d > 0 ? 1.0 : d < 0 ? -1.0 : d - d}; // NaN stays
+    return {std::abs(d), d > 0 ? 1.0 : d < 0 ? -1.0 : d}; // NaN stays
   }
 };
 struct HuberTerm {
   double delta;
   TENON_DEVICE ValueAndSlope termOf(double d) const {
-    if (std::abs(d) <= delta)
-      return {d * d / 2, d};
-    return {delta * (std::abs(d) - delta / 2), d > 0 ? delta : d < 0 ? -delta : d};
+    const double size = std::abs(d), inside = size < delta ? size : delta;
+    return {inside * (size - inside / 2), d > delta ? delta : d < -delta ? -delta : d};
   }
 };
 
@@ -54,9 +54,7 @@ struct BadWeight {
   const T* weights;
   Index n;
   TENON_DEVICE Index operator()(Index, Index i) const {
-    return weights[i] >= T(0) && weights[i] - weights[i] == T(0)
-               ? 0
-               : n - i; // infinity - itself is NaN
+    return weights[i] >= T(0) && weights[i] <= std::numeric_limits<T>::max() ? 0 : n - i;
   }
 };
 

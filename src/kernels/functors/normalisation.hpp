@@ -2,6 +2,7 @@
 // The steps of rows/normalisation.hpp, by element, by group, and by term of the sums of groups.
 #pragma once
 
+#include "kernels/functors/elementary.hpp"
 #include "kernels/walks/element_offsets.hpp"
 #include "sys/types.hpp"
 
@@ -11,6 +12,12 @@ namespace tenon::functors {
 
 // What elements of a row share is read once for so many.
 inline constexpr int kRowStrip = 8;
+
+// x / count, and 0 where nothing was counted.
+TENON_DEVICE inline double perCount(double x, double count) {
+  const double quotient = x / (count > 0 ? count : bound(1.0));
+  return count > 0 ? quotient : 0;
+}
 
 // A number of elements, their mean, and the sum of their squared distances from it.
 struct Partial {
@@ -465,8 +472,8 @@ struct StoreAllSlopes {
 // its second moment.
 struct PartShare {
   const double *part, *all; // by group
-  TENON_DEVICE double of(Index g) const { return all[g] > 0 ? part[g] / all[g] : 0; }
-  TENON_DEVICE double per(Index g) const { return all[g] > 0 ? 1 / all[g] : 0; }
+  TENON_DEVICE double of(Index g) const { return perCount(part[g], all[g]); }
+  TENON_DEVICE double per(Index g) const { return perCount(1, all[g]); }
 };
 
 // The addend of a part to the mean of all.
@@ -564,7 +571,7 @@ struct FollowMoments {
     const double count = share.all[g];
     if (count == 0)
       return;
-    const double unbiased = double(variance[g]) * (count > 1 ? count / (count - 1) : 0);
+    const double unbiased = double(variance[g]) * perCount(count, count - 1);
     runningMean[g] += T(momentum * (double(mean[g]) - double(runningMean[g])));
     runningVariance[g] += T(momentum * (unbiased - double(runningVariance[g])));
   }

@@ -91,11 +91,13 @@ struct Elu {
   double factor;
   template <class T>
   TENON_DEVICE T value(T x) const {
-    return x > T(0) ? x : T(factor) * functors::exponentialMinusOne(x);
+    const T left = functors::exponentialMinusOne(x);
+    return x > T(0) ? x : T(factor) * left;
   }
   template <class T>
   TENON_DEVICE T derivative(T x, T v) const {
-    return x > T(0) ? v : T(factor) * functors::exponential(x) * v;
+    const T left = functors::boundedExponential(functors::atMost(functors::bound(T(0)), x));
+    return x > T(0) ? v : T(factor) * left * v;
   }
 };
 
@@ -107,17 +109,19 @@ struct Gelu {
   template <class T>
   TENON_DEVICE static T value(T given) {
     using namespace functors;
-    const T x = clamped(given, -kMost<T>, kMost<T>), a = magnitude(x);
+    const T x = clamped(given, bound(-kMost<T>), bound(kMost<T>)), a = magnitude(x);
     const T tail = normalTail(a), centre = T(0.5) + x * normalCentre(x * x);
-    const T below = a < kCentre<T> ? centre : T(1) - gaussian(a) * tail / a;
+    const T divisor = atLeast(bound(kCentre<T>), a);
+    const T below = a < kCentre<T> ? centre : T(1) - gaussian(a) * tail / divisor;
     return x <= -kCentre<T> ? -gaussian(a, tail) : given * below;
   }
   template <class T>
   TENON_DEVICE static T derivative(T given, T v) {
     using namespace functors;
     constexpr T kPerRootOf2Pi = T(0.39894228040143267794);
-    const T x = clamped(given, -kMost<T>, kMost<T>), a = magnitude(x), bell = gaussian(a);
-    const T tail = bell * normalTail(a) / a, centre = T(0.5) + x * normalCentre(x * x);
+    const T x = clamped(given, bound(-kMost<T>), bound(kMost<T>)), a = magnitude(x);
+    const T bell = gaussian(a), divisor = atLeast(bound(kCentre<T>), a);
+    const T tail = bell * normalTail(a) / divisor, centre = T(0.5) + x * normalCentre(x * x);
     const T below = a < kCentre<T> ? centre : x < T(0) ? tail : T(1) - tail;
     return (below + x * bell * kPerRootOf2Pi) * v;
   }
@@ -131,6 +135,10 @@ struct GeluTanh {
   template <class T>
   static constexpr T kMost = sizeof(T) == sizeof(double) ? T(23)
                                                          : T(12); // x s(2 u) is 0 or x beyond
+  template <class T>
+  TENON_DEVICE static T within(T x) {
+    return functors::clamped(x, functors::bound(-kMost<T>), functors::bound(kMost<T>));
+  }
 
   TENON_DEVICE static functors::Twofold<double> twiceU(double x) {
     const auto [square, more] = functors::square(x);
@@ -149,13 +157,13 @@ struct GeluTanh {
   }
   template <class T>
   TENON_DEVICE static T value(T given) {
-    const T x = functors::clamped(given, -kMost<T>, kMost<T>);
+    const T x = within(given);
     const auto [u, low] = twiceU(x);
     return functors::gated(given < x ? x : given, u, low);
   }
   template <class T>
   TENON_DEVICE static T derivative(T given, T v) {
-    const T x = functors::clamped(given, -kMost<T>, kMost<T>);
+    const T x = within(given);
     const auto [u, low] = twiceU(x);
     const T s = functors::logistic(u, low), rest = functors::logistic(-u, -low);
     const T slope = T(kLinear[0] + kLinear[1]) + T(3 * (kCubic[0] + kCubic[1])) * x * x;
@@ -167,8 +175,7 @@ struct Silu {
   static constexpr Reads kReads = Reads::Argument;
   template <class T>
   TENON_DEVICE static T least(T x) { // s(x) is 0 below
-    constexpr T kLeast = functors::Format<T>::kLeastExponent;
-    return x < kLeast ? kLeast : x;
+    return functors::atLeast(functors::bound(functors::Format<T>::kLeastExponent), x);
   }
   template <class T>
   TENON_DEVICE static T value(T x) {
@@ -178,7 +185,7 @@ struct Silu {
   TENON_DEVICE static T derivative(T given, T v) {
     constexpr T kMost = -functors::Format<T>::kLeastExponent; // s(-x) is 0 beyond
     const T x = least(given), s = functors::logistic(x), rest = functors::logistic(-x);
-    return s * (T(1) + (x > kMost ? kMost : x) * rest) * v;
+    return s * (T(1) + functors::atMost(functors::bound(kMost), x) * rest) * v;
   }
 };
 
@@ -187,7 +194,7 @@ struct Softplus {
   template <class T>
   TENON_DEVICE static T value(T x) {
     return (x < T(0) ? T(0) : x) +
-           functors::logOfOnePlus(functors::exponential(-functors::magnitude(x)));
+           functors::logOfOnePlus(functors::boundedExponential(-functors::magnitude(x)));
   }
   template <class T>
   TENON_DEVICE static T derivative(T x, T v) {
@@ -349,13 +356,15 @@ struct Mish {
   static constexpr T kMost = sizeof(T) == sizeof(double) ? T(40) : T(20);
   template <class T>
   TENON_DEVICE static T value(T x) {
-    const T z = functors::exponential(x > kMost<T> ? kMost<T> : x), n = z * (z + T(2));
+    const T z = functors::boundedExponential(functors::atMost(functors::bound(kMost<T>), x));
+    const T n = z * (z + T(2));
     return x * (n / (n + T(2)));
   }
   template <class T>
   TENON_DEVICE static T derivative(T given, T v) {
-    const T x = functors::clamped(given, functors::Format<T>::kLeastExponent, kMost<T>);
-    const T z = functors::exponential(x), n = z * (z + T(2)), whole = n + T(2);
+    using namespace functors;
+    const T x = clamped(given, bound(Format<T>::kLeastExponent), bound(kMost<T>));
+    const T z = boundedExponential(x), n = z * (z + T(2)), whole = n + T(2);
     const T t = n / whole, below = T(2) / whole; // 1 - t
     return (t + x * below * ((T(1) + t) * (z / (T(1) + z)))) * v;
   }
@@ -369,7 +378,8 @@ struct HardSwish {
   }
   template <class T>
   TENON_DEVICE static T derivative(T x, T v) {
-    return x <= T(-3) ? T(0) : x < T(3) ? v * (x / T(3) + T(0.5)) : v;
+    const T inside = functors::clamped(x, functors::bound(T(-3)), functors::bound(T(3)));
+    return x <= T(-3) ? T(0) : x < T(3) ? v * (inside / T(3) + T(0.5)) : v;
   }
 };
 
@@ -379,11 +389,13 @@ struct Selu {
                           kAlpha = 1.6732632423543772848170429916717;
   template <class T>
   TENON_DEVICE static T value(T x) {
-    return x > T(0) ? T(kScale) * x : T(kScale * kAlpha) * functors::exponentialMinusOne(x);
+    const T left = functors::exponentialMinusOne(x);
+    return x > T(0) ? T(kScale) * x : T(kScale * kAlpha) * left;
   }
   template <class T>
   TENON_DEVICE static T derivative(T x, T v) {
-    return (x > T(0) ? T(kScale) : T(kScale * kAlpha) * functors::exponential(x)) * v;
+    const T left = functors::atMost(functors::bound(T(0)), x);
+    return (x > T(0) ? T(kScale) : T(kScale * kAlpha) * functors::boundedExponential(left)) * v;
   }
 };
 
@@ -392,11 +404,21 @@ struct Celu {
   double factor;
   template <class T>
   TENON_DEVICE T value(T x) const {
-    return x > T(0) ? x : T(factor) * functors::exponentialMinusOne(x / T(factor));
+    const T left = functors::exponentialMinusOne(ofFactor(x));
+    return x > T(0) ? x : T(factor) * left;
   }
   template <class T>
   TENON_DEVICE T derivative(T x, T v) const {
-    return x > T(0) ? v : functors::exponential(x / T(factor)) * v;
+    const T left = functors::boundedExponential(ofFactor(x));
+    return x > T(0) ? v : left * v;
+  }
+
+private:
+  // x / factor for an x below 0, where the quotient does not overflow.
+  template <class T>
+  TENON_DEVICE T ofFactor(T x) const {
+    using namespace functors;
+    return clamped(x, T(factor) * bound(Format<T>::kLeastExponent), bound(T(0))) / T(factor);
   }
 };
 

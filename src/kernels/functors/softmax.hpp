@@ -257,7 +257,10 @@ template <class T>
 struct QuotientOrZero {
   const T *e, *s;
   T* y;
-  TENON_DEVICE T read(Index at, Index of) const { return s[of] == T(0) ? T(0) : e[at] / s[of]; }
+  TENON_DEVICE T read(Index at, Index of) const {
+    const T sum = s[of], quotient = e[at] / (sum == T(0) ? bound(T(1)) : sum);
+    return sum == T(0) ? T(0) : quotient;
+  }
   TENON_DEVICE void write(Index at, T value) const { y[at] = value; }
 };
 

@@ -49,10 +49,11 @@ bool findOffsets(const PointBox& box, const PointArray<T>& array, Index first, I
   return follow;
 }
 
-// to[c,p] = array at point first + p; zeros from `count` points on. `offsets` is room for theirs.
+// to[c,p] = array at point first + p. From `count` points on there are zeros, or with `repeats` the last point again, of which
+// functions raise no exception but those that the point raises. `offsets` is room for theirs.
 template <class T>
 void load(const PointBox& box, const PointArray<const T>& array, Index first, Index channels,
-          Index count, Index padded, Index* offsets, T* to) {
+          Index count, Index padded, Index* offsets, T* to, bool repeats = false) {
   const bool follow = findOffsets(box, array, first, count, offsets);
   for (Index c = 0; c < channels; ++c, to += padded) {
     const T* from = array.first + c * array.channel;
@@ -61,7 +62,7 @@ void load(const PointBox& box, const PointArray<const T>& array, Index first, In
     else
       for (Index p = 0; p < count; ++p)
         to[p] = from[offsets[p]];
-    std::fill(to + count, to + padded, T(0));
+    std::fill(to + count, to + padded, repeats ? to[count - 1] : T(0));
   }
 }
 
@@ -313,7 +314,8 @@ void ColumnMlp<T>::forward(const PointBox& box, const PointArray<const T>& x,
   eachBlock(box, [=, this, &box](const Space& space, const Block& block) {
     if (kernels_ && block.count < lanes_)
       return forwardFew(box, space, x, y, block);
-    load(box, x, block.first, in(0), block.count, block.padded, space.offsets, value(space, 0));
+    load(box, x, block.first, in(0), block.count, block.padded, space.offsets, value(space, 0),
+         true);
     compute(space, block.padded);
     store(value(space, layers()), box, y, block.first, out(layers() - 1), block.count, block.padded,
           space.offsets);
@@ -333,7 +335,7 @@ void ColumnMlp<T>::tangent(const PointBox& box, const PointArray<const T>& x,
       pack(l, dLayers[l], dPacked_[l]);
   eachBlock(box, [&, this](const Space& space, const Block& block) {
     const Index points = block.padded;
-    load(box, x, block.first, in(0), block.count, points, space.offsets, value(space, 0));
+    load(box, x, block.first, in(0), block.count, points, space.offsets, value(space, 0), true);
     compute(space, points);
     T *dh = spare(space, 0), *dz = spare(space, 1);
     if (dx.first) {
@@ -361,7 +363,7 @@ void ColumnMlp<T>::adjointOf(const PointBox& box, const Space& space, const Bloc
                              const PointArray<const T>& x, const PointArray<const T>& dy,
                              const PointArray<T>& dx, T* sums) {
   const Index points = block.padded;
-  load(box, x, block.first, in(0), block.count, points, space.offsets, value(space, 0));
+  load(box, x, block.first, in(0), block.count, points, space.offsets, value(space, 0), true);
   compute(space, points);
   T *dz = spare(space, 0), *dh = spare(space, 1);
   load(box, dy, block.first, out(layers() - 1), block.count, points, space.offsets, dz);

@@ -208,7 +208,7 @@ void RowKernels::momentsTangent(const T* x, const T* mean, const T* dx, Moments<
   });
   putByGroup([](Index) { return 1.0; },
              [&](Index g, const TwoSums& sums) {
-               of.mean[g] = static_cast<T>(counts_[g] > 0 ? sums.first / counts_[g] : 0);
+               of.mean[g] = static_cast<T>(functors::perCount(sums.first, counts_[g]));
                of.second[g] = static_cast<T>(2 * sums.second);
              });
 }
@@ -222,7 +222,7 @@ void RowKernels::momentsAdjoint(const T* x, const T* mean, Moments<const T> of, 
     const Index g = groups_.groupOf[r];
     const T m = mean[g], slope = 2 * of.second[g];
     // d mean / dx = 1 / count, and d second / dx = 2 (x - mean): the derivative of the mean in it sums to 0.
-    const T level = static_cast<T>(double(of.mean[g]) / counts_[g]);
+    const T level = static_cast<T>(functors::perCount(double(of.mean[g]), counts_[g]));
     const T* in = x + r * length;
     T* out = dx + r * length;
     if (adds) {

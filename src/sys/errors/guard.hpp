@@ -7,6 +7,7 @@
 
 #include "sys/device.hpp"
 #include "sys/errors/handler.hpp"
+#include "sys/traps.hpp"
 
 #include <array>
 #include <string>
@@ -77,6 +78,7 @@ public:
 template <class Body>
 TenonErrorCode guard(const char* function, Body&& body,
                      std::source_location where = std::source_location::current()) noexcept {
+  const HeldTraps held;
   const DeviceTurn turn(DeviceTurn::Whose::Library);
   const CallScope scope(function);
   enterCall(function);
@@ -94,6 +96,7 @@ TenonErrorCode guard(const char* function, Body&& body,
 template <class Body, class IsAlone>
 TenonErrorCode guardApply(const char* function, Body&& body, IsAlone&& isAlone,
                           std::source_location where = std::source_location::current()) noexcept {
+  const HeldTraps held;
   const DeviceTurn turn(DeviceTurn::Whose::Library);
   const CallScope scope(function);
   enterCall(function);
@@ -117,6 +120,7 @@ void checkUserCode(TenonErrorCode code, const char* what, long recordedBefore,
 template <class Call>
 void callUser(const char* what, Call&& call,
               std::source_location where = std::source_location::current()) {
+  const ProgramTraps traps;
   const DeviceTurn turn(DeviceTurn::Whose::Program);
   const long before = errorsRecorded();
   TenonErrorCode code = TENON_SUCCESS;
