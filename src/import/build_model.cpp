@@ -125,7 +125,9 @@ private:
 
   void addOutput(const std::string& name) {
     const auto found = names_.find(name);
-    if (found == names_.end() || !found->second || inPlace_.isStale(name))
+    if (found != names_.end() && !found->second)
+      throw Error(TENON_ERR_SUPPORT, notComputed(program_, name));
+    if (found == names_.end() || inPlace_.isStale(name))
       throw Error(TENON_ERR_FORMAT, fmt::format("the output '{}' is not computed", name));
     ModelGraph& graph = builder_.graph();
     const std::size_t place = graph.outputs.size();

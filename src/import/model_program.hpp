@@ -94,7 +94,8 @@ struct ModelProgram {
   std::vector<ModelTensor> tensors;
   // Names of values that are tensors of the file.
   std::vector<std::pair<std::string, std::size_t>> constants;
-  std::set<std::string> flags; // names of values that are true or false
+  std::set<std::string> flags;    // names of values that are true or false
+  std::set<std::string> integers; // names of values that are integers, of ONNX alone
   // Numbers of the model's source that the exporter rounded to float32 though the network is in
   // float64, and that have no short decimal, such as 2 pi.
   std::vector<double> rounded;

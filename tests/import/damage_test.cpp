@@ -2,6 +2,7 @@
 // Damaged models by the thousand: each is refused with an error that names the file, or gives only what is
 // in it. An archive has checksums, so that it gives what it gave before.
 #include "import/model_file.hpp"
+#include "import/onnx_bytes.hpp"
 #include "support/draws.hpp"
 #include "sys/expect_error.hpp"
 #include "weights/file_bytes.hpp"
@@ -15,6 +16,8 @@
 
 namespace tenon {
 namespace {
+
+using namespace test::onnx;
 
 std::string bytesOfFile(const std::string& name) {
   std::ifstream file(TENON_TEST_MODELS "/" + name, std::ios::binary);
@@ -121,39 +124,6 @@ TEST(DamagedModel, ExtremeNumbersDoNoHarm) {
 
 // -- a file that is written by hand
 
-std::string varint(std::uint64_t number) {
-  std::string text;
-  for (; number >= 128; number >>= 7)
-    text += static_cast<char>(number | 128);
-  return text + static_cast<char>(number);
-}
-std::string field(int number, const std::string& bytes) {
-  return varint(static_cast<std::uint64_t>(number) << 3 | 2) + varint(bytes.size()) + bytes;
-}
-std::string field(int number, std::uint64_t value) {
-  return varint(static_cast<std::uint64_t>(number) << 3) + varint(value);
-}
-constexpr std::uint64_t kFree = 0; // an extent that the file leaves to the run
-std::string input(const std::string& name, std::initializer_list<std::uint64_t> shape) {
-  std::string dims;
-  for (const std::uint64_t extent : shape)
-    dims += field(1, extent == kFree ? field(2, std::string("n")) : field(1, extent));
-  return field(11, field(1, name) + field(2, field(1, field(1, 11) + field(2, dims))));
-}
-std::string node(const std::string& type, std::initializer_list<const char*> reads,
-                 const std::string& result, const std::string& more = "") {
-  std::string made;
-  for (const char* read : reads)
-    made += field(1, std::string(read));
-  return field(1, made + field(2, result) + field(4, type) + more);
-}
-std::string output(const std::string& name) {
-  return field(12, field(1, name));
-}
-std::string onnx(const std::string& graph, std::uint64_t opset = 17) {
-  return field(7, graph) + field(8, field(2, opset));
-}
-
 void expectRefused(TenonErrorCode code, std::initializer_list<const char*> parts,
                    const std::string& bytes) {
   const auto source = bytesAt(reinterpret_cast<const std::byte*>(bytes.data()),
@@ -181,41 +151,33 @@ TEST(DamagedModel, PickledTensorsAreRefusedByName) {
 
 TEST(DamagedModel, WhatContradictsItselfIsNamed) {
   const std::string x = input("x", {2, 3}), y = output("y");
-  EXPECT_NE("", contents(onnx(x + node("Relu", {"x"}, "y") + y)));
+  EXPECT_NE("", contents(file(x + node("Relu", {"x"}, "y") + y)));
   expectRefused(TENON_ERR_FORMAT, {"some file", "'a'", "nothing before it"},
-                onnx(x + node("Relu", {"a"}, "y") + node("Relu", {"y"}, "a") + y)); // a cycle
+                file(x + node("Relu", {"a"}, "y") + node("Relu", {"y"}, "a") + y)); // a cycle
   expectRefused(TENON_ERR_FORMAT, {"'y' is defined twice"},
-                onnx(x + node("Relu", {"x"}, "y") + node("Tanh", {"x"}, "y") + y));
-  expectRefused(TENON_ERR_FORMAT, {"output 'z'"}, onnx(x + node("Relu", {"x"}, "y") + output("z")));
+                file(x + node("Relu", {"x"}, "y") + node("Tanh", {"x"}, "y") + y));
+  expectRefused(TENON_ERR_FORMAT, {"output 'z'"}, file(x + node("Relu", {"x"}, "y") + output("z")));
   expectRefused(TENON_ERR_SUPPORT, {"version 12", "13 to 23"},
-                onnx(x + node("Relu", {"x"}, "y") + y, 12));
-  expectRefused(TENON_ERR_SUPPORT, {"version 24"}, onnx(x + node("Relu", {"x"}, "y") + y, 24));
+                file(x + node("Relu", {"x"}, "y") + y, 12));
+  expectRefused(TENON_ERR_SUPPORT, {"version 24"}, file(x + node("Relu", {"x"}, "y") + y, 24));
   expectRefused(TENON_ERR_SUPPORT, {"Magic", "com.me.Relu", "2 of its 2 operators"},
-                onnx(x + node("Magic", {"x"}, "a") +
+                file(x + node("Magic", {"x"}, "a") +
                      node("Relu", {"a"}, "y", field(7, std::string("com.me"))) + y));
-}
-
-std::string tensor(const std::string& name, std::initializer_list<std::uint64_t> shape,
-                   const std::string& more, std::uint64_t type = 11) {
-  std::string dims;
-  for (const std::uint64_t extent : shape)
-    dims += field(1, extent);
-  return field(5, dims + field(2, type) + field(8, name) + more);
 }
 
 TEST(DamagedModel, TensorsHaveTheBytesOfTheirShape) {
   const std::string x = input("x", {2, 3}), y = output("y"), add = node("Add", {"x", "c"}, "y");
-  EXPECT_NE("", contents(onnx(tensor("c", {3}, field(9, std::string(24, '\1'))) + x + add + y)));
+  EXPECT_NE("", contents(file(tensor("c", {3}, field(9, std::string(24, '\1'))) + x + add + y)));
   expectRefused(TENON_ERR_FORMAT, {"some file", "'c'", "16 bytes", "24"},
-                onnx(tensor("c", {3}, field(9, std::string(16, '\1'))) + x + add + y));
+                file(tensor("c", {3}, field(9, std::string(16, '\1'))) + x + add + y));
   expectRefused(TENON_ERR_FORMAT, {"'c'", "too large"},
-                onnx(tensor("c", {1ull << 40, 1ull << 40}, "") + x + add + y));
+                file(tensor("c", {1ull << 40, 1ull << 40}, "") + x + add + y));
   expectRefused(TENON_ERR_FORMAT, {"'c'", "0 numbers"},
-                onnx(tensor("c", {1ull << 40}, "") + x + add + y));
+                file(tensor("c", {1ull << 40}, "") + x + add + y));
   expectRefused(TENON_ERR_SUPPORT, {"'c'", "type of elements 99"},
-                onnx(tensor("c", {3}, "", 99) + x + add + y));
+                file(tensor("c", {3}, "", 99) + x + add + y));
   expectRefused(TENON_ERR_FORMAT, {"do not fit each other"},
-                onnx(tensor("c", {4}, field(9, std::string(32, '\1'))) + x + add + y));
+                file(tensor("c", {4}, field(9, std::string(32, '\1'))) + x + add + y));
 }
 
 // All inputs count, and what is not known is on the list also behind what has no shape any more.
@@ -223,9 +185,9 @@ TEST(DamagedModel, RefusalsHaveShapesAndNoEnd) {
   const std::string x = input("x", {2, 3}), y = output("y");
   expectRefused(TENON_ERR_SUPPORT,
                 {"2 of its 3 operators", "Magic of ONNX, with inputs [2,3]", "Spell"},
-                onnx(x + node("Magic", {"x"}, "a") + node("MatMul", {"a", "a"}, "b") +
+                file(x + node("Magic", {"x"}, "a") + node("MatMul", {"a", "a"}, "b") +
                      node("Spell", {"b"}, "y") + y));
-  const std::string three = contents(onnx(x + node("Relu", {"x"}, "a") + node("Tanh", {"x"}, "b") +
+  const std::string three = contents(file(x + node("Relu", {"x"}, "a") + node("Tanh", {"x"}, "b") +
                                           node("Max", {"x", "a", "b"}, "y") + y));
   for (const char* layer : {"relu", "tanh", "compare", "where"})
     EXPECT_NE(three.find(layer), three.npos) << layer;
@@ -234,11 +196,11 @@ TEST(DamagedModel, RefusalsHaveShapesAndNoEnd) {
 // Sums that stand for a matrix have a bound, and places lie within.
 TEST(DamagedModel, SumsAndPlacesHaveBounds) {
   const std::string y = output("y"), axis = tensor("d", {}, field(7, 1), 7);
-  EXPECT_NE("", contents(onnx(axis + input("x", {2, 1024}) + node("CumSum", {"x", "d"}, "y") + y)));
+  EXPECT_NE("", contents(file(axis + input("x", {2, 1024}) + node("CumSum", {"x", "d"}, "y") + y)));
   expectRefused(TENON_ERR_SUPPORT, {"matrix [1025,1025]", "at most 1024"},
-                onnx(axis + input("x", {2, 1025}) + node("CumSum", {"x", "d"}, "y") + y));
+                file(axis + input("x", {2, 1025}) + node("CumSum", {"x", "d"}, "y") + y));
   const auto scatter = [&](std::uint64_t first, std::uint64_t second) {
-    return onnx(tensor("i", {2, 1}, field(7, first) + field(7, second), 7) + input("x", {3, 2}) +
+    return file(tensor("i", {2, 1}, field(7, first) + field(7, second), 7) + input("x", {3, 2}) +
                 input("u", {2, 2}) + node("ScatterND", {"x", "i", "u"}, "y") + y);
   };
   EXPECT_NE("", contents(scatter(0, 2)));
@@ -253,7 +215,7 @@ TEST(DamagedModel, ExtentsOfTheRunAreNotTheFiles) {
   expectRefused(
       TENON_ERR_SHAPE,
       {"some file: operation '", "do not fit each other, with x of [", "leaves extents free"},
-      onnx(c + input("x", {2, kFree}) + add + y));
+      file(c + input("x", {2, kFree}) + add + y));
 }
 
 std::string elsewhere(const std::string& place) {
@@ -264,23 +226,23 @@ TEST(DamagedModel, TensorsInOtherFilesLieBesideIt) {
   const std::string x = input("x", {2, 3}), rest = x + node("Add", {"x", "c"}, "y") + output("y");
   for (const char* place : {"../c", "/etc/passwd", "a/../../c"})
     expectRefused(TENON_ERR_SUPPORT, {"outside the folder", place},
-                  onnx(tensor("c", {3}, elsewhere(place)) + rest));
+                  file(tensor("c", {3}, elsewhere(place)) + rest));
   const std::string folder = testing::TempDir(), path = folder + "/outside_test.onnx";
   std::ofstream(folder + "/outside_test.data", std::ios::binary) << std::string(24, '\0');
   const auto write = [&](const std::string& bytes) {
     std::ofstream(path, std::ios::binary) << bytes;
     return openBytes(path);
   };
-  EXPECT_NE("", networkOf(*write(onnx(tensor("c", {3}, elsewhere("outside_test.data")) + rest))));
+  EXPECT_NE("", networkOf(*write(file(tensor("c", {3}, elsewhere("outside_test.data")) + rest))));
   expectError(TENON_ERR_FORMAT, {"outside_test.data", "beyond"}, [&] {
     networkOf(*write(
-        onnx(tensor("c", {3},
+        file(tensor("c", {3},
                     elsewhere("outside_test.data") +
                         field(13, field(1, std::string("offset")) + field(2, std::string("8")))) +
              rest)));
   });
   expectError(TENON_ERR_FILE, {"no_such.data"},
-              [&] { networkOf(*write(onnx(tensor("c", {3}, elsewhere("no_such.data")) + rest))); });
+              [&] { networkOf(*write(file(tensor("c", {3}, elsewhere("no_such.data")) + rest))); });
 }
 
 } // namespace

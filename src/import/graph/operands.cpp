@@ -3,11 +3,23 @@
 // constant of the graph by now.
 #include "import/graph/operands.hpp"
 
+#include "sys/errors/error.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 namespace tenon {
+
+std::string notComputed(const ModelProgram& program, const std::string& value) {
+  for (const ModelOperation& operation : program.operations)
+    for (std::size_t i = 0; i < operation.results.size(); ++i)
+      if (operation.results[i] == value)
+        return fmt::format("result {} of operation '{}' ({}), which is '{}', is not computed by "
+                           "Tenon; use a model that does without it",
+                           i, operation.label, operation.type, value);
+  return fmt::format("the value '{}' is not computed", value);
+}
 
 const ModelArgument* Operands::find(std::string_view name) const {
   for (const auto& [key, argument] : operation_.arguments)
@@ -26,8 +38,10 @@ Operands::Value Operands::valueOf(const ModelArgument* argument) const {
   switch (argument->kind) {
   case ModelArgument::Kind::Value: {
     const auto found = names_.find(argument->text);
-    if (found == names_.end() || !found->second)
+    if (found == names_.end())
       builder_.fail(fmt::format("it reads '{}', which is not known", argument->text));
+    if (!found->second)
+      throw Error(TENON_ERR_SUPPORT, notComputed(builder_.program(), argument->text));
     return found->second;
   }
   case ModelArgument::Kind::Integer:
@@ -146,6 +160,16 @@ std::vector<double> Operands::reals(std::string_view name) const {
     builder_.fail(fmt::format("its argument '{}' is no list of numbers", name));
   for (const ModelArgument& item : argument->list)
     made.push_back(realOf(item, name));
+  return made;
+}
+
+std::vector<std::string> Operands::texts(std::string_view name) const {
+  std::vector<std::string> made;
+  const ModelArgument* argument = find(name);
+  if (argument && argument->kind != ModelArgument::Kind::List)
+    builder_.fail(fmt::format("its argument '{}' is no list of texts", name));
+  for (std::size_t i = 0; argument && i < argument->list.size(); ++i)
+    made.push_back(argument->list[i].text);
   return made;
 }
 

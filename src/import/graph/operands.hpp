@@ -52,6 +52,7 @@ public:
   // A list; one number stands for a list of one.
   std::vector<Index> integers(std::string_view name, std::vector<Index> otherwise) const;
   std::vector<double> reals(std::string_view name) const;
+  std::vector<std::string> texts(std::string_view name) const; // none where it is not given
   // The same for windows: one number stands for all dimensions.
   std::vector<Index> perDimension(std::string_view name, Index otherwise, int count) const;
 
@@ -69,6 +70,9 @@ private:
   const Names& names_;
   const Flags& flags_;
 };
+
+// Says of a value, as the mask of a Dropout, that its operation gives Tenon other results alone.
+std::string notComputed(const ModelProgram& program, const std::string& value);
 
 // The advice where an operator is not known.
 inline constexpr const char* kKnownOperators = "the operators that doc/import.md lists";

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Functions of each element, arithmetic, comparisons and choices in ONNX. Attributes are float32 there, and
 // were read as the shortest decimal; 1/6 has none.
+#include "import/onnx/onnx.hpp"
 #include "import/onnx/rows.hpp"
+
+#include <fmt/format.h>
 
 #include <cmath>
 #include <span>
@@ -18,6 +21,31 @@ ModelValues onnxFunction(const OnnxCall& c) {
 ModelValues onnxArithmetic(const OnnxCall& c) {
   return {c.b.binary(c.of, c.x(), c.given.neededInput(1))};
 }
+// Of integers the whole part, which a field has not.
+ModelValues onnxQuotient(const OnnxCall& c) {
+  const Value a = c.x(), b = c.given.neededInput(1);
+  const bool areConstant = a->isConstant() && b->isConstant();
+  if (c.isInteger(0) && !areConstant)
+    return c.refuseIntegers();
+  return {c.b.binary(c.isInteger(0) ? "truncdiv" : "div", a, b)};
+}
+// As C's fmod, or with the sign of the divisor.
+ModelValues onnxRemainder(const OnnxCall& c) {
+  return {c.b.binary(c.given.flag("fmod", false) ? "fmod" : "mod", c.x(), c.given.neededInput(1))};
+}
+// The type of the result is that of the base.
+ModelValues onnxPower(const OnnxCall& c) {
+  const Value exponent = c.given.neededInput(1);
+  if (c.isInteger(0) && !c.x()->isConstant()) {
+    if (!exponent->isConstant())
+      return c.refuseIntegers();
+    const std::vector<double> numbers = c.b.numbersOf(exponent, "an exponent").numbers();
+    for (const double e : numbers)
+      if (e < 0 || e != std::floor(e))
+        return c.refuseIntegers();
+  }
+  return {c.b.binary("pow", c.x(), exponent)};
+}
 ModelValues onnxComparison(const OnnxCall& c) {
   return {c.b.compare(c.of, c.x(), c.given.neededInput(1))};
 }
@@ -26,7 +54,24 @@ ModelValues onnxIsNaN(const OnnxCall& c) {
   return {c.b.compare("ne", c.x(), c.x())};
 }
 ModelValues onnxGelu(const OnnxCall& c) {
-  return {c.b.unary(c.given.text("approximate", "none") == "tanh" ? "gelutanh" : "gelu", c.x())};
+  const std::string how = c.given.text("approximate", "none");
+  c.b.check(how == "none" || how == "tanh", "its attribute approximate is neither none nor tanh");
+  return {c.b.unary(how == "tanh" ? "gelutanh" : "gelu", c.x())};
+}
+// gamma (x, or alpha (exp x - 1) below 0). The numbers of the paper have more digits than a float32.
+ModelValues onnxSelu(const OnnxCall& c) {
+  constexpr float kAlpha = 1.67326319217681884765625F, kGamma = 1.05070102214813232421875F;
+  const double alpha = c.given.real("alpha", kAlpha), gamma = c.given.real("gamma", kGamma);
+  if (static_cast<float>(alpha) == kAlpha && static_cast<float>(gamma) == kGamma)
+    return {c.b.unary("selu", c.x())};
+  return {c.b.affine(c.b.unary("elu", c.x(), {{"alpha", alpha}}), {gamma}, {0})};
+}
+// x sigmoid(alpha x)
+ModelValues onnxSwish(const OnnxCall& c) {
+  const double alpha = c.given.real("alpha", 1);
+  if (alpha == 0)
+    return {c.b.affine(c.x(), {0.5}, {0})};
+  return {c.b.affine(c.b.unary("silu", c.b.affine(c.x(), {alpha}, {0})), {1 / alpha}, {0})};
 }
 ModelValues onnxLeakyRelu(const OnnxCall& c) {
   return {c.b.unary("leakyrelu", c.x(), {{"slope", c.given.real("alpha", 0.01)}})};
@@ -52,6 +97,8 @@ ModelValues onnxClip(const OnnxCall& c) {
     bounds.emplace_back("low", c.at(1) ? c.numberAt(1, 0) : c.given.real("min"));
   if (c.at(2) || c.given.has("max"))
     bounds.emplace_back("high", c.at(2) ? c.numberAt(2, 0) : c.given.real("max"));
+  if (bounds.empty())
+    return {c.x()};
   return {c.b.unary("clamp", c.x(), bounds)};
 }
 ModelValues onnxPRelu(const OnnxCall& c) {
@@ -63,9 +110,11 @@ ModelValues onnxWhere(const OnnxCall& c) {
 // Of types of elements; an integer is cut off.
 ModelValues onnxCast(const OnnxCall& c) {
   const Index to = c.given.integer("to");
-  const bool isInteger = to != 1 && to != 10 && to != 11 && to != 16;
-  constexpr Index kFlags = 9;
-  if (to == kFlags && !c.x()->isConstant())
+  const bool isInteger = isOnnxInteger(to) || to == kOnnxFlags;
+  if (!isInteger && to != 1 && to != 10 && to != 11 && to != 16)
+    return {c.b.refuse(fmt::format("a Cast to ONNX's type of elements {}", to),
+                       "numbers of 16, 32 or 64 bits, integers and flags", c.x()->shape)};
+  if (to == kOnnxFlags && !c.x()->isConstant())
     return {c.given.isFlagInput(0) ? c.x() : c.b.compare("ne", c.x(), c.b.number(0))};
   if (!c.x()->isConstant())
     return isInteger
@@ -75,7 +124,7 @@ ModelValues onnxCast(const OnnxCall& c) {
   std::vector<double> numbers = source.numbers();
   if (isInteger)
     for (double& number : numbers)
-      number = to == kFlags ? double(number != 0) : std::trunc(number);
+      number = to == kOnnxFlags ? double(number != 0) : std::trunc(number);
   return {c.b.constant(ModelConstant::ofNumbers(source.shape(), std::move(numbers), isInteger)
                            .renamed(source.name())
                            .fixed(source.isFixed()))};
@@ -102,55 +151,55 @@ ModelValues onnxSame(const OnnxCall& c) {
 
 std::span<const OnnxRow> onnxFunctions() {
   static constexpr OnnxRow rows[] = {{"Abs", onnxFunction, "abs"},
-                                     {"Add", onnxArithmetic, "add"},
-                                     {"And", onnxComparison, "and"},
-                                     {"Cast", onnxCast},
+                                     {"Add", onnxArithmetic, "add", 2},
+                                     {"And", onnxComparison, "and", 2},
+                                     {"Cast", onnxCast, "", 1, "saturate=* to"},
                                      {"Ceil", onnxFunction, "ceil"},
-                                     {"Celu", onnxCelu},
-                                     {"Clip", onnxClip},
+                                     {"Celu", onnxCelu, "", 1, "alpha"},
+                                     {"Clip", onnxClip, "", 3, "max min"},
                                      {"Cos", onnxFunction, "cosine"},
-                                     {"Div", onnxArithmetic, "div"},
-                                     {"Dropout", onnxDropout},
-                                     {"Elu", onnxElu},
-                                     {"Equal", onnxComparison, "eq"},
+                                     {"Div", onnxQuotient, "", 2},
+                                     {"Dropout", onnxDropout, "", 3, "seed=*"},
+                                     {"Elu", onnxElu, "", 1, "alpha"},
+                                     {"Equal", onnxComparison, "eq", 2},
                                      {"Erf", onnxFunction, "erf"},
                                      {"Exp", onnxFunction, "exp"},
                                      {"Floor", onnxFunction, "floor"},
-                                     {"Gelu", onnxGelu},
-                                     {"Greater", onnxComparison, "gt"},
-                                     {"GreaterOrEqual", onnxComparison, "ge"},
-                                     {"HardSigmoid", onnxHardSigmoid},
+                                     {"Gelu", onnxGelu, "", 1, "approximate"},
+                                     {"Greater", onnxComparison, "gt", 2},
+                                     {"GreaterOrEqual", onnxComparison, "ge", 2},
+                                     {"HardSigmoid", onnxHardSigmoid, "", 1, "alpha beta"},
                                      {"HardSwish", onnxFunction, "hardswish"},
                                      {"Identity", onnxSame},
                                      {"IsNaN", onnxIsNaN},
-                                     {"LeakyRelu", onnxLeakyRelu},
-                                     {"Less", onnxComparison, "lt"},
-                                     {"LessOrEqual", onnxComparison, "le"},
+                                     {"LeakyRelu", onnxLeakyRelu, "", 1, "alpha"},
+                                     {"Less", onnxComparison, "lt", 2},
+                                     {"LessOrEqual", onnxComparison, "le", 2},
                                      {"Log", onnxFunction, "log"},
-                                     {"Max", onnxOfAll, "max"},
-                                     {"Min", onnxOfAll, "min"},
+                                     {"Max", onnxOfAll, "max", kAnyNumber},
+                                     {"Min", onnxOfAll, "min", kAnyNumber},
                                      {"Mish", onnxFunction, "mish"},
-                                     {"Mod", onnxArithmetic, "mod"},
-                                     {"Mul", onnxArithmetic, "mul"},
+                                     {"Mod", onnxRemainder, "", 2, "fmod"},
+                                     {"Mul", onnxArithmetic, "mul", 2},
                                      {"Neg", onnxFunction, "neg"},
                                      {"Not", onnxFunction, "not"},
-                                     {"Or", onnxComparison, "or"},
-                                     {"PRelu", onnxPRelu},
-                                     {"Pow", onnxArithmetic, "pow"},
+                                     {"Or", onnxComparison, "or", 2},
+                                     {"PRelu", onnxPRelu, "", 2},
+                                     {"Pow", onnxPower, "", 2},
                                      {"Reciprocal", onnxFunction, "reciprocal"},
                                      {"Relu", onnxFunction, "relu"},
-                                     {"Selu", onnxFunction, "selu"},
+                                     {"Selu", onnxSelu, "", 1, "alpha gamma"},
                                      {"Sigmoid", onnxFunction, "sigmoid"},
                                      {"Sign", onnxSign},
                                      {"Sin", onnxFunction, "sine"},
                                      {"Softplus", onnxFunction, "softplus"},
                                      {"Softsign", onnxFunction, "softsign"},
                                      {"Sqrt", onnxFunction, "sqrt"},
-                                     {"Sub", onnxArithmetic, "sub"},
-                                     {"Sum", onnxOfAll, "add"},
-                                     {"Swish", onnxFunction, "silu"},
+                                     {"Sub", onnxArithmetic, "sub", 2},
+                                     {"Sum", onnxOfAll, "add", kAnyNumber},
+                                     {"Swish", onnxSwish, "", 1, "alpha"},
                                      {"Tanh", onnxFunction, "tanh"},
-                                     {"Where", onnxWhere}};
+                                     {"Where", onnxWhere, "", 3}};
   return rows;
 }
 

@@ -3,6 +3,10 @@
 // low ones before all high ones. What changes the resolution is here too.
 #include "import/onnx/rows.hpp"
 
+#include "sys/text/plain_text.hpp"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -34,6 +38,9 @@ ModelBuilder::Windows onnxWindows(const OnnxCall& c, std::vector<Index> kernel) 
   c.b.check(automatic == "NOTSET" || automatic == "VALID" || automatic == "SAME_UPPER" ||
                 automatic == "SAME_LOWER",
             "its auto_pad is not known");
+  c.b.check(automatic == "NOTSET" ||
+                std::count(pads.begin(), pads.end(), 0) == static_cast<std::ptrdiff_t>(pads.size()),
+            "it has paddings and an auto_pad");
   if (!automatic.starts_with("SAME"))
     return w;
   for (std::size_t s = 0; s < count; ++s) {
@@ -52,7 +59,10 @@ ModelBuilder::Windows onnxWindows(const OnnxCall& c, std::vector<Index> kernel) 
 ModelValues onnxConv(const OnnxCall& c, bool isTransposed) {
   const Value weight = c.given.neededInput(1);
   c.b.check(weight->rank() >= 2, "its weight has too few dimensions");
-  ModelBuilder::Windows w = onnxWindows(c, {weight->shape.begin() + 2, weight->shape.end()});
+  const std::vector<Index> kernel(weight->shape.begin() + 2, weight->shape.end());
+  c.b.check(c.given.integers("kernel_shape", kernel) == kernel,
+            "its kernel_shape is not that of its weight");
+  ModelBuilder::Windows w = onnxWindows(c, kernel);
   w.isTransposed = isTransposed;
   if (isTransposed) {
     w.outputPadding = c.given.perDimension("output_padding", 0, c.spatial());
@@ -142,6 +152,8 @@ ModelValues onnxReduce(const OnnxCall& c) {
   const std::string& type = c.given.operation().type;
   const std::vector<int> dims = onnxDims(c);
   const bool keeps = c.given.flag("keepdims", true);
+  if (c.isInteger(0) && (type == "ReduceMean" || type == "ReduceL2" || type == "ReduceLogSumExp"))
+    return c.refuseIntegers();
   static const std::map<std::string, std::string, std::less<>> methods = {
       {"ReduceMean", "mean"},
       {"ReduceSum", "sum"},
@@ -168,9 +180,8 @@ ModelValues onnxAttention(const OnnxCall& c) {
   const Index queries = c.given.integer("q_num_heads", 0),
               keys = c.given.integer("kv_num_heads", 0);
   const bool isFlat = q->rank() == 3 && k->rank() == 3 && v->rank() == 3 && queries > 0 && keys > 0;
-  if ((!isFlat && (q->rank() != 4 || k->rank() != 4 || v->rank() != 4)) || c.at(4) || c.at(5) ||
-      c.given.real("softcap", 0) != 0)
-    return {c.b.refuse("an attention with a cache or a cap",
+  if (!isFlat && (q->rank() != 4 || k->rank() != 4 || v->rank() != 4))
+    return {c.b.refuse("an attention of other dimensions",
                        "an attention [batch, heads, sequence, features]", q->shape)};
   const auto divided = [&](Value x, Index heads) {
     c.b.check(heads <= x->shape[2] && x->shape[2] % heads == 0,
@@ -190,90 +201,151 @@ ModelValues onnxAttention(const OnnxCall& c) {
                                {made->shape[0], made->shape[2], made->shape[1] * made->shape[3]})
                  : made};
 }
-ModelValues onnxResize(const OnnxCall& c) {
+// The extents that a Resize asks for, and whether they tell by what its outputs step.
+struct Resized {
+  Shape shape;
+  bool isExact = true;
+};
+// One factor p / q for all dimensions, by which none becomes larger, or none smaller, than its size.
+void keepAspectRatio(const OnnxCall& c, bool isSmallest, const std::vector<int>& axes,
+                     const std::vector<Index>& sizes, Resized& to) {
+  constexpr Index kMost = Index(1) << 30;
+  Index p = 0, q = 1;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const Index n = c.x()->shape[static_cast<std::size_t>(axes[i])];
+    c.b.check(n >= 1 && n <= kMost && sizes[i] >= 1 && sizes[i] <= kMost, "a size is out of range");
+    const bool isLess = sizes[i] * q < p * n;
+    if (i == 0 || isLess == isSmallest) {
+      p = sizes[i];
+      q = n;
+    }
+  }
+  for (const int d : axes) {
+    Index& extent = to.shape[static_cast<std::size_t>(d)];
+    to.isExact = to.isExact && p * extent % q == 0;
+    extent = (2 * p * extent + q) / (2 * q);
+  }
+}
+Resized resized(const OnnxCall& c) {
   const Value x = c.x();
-  const int spatial = c.spatial();
-  std::vector<Index> sizes;
-  bool isExact = true; // a factor is also what the outputs step by
+  Resized to = {x->shape};
+  std::vector<int> axes;
+  for (const Index d : c.given.integers("axes", {}))
+    axes.push_back(c.b.dimension(d, x->rank()));
+  if (!c.given.has("axes")) {
+    axes.resize(x->shape.size());
+    std::iota(axes.begin(), axes.end(), 0);
+  }
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    c.b.check(std::count(axes.begin(), axes.end(), axes[i]) == 1, "its axes name one twice");
   const auto isGiven = [&](std::size_t place) {
     return c.at(place) && elements(c.at(place)->shape) > 0;
   };
   if (isGiven(3)) {
-    sizes = c.integersAt(3, "a size");
-  } else {
-    c.b.check(isGiven(2), "it has neither sizes nor factors");
-    const std::vector<double> factors = c.b.numbersOf(c.at(2), "a factor").numbers();
-    for (std::size_t i = 0; i < factors.size(); ++i) {
-      const std::size_t d = i + x->shape.size() - factors.size();
-      c.b.check(factors.size() <= x->shape.size() && factors[i] > 0 && factors[i] < 1e6,
-                "a factor is out of range");
-      const double wanted = static_cast<double>(x->shape[d]) * factors[i];
-      sizes.push_back(static_cast<Index>(std::floor(wanted)));
-      isExact = isExact && wanted == std::floor(wanted);
-    }
+    const std::vector<Index> sizes = c.integersAt(3, "a size");
+    c.b.check(sizes.size() == axes.size(), "it has another number of sizes than of dimensions");
+    const std::string policy = c.given.text("keep_aspect_ratio_policy", "stretch");
+    c.b.check(policy == "stretch" || policy == "not_larger" || policy == "not_smaller",
+              "its keep_aspect_ratio_policy is not known");
+    if (policy != "stretch")
+      keepAspectRatio(c, policy == "not_larger", axes, sizes, to);
+    for (std::size_t i = 0; policy == "stretch" && i < axes.size(); ++i)
+      to.shape[static_cast<std::size_t>(axes[i])] = sizes[i];
+    return to;
   }
-  c.b.check(static_cast<int>(sizes.size()) >= spatial && spatial >= 1, "it has too few sizes");
-  const std::size_t extra = sizes.size() - static_cast<std::size_t>(spatial);
-  for (std::size_t i = 0; i < extra; ++i)
-    c.b.check(sizes.size() == x->shape.size() && sizes[i] == x->shape[i],
-              "it changes the batch or the channels");
-  const std::vector<Index> size(sizes.begin() + static_cast<std::ptrdiff_t>(extra), sizes.end());
+  c.b.check(isGiven(2), "it has neither sizes nor factors");
+  const std::vector<double> factors = c.b.numbersOf(c.at(2), "a factor").numbers();
+  c.b.check(factors.size() == axes.size(), "it has another number of factors than of dimensions");
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    c.b.check(factors[i] > 0 && factors[i] < 1e6, "a factor is out of range");
+    Index& extent = to.shape[static_cast<std::size_t>(axes[i])];
+    const double wanted = static_cast<double>(extent) * factors[i];
+    extent = static_cast<Index>(std::floor(wanted));
+    to.isExact = to.isExact && wanted == std::floor(wanted);
+  }
+  return to;
+}
+ModelValues onnxResize(const OnnxCall& c) {
+  const Value x = c.x();
+  c.b.check(c.spatial() >= 1, "it has no dimensions of space");
+  const auto [shape, isExact] = resized(c);
+  if (!std::equal(shape.begin(), shape.begin() + 2, x->shape.begin()))
+    return {c.b.refuse("a Resize of the batch or the channels", "a Resize of space", shape)};
+  const std::vector<Index> size(shape.begin() + 2, shape.end());
   const std::string mode = c.given.text("mode", "nearest"),
-                    where = c.given.text("coordinate_transformation_mode", "half_pixel");
-  const bool isNearest = mode == "nearest" && where == "asymmetric" &&
-                         c.given.text("nearest_mode", "round_prefer_floor") == "floor";
+                    where = c.given.text("coordinate_transformation_mode", "half_pixel"),
+                    rounds = c.given.text("nearest_mode", "round_prefer_floor");
+  const bool isNearest = mode == "nearest" && where == "asymmetric" && rounds == "floor";
   const bool isLinear =
-      mode == "linear" &&
+      mode == "linear" && !c.isInteger(0) &&
       (where == "half_pixel" || where == "pytorch_half_pixel" || where == "align_corners");
-  Shape shape = {x->shape[0], x->shape[1]};
-  shape.insert(shape.end(), size.begin(), size.end());
   // PyTorch's half pixels are others where one output is left.
   const bool hasOne = where == "pytorch_half_pixel" && std::count(size.begin(), size.end(), 1) > 0;
-  if ((!isNearest && !isLinear) || hasOne || (!isExact && where != "align_corners") ||
-      c.given.flag("antialias", false))
-    return {c.b.refuse("this Resize", "PyTorch's nearest or linear interpolation", shape)};
-  return {c.b.resize(x, size, isLinear, where == "align_corners")};
+  if ((isNearest || isLinear) && !hasOne && (isExact || where == "align_corners"))
+    return {c.b.resize(x, size, isLinear, where == "align_corners")};
+  const std::string how =
+      !isExact ? "by a factor that gives no whole number of points"
+               : fmt::format("with mode {}, coordinate_transformation_mode {}{}", printable(mode),
+                             printable(where),
+                             mode == "nearest" ? " and nearest_mode " + printable(rounds) : "");
+  return {c.b.refuse(fmt::format("a Resize {}", how),
+                     "linear with half_pixel or align_corners, nearest with asymmetric and floor, "
+                     "to whole numbers of points",
+                     shape)};
+}
+// Channels before their blocks (CRD), or behind them.
+bool isChannelFirst(const OnnxCall& c) {
+  const std::string mode = c.given.text("mode", "DCR");
+  c.b.check(mode == "DCR" || mode == "CRD", "its mode is neither DCR nor CRD");
+  return mode == "CRD";
 }
 ModelValues onnxDepthToSpace(const OnnxCall& c) {
   const Index size = c.given.integer("blocksize");
-  return {c.given.text("mode", "DCR") == "CRD" ? c.b.pixelShuffle(c.x(), size)
-                                               : c.b.depthToSpace(c.x(), size)};
+  return {isChannelFirst(c) ? c.b.pixelShuffle(c.x(), size) : c.b.depthToSpace(c.x(), size)};
 }
 ModelValues onnxSpaceToDepth(const OnnxCall& c) {
-  return {c.b.spaceToDepth(c.x(), c.given.integer("blocksize"), true)};
+  return {c.b.spaceToDepth(c.x(), c.given.integer("blocksize"), !isChannelFirst(c))};
 }
 
 } // namespace
 
 std::span<const OnnxRow> onnxLayers() {
-  static constexpr OnnxRow rows[] = {{"Attention", onnxAttention},
-                                     {"AveragePool", onnxAveragePool},
-                                     {"BatchNormalization", onnxBatchNorm},
-                                     {"Conv", onnxConvolution},
-                                     {"ConvTranspose", onnxTransposedConvolution},
-                                     {"DepthToSpace", onnxDepthToSpace},
-                                     {"Einsum", onnxEinsum},
-                                     {"Gemm", onnxGemm},
-                                     {"GlobalAveragePool", onnxGlobalPool, "mean"},
-                                     {"GlobalMaxPool", onnxGlobalPool, "max"},
-                                     {"GroupNormalization", onnxGroupNorm},
-                                     {"InstanceNormalization", onnxInstanceNorm},
-                                     {"LayerNormalization", onnxLayerNorm},
-                                     {"LogSoftmax", onnxLogSoftmax},
-                                     {"MatMul", onnxMatMul},
-                                     {"MaxPool", onnxMaxPool},
-                                     {"RMSNormalization", onnxRmsNorm},
-                                     {"ReduceL2", onnxReduce},
-                                     {"ReduceLogSumExp", onnxReduce},
-                                     {"ReduceMax", onnxReduce},
-                                     {"ReduceMean", onnxReduce},
-                                     {"ReduceMin", onnxReduce},
-                                     {"ReduceProd", onnxReduce},
-                                     {"ReduceSum", onnxReduce},
-                                     {"ReduceSumSquare", onnxReduce},
-                                     {"Resize", onnxResize},
-                                     {"Softmax", onnxSoftmax},
-                                     {"SpaceToDepth", onnxSpaceToDepth}};
+  static constexpr OnnxRow rows[] = {
+      {"Attention", onnxAttention, "", 4,
+       "is_causal kv_num_heads q_num_heads qk_matmul_output_mode=* scale softcap=0 "
+       "softmax_precision=*"},
+      {"AveragePool", onnxAveragePool, "", 1,
+       "auto_pad ceil_mode count_include_pad dilations kernel_shape pads strides"},
+      {"BatchNormalization", onnxBatchNorm, "", 5, "epsilon momentum=* training_mode"},
+      {"Conv", onnxConvolution, "", 3, "auto_pad dilations group kernel_shape pads strides"},
+      {"ConvTranspose", onnxTransposedConvolution, "", 3,
+       "auto_pad dilations group kernel_shape output_padding output_shape pads strides"},
+      {"DepthToSpace", onnxDepthToSpace, "", 1, "blocksize mode"},
+      {"Einsum", onnxEinsum, "", kAnyNumber, "equation"},
+      {"Gemm", onnxGemm, "", 3, "alpha beta transA transB"},
+      {"GlobalAveragePool", onnxGlobalPool, "mean"},
+      {"GlobalMaxPool", onnxGlobalPool, "max"},
+      {"GroupNormalization", onnxGroupNorm, "", 3, "epsilon num_groups stash_type=*"},
+      {"InstanceNormalization", onnxInstanceNorm, "", 3, "epsilon"},
+      {"LayerNormalization", onnxLayerNorm, "", 3, "axis epsilon stash_type=*"},
+      {"LogSoftmax", onnxLogSoftmax, "", 1, "axis"},
+      {"MatMul", onnxMatMul, "", 2},
+      {"MaxPool", onnxMaxPool, "", 1,
+       "auto_pad ceil_mode dilations kernel_shape pads storage_order=* strides"},
+      {"RMSNormalization", onnxRmsNorm, "", 2, "axis epsilon stash_type=*"},
+      {"ReduceL2", onnxReduce, "", 2, "axes keepdims noop_with_empty_axes"},
+      {"ReduceLogSumExp", onnxReduce, "", 2, "axes keepdims noop_with_empty_axes"},
+      {"ReduceMax", onnxReduce, "", 2, "axes keepdims noop_with_empty_axes"},
+      {"ReduceMean", onnxReduce, "", 2, "axes keepdims noop_with_empty_axes"},
+      {"ReduceMin", onnxReduce, "", 2, "axes keepdims noop_with_empty_axes"},
+      {"ReduceProd", onnxReduce, "", 2, "axes keepdims noop_with_empty_axes"},
+      {"ReduceSum", onnxReduce, "", 2, "axes keepdims noop_with_empty_axes"},
+      {"ReduceSumSquare", onnxReduce, "", 2, "axes keepdims noop_with_empty_axes"},
+      {"Resize", onnxResize, "", 4,
+       "antialias=0 axes coordinate_transformation_mode cubic_coeff_a=* exclude_outside=0 "
+       "extrapolation_value=* keep_aspect_ratio_policy mode nearest_mode"},
+      {"Softmax", onnxSoftmax, "", 1, "axis"},
+      {"SpaceToDepth", onnxSpaceToDepth, "", 1, "blocksize mode"}};
   return rows;
 }
 

@@ -14,6 +14,9 @@ namespace {
 
 using Value = ModelBuilder::Value;
 
+constexpr const char* kIndexAdvice =
+    "an operator of an index map (TenonLinearOpCreateIndexMap) before the network";
+
 ModelValues onnxPad(const OnnxCall& c) {
   Value x = c.x();
   const std::string mode = c.given.text("mode", "constant");
@@ -101,14 +104,17 @@ ModelValues onnxGather(const OnnxCall& c) {
   shape.insert(shape.end(), indices->shape.begin(), indices->shape.end());
   shape.insert(shape.end(), x->shape.begin() + d + 1, x->shape.end());
   if (!indices->isConstant())
-    return {c.b.refuse("Gather by a tensor of indices",
-                       "an operator of an index map (TenonLinearOpCreateGather) before the network",
-                       shape)};
+    return {c.b.refuse("Gather by indices that are computed or inputs", kIndexAdvice, shape)};
   return {c.b.reshape(c.b.gather(x, d, c.b.reshape(indices, {elements(indices->shape)})), shape)};
 }
 ModelValues onnxIndexed(const OnnxCall& c) {
-  return {c.b.refuse(fmt::format("{} by a tensor of indices", c.given.operation().type),
-                     "an operator of an index map (TenonLinearOpCreateGather) before the network",
+  const bool isConstant = c.given.neededInput(1)->isConstant();
+  return {c.b.refuse(fmt::format("{} by {}", c.given.operation().type,
+                                 isConstant ? "constant indices that differ in several dimensions, "
+                                              "or with this reduction"
+                                            : "indices that are computed or inputs"),
+                     isConstant ? "indices along one dimension, written or added once each"
+                                : kIndexAdvice,
                      c.x()->shape)};
 }
 ModelValues onnxGatherElements(const OnnxCall& c) {
@@ -182,17 +188,18 @@ ModelValues onnxScatterElements(const OnnxCall& c) {
 } // namespace
 
 std::span<const OnnxRow> onnxParts() {
-  static constexpr OnnxRow rows[] = {{"Concat", onnxConcat},
-                                     {"CumSum", onnxCumSum},
-                                     {"Gather", onnxGather},
-                                     {"GatherElements", onnxGatherElements},
-                                     {"GatherND", onnxGatherND},
-                                     {"Pad", onnxPad},
-                                     {"ScatterElements", onnxScatterElements},
-                                     {"ScatterND", onnxScatterND},
-                                     {"Slice", onnxSlice},
-                                     {"Split", onnxSplit},
-                                     {"Trilu", onnxTriangle}};
+  static constexpr OnnxRow rows[] = {
+      {"Concat", onnxConcat, "", kAnyNumber, "axis"},
+      {"CumSum", onnxCumSum, "", 2, "exclusive reverse"},
+      {"Gather", onnxGather, "", 2, "axis"},
+      {"GatherElements", onnxGatherElements, "", 2, "axis"},
+      {"GatherND", onnxGatherND, "", 2, "batch_dims"},
+      {"Pad", onnxPad, "", 4, "mode"},
+      {"ScatterElements", onnxScatterElements, "", 3, "axis reduction"},
+      {"ScatterND", onnxScatterND, "", 3, "reduction"},
+      {"Slice", onnxSlice, "", 5},
+      {"Split", onnxSplit, "", 2, "axis num_outputs split"},
+      {"Trilu", onnxTriangle, "", 2, "upper"}};
   return rows;
 }
 

@@ -28,16 +28,18 @@ namespace {
 constexpr Index kLeastOpset = 13, kMostOpset = 23;
 constexpr std::size_t kMostListed = 1 << 16;  // numbers of an attribute
 constexpr std::size_t kMostLiteral = 1 << 20; // numbers of a tensor that are no raw bytes
+constexpr std::size_t kMostDomains = 8;       // in a message
 constexpr std::size_t kMostNames = std::size_t(1) << 22;
 
 // ONNX's numbers of types of elements.
-constexpr Index kFlags = 9;
 std::optional<ElementType> onnxType(Index code) {
   constexpr std::pair<Index, ElementType> kTypes[] = {
-      {1, ElementType::F32},  {2, ElementType::U8},        {3, ElementType::I8},
-      {4, ElementType::U16},  {5, ElementType::I16},       {6, ElementType::I32},
-      {7, ElementType::I64},  {kFlags, ElementType::Bool}, {10, ElementType::F16},
-      {11, ElementType::F64}, {12, ElementType::U32},      {13, ElementType::U64},
+      {1, ElementType::F32},  {2, ElementType::U8},
+      {3, ElementType::I8},   {4, ElementType::U16},
+      {5, ElementType::I16},  {6, ElementType::I32},
+      {7, ElementType::I64},  {kOnnxFlags, ElementType::Bool},
+      {10, ElementType::F16}, {11, ElementType::F64},
+      {12, ElementType::U32}, {13, ElementType::U64},
       {16, ElementType::BF16}};
   for (const auto& [known, type] : kTypes)
     if (known == code)
@@ -64,6 +66,7 @@ public:
   ModelProgram read() {
     std::optional<WireMessage> graph;
     std::optional<Index> opset;
+    std::vector<std::string> others; // domains
     for (WireMessage model(bytes_); model.next();)
       switch (model.number()) {
       case 7:
@@ -72,13 +75,17 @@ public:
         graph = model.message();
         break;
       case 8:
-        readOpset(model.message(), opset);
+        readOpset(model.message(), opset, others);
         break;
       case 25:
         refuse("it has functions of its own; export the model without them");
       default:
         break;
       }
+    if (graph && !opset && !others.empty())
+      refuse(fmt::format("its operators are those of {}; the operators of ONNX itself (domain "
+                         "\"ai.onnx\") can be read, and it has none",
+                         joined(others)));
     if (!graph || !opset)
       source_.fail("", "it has no graph with a version of its operators: it is no ONNX file");
     if (*opset < kLeastOpset || *opset > kMostOpset)
@@ -102,7 +109,8 @@ private:
     return name;
   }
 
-  void readOpset(WireMessage opset, std::optional<Index>& version) const {
+  void readOpset(WireMessage opset, std::optional<Index>& version,
+                 std::vector<std::string>& others) const {
     std::string domain;
     Index number = 0;
     while (opset.next())
@@ -112,6 +120,8 @@ private:
         number = opset.integer();
     if (domain.empty() || domain == "ai.onnx")
       version = number;
+    else if (others.size() < kMostDomains)
+      others.push_back(domain);
   }
 
   void define(const WireMessage& at, const std::string& name) {
@@ -189,14 +199,25 @@ private:
       if (value.number() == 1)
         input.name = nameIn(value);
       else if (value.number() == 2)
-        for (WireMessage type = value.message(); type.next();)
+        for (WireMessage type = value.message(); type.next();) {
           if (type.number() == 1)
             elements = readTensorType(type.message(), input);
+          else if (type.number() == 4 || type.number() == 5 || type.number() == 8 ||
+                   type.number() == 9)
+            refuse(fmt::format("input '{}' is no tensor, but a sequence, a map, or optional or "
+                               "sparse; export the model with tensors",
+                               input.name));
+        }
     if (known_.contains(input.name)) // older files list their tensors as inputs too
       return;
     define(field, input.name);
-    if (elements == kFlags)
+    if (elements != 0 && !onnxType(elements))
+      refuse(fmt::format("input '{}' has ONNX's type of elements {}, which cannot be read",
+                         input.name, elements));
+    if (elements == kOnnxFlags)
       program_.flags.insert(input.name);
+    if (isOnnxInteger(elements))
+      program_.integers.insert(input.name);
     program_.inputs.push_back(std::move(input));
   }
 
@@ -436,6 +457,10 @@ private:
       }
     if (made.type.empty())
       field.fail("a node has no operator");
+    std::set<std::string_view> names;
+    for (const auto& [name, argument] : made.arguments)
+      if (!names.insert(name).second)
+        field.fail(fmt::format("a node has its attribute '{}' twice", name));
     if (!domain.empty() && domain != "ai.onnx")
       made.type = domain + "." + made.type;
     if (made.label.empty())
@@ -446,12 +471,15 @@ private:
     for (ModelArgument& input : made.inputs)
       if (module && input.isValue())
         input.text = parameterOf(field, input.text, *module);
-    const bool areFlags = givesFlags(made);
+    const bool areFlags = givesOnnxFlags(program_, made),
+               areIntegers = givesOnnxIntegers(program_, made);
     for (const std::string& result : made.results)
       if (!result.empty()) {
         define(field, result);
         if (areFlags)
           program_.flags.insert(result);
+        if (areIntegers)
+          program_.integers.insert(result);
       }
     program_.operations.push_back(std::move(made));
   }
@@ -469,6 +497,8 @@ private:
     program_.constants.emplace_back(alias, program_.tensors.size());
     if (program_.flags.contains(name))
       program_.flags.insert(alias);
+    if (program_.integers.contains(name))
+      program_.integers.insert(alias);
     program_.tensors.push_back(std::move(tensor));
   }
   // As bytes of a file, of which any number of names is no burden.
@@ -503,30 +533,6 @@ private:
     return alias;
   }
 
-  // The format says so of few values; of the others their operators do.
-  bool givesFlags(const ModelOperation& operation) const {
-    static const std::set<std::string, std::less<>> relations = {
-        "And", "Equal", "Greater", "GreaterOrEqual", "IsNaN", "Less", "LessOrEqual", "Not", "Or"};
-    static const std::set<std::string, std::less<>> moves = {
-        "Concat",  "Constant", "ConstantOfShape", "Expand",  "Flatten",   "Gather", "Identity",
-        "Reshape", "Slice",    "Split",           "Squeeze", "Transpose", "Trilu",  "Unsqueeze"};
-    const auto isFlag = [&](const ModelArgument& argument) {
-      return argument.isValue() && program_.flags.contains(argument.text);
-    };
-    if (operation.type == "Cast")
-      return std::ranges::any_of(operation.arguments, [](const auto& argument) {
-        return argument.first == "to" && argument.second.integer == kFlags;
-      });
-    if (operation.type == "Where")
-      return operation.inputs.size() > 1 && isFlag(operation.inputs[1]);
-    const bool ofValue = std::ranges::any_of(operation.arguments, [&](const auto& argument) {
-      return argument.first == "value" && isFlag(argument.second);
-    });
-    return relations.contains(operation.type) ||
-           (moves.contains(operation.type) &&
-            (ofValue || (!operation.inputs.empty() && isFlag(operation.inputs[0]))));
-  }
-
   // Of a tensor in the graph, under its name.
   std::string addConstant(const WireMessage& field, const std::string& unnamed) {
     const std::string name = addTensor(field, unnamed);
@@ -535,6 +541,9 @@ private:
     tensorOf_[name] = program_.tensors.size() - 1;
     if (program_.tensors.back().stored.type == ElementType::Bool)
       program_.flags.insert(name);
+    if (const ElementType type = program_.tensors.back().stored.type;
+        !isReal(type) && type != ElementType::Bool)
+      program_.integers.insert(name);
     return name;
   }
 
@@ -576,6 +585,17 @@ private:
       case 9:
         add(ModelArgument::ofText(attribute.text()));
         break;
+      case 6:
+      case 10:
+      case 11:
+      case 14:
+      case 15:
+      case 22:
+      case 23:
+        one = ModelArgument::ofText("a graph, a type, or several or sparse tensors");
+        break;
+      case 21:
+        refuse("an attribute refers to that of a function; export the model without functions");
       default:
         break;
       }

@@ -21,23 +21,34 @@ Value weightOf(const OnnxCall& c, Value all, Index i, std::initializer_list<Inde
     parts.push_back(c.b.slice(its, 0, gate * n, (gate + 1) * n));
   return c.b.concatenate(parts, 0);
 }
+// They may be named although they are the default.
+bool hasUsualActivations(const OnnxCall& c, Index directions, bool isLstm) {
+  const std::vector<std::string> named = c.given.texts("activations");
+  const std::size_t each = isLstm ? 3 : 2;
+  bool areUsual = named.empty() || named.size() == each * static_cast<std::size_t>(directions);
+  for (std::size_t i = 0; i < named.size(); ++i)
+    areUsual = areUsual && named[i] == (i % each == 0 ? "Sigmoid" : "Tanh");
+  return areUsual;
+}
 ModelValues onnxSequence(const OnnxCall& c) {
   const bool isLstm = c.of[0] == 'l';
   const std::string direction = c.given.text("direction", "forward");
+  c.b.check(direction == "forward" || direction == "reverse" || direction == "bidirectional",
+            "its direction is not known");
   const Value x = c.x(), w = c.given.neededInput(1), r = c.given.neededInput(2);
   const Index directions = direction == "bidirectional" ? 2 : 1, n = c.given.integer("hidden_size"),
               gates = isLstm ? 4 : 3;
   c.b.check(x->rank() == 3 && w->rank() == 3 && r->rank() == 3 && w->shape[0] == directions &&
                 r->shape[0] == directions && w->shape[1] == gates * n && n >= 1,
             "its weights do not fit its hidden size");
-  const bool isUsual = !c.given.has("activations") && !c.given.has("clip") && !c.at(4) &&
-                       !c.at(7) && c.given.integer("layout", 0) == 0 &&
-                       c.given.integer("input_forget", 0) == 0 &&
+  const bool isUsual = hasUsualActivations(c, directions, isLstm) && !c.at(4) && !c.at(7) &&
                        (isLstm || c.given.integer("linear_before_reset", 0) == 1);
   if (!isUsual)
-    return ModelValues(isLstm ? 3 : 2, c.b.refuse("a recurrent network other than PyTorch's",
-                                                  "LSTM or GRU of PyTorch",
-                                                  {x->shape[0], directions, x->shape[1], n}));
+    return ModelValues(isLstm ? 3 : 2,
+                       c.b.refuse("a recurrent network with other gates than PyTorch's, peepholes "
+                                  "or lengths of sequences",
+                                  "LSTM or GRU of PyTorch (a GRU with linear_before_reset = 1)",
+                                  {x->shape[0], directions, x->shape[1], n}));
   const Shape stateShape = {directions, x->shape[1], n};
   const auto initial = [&](std::size_t place, Index i) {
     const Value all = c.at(place) ? c.at(place) : c.b.expand(c.b.number(0), stateShape);
@@ -72,7 +83,11 @@ ModelValues onnxSequence(const OnnxCall& c) {
 } // namespace
 
 std::span<const OnnxRow> onnxRecurrent() {
-  static constexpr OnnxRow rows[] = {{"GRU", onnxSequence, "gru"}, {"LSTM", onnxSequence, "lstm"}};
+  static constexpr OnnxRow rows[] = {
+      {"GRU", onnxSequence, "gru", 6,
+       "activations direction hidden_size layout=0 linear_before_reset"},
+      {"LSTM", onnxSequence, "lstm", 8,
+       "activations direction hidden_size input_forget=0 layout=0"}};
   return rows;
 }
 

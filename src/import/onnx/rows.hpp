@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The operators of ONNX as rows of tables, for the operator sets 13 to 23. What newer sets have as inputs
-// and older ones as attributes is read from either.
+// and older ones as attributes is read from either. A row says which attributes and how many inputs its function
+// understands, and a node with any other is refused before the function is called.
 #pragma once
 
 #include "import/graph/operands.hpp"
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace tenon {
 
@@ -29,6 +31,14 @@ struct OnnxCall {
     b.check(numbers.size() == 1, "an input is not one number");
     return numbers[0];
   }
+  // Whether it has integers by its type in the file; fields have real numbers instead.
+  bool isInteger(std::size_t place) const {
+    const std::vector<ModelArgument>& inputs = given.operation().inputs;
+    return place < inputs.size() && inputs[place].isValue() &&
+           b.program().integers.contains(inputs[place].text);
+  }
+  // Where ONNX rounds and fields do not.
+  ModelValues refuseIntegers() const;
   int spatial() const { return std::max(x()->rank() - 2, 0); }
   // From an input, as newer operator sets have it, or an attribute.
   std::vector<Index> listAt(std::size_t place, const char* attribute) const {
@@ -36,11 +46,21 @@ struct OnnxCall {
   }
 };
 
+inline constexpr std::size_t kAnyNumber = std::size_t(1) << 16; // of inputs
+
 struct OnnxRow {
   std::string_view name;
   ModelValues (*build)(const OnnxCall&);
   const char* of = "";
+  std::size_t inputs = 1; // at most
+  // Words: `axis` is read by the function, `antialias=0` must have that value, and `seed=*` may have any, as it
+  // changes nothing that is imported.
+  std::string_view attributes = {};
 };
+
+// Of all tables; null where the operator is not known.
+const OnnxRow* onnxRow(const std::string& type);
+std::vector<const OnnxRow*> onnxRows();
 
 // The rows of each source.
 std::span<const OnnxRow> onnxFunctions();

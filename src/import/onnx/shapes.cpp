@@ -114,12 +114,17 @@ ModelValues onnxExpand(const OnnxCall& c) {
 
 std::span<const OnnxRow> onnxShapes() {
   static constexpr OnnxRow rows[] = {
-      {"Constant", onnxConstant},  {"ConstantOfShape", onnxConstantOfShape},
-      {"Expand", onnxExpand},      {"Flatten", onnxFlatten},
-      {"Range", onnxRange},        {"Reshape", onnxReshape},
-      {"Shape", onnxShape},        {"Size", onnxSize},
-      {"Squeeze", onnxSqueeze},    {"Transpose", onnxTranspose},
-      {"Unsqueeze", onnxUnsqueeze}};
+      {"Constant", onnxConstant, "", 0, "value value_float value_floats value_int value_ints"},
+      {"ConstantOfShape", onnxConstantOfShape, "", 1, "value"},
+      {"Expand", onnxExpand, "", 2},
+      {"Flatten", onnxFlatten, "", 1, "axis"},
+      {"Range", onnxRange, "", 3},
+      {"Reshape", onnxReshape, "", 2, "allowzero"},
+      {"Shape", onnxShape, "", 1, "end start"},
+      {"Size", onnxSize},
+      {"Squeeze", onnxSqueeze, "", 2, "axes"},
+      {"Transpose", onnxTranspose, "", 1, "perm"},
+      {"Unsqueeze", onnxUnsqueeze, "", 2, "axes"}};
   return rows;
 }
 

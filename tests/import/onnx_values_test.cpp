@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Attributes of ONNX's operators that change values: what a node gives is compared with the formula of ONNX's
+// specification, on all layouts of one input.
+#include "import/onnx_bytes.hpp"
+#include "layer/networks/model.hpp"
+#include "layer/run_layer.hpp"
+
+#include <cmath>
+#include <fstream>
+#include <functional>
+
+namespace tenon {
+namespace {
+
+using namespace test::onnx;
+using test::elementsOf;
+using test::forEachIndex;
+using test::placeOf;
+using test::world;
+
+constexpr std::int64_t kOne = 1;
+
+std::string sizesOf(const std::vector<std::uint64_t>& numbers) {
+  std::string list;
+  for (const std::uint64_t number : numbers)
+    list += field(7, number);
+  return tensor("sizes", {numbers.size()}, list, 7);
+}
+
+// The network of that graph on x gives what is wanted.
+void expectValues(const std::string& graph, const Shape& shape, const Shape& wantedShape,
+                  const std::vector<double>& wanted) {
+  const std::string path =
+      testing::TempDir() + "onnx_values." + std::to_string(world()->size()) + ".onnx";
+  const std::vector<std::uint64_t> extents(shape.begin(), shape.end());
+  if (world()->rank() == 0)
+    std::ofstream(path, std::ios::binary) << file(input("x", extents) + graph + output("y"), 23);
+  checkMpi(MPI_Barrier(world()->mpi()), "MPI_Barrier");
+  for (const std::string& split : test::splitsOf(shape)) {
+    const auto layer = makeModel(world());
+    layer->set("path", path);
+    layer->setDataType(TENON_FLOAT64);
+    readModel(*layer);
+    test::Step step(layer, test::onWorld(shape, split), TENON_FLOAT64);
+    ASSERT_EQ(step.y->layout().shape(), wantedShape) << split;
+    test::fillFrom(*step.x, elementsOf(shape));
+    step.apply();
+    test::expectNear(test::gathered(*step.y), wanted, 1e-13, split);
+  }
+  checkMpi(MPI_Barrier(world()->mpi()), "MPI_Barrier");
+}
+
+void expectFunction(const std::string& graph, const std::function<double(double)>& f) {
+  const Shape shape = {2, 3, 4};
+  std::vector<double> wanted = elementsOf(shape);
+  for (double& number : wanted)
+    number = f(number);
+  expectValues(graph, shape, shape, wanted);
+}
+
+TEST(OnnxValues, SeluHasTheFilesAlphaAndGamma) {
+  expectFunction(node("Selu", {"x"}, "y", attribute("alpha", 1.5F) + attribute("gamma", 2.F)),
+                 [](double x) { return 2 * (x > 0 ? x : 1.5 * std::expm1(x)); });
+  expectFunction(node("Selu", {"x"}, "y"), [](double x) {
+    return 1.0507009873554805 * (x > 0 ? x : 1.6732632423543772 * std::expm1(x));
+  });
+}
+
+TEST(OnnxValues, SwishHasTheFilesAlpha) {
+  for (const float alpha : {0.F, 1.F, -1.5F})
+    expectFunction(node("Swish", {"x"}, "y", attribute("alpha", alpha)),
+                   [&](double x) { return x / (1 + std::exp(-static_cast<double>(alpha) * x)); });
+}
+
+TEST(OnnxValues, AClipWithoutBoundsIsNothing) {
+  expectFunction(node("Clip", {"x"}, "a") + node("Abs", {"a"}, "y"),
+                 [](double x) { return std::abs(x); });
+}
+
+// Linear between centres of cells, those beyond the ends at the ends.
+std::vector<double> interpolated(const Shape& from, const Shape& to) {
+  const std::vector<double> x = elementsOf(from);
+  std::vector<double> y;
+  forEachIndex(to, [&](const Shape& index) {
+    double sum = 0;
+    const auto add = [&](std::size_t d, Shape place, double weight, const auto& next) -> void {
+      if (d == from.size()) {
+        sum += weight * x[static_cast<std::size_t>(placeOf(place, from))];
+        return;
+      }
+      const double scale = double(from[d]) / double(to[d]),
+                   at =
+                       std::clamp((double(index[d]) + 0.5) * scale - 0.5, 0.0, double(from[d] - 1));
+      const auto low = static_cast<Index>(at);
+      const double part = at - double(low);
+      place.push_back(low);
+      next(d + 1, place, weight * (1 - part), next);
+      place.back() = std::min(low + 1, from[d] - 1);
+      next(d + 1, place, weight * part, next);
+    };
+    add(0, {}, 1, add);
+    y.push_back(sum);
+  });
+  return y;
+}
+
+void expectResized(const std::string& attributes, const std::vector<std::uint64_t>& sizes,
+                   const Shape& wanted) {
+  const Shape shape = {1, 3, 8, 6};
+  expectValues(sizesOf(sizes) + node("Resize", {"x", "", "", "sizes"}, "y",
+                                     attribute("mode", "linear") + attributes),
+               shape, wanted, interpolated(shape, wanted));
+}
+
+TEST(OnnxValues, ResizeTakesItsAxesInTheirOrder) {
+  expectResized(attribute("axes", std::vector<std::int64_t>{3, 2}), {12, 16}, {1, 3, 16, 12});
+  expectResized(attribute("axes", std::vector<std::int64_t>{-1}), {12}, {1, 3, 8, 12});
+  expectResized("", {1, 3, 16, 12}, {1, 3, 16, 12});
+}
+
+// One factor for both dimensions: 4/8 is the smaller one, and 12/6 the larger one.
+TEST(OnnxValues, ResizeKeepsTheAspectRatio) {
+  const std::string axes = attribute("axes", std::vector<std::int64_t>{2, 3});
+  expectResized(axes + attribute("keep_aspect_ratio_policy", "not_larger"), {4, 12}, {1, 3, 4, 3});
+  expectResized(axes + attribute("keep_aspect_ratio_policy", "not_smaller"), {4, 12},
+                {1, 3, 16, 12});
+}
+
+// Channels before their blocks: y[c 4 + 2 i + j, h, w] = x[c, 2 h + i, 2 w + j], and behind them.
+TEST(OnnxValues, SpaceToDepthHasBothOrders) {
+  const Shape shape = {1, 3, 4, 6}, to = {1, 12, 2, 3};
+  const std::vector<double> x = elementsOf(shape);
+  for (const bool isChannelFirst : {false, true}) {
+    std::vector<double> wanted;
+    forEachIndex(to, [&](const Shape& at) {
+      const Index block = isChannelFirst ? at[1] % 4 : at[1] / 3,
+                  channel = isChannelFirst ? at[1] / 4 : at[1] % 3;
+      wanted.push_back(x[static_cast<std::size_t>(
+          placeOf({0, channel, 2 * at[2] + block / 2, 2 * at[3] + block % 2}, shape))]);
+    });
+    expectValues(
+        node("SpaceToDepth", {"x"}, "y",
+             attribute("blocksize", 2 * kOne) + attribute("mode", isChannelFirst ? "CRD" : "DCR")),
+        shape, to, wanted);
+  }
+}
+
+} // namespace
+} // namespace tenon
