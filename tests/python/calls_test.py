@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Calls, errors, functions of Python that Tenon calls, and sessions."""
+import gc
 import inspect
 import os
 import tempfile
@@ -166,8 +167,89 @@ class Functions(unittest.TestCase):
         self.assertEqual(raised.exception.code, tenon.ErrorCode.ERR_USER)
         self.assertIsInstance(raised.exception.__cause__, KeyError)
 
+    def test_only_codes_of_tenon_are_codes(self):
+        """Other exceptions may have an attribute of this name; what ends the program ends it, also from within a function."""
+        if COMM.size > 1:
+            return  # see processes_test
+
+        class Http(Exception):
+            code = 404
+
+        class Text(Exception):
+            code = 'E42'
+
+        def of_tenon():
+            raise tenon.Error(tenon.ErrorCode.ERR_SHAPE, 'mine')
+
+        def without_code():
+            raise tenon.Error(tenon.ErrorCode(0), 'mine')
+
+        def thrower(thrown):
+            def throws():
+                raise thrown
+            return throws
+
+        for fails, kind, code in (
+                (thrower(Http()), tenon.Error, 'ERR_USER'), (thrower(Text()), tenon.Error, 'ERR_USER'), (of_tenon, tenon.Error, 'ERR_SHAPE'),
+                (without_code, tenon.Error, 'ERR_USER'), (thrower(KeyboardInterrupt()), KeyboardInterrupt, None),
+                *[(thrower(SystemExit(*given)), SystemExit, (*given, None)[0]) for given in ([], [0], [7], ['words'])]):
+            for call in self.calls_with_functions(fails):
+                with self.assertRaises(kind) as raised:
+                    call()
+                found = raised.exception
+                self.assertEqual(found.code.name if kind is tenon.Error else getattr(found, 'code', None), code)
+                tenon.Layout.sharded(self.grid, [4], 'S0')  # nothing of it is left for the next call
+
+    def calls_with_functions(self, fails):
+        """Calls that come to functions of several types, each of which fails."""
+        op = tenon.LinearOp.shell(self.layout, self.layout, 'float64', 'float64', lambda x, y: fails(), lambda x, y: fails())
+        x, y = (tenon.DTensor(self.layout, 'float64').fill(5) for _ in range(2))
+        yield lambda: op.apply(x, y)
+        yield lambda: op.apply_adjoint(x, y)
+        for number in range(4):
+            functions = [lambda layer, x, y: y.copy(x), lambda layer, x, y, dy, dx: None, lambda layer, x, y, dx, dy: None, None]
+            functions[number] = lambda layer, *given: fails()
+            layer = tenon.Layer(COMM, 'shell', data_type='float64').shell_set_functions(*functions)
+            if number == 3:
+                yield lambda: layer.set_up(self.layout)
+                continue
+            layer.set_up(self.layout)
+            yield lambda: self.all_of(layer, x, y)
+        where = tenon.Layout.sharded(self.grid, [4, 1], 'B')
+        affine, loss = (tenon.Layer(COMM, type, data_type='float64') for type in ('affine', 'meansquarederror'))
+        affine.set(inputs=1, outputs=1).set_up(where)
+        trainer = tenon.Trainer(affine, loss.set_up(where), tenon.Optimizer(affine, 'sgd'))
+        x, target = (tenon.DTensor(where, 'float64').fill(1) for _ in range(2))
+        trainer.set_batches(1, x, target, lambda trainer, epoch, batch: fails())
+        yield lambda: trainer.run(1)
+
+    @staticmethod
+    def all_of(layer, x, y):
+        layer.apply(x, y)
+        layer.apply_tangent(x, y)
+        layer.apply_adjoint(y, x)
+
+    def test_what_prints_can_fail(self):
+        """A function without a code for its exception: the call that comes to it raises it."""
+        from tenon.session import show
+
+        def fails(text):
+            raise OSError('no paper')
+
+        tenon.set_output_handler(fails)
+        try:
+            if COMM.rank == 0:
+                with self.assertRaisesRegex(OSError, 'no paper'):
+                    self.layout.view()
+            else:
+                self.layout.view()
+        finally:
+            tenon.set_output_handler(show)
+        self.assertEqual(self.layout.dimensions(), 2)
+
     def test_functions_end_with_their_object(self):
         from tenon.runtime import held
+        gc.collect()  # of what other tests have left, whenever that would be
         before = len(held)
         op = tenon.LinearOp.shell(self.layout, self.layout, 'float64', 'float64', lambda x, y: y.copy(x))
         self.assertEqual(len(held), before + 1)

@@ -23,7 +23,7 @@ BY_HAND = {
     'TenonInitialize': 'Session',
     'TenonInitializeWithComm': 'Session of a communicator',
     'TenonLayerCreateType': 'the constructor of Layer, which also takes settings',
-    'TenonLayerRegister': 'register_layer(), a function that makes a layer of the type',
+    'TenonLayerRegister': 'Layer.shell_set_functions(): a function of Python can make such layers',
     'TenonLayerShellGetContext': 'a function of Python has its own variables',
     'TenonLayerShellSetContext': 'Layer.shell_set_functions(): functions of Python have their own variables',
     'TenonLayerShellSetFunctions': 'Layer.shell_set_functions(), which takes functions of Python',

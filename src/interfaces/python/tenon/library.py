@@ -3,7 +3,10 @@
 
 The library is the one inside the package (in a wheel), that of the installation or build to which the package
 belongs, or that of the environment variable TENON_DIR, the prefix of an installation, which comes first. MPI is
-loaded by mpi4py before: both must be of the same MPI."""
+loaded by mpi4py before: both must be of the same MPI.
+
+Its symbols, and those of the libraries that it needs, stay its own: with RTLD_GLOBAL its HDF5 would take the place of the one that
+h5py or netCDF4 brings along."""
 import ctypes
 import os
 from pathlib import Path
@@ -34,7 +37,7 @@ def load():
     failures = []
     for path in candidates():
         try:
-            return ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL), path
+            return ctypes.CDLL(path, mode=ctypes.RTLD_LOCAL), path
         except OSError as failure:
             failures.append(f'  {failure}')
     raise ImportError('libtenon cannot be loaded; set TENON_DIR to the prefix of its installation\n' + '\n'.join(failures))

@@ -10,6 +10,7 @@ from typing import Any
 
 from mpi4py import MPI
 
+from . import ends
 from .errors import Error
 from .library import library
 
@@ -22,7 +23,13 @@ text = ctypes.c_char_p
 communicator = ctypes.c_int if MPI._sizeof(MPI.Comm) == ctypes.sizeof(ctypes.c_int) else ctypes.c_void_p
 
 names: dict[str, Any] = {}  # what calls.py defines: classes and enumerations by name
-state = threading.local()  # `thrown`: an exception on its way through C
+
+
+class State(threading.local):
+    thrown: BaseException | None = None  # an exception on its way through C
+
+
+state = State()
 
 
 def function(name, result, *arguments):
@@ -37,7 +44,11 @@ def function(name, result, *arguments):
 # Errors.
 
 def raise_error(code):
-    thrown, state.thrown = getattr(state, 'thrown', None), None
+    thrown, state.thrown = state.thrown, None
+    if thrown is not None and ends.is_main:
+        library.TenonSetFatalErrorHandler(None, None)
+    if thrown is not None and not (code and isinstance(thrown, Exception)):
+        raise thrown  # the end of the program (SystemExit, KeyboardInterrupt), or what a function without a code has thrown
     raise Error(names['ErrorCode'](code), last_text('TenonGetLastError', None),
                 last_text('TenonGetLastErrorReport')) from thrown
 
@@ -52,7 +63,7 @@ def last_text(name, *before):
 
 
 def check(code):
-    if code:
+    if code or state.thrown is not None:
         raise_error(code)
 
 
@@ -177,9 +188,23 @@ def callback(name, called):
             return 0
         except BaseException as thrown:  # C cannot pass it on: check() raises it again
             state.thrown = thrown
-            return None if not has_result else getattr(thrown, 'code', names['ErrorCode'].ERR_USER)
+            if ends.is_main:
+                library.TenonSetFatalErrorHandler(end_now, None)
+            return code_of(thrown) if has_result else None
 
     return ctypes.CFUNCTYPE(int if has_result else None, *types)(call)
+
+
+def code_of(thrown):
+    """What an exception is in C: the code of an error of Tenon. Others may have an attribute of this name that means something else."""
+    code = thrown.code if isinstance(thrown, Error) else 0
+    return code or names['ErrorCode'].ERR_USER
+
+
+@ctypes.CFUNCTYPE(None, int, int, text, text, text, int, pointer)
+def end_now(code, *of_error):
+    """The handler of fatal errors while an exception is on its way: C would say only that there is one."""
+    ends.end_now(state.thrown, code)
 
 
 NUMBERS = {'int': int, 'long': long, 'double': double, 'size': size}
@@ -213,7 +238,7 @@ def check_held(code, number):
     """If the call failed, Tenon does not have the functions."""
     if code:
         held.pop(number, None)
-        raise_error(code)
+    check(code)
 
 
 def keep(*callbacks):

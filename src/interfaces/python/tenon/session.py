@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import atexit
 import sys
-from typing import TYPE_CHECKING
 
-from . import arrays
+from mpi4py import MPI
+
+from . import arrays, ends
 from .calls import initialized, set_error_output_handler, set_output_handler
 from .objects import Object
 from .runtime import address, check, communicator, function, int as c_int, library, text, to_communicator
-
-if TYPE_CHECKING:
-    from mpi4py import MPI
 
 initialize_with = function('TenonInitializeWithComm', c_int, communicator, address, address, text)
 finalize_c = function('TenonFinalize', c_int)
@@ -30,15 +28,15 @@ def show(said: str) -> None:
 
 
 # Unless Python runs within a program that uses Tenon by itself, which says where text goes.
-is_redirected = not initialized()
+is_redirected = ends.is_main = not initialized()
 if is_redirected:
     set_output_handler(show)
 
 
 def initialize(comm: MPI.Comm | None = None) -> None:
     """Initialises Tenon on the ranks of a communicator of mpi4py, by default MPI.COMM_WORLD, until finalize() or the end
-    of the program. Errors are exceptions from then on. Options are those of the environment variable TENON_OPTIONS, which can
-    name an options file. Collective on comm.
+    of the program. Errors are exceptions from then on, and one that nobody catches ends all ranks. Options are those of the
+    environment variable TENON_OPTIONS, which can name an options file. Collective on comm.
 
     TenonInitializeWithComm()
     """
@@ -46,6 +44,8 @@ def initialize(comm: MPI.Comm | None = None) -> None:
     check(initialize_with(to_communicator(comm), None, None, None))
     check(push_handler(library.TenonReturnErrorHandler, None))
     depth += 1
+    if ends.is_main:
+        ends.watch(comm if comm is not None else MPI.COMM_WORLD)
 
 
 def finalize() -> None:
@@ -57,6 +57,7 @@ def finalize() -> None:
     global depth
     depth -= 1
     if depth == 0:
+        ends.unwatch()
         for left in list(Object._live):
             left.destroy()
         arrays.sweep()
@@ -76,17 +77,20 @@ def complain(said: str) -> None:
 
 class Session:
     """Tenon for a block: `with tenon.Session(comm):`. A block that an exception leaves is not finalised, since other ranks may
-    not take part."""
+    not take part; if nobody catches it, or it is that of sys.exit() with a status, all ranks end."""
 
     def __init__(self, comm: MPI.Comm | None = None) -> None:
+        self.comm = comm if comm is not None else MPI.COMM_WORLD
         initialize(comm)
 
     def __enter__(self) -> Session:
         return self
 
-    def __exit__(self, failure: object, *rest: object) -> None:
+    def __exit__(self, type: object, failure: BaseException | None, trace: object) -> None:
         if failure is None and depth > 0:
             finalize()
+        elif ends.is_main:
+            ends.leave(self.comm, failure)
 
 
 @atexit.register
@@ -103,4 +107,4 @@ def _end() -> None:
 
 def _failed() -> bool:
     """Whether an exception ends the program: then other ranks may not take part."""
-    return getattr(sys, 'last_value', None) is not None
+    return ends.is_failed or getattr(sys, 'last_value', None) is not None
