@@ -34,6 +34,10 @@
 #ifndef TENON_HPP
 #define TENON_HPP
 
+#if __cplusplus < 201703L && !(defined(_MSVC_LANG) && _MSVC_LANG >= 201703L)
+#error "tenon.hpp needs C++17: compile with -std=c++17 or later, or include tenon.h, the C interface"
+#else
+
 #include <tenon.h>
 #include <tenon/cxx/arguments.hpp>
 #include <tenon/cxx/error.hpp>
@@ -44,4 +48,5 @@
 #include <tenon/cxx/session.hpp>
 #include <tenon/cxx/settings.hpp>
 
+#endif
 #endif

@@ -51,12 +51,18 @@ function(tenon_add_room name)
   endif()
 endfunction()
 
-# tenon_export_symbols(TARGET MAP): what a shared library exports. A static one has no such list.
+# A shared library stays loaded where a host program closes the plugin that brought it: what the program has handed to
+# the library, or the library to MPI and PETSc, is called until the end of the process.
+include(CheckLinkerFlag)
+check_linker_flag(CXX LINKER:-z,nodelete TENON_LINKER_HAS_NODELETE)
+
+# tenon_export_symbols(TARGET MAP): what a shared library exports, and that it stays loaded. A static one has no such list.
 function(tenon_export_symbols target map)
   if(TENON_LIBRARY STREQUAL SHARED)
     set(file ${PROJECT_SOURCE_DIR}/config/cmake/${map})
     set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${file})
-    target_link_options(${target} PRIVATE LINKER:--version-script=${file})
+    target_link_options(${target} PRIVATE LINKER:--version-script=${file}
+      $<$<BOOL:${TENON_LINKER_HAS_NODELETE}>:LINKER:-z,nodelete>)
   endif()
 endfunction()
 

@@ -45,15 +45,26 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/TenonConfigVersion.cmake
 install(FILES ${PROJECT_BINARY_DIR}/TenonConfig.cmake
   ${PROJECT_BINARY_DIR}/TenonConfigVersion.cmake DESTINATION ${package})
 
+# tenon_install_pc(NAME COMPONENT): NAME.pc. Its folders begin with the prefix as it is when the library is installed. Paths
+# from the file's own place would stay right in a tree that is moved, but stand in compilers' messages with all their "..".
+function(tenon_install_pc name component)
+  configure_file(${PROJECT_SOURCE_DIR}/config/cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+  set(folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${folder} COMPONENT ${component})
+  install(CODE "
+    set(file \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${folder}/${name}.pc\")
+    file(READ \"\${file}\" text)
+    string(REPLACE \"\\\${CMAKE_INSTALL_PREFIX}\" \"\${CMAKE_INSTALL_PREFIX}\" text \"\${text}\")
+    file(WRITE \"\${file}\" \"\${text}\")" COMPONENT ${component})
+endfunction()
+
 # MPI has no pkg-config name that all its implementations share, so its flags are written out.
-file(RELATIVE_PATH TENON_PC_UP /root/${CMAKE_INSTALL_LIBDIR}/pkgconfig /root)
 list(TRANSFORM MPI_C_INCLUDE_DIRS PREPEND "-I" OUTPUT_VARIABLE includes)
 list(TRANSFORM no_bindings PREPEND "-D")
 list(JOIN includes " " TENON_PC_CFLAGS)
 list(JOIN no_bindings " " TENON_PC_DEFINITIONS)
 list(JOIN MPI_C_LIBRARIES " " TENON_PC_LIBS)
-configure_file(${CMAKE_CURRENT_LIST_DIR}/tenon.pc.in ${PROJECT_BINARY_DIR}/tenon.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/tenon.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+tenon_install_pc(tenon dev)
 
 # The built library finds its data files as the installed one does, from where it lies.
 file(GLOB_RECURSE data RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS

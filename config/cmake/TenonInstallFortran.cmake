@@ -22,7 +22,4 @@ install(DIRECTORY ${PROJECT_BINARY_DIR}/fortran/
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${TENON_MODULES} COMPONENT fortran_dev FILES_MATCHING PATTERN *.mod)
 install(EXPORT TenonFortranTargets NAMESPACE Tenon::
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tenon COMPONENT fortran_dev)
-configure_file(${CMAKE_CURRENT_LIST_DIR}/tenon_fortran.pc.in ${PROJECT_BINARY_DIR}/tenon_fortran.pc
-  @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/tenon_fortran.pc
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT fortran_dev)
+tenon_install_pc(tenon_fortran fortran_dev)

@@ -23,6 +23,4 @@ install(EXPORT TenonPETScTargets NAMESPACE Tenon:: DESTINATION ${package} COMPON
 list(TRANSFORM TENON_PETSC_INCLUDE_DIRS PREPEND "-I" OUTPUT_VARIABLE includes)
 list(JOIN includes " " TENON_PETSC_PC_CFLAGS)
 list(JOIN TENON_PETSC_LIBRARIES " " TENON_PETSC_PC_LIBS)
-configure_file(${CMAKE_CURRENT_LIST_DIR}/tenon_petsc.pc.in ${PROJECT_BINARY_DIR}/tenon_petsc.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/tenon_petsc.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
-  COMPONENT petsc_dev)
+tenon_install_pc(tenon_petsc petsc_dev)

@@ -36,6 +36,7 @@ struct Registry {
   std::mutex mutex;
   int keyval = MPI_KEYVAL_INVALID;
   std::vector<std::weak_ptr<Communicator>> all; // in the order of their making
+  std::vector<CommPtr> left;                    // for good
 
   void add(const CommPtr& made) {
     const std::lock_guard lock(mutex);
@@ -218,12 +219,28 @@ bool hasMessages(MPI_Comm comm) noexcept {
 void Communicator::freeAll() {
   // In the order in which they were made, which is the same on all ranks.
   for (const CommPtr& comm : registry().takeAll()) {
-    if (comm->parent_ != MPI_COMM_NULL)
-      MPI_Comm_delete_attr(comm->parent_, registry().keyval);
+    comm->leaveParent();
     comm->free();
   }
   if (registry().keyval != MPI_KEYVAL_INVALID)
     MPI_Comm_free_keyval(&registry().keyval);
+}
+
+void Communicator::leaveParents() noexcept {
+  try {
+    registry().left = registry().takeAll();
+  } catch (...) { // without memory they stay as they are
+    return;
+  }
+  for (const CommPtr& comm : registry().left)
+    comm->leaveParent();
+  if (registry().keyval != MPI_KEYVAL_INVALID)
+    MPI_Comm_free_keyval(&registry().keyval);
+}
+
+void Communicator::leaveParent() noexcept {
+  if (parent_ != MPI_COMM_NULL)
+    MPI_Comm_delete_attr(parent_, registry().keyval);
 }
 
 void Communicator::free() noexcept {

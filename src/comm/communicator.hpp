@@ -155,6 +155,9 @@ public:
   void openArena();
   // Frees every copy. Collective; called by Finalize.
   static void freeAll();
+  // Takes every copy from its parent and frees none, since that is collective: MPI then calls nothing of this library when
+  // parents are freed, after it has been unloaded.
+  static void leaveParents() noexcept;
 
   MPI_Comm mpi() const noexcept { return comm_; }
   int rank() const noexcept { return rank_; }
@@ -224,6 +227,7 @@ private:
   void take(MPI_Comm comm);
   static int parentIsFreed(MPI_Comm parent, int keyval, void* attribute, void*) noexcept;
   static int keyval();
+  void leaveParent() noexcept; // who calls it holds this copy
   void free() noexcept;
 
   MPI_Comm comm_ = MPI_COMM_NULL;

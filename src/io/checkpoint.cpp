@@ -32,7 +32,8 @@ struct WatchedSignal {
   int holders = 0;
   struct sigaction before {};
 };
-std::map<int, WatchedSignal> watchedSignals;
+// Never destroyed, since a checkpoint can be so late.
+auto& watchedSignals = *new std::map<int, WatchedSignal>;
 volatile std::sig_atomic_t hasArrived[NSIG];
 
 extern "C" void tenonNoteSignal(int signal) {
@@ -79,15 +80,31 @@ void holdSignal(int signal) {
   watched.holders = 1;
 }
 
-// One holder less. After the last the signal does again what it did before, unless somebody has set another action since,
-// which stays.
+// The signal does again what it did before, unless somebody has set another action since, which stays.
+void giveBack(int signal, const WatchedSignal& watched) noexcept {
+  struct sigaction now {};
+  if (sigaction(signal, nullptr, &now) == 0 && now.sa_handler == tenonNoteSignal)
+    sigaction(signal, &watched.before, nullptr);
+}
+
+// What is still held when the library is unloaded, and its handler with it.
+struct GivenBackAtEnd {
+  GivenBackAtEnd() = default;
+  GivenBackAtEnd(const GivenBackAtEnd&) = delete;
+  GivenBackAtEnd& operator=(const GivenBackAtEnd&) = delete;
+  ~GivenBackAtEnd() {
+    for (const auto& [signal, watched] : watchedSignals)
+      giveBack(signal, watched);
+  }
+};
+const GivenBackAtEnd givenBackAtEnd;
+
+// One holder less; the last gives the signal back.
 void letGoOfSignal(int signal) noexcept {
   const auto watched = watchedSignals.find(signal);
   if (watched == watchedSignals.end() || --watched->second.holders > 0)
     return;
-  struct sigaction now {};
-  if (sigaction(signal, nullptr, &now) == 0 && now.sa_handler == tenonNoteSignal)
-    sigaction(signal, &watched->second.before, nullptr);
+  giveBack(signal, watched->second);
   watchedSignals.erase(watched);
 }
 

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <hdf5.h>
 
+#include <dlfcn.h>
+
 #include <exception>
 #include <string>
 #include <string_view>
@@ -16,10 +18,23 @@
 
 namespace tenon::hdf5 {
 
+// Parallel HDF5 leaves a function of its own with MPI, which MPI_Finalize calls. Were HDF5 unloaded before, with the plugin
+// of a host program that brought it, that call would end the process: so HDF5 stays loaded from its first use on.
+inline bool keepLoaded() noexcept {
+#ifdef H5_HAVE_PARALLEL
+  Dl_info found;
+  return dladdr(reinterpret_cast<const void*>(&H5open), &found) != 0 &&
+         dlopen(found.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) != nullptr;
+#else
+  return false;
+#endif
+}
+
 // HDF5 prints no errors while one of these lives: what a host program has set is back afterwards.
 class Silence {
 public:
   Silence() {
+    [[maybe_unused]] static const bool stays = keepLoaded();
     H5Eget_auto2(H5E_DEFAULT, &print_, &context_);
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   }

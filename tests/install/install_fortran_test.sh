@@ -23,6 +23,10 @@ echo "== find_package"
 "$cmake" --build "$build/consumer"
 run "$build/consumer/main_fortran"
 
+echo "== a project in Fortran alone, without the component"
+"$cmake" -S "$here/consumer_one_language" -B "$build/consumer_alone" -DCMAKE_PREFIX_PATH="$prefix" \
+  -DCMAKE_Fortran_COMPILER="$fc" -DTENON_VERSION="$version" -DLANGUAGE=Fortran
+
 echo "== pkg-config"
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name tenon_fortran.pc)")
 export PKG_CONFIG_PATH

@@ -38,9 +38,25 @@ for ranks in 1 4; do
   "${mpiexec[@]}" "$ranks" "$build/consumer/field"
 done
 
+echo "== projects in one language"
+for language in C CXX; do
+  "$cmake" -S "$here/consumer_one_language" -B "$build/consumer_$language" -DCMAKE_PREFIX_PATH="$prefix" \
+    -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$cxx" -DTENON_VERSION="$version" -DLANGUAGE=$language
+  "$cmake" --build "$build/consumer_$language"
+  "${mpiexec[@]}" 2 "$build/consumer_$language/main"
+done
+
 echo "== pkg-config"
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name tenon.pc)")
 export PKG_CONFIG_PATH
+for name in "$PKG_CONFIG_PATH"/tenon*.pc; do
+  [[ -d $(pkg-config --variable=libdir "$name") && -d $(pkg-config --variable=includedir "$name") ]] ||
+    { echo "fault: the folders of $name are not there" && exit 1; }
+  if grep -n '[.][.]' "$name"; then
+    echo "fault: $name has paths with '..', which stand in compilers' messages"
+    exit 1
+  fi
+done
 if [[ $(pkg-config --modversion tenon) != "$version" ]]; then
   echo "fault: tenon.pc gives version $(pkg-config --modversion tenon), not $version"
   exit 1
@@ -57,6 +73,16 @@ runpath=-Wl,-rpath,$(pkg-config --variable=libdir tenon)
 "$build/pc_c"
 "$build/pc_cpp"
 "${mpiexec[@]}" 4 "$build/pc_field"
+
+echo "== older standards of C++"
+read -ra cflags < <(pkg-config --cflags tenon)
+for standard in 11 14; do
+  said=$("$cxx" -std=c++$standard -fsyntax-only "${cflags[@]}" -x c++ - 2>&1 <<<'#include <tenon.hpp>') || true
+  if [[ $(grep -c 'error:' <<<"$said") -ne 1 || $said != *"tenon.hpp needs C++17"* ]]; then
+    echo "fault: with C++$standard the compiler does not say that tenon.hpp needs C++17, and that alone, but: $said"
+    exit 1
+  fi
+done
 
 if [[ ${#static[@]} -gt 0 ]]; then
   echo "== the static library"

@@ -88,7 +88,12 @@ done
 
 PKG_CONFIG_PATH=$lib/pkgconfig
 export PKG_CONFIG_PATH LD_LIBRARY_PATH=$lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-read -ra flags < <(pkg-config --cflags --libs tenon)
+# As if the packages were installed where their content lies.
+flags_of() {
+  pkg-config --define-variable=prefix="$build/root/usr" --cflags --libs "$1"
+}
+[[ $(pkg-config --variable=prefix tenon) == /usr ]] || fault "tenon.pc has the prefix $(pkg-config --variable=prefix tenon)"
+read -ra flags < <(flags_of tenon)
 "$cc" -std=c99 -o "$build/main_c" "$here/consumer/main.c" "${flags[@]}"
 "$build/main_c"
 "$build/root/usr/bin/tenon" plan simulate -machine cpu2s -axes 32 -reduce 0 -bytes 8 >"$build/plan.log" ||
@@ -96,7 +101,7 @@ read -ra flags < <(pkg-config --cflags --libs tenon)
 "$cxx" -std=c++17 -o "$build/field" "$here/field.cpp" "${flags[@]}"
 "$mpiexec" "$numproc" 2 "$build/field"
 if [[ -n $mpifc && -e $lib/pkgconfig/tenon_fortran.pc ]]; then
-  read -ra flags < <(pkg-config --cflags --libs tenon_fortran)
+  read -ra flags < <(flags_of tenon_fortran)
   "$mpifc" -o "$build/field_fortran" "$here/field.f90" "${flags[@]}" -Wl,-rpath-link,"$lib"
   "$mpiexec" "$numproc" 2 "$build/field_fortran"
 fi

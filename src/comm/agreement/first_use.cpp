@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The vote before there is a copy of the caller's communicator, of two collective operations that
-// do not block. Nobody can take them back, so those of a rank that has given up outlive the call,
-// and an attribute of the caller's communicator owns them.
+// do not block. Nobody can take them back, so those of a rank that has given up are kept for good,
+// and an attribute of the caller's communicator says that it can no longer be used.
 #include "comm/agreement/patience.hpp"
 #include "comm/agreement/vote.hpp"
 #include "sys/errors/error.hpp"
@@ -22,8 +22,7 @@ namespace tenon {
 
 namespace {
 
-// The two operations of a rank. They outlive the call where somebody was absent: the attribute of
-// the parent owns them then.
+// The two operations of a rank. They outlive the call where somebody was absent.
 struct Arrival {
   MPI_Request come = MPI_REQUEST_NULL, voted = MPI_REQUEST_NULL;
   int vote = 0, all = 0;
@@ -52,24 +51,21 @@ ArrivalPtr makeArrival() {
   return ArrivalPtr(&reserve);
 }
 
-// Frees the operations with the parent, if they are complete. If not, MPI still has their buffers,
-// which are kept for good.
-int release(MPI_Comm, int, void* value, void*) {
+// MPI has the buffers of operations that are not complete, so these are kept for good.
+void keep(ArrivalPtr arrival) {
   static Arrival* kept = nullptr;
   static std::mutex mutex;
-  ArrivalPtr arrival(static_cast<Arrival*>(value));
-  if (arrival->voted != MPI_REQUEST_NULL) {
-    const std::scoped_lock lock(mutex);
-    arrival->next = std::exchange(kept, arrival.get());
-    static_cast<void>(arrival.release());
-  }
-  return MPI_SUCCESS;
+  const std::scoped_lock lock(mutex);
+  arrival->next = std::exchange(kept, arrival.get());
+  static_cast<void>(arrival.release());
 }
 
+// Whoever holds the attribute can no longer be used. It points to nothing and has no function of ours, since it stays
+// after the library has ended, or was unloaded.
 int keyval() {
   static const int key = [] {
     int made = MPI_KEYVAL_INVALID;
-    checkMpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, release, &made, nullptr),
+    checkMpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &made, nullptr),
              "MPI_Comm_create_keyval");
     return made;
   }();
@@ -133,8 +129,9 @@ int lowestVote(MPI_Comm parent, int mine, double seconds) {
     comes(parent, arrival->voted, std::numeric_limits<double>::infinity());
   if (arrival->all != kNoPatience)
     return arrival->all;
-  checkMpi(MPI_Comm_set_attr(parent, keyval(), arrival.get()), "MPI_Comm_set_attr");
-  static_cast<void>(arrival.release());
+  if (arrival->voted != MPI_REQUEST_NULL)
+    keep(std::move(arrival));
+  checkMpi(MPI_Comm_set_attr(parent, keyval(), nullptr), "MPI_Comm_set_attr");
   return kNoPatience;
 }
 

@@ -2,13 +2,14 @@
 // Begins and ends the library. Order matters here: options are read with the help of a
 // communicator, arenas are made as options say, and at the end the log is printed while there is a
 // communicator, objects are reported, and MPI ends last. A program that finalises MPI first is
-// caught by an attribute of MPI_COMM_SELF.
+// told so by its next call (end_of_mpi.hpp).
 #include "comm/session/session.hpp"
 
 #include "comm/agreement/agreement.hpp"
 #include "comm/agreement/patience.hpp"
 #include "comm/communicator.hpp"
 #include "comm/memory/node.hpp"
+#include "comm/session/end_of_mpi.hpp"
 #include "comm/session/launcher.hpp"
 #include "comm/session/log_report.hpp"
 #include "sys/device.hpp"
@@ -136,30 +137,16 @@ void forgetHooks() {
   setAbortHook({});
 }
 
-// MPI_Finalize first deletes the attributes of MPI_COMM_SELF, and MPI still works then. It is the
-// last moment to free communicators, if the session has not ended.
-int endWithMpi(MPI_Comm, int, void*, void*) noexcept {
+// The program finalises MPI before the session has ended, which is too early. It is told so by its next call, as nothing
+// can be returned here. It is the last moment to free communicators.
+void endWithMpi() noexcept {
   Session& s = session();
-  if (s.depth == 0)
-    return MPI_SUCCESS;
-  // The program has finalised MPI too early. It is told so by its next call, as nothing can be
-  // returned here.
   s.mpiEnded = true;
   s.comm.reset();
   Communicator::freeAll();
   setFatalShareHook({});
   // MPI_Abort cannot be called any more.
   setAbortHook(exitProcess);
-  return MPI_SUCCESS;
-}
-
-void watchEndOfMpi() {
-  static int keyval = MPI_KEYVAL_INVALID;
-  if (keyval != MPI_KEYVAL_INVALID)
-    return;
-  checkMpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, endWithMpi, &keyval, nullptr),
-           "MPI_Comm_create_keyval");
-  checkMpi(MPI_Comm_set_attr(MPI_COMM_SELF, keyval, nullptr), "MPI_Comm_set_attr");
 }
 
 constexpr const char* kMpiEnded = "MPI was finalised before Tenon; call TenonFinalize() before "
@@ -296,6 +283,7 @@ void close() {
   if (s.comm->rank() == 0)
     reportUnusedOptions();
   reportLiveObjects(*s.comm);
+  leaveEndOfMpi();
   s.comm.reset();
   Communicator::freeAll();
   forgetOptions();
@@ -361,10 +349,9 @@ void initialize(int* argc, char*** argv, MPI_Comm comm, const std::string& help)
   }
   // From here on the order is fixed: the options, which say how long a rank waits for the others; the
   // copy of the communicator, since errors need ranks; the hooks, since from now on a fatal error
-  // concerns all ranks; what is wrong with the options, which is agreed on; and the arena and the log,
-  // which options describe.
+  // concerns all ranks; what is wrong with the options, which is agreed on; the arena and the log, which
+  // options describe; and the watch for the end of MPI, which nothing that fails leaves behind.
   startMpi(argc, argv);
-  watchEndOfMpi();
   const std::exception_ptr failure = loadOptions(argc ? *argc : 0, argv ? *argv : nullptr);
   copyComm(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm);
   setFatalShareHook([&comm = *s.comm](const std::string& text) { return shareOf(comm, text); });
@@ -376,7 +363,9 @@ void initialize(int* argc, char*** argv, MPI_Comm comm, const std::string& help)
     if (comm == MPI_COMM_NULL)
       warnOfUnexpectedWorld();
     startLog();
+    watchEndOfMpi(endWithMpi);
   } catch (...) {
+    leaveEndOfMpi();
     traceStop();
     forgetOptions();
     forgetHooks();
