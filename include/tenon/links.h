@@ -69,6 +69,7 @@
  *  @param[out] links  new links; destroy them with TenonLinksDestroy()
  *  @return TENON_ERR_ARG         ndim, a number of tiles, a mode or a place is out of range, or two
  *                                tiles have one place
+ *  @return TENON_ERR_SHAPE       the box has more tiles than a 64-bit integer counts
  *  @return TENON_ERR_COLLECTIVE  ranks pass different tiles or modes
  */
 TENON_EXTERN TenonErrorCode TenonLinksCreateFromTiles(MPI_Comm comm, int ndim,

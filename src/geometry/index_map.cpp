@@ -11,7 +11,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <numeric>
+#include <utility>
 
 namespace tenon {
 
@@ -36,6 +39,79 @@ std::pair<std::vector<Index>, Index> numbersOf(const std::vector<Index>& positio
   return {std::move(numbers), count == 0 ? 0 : distinct + 1};
 }
 
+// The colours that the entries of each place have. They are bits of words, which a place finds in a table of its own by
+// their numbers: it has no more words than entries, though one with few entries can have colours of any size.
+class ColourSets {
+public:
+  // Of places with so many entries each; no colour is as large as `colours`.
+  ColourSets(const std::vector<Index>& entries, Index colours) {
+    for (Index count : entries) {
+      const auto words = static_cast<std::size_t>(std::min(count, colours / kBits + 1));
+      // What has a single entry is never asked for its colours.
+      const std::size_t room = count < 2 ? 0 : words < 2 ? 1 : std::bit_ceil(2 * words);
+      begin_.push_back(begin_.back() + static_cast<Index>(room));
+    }
+    words_.resize(static_cast<std::size_t>(begin_.back()));
+  }
+
+  void add(Index place, Index colour) {
+    if (Word* word = slot(place, colour / kBits)) {
+      word->number = colour / kBits;
+      word->bits |= std::uint64_t(1) << (colour % kBits);
+    }
+  }
+  std::uint64_t bits(Index place, Index number) {
+    const Word* word = slot(place, number);
+    return word ? word->bits : 0;
+  }
+  // The first word from this number on that has room. Numbers on the way are led there directly from then on.
+  Index open(Index place, Index number) {
+    const auto isFull = [](const Word* word) { return word && word->bits == ~std::uint64_t(0); };
+    Index end = number;
+    for (const Word* word = nullptr; isFull(word = slot(place, end));)
+      end = std::max(end + 1, word->open);
+    while (number != end)
+      number = std::max(number + 1, std::exchange(slot(place, number)->open, end));
+    return end;
+  }
+
+  // The least colour that neither place has.
+  static Index least(ColourSets& sources, Index source, ColourSets& targets, Index target) {
+    for (Index number = 0;;) {
+      if (const Index open = targets.open(target, sources.open(source, number)); open != number) {
+        number = open;
+        continue;
+      }
+      const std::uint64_t taken = sources.bits(source, number) | targets.bits(target, number);
+      if (~taken != 0)
+        return number * kBits + std::countr_one(taken);
+      ++number;
+    }
+  }
+
+private:
+  static constexpr Index kBits = 64;
+  struct Word {
+    Index number = -1;
+    std::uint64_t bits = 0;
+    Index open = 0; // of a full one: a later word, before which all are full
+  };
+
+  // Of the word with this number, or where it has its place; null where no colours are kept.
+  Word* slot(Index place, Index number) {
+    const Index room = begin_[place + 1] - begin_[place];
+    if (room == 0)
+      return nullptr;
+    for (Index at = number;; ++at)
+      if (Word& word = words_[begin_[place] + (at & (room - 1))];
+          word.number < 0 || word.number == number)
+        return &word;
+  }
+
+  std::vector<Index> begin_ = {0}; // of each place, among the words
+  std::vector<Word> words_;
+};
+
 // The entries of each colour: the first one that neither their source nor their target has yet.
 std::vector<std::vector<Index>> coloured(const IndexEntries& entries, std::size_t dims) {
   const auto [sources, sourceCount] = numbersOf(entries.source, dims);
@@ -47,22 +123,18 @@ std::vector<std::vector<Index>> coloured(const IndexEntries& entries, std::size_
     std::iota(colours[0].begin(), colours[0].end(), 0);
     return colours;
   }
-  std::vector<std::vector<bool>> ofSource(sourceCount), ofTarget(targetCount);
-  const auto has = [](const std::vector<bool>& set, std::size_t c) {
-    return c < set.size() && set[c];
-  };
-  const auto add = [](std::vector<bool>& set, std::size_t c) {
-    set.resize(std::max(set.size(), c + 1));
-    set[c] = true;
-  };
+  std::vector<Index> perSource(sourceCount, 0), perTarget(targetCount, 0);
   for (Index i = 0; i < count; ++i) {
-    std::vector<bool>&source = ofSource[sources[i]], &target = ofTarget[targets[i]];
-    std::size_t colour = 0;
-    while (has(source, colour) || has(target, colour))
-      ++colour;
-    add(source, colour);
-    add(target, colour);
-    colours.resize(std::max(colours.size(), colour + 1));
+    ++perSource[sources[i]];
+    ++perTarget[targets[i]];
+  }
+  const Index most = *std::ranges::max_element(perSource) + *std::ranges::max_element(perTarget);
+  ColourSets ofSources(perSource, most), ofTargets(perTarget, most);
+  for (Index i = 0; i < count; ++i) {
+    const Index colour = ColourSets::least(ofSources, sources[i], ofTargets, targets[i]);
+    ofSources.add(sources[i], colour);
+    ofTargets.add(targets[i], colour);
+    colours.resize(std::max(colours.size(), static_cast<std::size_t>(colour) + 1));
     colours[colour].push_back(i);
   }
   return colours;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <unordered_map>
 
 namespace tenon {
 
@@ -26,6 +27,8 @@ public:
       if (d != kChannelDim || hasChannels_)
         dims_.push_back(d);
     extents_.assign(to.shape().begin() + kSpaceDim, to.shape().end());
+    for (std::size_t place = 0; place < rule.vectors.size(); ++place)
+      placeOfChannel_.emplace(rule.vectors[place], place);
   }
 
   IndexMapPtr make() {
@@ -106,18 +109,17 @@ private:
   }
 
   static std::pair<Boundary, Boundary> modesOf(const Halo& halo, Index channel) {
-    for (const ModeBand& band : halo.bands)
-      if (channel < band.end)
-        return {band.low, band.high};
-    return {halo.low, halo.high};
+    const auto band = std::ranges::upper_bound(halo.bands, channel, {}, &ModeBand::end);
+    return band == halo.bands.end() ? std::pair(halo.low, halo.high)
+                                    : std::pair(band->low, band->high);
   }
 
   // The channel that a channel's ghosts are copies of: another one where the grid is turned.
   Index channelOf(Index channel, const LinkedElement& at, int& factor) const {
-    const auto component = std::ranges::find(rule_.vectors, static_cast<int>(channel));
-    if (component == rule_.vectors.end())
+    const auto component = placeOfChannel_.find(static_cast<int>(channel));
+    if (component == placeOfChannel_.end())
       return channel;
-    const auto place = static_cast<std::size_t>(component - rule_.vectors.begin());
+    const std::size_t place = component->second;
     const std::size_t along = place % at.dims.size();
     factor *= at.signs[along];
     return rule_.vectors[place - along + static_cast<std::size_t>(at.dims[along])];
@@ -220,6 +222,7 @@ private:
   std::vector<int> dims_; // the joint ones
   bool hasChannels_;      // are among them: components of vectors, or boundary modes by channel
   Shape extents_;         // of a patch
+  std::unordered_map<int, std::size_t> placeOfChannel_; // of a component, among the rule's
   bool isUneven_ = false;
 };
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The two kinds of links. Tiles know their place in a box, so that beyond them lies what the box has there, corners and
-// the modes of its ends included. Patches that meet side by side are walked over: an element beyond several sides is
+// What kinds of links share, and patches that meet side by side. These are walked over: an element beyond several sides is
 // reached by crossing them in any order, and where two ways end at different elements, as at the corners of a cube,
 // there is no such element.
 #include "geometry/patch_links.hpp"
@@ -12,111 +11,33 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
 #include <numeric>
+#include <set>
+#include <utility>
 
 namespace tenon {
 
-namespace {
-
-template <class T>
-Layout patternOf(const std::vector<std::vector<T>>& ofRanks, std::size_t each) {
+Layout patchPattern(const std::vector<Index>& counts) {
   std::vector<Index> cuts{0};
-  for (const std::vector<T>& list : ofRanks)
-    cuts.push_back(cuts.back() + static_cast<Index>(list.size() / each));
+  for (Index count : counts)
+    cuts.push_back(cuts.back() + count);
   return Layout({.shape = {cuts.back()},
-                 .grid = Grid::make({static_cast<int>(ofRanks.size())}),
+                 .grid = Grid::make({static_cast<int>(counts.size())}),
                  .properties = {Property::shard(0)},
                  .cuts = {cuts}});
 }
 
-// A hash of numbers, so that texts of equal links are equal and those of others differ.
-class Digest {
-public:
-  void add(Index number) {
+std::string linksDigest(const std::vector<Index>& numbers) {
+  std::uint64_t hash = 14695981039346656037ULL;
+  for (Index number : numbers)
     for (int i = 0; i < 8; ++i, number >>= 8)
-      hash_ = (hash_ ^ static_cast<std::uint64_t>(number & 0xff)) * 1099511628211ULL;
-  }
-  std::string text() const { return fmt::format("{:016x}", hash_); }
+      hash = (hash ^ static_cast<std::uint64_t>(number & 0xff)) * 1099511628211ULL;
+  return fmt::format("{:016x}", hash);
+}
 
-private:
-  std::uint64_t hash_ = 14695981039346656037ULL;
-};
-
-class TileLinks final : public PatchLinks {
-public:
-  TileLinks(Layout pattern, Shape tiles, std::vector<Index> placeOf, std::vector<Index> patchAt,
-            std::vector<BoxEnds> ends)
-      : PatchLinks(std::move(pattern), static_cast<int>(tiles.size())), tiles_(std::move(tiles)),
-        placeOf_(std::move(placeOf)), patchAt_(std::move(patchAt)), ends_(std::move(ends)) {}
-
-  std::optional<LinkedElement> source(Index patch, const std::vector<Index>& index,
-                                      const Shape& extents) const override {
-    LinkedElement found{-1, std::vector<Index>(index.size()), 1, std::vector<int>(index.size()),
-                        std::vector<int>(index.size(), 1)};
-    std::iota(found.dims.begin(), found.dims.end(), 0);
-    std::vector<Index> place = unflattened(placeOf_[patch], tiles_);
-    for (std::size_t d = 0; d < index.size(); ++d) {
-      const Index extent = extents[d] * tiles_[d], at = place[d] * extents[d] + index[d];
-      const auto from = extensionSource(at, extent, ends_[d].low, ends_[d].high);
-      if (!from)
-        return std::nullopt;
-      found.factor *= extensionSign(at, extent, ends_[d].low, ends_[d].high);
-      place[d] = *from / extents[d];
-      found.index[d] = *from % extents[d];
-    }
-    found.patch = patchAt_[flattened(place.data(), tiles_)];
-    return found.patch < 0 ? std::nullopt : std::optional(std::move(found));
-  }
-
-  std::vector<Index> around(const std::vector<Index>& patches,
-                            const std::vector<Index>& crossings) const override {
-    std::vector<Index> found;
-    for (Index patch : patches) {
-      const std::vector<Index> place = unflattened(placeOf_[patch], tiles_);
-      Shape window;
-      for (std::size_t d = 0; d < crossings.size(); ++d)
-        window.push_back(2 * std::min(crossings[d], tiles_[d]) + 1);
-      for (Index i = 0; i < elements(window); ++i)
-        if (const Index at = patchNear(place, unflattened(i, window), window); at >= 0)
-          found.push_back(at);
-    }
-    std::ranges::sort(found);
-    found.erase(std::unique(found.begin(), found.end()), found.end());
-    return found;
-  }
-
-  bool joins(int dim) const override {
-    const auto isWalled = [](Boundary mode) { return mode != Boundary::Periodic; };
-    return tiles_[dim] > 1 || !isWalled(ends_[dim].low) || !isWalled(ends_[dim].high);
-  }
-
-  std::string describe() const override {
-    std::vector<std::string> modes;
-    for (const BoxEnds& of : ends_)
-      modes.push_back(of.low == of.high
-                          ? boundaryName(of.low)
-                          : fmt::format("{}/{}", boundaryName(of.low), boundaryName(of.high)));
-    Digest digest;
-    for (Index place : placeOf_)
-      digest.add(place);
-    return fmt::format("{} of {} tiles of a box, {} beyond it, places {}", patches(),
-                       fmt::join(tiles_, "x"), joined(modes, ","), digest.text());
-  }
-
-private:
-  // The patch at an offset within the window around a place, with the box taken as periodic; -1: none.
-  Index patchNear(const std::vector<Index>& place, std::vector<Index> offset,
-                  const Shape& window) const {
-    for (std::size_t d = 0; d < offset.size(); ++d)
-      offset[d] = (place[d] + offset[d] - window[d] / 2 + 2 * tiles_[d]) % tiles_[d];
-    return patchAt_[flattened(offset.data(), tiles_)];
-  }
-
-  Shape tiles_;
-  std::vector<Index> placeOf_; // of each patch, in the grid of tiles
-  std::vector<Index> patchAt_; // at each place
-  std::vector<BoxEnds> ends_;
-};
+namespace {
 
 class SideLinks final : public PatchLinks {
 public:
@@ -142,13 +63,30 @@ public:
 
   std::optional<LinkedElement> source(Index patch, const std::vector<Index>& index,
                                       const Shape& extents) const override {
-    if (elements(extents) == 0)
+    if (std::ranges::find(extents, 0) != extents.end())
       return std::nullopt;
     LinkedElement start{patch, index, 1, std::vector<int>(index.size()),
                         std::vector<int>(index.size(), 1)};
     std::iota(start.dims.begin(), start.dims.end(), 0);
     std::optional<LinkedElement> found;
-    return walk(std::move(start), extents, found) ? found : std::nullopt;
+    // Ways that meet go on alike, so that each element beyond several sides is left once.
+    std::set<std::pair<Index, std::vector<Index>>> left;
+    std::vector<LinkedElement> ahead{std::move(start)};
+    while (!ahead.empty()) {
+      const LinkedElement at = std::move(ahead.back());
+      ahead.pop_back();
+      const std::vector<int> sides = sidesBeyond(at, extents);
+      if (sides.empty() && found && (found->patch != at.patch || found->index != at.index))
+        return std::nullopt;
+      if (sides.empty() && !found)
+        found = at;
+      if (sides.size() > 1 && !left.emplace(at.patch, at.index).second)
+        continue;
+      for (std::size_t i = sides.size(); i-- > 0;)
+        if (meets(at.patch, sides[i]).patch >= 0)
+          ahead.push_back(crossed(at, sides[i], extents));
+    }
+    return found;
   }
 
   std::vector<Index> around(const std::vector<Index>& patches,
@@ -205,17 +143,15 @@ public:
   }
 
   std::string describe() const override {
-    Digest digest;
+    std::vector<Index> numbers;
     Index joinedSides = 0;
     for (const PatchSide& side : sides_) {
-      digest.add(side.patch);
-      digest.add(side.side);
-      digest.add(side.turned);
+      numbers.insert(numbers.end(), {side.patch, side.side, side.turned});
       joinedSides += side.patch >= 0 ? 1 : 0;
     }
     return fmt::format("{} of {} spatial dimensions, {} linked, {}",
                        counted(patches(), "patch", "patches"), spatialRank(),
-                       counted(joinedSides, "side"), digest.text());
+                       counted(joinedSides, "side"), linksDigest(numbers));
   }
 
 private:
@@ -274,23 +210,13 @@ private:
                       wanted.side, wanted.patch, wanted.turned));
   }
 
-  // Whether all ways that end at an element end at the same; one more is in `found`.
-  bool walk(LinkedElement at, const Shape& extents, std::optional<LinkedElement>& found) const {
-    bool isInside = true;
-    for (int d = 0; d < spatialRank(); ++d) {
-      if (at.index[d] >= 0 && at.index[d] < extents[d])
-        continue;
-      isInside = false;
-      const int side = 2 * d + (at.index[d] < 0 ? 0 : 1);
-      if (meets(at.patch, side).patch >= 0 && !walk(crossed(at, side, extents), extents, found))
-        return false;
-    }
-    if (!isInside)
-      return true;
-    if (found)
-      return found->patch == at.patch && found->index == at.index;
-    found = std::move(at);
-    return true;
+  // The sides that an element lies beyond.
+  std::vector<int> sidesBeyond(const LinkedElement& at, const Shape& extents) const {
+    std::vector<int> sides;
+    for (int d = 0; d < spatialRank(); ++d)
+      if (at.index[d] < 0 || at.index[d] >= extents[d])
+        sides.push_back(2 * d + (at.index[d] < 0 ? 0 : 1));
+    return sides;
   }
 
   LinkedElement crossed(const LinkedElement& from, int side, const Shape& extents) const {
@@ -326,44 +252,14 @@ private:
 
 } // namespace
 
-PatchLinksPtr linkTiles(const Shape& tiles, const std::vector<std::vector<Index>>& placesOfRanks,
-                        const std::vector<BoxEnds>& ends) {
-  std::vector<Index> placeOf, patchAt(static_cast<std::size_t>(elements(tiles)), -1);
-  for (std::size_t rank = 0; rank < placesOfRanks.size(); ++rank)
-    for (Index place : placesOfRanks[rank]) {
-      if (place < 0 || place >= elements(tiles))
-        throw Error(TENON_ERR_ARG,
-                    fmt::format("rank {} has a tile at place {} of {} tiles; pass 0 "
-                                "to {}, counted row by row",
-                                rank, place, fmt::join(tiles, "x"), elements(tiles) - 1));
-      if (patchAt[place] >= 0)
-        throw Error(
-            TENON_ERR_ARG,
-            fmt::format("rank {} has a tile at {} of {} tiles, where patch {} lies already; "
-                        "give each tile to one rank",
-                        rank, fmt::join(unflattened(place, tiles), ","), fmt::join(tiles, "x"),
-                        patchAt[place]));
-      patchAt[place] = static_cast<Index>(placeOf.size());
-      placeOf.push_back(place);
-    }
-  for (const BoxEnds& of : ends)
-    for (Boundary mode : {of.low, of.high})
-      if (mode == Boundary::None || isCallers(mode) || mode == Boundary::Linked)
-        throw Error(TENON_ERR_ARG,
-                    fmt::format("the boundary mode of an end of the box is {}; use zero, periodic, "
-                                "reflect, replicate, symmetric, odd or odd_point",
-                                boundaryName(mode)));
-  return std::make_shared<const TileLinks>(patternOf(placesOfRanks, 1), tiles, std::move(placeOf),
-                                           std::move(patchAt), ends);
-}
-
 PatchLinksPtr linkSides(int spatialRank, const std::vector<std::vector<PatchSide>>& sidesOfRanks) {
   std::vector<PatchSide> all;
-  for (const std::vector<PatchSide>& sides : sidesOfRanks)
+  std::vector<Index> counts;
+  for (const std::vector<PatchSide>& sides : sidesOfRanks) {
     all.insert(all.end(), sides.begin(), sides.end());
-  return std::make_shared<const SideLinks>(
-      patternOf(sidesOfRanks, static_cast<std::size_t>(2 * spatialRank)), spatialRank,
-      std::move(all));
+    counts.push_back(static_cast<Index>(sides.size()) / (2 * spatialRank));
+  }
+  return std::make_shared<const SideLinks>(patchPattern(counts), spatialRank, std::move(all));
 }
 
 } // namespace tenon

@@ -58,7 +58,8 @@ public:
   virtual bool joins(int dim) const = 0;
   // Whether some meet on points, which those of a field with other extents do not.
   virtual bool meetOnPoints() const { return false; }
-  // Throws TENON_ERR_SHAPE, naming both, if patches of these extents do not meet as the links say.
+  // Throws TENON_ERR_SHAPE, naming both, if patches of these extents do not meet as the links say, or if what they make up
+  // has more elements than indices count.
   virtual void checkExtents(const Shape& /*extents*/) const {}
   virtual std::string describe() const = 0;
 
@@ -72,6 +73,11 @@ private:
 };
 
 using PatchLinksPtr = std::shared_ptr<const PatchLinks>;
+
+// The pattern of so many patches on each rank.
+Layout patchPattern(const std::vector<Index>& counts);
+// A hash of numbers, so that texts of equal links are equal and those of others differ.
+std::string linksDigest(const std::vector<Index>& numbers);
 
 // The boundary modes of the ends of a box that is cut into tiles.
 struct BoxEnds {

@@ -19,6 +19,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <limits>
 
 namespace tenon {
 
@@ -306,6 +307,8 @@ void Hdf5Dataset::readAhead(Index epoch, Index batch, const DTensor& x, const DT
   // Behind an epoch's last batch comes the first one of the next epoch, whose order is a function
   // of its number.
   const bool isLast = batch + 1 == batches();
+  if (isLast && epoch == std::numeric_limits<Index>::max())
+    return;
   const Index nextEpoch = epoch + (isLast ? 1 : 0), next = isLast ? 0 : batch + 1;
   samples_->readAhead(samplesOf(nextEpoch, next, x));
   if (labels)

@@ -77,7 +77,8 @@ Trainer::Batches Trainer::batchesOf(const Ref<Dataset>& dataset) const {
 }
 
 Index Trainer::stepsPerEpoch() const {
-  return (training_.batches.count + accumulation_ - 1) / accumulation_;
+  // A number of batches is at least 1, and both numbers may be as large as integers are.
+  return (training_.batches.count - 1) / accumulation_ + 1;
 }
 
 Index Trainer::epochs() const {
@@ -151,7 +152,7 @@ double Trainer::evaluate(Index epoch, Index first, Index end) {
 void Trainer::takeStep() {
   const Index perEpoch = stepsPerEpoch(), epoch = steps() / perEpoch,
               first = steps() % perEpoch * accumulation_,
-              end = std::min(first + accumulation_, training_.batches.count);
+              end = first + std::min(accumulation_, training_.batches.count - first);
   if (first == 0)
     sum_ = 0, summed_ = 0;
   loss_ = optimizer_->stepWith([&] { return evaluate(epoch, first, end); });
@@ -203,9 +204,9 @@ void Trainer::run(Index epochs) {
   const AtWork running(isRunning_);
   prepare(training_);
   prepare(validation_);
-  const Index last = epochs * stepsPerEpoch();
   wantsStop_ = false;
-  for (bool stops = false; steps() < last && !stops;) {
+  // Epochs are compared and not their steps, of which there can be more than integers count.
+  for (bool stops = false; this->epochs() < epochs && !stops;) {
     takeStep();
     tell(Event::Step);
     const bool endsEpoch = steps() % stepsPerEpoch() == 0;
@@ -222,7 +223,7 @@ void Trainer::run(Index epochs) {
     // Ranks agree after every step, since one rank that stopped alone would leave the others
     // waiting.
     stops = agreeOnStop();
-    if (save_ && (stops || steps() == last || isDue(saveEvery_, endsEpoch)))
+    if (save_ && (stops || this->epochs() == epochs || isDue(saveEvery_, endsEpoch)))
       save_(steps());
   }
 }

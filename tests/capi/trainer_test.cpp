@@ -218,6 +218,27 @@ TEST_F(TrainerCApi, StopsAfterAStepAndGoesOn) {
   EXPECT_EQ(losses_.size(), 10u);
 }
 
+// As many epochs as a program has that trains until it is stopped: their steps are no integer.
+TEST_F(TrainerCApi, RunsMoreStepsThanIntegersCount) {
+  for (const TenonInt epochs : {TenonInt(1) << 61, TenonInt(1) << 62, INT64_MAX / 4, INT64_MAX}) {
+    stopAfter_ = losses_.size() + 3;
+    expectSuccess(TenonTrainerRun(trainer_, epochs));
+    EXPECT_EQ(losses_.size(), stopAfter_) << epochs;
+  }
+}
+
+// More batches for a step than an epoch has are all that it has.
+TEST_F(TrainerCApi, AccumulatesAWholeEpoch) {
+  const TenonInt most = INT64_MAX;
+  expectSuccess(TenonObjectSetIntegers(objectOf(trainer_), "accumulation", 1, &most));
+  expectSuccess(TenonTrainerRun(trainer_, 2));
+  Plain plain;
+  plain.epoch(0, kBatches);
+  plain.epoch(1, kBatches);
+  expectAt(plain);
+  EXPECT_EQ(events_, "sese");
+}
+
 // Without improvement by half the training loss of an epoch is reported in vain.
 TEST_F(TrainerCApi, StopsEarly) {
   expectSuccess(TenonOptimizerSetLearningRate(optimizer_, 1e-9));

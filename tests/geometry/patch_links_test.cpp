@@ -4,10 +4,12 @@
 #include "geometry/patch_links.hpp"
 #include "support/random_layout.hpp"
 #include "sys/errors/error.hpp"
+#include "sys/expect_error.hpp"
 
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <limits>
 #include <map>
 #include <numeric>
 
@@ -161,6 +163,86 @@ TEST(PatchLinks, FoldsOnPointsAreMirroredAboutThem) {
   expect("use at least 2 across it", [&] { links->checkExtents({1, 4}); });
   expect("joins the same side of both", [] { linkSides(2, {{{0, 1, 8}, {0, 0, 8}, {}, {}}}); });
   expect("there can be one such side", [] { linkSides(2, {{{}, {0, 1, 8}, {}, {0, 3, 8}}}); });
+}
+
+// A box may have as many tiles as numbers count, of which no rank keeps more than those that some rank has.
+TEST(PatchLinks, TilesOfABoxLargerThanMemory) {
+  const Index side = Index(1) << 30;
+  const std::vector<BoxEnds> periodic(2, {Boundary::Periodic, Boundary::Periodic});
+  // The corners of the box, one place beside the first, and one in the middle.
+  const PatchLinksPtr links = linkTiles(
+      {side, side}, {{0, side * side - 1}, {}, {1, side / 2 * side + side / 2}}, periodic);
+  EXPECT_EQ(links->patches(), 4);
+  const auto patchAt = [&](Index patch, Index row, Index column) {
+    const auto found = links->source(patch, {row, column}, {4, 4});
+    return found ? found->patch : -1;
+  };
+  EXPECT_EQ(patchAt(0, 0, 4), 2);
+  EXPECT_EQ(patchAt(0, -1, -4), 1);
+  EXPECT_EQ(patchAt(1, 4, 8), 2);
+  EXPECT_EQ(patchAt(3, 0, 4), -1);
+  EXPECT_EQ(patchAt(0, side * 2, side * 2), 3);
+  EXPECT_EQ(links->around({1}, {1, 1}), (std::vector<Index>{0, 1}));
+  EXPECT_EQ(links->around({1}, {1, 2}), (std::vector<Index>{0, 1, 2}));
+  EXPECT_EQ(links->around({0}, {side, side / 2 - 1}), (std::vector<Index>{0, 1, 2}));
+  EXPECT_EQ(links->around({0}, {side / 2, side / 2}), (std::vector<Index>{0, 1, 2, 3}));
+  EXPECT_EQ(links->around({}, {side, side}), (std::vector<Index>{}));
+  EXPECT_NO_THROW(links->checkExtents({4, Index(1) << 29}));
+  expectError(TENON_ERR_SHAPE, {"1073741824x1073741824 tiles", "dimension 1"}, [&] {
+    links->checkExtents({4, side});
+  });
+  // The last place, whose neighbour beyond the end is the first.
+  const Index most = std::numeric_limits<Index>::max();
+  const PatchLinksPtr row = linkTiles({most}, {{most - 1}, {0}}, {periodic[0]});
+  EXPECT_EQ(row->around({0}, {1}), (std::vector<Index>{0, 1}));
+  EXPECT_EQ(row->around({1}, {0}), (std::vector<Index>{1}));
+}
+
+// Against the box itself: a place is found if it is at most so many tiles away in each dimension.
+TEST(PatchLinks, TilesAroundAreThoseWithinSoManyCrossings) {
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    LayoutDraw draw(seed);
+    const Shape tiles = {draw.between(1, 6), draw.between(1, 6)};
+    std::vector<std::vector<Index>> places(3);
+    for (Index place = 0; place < elements(tiles); ++place)
+      if (draw.chance(60))
+        places[draw.upTo(2)].push_back(place);
+    const PatchLinksPtr links = linkTiles(tiles, places, std::vector<BoxEnds>(2));
+    std::vector<Index> all;
+    for (const std::vector<Index>& of : places)
+      all.insert(all.end(), of.begin(), of.end());
+    if (all.empty())
+      continue;
+    const std::vector<Index> crossings = {draw.upTo(4), draw.upTo(4)};
+    const Index asked = draw.upTo(static_cast<int>(all.size()) - 1);
+    std::vector<Index> expected;
+    for (std::size_t patch = 0; patch < all.size(); ++patch) {
+      bool isNear = true;
+      const auto here = unflattened(all[asked], tiles), there = unflattened(all[patch], tiles);
+      for (std::size_t d = 0; d < 2; ++d) {
+        bool isReached = false;
+        for (Index step = -crossings[d]; step <= crossings[d]; ++step)
+          isReached = isReached || ((here[d] + step) % tiles[d] + tiles[d]) % tiles[d] == there[d];
+        isNear = isNear && isReached;
+      }
+      if (isNear)
+        expected.push_back(static_cast<Index>(patch));
+    }
+    EXPECT_EQ(links->around({asked}, crossings), expected) << "seed " << seed;
+  }
+}
+
+// One patch that meets itself on all sides, and a halo of many times its width: there are more ways to the corner than any
+// program walks, and all end at one element.
+TEST(PatchLinks, ManyWaysAndLongOnesAreWalkedOnce) {
+  const PatchLinksPtr torus = linkSides(2, {{{0, 1, 0}, {0, 0, 0}, {0, 3, 0}, {0, 2, 0}}});
+  const auto corner = torus->source(0, {-40, 81}, {2, 3});
+  ASSERT_TRUE(corner);
+  EXPECT_EQ(corner->index, (std::vector<Index>{0, 0}));
+  const PatchLinksPtr ring = linkSides(1, {{{0, 1, 0}, {0, 0, 0}}});
+  const auto far = ring->source(0, {-300001}, {3});
+  ASSERT_TRUE(far);
+  EXPECT_EQ(far->index, (std::vector<Index>{2}));
 }
 
 TEST(PatchLinks, TurnedPatchesNeedEqualExtents) {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace tenon {
 
@@ -80,8 +81,9 @@ std::vector<int> vectorChannels(const Declaration& type, Index channels, int spa
   if (!type.settings().has("vectors") || !type.isSet("vectors"))
     return {};
   std::vector<int> vectors;
+  std::unordered_set<Index> named;
   for (const Index channel : type.value<std::vector<Index>>("vectors")) {
-    if (channel >= channels || std::ranges::find(vectors, channel) != vectors.end())
+    if (channel >= channels || !named.insert(channel).second)
       throw Error(
           TENON_ERR_ARG,
           fmt::format("vectors of {} names channel {}; there are {}, and each is a component "

@@ -133,7 +133,10 @@ private:
       Halo halo{.boxes = {}, .low = Boundary::Linked, .high = Boundary::Linked};
       for (int part = 0; part < plain.parts(s + kFirstSpatial); ++part) {
         const Interval own = plain.owned(s + kFirstSpatial, part);
-        halo.boxes.push_back(own.empty() ? own : Interval{own.begin - before, own.end + behind});
+        constexpr const char* kBox = "an end of a patch with its halo";
+        halo.boxes.push_back(own.empty() ? own
+                                         : Interval{checkedDifference(own.begin, before, kBox),
+                                                    checkedSum(own.end, behind, kBox)});
       }
       spec.halos[s + kFirstSpatial] = std::move(halo);
     }
