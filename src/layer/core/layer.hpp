@@ -170,10 +170,10 @@ public:
   void setObservers(const Observers& observers);
   // That for these inputs; it lives as long as the layer.
   Setup& setup(const Layouts& inputs) const;
-  // Of the set-up for these inputs.
+  // Of the set-up for these inputs: what runs.
   const BoundMaps& maps(const Layouts& inputs) const;
-  // Of the node of a container for these inputs, whose output lies like this.
-  const BoundMaps& maps(const Layouts& inputs, const Layout& output) const;
+  // Of the node of a container for these inputs, whose output lies like this: as they were joined.
+  const BoundMaps& joinedMaps(const Layouts& inputs, const Layout& output) const;
   // Throws TENON_ERR_STATE where there are several outputs.
   const Layout& outputLayout(const Layouts& inputs) const;
   const Layout& outputLayout(const Layout& input) const { return outputLayout(Layouts{input}); }

@@ -154,7 +154,7 @@ std::string Layer::setUpText(const Layouts& inputs) {
       space_ == Space::Device && options().getChoice("", "device_plans") != "measured";
   return fmt::format("{}; input {}{}{}{}", agreedText(), described(inputs),
                      RoutePolicy::fromOptions().agreedText(),
-                     Setup::orderFromOptions() == Order::Moved ? "" : "; steps in order",
+                     Target::fromOptions(space_).agreedText(),
                      isHeuristic ? "; plans of convolutions not measured" : "");
 }
 
@@ -265,10 +265,10 @@ const BoundMaps& Layer::maps(const Layouts& inputs) const {
   return setup(inputs).maps();
 }
 
-const BoundMaps& Layer::maps(const Layouts& inputs, const Layout& output) const {
+const BoundMaps& Layer::joinedMaps(const Layouts& inputs, const Layout& output) const {
   for (const Entry& entry : setups_)
     if (entry.setup->inputs() == inputs && entry.setup->output() == output)
-      return entry.setup->maps();
+      return entry.setup->joined();
   throwNoSetup(inputs);
 }
 

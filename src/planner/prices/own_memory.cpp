@@ -171,7 +171,7 @@ Layouts OwnModel::runInputs(const std::vector<int>& words) const {
 Form OwnModel::formThatRuns(const Declaration& declaration, const Layouts& inputs,
                             Choice choice) const {
   std::optional<PieceRates> rates;
-  if (task_.onHost)
+  if (task_.target.space == Space::Host)
     rates = {task_.routes.rates.latency, task_.routes.rates.copyBandwidth};
   return tenon::formThatRuns(declaration, network_.elementBytes, rates, [&](bool inPieces) {
     choice.overlap = inPieces;
@@ -295,12 +295,12 @@ RunMemory OwnModel::runMemory(const std::vector<RunNode>& nodes, const Layouts& 
     recomputed.push_back(trains() && node.declaration->value<bool>("recompute"));
   return {nodes,
           inputs,
-          {.elementBytes = network_.elementBytes,
+          {.target = task_.target,
+           .elementBytes = network_.elementBytes,
            .trains = trains(),
            .savesRounded = network_.savesRounded,
            .optimizerStates = task_.optimizerStates,
            .inputCotangents = std::vector<bool>(inputs.size(), task_.input && task_.inputCotangent),
-           .onHost = task_.onHost,
            .recomputed = std::move(recomputed),
            .routes = task_.routes,
            .bucketBytes = task_.bucketBytes,

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "declaration/core/declaration.hpp"
-#include "declaration/core/pass.hpp"
+#include "declaration/core/rewriting.hpp"
 #include "machine/route.hpp"
 
 #include <functional>
@@ -36,13 +36,13 @@ struct SharedByNode {
 };
 
 struct RunTask {
+  Target target = {};
   Index elementBytes = 4;
   bool trains = true;
   bool savesRounded = false; // what adjoints read, in bfloat16
   Index optimizerStates = 2;
   std::vector<bool> inputCotangents = {}; // by input: whether its cotangent is wanted
-  bool onHost = false;               // where kernels are fused as MapList::rowRuns() finds them
-  std::vector<bool> recomputed = {}; // by node: is run again for the adjoint; none: no node is
+  std::vector<bool> recomputed = {};      // by node: is run again for the adjoint; none: no node is
   RoutePolicy routes = {};
   Index bucketBytes = 0; // of gradients that are reduced together (bucketing.hpp); 0: none are
   SharedByNode shared = {};
