@@ -164,7 +164,8 @@ public:
   // The scratch that the kernels of a form will take on this rank, in this network that takes over what
   // its layers were not told: they are made to say it, without the memory. Not of containers, and not
   // collective.
-  Index kernelScratch(const Form& form, const Layer& network, const MeshLists& lists);
+  Index kernelScratch(const Form& form, const std::vector<const Layer*>& containers,
+                      const MeshLists& lists);
   // Of the passes of all set-ups, those to come included, and of the parameters that there are. They must outlive the
   // layer's use, or be taken away ({}).
   void setObservers(const Observers& observers);

@@ -205,7 +205,8 @@ Form Layer::latestForm() const {
   return form(inputLayouts(), false, setups_.back().ghosts);
 }
 
-Index Layer::kernelScratch(const Form& form, const Layer& network, const MeshLists& lists) {
+Index Layer::kernelScratch(const Form& form, const std::vector<const Layer*>& containers,
+                           const MeshLists& lists) {
   if (!makeKernel_)
     return 0;
   // Nothing of it lasts: the layer is set up later, and perhaps elsewhere.
@@ -220,8 +221,9 @@ Index Layer::kernelScratch(const Form& form, const Layer& network, const MeshLis
     }
   };
   const Back back{*this, declaration_->settings(), declaration_->lists()};
-  for (const char* name : {"data_type", "space", "storage", "backend"})
-    declaration_->inherit(name, *network.declaration_);
+  for (auto container = containers.rbegin(); container != containers.rend(); ++container)
+    for (const char* name : {"data_type", "space", "storage", "backend"})
+      declaration_->inherit(name, *(*container)->declaration_);
   declaration_->lists() = lists;
   readSettings();
   return scratchOfKernels(*this, form, makeKernel_);

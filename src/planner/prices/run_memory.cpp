@@ -195,7 +195,7 @@ double RunMemory::keptBytes(int rank) const {
     if (const Value& value = list_.values()[v];
         value.kept && value.isCallers() && !list_.keepsRounded(v))
       kept -= bytesOf(value.layout, rank);
-  return kept;
+  return double(task_.stackDepth) * kept;
 }
 
 double RunMemory::sharedBytes(int rank) const {

@@ -40,6 +40,7 @@ struct RunTask {
   Index elementBytes = 4;
   bool trains = true;
   bool savesRounded = false; // what adjoints read, in bfloat16
+  Index stackDepth = 1;      // each level keeps its own
   Index optimizerStates = 2;
   std::vector<bool> inputCotangents = {}; // by input: whether its cotangent is wanted
   std::vector<bool> recomputed = {};      // by node: is run again for the adjoint; none: no node is
@@ -69,7 +70,9 @@ public:
   // Of the bytes of a rank those that depend on it.
   double keptBytes(int rank) const;
   double sharedBytes(int rank) const;
-  double bytesOf(ValueId v, int rank) const { return bytesOf(list_.values()[v].layout, rank); }
+  double keptBytesOf(ValueId v, int rank) const {
+    return double(task_.stackDepth) * bytesOf(list_.values()[v].layout, rank);
+  }
   // The joined list without recomputation, and that which runs.
   const MapList& joined() const noexcept { return joined_; }
   const MapList& list() const noexcept { return list_; }
