@@ -32,11 +32,12 @@ std::map<const Parameter*, std::size_t> lastSteps(const BoundMaps& maps, const P
 // The private constructor has made an object by the time the body runs, so that it is destroyed if
 // the body throws, and parameters leave the buckets that they have.
 GradientBuckets::GradientBuckets(const Layer& layer, Index bytes) : GradientBuckets() {
-  const BoundMaps& maps = layer.maps(layer.inputLayouts());
+  const Setup& setup = layer.setup(layer.inputLayouts());
+  const BoundMaps& maps = setup.maps();
   // The order in which the gradients are ready does not depend on whether an input's cotangent is
   // wanted.
   const Chosen none(maps.list().inputs().size(), false);
-  const auto last = lastSteps(maps, adjointPass(maps.list(), none, Setup::orderFromOptions()));
+  const auto last = lastSteps(maps, adjointPass(maps.list(), none, setup.order()));
   Members parameters;
   std::vector<SummedGradient> gradients;
   for (const Ref<Parameter>& parameter : layer.parameters())

@@ -186,9 +186,10 @@ std::vector<UnfoldedNode> LayerPlan::unfoldedNetwork() const {
 }
 
 DeclaredNetwork LayerPlan::layers() const {
-  DeclaredNetwork network = declareNetwork(describeUnfolded(unfoldedNetwork()), inputShapes());
+  DeclaredNetwork network = declareNetwork(describeResolved(unfoldedNetwork()), inputShapes());
   network.elementBytes = dataTypeSize(network_->dataType());
   network.savesRounded = network_->declaration().value<std::string>("saved_type") == "bfloat16";
+  network.stackDepth = network_->stackDepth();
   return network;
 }
 
@@ -197,12 +198,14 @@ ScratchOf LayerPlan::scratch() const {
   return [this, nodes = unfoldedNetwork()](int node, const Form& form) {
     Layer& layer = *nodes[node].layer;
     std::string key = layer.declaration().agreedText() + nodes[node].lists.describe();
+    for (const Layer* container : nodes[node].containers)
+      key += " " + container->declaration().value<std::string>("backend");
     for (const Layout& use : form.uses)
       key += fmt::format(" [{}]", fmt::join(extents(use.boxOfRank(comm()->rank())), ","));
     key += fmt::format(" [{}]", fmt::join(extents(form.output.boxOfRank(comm()->rank())), ","));
     const auto [at, isNew] = scratch_.try_emplace(std::move(key), 0);
     if (isNew)
-      at->second = layer.kernelScratch(form, *network_, nodes[node].lists);
+      at->second = layer.kernelScratch(form, nodes[node].containers, nodes[node].lists);
     return at->second;
   };
 }

@@ -187,8 +187,10 @@ PhaseCost sumOf(const LayerCost& cost) {
 std::vector<LayerCost> costsOf(const Layer& network, const std::vector<const Layer*>& nodes,
                                int rank, bool wanted, const OwnRates& rates) {
   Costs costs(network, rank, rates);
-  const Pass adjoint = adjointPass(costs.list(), Chosen(costs.list().inputs().size(), wanted));
-  costs.addMoves(applyPass(costs.list()), Phase::ApplyMove);
+  const Order order = network.setup(network.inputLayouts()).order();
+  const Pass adjoint =
+      adjointPass(costs.list(), Chosen(costs.list().inputs().size(), wanted), order);
+  costs.addMoves(applyPass(costs.list(), order), Phase::ApplyMove);
   costs.addMoves(adjoint, Phase::AdjointMove);
   costs.addGradients();
   const std::vector<bool> wants = wantsOf(costs.list(), adjoint, static_cast<int>(nodes.size()));

@@ -28,7 +28,7 @@ public:
     else
       lists.inheritLinks(given);
     if (!layer.declaration().contains()) {
-      nodes.push_back({&layer, path, reads, std::move(lists)});
+      nodes.push_back({&layer, path, reads, std::move(lists), containers_});
       return static_cast<int>(nodes.size()) - 1;
     }
     if (layer.declaration().value<bool>("recompute"))
@@ -52,6 +52,7 @@ public:
                   fmt::format("{} has no layers; add at least one before the plan", layer.title()));
     // Within a container values are numbered inputs first, then nodes.
     std::vector<int> values = reads;
+    containers_.push_back(&layer);
     for (const Layer::Node& node : layer.nodes()) {
       std::vector<int> inputs;
       for (int value : node.reads)
@@ -60,10 +61,14 @@ public:
       values.push_back(
           add(*node.layer, path.empty() ? name : fmt::format("{}/{}", path, name), inputs, lists));
     }
+    containers_.pop_back();
     return values.back();
   }
 
   std::vector<UnfoldedNode> nodes;
+
+private:
+  std::vector<const Layer*> containers_;
 };
 
 } // namespace
@@ -101,6 +106,24 @@ LayerDescription describeUnfolded(const std::vector<UnfoldedNode>& nodes) {
     made.layer.lists = nodes[n].lists;
     made.reads = nodes[n].reads;
   }
+  return graph;
+}
+
+LayerDescription describeResolved(const std::vector<UnfoldedNode>& nodes) {
+  LayerDescription graph = describeUnfolded(nodes);
+  for (std::size_t n = 0; n < nodes.size(); ++n)
+    for (const char* name : {"data_type", "storage", "backend"}) {
+      auto& settings = graph.nodes[n].layer.settings;
+      const auto& containers = nodes[n].containers;
+      const auto says =
+          std::ranges::find_if(containers.rbegin(), containers.rend(), [&](const Layer* container) {
+            return container->declaration().isSet(name);
+          });
+      const bool isOwn =
+          std::ranges::any_of(settings, [&](const auto& entry) { return entry.first == name; });
+      if (!isOwn && says != containers.rend())
+        settings.emplace_back(name, (*says)->declaration().get(name));
+    }
   return graph;
 }
 

@@ -14,11 +14,14 @@ struct UnfoldedNode {
   std::string path;       // "block/conv1"; for a network that is one layer its name or type
   std::vector<int> reads; // nodes by number; -1, -2, ...: the network's inputs
   MeshLists lists;        // its own and those that its containers will hand on
+  std::vector<const Layer*> containers = {}; // the outermost first
 };
 
 std::vector<UnfoldedNode> unfolded(Layer& network);
 
 // The nodes as a graph of declarations, whose layers have their paths for names.
 LayerDescription describeUnfolded(const std::vector<UnfoldedNode>& nodes);
+// The same with the settings of how they run that containers will hand on, as Layer::inheritSettings() does.
+LayerDescription describeResolved(const std::vector<UnfoldedNode>& nodes);
 
 } // namespace tenon

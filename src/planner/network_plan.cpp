@@ -375,7 +375,7 @@ std::unique_ptr<CostModel> NetworkPlan::prices(const FineGrid& grid) const {
     task.furtherInputs.push_back(pinnedInput(network, input));
   task.output = pinnedOutput(network);
   task.scratch = scratch();
-  task.onHost = space_ == Space::Host;
+  task.target = Target::fromOptions(space_);
   task.routes = RoutePolicy::fromOptions();
   task.bucketBytes = bucketBytes();
   task.shared = shared();

@@ -181,6 +181,20 @@ TEST(LayerSetUp, FailsOnAllRanksIfOneHasOtherSettings) {
   });
 }
 
+// Lists of maps follow from options too.
+TEST(LayerSetUp, FailsOnAllRanksIfOneHasOtherOptionsOfWhatRuns) {
+  if (world()->size() == 1)
+    GTEST_SKIP() << "one rank agrees with itself";
+  for (const auto& [name, said] : {std::pair{"-tenon_fuse_rows", "rows not fused"},
+                                   std::pair{"-tenon_overlap_steps", "steps in order"}}) {
+    const auto layer = affine();
+    options().set(name, isLastRank() ? "false" : "true");
+    expectErrorOnAll(TENON_ERR_COLLECTIVE, {said}, [&] { layer->setUp(batch()); });
+    options().set(name, "true");
+    layer->setUp(batch());
+  }
+}
+
 TEST(LayerSetUp, FailsOnAllRanksIfOneHasAnotherNetwork) {
   if (world()->size() == 1)
     GTEST_SKIP() << "one rank agrees with itself";

@@ -174,8 +174,10 @@ struct MeshStep {
   MeshStep(Ref<Layer> given, const MeshPart& part,
            const std::vector<std::pair<RowsOf, Index>>& inputs, TenonDataType type)
       : layer(std::move(given)) {
-    layer->setDataType(type);
-    layer->setList("", "", part.list);
+    if (!layer->isSetUp()) {
+      layer->setDataType(type);
+      layer->setList("", "", part.list);
+    }
     Layouts layouts;
     for (const auto& [of, columns] : inputs)
       layouts.push_back(layoutOf(part, of, {columns}));
@@ -666,16 +668,23 @@ TEST(MeshNetworks, AreTheSameWithEdgesAnywhere) {
   }
 }
 
-// Steps whose edges are carried on: e = phi(x at both ends, e), or e and that, and y = psi(x, aggregate of e).
-Ref<Layer> carrying(const CommPtr& comm, const std::string& aggregation, bool adds) {
+// Steps whose edges are carried on: e = phi(x at both ends, e), or e and that, and y = psi(x, aggregate of e). The edges
+// of a step may be a network of their own.
+Ref<Layer> carrying(const CommPtr& comm, const std::string& aggregation, bool adds,
+                    bool nests = false) {
   constexpr Index kNodes = 3, kEdges = 2;
   auto graph = test::newLayer(comm, "graph");
   graph->set("input_count", Index(2));
   int x = -1, e = -2;
   for (int step = 0; step < 2; ++step) {
-    const int ends = addGraphNode(*graph, test::newLayer(comm, "gather"), {x, e});
-    const int message = addGraphNode(*graph, mlp(comm, {2 * kNodes + kEdges, 6, kEdges}), {ends});
-    e = adds ? addGraphNode(*graph, test::newLayer(comm, "add"), {e, message}) : message;
+    const auto edges = nests ? test::newLayer(comm, "graph") : graph;
+    edges->set("input_count", Index(2));
+    const int from = nests ? -1 : x, on = nests ? -2 : e;
+    const int ends = addGraphNode(*edges, test::newLayer(comm, "gather"), {from, on});
+    const int message = addGraphNode(*edges, mlp(comm, {2 * kNodes + kEdges, 6, kEdges}), {ends});
+    const int carried =
+        adds ? addGraphNode(*edges, test::newLayer(comm, "add"), {on, message}) : message;
+    e = nests ? addGraphNode(*graph, edges, {x, e}) : carried;
     const auto sum = test::newLayer(comm, "segmentsum");
     sum->setText("aggregation", aggregation);
     const int a = addGraphNode(*graph, sum, {e});
@@ -698,8 +707,17 @@ Ref<Layer> attending(const CommPtr& comm) {
   return graph;
 }
 
-int fusedIn(const Layer& net) {
-  const std::string text = net.describe(), said = "over blocks of up to";
+// One step twice: both run its kernels.
+Ref<Layer> repeated(const CommPtr& comm, const std::string& aggregation) {
+  auto graph = test::newLayer(comm, "graph");
+  graph->set("input_count", Index(2));
+  const Ref<Layer> step = processor(comm, aggregation, 3, 2, 1);
+  addGraphNode(*graph, step, {addGraphNode(*graph, step, {-1, -2}), -2});
+  return graph;
+}
+
+int fusedIn(const Layer& net, const std::string& said = "over blocks of up to") {
+  const std::string text = net.describe();
   int count = 0;
   for (auto at = text.find(said); at != std::string::npos; at = text.find(said, at + 1))
     ++count;
@@ -724,6 +742,8 @@ TEST(MeshNetworks, GiveByBlocksOfEdgesWhatTheirKernelsGive) {
       {[] { return processor(world(), "sum", 3, 2, 2); }, {.anywhere = true}},
       {[] { return carrying(world(), "sum", true); }, {.anywhere = true}},
       {[] { return carrying(world(), "max", false); }, {}},
+      {[] { return carrying(world(), "sum", true, true); }, {.anywhere = true}},
+      {[] { return repeated(world(), "mean"); }, {}},
       {[] { return attending(world()); }, {}},
   };
   unsigned seed = 60;
@@ -743,6 +763,29 @@ TEST(MeshNetworks, GiveByBlocksOfEdgesWhatTheirKernelsGive) {
     ASSERT_NO_FATAL_FAILURE(expectRows(got.dx, want.dx, 1e-12, "dx"));
     ASSERT_NO_FATAL_FAILURE(expectRows(got.df, want.df, 1e-12, "df"));
     ASSERT_NO_FATAL_FAILURE(test::expectNear(got.gradients, want.gradients, 1e-11, "gradients"));
+  }
+}
+
+// Layers are in one kernel wherever containers begin and end, and whether these ran by themselves before or not.
+TEST(MeshNetworks, FuseAcrossContainers) {
+  const MeshGraph graph(11, false);
+  const MeshPart part(world(), graph, 12, {.anywhere = true});
+  const auto outerOf = [](const Ref<Layer>& network) {
+    const Ref<Layer> outer = test::newLayer(world(), "graph");
+    outer->set("input_count", Index(2));
+    addGraphNode(*outer, network, {-1, -2});
+    return outer;
+  };
+  const Ref<Layer> flat = carrying(world(), "sum", true),
+                   nested = carrying(world(), "sum", true, true), outer = outerOf(nested);
+  const NetworkRun alone(part, flat), got(part, nested), within(part, outer), again(part, nested),
+      want(part, outerOf(carrying(world(), "sum", true, true)));
+  EXPECT_EQ(fusedIn(*flat, "network and sums"), 1) << flat->describe();
+  EXPECT_EQ(fusedIn(*nested, "network and sums"), 1) << nested->describe();
+  for (const auto& [run, same] : {std::pair(&within, &want), std::pair(&again, &got)}) {
+    ASSERT_NO_FATAL_FAILURE(expectRows(run->y, same->y, 0, "y"));
+    ASSERT_NO_FATAL_FAILURE(expectRows(run->dx, same->dx, 0, "dx"));
+    ASSERT_NO_FATAL_FAILURE(expectRows(run->df, same->df, 0, "df"));
   }
 }
 

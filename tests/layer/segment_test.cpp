@@ -185,6 +185,51 @@ TEST(Segment, OfSingleLayersInsideAGraphHasTheBitsOfWhatIsKept) {
               unroll(graph(false), field, TENON_FLOAT64).found);
 }
 
+// y = tanh(conv(net(x))), of which the first layer, net and conv after net may have been set up by themselves before;
+// net alone steps afterwards.
+std::vector<std::vector<double>> stepsOfNested(const Layout& field, bool recomputes,
+                                               bool byThemselves) {
+  const auto net = recomputes ? closureOfLayers(true) : closure(false);
+  const auto between = test::newLayer(world(), "sequential"),
+             outer = test::newLayer(world(), "sequential");
+  appendLayer(*between, net);
+  appendLayer(*between, convolution());
+  appendLayer(*outer, between);
+  appendLayer(*outer, test::newPointwise(world(), "tanh"));
+  if (byThemselves)
+    for (const Ref<Layer>& layer : {net->nodes().front().layer, net, between}) {
+      layer->setDataType(TENON_FLOAT64);
+      layer->setUp(field);
+    }
+  std::vector<std::vector<double>> found;
+  for (const Ref<Layer>& layer : {outer, net, outer}) {
+    test::Step step(layer, field);
+    test::fillParameters(*layer);
+    test::fillValid(*step.x, 1);
+    test::fillValid(*step.dy, 2);
+    step.apply();
+    step.adjoint();
+    found.push_back(test::localCells(*step.y));
+    found.push_back(test::localCells(*step.dx));
+    for (const auto& p : layer->parameters())
+      found.push_back(test::localCells(p->gradient()));
+  }
+  return found;
+}
+
+// What was set up by itself is the same as a node of others, at the first step and later, and they leave it as it is.
+TEST(Segment, OfSingleLayersIsTheSameByItselfAndWithinOthers) {
+  for (const Layout& field : fields()) {
+    const auto want = stepsOfNested(field, false, false);
+    for (const bool byThemselves : {false, true}) {
+      EXPECT_TRUE(stepsOfNested(field, true, byThemselves) == want)
+          << field.describe() << byThemselves;
+      EXPECT_TRUE(stepsOfNested(field, false, byThemselves) == want)
+          << field.describe() << byThemselves;
+    }
+  }
+}
+
 // A layer that keeps its input, and one that keeps its output: neither is kept by the six that wait.
 TEST(Segment, OfSingleLayersHoldsLessMemory) {
   const Layout field = onWorld(kField, "S2");

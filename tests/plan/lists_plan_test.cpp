@@ -4,6 +4,8 @@
 #include "planned_network.hpp"
 #include "support/mesh_graph.hpp"
 #include "sys/log/log.hpp"
+#include "sys/memory/memory.hpp"
+#include "sys/options/options.hpp"
 
 #include "../layer/layer_run.hpp"
 
@@ -165,6 +167,54 @@ ListedCase wideNetwork(const MeshPart& part) {
             return net;
           },
           {rowsLayout(part.targets.map->from(), {3}), rowsLayout(part.list->pattern(), {2})}};
+}
+
+// What kernels hold for themselves, which no plan knows: the rows of blocks of edges.
+Index bytesOfBlocks(const Layer& network) {
+  const BoundMaps& maps = network.maps(network.inputLayouts());
+  Index bytes = 0;
+  for (std::size_t k = 0; k < maps.kernels().size(); ++k)
+    if (maps.list().kernels()[k].fused)
+      bytes += maps.kernels()[k].kernel->bytes();
+  return bytes;
+}
+
+// The most bytes of a rank that trains the network by Adam.
+double mostHeld(const ListedCase& c, Layer& network, Index before) {
+  const Layout output = network.outputLayout(c.inputs);
+  std::vector<Ref<DTensor>> held = tensorsOf({output, output.dual()});
+  for (const Layout& input : c.inputs)
+    held.push_back(tensor(input));
+  for (const Ref<DTensor>& one : held)
+    one->allocate();
+  Index bytes = bytesAlive() - before - bytesOfBlocks(network);
+  for (const Ref<Parameter>& parameter : network.parameters())
+    bytes += 2 * parameter->value().arrayBytes();
+  auto most = double(bytes);
+  MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  return most;
+}
+
+// With rows in one kernel or by single ones, and steps that overlap or follow each other.
+TEST(ListedPlan, OfTheMeshNetworkPredictsWhatRunsUnderEachOption) {
+  const MeshGraph graph(63, false, 300, 5000);
+  const MeshPart part(world(), graph, 12, {.anywhere = true});
+  const ListedCase c = meshNetwork(part);
+  for (const char* fuses : {"true", "false"})
+    for (const char* overlaps : {"true", "false"}) {
+      options().set("-tenon_fuse_rows", fuses);
+      options().set("-tenon_overlap_steps", overlaps);
+      const Index before = bytesAlive();
+      const Ref<LayerPlan> plan = planOf(c);
+      ASSERT_NO_FATAL_FAILURE(expectPlanned(*plan, c));
+      const double held = mostHeld(c, plan->layer(), before),
+                   predicted = plan->found().bytes - bytesBesideArrays(plan->nodes().size());
+      EXPECT_EQ(bytesOfBlocks(plan->layer()) > 0, fuses == std::string("true"));
+      EXPECT_GE(predicted, held) << fuses << overlaps << '\n' << plan->describe();
+      EXPECT_LE(predicted, 1.02 * held) << fuses << overlaps << '\n' << plan->describe();
+    }
+  options().set("-tenon_fuse_rows", "true");
+  options().set("-tenon_overlap_steps", "true");
 }
 
 TEST(ListedPlan, ChoosesForLayersWithoutLists) {

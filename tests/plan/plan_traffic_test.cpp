@@ -53,6 +53,9 @@ void expectPredicted(LayerPlan& plan) {
 
 TEST_P(PlannedTraffic, IsWhatTheLogCounts) {
   expectPredicted(*planOf(GetParam(), world()));
+  options().set("-tenon_overlap_steps", "false");
+  expectPredicted(*planOf(GetParam(), world()));
+  options().set("-tenon_overlap_steps", "true");
 }
 
 TEST_P(PlannedTraffic, IsWhatTheLogCountsForOtherWords) {

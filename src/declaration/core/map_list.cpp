@@ -210,6 +210,10 @@ void MapList::addObjects(const MapList& node, const JoinedObjects& at) {
 
 JoinedObjects MapList::join(const MapList& node, const std::vector<ValueId>& reads, ValueId write,
                             const JoinedObjects* earlier) {
+  if (node.isRewritten_)
+    throw Error(
+        TENON_ERR_INTERNAL,
+        "a list of maps is joined that was rewritten to be run; join the list that it was made of");
   const JoinedObjects at =
       earlier
           ? *earlier
@@ -263,6 +267,7 @@ std::vector<bool> MapList::mayRunAgain(const std::vector<bool>& nodes) const {
 // One sweep from the end finds what is needed, since a value is written before it is read.
 void MapList::recompute(const std::vector<bool>& nodes) {
   const std::vector<bool> may = mayRunAgain(nodes);
+  isRewritten_ = true;
   std::vector<bool> needed;
   for (const Value& value : values_)
     needed.push_back(value.kept);

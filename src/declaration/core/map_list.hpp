@@ -90,8 +90,18 @@ struct Workspace {
 };
 
 // What a kernel does with rows, as far as it matters to who fuses several (row_fusion.cpp): it takes rows by a list, or
-// each for that of its number, computes on each by itself, or sums them by a list; or it is what became of such.
-enum class RowWork { Other, Taken, Placed, Each, Summed, Fused };
+// each for that of its number, computes on each by itself, or sums them by a list.
+enum class RowWork { Other, Taken, Placed, Each, Summed };
+
+// Of a kernel that does the work of several: theirs by their numbers, and the value that it would give by itself.
+struct FusedRows {
+  std::vector<int> taken = {};
+  int addend = -1; // of `taken`: is added to what the network gives
+  int summed = -1;
+  ValueId given = kNoValue;
+
+  bool operator==(const FusedRows&) const = default;
+};
 
 // An operator of the list that a kernel applies within itself, and how often in Apply and in the adjoint.
 struct OwnMove {
@@ -114,6 +124,7 @@ struct KernelEntry {
   std::vector<int> sources = {}; // that it reads
   RowWork rows = RowWork::Other;
   std::vector<OwnMove> moves = {};
+  std::optional<FusedRows> fused = {};
 };
 
 // What a kernel reads besides values: a parameter or a state of the form, or what a loss compares
@@ -146,16 +157,6 @@ struct Map {
 // Where the objects of a list that was joined begin in the tables of the other.
 struct JoinedObjects {
   int operators = 0, kernels = 0, sources = 0, constants = 0;
-};
-
-// Maps that one kernel can do, by their numbers: rows are taken and a network computes on each; where there are such,
-// two maps add what it gives and the rows of one of `taken`, and a map sums the rows.
-struct RowRun {
-  std::vector<int> taken;
-  int network = -1;
-  std::vector<int> added = {};
-  int addend = -1; // of `taken`
-  int summed = -1;
 };
 
 class MapList {
@@ -229,14 +230,14 @@ public:
   // Adds the maps of a node, with its inputs bound to values of this list and its one output to
   // `write`. Copies into contiguous memory fall away where the value is one of the library's here.
   // The node's objects are appended to the tables, or, for a layer that is two nodes, are those of
-  // the earlier join.
+  // the earlier join. Throws TENON_ERR_INTERNAL for a list that was rewritten: what was joined once may be joined to
+  // other lists too, and is the same to each.
   JoinedObjects join(const MapList& node, const std::vector<ValueId>& reads, ValueId write,
                      const JoinedObjects* earlier = nullptr);
 
-  // The runs of maps whose values between nobody else needs (row_fusion.cpp).
-  std::vector<RowRun> rowRuns() const;
-  // Makes one of them one map of the network's kernel, which then reads what the rows are taken from.
-  void fuse(const RowRun& run);
+  // Makes one map of maps that take rows, compute on each and sum them, where nobody else needs the values between
+  // (row_fusion.cpp). It is one of the network's kernel, which then reads what the rows are taken from.
+  void fuseRows();
 
   const std::vector<Value>& values() const noexcept { return values_; }
   const std::vector<Map>& maps() const noexcept { return maps_; }
@@ -263,6 +264,9 @@ private:
                             const JoinedObjects& at);
   void add(Map map);
   int addKernel(KernelEntry kernel, std::vector<ValueId> x, ValueId y, bool part, bool fixed);
+  struct RowRun;
+  class RowRunSearch;
+  void fuse(const std::vector<RowRun>& runs);
 
   std::vector<Value> values_;
   std::vector<Map> maps_;
@@ -276,6 +280,7 @@ private:
   bool appliesToParts_ = true;
   When when_ = When::Always;
   bool keepsRounded_ = false;
+  bool isRewritten_ = false;
 };
 
 } // namespace tenon

@@ -2,7 +2,7 @@
 // Finds maps that take rows and a network that computes on each, as message passing has them, and makes them one map, so
 // that the rows between need no memory beyond the cache. What the network gives is summed in the same map where nobody
 // else reads it, and some of the rows taken are added to it first where they are carried on so. Whoever runs the list
-// exchanges the kernel (layer/mesh/).
+// makes the kernel that is noted (layer/mesh/).
 #include "declaration/core/map_list.hpp"
 
 #include <algorithm>
@@ -10,22 +10,56 @@
 
 namespace tenon {
 
-namespace {
+// Maps that one kernel can do, by their numbers: rows are taken and a network computes on each; where there are such,
+// two maps add what it gives and the rows of one of `taken`, and a map sums the rows.
+struct MapList::RowRun {
+  std::vector<int> taken;
+  int network = -1;
+  std::vector<int> added = {};
+  int addend = -1; // of `taken`
+  int summed = -1;
+};
 
-class RowRunSearch {
+class MapList::RowRunSearch {
 public:
   explicit RowRunSearch(const MapList& list) : list_(list) {}
 
+  // All calls of one kernel, where each is a run of the same kernels; none where no kernel is left of which this is so.
+  std::vector<RowRun> next() const {
+    for (const Map& map : list_.maps()) {
+      if (!works(map, RowWork::Each))
+        continue;
+      const std::vector<int> calls = mapsWith([&](const Map& other) {
+        return other.kind == Map::Kind::Kernel && other.object == map.object;
+      });
+      std::vector<RowRun> runs;
+      for (const int call : calls)
+        if (const std::optional<RowRun> run = at(call))
+          runs.push_back(*run);
+      const auto isAsFirst = [&](const RowRun& run) {
+        return kernelsOf(run) == kernelsOf(runs.front());
+      };
+      if (runs.size() == calls.size() && std::ranges::all_of(runs, isAsFirst))
+        return runs;
+    }
+    return {};
+  }
+
+  FusedRows kernelsOf(const RowRun& run) const {
+    FusedRows kernels{.taken = {}, .addend = run.addend, .given = kNoValue};
+    for (const int map : run.taken)
+      kernels.taken.push_back(list_.maps()[map].object);
+    if (run.summed >= 0)
+      kernels.summed = list_.maps()[run.summed].object;
+    return kernels;
+  }
+
+private:
   std::optional<RowRun> at(int network) const {
     const Map& map = list_.maps()[network];
-    if (!works(map, RowWork::Each) || !isOwn(map.y))
-      return {};
-    // A kernel that runs elsewhere too stays what it is.
-    const auto calls = std::ranges::count_if(list_.maps(), [&](const Map& other) {
-      return other.kind == Map::Kind::Kernel && other.object == map.object;
-    });
     RowRun run{.taken = writersOf(map.x.front()), .network = network};
-    if (calls != 1 || !areTaken(run.taken) || !isReadByNetworks(map.x.front()))
+    if (!works(map, RowWork::Each) || !isOwn(map.y) || !areTaken(run.taken) ||
+        !isReadByNetworks(map.x.front()))
       return {};
     findAddition(run);
     const ValueId given = run.added.empty() ? map.y : list_.maps()[run.added.front()].y;
@@ -35,7 +69,6 @@ public:
     return run;
   }
 
-private:
   // Whose kernel does that with rows, in each pass.
   bool works(const Map& map, RowWork work) const {
     return map.kind == Map::Kind::Kernel && map.when == When::Always && !map.fixed &&
@@ -103,44 +136,46 @@ private:
   const MapList& list_;
 };
 
-} // namespace
-
-std::vector<RowRun> MapList::rowRuns() const {
-  std::vector<RowRun> runs;
-  const RowRunSearch search(*this);
-  for (std::size_t m = 0; m < maps_.size(); ++m)
-    if (const auto run = search.at(static_cast<int>(m)))
-      runs.push_back(*run);
-  return runs;
+void MapList::fuseRows() {
+  isRewritten_ = true;
+  for (std::vector<RowRun> runs; !(runs = RowRunSearch(*this).next()).empty();)
+    fuse(runs);
 }
 
-void MapList::fuse(const RowRun& run) {
-  const ValueId rows = maps_[run.network].x.front();
-  const auto readers = std::ranges::count_if(
-      maps_, [&](const Map& map) { return std::ranges::count(map.x, rows) > 0; });
-  std::vector<int> replaced = run.added;
-  replaced.push_back(run.network);
-  if (run.summed >= 0)
-    replaced.push_back(run.summed);
-  const int last = std::ranges::max(replaced);
-  Map fused = maps_[run.network];
-  fused.y = maps_[last].y;
-  fused.x.clear();
-  for (const int map : run.taken)
-    fused.x.push_back(maps_[map].x.front());
-  KernelEntry& kernel = kernels_[fused.object];
+// Numbers of maps stay until all runs of the kernel are one map each.
+void MapList::fuse(const std::vector<RowRun>& runs) {
+  KernelEntry& kernel = kernels_[maps_[runs.front().network].object];
+  kernel.fused = RowRunSearch(*this).kernelsOf(runs.front());
+  kernel.fused->given = maps_[runs.front().network].y;
   kernel.anyStrides = false;
-  kernel.rows = RowWork::Fused;
-  for (const int map : replaced)
-    if (maps_[map].y != fused.y)
-      values_[maps_[map].y].kept = false;
-  for (const ValueId x : fused.x)
-    values_[x].kept = values_[x].place != Value::Place::Constant;
-  maps_[last] = std::move(fused);
-  std::erase(replaced, last);
-  if (readers == 1) {
-    values_[rows].kept = false;
-    replaced.insert(replaced.end(), run.taken.begin(), run.taken.end());
+  kernel.rows = RowWork::Other;
+  std::vector<int> replaced;
+  for (const RowRun& run : runs) {
+    const ValueId rows = maps_[run.network].x.front();
+    std::vector<int> between = run.added;
+    between.push_back(run.network);
+    if (run.summed >= 0)
+      between.push_back(run.summed);
+    const int last = std::ranges::max(between);
+    Map fused = maps_[run.network];
+    fused.y = maps_[last].y;
+    fused.x.clear();
+    for (const int map : run.taken)
+      fused.x.push_back(maps_[map].x.front());
+    for (const int map : between)
+      if (maps_[map].y != fused.y)
+        values_[maps_[map].y].kept = false;
+    for (const ValueId x : fused.x)
+      values_[x].kept = values_[x].place != Value::Place::Constant;
+    maps_[run.network].x.clear(); // reads them no more
+    maps_[last] = std::move(fused);
+    std::erase(between, last);
+    replaced.insert(replaced.end(), between.begin(), between.end());
+    if (std::ranges::none_of(maps_,
+                             [&](const Map& map) { return std::ranges::count(map.x, rows) > 0; })) {
+      values_[rows].kept = false;
+      replaced.insert(replaced.end(), run.taken.begin(), run.taken.end());
+    }
   }
   std::ranges::sort(replaced, std::greater<>());
   for (const int map : replaced)

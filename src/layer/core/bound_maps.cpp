@@ -9,6 +9,7 @@
 #include "layer/core/layer.hpp"
 #include "layer/core/layer_setup.hpp"
 #include "layer/core/state_tensor.hpp"
+#include "layer/mesh/edge_network.hpp"
 #include "layer/types/losses.hpp"
 #include "linop/algebra/composition.hpp"
 #include "linop/algebra/memory_op.hpp"
@@ -96,9 +97,7 @@ Index scratchOfKernels(Layer& layer, const Form& form, KernelMaker make) {
 
 BoundMaps::BoundMaps(const Layer& layer)
     : layer_(layer), comm_(layer.comm()), type_(layer.dataType()),
-      context_(contextOf(comm_, layer.space())), nodes_{{&layer, layer.event()}} {
-  keepAsLayerSays();
-}
+      context_(contextOf(comm_, layer.space())), nodes_{{&layer, layer.event()}} {}
 
 bool BoundKernel::wantsGradients() const {
   return std::any_of(uses->begin(), uses->end(), [](const auto& use) { return !use->isFrozen(); });
@@ -131,7 +130,6 @@ BoundMaps::BoundMaps(Layer& layer, const Form& form, KernelMaker make) : BoundMa
     storage.push_back(parameters.back()->storage());
   }
   list_ = layer.declaration().maps(form, storage);
-  keepAsLayerSays();
   const auto uses = std::make_shared<ParameterUses>();
   for (std::size_t p = 0; p < parameters.size(); ++p)
     uses->push_back(std::make_unique<ParameterUse>(parameters[p], form.parameters[p].use));
@@ -159,23 +157,29 @@ BoundMaps::BoundMaps(Layer& layer, const Form& form, KernelMaker make) : BoundMa
                               layer_.title(), layer.type()));
 }
 
-// The device has no walks of functions over parts of an array.
-void BoundMaps::keepAsLayerSays() {
-  if (context_->space() == Space::Device)
-    list_.leaveFunctionsOfParts();
-  if (layer_.declaration().value<std::string>("saved_type") == "bfloat16")
-    list_.keepRounded();
+// All is made before anything changes, so that these are as they were if it fails.
+void BoundMaps::rewrite(const Target& target) {
+  const bool keepsRounded = layer_.declaration().value<std::string>("saved_type") == "bfloat16";
+  MapList list = rewritten(list_, target, keepsRounded);
+  std::vector<BoundKernel> kernels = kernels_;
+  for (std::size_t k = 0; k < kernels.size(); ++k)
+    if (const auto& fused = list.kernels()[k].fused)
+      kernels[k].kernel = makeEdgeNetwork(*this, static_cast<int>(k), *fused);
+  list.recompute(nodesThatRecompute());
+  list_ = std::move(list);
+  kernels_ = std::move(kernels);
+  expectEpilogues();
 }
 
-void BoundMaps::recomputeAsLayersSay() {
+std::vector<bool> BoundMaps::nodesThatRecompute() const {
   std::vector<bool> again;
   for (const Node& node : nodes_)
     again.push_back(!node.layer->declaration().contains() &&
                     node.layer->declaration().value<bool>("recompute"));
-  if (std::ranges::find(again, true) != again.end())
-    list_.recompute(again);
+  return again;
 }
 
+// Tells kernels of the functions that they are to apply, with which they are measured.
 void BoundMaps::expectEpilogues() const {
   const std::vector<int> functions = epilogues(list_, {}, false);
   for (std::size_t m = 0; m < functions.size(); ++m)
@@ -223,11 +227,6 @@ void BoundMaps::run(KernelEntry entry, std::vector<ValueId> reads, ValueId write
                     std::shared_ptr<LocalKernel> kernel) {
   list_.run(std::move(entry), std::move(reads), write);
   kernels_.push_back({std::move(kernel), std::make_shared<ParameterUses>(), &layer_});
-}
-
-void BoundMaps::fuse(const RowRun& run, std::shared_ptr<LocalKernel> kernel) {
-  kernels_[list_.maps()[run.network].object].kernel = std::move(kernel);
-  list_.fuse(run);
 }
 
 Buffer BoundMaps::memory(Index bytes) const {

@@ -3,6 +3,7 @@
 // each in the order of the list's tables.
 #pragma once
 
+#include "declaration/core/rewriting.hpp"
 #include "layer/core/local_kernel.hpp"
 #include "layer/core/pass_observer.hpp"
 #include "layer/core/source.hpp"
@@ -74,12 +75,9 @@ public:
   // A kernel without parameters of its own.
   void run(KernelEntry entry, std::vector<ValueId> reads, ValueId write,
            std::shared_ptr<LocalKernel> kernel);
-  // Maps become one, whose kernel takes the place of the network's; the other kernels are left to those who share
-  // them.
-  void fuse(const RowRun& run, std::shared_ptr<LocalKernel> kernel);
-
-  // Of the outermost list, when all is joined: nodes whose layers recompute are run again for derivatives.
-  void recomputeAsLayersSay();
+  // Makes these, when all is joined, what runs by themselves: by the target and by what their layers say. Kernels that
+  // others share stay theirs. A list that these are joined to wants them as they were: see MapList::join().
+  void rewrite(const Target& target);
 
   // What a map of the kind Operator moves between ranks; null if nothing.
   const LinearOp* conversionOf(const Map& map) const;
@@ -92,8 +90,6 @@ public:
   const PointwiseFunction& function(int map) const {
     return *kernels_[list_.maps()[map].object].kernel->function();
   }
-  // Tells kernels of the functions that they are to apply, with which they are measured.
-  void expectEpilogues() const;
   // Of the kernels' parameters, with the layers that use them, those of maps within kernels too. Kernels that share
   // their uses are visited one after the other.
   void forEachUse(const std::function<void(ParameterUse& use, const Layer& layer)>& visit) const;
@@ -123,7 +119,8 @@ public:
   Index bytes() const;
 
 private:
-  void keepAsLayerSays();
+  std::vector<bool> nodesThatRecompute() const;
+  void expectEpilogues() const;
   std::shared_ptr<Source> makeSource(const SourceEntry& entry,
                                      const std::shared_ptr<ParameterUses>& uses) const;
 

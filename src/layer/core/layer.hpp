@@ -164,16 +164,17 @@ public:
   // The scratch that the kernels of a form will take on this rank, in this network that takes over what
   // its layers were not told: they are made to say it, without the memory. Not of containers, and not
   // collective.
-  Index kernelScratch(const Form& form, const Layer& network, const MeshLists& lists);
+  Index kernelScratch(const Form& form, const std::vector<const Layer*>& containers,
+                      const MeshLists& lists);
   // Of the passes of all set-ups, those to come included, and of the parameters that there are. They must outlive the
   // layer's use, or be taken away ({}).
   void setObservers(const Observers& observers);
   // That for these inputs; it lives as long as the layer.
   Setup& setup(const Layouts& inputs) const;
-  // Of the set-up for these inputs.
+  // Of the set-up for these inputs: what runs.
   const BoundMaps& maps(const Layouts& inputs) const;
-  // Of the node of a container for these inputs, whose output lies like this.
-  const BoundMaps& maps(const Layouts& inputs, const Layout& output) const;
+  // Of the node of a container for these inputs, whose output lies like this: as they were joined.
+  const BoundMaps& joinedMaps(const Layouts& inputs, const Layout& output) const;
   // Throws TENON_ERR_STATE where there are several outputs.
   const Layout& outputLayout(const Layouts& inputs) const;
   const Layout& outputLayout(const Layout& input) const { return outputLayout(Layouts{input}); }

@@ -154,7 +154,7 @@ std::string Layer::setUpText(const Layouts& inputs) {
       space_ == Space::Device && options().getChoice("", "device_plans") != "measured";
   return fmt::format("{}; input {}{}{}{}", agreedText(), described(inputs),
                      RoutePolicy::fromOptions().agreedText(),
-                     Setup::orderFromOptions() == Order::Moved ? "" : "; steps in order",
+                     Target::fromOptions(space_).agreedText(),
                      isHeuristic ? "; plans of convolutions not measured" : "");
 }
 
@@ -205,7 +205,8 @@ Form Layer::latestForm() const {
   return form(inputLayouts(), false, setups_.back().ghosts);
 }
 
-Index Layer::kernelScratch(const Form& form, const Layer& network, const MeshLists& lists) {
+Index Layer::kernelScratch(const Form& form, const std::vector<const Layer*>& containers,
+                           const MeshLists& lists) {
   if (!makeKernel_)
     return 0;
   // Nothing of it lasts: the layer is set up later, and perhaps elsewhere.
@@ -220,8 +221,9 @@ Index Layer::kernelScratch(const Form& form, const Layer& network, const MeshLis
     }
   };
   const Back back{*this, declaration_->settings(), declaration_->lists()};
-  for (const char* name : {"data_type", "space", "storage", "backend"})
-    declaration_->inherit(name, *network.declaration_);
+  for (auto container = containers.rbegin(); container != containers.rend(); ++container)
+    for (const char* name : {"data_type", "space", "storage", "backend"})
+      declaration_->inherit(name, *(*container)->declaration_);
   declaration_->lists() = lists;
   readSettings();
   return scratchOfKernels(*this, form, makeKernel_);
@@ -265,10 +267,10 @@ const BoundMaps& Layer::maps(const Layouts& inputs) const {
   return setup(inputs).maps();
 }
 
-const BoundMaps& Layer::maps(const Layouts& inputs, const Layout& output) const {
+const BoundMaps& Layer::joinedMaps(const Layouts& inputs, const Layout& output) const {
   for (const Entry& entry : setups_)
     if (entry.setup->inputs() == inputs && entry.setup->output() == output)
-      return entry.setup->maps();
+      return entry.setup->joined();
   throwNoSetup(inputs);
 }
 

@@ -19,9 +19,6 @@ namespace tenon {
 namespace {
 
 constexpr OptionSpec kOptions[] = {
-    {"overlap_steps", OptionSpec::Flag, "true",
-     "begin communication as early and end it as late as values allow, also across layers; false: "
-     "one step after the other"},
     {"device_graphs", OptionSpec::Flag, "false",
      "on the device, record the kernels of a pass between its messages when they work on the same "
      "arrays for the second time, and launch them as CUDA graphs from then on, but not while the "
@@ -75,13 +72,13 @@ Setup::Setup(BoundMaps maps, std::string signature)
       inputs_(layoutsOf(maps_.list(), maps_.list().inputs())), inputDuals_(dualsOf(inputs_)),
       outputs_(layoutsOf(maps_.list(), maps_.list().outputs())), outputDuals_(dualsOf(outputs_)) {}
 
-Order Setup::orderFromOptions() {
-  return options().getFlag("", "overlap_steps") ? Order::Moved : Order::Unmoved;
-}
-
-// A network's nodes never get here.
+// The nodes of a network get here only if they are set up by themselves too.
 void Setup::derive() {
-  maps_.recomputeAsLayersSay();
+  const Target target = Target::fromOptions(maps_.context().space());
+  order_ = target.order;
+  auto joined = std::make_unique<const BoundMaps>(maps_);
+  maps_.rewrite(target);
+  joined_ = std::move(joined);
   const MapList& list = maps_.list();
   poisons_ = options().getFlag("", "poison_values");
   for (const Map& map : list.maps())

@@ -45,16 +45,17 @@ public:
   Setup(const Setup&) = delete;
   Setup& operator=(const Setup&) = delete;
 
-  // As -tenon_overlap_steps says, which is the same on all ranks.
-  static Order orderFromOptions();
-
   const Layouts& inputs() const noexcept { return inputs_; }
   const Layouts& inputDuals() const noexcept { return inputDuals_; }
   const Layouts& outputs() const noexcept { return outputs_; }
   const Layouts& outputDuals() const noexcept { return outputDuals_; }
   // The only one, or the first.
   const Layout& output() const noexcept { return outputs_.front(); }
+  // What runs, from the first frame on.
   const BoundMaps& maps() const noexcept { return maps_; }
+  // As they were joined, for networks of which this is a node.
+  const BoundMaps& joined() const noexcept { return joined_ ? *joined_ : maps_; }
+  Order order() const noexcept { return order_; }
   void setObservers(Observers observers) noexcept { maps_.setObservers(std::move(observers)); }
 
   // The first one derives the passes, and allocates what all share.
@@ -135,7 +136,8 @@ private:
   std::string role(ValueId argument, bool cotangents) const;
 
   BoundMaps maps_;
-  Order order_ = orderFromOptions();
+  std::unique_ptr<const BoundMaps> joined_; // null where these are they
+  Order order_ = Order::Moved;
   std::string signature_;
   Layouts inputs_, inputDuals_, outputs_, outputDuals_;
   std::deque<Passes> passes_; // the first ones are those of training

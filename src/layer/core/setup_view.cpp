@@ -84,7 +84,7 @@ private:
   // Kernels that do the work of several layers.
   void addFused() {
     for (const Map& map : list_.maps())
-      if (map.kind == Map::Kind::Kernel && list_.kernels()[map.object].rows == RowWork::Fused)
+      if (map.kind == Map::Kind::Kernel && list_.kernels()[map.object].fused)
         text_ += fmt::format("  {} with the layers around it: {}\n", maps_.layerOf(map).title(),
                              maps_.kernel(map.object).kernel->describe());
   }

@@ -10,7 +10,6 @@
 #include "layer/core/layer.hpp"
 #include "layer/mesh/listed_kernel.hpp"
 #include "layer/types/column_mlp.hpp"
-#include "sys/options/options.hpp"
 
 #include <fmt/format.h>
 
@@ -21,13 +20,6 @@
 namespace tenon {
 
 namespace {
-
-constexpr OptionSpec kFusionOptions[] = {
-    {"fuse_rows", OptionSpec::Flag, "true",
-     "gather rows for a column MLP, apply it and sum what it gives in one kernel, over blocks of "
-     "edges; false: by one kernel for each of these layers"},
-};
-const OptionRegistration kFusionRegistration{{"layer", kFusionOptions}};
 
 // What the rows of a block take of the second-level cache.
 constexpr Index kBlockBytes = Index(1) << 18;
@@ -291,30 +283,22 @@ private:
 
 } // namespace
 
-void fuseEdgeNetworks(BoundMaps& maps) {
-  if (maps.context().space() != Space::Host || !options().getFlag("", "fuse_rows"))
-    return;
-  // Numbers of maps change with each that is fused.
-  for (std::vector<RowRun> runs; !(runs = maps.list().rowRuns()).empty();) {
-    const RowRun& run = runs.front();
-    const auto kernelOf = [&](int map) {
-      return maps.kernel(maps.list().maps()[map].object).kernel;
-    };
-    const auto listedOf = [&](int map) {
-      return &dynamic_cast<const ListedKernel&>(*kernelOf(map));
-    };
-    const Layout& given = maps.list().values()[maps.list().maps()[run.network].y].layout;
-    EdgeParts parts{.network = kernelOf(run.network),
-                    .addend = run.addend,
-                    .edges = given.boxOfRank(maps.layer().comm()->rank())[0].size(),
-                    .further = std::accumulate(given.shape().begin() + 2, given.shape().end(),
-                                               Index(1), std::multiplies<>())};
-    for (const int map : run.taken)
-      parts.taken.push_back(listedOf(map));
-    if (run.summed >= 0)
-      parts.sum = listedOf(run.summed);
-    maps.fuse(run, std::make_shared<EdgeNetwork>(parts, dataTypeSize(maps.dataType())));
-  }
+std::shared_ptr<LocalKernel> makeEdgeNetwork(const BoundMaps& maps, int network,
+                                             const FusedRows& rows) {
+  const auto listedOf = [&](int kernel) {
+    return &dynamic_cast<const ListedKernel&>(*maps.kernel(kernel).kernel);
+  };
+  const Layout& given = maps.list().values()[rows.given].layout;
+  EdgeParts parts{.network = maps.kernel(network).kernel,
+                  .addend = rows.addend,
+                  .edges = given.boxOfRank(maps.layer().comm()->rank())[0].size(),
+                  .further = std::accumulate(given.shape().begin() + 2, given.shape().end(),
+                                             Index(1), std::multiplies<>())};
+  for (const int kernel : rows.taken)
+    parts.taken.push_back(listedOf(kernel));
+  if (rows.summed >= 0)
+    parts.sum = listedOf(rows.summed);
+  return std::make_shared<EdgeNetwork>(parts, dataTypeSize(maps.dataType()));
 }
 
 } // namespace tenon

@@ -7,7 +7,8 @@
 
 namespace tenon {
 
-// Replaces such kernels on the host. The option fuse_rows leaves them.
-void fuseEdgeNetworks(BoundMaps& maps);
+// In place of the network's kernel, of that number, with those that its list names: of maps as they were joined.
+std::shared_ptr<LocalKernel> makeEdgeNetwork(const BoundMaps& maps, int network,
+                                             const FusedRows& rows);
 
 } // namespace tenon

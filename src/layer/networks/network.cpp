@@ -6,7 +6,6 @@
 
 #include "layer/core/layer.hpp"
 #include "layer/core/layer_types.hpp"
-#include "layer/mesh/edge_network.hpp"
 #include "layer/networks/model.hpp"
 #include "layer/networks/path.hpp"
 #include "layer/types/shell.hpp"
@@ -243,13 +242,11 @@ BoundMaps mapsOf(const Layer& layer, const Layouts& layouts) {
         output < outputs.size() && !copied[output]
             ? maps.list().outputs()[output]
             : maps.list().value(fmt::format("v{}", value - layer.inputCount()), layouts[value]));
-    maps.join(node.layer->maps(inputs, layouts[value]), reads, values.back());
+    maps.join(node.layer->joinedMaps(inputs, layouts[value]), reads, values.back());
   }
   for (std::size_t i = 0; i < outputs.size(); ++i)
     if (copied[i])
       maps.list().copy(values[outputs[i]], maps.list().outputs()[i]);
-  fuseEdgeNetworks(maps);
-  maps.expectEpilogues();
   return maps;
 }
 

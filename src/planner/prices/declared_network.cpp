@@ -44,12 +44,14 @@ public:
     for (const auto& [key, value] : file.settings)
       if (key == "recompute" && std::get<bool>(value))
         refuseRecomputation("the network");
-    const std::unique_ptr<Declaration> declared = settingsOf(file);
+    container_ = settingsOf(file);
+    const Declaration* const declared = container_.get();
     if (declared->settings().find<Index>("halo_depth").value_or(1) > 1)
       throw Error(TENON_ERR_SUPPORT,
                   "the network has halo_depth, but in a plan the plan chooses which layers share a "
                   "halo exchange; set halo_depth of the plan");
     network_.savesRounded = declared->value<std::string>("saved_type") == "bfloat16";
+    network_.stackDepth = declared->value<Index>("stack_depth");
     if (declared->networkOutputs().size() > 1)
       throw Error(TENON_ERR_SUPPORT, "the network has several outputs; a plan needs one");
     if (declared->inputCount() != static_cast<int>(inputs_.size()))
@@ -108,6 +110,8 @@ private:
     made->setTitle("layer " + name);
     for (const auto& [key, value] : layer.settings)
       made->set(key, value);
+    for (const char* name : {"data_type", "storage", "backend"})
+      made->inherit(name, *container_);
     return made;
   }
 
@@ -205,6 +209,7 @@ private:
   }
 
   std::vector<Shape> inputs_;
+  std::unique_ptr<const Declaration> container_;
   std::vector<Place> places_; // by node
   std::vector<std::string> names_;
   DeclaredNetwork network_;

@@ -53,6 +53,7 @@ struct DeclaredNetwork {
   bool hasLists = false;     // of a mesh, links of patches, or rows of points
   Index elementBytes = 4;    // the size of an element
   bool savesRounded = false; // what adjoints read is kept in bfloat16
+  Index stackDepth = 1;      // evaluations that wait for their adjoints, each with what it keeps
 };
 
 // The network of a description; `inputs` are the shapes of its inputs, with the batch. Throws

@@ -114,8 +114,10 @@ void OwnModel::addKept(const Kept& kept, bool outputIsKept, const Form& form,
                        Placed& placed) const {
   const double output = bytesOf(form.output);
   // Of what is kept, a rounding may be.
+  const auto depth = double(network_.stackDepth);
   const double share =
-      network_.savesRounded ? double(sizeof(BFloat16)) / double(network_.elementBytes) : 1;
+      depth *
+      (network_.savesRounded ? double(sizeof(BFloat16)) / double(network_.elementBytes) : 1);
   double inputs = 0;
   for (const Layout& use : form.uses) {
     inputs += bytesOf(use);
@@ -124,7 +126,7 @@ void OwnModel::addKept(const Kept& kept, bool outputIsKept, const Form& form,
       placed.bytes += share * bytesOf(use);
   }
   if (trains())
-    placed.bytes += kept.perOutput * double(mostElements(form.output)) +
+    placed.bytes += depth * kept.perOutput * double(mostElements(form.output)) +
                     (outputIsKept || kept.output ? share * output : 0);
   placed.outputBytes.push_back(output);
   placed.turnBytes = std::max(placed.turnBytes, inputs + output);
@@ -171,7 +173,7 @@ Layouts OwnModel::runInputs(const std::vector<int>& words) const {
 Form OwnModel::formThatRuns(const Declaration& declaration, const Layouts& inputs,
                             Choice choice) const {
   std::optional<PieceRates> rates;
-  if (task_.onHost)
+  if (task_.target.space == Space::Host)
     rates = {task_.routes.rates.latency, task_.routes.rates.copyBandwidth};
   return tenon::formThatRuns(declaration, network_.elementBytes, rates, [&](bool inPieces) {
     choice.overlap = inPieces;
@@ -295,12 +297,13 @@ RunMemory OwnModel::runMemory(const std::vector<RunNode>& nodes, const Layouts& 
     recomputed.push_back(trains() && node.declaration->value<bool>("recompute"));
   return {nodes,
           inputs,
-          {.elementBytes = network_.elementBytes,
+          {.target = task_.target,
+           .elementBytes = network_.elementBytes,
            .trains = trains(),
            .savesRounded = network_.savesRounded,
+           .stackDepth = network_.stackDepth,
            .optimizerStates = task_.optimizerStates,
            .inputCotangents = std::vector<bool>(inputs.size(), task_.input && task_.inputCotangent),
-           .onHost = task_.onHost,
            .recomputed = std::move(recomputed),
            .routes = task_.routes,
            .bucketBytes = task_.bucketBytes,

@@ -73,9 +73,7 @@ struct OwnTask {
   std::vector<std::optional<Layout>> furtherInputs = {};
   bool inputCotangent = true;
   ScratchOf scratch = {}; // none where no kernels are known: it is not counted then
-  // Of the run: on the host rows are fused (MapList::rowRuns()) and windows computed in pieces
-  // (pieces.hpp).
-  bool onHost = true;
+  Target target = {};     // of the run; on the host windows are computed in pieces (pieces.hpp)
   RoutePolicy routes = {};
   Index bucketBytes = 0; // of gradients that are reduced together
   SharedByNode shared = {};

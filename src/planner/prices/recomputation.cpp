@@ -75,7 +75,7 @@ void RecomputationSearch::collect(ValueId v, const MapList& now, Candidate& of,
       if (may_[x])
         collect(x, now, of, seen);
       else if (seen.insert(x).second)
-        of.bytes -= memory_.bytesOf(x, rank_);
+        of.bytes -= memory_.keptBytesOf(x, rank_);
     }
   }
 }
@@ -88,7 +88,7 @@ RecomputationSearch::candidates(const State& state) const {
   for (ValueId v = 0; v < static_cast<ValueId>(now.values().size()); ++v) {
     if (!now.values()[v].kept || !may_[v])
       continue;
-    Candidate one{v, state.nodes, memory_.bytesOf(v, rank_), kLeastSeconds};
+    Candidate one{v, state.nodes, memory_.keptBytesOf(v, rank_), kLeastSeconds};
     std::set<ValueId> seen;
     collect(v, now, one, seen);
     if (one.bytes > 0)

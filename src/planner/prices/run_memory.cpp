@@ -25,31 +25,26 @@ RunMemory::RunMemory(const std::vector<RunNode>& nodes, const Layouts& inputs, R
   std::vector<ValueId> values;
   for (const RunNode& node : nodes)
     add(node, values, &node == &nodes.back());
-  for (std::vector<RowRun> runs; task_.onHost && !(runs = list_.rowRuns()).empty();)
-    list_.fuse(runs.front());
-  if (task_.savesRounded)
-    list_.keepRounded();
-  if (!task_.onHost)
-    list_.leaveFunctionsOfParts();
+  joined_ = rewritten(std::move(list_), task_.target, task_.savesRounded);
   findRoutes();
-  joined_ = std::move(list_);
   recompute(std::move(task_.recomputed));
   if (task_.trains)
     findSums();
 }
 
 void RunMemory::recompute(std::vector<bool> nodes) {
+  const Order order = task_.target.order;
   list_ = joined_;
   if (std::ranges::find(nodes, true) != nodes.end())
     list_.recompute(nodes);
   passes_.clear();
   if (!task_.trains) {
     const InInference all(std::max(1, list_.nodes()), true);
-    passes_.push_back(applyPass(list_, Order::Moved, all, false));
+    passes_.push_back(applyPass(list_, order, all, false));
     return;
   }
-  passes_.push_back(applyPass(list_));
-  passes_.push_back(adjointPass(list_, task_.inputCotangents));
+  passes_.push_back(applyPass(list_, order));
+  passes_.push_back(adjointPass(list_, task_.inputCotangents, order));
 }
 
 void RunMemory::add(const RunNode& node, std::vector<ValueId>& values, bool isLast) {
@@ -78,7 +73,7 @@ Route RunMemory::routeOf(const Layout& from, const Layout& to) const {
 }
 
 void RunMemory::findRoutes() {
-  for (const OperatorEntry& op : list_.operators()) {
+  for (const OperatorEntry& op : joined_.operators()) {
     if (goesByLists(op) || op.isLocal())
       continue;
     // Halos and maxima are one exchange, whatever the routes of conversions.
@@ -200,7 +195,7 @@ double RunMemory::keptBytes(int rank) const {
     if (const Value& value = list_.values()[v];
         value.kept && value.isCallers() && !list_.keepsRounded(v))
       kept -= bytesOf(value.layout, rank);
-  return kept;
+  return double(task_.stackDepth) * kept;
 }
 
 double RunMemory::sharedBytes(int rank) const {

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "declaration/core/declaration.hpp"
-#include "declaration/core/pass.hpp"
+#include "declaration/core/rewriting.hpp"
 #include "machine/route.hpp"
 
 #include <functional>
@@ -36,13 +36,14 @@ struct SharedByNode {
 };
 
 struct RunTask {
+  Target target = {};
   Index elementBytes = 4;
   bool trains = true;
   bool savesRounded = false; // what adjoints read, in bfloat16
+  Index stackDepth = 1;      // each level keeps its own
   Index optimizerStates = 2;
   std::vector<bool> inputCotangents = {}; // by input: whether its cotangent is wanted
-  bool onHost = false;               // where kernels are fused as MapList::rowRuns() finds them
-  std::vector<bool> recomputed = {}; // by node: is run again for the adjoint; none: no node is
+  std::vector<bool> recomputed = {};      // by node: is run again for the adjoint; none: no node is
   RoutePolicy routes = {};
   Index bucketBytes = 0; // of gradients that are reduced together (bucketing.hpp); 0: none are
   SharedByNode shared = {};
@@ -69,7 +70,9 @@ public:
   // Of the bytes of a rank those that depend on it.
   double keptBytes(int rank) const;
   double sharedBytes(int rank) const;
-  double bytesOf(ValueId v, int rank) const { return bytesOf(list_.values()[v].layout, rank); }
+  double keptBytesOf(ValueId v, int rank) const {
+    return double(task_.stackDepth) * bytesOf(list_.values()[v].layout, rank);
+  }
   // The joined list without recomputation, and that which runs.
   const MapList& joined() const noexcept { return joined_; }
   const MapList& list() const noexcept { return list_; }

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The one place in which options choose what runs of a joined list. What a rewrite makes of several kernels is named in
+// the list, so that whoever counts needs no objects, and whoever runs it makes them afterwards.
+#include "declaration/core/rewriting.hpp"
+
+#include "sys/options/options.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+constexpr OptionSpec kTargetOptions[] = {
+    {"overlap_steps", OptionSpec::Flag, "true",
+     "begin communication as early and end it as late as values allow, also across layers; false: "
+     "one step after the other"},
+    {"fuse_rows", OptionSpec::Flag, "true",
+     "gather rows for a column MLP, apply it and sum what it gives in one kernel, over blocks of "
+     "edges; false: by one kernel for each of these layers"},
+};
+const OptionRegistration kTargetRegistration{{"layer", kTargetOptions}};
+
+} // namespace
+
+Target Target::fromOptions(Space space) {
+  return {.space = space,
+          .fusesRows = options().getFlag("", "fuse_rows"),
+          .order = options().getFlag("", "overlap_steps") ? Order::Moved : Order::Unmoved};
+}
+
+std::string Target::agreedText() const {
+  return fmt::format("{}{}", order == Order::Moved ? "" : "; steps in order",
+                     fusesRows ? "" : "; rows not fused");
+}
+
+// The device has neither a kernel for several row layers nor walks of functions over parts of an array.
+MapList rewritten(MapList joined, const Target& target, bool keepsRounded) {
+  MapList list = std::move(joined);
+  if (target.space == Space::Host && target.fusesRows)
+    list.fuseRows();
+  if (target.space == Space::Device)
+    list.leaveFunctionsOfParts();
+  if (keepsRounded)
+    list.keepRounded();
+  return list;
+}
+
+} // namespace tenon
