@@ -65,9 +65,9 @@ ModelValues onnxCast(const OnnxCall& c) {
   const Index to = c.given.integer("to");
   const bool isInteger = to != 1 && to != 10 && to != 11 && to != 16;
   constexpr Index kFlags = 9;
-  if (to == kFlags && !c.x()->isConstant())
+  if (to == kFlags && !c.x()->isKnown())
     return {c.given.isFlagInput(0) ? c.x() : c.b.compare("ne", c.x(), c.b.number(0))};
-  if (!c.x()->isConstant())
+  if (!c.x()->isKnown())
     return isInteger
                ? ModelValues{c.b.refuse("a conversion to integers", "real numbers", c.x()->shape)}
                : ModelValues{c.x()};
