@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Writes PyTorch models for Tenon: export_model(model, (x,), "closure.pt2").
 The file has the network, its weights and a test of them, for TenonLayerCreateFromModel(), and torch.export.load() reads
-it too. Extents other than those of dimension 1, the channels, are the simulation's, unless the model's code fixes
+it too. The test is in float64, but for tables that the model makes of numbers alone, which have the types that it gives
+them. Extents other than those of dimension 1, the channels, are the simulation's, unless the model's code fixes
 them. names are those of the inputs; about, a line of text, says what the model computes."""
 import copy
 import json
@@ -19,21 +20,27 @@ def export_model(model, inputs, path, names=None, about=""):
     free = tuple({d: torch.export.Dim.AUTO for d in range(v.dim()) if d != 1 and v.shape[d] > 1} for v in inputs)
     program = torch.export.export(model, tuple(inputs), dynamic_shapes=free)
     torch.export.save(program, path)
-    double = _in(model, WIDE)
-    with _Widened():
-        # PyTorch's derivatives of these have constants in float32, whatever the type of the tensors; those of the
-        # operations that they consist of are exact.
-        rounded = ("aten.celu.default", "aten.hardsigmoid.default")
-        if any(str(node.target).replace("_.", ".") in rounded for node in program.graph.nodes):
-            parts = {op: how for op, how in torch.export.default_decompositions().items() if str(op) in rounded}
-            double = torch.export.export(double, tuple(_values(inputs, WIDE))).run_decompositions(parts).module()
-        exact = _run(double, _values(inputs, WIDE), names)
-    rough = _run(_in(model, NARROW), _values(inputs, NARROW), names)
+    # PyTorch's derivatives of these have constants in float32, whatever the type of the tensors; those of the operations
+    # that they consist of are exact.
+    rounded = ("aten.celu.default", "aten.hardsigmoid.default")
+    if any(str(node.target).replace("_.", ".") in rounded for node in program.graph.nodes):
+        parts = {op: how for op, how in torch.export.default_decompositions().items() if str(op) in rounded}
+        program = program.run_decompositions(parts)
+    usual = torch.get_default_dtype()
+    try:
+        torch.set_default_dtype(torch.float64)
+        exact, gradients = _run(_Exact(_in(program.module(), WIDE)), _values(inputs, WIDE), names)
+    finally:
+        torch.set_default_dtype(usual)
+    rough, about_gradients = _run(_in(model, NARROW), _values(inputs, NARROW), names)
     far = lambda a, b: float((a.double() - b).abs().max() / b.abs().max().clamp_min(1e-300))
     noise = max(far(rough[name], exact[name]) for name in exact if name.startswith(("out.", "grad.")))
-    test = {"format": "tenon-test-1", "about": about, "inputs": names, "torch": torch.__version__,
+    # Of each parameter's gradient its product with a wave, its norm, and how far that of float32 is off.
+    exact["parameters"] = torch.tensor([[(g * _wave(g)).sum(), g.norm(), (about_gradients[name].double() - g).norm()]
+                                        for name, g in gradients.items()], dtype=torch.float64).reshape(-1, 3)
+    test = {"format": "tenon-test-2", "about": about, "inputs": names, "torch": torch.__version__,
             "outputs": [name.removeprefix("out.") for name in exact if name.startswith("out.")],
-            "tolerance": {"float64": 1e-12, "float32": max(1e-6, 10 * noise)}, "measured": {"float32": noise}}
+            "parameters": list(gradients), "tolerance": {"float64": 1e-12, "float32": max(1e-6, 10 * noise)}, "measured": {"float32": noise}}
     with zipfile.ZipFile(path, "a", zipfile.ZIP_STORED) as archive:
         folder = archive.namelist()[0].split("/")[0] + "/tenon/"
         archive.writestr(folder + "test.json", json.dumps(test))
@@ -42,10 +49,25 @@ def export_model(model, inputs, path, names=None, about=""):
     return test
 
 
-class _Widened(torch.overrides.TorchFunctionMode):
-    """A model's code may name its types, as the reference FNO's torch.zeros(..., dtype=torch.cfloat) does."""
-    def __torch_function__(self, function, types, args=(), kwargs=None):
-        return function(*args, **{k: WIDE.get(v, v) if k == "dtype" else v for k, v in (kwargs or {}).items()})
+class _Exact(torch.fx.Interpreter):
+    """The graph in float64, whatever types it names. What is computed of constants alone is rounded to the type that it
+    has in the graph after each operation."""
+    def run_node(self, node):
+        known = self.__dict__.setdefault("known", set())
+        made = super().run_node(node)
+        is_tensor, reads = isinstance(made, torch.Tensor), node.all_input_nodes
+        if node.op == "get_attr" and not isinstance(made, torch.nn.Parameter):
+            known.add(node)
+            return made.to(WIDE.get(made.dtype, made.dtype)) if is_tensor else made
+        if node.op == "call_function" and all(read in known for read in reads):
+            known.add(node)
+            if is_tensor and made.dtype in NARROW and not made._is_view() and all(made is not self.env[r] for r in reads):
+                made.copy_(made.to(node.meta["val"].dtype))
+        return made
+
+    def call_function(self, target, args, kwargs):
+        return super().call_function(target, *torch.utils._pytree.tree_map_only(torch.dtype, lambda t: WIDE.get(t, t),
+                                                                                (args, kwargs)))
 
 
 def _values(inputs, kinds):
@@ -59,18 +81,25 @@ def _in(model, kinds):
     return copy.deepcopy(model, made)._apply(lambda t: t.to(kinds.get(t.dtype, t.dtype)))
 
 
+def _wave(v):
+    return torch.cos(torch.arange(v.numel(), dtype=torch.float64)).reshape(v.shape).to(v.dtype)
+
+
 def _run(model, inputs, names):
     x = {name: v.requires_grad_() if v.is_floating_point() else v for name, v in zip(names, inputs)}
-    made = model(*x.values())
+    is_graph = isinstance(model, _Exact)
+    made = model.run(*x.values()) if is_graph else model(*x.values())
     y = torch.utils._pytree.tree_leaves(made)
     is_named = isinstance(made, dict) and len(made) == len(y)
     y = {str(key): v for key, v in made.items()} if is_named else {f"y{i}" if i else "y": v for i, v in enumerate(y)}
-    wave = lambda v: torch.cos(torch.arange(v.numel(), dtype=torch.float64)).reshape(v.shape).to(v.dtype)
-    dy = {name: wave(v) for name, v in y.items()}
+    dy = {name: _wave(v) for name, v in y.items()}
     sum((y[name] * dy[name]).sum() for name in y).backward()
     grad = {name: v.grad for name, v in x.items() if v.grad is not None}
     kinds = {"in": x, "out": y, "cot": dy, "grad": grad}
-    return {f"{kind}.{name}": v.detach() for kind in kinds for name, v in kinds[kind].items()}
+    plain = lambda g: torch.view_as_real(g) if g.is_complex() else g
+    gradients = {name: plain(p.grad) for name, p in (model.module if is_graph else model).named_parameters()
+                 if p.grad is not None}
+    return {f"{kind}.{name}": v.detach() for kind in kinds for name, v in kinds[kind].items()}, gradients
 
 
 def _npy(value):

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <set>
 
 namespace tenon {
@@ -79,13 +80,17 @@ public:
 
 private:
   void add(const ModelOperation& operation) {
-    builder_.begin(operation, shapesRead(operation));
+    builder_.begin(operation, valuesRead(operation));
     forEachRead(operation, [&](const std::string& name) {
       if (inPlace_.isStale(name))
         builder_.refuse("a view of memory that was changed through another view",
                         "operators that make new values", {1});
     });
-    const ModelValues made = results(operation);
+    ModelValues made = results(operation);
+    for (std::size_t i = 0; i < std::min(operation.results.size(), made.size()); ++i)
+      if (const auto type = program_.types.find(operation.results[i]);
+          type != program_.types.end() && made[i])
+        made[i] = builder_.rounded(made[i], type->second);
     if (const std::string* changed = InPlace::changed(operation); changed && !made.empty())
       inPlace_.write(builder_, names_, *changed, made[0]);
     inPlace_.note(operation);
@@ -93,15 +98,13 @@ private:
       names_[operation.results[i]] = i < made.size() ? made[i] : nullptr;
   }
 
-  // The shapes of what an operation reads, but for numbers.
-  std::vector<Shape> shapesRead(const ModelOperation& operation) const {
-    std::vector<Shape> shapes;
+  ModelValues valuesRead(const ModelOperation& operation) const {
+    ModelValues values;
     forEachRead(operation, [&](const std::string& name) {
-      if (const auto found = names_.find(name);
-          found != names_.end() && found->second && found->second->rank() > 0)
-        shapes.push_back(found->second->shape);
+      if (const auto found = names_.find(name); found != names_.end() && found->second)
+        values.push_back(found->second);
     });
-    return shapes;
+    return values;
   }
 
   ModelValues results(const ModelOperation& operation) {

@@ -176,15 +176,17 @@ private:
   }
   bool hasAllNames() const {
     return std::all_of(wanted_.begin(), wanted_.end(),
-                       [&](const WantedTensor& w) { return find(nameOf(w.path())) != kNone; });
+                       [&](const WantedTensor& w) { return find(nameOf(w)) != kNone; });
   }
   void byNames() {
     for (std::size_t i = 0; i < wanted_.size(); ++i)
-      take(i, nameOf(wanted_[i].path()));
+      take(i, nameOf(wanted_[i]));
   }
   // The name that a parameter has in this file: a parameter as a value may have ".value" behind its name.
-  std::string nameOf(const std::string& path) const {
-    const std::string name = nameInFile(path), other = dotted(path);
+  std::string nameOf(const WantedTensor& wanted) const {
+    if (find(wanted.file) != kNone)
+      return wanted.file;
+    const std::string name = nameInFile(wanted.path()), other = dotted(wanted.path());
     return find(name) == kNone && find(other) != kNone ? other : name;
   }
 
@@ -224,7 +226,7 @@ private:
         takeOfLayer(i, *layer->second);
         unread.erase(wanted_[i].layer);
       } else {
-        take(i, nameOf(path));
+        take(i, nameOf(wanted_[i]));
       }
     }
     for (std::string_view to : unread)
@@ -304,13 +306,16 @@ private:
     std::vector<int>& axes = sources_[i].axes;
     const std::string axesText =
         axes.empty() ? "" : fmt::format(" transposed by [{}]", fmt::join(axes, ","));
-    if (axes.empty()) {
+    const bool isAsItIs = axes.empty();
+    if (isAsItIs) {
       axes.resize(tensor.shape.size());
       std::iota(axes.begin(), axes.end(), 0);
     }
     bool fits = axes.size() == tensor.shape.size() && axes.size() == wanted_[i].shape.size();
     for (std::size_t d = 0; fits && d < axes.size(); ++d)
       fits = tensor.shape[static_cast<std::size_t>(axes[d])] == wanted_[i].shape[d];
+    if (!fits && isAsItIs)
+      fits = fitsButForOnes(tensor.shape, wanted_[i].shape, axes);
     if (!fits)
       faults_.push_back(fmt::format("{} has shape [{}], but '{}' has [{}]{}", wanted_[i].path(),
                                     fmt::join(wanted_[i].shape, ","), tensor.name,
@@ -319,6 +324,25 @@ private:
       faults_.push_back(fmt::format("{}: '{}' has elements of type {}; expected F16, BF16, F32 or "
                                     "F64",
                                     wanted_[i].path(), tensor.name, elementTypeName(tensor.type)));
+  }
+
+  // Of a linear layer on the points of a field PyTorch's weight is a matrix, without the extents of the window.
+  static bool fitsButForOnes(const std::vector<Index>& stored, const std::vector<Index>& wanted,
+                             std::vector<int>& axes) {
+    const auto isLong = [](Index extent) { return extent != 1; };
+    axes.assign(wanted.size(), -1);
+    std::size_t at = 0;
+    for (std::size_t d = 0; d < wanted.size(); ++d) {
+      if (!isLong(wanted[d]))
+        continue;
+      at = static_cast<std::size_t>(
+          std::find_if(stored.begin() + static_cast<std::ptrdiff_t>(at), stored.end(), isLong) -
+          stored.begin());
+      if (at == stored.size() || stored[at] != wanted[d])
+        return false;
+      axes[d] = static_cast<int>(at++);
+    }
+    return std::none_of(stored.begin() + static_cast<std::ptrdiff_t>(at), stored.end(), isLong);
   }
 
   static std::string shortened(std::vector<std::string> words) {

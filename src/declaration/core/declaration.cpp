@@ -6,6 +6,8 @@
 
 #include "declaration/core/window_layout.hpp"
 #include "sys/errors/error.hpp"
+#include "sys/options/option_text.hpp"
+#include "sys/text/text.hpp"
 
 #include <fmt/format.h>
 
@@ -45,6 +47,9 @@ constexpr OptionSpec kCommon[] = {
      "initialization of weights (biases are zero)",
      "glorot_uniform|glorot_normal|he_uniform|he_normal"},
     {"seed", OptionSpec::Int, "0", "seed of the initial values of parameters"},
+    {"parameter_names", OptionSpec::String, "",
+     "names of parameters in files of weights, and their extents there, where these are others than the layer's: "
+     "weight=encoder.in_proj_weight[12,4];bias=encoder.in_proj_bias"},
     {"check_ghosts", OptionSpec::Flag, "false",
      "look for values that are not numbers in halos that the caller has filled, in each Apply of "
      "this layer or network"},
@@ -57,6 +62,36 @@ void checkStorage(const std::string& storage) {
 }
 
 } // namespace
+
+std::optional<StoredName> storedName(const std::string& names, const std::string& parameter) {
+  std::optional<StoredName> found;
+  for (const std::string& entry : names.empty() ? std::vector<std::string>() : split(names, ';')) {
+    const std::size_t equals = entry.find('='), bracket = entry.find('[');
+    const bool hasExtents = bracket != entry.npos;
+    StoredName its{entry.substr(std::min(equals, entry.size() - 1) + 1)};
+    bool isGood = equals != entry.npos && equals > 0;
+    if (hasExtents && isGood && bracket > equals && entry.ends_with(']')) {
+      its = {entry.substr(equals + 1, bracket - equals - 1), Shape()};
+      const std::string list = entry.substr(bracket + 1, entry.size() - bracket - 2);
+      for (const std::string& word : list.empty() ? std::vector<std::string>() : split(list, ',')) {
+        const auto extent = parseInt(word);
+        isGood = isGood && extent && *extent >= 0;
+        its.extents->push_back(extent.value_or(0));
+      }
+    } else {
+      isGood = isGood && !hasExtents;
+    }
+    if (!isGood || its.name.empty())
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("parameter_names has \"{}\"; write a parameter, = and its name in "
+                              "files, such as weight=encoder.in_proj_weight, or with its extents "
+                              "there, weight=encoder.in_proj_weight[12,4]",
+                              entry));
+    if (entry.substr(0, equals) == parameter)
+      found = std::move(its);
+  }
+  return found;
+}
 
 Declaration::Declaration(std::string type, std::span<const OptionSpec> table)
     : owner_{"the layer", std::move(type)}, settings_({table, kCommon}) {
@@ -73,6 +108,7 @@ void Declaration::change(Change&& change) {
   try {
     change();
     checkStorage(text("storage"));
+    storedName(text("parameter_names"), "");
     check();
   } catch (...) {
     settings_ = before;

@@ -65,6 +65,14 @@ struct NetworkOutput {
   int node = -1;
 };
 
+// The name of a parameter in files of weights, and its extents there, where these differ by extents of 1.
+struct StoredName {
+  std::string name;
+  std::optional<Shape> extents = {};
+};
+// What a setting parameter_names says of a parameter. Throws TENON_ERR_ARG where it cannot be read.
+std::optional<StoredName> storedName(const std::string& names, const std::string& parameter);
+
 class Declaration {
 public:
   using Owner = Settings::Owner;

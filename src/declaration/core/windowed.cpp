@@ -328,7 +328,7 @@ Form Windowed::form(const Layouts& inputs, const Choice& choice) const {
     form.links = std::move(links);
   checkHalo(input, form.uses.front());
   checkReadsGhosts(windows, input);
-  if (inputs.size() > 1)
+  if (inputs.size() > 1 && form.callers)
     checkBoundaryValues(inputs[1], form.uses.front());
   addParameters(plain, form);
   // Halos that the caller has filled leave nothing to wait for, hence nothing to compute in pieces.

@@ -17,6 +17,9 @@
 #include "sys/text/text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string_view>
 
 namespace tenon {
 
@@ -38,6 +41,9 @@ constexpr OptionSpec kConvolutionSettings[] = {
     kVectorsSetting,
     kGroupsSetting,
     kBiasSetting,
+    {"weight_input", OptionSpec::Flag, "false",
+     "the weight is the second input and no parameter, so that other layers may compute it; there "
+     "is no bias then"},
     {"overlap", OptionSpec::Choice, "auto",
      "overlap of computation with the halo exchange; auto: where it is predicted to save time, and "
      "not on linked patches",
@@ -48,11 +54,23 @@ class Convolution final : public GroupedWindowed {
 public:
   Convolution() : GroupedWindowed("conv", kConvolutionSettings) {}
 
-  SignatureTable rows(const std::vector<Shape>&) const override {
-    return rowsOf({.output = 0, .input = 1});
+  int inputCount() const override { return isGiven() ? 2 : GroupedWindowed::inputCount(); }
+  std::string inputAdvice() const override {
+    return isGiven() ? "; the weight is its second input, for weight_input is set"
+                     : GroupedWindowed::inputAdvice();
   }
 
-  std::string whyNoGhosts() const override { return whyNoGhostsOfWindows(); }
+  SignatureTable rows(const std::vector<Shape>&) const override {
+    SignatureTable table = rowsOf({.output = 0, .input = 1});
+    if (isGiven())
+      for (SignatureRow& row : table)
+        row = SignatureRow(row.letter, Properties{row.inputs[0], row.parameters[0]}, {}, row.output);
+    return table;
+  }
+
+  std::string whyNoGhosts() const override {
+    return isGiven() ? "its weight is an input" : whyNoGhostsOfWindows();
+  }
 
   Work work(const Form& form, int position) const override {
     const Box in = form.uses[0].box(position), out = form.output.box(position);
@@ -71,12 +89,13 @@ public:
     return {.name = type(),
             .keepsInputs = true,
             .appliesFunction = true,
-            .gradients = Gradients::Apart};
+            .gradients = isGiven() ? Gradients::None : Gradients::Apart};
   }
 
   std::string summary() const override {
     const std::string overlap = text("overlap");
-    return fmt::format("{}{}{}", channelText(), flag("bias") ? "" : ", no bias",
+    return fmt::format("{}{}{}{}", channelText(), flag("bias") ? "" : ", no bias",
+                       isGiven() ? ", its weight an input" : "",
                        overlap == "auto" ? "" : ", overlap " + overlap);
   }
 
@@ -88,10 +107,39 @@ public:
                                                      {"out_channels", outputs},
                                                      {"groups", groups},
                                                      {"bias", draw.chance(70)}});
+    // One with an input for its boundary has no further one.
+    if (example.inputs.size() == 1 && draw.chance(15)) {
+      for (auto& [name, value] : example.settings)
+        if (std::string_view(name) == "bias")
+          value = false;
+      Shape weight = {outputs, inputs / groups};
+      for (const auto& [name, value] : example.settings)
+        if (std::string_view(name) == "kernel")
+          for (const Index extent : std::get<std::vector<Index>>(value))
+            weight.push_back(extent);
+      example.settings.emplace_back("weight_input", true);
+      example.inputs.push_back(weight);
+    }
     return example;
   }
 
 private:
+  bool isGiven() const { return flag("weight_input"); }
+  void check() const override {
+    GroupedWindowed::check();
+    if (!isGiven())
+      return;
+    if (flag("bias") && isSet("bias"))
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("{} has both a bias and weight_input; set bias to false, and add a "
+                              "bias by a layer behind it",
+                              title()));
+    if (settings().isSet(sizedBy()) && GroupedWindowed::inputCount() > 1)
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("{} has both boundary mode \"values\" and weight_input, which are a "
+                              "second input each; set boundary_constant, or another mode",
+                              title()));
+  }
   // The number of groups of a part with these input channels; one where it has no channels.
   Index groupsOf(const Box& in) const { return std::max<Index>(1, in[1].size() / inOfGroup()); }
   void addParameters(const Layout& plain, Form& form) const override {
@@ -104,6 +152,15 @@ private:
     }
     const GridPtr& grid = plain.gridPtr();
     const Signature& chosen = form.signature;
+    if (isGiven()) {
+      if (form.inputs.size() != 2 || form.inputs[1].shape() != shape)
+        throw Error(TENON_ERR_SHAPE,
+                    fmt::format("{} needs a weight of shape [{}] as its second input, but has [{}]",
+                                title(), fmt::join(shape, ","),
+                                fmt::join(form.inputs.back().shape(), ",")));
+      form.uses.push_back(makeLayout(shape, grid, chosen.input(1), cuts));
+      return;
+    }
     form.parameters.push_back({"weight", makeLayout(shape, grid, chosen.parameter(0), cuts),
                                inOfGroup() * taps(), outOfGroup() * taps()});
     if (flag("bias"))
@@ -119,6 +176,7 @@ private:
               "layout, or add a repartition before it)"
         : choice.ghosts   ? "it computes outputs beside its own part too, for layers that do not "
                             "exchange their halos (set halo_depth of its container to 1)"
+        : isGiven()       ? "its weight is an input"
         : callersValues() ? "sides with boundary mode \"values\" are filled after the halo exchange"
                           : nullptr;
     if (obstacle && text("overlap") == "on")

@@ -89,9 +89,10 @@ ModelBuilder::Value ModelBuilder::attention(Value q, Value k, Value v, double sc
   const Value fitting = mask ? maskFor(mask, scored) : nullptr;
   if (isLed(k) && isLed(v) && (fitting || !mask)) {
     mask = fitting;
-    if (mask && mask->isConstant() && !mask->constant->isTrained()) {
-      mask = constant(withoutHugeNumbers(fold(mask)));
-      if (!isCausal && isCausalMask(*mask->constant)) {
+    if (mask && mask->isKnown()) {
+      const ModelConstant numbers = withoutHugeNumbers(fold(mask));
+      mask = constant(numbers);
+      if (!isCausal && isCausalMask(numbers)) {
         mask = nullptr;
         isCausal = true;
       }
@@ -157,7 +158,7 @@ ModelBuilder::Scores ModelBuilder::scoresOf(Value scores) {
         std::tie(product, scale) = productOf(p);
         mask = q;
       }
-  if (scores->op == ModelOp::Where && scores->inputs[0]->isConstant())
+  if (scores->op == ModelOp::Where && scores->inputs[0]->isKnown())
     for (const auto& [p, q] : {std::pair(scores->inputs[1], scores->inputs[2]),
                                std::pair(scores->inputs[2], scores->inputs[1])})
       if (!product && productOf(p).first && isFilledWith(q, kNever)) {
@@ -186,7 +187,7 @@ ModelBuilder::Value ModelBuilder::spelledAttention(Value a, Value b) {
   const bool isZeroForNaN = withoutNaN(a) != a;
   a = withoutNaN(a);
   const auto [product, scale, mask] = scoresOf(a->inputs[0]);
-  const bool isKnown = mask && mask->isConstant() && !mask->constant->isTrained();
+  const bool isKnown = mask && mask->isKnown();
   if (!product || (!isZeroForNaN && isKnown && !leavesAllKeys(fold(mask))))
     return nullptr;
   return attention(product->inputs[0], turned(product->inputs[1]), b, scale, mask, false);

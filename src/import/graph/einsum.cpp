@@ -117,12 +117,12 @@ ModelBuilder::Lettered ModelBuilder::product(Lettered a, Lettered b, const std::
   const Shape last = extents(b, columns);
   shape.insert(shape.end(), last.begin(), last.end());
   // What a weight multiplies stays a field.
-  if (along.empty() && b.value->isConstant() && sums.size() == 1) {
+  if (along.empty() && isWeight(b.value) && sums.size() == 1) {
     const Value weight = reshape(ordered(b, columns + sums),
                                  {elements(last), b.value->shape[b.letters.find(sums[0])]});
     return {reshape(linear(ordered(a, rows + sums), weight, nullptr), shape), rows + columns};
   }
-  if (along.empty() && a.value->isConstant() && !b.value->isConstant() && sums.size() == 1) {
+  if (along.empty() && isWeight(a.value) && !isWeight(b.value) && sums.size() == 1) {
     Lettered made = product(std::move(b), std::move(a), kept);
     return made;
   }

@@ -38,9 +38,9 @@ bool areAll(const std::vector<double>& numbers, double value) {
 
 ModelBuilder::Value ModelBuilder::unary(const std::string& function, Value x,
                                         std::vector<std::pair<std::string, double>> parameters) {
-  if (function == "identity")
+  if (function == "identity" || (function == "clamp" && parameters.empty()))
     return x;
-  if (x->isConstant())
+  if (x->isKnown())
     return foldedUnary(function, x, parameters);
   if (function == "neg")
     return affine(x, {-1}, {0});
@@ -55,7 +55,7 @@ ModelBuilder::Value ModelBuilder::unary(const std::string& function, Value x,
 ModelBuilder::Value ModelBuilder::affine(Value x, std::vector<double> scale,
                                          std::vector<double> shift, int dim) {
   // What is trained stays a value.
-  if (x->isConstant() && !x->constant->isTrained() && dim < 0) {
+  if (x->isKnown() && dim < 0) {
     std::vector<double> numbers = fold(x).numbers();
     for (double& number : numbers)
       number = scale[0] * number + shift[0];
@@ -80,7 +80,8 @@ ModelBuilder::Value ModelBuilder::affine(Value x, std::vector<double> scale,
 
 // f(x, c) as scale x + shift, where the constant is a number or has one for each index of a dimension.
 ModelBuilder::Value ModelBuilder::asAffine(const std::string& function, Value x, Value c) {
-  if (broadcast(x->shape, c->shape) != x->shape)
+  // What is trained stays a value of its own.
+  if (!c->isKnown() || broadcast(x->shape, c->shape) != x->shape)
     return nullptr;
   int dim = -1;
   const int extra = x->rank() - c->rank();
@@ -92,8 +93,7 @@ ModelBuilder::Value ModelBuilder::asAffine(const std::string& function, Value x,
     dim = d + extra;
   }
   const std::vector<double> numbers = fold(c).numbers();
-  // What is trained stays a value of its own.
-  if (numbers.empty() || c->constant->isTrained())
+  if (numbers.empty())
     return nullptr;
   const auto changed = [&](double (*f)(double)) {
     std::vector<double> made = numbers;
@@ -115,7 +115,7 @@ ModelBuilder::Value ModelBuilder::withoutExpansion(Value x) {
 }
 
 ModelBuilder::Value ModelBuilder::binary(const std::string& function, Value a, Value b) {
-  if (a->isConstant() && b->isConstant())
+  if (a->isKnown() && b->isKnown())
     return foldedBinary(function, a, b);
   using Make = Value (ModelBuilder::*)(Value, Value);
   static const std::map<std::string, Make> operations = {
@@ -147,7 +147,7 @@ ModelBuilder::Value ModelBuilder::withConstant(const std::string& function, Valu
 }
 
 ModelBuilder::Value ModelBuilder::sumOf(Value a, Value b) {
-  if (a->isConstant())
+  if (a->isKnown() || (a->isConstant() && !b->isConstant()))
     std::swap(a, b);
   // A bias that follows a product.
   for (const auto& [p, q] : {std::pair(a, b), std::pair(b, a)})
@@ -162,13 +162,13 @@ ModelBuilder::Value ModelBuilder::sumOf(Value a, Value b) {
 ModelBuilder::Value ModelBuilder::differenceOf(Value a, Value b) {
   if (const Value made = withConstant("sub", a, b))
     return made;
-  if (a->isConstant())
+  if (a->isKnown())
     return binary("add", affine(b, {-1}, {0}), a);
   return make(ModelOp::Subtract, {a, b}, broadcast(a->shape, b->shape));
 }
 
 ModelBuilder::Value ModelBuilder::productOf(Value a, Value b) {
-  if (a->isConstant())
+  if (a->isKnown() || (a->isConstant() && !b->isConstant()))
     std::swap(a, b);
   if (const Value made = withConstant("mul", a, b))
     return made;
@@ -184,7 +184,7 @@ ModelBuilder::Value ModelBuilder::productOf(Value a, Value b) {
 ModelBuilder::Value ModelBuilder::quotientOf(Value a, Value b) {
   if (const Value made = withConstant("div", a, b))
     return made;
-  if (a->isConstant())
+  if (a->isKnown())
     return binary("mul", unary("reciprocal", b), a);
   if (const Value made = decomposedNorm(a, b))
     return made;
@@ -194,7 +194,7 @@ ModelBuilder::Value ModelBuilder::quotientOf(Value a, Value b) {
 }
 
 ModelBuilder::Value ModelBuilder::powerOf(Value a, Value b) {
-  const auto isNumber = [](Value x) { return x->isConstant() && elements(x->shape) == 1; };
+  const auto isNumber = [](Value x) { return x->isKnown() && elements(x->shape) == 1; };
   if (isNumber(a))
     if (const double base = fold(a).numbers()[0]; base > 0)
       return unary("exp", affine(b, {std::log(base)}, {0}));
@@ -227,13 +227,13 @@ ModelBuilder::Value ModelBuilder::extremeOf(Value a, Value b, const char* relati
                                             const char* bound) {
   if (a->isConstant())
     std::swap(a, b);
-  if (b->isConstant() && elements(b->shape) == 1 && broadcast(a->shape, b->shape) == a->shape)
+  if (b->isKnown() && elements(b->shape) == 1 && broadcast(a->shape, b->shape) == a->shape)
     return unary("clamp", a, {{bound, fold(b).numbers()[0]}});
   return where(compare(relation, a, b), a, b);
 }
 
 ModelBuilder::Value ModelBuilder::compare(const std::string& function, Value a, Value b) {
-  if (a->isConstant() && b->isConstant())
+  if (a->isKnown() && b->isKnown())
     return foldedBinary(function, a, b);
   // Of 0 and 1.
   if (function == "and")
@@ -256,7 +256,7 @@ ModelBuilder::Value ModelBuilder::sign(Value x) {
 
 ModelBuilder::Value ModelBuilder::where(Value condition, Value a, Value b) {
   const Shape shape = broadcast(condition->shape, broadcast(a->shape, b->shape));
-  if (condition->isConstant() && a->isConstant() && b->isConstant())
+  if (condition->isKnown() && a->isKnown() && b->isKnown())
     return foldedWhere(expand(condition, shape), expand(a, shape), expand(b, shape));
   if (const Value made = softplus(a, b))
     return made;
@@ -265,9 +265,12 @@ ModelBuilder::Value ModelBuilder::where(Value condition, Value a, Value b) {
 
 ModelBuilder::Value ModelBuilder::prelu(Value x, Value slope) {
   check(x->rank() >= 2, "a prelu needs an input [batch, channels, ...]");
-  check(slope->isConstant() &&
-            (elements(slope->shape) == 1 || elements(slope->shape) == x->shape[1]),
+  check(elements(slope->shape) == 1 || elements(slope->shape) == x->shape[1],
         "a prelu needs one slope, or one for each channel");
+  if (!slope->isConstant()) { // max(x, 0) - slope max(-x, 0)
+    return binary("sub", unary("relu", x),
+                  binary("mul", unary("relu", unary("neg", x)), perChannel(slope, x->rank())));
+  }
   return make(ModelOp::PRelu, {x, slope}, x->shape);
 }
 

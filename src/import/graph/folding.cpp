@@ -3,7 +3,10 @@
 // they are sizes and places.
 #include "import/graph/model_builder.hpp"
 
+#include "sys/errors/error.hpp"
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -67,6 +70,16 @@ const std::map<std::string, Operation>& foldedOperations() {
   return operations;
 }
 
+// What is computed element by element has as many elements.
+void checkFolded(std::initializer_list<const ModelConstant*> constants, const Shape& shape) {
+  for (const ModelConstant* constant : constants)
+    if (!constant->isNumbers() ||
+        static_cast<Index>(constant->numbers().size()) != elements(shape))
+      throw Error(TENON_ERR_INTERNAL,
+                  fmt::format("{} numbers are computed with as [{}]", constant->numbers().size(),
+                              fmt::join(shape, ",")));
+}
+
 } // namespace
 
 ModelBuilder::Value
@@ -96,6 +109,7 @@ ModelBuilder::foldedUnary(const std::string& function, Value x,
 ModelBuilder::Value ModelBuilder::foldedBinary(const std::string& function, Value a, Value b) {
   const Shape shape = broadcast(a->shape, b->shape);
   const ModelConstant p = fold(expand(a, shape)), q = fold(expand(b, shape));
+  checkFolded({&p, &q}, shape);
   const bool areIntegers = p.isInteger() && q.isInteger() && function != "truediv";
   const auto found =
       foldedOperations().find(areIntegers && function == "div" ? "floordiv" : function);
@@ -110,6 +124,7 @@ ModelBuilder::Value ModelBuilder::foldedBinary(const std::string& function, Valu
 // Of three constants of one shape.
 ModelBuilder::Value ModelBuilder::foldedWhere(Value condition, Value a, Value b) {
   const ModelConstant c = fold(condition), p = fold(a), q = fold(b);
+  checkFolded({&c, &p, &q}, condition->shape);
   std::vector<double> numbers;
   for (std::size_t i = 0; i < c.numbers().size(); ++i)
     numbers.push_back(c.numbers()[i] != 0 ? p.numbers()[i] : q.numbers()[i]);
@@ -121,6 +136,7 @@ ModelBuilder::Value ModelBuilder::foldedReduction(const std::string& method, Val
                                                   const Shape& kept, const Shape& shape) {
   spend(elements(x->shape));
   const ModelConstant source = fold(x);
+  checkFolded({&source}, x->shape);
   const auto count = static_cast<double>(source.elements()) /
                      static_cast<double>(std::max(elements(kept), Index(1)));
   const bool isExtreme = method == "max" || method == "min";
@@ -156,6 +172,8 @@ ModelBuilder::Value ModelBuilder::foldedMatmul(Value a, Value b) {
   spend(rows * columns);
   spend(rows * columns * inner);
   const ModelConstant p = fold(a), q = fold(b);
+  checkFolded({&p}, {rows, inner});
+  checkFolded({&q}, {inner, columns});
   std::vector<double> numbers(static_cast<std::size_t>(rows * columns), 0);
   for (Index i = 0; i < rows; ++i)
     for (Index k = 0; k < inner; ++k)

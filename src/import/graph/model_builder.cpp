@@ -21,10 +21,10 @@ constexpr Index kMostValueElements = Index(1) << 50;
 
 } // namespace
 
-void ModelBuilder::begin(const ModelOperation& operation, std::vector<Shape> inputs) {
+void ModelBuilder::begin(const ModelOperation& operation, const ModelValues& reads) {
   label_ = operation.label;
   where_ = operation.where;
-  inputs_ = std::move(inputs);
+  reads_ = reads;
 }
 
 void ModelBuilder::fail(const std::string& why) const {
@@ -83,12 +83,29 @@ Shape ModelBuilder::broadcast(const Shape& a, const Shape& b) const {
   return shape;
 }
 
+// The parameters of which all of these are computed; none where one is computed of anything else but constants.
+std::vector<std::string> ModelBuilder::parametersOf(const ModelValues& values) {
+  constexpr std::size_t kMostNamed = 4;
+  std::vector<std::string> names;
+  for (const Value value : values) {
+    if (value->isKnown())
+      continue;
+    if (!value->isOfParameters())
+      return {};
+    for (const std::string& name : value->parametersRead)
+      if (names.size() < kMostNamed && std::ranges::find(names, name) == names.end())
+        names.push_back(name);
+  }
+  return names;
+}
+
 ModelValue* ModelBuilder::make(ModelOp op, ModelValues inputs, Shape shape) {
   checkShape(shape);
   if (graph_.values.size() >= 8 * kMostOperations)
     fail("the network has too many operations");
   ModelValue& value = graph_.values.emplace_back();
   value.op = op;
+  value.parametersRead = parametersOf(inputs);
   value.inputs = std::move(inputs);
   value.shape = std::move(shape);
   value.label = label_;
@@ -98,7 +115,12 @@ ModelValue* ModelBuilder::make(ModelOp op, ModelValues inputs, Shape shape) {
 
 ModelBuilder::Value ModelBuilder::refuse(const std::string& what, const std::string& advice,
                                          Shape shape) {
-  graph_.refusals.push_back({label_, where_, what, advice, inputs_});
+  std::vector<Shape> shapes;
+  for (const Value read : reads_)
+    if (read->rank() > 0)
+      shapes.push_back(read->shape);
+  graph_.refusals.push_back(
+      {label_, where_, what, advice, std::move(shapes), parametersOf(reads_)});
   return make(ModelOp::Refused, {}, std::move(shape));
 }
 
@@ -119,7 +141,21 @@ ModelBuilder::Value ModelBuilder::constant(ModelConstant constant) {
                             label_, kMostModelNumbers));
   // Integers are sizes and indices, never weights.
   made->constant = constant.isInteger() ? weights_.folded(constant) : std::move(constant);
+  if (made->constant->isNumbers() && made->constant->identity() == 0)
+    made->constant = made->constant->identified(++identities_);
+  for (const ModelConstant::Piece& piece : made->constant->pieces())
+    if (const ModelTensor& tensor = program().tensors[piece.tensor];
+        tensor.role == ModelTensor::Role::Parameter &&
+        std::ranges::find(made->parametersRead, tensor.name) == made->parametersRead.end())
+      made->parametersRead.push_back(tensor.name);
   return made;
+}
+
+ModelBuilder::Value ModelBuilder::rounded(Value x, Index type) {
+  if (!x->isKnown() || !x->constant->isNumbers() || x->constant->isInteger())
+    return x;
+  ModelConstant made = x->constant->rounded(type);
+  return made.numbers() == x->constant->numbers() ? x : constant(made.identified(0));
 }
 
 void ModelBuilder::spend(Index operations) {
@@ -140,12 +176,14 @@ ModelBuilder::Value ModelBuilder::integers(const std::vector<Index>& values) {
 }
 
 ModelConstant ModelBuilder::numbersOf(Value value, const char* what) const {
-  if (!value || !value->isConstant())
+  if (!value || !value->isKnown())
     throw Error(
         TENON_ERR_SUPPORT,
-        fmt::format("operation '{}'{}: {} is computed from an input of the network, and must "
-                    "be a constant",
-                    label_, where_.empty() ? "" : " (" + where_ + ")", what));
+        fmt::format("operation '{}'{}: {} is computed from {}, and must be a constant", label_,
+                    where_.empty() ? "" : " (" + where_ + ")", what,
+                    value && value->isOfParameters()
+                        ? "parameter '" + joined(value->parametersRead, "' and '") + "'"
+                        : "an input of the network"));
   return fold(value);
 }
 
@@ -161,7 +199,7 @@ std::vector<Index> ModelBuilder::integersOf(Value value, const char* what) const
 }
 
 bool ModelBuilder::isFilledWith(Value value, double number) const {
-  if (!value->isConstant())
+  if (!value->isKnown())
     return false;
   const ModelConstant filled = fold(value);
   return std::ranges::all_of(filled.numbers(), [&](double n) { return n == number; });

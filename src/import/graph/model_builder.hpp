@@ -22,8 +22,8 @@ public:
   ModelGraph& graph() noexcept { return graph_; }
   const ModelProgram& program() const noexcept { return weights_.program(); }
 
-  // The operation that is being built, and the shapes of what it reads, for messages.
-  void begin(const ModelOperation& operation, std::vector<Shape> inputs);
+  // The operation that is being built, and what it reads, for messages.
+  void begin(const ModelOperation& operation, const ModelValues& reads);
   // Throws TENON_ERR_FORMAT naming the operation.
   [[noreturn]] void fail(const std::string& why) const;
   // Of shapes that may follow from the run's extents: TENON_ERR_SHAPE where the file leaves any free.
@@ -39,9 +39,11 @@ public:
 
   Value input(const std::string& name, const Shape& shape);
   Value constant(ModelConstant constant);
+  // The same value, and of computed numbers those that a type of PyTorch holds, by its number there.
+  Value rounded(Value x, Index type);
   Value number(double value, bool isInteger = false);
   Value integers(const std::vector<Index>& values);
-  // The numbers of a constant value; an error if it is none.
+  // The numbers of a constant value that is not trained; an error if it is none.
   ModelConstant numbersOf(Value value, const char* what) const;
   std::vector<Index> integersOf(Value value, const char* what) const;
 
@@ -68,6 +70,7 @@ public:
   // Along a dimension, the product with a fixed matrix of so many rows.
   Value along(Value x, int dim, Index rows,
               const std::function<double(Index row, Index column)>& matrix);
+  static bool isTooLarge(Value x, Index rows, Index columns); // the matrix
   // Of matrices: what lies on or above a diagonal, or on or below it, and 0.
   Value triangle(Value x, bool isUpper, double diagonal);
   // The elements of a dimension from its end to its beginning.
@@ -152,6 +155,7 @@ public:
 
 private:
   // -- values
+  static std::vector<std::string> parametersOf(const ModelValues& values);
   ModelValue* make(ModelOp op, ModelValues inputs, Shape shape);
   ModelConstant fold(Value value) const { return weights_.folded(*value->constant); }
   bool isFilledWith(Value value, double number) const;
@@ -190,6 +194,11 @@ private:
   Value paddedByZeros(const ModelValues& values, int dim);
   Value foldedPadding(const ModelValues& values, int dim);
   Value foldedRoll(const ModelValues& values, int dim);
+
+  // Of one number for each channel: [1, n, 1, ...], for an operation with a field of this rank.
+  Value perChannel(Value x, int rank);
+  // What may be the weight of a layer, or of one that is given its weight.
+  static bool isWeight(Value x) { return x->isConstant() || x->isOfParameters(); }
 
   // -- structure and windows
   Value partOfJoined(Value x, Index begin, Index end);
@@ -242,7 +251,8 @@ private:
   const ModelWeights& weights_;
   ModelGraph graph_;
   std::string label_, where_;
-  std::vector<Shape> inputs_;
+  ModelValues reads_;
+  int identities_ = 0; // of computed numbers
   Index numbers_ = 0; // of constants in memory
   Index spent_ = 0;
 };

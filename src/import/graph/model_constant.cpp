@@ -3,7 +3,10 @@
 // weight that is only moved about is never read.
 #include "import/graph/model_constant.hpp"
 
+#include "sys/errors/error.hpp"
+
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
 
@@ -29,7 +32,7 @@ ModelConstant ModelConstant::ofNumbers(std::vector<Index> shape, std::vector<dou
 
 ModelConstant ModelConstant::ofTensor(const ModelProgram& program, std::size_t tensor) {
   const ModelTensor& stored = program.tensors[tensor];
-  if (stored.numbers)
+  if (stored.numbers && stored.role != ModelTensor::Role::Parameter)
     return ofNumbers(stored.stored.shape, *stored.numbers, !isReal(stored.stored.type))
         .renamed(stored.name)
         .fixed(stored.role == ModelTensor::Role::Buffer);
@@ -57,6 +60,28 @@ ModelConstant ModelConstant::renamed(std::string name) const {
 ModelConstant ModelConstant::fixed(bool isFixed) const {
   ModelConstant made = *this;
   made.isFixed_ = isFixed;
+  return made;
+}
+
+ModelConstant ModelConstant::identified(int identity) const {
+  ModelConstant made = *this;
+  made.identity_ = identity;
+  return made;
+}
+
+ModelConstant ModelConstant::rounded(Index type) const {
+  constexpr Index kHalf = 6, kSingle = 7, kBrain = 13; // PyTorch's numbers of types
+  const int digits = type == kSingle ? 24 : type == kHalf ? 11 : type == kBrain ? 8 : 53;
+  const int smallest = type == kHalf ? -24 : -149; // the exponent of the least number above 0
+  ModelConstant made = *this;
+  for (double& number : made.numbers_) {
+    if (!isNumbers_ || digits == 53 || number == 0 || !std::isfinite(number))
+      continue;
+    int exponent = 0;
+    std::frexp(number, &exponent);
+    const int unit = std::max(exponent - digits, smallest);
+    number = std::ldexp(std::nearbyint(std::ldexp(number, -unit)), unit);
+  }
   return made;
 }
 
@@ -121,7 +146,7 @@ std::optional<ModelConstant> ModelConstant::reshaped(const std::vector<Index>& s
   for (std::size_t d = 0; d < shape_.size(); ++d)
     if (shape_[d] == 1)
       for (const Piece& piece : pieces_)
-        if (piece.begin[d] != 0 || pieces_.size() > 1)
+        if (piece.begin[d] != 0 || (pieces_.size() > 1 && static_cast<int>(d) == dim))
           return std::nullopt;
   if (made.pieces_.size() == 1) {
     made.dim_ = 0;
@@ -138,7 +163,6 @@ std::optional<ModelConstant> ModelConstant::sliced(int dim, Index begin, Index e
     if (step != 1 || pieces_.size() != 1)
       return std::nullopt;
     made.name_.clear();
-    made.isTrained_ = false;
     made.shape_[d] = end - begin;
     made.pieces_[0].begin[d] += begin;
     made.pieces_[0].extent = made.shape_[static_cast<std::size_t>(dim_)];
@@ -167,7 +191,8 @@ std::optional<ModelConstant> ModelConstant::concatenated(const std::vector<Model
   const auto d = static_cast<std::size_t>(dim);
   ModelConstant made = parts.front();
   made.name_.clear();
-  made.isTrained_ = false;
+  made.identity_ = 0;
+  made.isTrained_ = std::ranges::any_of(parts, &ModelConstant::isTrained);
   made.isFixed_ = std::ranges::all_of(parts, &ModelConstant::isFixed);
   made.shape_[d] = 0;
   made.numbers_.clear();
@@ -200,6 +225,29 @@ std::optional<ModelConstant> ModelConstant::concatenated(const std::vector<Model
       made.numbers_.insert(made.numbers_.end(), first, first + run);
     }
   return made;
+}
+
+namespace {
+
+ModelConstant present(std::optional<ModelConstant> made) {
+  if (!made)
+    throw Error(TENON_ERR_INTERNAL, "a constant is moved about that has no numbers");
+  return *std::move(made);
+}
+
+} // namespace
+
+ModelConstant reshapedNumbers(const ModelConstant& numbers, const std::vector<Index>& shape) {
+  return present(numbers.reshaped(shape));
+}
+
+ModelConstant slicedNumbers(const ModelConstant& numbers, int dim, Index begin, Index end,
+                            Index step) {
+  return present(numbers.sliced(dim, begin, end, step));
+}
+
+ModelConstant joinedNumbers(const std::vector<ModelConstant>& parts, int dim) {
+  return present(ModelConstant::concatenated(parts, dim));
 }
 
 } // namespace tenon

@@ -35,7 +35,7 @@ public:
   // Of the stored tensor that it is; "" where it was computed.
   const std::string& name() const noexcept { return name_; }
   bool isInteger() const noexcept { return isInteger_; }
-  // Whether it is a parameter of the model, which training changes, and not a buffer or computed.
+  // Whether parameters of the model, which training changes, are in it. Nothing is computed with their numbers.
   bool isTrained() const noexcept { return isTrained_; }
   // Whether training changes nothing that it consists of or was computed of.
   bool isFixed() const noexcept { return isFixed_; }
@@ -51,6 +51,11 @@ public:
   static std::optional<ModelConstant> concatenated(const std::vector<ModelConstant>& parts,
                                                    int dim);
   ModelConstant renamed(std::string name) const;
+  // Numbers that have been computed: those of one value, in whatever shape, have one identity, which is above 0.
+  int identity() const noexcept { return identity_; }
+  ModelConstant identified(int identity) const;
+  // With the numbers as PyTorch's float32 or a narrower type has them (by PyTorch's number of the type).
+  ModelConstant rounded(Index type) const;
   ModelConstant fixed(bool isFixed = true) const;
 
 private:
@@ -59,8 +64,14 @@ private:
   bool isInteger_ = false, isNumbers_ = false, isTrained_ = false, isFixed_ = false;
   std::vector<double> numbers_; // row-major
   std::vector<Piece> pieces_;
-  int dim_ = 0;
+  int dim_ = 0, identity_ = 0;
 };
+
+// The same of numbers, of which there always is one; an error where they are no numbers.
+ModelConstant reshapedNumbers(const ModelConstant& numbers, const std::vector<Index>& shape);
+ModelConstant slicedNumbers(const ModelConstant& numbers, int dim, Index begin, Index end,
+                            Index step);
+ModelConstant joinedNumbers(const std::vector<ModelConstant>& parts, int dim);
 
 // Reads constants of a program from its file, which must outlive it.
 class ModelWeights {

@@ -20,8 +20,11 @@ void checkRefusals(const ModelGraph& graph, const std::string& file, std::size_t
     std::vector<std::string> shapes;
     for (const Shape& shape : refusal.inputs)
       shapes.push_back(fmt::format("[{}]", fmt::join(shape, ",")));
-    text += fmt::format("\n  {}: {}{}\n    {}\n    what works: {}", refusal.label, refusal.what,
+    text += fmt::format("\n  {}: {}{}{}\n    {}\n    what works: {}", refusal.label, refusal.what,
                         shapes.empty() ? "" : ", with inputs " + joined(shapes, ", "),
+                        refusal.parameters.empty()
+                            ? ""
+                            : ", of parameter '" + joined(refusal.parameters, "' and '") + "'",
                         refusal.where.empty() ? "(the file has no source line)" : refusal.where,
                         refusal.advice);
   }

@@ -82,7 +82,13 @@ struct ModelValue {
   Index factor = 1;                  // PixelShuffle
   std::vector<Index> modeCount = {}; // Spectral
 
+  // Of what is computed of parameters of the model alone: these, by name.
+  std::vector<std::string> parametersRead = {};
+
   bool isConstant() const noexcept { return constant.has_value(); }
+  // A constant whose numbers may be computed with, since no training changes them.
+  bool isKnown() const noexcept { return constant && !constant->isTrained(); }
+  bool isOfParameters() const noexcept { return !parametersRead.empty(); }
   int rank() const noexcept { return static_cast<int>(shape.size()); }
 };
 
@@ -90,6 +96,7 @@ struct ModelValue {
 struct ModelRefusal {
   std::string label, where, what, advice;
   std::vector<Shape> inputs = {};
+  std::vector<std::string> parameters = {}; // of which they are computed
 };
 
 struct ModelGraph {

@@ -40,6 +40,23 @@ std::vector<double> readIntegers(const ByteSource& file, const StoredTensor& ten
   return numbers;
 }
 
+// The same of numbers in memory as readBlock() has of those in a file.
+template <class T>
+void copyBlock(const std::vector<double>& numbers, const std::vector<Index>& shape,
+               const std::vector<WeightsFile::Part>& parts, T* to) {
+  std::vector<Index> extents;
+  for (const WeightsFile::Part& part : parts)
+    extents.push_back(part.end - part.begin);
+  forEachPlace(extents, [&](const std::vector<Index>& index, Index) {
+    Index from = 0, at = 0;
+    for (std::size_t d = 0; d < index.size(); ++d) {
+      from = from * shape[d] + parts[d].begin + index[d];
+      at += index[d] * parts[d].stride;
+    }
+    to[at] = static_cast<T>(numbers[static_cast<std::size_t>(from)]);
+  });
+}
+
 } // namespace
 
 const ByteSource& ModelWeights::sourceOf(const ModelTensor& tensor) const {
@@ -89,7 +106,8 @@ void ModelWeights::read(const ModelConstant& constant, const Box& box, T* to) co
   const auto along = static_cast<std::size_t>(constant.dim());
   Index before = 0; // of the dimension of concatenation
   for (const ModelConstant::Piece& piece : constant.pieces()) {
-    const StoredTensor& stored = program_.tensors[piece.tensor].stored;
+    const ModelTensor& tensor = program_.tensors[piece.tensor];
+    const StoredTensor& stored = tensor.stored;
     std::vector<WeightsFile::Part> parts(stored.shape.size(), {0, 1, 1});
     T* first = to;
     bool isEmpty = false;
@@ -105,8 +123,10 @@ void ModelWeights::read(const ModelConstant& constant, const Box& box, T* to) co
                                                           piece.begin[d] + part.end, strides[d]};
     }
     before += piece.extent;
-    if (!isEmpty)
-      readBlock(sourceOf(program_.tensors[piece.tensor]), stored, parts, first);
+    if (!isEmpty && tensor.numbers)
+      copyBlock(*tensor.numbers, stored.shape, parts, first);
+    else if (!isEmpty)
+      readBlock(sourceOf(tensor), stored, parts, first);
   }
 }
 

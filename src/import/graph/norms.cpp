@@ -20,7 +20,7 @@ ModelBuilder::Value ModelBuilder::reduce(const std::string& method, Value x, std
       left.push_back(x->shape[static_cast<std::size_t>(d)]);
     else
       kept[static_cast<std::size_t>(d)] = 1;
-  if (x->isConstant())
+  if (x->isKnown())
     return foldedReduction(method, x, kept, keeps ? kept : left);
   if (method == "product")
     return refuse("a product over a dimension", "a sum, mean or maximum", keeps ? kept : left);
@@ -32,6 +32,12 @@ ModelBuilder::Value ModelBuilder::reduce(const std::string& method, Value x, std
   made->function = method;
   made->dims = dims;
   return keeps ? made : reshape(made, left);
+}
+
+ModelBuilder::Value ModelBuilder::perChannel(Value x, int rank) {
+  Shape shape(static_cast<std::size_t>(rank), 1);
+  shape[1] = elements(x->shape);
+  return reshape(x, shape);
 }
 
 ModelBuilder::Value ModelBuilder::batchNorm(Value x, Value weight, Value bias, Value mean,
@@ -48,9 +54,18 @@ ModelBuilder::Value ModelBuilder::batchNorm(Value x, Value weight, Value bias, V
   weight = weight ? weight : filled(1);
   bias = bias ? bias : filled(0);
   for (const Value value : {weight, bias, mean, variance})
-    check(
-        value->isConstant() && value->shape == channels,
-        "the weights and statistics of a batch norm must be constants with one number per channel");
+    check(value->shape == channels,
+          "the weights and statistics of a batch norm must have one number per channel");
+  const auto of = [&](Value value) { return perChannel(value, x->rank()); };
+  // What is computed, or statistics that are trained, are values.
+  if (!weight->isConstant() || !bias->isConstant() || !mean->isKnown() || !variance->isKnown()) {
+    const bool isPlain = mean->isKnown() && variance->isKnown();
+    const Value normed =
+        isPlain ? batchNorm(x, nullptr, nullptr, mean, variance, epsilon)
+                : binary("div", binary("sub", x, of(mean)),
+                         unary("sqrt", affine(of(variance), {1}, {epsilon})));
+    return binary("add", binary("mul", normed, of(weight)), of(bias));
+  }
   ModelValue* made = make(ModelOp::BatchNorm, {x, weight, bias, mean, variance}, x->shape);
   made->epsilon = epsilon;
   return made;
@@ -77,8 +92,14 @@ ModelBuilder::Value ModelBuilder::norm(ModelOp op, Value x, Value weight, Value 
     weight = weight ? weight : filled(1);
     bias = bias ? bias : filled(0);
     for (const Value value : {weight, bias})
-      check(value->isConstant() && value->shape == shape,
-            "the weights of a norm must be constants of the shape that it normalises");
+      check(value->shape == shape, "the weights of a norm must have the shape that it normalises");
+    if (!weight->isConstant() || !bias->isConstant()) {
+      const auto of = [&](Value value) {
+        return op == ModelOp::LayerNorm ? value : perChannel(value, x->rank());
+      };
+      return binary("add", binary("mul", norm(op, x, nullptr, nullptr, epsilon, detail), of(weight)),
+                    of(bias));
+    }
     if (weight->constant->name().empty() && isFilledWith(weight, 1) && isFilledWith(bias, 0))
       weight = bias = nullptr;
   }

@@ -113,7 +113,8 @@ ModelBuilder::Value ModelBuilder::weightedNorm(const std::string& function, Valu
   const bool isPlain = x->inputs.size() == 1;
   const auto isFilled = [&](std::size_t i, double number) {
     return isPlain ||
-           (x->inputs[i]->constant->name().empty() && isFilledWith(x->inputs[i], number));
+           (isFilledWith(x->inputs[i], number) && x->inputs[i]->constant &&
+            x->inputs[i]->constant->name().empty());
   };
   const bool isFactor = function == "mul";
   if (!isFilled(2, 0) || (isFactor ? !isFilled(1, 1) : function != "add"))
@@ -123,6 +124,8 @@ ModelBuilder::Value ModelBuilder::weightedNorm(const std::string& function, Valu
         {x->shape[1]}, std::vector<double>(static_cast<std::size_t>(x->shape[1]), number)));
   };
   const Value own = reshape(c, {x->shape[1]}), weight = isPlain ? filled(1) : x->inputs[1];
+  if (!own->isConstant())
+    return nullptr;
   ModelValue* made =
       make(ModelOp::GroupNorm, {x->inputs[0], isFactor ? own : weight, isFactor ? filled(0) : own},
            x->shape);

@@ -18,11 +18,18 @@ constexpr Index kMostRows = 1024;      // of a matrix that stands for a sum or a
 
 } // namespace
 
+// A parameter is a table, of which each rank may hold all.
+bool ModelBuilder::isTooLarge(Value x, Index rows, Index columns) {
+  constexpr Index kMostNumbers = Index(1) << 22;
+  return x->isOfParameters() ? columns > 0 && rows > kMostNumbers / columns
+                             : std::max(rows, columns) > kMostRows;
+}
+
 ModelBuilder::Value ModelBuilder::along(Value x, int dim, Index rows,
                                         const std::function<double(Index, Index)>& matrix) {
   const int d = dimension(dim, x->rank());
   const Index columns = x->shape[static_cast<std::size_t>(d)];
-  if (std::max(rows, columns) > kMostRows) {
+  if (isTooLarge(x, rows, columns)) {
     Shape shape = x->shape;
     shape[static_cast<std::size_t>(d)] = rows;
     return refuse(
@@ -41,7 +48,7 @@ ModelBuilder::Value ModelBuilder::along(Value x, int dim, Index rows,
   for (std::size_t i = 0; i < order.size(); ++i)
     back[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
   const Value last = transpose(x, order);
-  if (!x->isConstant() || x->constant->isTrained())
+  if (!x->isKnown())
     return transpose(linear(last, weight, nullptr), back);
   Shape shape = last->shape;
   shape.back() = rows;
@@ -52,7 +59,7 @@ ModelBuilder::Value ModelBuilder::along(Value x, int dim, Index rows,
 ModelBuilder::Value ModelBuilder::flip(Value x, int dim) {
   const int d = dimension(dim, x->rank());
   const Index n = x->shape[static_cast<std::size_t>(d)];
-  if (x->isConstant())
+  if (x->isKnown())
     return slice(x, d, n - 1, -1 - n, -1);
   return n < 2 ? x : along(x, d, n, [n](Index i, Index j) { return double(i + j == n - 1); });
 }
@@ -74,7 +81,7 @@ ModelBuilder::Value ModelBuilder::triangle(Value x, bool isUpper, double diagona
     const auto above = static_cast<double>(index[1] - index[0]);
     flags.push_back(double(isUpper ? above >= diagonal : above <= diagonal));
   });
-  const bool isInteger = x->isConstant() && x->constant->isInteger();
+  const bool isInteger = x->isKnown() && x->constant->isInteger();
   return where(constant(ModelConstant::ofNumbers(matrix, std::move(flags))), x,
                number(0, isInteger));
 }
@@ -86,11 +93,12 @@ ModelBuilder::Value ModelBuilder::roll(Value x, int dim, Index by) {
   if (n == 0 || by % n == 0)
     return x;
   by = (by % n + n) % n;
-  if (x->isConstant()) {
+  if (x->isKnown()) {
     const ModelConstant whole = fold(x);
-    return constant(*ModelConstant::concatenated({*whole.sliced(static_cast<int>(d), n - by, n, 1),
-                                                  *whole.sliced(static_cast<int>(d), 0, n - by, 1)},
-                                                 static_cast<int>(d)));
+    const auto part = [&](Index begin, Index end) {
+      return slicedNumbers(whole, static_cast<int>(d), begin, end, 1);
+    };
+    return constant(joinedNumbers({part(n - by, n), part(0, n - by)}, static_cast<int>(d)));
   }
   if (by > n - by)
     by -= n;
@@ -114,7 +122,7 @@ ModelBuilder::Value ModelBuilder::gather(Value x, int dim, Value places) {
     place += place < 0 ? n : 0;
     check(place >= 0 && place < n, "an index is out of range");
   }
-  if (x->isConstant() && x->constant->isNumbers())
+  if (x->isKnown() && x->constant->isNumbers())
     spend(static_cast<Index>(order.size()) * (elements(x->shape) / n));
   ModelValues runs;
   for (std::size_t i = 0; i < order.size();) {
@@ -123,7 +131,13 @@ ModelBuilder::Value ModelBuilder::gather(Value x, int dim, Value places) {
       ++end;
     runs.push_back(slice(x, static_cast<int>(d), order[i], order[end - 1] + 1));
     i = end;
-    if (!x->isConstant() && runs.size() > kMostRuns) {
+    if (!x->isKnown() && runs.size() > kMostRuns) {
+      // Of a table the product with a matrix that is 1 at the places.
+      const auto count = static_cast<Index>(order.size());
+      if (x->isOfParameters() && !isTooLarge(x, count, n))
+        return along(x, static_cast<int>(d), count, [&](Index to, Index from) {
+          return double(order[static_cast<std::size_t>(to)] == from);
+        });
       Shape shape = x->shape;
       shape[d] = static_cast<Index>(order.size());
       return refuse(fmt::format("indices in more than {} pieces", kMostRuns),
@@ -147,8 +161,8 @@ ModelBuilder::Value ModelBuilder::scatterAdd(Value x, int dim, Value places, Val
     const Index at = to[static_cast<std::size_t>(j)];
     return double((at < 0 ? at + n : at) == i);
   });
-  const bool isZero = x->op == ModelOp::Zeros || (x->isConstant() && isFilledWith(x, 0));
-  return isZero && (!x->isConstant() || !x->constant->isTrained()) ? sum : binary("add", x, sum);
+  const bool isZero = x->op == ModelOp::Zeros || isFilledWith(x, 0);
+  return isZero ? sum : binary("add", x, sum);
 }
 
 ModelBuilder::Value ModelBuilder::scatter(Value x, int dim, Value places, Value source) {
@@ -176,7 +190,7 @@ ModelBuilder::Value ModelBuilder::scatter(Value x, int dim, Value places, Value 
 }
 
 ModelBuilder::Value ModelBuilder::placesAlong(Value places, int dim) {
-  if (!places->isConstant())
+  if (!places->isKnown())
     return nullptr;
   const auto d = static_cast<std::size_t>(dimension(dim, places->rank()));
   const ModelConstant all = fold(places);

@@ -27,7 +27,9 @@ ModelBuilder::Value ModelBuilder::linear(Value x, Value weight, Value bias) {
   shape.back() = weight->shape[0];
   check(!bias || bias->shape == Shape{shape.back()},
         "the bias of a linear layer does not have one number for each output");
-  if (!weight->isConstant() || (bias && !bias->isConstant())) {
+  if (bias && !isWeight(bias))
+    return binary("add", linear(x, weight, nullptr), bias);
+  if (!isWeight(weight)) {
     const Value product = matmul(x, transpose(weight, {1, 0}));
     return bias ? binary("add", product, bias) : product;
   }
@@ -60,11 +62,11 @@ ModelBuilder::Value ModelBuilder::matmul(Value a, Value b) {
   if (a->shape.back() != b->shape[b->shape.size() - 2])
     misfit(fmt::format("a product of matrices [{}] and [{}] does not fit", fmt::join(a->shape, ","),
                        fmt::join(b->shape, ",")));
-  if (a->isConstant() && b->isConstant() && a->rank() == 2 && b->rank() == 2)
+  if (a->isKnown() && b->isKnown() && a->rank() == 2 && b->rank() == 2)
     return foldedMatmul(a, b);
-  if (b->isConstant() && b->rank() == 2)
+  if (isWeight(b) && b->rank() == 2)
     return linear(a, transpose(b, {1, 0}), nullptr);
-  if (a->isConstant() && a->rank() == 2)
+  if (isWeight(a) && a->rank() == 2)
     return turned(linear(turned(b), a, nullptr));
   if (const Value made = spelledAttention(a, b))
     return made;

@@ -63,8 +63,10 @@ ModelBuilder::Value ModelBuilder::reshape(Value x, std::vector<Index> shape) {
   if (shape == x->shape)
     return x;
   if (x->isConstant()) {
-    const auto made = x->constant->reshaped(shape);
-    return constant(made ? *made : *fold(x).reshaped(shape));
+    if (const auto made = x->constant->reshaped(shape))
+      return constant(*made);
+    if (x->isKnown())
+      return constant(reshapedNumbers(fold(x), shape));
   }
   if (const Value grouped = groupedNorm(x, shape))
     return grouped;
@@ -87,8 +89,8 @@ ModelBuilder::Value ModelBuilder::slice(Value x, int dim, Index begin, Index end
     check(step > -kMostModelWindow, "a slice has a step that is too large");
     begin = std::clamp(begin < 0 ? begin + n : begin, Index(-1), n - 1);
     end = std::clamp(end < 0 && end >= -n ? end + n : end, Index(-1), n);
-    if (x->isConstant())
-      return constant(*fold(x).sliced(static_cast<int>(d), begin, end, step));
+    if (x->isKnown())
+      return constant(slicedNumbers(fold(x), static_cast<int>(d), begin, end, step));
     if (begin <= end)
       return slice(x, dim, 0, 0);
     return flip(slice(x, dim, begin + (begin - end - 1) / -step * step, begin + 1, -step), dim);
@@ -96,14 +98,16 @@ ModelBuilder::Value ModelBuilder::slice(Value x, int dim, Index begin, Index end
   check(step < kMostModelWindow, "a slice has a step that is too large");
   begin = std::clamp(begin < 0 ? begin + n : begin, Index(0), n);
   end = std::clamp(end < 0 ? end + n : end, begin, n);
-  if (x->isConstant()) {
-    const auto made = x->constant->sliced(static_cast<int>(d), begin, end, step);
-    return constant(made ? *made : *fold(x).sliced(static_cast<int>(d), begin, end, step));
-  }
   Shape shape = x->shape;
   shape[d] = (end - begin + step - 1) / step;
   if (shape[d] == n)
     return x;
+  if (x->isConstant()) {
+    if (const auto made = x->constant->sliced(static_cast<int>(d), begin, end, step))
+      return constant(*made);
+    if (x->isKnown())
+      return constant(slicedNumbers(fold(x), static_cast<int>(d), begin, end, step));
+  }
   if (x->op == ModelOp::Zeros)
     return zeros(shape);
   if (x->op == ModelOp::Complex)
@@ -213,12 +217,15 @@ ModelBuilder::Value ModelBuilder::concatenate(ModelValues values, int dim) {
   if (std::all_of(values.begin(), values.end(), [](Value v) { return v->isConstant(); })) {
     std::vector<ModelConstant> parts;
     for (const Value value : values)
-      parts.push_back(*value->constant);
+      if (value->constant)
+        parts.push_back(*value->constant);
     if (const auto made = ModelConstant::concatenated(parts, static_cast<int>(d)))
       return constant(*made);
-    for (std::size_t i = 0; i < values.size(); ++i)
-      parts[i] = fold(values[i]);
-    return constant(*ModelConstant::concatenated(parts, static_cast<int>(d)));
+    if (std::all_of(values.begin(), values.end(), [](Value v) { return v->isKnown(); })) {
+      for (std::size_t i = 0; i < values.size(); ++i)
+        parts[i] = fold(values[i]);
+      return constant(joinedNumbers(parts, static_cast<int>(d)));
+    }
   }
   if (const Value padded = paddedByZeros(values, static_cast<int>(d)))
     return padded;
@@ -239,7 +246,7 @@ ModelBuilder::Value ModelBuilder::expand(Value x, std::vector<Index> shape) {
   if (wanted == x->shape)
     return x;
   // What is trained stays what it is: a class token for all of a batch.
-  if (!x->isConstant() || x->constant->isTrained())
+  if (!x->isKnown())
     return make(ModelOp::Expand, {x}, wanted);
   const ModelConstant source = fold(x);
   const Shape& from = source.shape();

@@ -98,7 +98,7 @@ ModelBuilder::Value ModelBuilder::convolution(Value x, Value weight, Value bias,
   Shape shape = {x->shape[0], channels};
   for (const Index extent : outputs(x, w, false))
     shape.push_back(extent);
-  if (!weight->isConstant() || (bias && !bias->isConstant()))
+  if (!isWeight(weight) || (bias && !isWeight(bias)))
     return refuse("a convolution whose weight is computed from an input",
                   "a weight that is a parameter", shape);
   ModelValue* made = make(ModelOp::Convolution, {x, weight}, shape);

@@ -39,18 +39,13 @@ std::optional<std::string> normalisationText(const std::vector<double>& scale,
 
 } // namespace
 
-// It lies where the first input does. What is trained is the tensor as it is stored, whatever the order of its
-// dimensions here.
+// It lies where the first input does. What is trained is the tensor as it is stored, or is made of it by layers.
 Mapper::Placed Mapper::makeConstant(const ModelValue& v) {
-  if (v.constant->isTrained() && !v.constant->isNumbers() && v.rank() > 0)
-    if (const Order order = orderAsStored(*v.constant); !order.empty())
-      return {constantNode(
-                  &v,
-                  ModelConstant::ofTensor(weights_.program(), v.constant->pieces().front().tensor),
-                  -1),
-              order};
+  const ModelConstant& constant = constantOf(v);
+  if (constant.isTrained())
+    return makeRecipe(constant);
   const Order order = v.rank() > 0 ? plainOrder(v.rank()) : Order{kAdded};
-  return {constantNode(&v, v.rank() > 0 ? *v.constant : *v.constant->reshaped({1}), -1), order};
+  return {constantNode(v.rank() > 0 ? constant : shaped(constant, {1}), -1), order};
 }
 
 Mapper::Placed Mapper::makeUnary(const ModelValue& v) {
@@ -117,14 +112,24 @@ Mapper::Placed Mapper::makePRelu(const ModelValue& v) {
   Placed x = withChannel(v.inputs[0], 1);
   if (x.isRefused())
     return refused(v);
-  const Index slopes = slope->constant->elements();
+  const Index slopes = elements(slope->shape);
+  if (isGiven(v)) { // max(x, 0) - slope max(-x, 0)
+    ModelValue& each = more_.emplace_back();
+    each.op = ModelOp::Reshape;
+    each.inputs = {slope};
+    each.shape = {slopes};
+    const int below = emit({emit({x.node}, "scale", {{"factor", -1.0}})}, "relu");
+    return {emit({emit({x.node}, "relu"), joinedTo(below, x.order, "multiply", &each, 1)},
+                 "subtract"),
+            x.order};
+  }
   if (slopes == 1 && v.shape[1] != 1) {
     Order order = x.order;
     order.insert(order.begin() + 1, kAdded);
     x = {arranged(x.node, x.order, v.shape, order), order};
   }
   return {emit({x.node}, "prelu", {{"channels", slopes}}, moduleOf(slope),
-               {{"weight", *slope->constant->reshaped({slopes})}}),
+               {{"weight", shaped(constantOf(*slope), {slopes})}}),
           x.order};
 }
 

@@ -3,12 +3,13 @@
 // each dimension of the node's tensor is, -1 for one of extent 1 that the original does not have. So
 // transposes are words until a layer needs another order, and extents of 1 come and go.
 //
-// model_layers.cpp has the table of operators and the nodes, orders.cpp the orders, and the
-// operators are in files by family: elements.cpp, structure.cpp, networks.cpp.
+// model_layers.cpp has the table of operators and the nodes, orders.cpp the orders, parameters.cpp which layer has
+// which parameters, and the operators are in files by family: elements.cpp, structure.cpp, networks.cpp.
 #pragma once
 
 #include "import/layers/model_layers.hpp"
 
+#include <deque>
 #include <limits>
 #include <map>
 #include <optional>
@@ -58,13 +59,41 @@ private:
   static void addReach(NodeSettings& settings, const ModelValue& v);
   static bool areFixed(const NodeParameters& parameters);
   static std::string layerName(std::string name);
-  // The name of the module in PyTorch: "net.0" of "net.0.weight"; "" also where the parameter is the stored tensor
-  // with its dimensions in another order, which must not be taken for it.
-  std::string moduleOf(Value parameter) const;
+  // The name of the module in PyTorch: "net.0" of "net.0.weight", or that of a parameter with another name, which is
+  // its layer's; "" also where the parameter is the stored tensor with its dimensions in another order, which must not
+  // be taken for it.
+  std::string moduleOf(Value parameter, const std::string& name = "weight") const;
   // Of a part of one stored tensor: which dimension of the constant each of the tensor's is.
   Order orderAsStored(const ModelConstant& constant) const;
   static ModelConstant numbers(std::vector<double> values);
   static ModelConstant filled(const std::vector<double>& values, Index count);
+
+  // -- parameters
+  using Tensor = std::size_t; // of the file
+  // Which tensors are values, and which layers are one.
+  void assignParameters(const std::set<Value>& needed);
+  static bool isWeightOf(const ModelValue& v, std::size_t input);
+  // What makes it the same layer as another.
+  static std::string layerOf(const ModelValue& v);
+  // Whether it is one tensor of the file, all of it and in its order.
+  bool isWhole(const ModelConstant& constant) const;
+  bool addSources(const ModelConstant& constant); // whether one is new
+  // Whether the weights of a layer are values of other nodes.
+  bool isGiven(const ModelValue& v) const;
+  // Of a tensor of the file as a value: its node, whose dimensions are the tensor's.
+  int sourceNode(Tensor tensor);
+  Placed makeRecipe(const ModelConstant& constant);
+  // The names of tensors in files of weights, where the layer's own are others.
+  std::string namesInFile(const std::string& layer, const NodeParameters& parameters);
+  // `type` of a node and a value, whose dimensions are those from `first` on of what lies there.
+  int joinedTo(int node, const Order& order, const std::string& type, Value with, int first);
+  Placed makeGivenLinear(const ModelValue& v, const Placed& x);
+  Placed makeGivenConvolution(const ModelValue& v, int x, NodeSettings settings);
+  // A norm without weights and those that it is given behind it.
+  Placed weighted(const ModelValue& v, const Placed& normed);
+  static bool isFilledWith(const ModelValue& v, double number); // numbers without a name
+  // Of a value that is one; an error of the library if it is none.
+  static const ModelConstant& constantOf(const ModelValue& v);
 
   // -- orders
   static Order plainOrder(int rank);
@@ -87,8 +116,10 @@ private:
   // them stand in another place, of which a reshape can leave one open.
   static bool isSameSequence(const Order& now, const Order& order);
   static std::ptrdiff_t movedPlaces(const Order& now, const Order& order);
-  // The node and its order with dimension `dim` of the original in place 1, as it is if it is there.
+  // The node and its order with dimension `dim` of the original in place 1, as it is if it is there; or with so many
+  // dimensions in all.
   Placed withChannel(Value v, int dim);
+  Placed withChannel(Value v, int dim, std::size_t rank);
   // All inputs in one order that has all dimensions of the result, extents of 1 where they have one.
   struct Joined {
     std::vector<int> nodes;
@@ -98,7 +129,9 @@ private:
   Joined joined(const ModelValue& v);
   // A constant in the order of the dimensions of a value of `rank`, where a node lies.
   int constantIn(Value v, int rank, const Order& order, int like);
-  int constantNode(Value v, const ModelConstant& constant, int like);
+  int constantNode(const ModelConstant& constant, int like);
+  // In another shape of as many elements, if need be as numbers.
+  ModelConstant shaped(const ModelConstant& constant, const Shape& shape) const;
 
   // -- layers of elements
   Placed makeConstant(const ModelValue& v);
@@ -152,7 +185,11 @@ private:
   ImportedNetwork made_;
   std::map<Value, Placed> placed_;
   std::map<std::string, int> known_, shared_; // nodes without parameters, and with some
-  std::set<std::string> names_;
+  std::set<std::string> names_, fileNames_;
+  std::set<Tensor> sources_;       // tensors that are values, of nodes of their own
+  std::map<Tensor, int> nodesOf_;  // these
+  std::deque<ModelValue> more_;    // that the graph does not have
+  std::map<Value, int> formRanks_; // of layers that several values share: the dimensions that these have there
   // Of nodes that only reorder: what they read, and how. Others that follow are one with them.
   std::map<int, std::pair<int, std::vector<Index>>> transposes_;
   std::map<int, std::pair<int, Shape>> reshapes_;

@@ -63,6 +63,7 @@ Mapper::Mapper(ModelGraph& graph, const ModelWeights& weights) : graph_(graph), 
 
 ImportedNetwork Mapper::run() {
   const std::set<Value> needed = neededValues();
+  assignParameters(needed);
   for (const ModelValue& value : graph_.values)
     if (needed.contains(&value) && !value.isConstant()) // most constants are weights
       place(&value);
@@ -139,7 +140,8 @@ void Mapper::nameNodes() {
 // The output of a network with one is that of the last node; several have names and nodes.
 void Mapper::nameOutputs(const std::vector<int>& nodes) {
   if (nodes.size() == 1) {
-    if (nodes[0] != static_cast<int>(made_.graph.nodes.size()) - 1)
+    // A network that gives its input back has a layer all the same.
+    if (nodes[0] < 0 || nodes[0] != static_cast<int>(made_.graph.nodes.size()) - 1)
       emit({nodes[0]}, "identity");
     return;
   }
@@ -204,13 +206,16 @@ std::string described(const std::vector<std::pair<std::string, SettingValue>>& s
   return text;
 }
 
-// Which blocks of which tensors of the file the parameters are; "" where one is computed.
+// Which blocks of which tensors of the file the parameters are, or which computed numbers; "" where one is the layer's
+// own.
 std::string recipesOf(const std::vector<std::pair<std::string, ModelConstant>>& parameters) {
   std::string text;
   for (const auto& [name, value] : parameters) {
-    if (value.isNumbers())
+    if (value.isNumbers() && value.identity() == 0)
       return "";
     text += name;
+    if (value.isNumbers())
+      text += fmt::format(" numbers {}", value.identity());
     for (const ModelConstant::Piece& piece : value.pieces())
       text += fmt::format(" {} [{}] [{}] {}", piece.tensor, fmt::join(piece.axes, ","),
                           fmt::join(piece.begin, ","), piece.extent);
@@ -252,6 +257,8 @@ int Mapper::emit(std::vector<int> reads, const std::string& type, NodeSettings s
   }
   while (!name.empty() && !names_.insert(name).second)
     name += "_";
+  if (const std::string names = namesInFile(name, parameters); !names.empty())
+    settings.emplace_back("parameter_names", names);
   LayerDescription::Node& made = made_.graph.nodes.emplace_back();
   made.layer.type = type;
   made.layer.name = name;
@@ -283,8 +290,8 @@ Mapper::Order Mapper::orderAsStored(const ModelConstant& constant) const {
   return order;
 }
 
-std::string Mapper::moduleOf(Value parameter) const {
-  const ModelConstant& constant = *parameter->constant;
+std::string Mapper::moduleOf(Value parameter, const std::string& own) const {
+  const ModelConstant& constant = constantOf(*parameter);
   if (!constant.isNumbers()) {
     Order order = orderAsStored(constant);
     std::erase_if(order, [&](int d) { return d == kAdded || constant.shape()[at(d)] == 1; });
@@ -293,7 +300,8 @@ std::string Mapper::moduleOf(Value parameter) const {
   }
   const std::string& name = constant.name();
   const std::size_t dot = name.rfind('.');
-  return dot == name.npos ? "" : layerName(name.substr(0, dot));
+  const bool isOwn = !constant.isTrained() || name.substr(dot + 1) == own; // npos + 1 is 0
+  return !isOwn ? layerName(name) : dot == name.npos ? "" : layerName(name.substr(0, dot));
 }
 
 ModelConstant Mapper::numbers(std::vector<double> values) {

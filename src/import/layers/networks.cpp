@@ -50,20 +50,30 @@ Mapper::Placed Mapper::makeConvolution(const ModelValue& v) {
     if (v.padValue)
       settings.emplace_back("boundary_constant", *v.padValue);
   }
-  NodeParameters parameters = {{"weight", *v.inputs[1]->constant}};
+  if (isGiven(v))
+    return makeGivenConvolution(v, x, std::move(settings));
+  NodeParameters parameters = {{"weight", constantOf(*v.inputs[1])}};
   if (hasBias)
-    parameters.emplace_back("bias", *v.inputs[2]->constant);
+    parameters.emplace_back("bias", constantOf(*v.inputs[2]));
   return {emit({x}, v.isTransposed ? "transposedconv" : "conv", std::move(settings),
                moduleOf(v.inputs[1]), std::move(parameters)),
           plainOrder(v.rank())};
 }
 
 Mapper::Placed Mapper::makeLinear(const ModelValue& v) {
-  const Placed x = withChannel(v.inputs[0], v.rank() - 1);
+  const auto shared = formRanks_.find(&v);
+  const Placed x = shared == formRanks_.end()
+                       ? withChannel(v.inputs[0], v.rank() - 1)
+                       : withChannel(v.inputs[0], v.rank() - 1, at(shared->second));
   if (x.isRefused())
     return refused(v);
+  if (x.order.size() > kMostWindowed)
+    return refuse(v, fmt::format("a linear layer of a tensor with {} dimensions", x.order.size()),
+                  "at most 5 dimensions");
+  if (isGiven(v))
+    return makeGivenLinear(v, x);
   const bool hasBias = v.inputs.size() > 2, isAffine = x.order.size() == 2;
-  const ModelConstant& weight = *v.inputs[1]->constant;
+  const ModelConstant& weight = constantOf(*v.inputs[1]);
   NodeSettings settings;
   if (isAffine)
     settings = {{"inputs", weight.shape()[1]}, {"outputs", weight.shape()[0]}};
@@ -73,14 +83,11 @@ Mapper::Placed Mapper::makeLinear(const ModelValue& v) {
                 {"kernel", Shape(x.order.size() - 2, 1)}};
   if (!hasBias)
     settings.emplace_back("bias", false);
-  if (x.order.size() > kMostWindowed)
-    return refuse(v, fmt::format("a linear layer of a tensor with {} dimensions", x.order.size()),
-                  "at most 5 dimensions");
   Shape shape = weight.shape();
   shape.resize(isAffine ? 2 : x.order.size(), 1);
-  NodeParameters parameters = {{"weight", *weight.reshaped(shape)}};
+  NodeParameters parameters = {{"weight", shaped(weight, shape)}};
   if (hasBias)
-    parameters.emplace_back("bias", *v.inputs[2]->constant);
+    parameters.emplace_back("bias", constantOf(*v.inputs[2]));
   return {emit({x.node}, isAffine ? "affine" : "conv", std::move(settings), moduleOf(v.inputs[1]),
                std::move(parameters)),
           x.order};
@@ -99,7 +106,7 @@ Mapper::Placed Mapper::makeAttention(const ModelValue& v) {
   order.insert(order.end(), {v.rank() - 2, v.rank() - 1});
   std::vector<int> reads;
   for (const Value x : v.inputs)
-    reads.push_back(x->isConstant() && !x->constant->isTrained() && !reads.empty()
+    reads.push_back(x->isKnown() && !reads.empty()
                         ? constantIn(x, v.rank(), order, reads.front())
                         : inOrder(x, order));
   if (std::find(reads.begin(), reads.end(), kNoNode) != reads.end())
@@ -175,68 +182,66 @@ Mapper::Placed Mapper::makeBatchNorm(const ModelValue& v) {
   const Placed x = withChannel(v.inputs[0], 1);
   if (x.isRefused())
     return refused(v);
-  const auto isPlain = [&](std::size_t i, double number) {
-    const ModelConstant& constant = *v.inputs[i]->constant;
-    return constant.isNumbers() && constant.name().empty() &&
-           std::all_of(constant.numbers().begin(), constant.numbers().end(),
-                       [&](double n) { return n == number; });
-  };
-  const bool hasWeights = !isPlain(1, 1) || !isPlain(2, 0);
+  const bool hasWeights =
+      !isGiven(v) && (!isFilledWith(*v.inputs[1], 1) || !isFilledWith(*v.inputs[2], 0));
   NodeParameters parameters;
   if (hasWeights)
-    parameters = {{"weight", *v.inputs[1]->constant}, {"bias", *v.inputs[2]->constant}};
-  parameters.emplace_back("running_mean", *v.inputs[3]->constant);
-  parameters.emplace_back("running_var", *v.inputs[4]->constant);
-  return {emit({x.node}, "batchnorm",
-               {{"channels", v.shape[1]},
-                {"epsilon", v.epsilon},
-                {"affine", hasWeights},
-                {"statistics", std::string("running")}},
-               moduleOf(v.inputs[3]), std::move(parameters)),
-          x.order};
+    parameters = weightsOf(v);
+  parameters.emplace_back("running_mean", constantOf(*v.inputs[3]));
+  parameters.emplace_back("running_var", constantOf(*v.inputs[4]));
+  return weighted(v, {emit({x.node}, "batchnorm",
+                           {{"channels", v.shape[1]},
+                            {"epsilon", v.epsilon},
+                            {"affine", hasWeights},
+                            {"statistics", std::string("running")}},
+                           moduleOf(v.inputs[3], "running_mean"), std::move(parameters)),
+                      x.order});
 }
 
 Mapper::Placed Mapper::makeChannelNorm(const ModelValue& v) {
   const int x = inOrder(v.inputs[0]);
   if (x == kNoNode)
     return refused(v);
-  const bool hasWeights = v.inputs.size() > 1, isGroup = v.op == ModelOp::GroupNorm;
+  const bool hasWeights = v.inputs.size() > 1 && !isGiven(v), isGroup = v.op == ModelOp::GroupNorm;
   NodeSettings settings = {
       {"channels", v.shape[1]}, {"epsilon", v.epsilon}, {"affine", hasWeights}};
   if (isGroup)
     settings.emplace_back("groups", v.groups);
-  return {emit({x}, isGroup ? "groupnorm" : "instancenorm", std::move(settings),
-               hasWeights ? moduleOf(v.inputs[1]) : "", weightsOf(v),
-               hasWeights && moduleOf(v.inputs[1]).empty() && v.inputs[1]->constant->isNumbers()),
-          plainOrder(v.rank())};
+  const std::string module = hasWeights ? moduleOf(v.inputs[1]) : "";
+  return weighted(
+      v, {emit({x}, isGroup ? "groupnorm" : "instancenorm", std::move(settings), module,
+               hasWeights ? weightsOf(v) : NodeParameters(),
+               hasWeights && module.empty() && constantOf(*v.inputs[1]).isNumbers()),
+          plainOrder(v.rank())});
 }
 
 Mapper::NodeParameters Mapper::weightsOf(const ModelValue& v) {
   if (v.inputs.size() < 3)
     return {};
-  return {{"weight", *v.inputs[1]->constant}, {"bias", *v.inputs[2]->constant}};
+  return {{"weight", constantOf(*v.inputs[1])}, {"bias", constantOf(*v.inputs[2])}};
 }
 
 // Over the last dimensions, or over these where they lie one behind the other in another place.
 Mapper::Placed Mapper::makeLayerNorm(const ModelValue& v) {
   Placed x = place(v.inputs[0]);
   const int first = placeOf(x, v.rank() - v.count);
-  bool isTogether = first >= 0;
+  bool isTogether = first >= 0 && !formRanks_.contains(&v);
   for (int i = 0; isTogether && i < v.count; ++i)
     isTogether = at(first + i) < x.order.size() && x.order[at(first + i)] == v.rank() - v.count + i;
   if (!isTogether)
     x = {inOrder(v.inputs[0]), plainOrder(v.rank())};
   if (x.isRefused())
     return refused(v);
-  const bool hasWeights = v.inputs.size() > 1;
+  const bool hasWeights = v.inputs.size() > 1 && !isGiven(v);
   NodeSettings settings = {{"shape", Shape(v.shape.end() - v.count, v.shape.end())}};
   if (isTogether && at(first + v.count) != x.order.size())
     settings.emplace_back("dim", static_cast<Index>(first));
   settings.emplace_back("epsilon", v.epsilon);
   settings.emplace_back("affine", hasWeights);
-  return {emit({x.node}, "layernorm", std::move(settings), hasWeights ? moduleOf(v.inputs[1]) : "",
-               weightsOf(v)),
-          x.order};
+  return weighted(v, {emit({x.node}, "layernorm", std::move(settings),
+                           hasWeights ? moduleOf(v.inputs[1]) : "",
+                           hasWeights ? weightsOf(v) : NodeParameters()),
+                      x.order});
 }
 
 Mapper::Placed Mapper::makeDimensionNorm(const ModelValue& v) {
@@ -268,28 +273,39 @@ Mapper::Placed Mapper::makeSpectral(const ModelValue& v) {
   const int x = inOrder(v.inputs[0]);
   if (x == kNoNode)
     return refused(v);
+  if (isGiven(v))
+    return refuse(v, "a spectral convolution whose weights are computed, or read elsewhere too",
+                  "parameters that this convolution alone reads");
   // Modes of both signs one behind the other, in all dimensions but the last.
   std::vector<ModelConstant> parts;
   bool isFolded = v.inputs.size() > 3;
   for (std::size_t i = 1; i < v.inputs.size(); ++i)
-    isFolded = isFolded || (v.inputs.size() > 2 && v.inputs[i]->constant->pieces().size() != 1);
+    isFolded = isFolded || (v.inputs.size() > 2 && constantOf(*v.inputs[i]).pieces().size() != 1);
   for (std::size_t i = 1; i < v.inputs.size(); ++i)
-    parts.push_back(isFolded ? weights_.folded(*v.inputs[i]->constant) : *v.inputs[i]->constant);
-  std::optional<ModelConstant> weight = parts[0];
+    parts.push_back(isFolded ? weights_.folded(constantOf(*v.inputs[i]))
+                             : constantOf(*v.inputs[i]));
+  for (std::size_t i = 1; isFolded && i < v.inputs.size(); ++i)
+    made_.folded.insert(made_.folded.end(), v.inputs[i]->parametersRead.begin(),
+                        v.inputs[i]->parametersRead.end());
   for (int dim = 2; parts.size() > 1; ++dim) {
     std::vector<ModelConstant> joined;
     for (std::size_t i = 0; i + 1 < parts.size(); i += 2)
-      if ((weight = ModelConstant::concatenated({parts[i], parts[i + 1]}, dim)))
-        joined.push_back(*weight);
+      if (const auto both = ModelConstant::concatenated({parts[i], parts[i + 1]}, dim))
+        joined.push_back(*both);
     parts = std::move(joined);
   }
-  if (!weight)
+  if (parts.empty())
     return refuse(v, "a spectral convolution with computed weights", "weights that are parameters");
+  // Of several tensors one parameter, which has the name of none.
+  const std::string first = constantOf(*v.inputs[1]).name(),
+                    module = moduleOf(v.inputs[1], isWhole(parts[0])
+                                                       ? "weight"
+                                                       : first.substr(first.rfind('.') + 1));
   return {emit({x}, "spectralconv",
                {{"in_channels", v.inputs[0]->shape[1]},
                 {"out_channels", v.shape[1]},
                 {"modes", v.modeCount}},
-               moduleOf(v.inputs[1]), {{"weight", *weight}}),
+               module, {{"weight", parts[0]}}),
           plainOrder(v.rank())};
 }
 

@@ -158,6 +158,24 @@ Mapper::Placed Mapper::withChannel(Value v, int dim) {
   return {arranged(now.node, now.order, v->shape, order), order};
 }
 
+// The dimensions beside the channels stay in the order that they have.
+Mapper::Placed Mapper::withChannel(Value v, int dim, std::size_t rank) {
+  const Placed now = place(v);
+  if (now.isRefused())
+    return now;
+  Order order = now.order;
+  for (const int absent : {kAdded, dim})
+    std::erase(order, absent);
+  for (int d = 0; d < v->rank(); ++d)
+    if (d != dim && std::find(order.begin(), order.end(), d) == order.end())
+      order.push_back(d);
+  if (order.empty())
+    order.push_back(kAdded);
+  order.insert(order.begin() + 1, dim);
+  order.resize(std::max(order.size(), rank), kAdded);
+  return {arranged(now.node, now.order, v->shape, order), order};
+}
+
 Mapper::Joined Mapper::joined(const ModelValue& v) {
   Joined made{.nodes = {}, .order = plainOrder(v.rank())};
   // The order is that of the first input that has all dimensions of the result which are more than 1.
@@ -186,7 +204,7 @@ Mapper::Joined Mapper::joined(const ModelValue& v) {
   if (made.isRefused)
     return made;
   for (const Value input : v.inputs) {
-    if (input->isConstant() && !input->constant->isTrained()) {
+    if (input->isKnown()) {
       made.nodes.push_back(constantIn(input, v.rank(), made.order, like));
       continue;
     }
@@ -212,14 +230,17 @@ int Mapper::constantIn(Value v, int rank, const Order& order, int like) {
   for (int d = 0; d < rank; ++d)
     if (std::find(permutation.begin(), permutation.end(), d) == permutation.end())
       permutation.push_back(d); // of extent 1
-  const ModelConstant wide = *v->constant->reshaped(shape);
-  return constantNode(v, *wide.transposed(permutation).reshaped(extentsIn(shape, order)), like);
+  const ModelConstant wide = shaped(constantOf(*v), shape);
+  return constantNode(shaped(wide.transposed(permutation), extentsIn(shape, order)), like);
 }
 
-int Mapper::constantNode(Value v, const ModelConstant& constant, int like) {
-  const bool isTrained = v->constant->isTrained();
-  return emit({like}, "constant", {{"shape", constant.shape()}},
-              isTrained ? layerName(v->constant->name()) : "", {{"value", constant}}, !isTrained);
+int Mapper::constantNode(const ModelConstant& constant, int like) {
+  return emit({like}, "constant", {{"shape", constant.shape()}}, "", {{"value", constant}}, true);
+}
+
+ModelConstant Mapper::shaped(const ModelConstant& constant, const Shape& shape) const {
+  const auto made = constant.reshaped(shape);
+  return made ? *made : reshapedNumbers(weights_.folded(constant), shape);
 }
 
 } // namespace tenon

@@ -114,9 +114,9 @@ ModelValues onnxCast(const OnnxCall& c) {
   if (!isInteger && to != 1 && to != 10 && to != 11 && to != 16)
     return {c.b.refuse(fmt::format("a Cast to ONNX's type of elements {}", to),
                        "numbers of 16, 32 or 64 bits, integers and flags", c.x()->shape)};
-  if (to == kOnnxFlags && !c.x()->isConstant())
+  if (to == kOnnxFlags && !c.x()->isKnown())
     return {c.given.isFlagInput(0) ? c.x() : c.b.compare("ne", c.x(), c.b.number(0))};
-  if (!c.x()->isConstant())
+  if (!c.x()->isKnown())
     return isInteger
                ? ModelValues{c.b.refuse("a conversion to integers", "real numbers", c.x()->shape)}
                : ModelValues{c.x()};

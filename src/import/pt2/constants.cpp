@@ -88,27 +88,22 @@ ModelValues meshOfPoints(ModelBuilder& b, const Operands& given, const char*) {
   }
   return made;
 }
-// The weight v g / |v|, the norm over all dimensions but one.
+// The weight v g / |v|, the norm over all dimensions but one, or over all.
 ModelValues weightNorm(ModelBuilder& b, const Operands& given, const char*) {
-  const ModelConstant v = b.numbersOf(given.needed("v"), "a weight"),
-                      g = b.numbersOf(given.needed("g"), "the norm of a weight");
-  const int dim = b.dimension(given.integer("dim", 0), v.rank());
-  const Index n = v.shape()[static_cast<std::size_t>(dim)];
-  b.check(g.elements() == n, "it needs one norm for each output");
-  std::vector<double> squares(static_cast<std::size_t>(n), 0), numbers = v.numbers();
-  const auto at = [&](const std::vector<Index>& index) {
-    return static_cast<std::size_t>(index[static_cast<std::size_t>(dim)]);
-  };
-  forEachPlace(v.shape(), [&](const auto& index, Index place) {
-    squares[at(index)] +=
-        v.numbers()[static_cast<std::size_t>(place)] * v.numbers()[static_cast<std::size_t>(place)];
-  });
-  forEachPlace(v.shape(), [&](const auto& index, Index place) {
-    numbers[static_cast<std::size_t>(place)] *=
-        g.numbers()[at(index)] / std::sqrt(squares[at(index)]);
-  });
-  return {b.constant(
-      ModelConstant::ofNumbers(v.shape(), std::move(numbers)).fixed(v.isFixed() && g.isFixed()))};
+  const Value v = given.needed("v"), g = given.needed("g");
+  const Index dim = given.integer("dim", 0);
+  Shape kept(v->shape.size(), 1);
+  std::vector<int> dims;
+  // PyTorch's -1 stands for the norm of all of it.
+  const int apart = dim == -1 ? -1 : b.dimension(dim, v->rank());
+  for (int d = 0; d < v->rank(); ++d)
+    if (d != apart)
+      dims.push_back(d);
+    else
+      kept[static_cast<std::size_t>(d)] = v->shape[static_cast<std::size_t>(d)];
+  b.check(elements(g->shape) == elements(kept), "it needs one norm for each output");
+  const Value norm = b.unary("sqrt", b.reduce("sum", b.binary("mul", v, v), dims, true));
+  return {b.binary("mul", v, b.binary("div", b.reshape(g, kept), norm))};
 }
 
 } // namespace

@@ -91,7 +91,7 @@ public:
     readTensors("data/weights/", "model_weights_config.json");
     readTensors("data/constants/", "model_constants_config.json");
     const JsonView module = program.at("graph_module"), graph = module.at("graph");
-    noteFlags(graph.at("tensor_values"));
+    noteTypes(graph.at("tensor_values"));
     readInputs(module.at("signature").at("input_specs"), graph.at("tensor_values"));
     for (const JsonView& node : graph.at("nodes").list())
       readNode(node);
@@ -248,11 +248,15 @@ private:
     }
     return shape;
   }
-  void noteFlags(const JsonView& values) {
-    constexpr Index kBool = 12;
-    for (const auto& [name, value] : values.members())
-      if (value.has("dtype") && value.at("dtype").integer(0) == kBool)
+  void noteTypes(const JsonView& values) {
+    constexpr Index kHalf = 6, kSingle = 7, kBool = 12, kBrain = 13;
+    for (const auto& [name, value] : values.members()) {
+      const Index type = value.has("dtype") ? value.at("dtype").integer(0) : 0;
+      if (type == kBool)
         program_.flags.insert(name);
+      if (type == kHalf || type == kSingle || type == kBrain)
+        program_.types.emplace(name, type);
+    }
   }
 
   void readInputs(const JsonView& specs, const JsonView& values) {
@@ -428,8 +432,10 @@ private:
     const std::string file = source_.name() + ": tenon/test.json";
     const JsonNode tree = parseJson(text("tenon/test.json"), file);
     const JsonView view(tree, file);
-    if (view.at("format").text() != "tenon-test-1")
-      view.at("format").fail("is another format; expected \"tenon-test-1\"");
+    const std::string format = view.at("format").text();
+    const bool isFirst = format == "tenon-test-1";
+    if (!isFirst && format != "tenon-test-2")
+      view.at("format").fail("is another format; expected \"tenon-test-1\" or \"tenon-test-2\"");
     ModelTest test;
     test.about = view.has("about") ? view.at("about").name() : "";
     test.tolerance64 = toleranceIn(view.at("tolerance").at("float64"));
@@ -457,10 +463,25 @@ private:
     if (test.inputs.size() != program_.inputs.size() ||
         test.outputs.size() != program_.outputs.size())
       view.fail("has another number of inputs or outputs than the model");
+    if (isFirst)
+      program_.types.clear(); // it was computed in float64, tables too
+    else
+      readGradients(view, test);
     for (std::size_t i = 0; i < test.inputs.size(); ++i)
       if (test.gradients[i] && test.gradients[i]->shape != test.inputs[i].shape)
         source_.fail(test.inputs[i].name, "its gradient has another shape");
     program_.test = std::move(test);
+  }
+  // Of the parameters.
+  void readGradients(const JsonView& view, ModelTest& test) const {
+    const ZipMember& its = member("tenon/parameters.npy");
+    for (const JsonView& name : view.at("parameters").list())
+      test.parameters.push_back(name.text());
+    test.parameterGradients = readNpyMember(source_, its);
+    if (!isReal(test.parameterGradients->type) ||
+        test.parameterGradients->shape !=
+            std::vector<Index>{static_cast<Index>(test.parameters.size()), 3})
+      source_.fail(its.name, "it does not have three numbers for each of the test's parameters");
   }
   static double toleranceIn(const JsonView& view) {
     const double tolerance = view.real();

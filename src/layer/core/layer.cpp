@@ -195,7 +195,9 @@ Ref<Parameter> Layer::parameter(const ParameterForm& form) {
     parameters_.back()->prepareReduction();
   parameters_.back()->setFrozen(frozen_);
   parameters_.back()->setEvent(event());
-  if (!this->name().empty())
+  if (const auto stored = storedName(textOf("parameter_names"), name))
+    parameters_.back()->value().setName(stored->name);
+  else if (!this->name().empty())
     parameters_.back()->value().setName(fmt::format("{}.{}", this->name(), name));
   return parameters_.back();
 }

@@ -11,6 +11,7 @@
 #include "dtensor/host_view.hpp"
 #include "layer/networks/model.hpp"
 #include "layer/networks/model_sections.hpp"
+#include "layer/core/parameter.hpp"
 #include "linop/exchange/make_conversion.hpp"
 #include "sys/text/text.hpp"
 #include "weights/weights_file.hpp"
@@ -20,6 +21,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <utility>
 
 namespace tenon {
 
@@ -74,12 +77,114 @@ std::string differenceOf(const std::string& what, const Shape& shape,
                      relative, tolerance, fmt::join(index, ","), found[worst], wanted[worst]);
 }
 
+// How far a gradient may be off: so many times what float32 is off, in float32; in float64 by its digits fewer, and a
+// product of many numbers has as many roundings.
+constexpr double kShareOfNoise = 10, kDigits32 = 6e-8, kDigits64 = 1e-12;
+
+// The products of the gradients of the model's parameters with a wave, by the tensors of the file, of which the
+// network's own parameters are pieces. Each rank adds its elements.
+class ParameterProducts {
+public:
+  explicit ParameterProducts(const ModelProgram& program)
+      : program_(program), products_(program.tensors.size(), 0.0),
+        isTrained_(program.tensors.size(), false) {}
+
+  void add(const ImportedNetwork& network, const Layer& layer) {
+    folded_.insert(network.folded.begin(), network.folded.end());
+    for (const ImportedNetwork::Parameter& its : network.parameters) {
+      const Layer& node = *layer.nodes()[static_cast<std::size_t>(its.node)].layer;
+      for (const Ref<Parameter>& parameter : node.ownParameters())
+        if (parameter->name() == its.name && !parameter->isFrozen() && !its.value.isNumbers())
+          add(its.value, *parameter, layer.comm());
+    }
+  }
+
+  void sum(const Communicator& comm) {
+    checkMpi(MPI_Allreduce(MPI_IN_PLACE, products_.data(), static_cast<int>(products_.size()),
+                           MPI_DOUBLE, MPI_SUM, comm.mpi()),
+             "MPI_Allreduce");
+  }
+
+  // `wanted` has three numbers for each parameter of the test.
+  std::vector<std::string> differences(const ModelTest& test, const std::vector<double>& wanted,
+                                       double tolerance, double noise) const {
+    constexpr double kLeast = 1e-4; // of the largest gradient: what is smaller is rounding
+    std::vector<std::string> found;
+    double largest = 0;
+    for (std::size_t i = 0; i < test.parameters.size(); ++i)
+      largest = std::max(largest, wanted[3 * i + 1]);
+    for (std::size_t i = 0; i < test.parameters.size(); ++i) {
+      const std::string& name = test.parameters[i];
+      const auto tensor = std::ranges::find(program_.tensors, name, &ModelTensor::name);
+      const auto place = static_cast<std::size_t>(tensor - program_.tensors.begin());
+      if (folded_.contains(name))
+        continue;
+      if (tensor == program_.tensors.end() || !isTrained_[place]) {
+        found.push_back(fmt::format("parameter {} is not trained here", name));
+        continue;
+      }
+      const double *row = &wanted[3 * i], difference = std::abs(products_[place] - row[0]);
+      const double allowed =
+          std::max(tolerance * std::max(row[1], kLeast * largest), noise * row[2]);
+      if (!(difference <= allowed))
+        found.push_back(fmt::format("dL/d{} differs, in its product with a wave, by {:.1e}, "
+                                    "allowed {:.1e}: {:.9g} for {:.9g}",
+                                    name, difference, allowed, products_[place], row[0]));
+    }
+    return found;
+  }
+
+private:
+  void add(const ModelConstant& value, Parameter& parameter, const CommPtr& comm) {
+    const Ref<DTensor> gradient = Ref<DTensor>::share(&parameter.gradient());
+    const Ref<DTensor> host = makeRef<DTensor>(comm, gradient->layout(), gradient->dataType());
+    copyLocal(*gradient, *host);
+    for (const ModelConstant::Piece& piece : value.pieces())
+      isTrained_[piece.tensor] = true;
+    const Box box = host->box();
+    if (elements(box) > 0)
+      visitFloating(host->dataType(), [&]<class T>(T) {
+        forEachPlace(extents(box), [&](const std::vector<Index>& index, Index place) {
+          std::vector<Index> at = index;
+          for (std::size_t d = 0; d < at.size(); ++d)
+            at[d] += box[d].begin;
+          const auto [tensor, number] = placeOf(value, std::move(at));
+          products_[tensor] += static_cast<double>(std::as_const(*host).template data<T>()[place]) *
+                               std::cos(static_cast<double>(number));
+        });
+      });
+  }
+  // The tensor of the file in which an element is, and its number there in PyTorch's order.
+  std::pair<std::size_t, Index> placeOf(const ModelConstant& value, std::vector<Index> at) const {
+    const ModelConstant::Piece* its = &value.pieces().front();
+    const auto along = static_cast<std::size_t>(value.dim());
+    for (std::size_t p = 0; p + 1 < value.pieces().size() && at[along] >= its->extent; ++p) {
+      at[along] -= its->extent;
+      its = &value.pieces()[p + 1];
+    }
+    const ModelTensor& tensor = program_.tensors[its->tensor];
+    Index number = 0;
+    for (const int axis : tensor.axes) {
+      number *= tensor.stored.shape[static_cast<std::size_t>(axis)];
+      for (std::size_t d = 0; d < its->axes.size(); ++d)
+        if (its->axes[d] == axis)
+          number += its->begin[d] + at[d];
+    }
+    return {its->tensor, number};
+  }
+
+  const ModelProgram& program_;
+  std::vector<double> products_;
+  std::vector<bool> isTrained_;
+  std::set<std::string> folded_;
+};
+
 // One run of the test: the file's arrays, and what another instance of the network makes of them.
 class ProofRun {
 public:
   ProofRun(const Layer& layer, SectionedModel::How how)
       : layer_(layer), model_(*modelOf(layer)->file()), test_(*model_.program().test),
-        how_(std::move(how)) {}
+        how_(std::move(how)), gradients_(model_.program()) {}
 
   void run(const Layouts& inputs) {
     layoutsLike(inputs);
@@ -91,10 +196,19 @@ public:
       x.push_back(spread(layouts_[i], in_.values[i]));
       isWanted.push_back(!in_.derivatives[i].empty());
     }
-    network.evaluate(x, isWanted, [&](std::size_t output, const Layout& layout) {
+    const auto cotangentOf = [&](std::size_t output, const Layout& layout) {
       checkOutput(output, layout.shape());
       return spread(layout.dual(), out_.derivatives[output]);
-    });
+    };
+    if (test_.parameterGradients)
+      network.evaluate(x, isWanted, cotangentOf,
+                       [&](const ImportedNetwork& section, const Layer& layer) {
+                         gradients_.add(section, layer);
+                       });
+    else
+      network.evaluate(x, isWanted, cotangentOf);
+    if (test_.parameterGradients)
+      gradients_.sum(*layer_.comm());
     compare(network);
   }
 
@@ -143,6 +257,8 @@ private:
         out_.values.push_back(numbersOf(*file, test_.outputs[i]));
         out_.derivatives.push_back(numbersOf(*file, test_.cotangents[i]));
       }
+      if (test_.parameterGradients)
+        parameters_ = numbersOf(*file, *test_.parameterGradients);
       return true;
     });
   }
@@ -201,6 +317,11 @@ private:
     for (std::size_t i = 0; i < layouts_.size(); ++i)
       if (!in_.derivatives[i].empty())
         add("dL/d" + model_.program().inputs[i].name, network.cotangent(i), in_.derivatives[i]);
+    if (test_.parameterGradients)
+      for (std::string& difference : gradients_.differences(
+               test_, parameters_, tolerance,
+               how_.type == TENON_FLOAT64 ? kDigits64 / kDigits32 : kShareOfNoise))
+        differences.push_back(std::move(difference));
     std::erase(differences, "");
     collectively(*layer_.comm(), [&] {
       if (!differences.empty())
@@ -222,6 +343,8 @@ private:
   const SectionedModel::How how_;
   Layouts layouts_; // of the inputs
   Stored in_, out_;
+  ParameterProducts gradients_;
+  std::vector<double> parameters_; // what the file has of their gradients
 };
 
 } // namespace

@@ -25,7 +25,7 @@ Ref<DTensor> SectionedModel::empty(const Layout& layout) const {
   return makeRef<DTensor>(model_.comm(), layout, how_.type, how_.space);
 }
 
-SectionedModel::Section SectionedModel::section(std::size_t number) const {
+SectionedModel::Section SectionedModel::section(std::size_t number, bool isFrozen) const {
   NetworkSection part = makeSection(network_, starts_[number], starts_[number + 1]);
   Section made{part.reads, part.gives, {}};
   Layouts inputs;
@@ -39,8 +39,8 @@ SectionedModel::Section SectionedModel::section(std::size_t number) const {
   made.layer->setSpace(how_.space);
   made.layer->set("backend", how_.backend);
   made.layer->setUp(inputs);
-  // Nobody asks for the gradients of its parameters, which would be as large as these.
-  made.layer->setFrozen(true);
+  // Gradients of its parameters would be as large as these.
+  made.layer->setFrozen(isFrozen);
   return made;
 }
 
@@ -98,7 +98,7 @@ void SectionedModel::applyAdjoint(const Section& section) {
 }
 
 void SectionedModel::evaluate(const std::vector<Ref<DTensor>>& x, const std::vector<bool>& isWanted,
-                              const CotangentOf& cotangentOf) {
+                              const CotangentOf& cotangentOf, const GradientsOf& gradientsOf) {
   const std::size_t values = x.size() + network_.graph.nodes.size();
   values_ = x;
   values_.resize(values);
@@ -107,17 +107,19 @@ void SectionedModel::evaluate(const std::vector<Ref<DTensor>>& x, const std::vec
   cotangents_.assign(values, {});
   const std::size_t last = starts_.size() - 2;
   for (std::size_t number = 0; number < last; ++number) {
-    const Section one = section(number);
+    const Section one = section(number, true);
     apply(one);
     markWanted(one);
   }
   for (std::size_t number = last + 1; number-- > 0;) {
-    const Section one = section(number);
+    const Section one = section(number, !gradientsOf);
     apply(one);
     for (std::size_t i = 0; i < outputs_.size(); ++i)
       if (std::ranges::find(one.gives, outputs_[i]) != one.gives.end())
         addCotangent(outputs_[i], cotangentOf(i, values_[at(outputs_[i])]->layout()));
     applyAdjoint(one);
+    if (gradientsOf)
+      gradientsOf(modelOf(*one.layer)->network(), *one.layer);
   }
 }
 

@@ -21,10 +21,12 @@ public:
 
   // The cotangent of an output that lies like this.
   using CotangentOf = std::function<Ref<DTensor>(std::size_t output, const Layout& layout)>;
+  // Called for each section once its parameters have their gradients.
+  using GradientsOf = std::function<void(const ImportedNetwork& section, const Layer& layer)>;
   // Collective. Applies the network and its adjoint; of the inputs that are not wanted there are no cotangents, and
   // what depends on no others has none.
   void evaluate(const std::vector<Ref<DTensor>>& x, const std::vector<bool>& isWanted,
-                const CotangentOf& cotangentOf);
+                const CotangentOf& cotangentOf, const GradientsOf& gradientsOf = {});
   std::size_t outputCount() const noexcept { return outputs_.size(); }
   const DTensor& output(std::size_t number) const { return *values_[at(outputs_[number])]; }
   const DTensor& cotangent(std::size_t input) const { return *cotangents_[input]; }
@@ -34,7 +36,7 @@ private:
 
   static std::size_t at(int value) { return static_cast<std::size_t>(value); }
   Ref<DTensor> empty(const Layout& layout) const;
-  Section section(std::size_t number) const;
+  Section section(std::size_t number, bool isFrozen) const;
   void apply(const Section& section);
   void markWanted(const Section& section);
   void addCotangent(int value, const Ref<DTensor>& more);

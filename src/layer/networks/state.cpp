@@ -5,6 +5,7 @@
 #include "layer/networks/state.hpp"
 
 #include "layer/networks/path.hpp"
+#include "weights/assignment.hpp"
 
 #include <algorithm>
 
@@ -83,10 +84,21 @@ std::vector<NamedTensor> namedTensors(const Layer& layer) {
   std::vector<const Layer*> seen;
   std::vector<NamedTensor> all;
   walk(layer, "", seen, [&](const Layer& each, const std::string& at) {
-    for (const Ref<Parameter>& p : each.ownParameters())
-      all.push_back({under(at, p->name()), p, each.dataType()});
+    for (const Ref<Parameter>& p : each.ownParameters()) {
+      NamedTensor named{under(at, p->name()), p, each.dataType()};
+      named.file = nameInFile(named.path);
+      if (auto stored =
+              storedName(each.declaration().value<std::string>("parameter_names"), p->name())) {
+        const std::size_t slash = at.rfind('/');
+        const std::string container = slash == at.npos ? "" : at.substr(0, slash);
+        named.file = container.empty() ? stored->name : nameInFile(container) + "." + stored->name;
+        named.extents = std::move(stored->extents);
+      }
+      all.push_back(std::move(named));
+    }
     for (const Ref<StateTensor>& state : each.ownStates())
-      all.push_back({under(at, state->name()), state, each.dataType()});
+      all.push_back({under(at, state->name()), state, each.dataType(),
+                     nameInFile(under(at, state->name()))});
   });
   return all;
 }

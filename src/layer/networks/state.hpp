@@ -53,6 +53,8 @@ struct NamedTensor {
   std::string path;
   std::variant<Ref<Parameter>, Ref<StateTensor>> of;
   TenonDataType type;
+  std::string file = {};             // its name in files of weights,
+  std::optional<Shape> extents = {}; // and its extents there, where these are others
 };
 // The tensors of the layer and the layers in it, each once; for each layer the parameters come
 // first.

@@ -47,7 +47,7 @@ std::vector<WantedTensor> wantedOf(const std::vector<NamedTensor>& tensors) {
     const bool isInside = slash != named.path.npos;
     wanted.push_back({isInside ? named.path.substr(0, slash) : "",
                       isInside ? named.path.substr(slash + 1) : named.path,
-                      storageOf(named).shape()});
+                      storageOf(named).shape(), named.file});
   }
   return wanted;
 }
@@ -65,10 +65,11 @@ template <class T>
 std::vector<T> readBlock(const WeightsFile& file, const TensorSource& source, const Box& box) {
   // The dimensions of the file's tensor may have another order: a stride says where its indices lie
   // in the block, which has the order of the parameter.
-  std::vector<WeightsFile::Part> parts(box.size());
+  std::vector<WeightsFile::Part> parts(file.tensors()[source.tensor].shape.size(), {0, 1, 1});
   Index stride = 1;
   for (std::size_t d = box.size(); d-- > 0;) {
-    parts[static_cast<std::size_t>(source.axes[d])] = {box[d].begin, box[d].end, stride};
+    if (source.axes[d] >= 0) // an extent of 1 that the file does not have
+      parts[static_cast<std::size_t>(source.axes[d])] = {box[d].begin, box[d].end, stride};
     stride = checkedProduct(stride, box[d].size(), "the number of elements of a parameter");
   }
   std::vector<T> block(static_cast<std::size_t>(stride));
@@ -139,9 +140,14 @@ std::vector<StoredTensor> storedTensors(const std::vector<NamedTensor>& named) {
   std::vector<StoredTensor> tensors;
   for (const NamedTensor& each : named) {
     const bool isSingle = each.type == TENON_FLOAT32;
-    StoredTensor tensor{.name = nameInFile(each.path),
+    StoredTensor tensor{.name = each.file,
                         .type = isSingle ? ElementType::F32 : ElementType::F64,
-                        .shape = storageOf(each).shape()};
+                        .shape = each.extents.value_or(storageOf(each).shape())};
+    if (elements(tensor.shape) != elements(storageOf(each).shape()))
+      throw Error(TENON_ERR_SHAPE,
+                  fmt::format("parameter_names gives {} other extents than those of {}, but for "
+                              "extents of 1",
+                              each.file, each.path));
     tensor.bytes = bytesOf(tensor.shape, tensor.type).value();
     tensors.push_back(std::move(tensor));
   }

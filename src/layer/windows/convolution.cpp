@@ -4,6 +4,7 @@
 // (form.pieces), which write the same array.
 #include "kernels/convolution/convolution.hpp"
 #include "declaration/core/windowed.hpp"
+#include "dtensor/arithmetic.hpp"
 #include "dtensor/kernel_context.hpp"
 #include "kernels/elementwise/pointwise.hpp"
 #include "kernels/elementwise/reduce.hpp"
@@ -23,10 +24,11 @@ class LocalConvolution final : public BilinearKernel {
 public:
   // The outputs begin at an element of an array with the strides y, which the shape names too.
   LocalConvolution(const ConvolutionShape& shape, const ImageStrides& y, Index firstOutput,
-                   TenonDataType type, Backend backend, const KernelContextPtr& context)
+                   bool isGivenWeight, TenonDataType type, Backend backend,
+                   const KernelContextPtr& context)
       : BilinearKernel(flopsOf(shape)),
         kernel_(type, [&]<class T>() { return makeConvolution<T>(shape, backend, context); }),
-        shape_(shape), y_(y), firstOutput_(firstOutput) {}
+        shape_(shape), y_(y), firstOutput_(firstOutput), isGivenWeight_(isGivenWeight) {}
 
   bool runsOnDevice() const override { return true; }
   void expect(const PointwiseFunction& f) override {
@@ -69,6 +71,8 @@ private:
     });
   }
   void adjointW(const DTensor& x, const DTensor& dy, DTensor& dw, DTensor* db) override {
+    if (isGivenWeight_) // the kernel adds
+      scaleArray(0, dw);
     visitFloating(dy.dataType(), [&]<class T>(T) {
       kernel_.get<T>().adjointWeights(x.data<T>(), dy.data<T>() + firstOutput_, dw.mutableData<T>(),
                                       db ? db->mutableData<T>() : nullptr);
@@ -112,6 +116,7 @@ private:
   ConvolutionShape shape_;
   ImageStrides y_;
   Index firstOutput_;
+  bool isGivenWeight_; // as an input
 };
 
 } // namespace
@@ -122,7 +127,9 @@ std::unique_ptr<LocalKernel> makeConvolutionKernel(const KernelSite& at) {
   const Box in = at.input(), outputs = at.outputs(), all = at.form.output.boxOfRank(at.rank());
   const auto& windowed = static_cast<const Windowed&>(at.layer.declaration());
   const std::vector<Window> windows = windowed.windows();
-  const Index inOfGroup = at.form.parameters.front().use.shape()[1];
+  const bool isGivenWeight = at.form.parameters.empty();
+  const Index inOfGroup =
+      isGivenWeight ? at.form.uses[1].shape()[1] : at.form.parameters.front().use.shape()[1];
   ConvolutionShape shape{in[0].size(), in[1].size(), outputs[1].size(),
                          localWindow(windows, at.use().shape(), in, outputs),
                          std::max<Index>(1, in[1].size() / inOfGroup)};
@@ -136,7 +143,7 @@ std::unique_ptr<LocalKernel> makeConvolutionKernel(const KernelSite& at) {
   Index first = 0;
   for (int s = 0; s < spatial; ++s)
     first += (outputs[s + kFirstSpatial].begin - all[s + kFirstSpatial].begin) * y.space[s];
-  return std::make_unique<LocalConvolution>(shape, y, first, at.layer.dataType(),
+  return std::make_unique<LocalConvolution>(shape, y, first, isGivenWeight, at.layer.dataType(),
                                             backendOf(at.layer), at.context());
 }
 

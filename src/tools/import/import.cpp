@@ -93,11 +93,15 @@ void writeNetwork(const std::string& name, const ModelProgram& program, const By
     throw std::runtime_error(fmt::format("cannot write '{}.json'", name));
   std::vector<StoredTensor> tensors;
   for (const ImportedNetwork::Parameter& parameter : network.parameters) {
-    const std::string& layer =
-        network.graph.nodes[static_cast<std::size_t>(parameter.node)].layer.name;
-    tensors.push_back({.name = nameInFile(layer + "/" + parameter.name),
+    const LayerDescription& layer =
+        network.graph.nodes[static_cast<std::size_t>(parameter.node)].layer;
+    StoredName stored{nameInFile(layer.name + "/" + parameter.name)};
+    for (const auto& [name, value] : layer.settings)
+      if (name == "parameter_names")
+        stored = storedName(std::get<std::string>(value), parameter.name).value_or(stored);
+    tensors.push_back({.name = stored.name,
                        .type = ElementType::F64,
-                       .shape = parameter.value.shape(),
+                       .shape = stored.extents.value_or(parameter.value.shape()),
                        .bytes = parameter.value.elements() * Index(sizeof(double))});
   }
   const ModelWeights weights(program, file);
