@@ -1928,6 +1928,12 @@ contains
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonEdgesCreate(targets%handle, sources%handle, &
       int(c_count, c_int64_t), int(target, c_int64_t) - 1, int(source, c_int64_t) - 1, c_keys, c_weights, &
       edges%handle)
+    if (tenon_code /= TENON_SUCCESS) then
+      call explain_counted(tenon_code, 'tenon_edges_create', 'target', int(target, c_int64_t))
+    end if
+    if (tenon_code /= TENON_SUCCESS) then
+      call explain_counted(tenon_code, 'tenon_edges_create', 'source', int(source, c_int64_t))
+    end if
     call finish(tenon_code, ierr)
   end subroutine tenon_edges_create_int64
   ! Creates the edges that each rank lists. Collective on targets.
@@ -1955,6 +1961,12 @@ contains
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonEdgesCreate(targets%handle, sources%handle, &
       int(c_count, c_int64_t), int(target, c_int64_t) - 1, int(source, c_int64_t) - 1, c_keys, c_weights, &
       edges%handle)
+    if (tenon_code /= TENON_SUCCESS) then
+      call explain_counted(tenon_code, 'tenon_edges_create', 'target', int(target, c_int64_t))
+    end if
+    if (tenon_code /= TENON_SUCCESS) then
+      call explain_counted(tenon_code, 'tenon_edges_create', 'source', int(source, c_int64_t))
+    end if
     call finish(tenon_code, ierr)
   end subroutine tenon_edges_create_int32
   ! Creates edges that lie anywhere, of which several ranks can have one. Collective on targets.
@@ -1986,6 +1998,12 @@ contains
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonEdgesCreateShared(targets%handle, sources%handle, &
       int(c_count, c_int64_t), int(target, c_int64_t) - 1, int(source, c_int64_t) - 1, int(keys, c_int64_t), &
       c_shares, c_weights, edges%handle)
+    if (tenon_code /= TENON_SUCCESS) then
+      call explain_counted(tenon_code, 'tenon_edges_create_shared', 'target', int(target, c_int64_t))
+    end if
+    if (tenon_code /= TENON_SUCCESS) then
+      call explain_counted(tenon_code, 'tenon_edges_create_shared', 'source', int(source, c_int64_t))
+    end if
     call finish(tenon_code, ierr)
   end subroutine tenon_edges_create_shared_int64
   ! Creates edges that lie anywhere, of which several ranks can have one. Collective on targets.
@@ -2017,6 +2035,12 @@ contains
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonEdgesCreateShared(targets%handle, sources%handle, &
       int(c_count, c_int64_t), int(target, c_int64_t) - 1, int(source, c_int64_t) - 1, int(keys, c_int64_t), &
       c_shares, c_weights, edges%handle)
+    if (tenon_code /= TENON_SUCCESS) then
+      call explain_counted(tenon_code, 'tenon_edges_create_shared', 'target', int(target, c_int64_t))
+    end if
+    if (tenon_code /= TENON_SUCCESS) then
+      call explain_counted(tenon_code, 'tenon_edges_create_shared', 'source', int(source, c_int64_t))
+    end if
     call finish(tenon_code, ierr)
   end subroutine tenon_edges_create_shared_int32
   ! Returns the layout of a field on the edges. Collective on the edges.
@@ -2468,6 +2492,9 @@ contains
     call check_length(tenon_code, 'tenon_linearop_create_allocate', 'at', size(at), c_extent)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateAllocate(from%handle, to%handle, &
       int(reverse(at), c_int64_t) - 1, type, op%handle)
+    if (tenon_code /= TENON_SUCCESS) then
+      call explain_counted(tenon_code, 'tenon_linearop_create_allocate', 'at', int(at, c_int64_t))
+    end if
     call finish(tenon_code, ierr)
   end subroutine tenon_linearop_create_allocate_int64
   ! Creates an embedding into a larger array; new elements are 0. Collective on the layouts.
@@ -2485,6 +2512,9 @@ contains
     call check_length(tenon_code, 'tenon_linearop_create_allocate', 'at', size(at), c_extent)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateAllocate(from%handle, to%handle, &
       int(reverse(at), c_int64_t) - 1, type, op%handle)
+    if (tenon_code /= TENON_SUCCESS) then
+      call explain_counted(tenon_code, 'tenon_linearop_create_allocate', 'at', int(at, c_int64_t))
+    end if
     call finish(tenon_code, ierr)
   end subroutine tenon_linearop_create_allocate_int32
   ! Creates an operator on boxes of the local array. Collective on the layout.
@@ -2509,6 +2539,12 @@ contains
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateMemory(layout%handle, &
       trim(name)//c_null_char, int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), c_to, type, &
       op%handle)
+    if (tenon_code /= TENON_SUCCESS) then
+      call explain_counted(tenon_code, 'tenon_linearop_create_memory', 'low', int(low, c_int64_t))
+    end if
+    if (tenon_code /= TENON_SUCCESS .and. present(to)) then
+      call explain_counted(tenon_code, 'tenon_linearop_create_memory', 'to', int(to, c_int64_t))
+    end if
     call finish(tenon_code, ierr)
   end subroutine tenon_linearop_create_memory_int64
   ! Creates an operator on boxes of the local array. Collective on the layout.
@@ -2533,6 +2569,12 @@ contains
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateMemory(layout%handle, &
       trim(name)//c_null_char, int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), c_to, type, &
       op%handle)
+    if (tenon_code /= TENON_SUCCESS) then
+      call explain_counted(tenon_code, 'tenon_linearop_create_memory', 'low', int(low, c_int64_t))
+    end if
+    if (tenon_code /= TENON_SUCCESS .and. present(to)) then
+      call explain_counted(tenon_code, 'tenon_linearop_create_memory', 'to', int(to, c_int64_t))
+    end if
     call finish(tenon_code, ierr)
   end subroutine tenon_linearop_create_memory_int32
   ! Registers an operator type. Local; call on all ranks.
@@ -3052,6 +3094,9 @@ contains
     c_coordinates = size(places)
     tenon_code = TenonFieldSeriesSetMesh(series%handle, cells%handle, trim(shape)//c_null_char, c_nodes, &
       int(c_corners, c_int64_t), int(corner, c_int64_t) - 1, int(c_coordinates, c_int64_t), places)
+    if (tenon_code /= TENON_SUCCESS) then
+      call explain_counted(tenon_code, 'tenon_field_series_set_mesh', 'corner', int(corner, c_int64_t))
+    end if
     call finish(tenon_code, ierr)
   end subroutine tenon_field_series_set_mesh_int64
   ! Sets a mesh in place of the grid. Collective on the series; once, before fields are added.
@@ -3073,6 +3118,9 @@ contains
     c_coordinates = size(places)
     tenon_code = TenonFieldSeriesSetMesh(series%handle, cells%handle, trim(shape)//c_null_char, c_nodes, &
       int(c_corners, c_int64_t), int(corner, c_int64_t) - 1, int(c_coordinates, c_int64_t), places)
+    if (tenon_code /= TENON_SUCCESS) then
+      call explain_counted(tenon_code, 'tenon_field_series_set_mesh', 'corner', int(corner, c_int64_t))
+    end if
     call finish(tenon_code, ierr)
   end subroutine tenon_field_series_set_mesh_int32
   ! Adds a field. Local; call on all ranks.
@@ -3195,6 +3243,12 @@ contains
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonIndexMapCreateCells(from%handle, to%handle, &
       reverse(joint), int(c_count, c_int64_t), int(target, c_int64_t) - 1, int(source, c_int64_t) - 1, &
       c_weights, map%handle)
+    if (tenon_code /= TENON_SUCCESS) then
+      call explain_counted(tenon_code, 'tenon_index_map_create_cells', 'target', int(target, c_int64_t))
+    end if
+    if (tenon_code /= TENON_SUCCESS) then
+      call explain_counted(tenon_code, 'tenon_index_map_create_cells', 'source', int(source, c_int64_t))
+    end if
     call finish(tenon_code, ierr)
   end subroutine tenon_index_map_create_cells_int64
   ! Creates a map between the elements of two layouts. Collective on the layouts.
@@ -3222,6 +3276,12 @@ contains
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonIndexMapCreateCells(from%handle, to%handle, &
       reverse(joint), int(c_count, c_int64_t), int(target, c_int64_t) - 1, int(source, c_int64_t) - 1, &
       c_weights, map%handle)
+    if (tenon_code /= TENON_SUCCESS) then
+      call explain_counted(tenon_code, 'tenon_index_map_create_cells', 'target', int(target, c_int64_t))
+    end if
+    if (tenon_code /= TENON_SUCCESS) then
+      call explain_counted(tenon_code, 'tenon_index_map_create_cells', 'source', int(source, c_int64_t))
+    end if
     call finish(tenon_code, ierr)
   end subroutine tenon_index_map_create_cells_int32
   ! Returns the layouts of tensors that the map takes and gives. Collective on the map.
@@ -3768,8 +3828,11 @@ contains
     integer(c_int) :: tenon_code
     integer(c_int) :: c_count
     integer(c_int) :: c_node
+    tenon_code = TENON_SUCCESS
     c_count = size(inputs)
-    tenon_code = TenonLayerGraphAddNode(graph%handle, layer%handle, c_count, c_nodes(inputs), c_node)
+    call check_nodes(tenon_code, 'tenon_layer_graph_add_node', 'inputs', inputs)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerGraphAddNode(graph%handle, layer%handle, c_count, &
+      c_nodes(inputs), c_node)
     if (tenon_code == TENON_SUCCESS) then
       if (present(node)) node = c_node + 1
     end if
@@ -4574,7 +4637,9 @@ contains
     if (present(shape)) c_shape = int(reverse(shape), c_int64_t)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayoutCreateFromBoxes(comm, c_ndim, c_shape, &
       int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), layout%handle)
-    call explain_counted(tenon_code, 'tenon_layout_create_from_boxes', 'low', int(low, c_int64_t))
+    if (tenon_code /= TENON_SUCCESS) then
+      call explain_counted(tenon_code, 'tenon_layout_create_from_boxes', 'low', int(low, c_int64_t))
+    end if
     call finish(tenon_code, ierr)
   end subroutine tenon_layout_create_from_boxes_int64_mpi
   subroutine tenon_layout_create_from_boxes_int32_f08(comm, low, high, layout, shape, ierr)
@@ -4605,7 +4670,9 @@ contains
     if (present(shape)) c_shape = int(reverse(shape), c_int64_t)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayoutCreateFromBoxes(comm, c_ndim, c_shape, &
       int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), layout%handle)
-    call explain_counted(tenon_code, 'tenon_layout_create_from_boxes', 'low', int(low, c_int64_t))
+    if (tenon_code /= TENON_SUCCESS) then
+      call explain_counted(tenon_code, 'tenon_layout_create_from_boxes', 'low', int(low, c_int64_t))
+    end if
     call finish(tenon_code, ierr)
   end subroutine tenon_layout_create_from_boxes_int32_mpi
   ! Creates the layout of a field on a staggered grid from that of the cells. Collective on cells.
@@ -5441,6 +5508,9 @@ contains
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinksCreateFromTiles(comm, c_ndim, &
       int(reverse(tiles), c_int64_t), reverse(low), c_high, int(c_count, c_int64_t), &
       int(places, c_int64_t) - 1, links%handle)
+    if (tenon_code /= TENON_SUCCESS) then
+      call explain_counted(tenon_code, 'tenon_links_create_from_tiles', 'places', int(places, c_int64_t))
+    end if
     call finish(tenon_code, ierr)
   end subroutine tenon_links_create_from_tiles_int64_mpi
   subroutine tenon_links_create_from_tiles_int32_f08(comm, tiles, low, places, links, high, ierr)
@@ -5476,6 +5546,9 @@ contains
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinksCreateFromTiles(comm, c_ndim, &
       int(reverse(tiles), c_int64_t), reverse(low), c_high, int(c_count, c_int64_t), &
       int(places, c_int64_t) - 1, links%handle)
+    if (tenon_code /= TENON_SUCCESS) then
+      call explain_counted(tenon_code, 'tenon_links_create_from_tiles', 'places', int(places, c_int64_t))
+    end if
     call finish(tenon_code, ierr)
   end subroutine tenon_links_create_from_tiles_int32_mpi
   subroutine tenon_links_create_from_sides_int64_f08(comm, ndim, patches, sides, links, turned, ierr)
