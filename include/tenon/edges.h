@@ -14,12 +14,14 @@
  *  - "gather": y[e] = [x[target of e], s[source of e], f[e]], joined along dimension 1. The setting
  *    ends selects "both" ends, or the rows of "target" or "source" alone. Inputs are x, then s
  *    where targets and sources are two sets of nodes (otherwise s is x), then f, a field on the
- *    edges, which can be left out.
+ *    edges, which can be left out. With one end the only input of nodes is the field on the nodes
+ *    of that end: s alone with "source".
  *  - "segmentsum": a[i] is the sum, mean or maximum (setting aggregation: "sum", "mean" or "max")
  *    of w[e] m[e,:] over the edges e with target i, where w are the weights of the edges; the mean
  *    is divided by the sum of the weights. A node without edges gets 0. Of equal rows the one with
- *    the least key is the maximum, and gets the cotangent. With the setting at "source" the rows
- *    are summed at the sources.
+ *    the least key is the maximum, and gets the cotangent. With the setting at "source" all
+ *    of this is done at the sources: sums anywhere, means and maxima only where each edge lies on
+ *    the rank that owns its source, since only sums are added between ranks.
  *  - "sparsematrix": y[i] = sum of w[e] x[source of e] over the edges e with target i.
  *  - "edgeattention": y[i,h,:] = sum of a[e,h] v[e,h,:] over the edges e with target i, where
  *    a[:,h] is the softmax of s[:,h] over these edges. Inputs are the scores s [edges, heads] and

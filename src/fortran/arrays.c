@@ -62,6 +62,7 @@ typedef struct Placing {
   int dims;
   int component;             /* counted from 1; 0: the array is the tensor's only one */
   TenonInt extent[kMaxDims]; /* of this rank's block; one of a component has one channel */
+  TenonInt shape[kMaxDims];  /* of the whole tensor; likewise */
   TenonInt channels;         /* that this rank has, for components */
   TenonInt haloLow[kMaxDims], haloHigh[kMaxDims]; /* what the layout needs around the block */
   int of[kMaxDims]; /* the dimension of the array, or its rank for one that is left out */
@@ -94,18 +95,20 @@ static TenonErrorCode CheckType(const Placing* p, TenonDTensor x) {
 }
 
 static TenonErrorCode ReadBlock(TenonDTensor x, Placing* p) {
-  TenonInt low[kMaxDims], high[kMaxDims], first[kMaxDims], end[kMaxDims];
+  TenonInt low[kMaxDims], high[kMaxDims], first[kMaxDims], end[kMaxDims], shape[kMaxDims];
   TenonLayout layout = NULL;
   int f;
 
   TenonCall(TenonDTensorGetLayout(x, &layout));
   TenonCall(TenonLayoutGetDim(layout, &p->dims));
   TenonCall(TenonLayoutGetOwnedBox(layout, low, high));
+  TenonCall(TenonLayoutGetShape(layout, shape));
   TenonCall(TenonLayoutDestroy(&layout));
   TenonCall(TenonDTensorGetBox(x, first, end));
   for (f = 0; f < p->dims; ++f) {
     const int c = p->dims - 1 - f;
 
+    p->shape[f] = shape[c];
     p->extent[f] = high[c] - low[c];
     p->haloLow[f] = low[c] - first[c];
     p->haloHigh[f] = end[c] - high[c];
@@ -118,32 +121,81 @@ static TenonErrorCode ReadBlock(TenonDTensor x, Placing* p) {
     p->channels = p->extent[p->dims - 2];
   if (p->channels > 1)
     p->extent[p->dims - 2] = 1; /* each array is one channel */
+  if (p->components)
+    p->shape[p->dims - 2] = 1;
+  return TENON_SUCCESS;
+}
+
+/* The dimensions of the tensor that an array of fewer has: all but some of one element. The channels go first, where the array
+ * is one of them; then dimensions that have one element on all ranks, so that ranks choose alike; then others; of equal ones
+ * the last. Where there are not enough of them the last are left out, which the extents then refuse. */
+static void LeaveOut(int dims, int rank, const TenonInt shape[], const TenonInt extent[],
+                     int channels, int isLeftOut[]) {
+  int missing = dims - rank, way, f;
+
+  for (f = 0; f < dims; ++f)
+    isLeftOut[f] = 0;
+  for (way = 0; way < 4; ++way)
+    for (f = dims - 1; f >= 0; --f) {
+      const int fits = way == 0   ? f == channels
+                       : way == 1 ? shape[f] == 1 && extent[f] == 1
+                       : way == 2 ? extent[f] == 1
+                                  : 1;
+
+      if (missing > 0 && fits && !isLeftOut[f]) {
+        isLeftOut[f] = 1;
+        --missing;
+      }
+    }
+}
+
+/* The dimensions that `order` names, one for each of the array, or of the tensor with 0 for what the array has not. */
+static TenonErrorCode FollowOrder(const CFI_cdesc_t* order, Placing* p) {
+  const int rank = p->interior->rank, count = (int)order->dim[0].extent;
+  int taken[CFI_MAX_RANK] = {0}, isLeftOut[kMaxDims], f, i = 0;
+
+  for (f = 0; f < p->dims; ++f)
+    isLeftOut[f] = p->of[f] == rank;
+  if (count == p->dims && rank < p->dims)
+    for (f = 0; f < p->dims; ++f)
+      isLeftOut[f] = 0;
+  for (f = 0; f < p->dims; ++f) {
+    int d;
+
+    if (isLeftOut[f])
+      continue;
+    d = *(const int*)((const char*)order->base_addr + i++ * order->dim[0].sm);
+    if (d == 0 && count > rank)
+      d = rank + 1; /* left out */
+    else if (d < 1 || d > rank || taken[d - 1]++)
+      return Refuse(
+          TENON_ERR_ARG, p, "order(%d) is %d; order must name each dimension from 1 to %d once%s",
+          i, d, rank, count > rank ? ", and be 0 for the dimensions that the array has not" : "");
+    p->of[f] = d - 1;
+  }
+  for (f = 0; f < rank; ++f)
+    if (!taken[f])
+      return Refuse(TENON_ERR_ARG, p,
+                    "order does not name dimension %d; order must name each dimension from 1 to "
+                    "%d once",
+                    f + 1, rank);
   return TENON_SUCCESS;
 }
 
 static TenonErrorCode ReadOrder(const CFI_cdesc_t* order, Placing* p) {
   const int rank = p->interior->rank;
-  int taken[CFI_MAX_RANK] = {0}, f;
+  int isLeftOut[kMaxDims], f, d = 0;
 
+  LeaveOut(p->dims, rank, p->shape, p->extent, p->components ? p->dims - 2 : -1, isLeftOut);
   for (f = 0; f < p->dims; ++f)
-    p->of[f] = f < rank ? f : rank;
+    p->of[f] = isLeftOut[f] ? rank : d++;
   if (!order)
     return TENON_SUCCESS;
-  if (order->dim[0].extent != rank || rank > p->dims)
+  if (rank > p->dims || (order->dim[0].extent != rank && order->dim[0].extent != p->dims))
     return Refuse(TENON_ERR_ARG, p,
                   "order has %ld elements, but the array has %d dimensions and the tensor %d",
                   (long)order->dim[0].extent, rank, p->dims);
-  for (f = 0; f < rank; ++f) {
-    const char* at = (const char*)order->base_addr + f * order->dim[0].sm;
-    const int d = *(const int*)at;
-
-    if (d < 1 || d > rank || taken[d - 1]++)
-      return Refuse(TENON_ERR_ARG, p,
-                    "order(%d) is %d; order must name each dimension from 1 to %d once", f + 1, d,
-                    rank);
-    p->of[f] = d - 1;
-  }
-  return TENON_SUCCESS;
+  return FollowOrder(order, p);
 }
 
 static TenonErrorCode CheckExtents(const Placing* p) {
@@ -289,9 +341,21 @@ static TenonErrorCode CheckHalo(const Placing* p) {
   return TENON_SUCCESS;
 }
 
+/* Bounds of what is not there are those of what was, or anything. A rank without elements needs no array. */
+static TenonErrorCode CheckPresent(const CFI_cdesc_t* array, const char* name, const Placing* p) {
+  if (array && !array->base_addr)
+    return Refuse(TENON_ERR_NULL, p,
+                  "%s is an allocatable array that is not allocated, or a pointer that is not "
+                  "associated; allocate it before",
+                  name);
+  return TENON_SUCCESS;
+}
+
 static int IsEmpty(const CFI_cdesc_t* array) {
   int d;
 
+  if (!array->base_addr)
+    return 1;
   for (d = 0; d < array->rank; ++d)
     if (array->dim[d].extent == 0)
       return 1;
@@ -320,6 +384,8 @@ static TenonErrorCode Place(TenonDTensor x, const CFI_cdesc_t* whole, const CFI_
   }
   if (isEmpty && IsEmpty(p->interior))
     return place(x, NULL, p);
+  TenonCall(CheckPresent(p->interior, "the array", p));
+  TenonCall(CheckPresent(whole, "the array with the ghost cells", p));
   TenonCall(ReadOrder(order, p));
   TenonCall(CheckExtents(p));
   if (whole)
@@ -388,27 +454,37 @@ void TenonFPlaceRead(TenonDTensor* x, CFI_cdesc_t* interior, CFI_cdesc_t* array,
 /* The bounds and strides of a pointer to the tensor's array, halo included; the pointer may leave out
  * dimensions of one element, and have more of its own. */
 static TenonErrorCode DescribeArray(const char* call, TenonDTensor x, CFI_cdesc_t* pointer) {
-  TenonInt low[kMaxDims], high[kMaxDims], strides[kMaxDims];
+  TenonInt low[kMaxDims], high[kMaxDims], strides[kMaxDims], shape[kMaxDims];
+  TenonInt extent[kMaxDims] = {0}, whole[kMaxDims] = {0};
   TenonLayout layout = NULL;
-  int dims, f;
+  int isLeftOut[kMaxDims], dims, f, d = 0;
 
   TenonCall(TenonDTensorGetLayout(x, &layout));
   TenonCall(TenonLayoutGetDim(layout, &dims));
+  TenonCall(TenonLayoutGetShape(layout, shape));
   TenonCall(TenonLayoutDestroy(&layout));
   TenonCall(TenonDTensorGetBox(x, low, high));
   TenonCall(TenonDTensorGetStrides(x, strides));
-  for (f = pointer->rank; f < dims; ++f)
-    if (high[dims - 1 - f] - low[dims - 1 - f] > 1)
+  for (f = 0; f < dims; ++f) {
+    extent[f] = high[dims - 1 - f] - low[dims - 1 - f];
+    whole[f] = shape[dims - 1 - f];
+  }
+  LeaveOut(dims, pointer->rank, whole, extent, -1, isLeftOut);
+  for (f = 0; f < dims; ++f) {
+    if (isLeftOut[f] && extent[f] > 1)
       return Fail(
           TENON_ERR_SHAPE, call,
           "the pointer has %d dimensions, but this rank's box has %ld elements in dimension %d",
-          (int)pointer->rank, (long)(high[dims - 1 - f] - low[dims - 1 - f]), f + 1);
-  for (f = 0; f < pointer->rank; ++f) {
-    const int c = dims - 1 - f;
-
-    pointer->dim[f].lower_bound = c >= 0 ? low[c] + 1 : 1;
-    pointer->dim[f].extent = c >= 0 ? high[c] - low[c] : 1;
-    pointer->dim[f].sm = (c >= 0 ? strides[c] : 1) * (CFI_index_t)pointer->elem_len;
+          (int)pointer->rank, (long)extent[f], f + 1);
+    if (isLeftOut[f])
+      continue;
+    pointer->dim[d].lower_bound = low[dims - 1 - f] + 1;
+    pointer->dim[d].extent = extent[f];
+    pointer->dim[d++].sm = strides[dims - 1 - f] * (CFI_index_t)pointer->elem_len;
+  }
+  for (; d < pointer->rank; ++d) {
+    pointer->dim[d].lower_bound = pointer->dim[d].extent = 1;
+    pointer->dim[d].sm = (CFI_index_t)pointer->elem_len;
   }
   return TENON_SUCCESS;
 }
@@ -475,13 +551,16 @@ void TenonFRestoreArrayRead(TenonDTensor* x, CFI_cdesc_t* pointer, int* ierr) {
 
 void TenonFShareMemory(TenonPartition* partition, CFI_cdesc_t* array, int* ierr) {
   const char* call = "tenon_partition_share_memory";
+  const Placing given = {.call = call};
   size_t bytes = array->elem_len;
   TenonErrorCode code;
   int d;
 
-  for (d = 0; d < array->rank; ++d)
+  for (d = 0; d < array->rank && array->base_addr; ++d)
     bytes *= (size_t)array->dim[d].extent;
-  if (array->rank > 0 && !CFI_is_contiguous(array))
+  if (!array->base_addr)
+    code = CheckPresent(array, "the array", &given);
+  else if (array->rank > 0 && !CFI_is_contiguous(array))
     code = Fail(TENON_ERR_ARG, call, "the array is not contiguous; pass all of it");
   else
     code = TenonPartitionShareMemory(*partition, array->base_addr, bytes);

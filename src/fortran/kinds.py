@@ -15,8 +15,8 @@ NODES = {('TenonLayerGraphAddNode', 'inputs')}
 # Settings by name: lists with an entry for each dimension too, or the dimensions themselves.
 SETTINGS = {(f'TenonObject{verb}{kind}', argument) for verb in ('Set', 'Get')
             for kind, argument in (('Integers', 'values'), ('Text', 'text'))}
-# Lists in which an index below 1 is an error of the call, which says it by the number that C has.
-EXPLAINED = {('TenonLayoutCreateFromBoxes', 'low')}
+# Lists of indices that can be below 1: boxes with a halo, which may reach beyond the domain.
+UNBOUNDED = {('TenonLayoutSetHaloBoxes', 'low')}
 INDEX = re.compile(r'first (local )?index|local index')
 # Functions of Fortran that the subroutines use, and so no dummies beside lists and texts.
 USED = {'int', 'len', 'present', 'product', 'size', 'trim'}
@@ -290,14 +290,25 @@ class List(Kind):
             parts.ask('    ' + self.count)
         if self.length or self.count:
             self.check(parts, public, self.length or 'c_extent')
-        if (self.function.name, self.c_name) in EXPLAINED:
-            parts.last += wrap('    call explain_counted(', [
-                'tenon_code', f"'{public}'", f"'{self.name}'", f'int({self.name}, c_int64_t)'], ')')
+        if (self.function.name, self.c_name) in NODES:
+            parts.is_checked = True
+            parts.before += wrap('    call check_nodes(', [
+                'tenon_code', f"'{public}'", f"'{self.name}'", self.name], ')')
+        if (self.argument.direction == 'in' and self.is_shifted
+                and (self.function.name, self.c_name) not in UNBOUNDED):
+            self.explain(parts, public)
         if self.argument.direction == 'out':
             self.prepare_result(parts)
         elif self.is_optional:
             parts.local(f'c_{self.name}(:)', f'{self.element}, allocatable')
             parts.before.append(f'    if (present({self.name})) c_{self.name} = {self.value()}')
+
+    def explain(self, parts, public):
+        """An index below 1 is an error of the call, on all ranks, which says it by the number that C has."""
+        present = f' .and. present({self.name})' if self.is_optional else ''
+        condition = f'tenon_code /= TENON_SUCCESS{present}'
+        parts.last += [f'    if ({condition}) then'] + wrap('      call explain_counted(', [
+            'tenon_code', f"'{public}'", f"'{self.name}'", f'int({self.name}, c_int64_t)'], ')') + ['    end if']
 
     def prepare_allocated(self, parts):
         needed = 'integer(c_int64_t)' if self.needed.argument.base == 'TenonInt' else 'integer(c_int)'

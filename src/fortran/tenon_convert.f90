@@ -7,7 +7,7 @@ module tenon_convert
   use tenon_c
   implicit none
   private
-  public :: reverse, turned_setting, turned_text, give, check_length, check_counted, explain_counted, finish, fail
+  public :: reverse, turned_setting, turned_text, give, check_length, check_counted, check_nodes, explain_counted, finish, fail
   public :: c_bool_of, c_dimension, c_nodes
   public :: text_at, give_text, terminated, addresses
   public :: layout_dimensions, tensor_dimensions, spatial_dimensions, &
@@ -55,13 +55,23 @@ contains
   end function reverse_real64
 
   ! The pieces between commas.
-  pure recursive function reverse_text(list) result(reversed)
+  pure function reverse_text(list) result(reversed)
     character(len=*), intent(in) :: list
-    character(len=len(list)) :: reversed
-    integer :: comma
-    comma = index(list, ',')
+    character(len=:), allocatable :: reversed
+    integer :: first, last, comma, at
     reversed = list
-    if (comma > 0) reversed = reverse_text(list(comma + 1:))//','//list(:comma - 1)
+    first = 1
+    at = len(list) ! where the next piece ends
+    do
+      comma = index(list(first:), ',')
+      last = merge(first + comma - 2, len(list), comma > 0)
+      reversed(at - (last - first):at) = list(first:last)
+      if (comma == 0) exit
+      at = at - (last - first + 1)
+      reversed(at:at) = ','
+      at = at - 1
+      first = last + 2
+    end do
   end function reverse_text
 
   ! A setting of a layer from the order of Fortran to that of C or back: it has an entry for each dimension, but
@@ -78,23 +88,26 @@ contains
   ! The same of a setting that is a text. Only these are lists with an entry for each dimension.
   pure function turned_text(name, text) result(turned)
     character(len=*), intent(in) :: name, text
-    character(len=len(text)) :: turned
+    character(len=:), allocatable :: turned
     turned = text
     if (name == 'boundary' .or. name == 'spacing' .or. name == 'faces') turned = turned_lists(text)
   end function turned_text
 
   ! The lists of all channels, separated by semicolons; the channels of a list may stand before it, "0=".
-  pure recursive function turned_lists(text) result(turned)
+  pure function turned_lists(text) result(turned)
     character(len=*), intent(in) :: text
-    character(len=len(text)) :: turned
-    integer :: semicolon, equals
-    semicolon = index(text, ';')
-    equals = index(text, '=')
-    if (semicolon > 0) then
-      turned = turned_lists(text(:semicolon - 1))//';'//turned_lists(text(semicolon + 1:))
-    else
-      turned = text(:equals)//reverse(text(equals + 1:))
-    end if
+    character(len=:), allocatable :: turned
+    integer :: first, last, semicolon
+    turned = text
+    first = 1
+    do
+      semicolon = index(text(first:), ';')
+      last = merge(first + semicolon - 2, len(text), semicolon > 0)
+      first = first + index(text(first:last), '=')
+      turned(first:last) = reverse_text(text(first:last))
+      if (semicolon == 0) exit
+      first = last + 2
+    end do
   end function turned_lists
 
   ! Results: those that do not fit into a 32-bit variable are an error, not cut off.
@@ -167,6 +180,19 @@ contains
     code = fail(TENON_ERR_ARG, call, name//trim(text))
   end subroutine check_counted
 
+  ! A node of a graph is refused here if it is 0, which C has no number for.
+  subroutine check_nodes(code, call, name, list)
+    integer(c_int), intent(inout) :: code
+    character(len=*), intent(in) :: call, name
+    integer(c_int), intent(in) :: list(:)
+    character(len=120) :: text
+    integer :: i
+    i = findloc(list, 0, dim=1)
+    if (code /= TENON_SUCCESS .or. i == 0) return
+    write (text, '(a, i0, a)') '(', i, ') is 0; nodes are counted from 1 in Fortran, and inputs of the graph are -1, -2, ...'
+    code = fail(TENON_ERR_ARG, call, name//trim(text))
+  end subroutine check_nodes
+
   ! After an error of the call, which all ranks know: an index below 1 in a list may be the reason.
   subroutine explain_counted(code, call, name, list)
     integer(c_int), intent(in) :: code
@@ -208,11 +234,11 @@ contains
     answer = merge(dimensions - dimension, dimension - 1, dimension >= 1)
   end function c_dimension
 
-  ! Nodes of a graph from 1, and -1, -2, ... for its inputs. There is no node 0.
+  ! Nodes of a graph from 1, and -1, -2, ... for its inputs. Node 0 is refused before (check_nodes).
   pure function c_nodes(nodes) result(answer)
     integer(c_int), intent(in) :: nodes(:)
     integer(c_int) :: answer(size(nodes))
-    answer = merge(nodes - 1, merge(nodes, -huge(nodes), nodes < 0), nodes > 0)
+    answer = merge(nodes - 1, nodes, nodes > 0)
   end function c_nodes
 
   ! Texts.

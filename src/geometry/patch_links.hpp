@@ -23,8 +23,9 @@ struct PatchSide {
   Index patch = -1; // that meets here; -1: none
   int side = 0;     // with this side of it
   // Bits 1 and 2: the first (second) of the dimensions along this side runs the other way there. Bit 4: these two
-  // dimensions are exchanged. Bit 8: the two meet on the last points of both, and dimensions that run the other way are
-  // mirrored about their first point, as a grid is that is folded about a point.
+  // dimensions are exchanged. Bit 8: the two meet on the last points of both, and in a dimension of n elements that runs the
+  // other way element i meets element n - i, as where a grid is folded about a point: element 0 meets the first one of the patch
+  // behind the other.
   int turned = 0;
   bool operator==(const PatchSide&) const = default;
 };

@@ -10,7 +10,8 @@ program arrays_refused
   type(tenon_dtensor) :: x
   real(real64), target :: u(0:5, 0:4), other(6, 5), cube(4, 3, 2), channels(2, 4, 3)
   real(real32), target :: single(4, 3)
-  real(real64), pointer :: p(:, :), line(:), everything(:, :, :)
+  real(real64), pointer :: p(:, :), line(:), everything(:, :, :), nowhere(:, :)
+  real(real64), allocatable, target :: gone(:, :)
   real(real64) :: norm
   character(:), allocatable :: text
   integer :: ierr
@@ -74,6 +75,8 @@ program arrays_refused
   call tenon_restore_array(x, everything)
   if (any(nint(channels(2, :, :)) /= 7) .or. any(nint(channels(1, :, :)) /= 2)) error stop 'another channel was written'
   call transposed()
+  call absent()
+  call without_levels()
 
   call tenon_pop_error_handler()
   call tenon_destroy(x)
@@ -92,6 +95,74 @@ contains
       error stop
     end if
   end subroutine expect
+
+  ! Bounds of what is not there say nothing.
+  subroutine absent()
+    character(len=*), parameter :: what = ' is an allocatable array that is not allocated, or a pointer that is not associated'
+    type(tenon_layout) :: empty
+    type(tenon_dtensor) :: nothing
+    type(tenon_partition) :: partition
+    nullify (nowhere)
+    allocate (gone(4, 3))
+    deallocate (gone)
+    call tenon_place(x, nowhere, ierr=ierr)
+    call expect(TENON_ERR_NULL, 'the array'//what)
+    call tenon_place(x, gone, ierr=ierr)
+    call expect(TENON_ERR_NULL, 'the array'//what)
+    call tenon_place_read(x, nowhere, ierr=ierr)
+    call expect(TENON_ERR_NULL, 'the array'//what)
+    call tenon_layout_get_partition(layout, partition)
+    call tenon_partition_share_memory(partition, gone, ierr=ierr)
+    call expect(TENON_ERR_NULL, 'the array'//what)
+    ! A rank without elements needs none.
+    call tenon_layout_create_sharded(partition, [4, 0], 'S0,S1', empty)
+    call tenon_destroy(partition)
+    call tenon_dtensor_create(empty, TENON_FLOAT64, nothing)
+    call tenon_place(nothing, nowhere)
+    call tenon_place(nothing, gone)
+    call tenon_destroy(nothing)
+    call tenon_destroy(empty)
+  end subroutine absent
+
+  ! Any dimension of one element can be left out: a field of nodes as the tensor (1, nodes), with ghosts behind the nodes; and
+  ! both of a column's, in either order.
+  subroutine without_levels()
+    type(tenon_layout) :: surface, column
+    type(tenon_dtensor) :: eta, bottom
+    real(real64), target :: nodes(7), profile(3, 2)
+    real(real64), pointer :: found(:)
+    integer :: k
+    call tenon_layout_create_from_boxes(MPI_COMM_WORLD, [1, 1], [1, 5], surface)
+    call tenon_dtensor_create(surface, TENON_FLOAT64, eta)
+    nodes = [(real(k, real64), k=1, 7)]
+    call tenon_place(eta, nodes(1:5), array=nodes)
+    call tenon_dtensor_scale(2.0_real64, eta)
+    if (any(nint(nodes) /= [2, 4, 6, 8, 10, 6, 7])) error stop 'the nodes are not those of the tensor'
+    call tenon_get_array(eta, found)
+    if (size(found) /= 5 .or. any(nint(found) /= [2, 4, 6, 8, 10])) error stop 'the pointer is not along the nodes'
+    call tenon_restore_array(eta, found)
+    call tenon_place(eta, nodes(2:6), order=[0, 1])
+    call tenon_dtensor_scale(0.5_real64, eta)
+    if (any(nint(nodes) /= [2, 2, 3, 4, 5, 3, 7])) error stop 'order leaves out another dimension'
+    call tenon_place(eta, nodes(2:6), order=[1, 0], ierr=ierr)
+    call expect(TENON_ERR_SHAPE, 'dimension 1: the array has 5 elements, but this rank''s block has 1')
+    call tenon_place(eta, nodes(2:6), order=[0, 0], ierr=ierr)
+    call expect(TENON_ERR_ARG, 'order does not name dimension 1')
+    call tenon_place(eta, nodes(1:4), ierr=ierr)
+    call expect(TENON_ERR_SHAPE, 'dimension 2: the array has 4 elements, but this rank''s block has 5')
+    call tenon_destroy(eta)
+    call tenon_destroy(surface)
+
+    call tenon_layout_create_from_boxes(MPI_COMM_WORLD, [1, 1, 1, 1], [1, 2, 1, 3], column)
+    call tenon_dtensor_create(column, TENON_FLOAT64, bottom)
+    profile = reshape([1, 2, 3, 4, 5, 6], [3, 2])
+    call tenon_place(bottom, profile, order=[2, 1])
+    call tenon_get_array(bottom, p)
+    if (any(shape(p) /= [2, 3]) .or. any(nint(p) /= transpose(nint(profile)))) error stop 'the profile has another order'
+    call tenon_restore_array(bottom, p)
+    call tenon_destroy(bottom)
+    call tenon_destroy(column)
+  end subroutine without_levels
 
   ! Ghost cells are found in each dimension of the array, whichever of the tensor's it is.
   subroutine transposed()

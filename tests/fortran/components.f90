@@ -46,6 +46,8 @@ program components
   if (any(nint(u(1:nx, 1:ny)) /= 3) .or. any(nint(w(1:nx, 1:ny)) /= 3)) error stop 'a component was not scattered'
   if (nint(sum(w)) /= 2*(size(w) - nx*ny) + 3*nx*ny) error stop 'a ghost cell was written'
 
+  call fields_on_a_mesh()
+
   call tenon_place_components(x, u(1:nx, 1:ny), u, other(1:nx - 1, 1:ny), other, ierr=ierr)
   call expect(TENON_ERR_SHAPE, 'component 2: dimension 1: the array has 5 elements, but this rank''s block has 6')
   call tenon_place_components(x, u(1:nx, 1:ny), u, ierr=ierr)
@@ -102,6 +104,34 @@ program components
   call tenon_finalize()
   call MPI_Finalize()
 contains
+  ! T and S of a mesh, each (levels, nodes), as the tensor (levels, variables, nodes): ghosts behind the nodes.
+  subroutine fields_on_a_mesh()
+    integer, parameter :: levels = 3, nodes = 4
+    type(tenon_layout) :: mesh
+    type(tenon_dtensor) :: both
+    real(real64), target :: temperature(levels, nodes + 1), salinity(levels, nodes + 1)
+    real(real64), pointer :: values(:, :, :)
+    integer :: n
+    call tenon_layout_create_from_boxes(MPI_COMM_WORLD, [1, 1, rank*nodes + 1], [levels, 2, (rank + 1)*nodes], mesh)
+    call tenon_dtensor_create(mesh, TENON_FLOAT64, both)
+    do n = 1, nodes + 1
+      temperature(:, n) = [(10*n + i, i=1, levels)]
+      salinity(:, n) = -temperature(:, n)
+    end do
+    call tenon_place_components(both, temperature(:, 1:nodes), temperature, salinity(:, 1:nodes), salinity)
+    call tenon_dtensor_gather_arrays(both)
+    call tenon_get_array(both, values)
+    do n = 1, nodes
+      if (any(nint(values(:, 1, rank*nodes + n)) /= [(10*n + i, i=1, levels)])) error stop 'T was not gathered'
+      if (any(nint(values(:, 2, rank*nodes + n)) /= [(-10*n - i, i=1, levels)])) error stop 'S was not gathered'
+    end do
+    call tenon_restore_array(both, values)
+    call tenon_place_components(both, temperature(:, 1:nodes), temperature, salinity(:, 1:nodes - 1), salinity, ierr=ierr)
+    call expect(TENON_ERR_SHAPE, 'component 2: dimension 3: the array has 3 elements, but this rank''s block has 4')
+    call tenon_destroy(both)
+    call tenon_destroy(mesh)
+  end subroutine fields_on_a_mesh
+
   subroutine expect(code, part)
     integer, intent(in) :: code
     character(len=*), intent(in) :: part

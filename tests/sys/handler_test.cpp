@@ -145,6 +145,17 @@ TEST_F(Handlers, ANoteStandsBelowErrorsAboutDimensions) {
   EXPECT_FALSE(says("(x is the last)")) << printed_;
 }
 
+TEST_F(Handlers, TheNoteStandsBelowErrorsAboutEntriesOfLists) {
+  setDimensionNote("(counted from 0)");
+  for (const char* text : {"target[0] of rank 0 is 8, a ghost", "parameter index 8 is out of range",
+                           "no node or input 6; its nodes are numbered 0, 1, ..."}) {
+    printed_.clear();
+    fail(TENON_ERR_ARG, text);
+    EXPECT_TRUE(says("\n[0]   (counted from 0)\n")) << printed_;
+  }
+  setDimensionNote("");
+}
+
 TEST_F(Handlers, FramesOfAnotherErrorAreNotAdded) {
   fail(TENON_ERR_ARG, "n is -1");
   addFrame("solve", "solver.c", 12, TENON_ERR_SHAPE);

@@ -271,9 +271,11 @@ void checkType(const Layer& layer, const char* type) {
 int valueOf(const Layer& graph, int name) {
   const int there = static_cast<int>(graph.nodes().size()), inputs = graph.inputCount();
   if (name < -inputs || name >= there)
-    throw Error(TENON_ERR_ARG, fmt::format("{} has no node or input {}; its nodes are numbered 0, "
-                                           "1, ... (now {}) and its inputs -1, -2, ... (now {})",
-                                           graph.title(), name, there, inputs));
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} has no node or input {}; its nodes are numbered 0, "
+                            "1, ... (now {}) and its inputs -1, -2, ... (now {}, the "
+                            "setting input_count)",
+                            graph.title(), name, there, inputs));
   return name < 0 ? -1 - name : inputs + name;
 }
 

@@ -88,13 +88,23 @@ std::string headLines(const ErrorRecord& record) {
                      errorSentence(record.code()), ranksOf(record), record.message());
 }
 
-// The line about dimensions below the head, or "". What an interface raises itself, without a file, is in its own order.
+// Whether a text speaks of dimensions, or of numbers that are counted: "target[0] is 8".
+bool isCounted(std::string_view text) {
+  constexpr std::array<std::string_view, 8> kWords = {"dim",      "box",     "S0",      "shape [",
+                                                      "numbered", "counted", " index ", "channel "};
+  if (std::ranges::any_of(kWords, [&](auto word) { return text.find(word) != text.npos; }))
+    return true;
+  const auto isEntry = [](char before, char after) {
+    return before == '[' && after >= '0' && after <= '9';
+  };
+  return std::ranges::adjacent_find(text, isEntry) != text.end();
+}
+
+// The line about dimensions and indices below the head, or "". What an interface raises itself, without a file, counts its own
+// way.
 std::string noteLine(const ErrorRecord& record) {
-  constexpr std::array<std::string_view, 4> kWords = {"dim", "box", "S0", "shape ["};
   const bool isOurs = !record.frames.empty() && !record.frames.front().file.empty();
-  if (!isOurs || std::ranges::none_of(kWords, [&](std::string_view word) {
-        return record.message().find(word) != std::string::npos;
-      }))
+  if (!isOurs || !isCounted(record.message()))
     return "";
   std::lock_guard lock(handlers().mutex);
   const std::string& note = handlers().dimensionNote;

@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""usage: check_names.py ROOT
+Each Tenon... and tenon_... that the manual, the README or a tutorial's README names is declared: in a public header, in
+the Fortran module, in CMake's files, or as a command of config/environment.sh. A name before "..." is the beginning of one, options are
+checked by the programs that use them, and what a page's own code declares is its own."""
+import re
+import sys
+from pathlib import Path
+
+NAME = re.compile(r'(?<![\w\-./])(Tenon[A-Z]\w*|tenon_\w+)(\.\.\.|\*|…)?(\.\w+)?')
+DECLARED = re.compile(r'\b(?:Tenon|tenon_)\w*')
+# In the fenced code of a page: functions, types and variables of the reader's program.
+OWN = re.compile(r'^(?:subroutine|static \w+|def|typedef|type\b.*::) *\*?(\w+)', re.MULTILINE)
+
+
+def declared_names(root):
+    names = set()
+    sources = [*root.glob('include/**/*.h*'), *root.glob('src/petsc/include/*.h'), *root.glob('src/fortran/*.f90'),
+               *root.glob('src/fortran/generated/*.f90'), *root.glob('config/cmake/*'), *root.glob('src/*/CMakeLists.txt'), root / 'config/environment.sh']
+    for source in sources:
+        names |= {name.lower() if source.suffix == '.f90' else name for name in DECLARED.findall(source.read_text())}
+    return names
+
+
+def faults_of(page, names):
+    text = page.read_text()
+    own = set(OWN.findall(text))
+    for number, line in enumerate(text.splitlines(), 1):
+        for name, more, ending in NAME.findall(line):
+            if more and any(known.startswith(name) for known in names):
+                continue
+            if name in names or name in own or (ending and name + ending in names):
+                continue
+            yield f'{page}:{number}: {name} is declared nowhere'
+
+
+def main():
+    root = Path(sys.argv[1])
+    names = declared_names(root)
+    pages = [root / 'README.md', *sorted(root.glob('doc/*.md')), *sorted(root.glob('tutorials/**/README.md'))]
+    faults = [fault for page in pages for fault in faults_of(page, names)]
+    for fault in faults:
+        print(fault)
+    sys.exit(1 if faults else 0)
+
+
+main()
