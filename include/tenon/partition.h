@@ -175,8 +175,9 @@ TENON_EXTERN TenonErrorCode TenonPartitionUnshareMemory(TenonPartition partition
  *  @param[in] stream     a cudaStream_t of this process's device (-tenon_device). It must exist as
  *                        long as there are objects on the device. May be NULL, in which case it is
  *                        CUDA's default stream, as with cudaStreamLegacy: that of kernels that name
- *                        no stream, of Kokkos, OpenACC and most programs. cudaStreamPerThread is
- *                        that of the thread that calls, so all calls must come from one thread.
+ *                        no stream. Kokkos, OpenACC and OpenMP work on others (doc/interop.md).
+ *                        cudaStreamPerThread is that of the thread that calls, so all calls must
+ *                        come from one thread.
  *  @return TENON_ERR_ARG      stream is of another device or CUDA context, or is a default stream,
  *                             and the device or context that the program has made current is
  *                             another one

@@ -37,6 +37,7 @@ struct Registry {
   int keyval = MPI_KEYVAL_INVALID;
   std::vector<std::weak_ptr<Communicator>> all; // in the order of their making
   std::vector<CommPtr> left;                    // for good
+  std::vector<SubCommPtr> lines;                // likewise, those with groups of devices
 
   void add(const CommPtr& made) {
     const std::lock_guard lock(mutex);
@@ -216,7 +217,26 @@ bool hasMessages(MPI_Comm comm) noexcept {
 
 } // namespace
 
+void Communicator::keepToEnd(const SubCommPtr& line) {
+  const std::lock_guard lock(registry().mutex);
+  registry().lines.push_back(line);
+}
+
+// A rank whose group has failed, or that waits for others in vain, votes for all.
+void SubCommunicator::endDevices() const noexcept {
+  if (!devices_ || !*devices_ || comm_ == MPI_COMM_NULL)
+    return;
+  try {
+    awaitAllRanks(comm_, devices().failure());
+    devices().end();
+  } catch (...) {
+    devices().giveUp();
+  }
+}
+
 void Communicator::freeAll() {
+  for (const SubCommPtr& line : std::exchange(registry().lines, {}))
+    line->endDevices();
   // In the order in which they were made, which is the same on all ranks.
   for (const CommPtr& comm : registry().takeAll()) {
     comm->leaveParent();
@@ -260,6 +280,15 @@ void Communicator::free() noexcept {
   if (comm_ != MPI_COMM_NULL && mpiRuns() && !isKept)
     MPI_Comm_free(&comm_);
   comm_ = MPI_COMM_NULL;
+}
+
+void Communicator::advance() const {
+  if (Stream::isRecording())
+    throw Error(TENON_ERR_INTERNAL, "messages are looked after while a stream records work of the "
+                                    "device, which would be lost; set "
+                                    "-tenon_device_graphs to false");
+  for (std::size_t i = pending_.size(); i-- > 0;) // each may take itself out
+    pending_[i]->advance();
 }
 
 SubCommPtr Communicator::split(const SplitName& name, int color, int key) {

@@ -76,7 +76,14 @@ public:
   // to it.
   bool hasDevices() const noexcept { return devices_.has_value(); }
   DeviceGroup& devices() const { return **devices_; }
-  void takeDevices(std::unique_ptr<DeviceGroup> devices) const { devices_ = std::move(devices); }
+  // All ranks have made theirs.
+  void takeDevices(std::unique_ptr<DeviceGroup> devices) const {
+    if (devices)
+      devices->confirm();
+    devices_ = std::move(devices);
+  }
+  // Ends the group, if there is one, with the others, or gives it up if some cannot. Collective.
+  void endDevices() const noexcept;
 
 private:
   MPI_Comm comm_ = MPI_COMM_NULL;
@@ -87,8 +94,8 @@ private:
 
 using SubCommPtr = std::shared_ptr<const SubCommunicator>;
 
-// The communicators made last, by name, so that objects of one kind share one. Which are kept
-// follows from the order in which they were made alone, and that is the same on all ranks, so that
+// The communicators made last, by name, so that objects of one kind share one, and all that have a group of devices. Which
+// are kept follows from the order in which they were made alone, and that is the same on all ranks, so that
 // all find a name or none does.
 template <class Name>
 class SubCommunicatorCache {
@@ -121,8 +128,10 @@ public:
   }
   SubCommPtr add(Place place, MPI_Comm comm) noexcept {
     place.entry_.front().second->take(comm);
-    if (kept_.size() == kMost)
-      kept_.pop_front();
+    const auto hasNone = [](const auto& entry) { return !entry.second->hasDevices(); };
+    if (kept_.size() >= kMost)
+      if (const auto oldest = std::ranges::find_if(kept_, hasNone); oldest != kept_.end())
+        kept_.erase(oldest);
     kept_.splice(kept_.end(), place.entry_);
     return kept_.back().second;
   }
@@ -158,6 +167,9 @@ public:
   // Takes every copy from its parent and frees none, since that is collective: MPI then calls nothing of this library when
   // parents are freed, after it has been unloaded.
   static void leaveParents() noexcept;
+  // Keeps a communicator until then, when its group of devices is ended: no rank can end that alone when the last object
+  // that uses it is destroyed.
+  static void keepToEnd(const SubCommPtr& line);
 
   MPI_Comm mpi() const noexcept { return comm_; }
   int rank() const noexcept { return rank_; }
@@ -217,10 +229,9 @@ public:
   // than they live.
   void add(Pending& pending) { pending_.push_back(&pending); }
   void remove(const Pending& pending) noexcept { std::erase(pending_, &pending); }
-  void advance() const {
-    for (std::size_t i = pending_.size(); i-- > 0;) // each may take itself out
-      pending_[i]->advance();
-  }
+  // Looks after them. Not while this thread records work of the device: a look at what is done would end the recording, and
+  // what is queued meanwhile would become part of it.
+  void advance() const;
 
 private:
   Communicator() = default;

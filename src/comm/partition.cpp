@@ -101,8 +101,10 @@ SubCommPtr lineDevices(Communicator& comm, const GridPtr& grid, const std::vecto
   });
   SubCommPtr line = lineComm(comm, grid, axes, AxisUse::Library);
   if (!line->hasDevices())
-    line->takeDevices(collectively(
-        comm, [&] { return line->mpi() == MPI_COMM_NULL ? nullptr : makeDevices(line->mpi()); }));
+    line->takeDevices(collectively(comm, [&] {
+      Communicator::keepToEnd(line);
+      return line->mpi() == MPI_COMM_NULL ? nullptr : makeDevices(line->mpi());
+    }));
   return line;
 }
 

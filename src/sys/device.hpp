@@ -65,6 +65,8 @@ public:
   // device nor for other streams. Throws TENON_ERR_LIBRARY if the libraries of the device cannot be
   // recorded.
   StreamRecording recording(const std::function<void()>& work) const;
+  // Whether this thread is in the work of such a call, for those who wait or ask what is done.
+  static bool isRecording() noexcept;
 
 private:
   std::shared_ptr<void> handle_;

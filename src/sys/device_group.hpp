@@ -8,6 +8,7 @@
 
 #include <tenon/types.h>
 
+#include <optional>
 #include <span>
 
 namespace tenon {
@@ -25,8 +26,16 @@ public:
   // Waits for the other processes of the group, of which this one is number `member`. Two of them on
   // one device are an error of the library.
   DeviceGroup(const Name& name, int members, int member);
-  // Waits for what this process has queued, and not for the others.
+  // A group that others have too, as confirm() says, stays with the process unless it was ended or given up: they may
+  // still read what this process has sent, or its memory.
   ~DeviceGroup();
+  void confirm() noexcept { isConfirmed_ = true; }
+  // Waits for what this process has queued, and says why the group cannot be ended with the others.
+  std::optional<Error> failure() noexcept;
+  // Waits for the others, which all end it. Throws TENON_ERR_LIBRARY.
+  void end();
+  // Ends it alone, after a failure that all members know of.
+  void giveUp() noexcept;
   DeviceGroup(const DeviceGroup&) = delete;
   DeviceGroup& operator=(const DeviceGroup&) = delete;
 
@@ -48,11 +57,14 @@ public:
                  const Stream& stream);
 
 private:
+  void checkNoFailure() const;
   template <class Call>
   void queue(const char* what, const Stream& stream, Call call);
 
-  void* handle_ = nullptr;
-  Event last_; // behind what was queued last
+  void* handle_ = nullptr; // null: was ended
+  Event last_;             // behind what was queued last
+  std::optional<Error> failure_;
+  bool isConfirmed_ = false;
 };
 
 } // namespace tenon

@@ -52,6 +52,9 @@ double Stream::secondsOf(const std::function<void()>&) const {
 StreamRecording Stream::recording(const std::function<void()>&) const {
   refuse();
 }
+bool Stream::isRecording() noexcept {
+  return false;
+}
 void StreamRecording::queue(const Stream&) const {
   refuse();
 }
@@ -114,6 +117,13 @@ DeviceGroup::DeviceGroup(const Name&, int, int) {
 DeviceGroup::~DeviceGroup() {
   static_cast<void>(handle_);
 }
+std::optional<Error> DeviceGroup::failure() noexcept {
+  return std::nullopt;
+}
+void DeviceGroup::end() {
+  refuse();
+}
+void DeviceGroup::giveUp() noexcept {}
 void DeviceGroup::allReduce(const void*, void*, Index, TenonDataType, const Stream&) {
   refuse();
 }

@@ -26,7 +26,8 @@ export PATH=$PATH:/usr/local/cuda/bin PYTHONUNBUFFERED=1 GTEST_COLOR=no
 export OPAL_PREFIX=$here/mpi OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_MCA_plm=isolated OMPI_MCA_btl_base_warn_component_unused=0 # no agent to reach other machines
-export PMIX_MCA_pcompress_base_silence_warning=1
+# In containers no process may read the memory of another.
+export OMPI_MCA_btl_vader_single_copy_mechanism=none PMIX_MCA_pcompress_base_silence_warning=1
 ip link set lo up 2>/dev/null # without which mpiexec does not start
 
 # within SECONDS COMMAND...: for so long, and not past the end. 124 if that was too short, 125 if no time was left.

@@ -5,9 +5,9 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 scratch=$1
 rm -rf "$scratch"
-mkdir -p "$scratch"/{doc,include/tenon,src/fortran/generated,config,tutorials/one}
+mkdir -p "$scratch"/{doc,include/tenon,src/fortran,config,tutorials/one}
 echo 'TENON_EXTERN TenonErrorCode TenonLayerSetUp(TenonLayer layer, TenonLayout input);' >"$scratch/include/tenon/layer.h"
-echo '  subroutine Tenon_Layer_Set_Up(layer, input)' >"$scratch/src/fortran/generated/calls.f90"
+echo '  subroutine Tenon_Layer_Set_Up(layer, input)' >"$scratch/src/fortran/calls.f90"
 echo 'tenon_mpiexec() { :; }' >"$scratch/config/environment.sh"
 echo 'Calls are `TenonLayerSet...` and `tenon_layer_set_up`; `tenon_mpiexec -n 2`, `-tenon_any_option`.' >"$scratch/README.md"
 echo 'Not `TenonLayerSetDown(layer)`.' >"$scratch/doc/page.md"

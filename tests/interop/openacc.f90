@@ -1,11 +1,19 @@
 ! SPDX-License-Identifier: BSD-2-Clause
-! A solver by OpenACC, whose regions without async run on the default stream, so that nothing waits between them and the
-! layer. Inside host_data the names are addresses on the device.
+! A solver by OpenACC, whose regions without async run on a stream that the runtime names: on it nothing waits between them
+! and the layer. Inside host_data the names are addresses on the device.
 program openacc_solver
   use mpi_f08
   use tenon
-  use, intrinsic :: iso_c_binding, only: c_loc, c_null_ptr
+  use openacc, only: acc_async_sync
+  use, intrinsic :: iso_c_binding, only: c_int, c_loc, c_ptr
   implicit none
+  interface
+    function acc_get_cuda_stream(async) result(stream) bind(c)
+      import :: c_int, c_ptr
+      integer(c_int), value :: async
+      type(c_ptr) :: stream
+    end function acc_get_cuda_stream
+  end interface
   integer, parameter :: cells = 64
   type(tenon_partition) :: partition
   type(tenon_layout) :: layout
@@ -17,7 +25,7 @@ program openacc_solver
   call tenon_initialize()
   call MPI_Comm_size(MPI_COMM_WORLD, size)
   call tenon_partition_create(MPI_COMM_WORLD, [size], partition)
-  call tenon_partition_set_stream(partition, c_null_ptr)
+  call tenon_partition_set_stream(partition, acc_get_cuda_stream(int(acc_async_sync, c_int)))
   call tenon_layout_create_sharded(partition, [1, 1, cells * size], 'S2', layout)
   call tenon_dtensor_create(layout, TENON_FLOAT64, x)
   call tenon_dtensor_create(layout, TENON_FLOAT64, y)

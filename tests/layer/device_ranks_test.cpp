@@ -4,6 +4,7 @@
 #include "dtensor/host_view.hpp"
 #include "layer_run.hpp"
 #include "support/draws.hpp"
+#include "sys/options/options.hpp"
 #include "train/optimizer.hpp"
 
 #include <array>
@@ -168,6 +169,78 @@ TEST(DeviceOnSeveralRanks, OverlapsWhenAsked) {
   EXPECT_NE(layer->describe().find("strip 0 of the output"), std::string::npos)
       << layer->describe();
   ASSERT_NO_FATAL_FAILURE(expectSame(training, "on"));
+}
+
+// Four convolutions of a field that goes round in both directions, one of them within each rank.
+struct Rounds {
+  Index haloDepth = 1;
+  bool hasGhosts = false; // the input's halo is the caller's
+  bool trains = true;
+
+  Layout input() const {
+    const Index rows = 12 * world()->size();
+    LayoutSpec spec = onWorld({1, 2, rows, 9}, "S2").spec();
+    Halo halo{.boxes = {}, .low = Boundary::Periodic, .high = Boundary::Periodic};
+    for (Index first = 0; first < rows; first += 12)
+      halo.boxes.push_back({first - 1, first + 13});
+    if (hasGhosts)
+      spec.halos = {std::nullopt, std::nullopt, halo, std::nullopt};
+    return Layout(spec);
+  }
+
+  // Of steps on the same arrays.
+  Values run(Space space) const {
+    const Ref<Layer> net = test::newLayer(world(), "sequential");
+    const Window around{.kernel = 3,
+                        .padLow = 1,
+                        .padHigh = 1,
+                        .lowMode = Boundary::Periodic,
+                        .highMode = Boundary::Periodic};
+    for (int n = 0; n < 4; ++n)
+      appendLayer(*net, test::newConv(world(), 2, 2, std::vector<Window>{around, around}));
+    net->set("halo_depth", haloDepth);
+    net->setDataType(TENON_FLOAT64);
+    net->setSpace(space);
+    net->setUp(input());
+    test::fillParameters(*net);
+    net->setTraining(trains);
+    const Layout plain = input().withoutHalos();
+    const auto owned = filled(plain, TENON_FLOAT64, space, 1),
+               x = makeRef<DTensor>(world(), input(), TENON_FLOAT64, space),
+               dy = filled(net->outputLayout().dual(), TENON_FLOAT64, space, 2),
+               y = makeRef<DTensor>(world(), net->outputLayout(), TENON_FLOAT64, space),
+               dx = makeRef<DTensor>(world(), input().dual(), TENON_FLOAT64, space);
+    makeConversion(world(), plain, input(), TENON_FLOAT64)->apply(*owned, *x);
+    Values values;
+    for (int n = 0; n < 5; ++n) {
+      net->apply(*x, *y);
+      values.push_back(localCells(*y));
+      if (!trains)
+        continue;
+      net->applyAdjoint(*dy, dx.get());
+      values.push_back(localCells(*dx));
+    }
+    return values;
+  }
+};
+
+// Kernels between messages are recorded, and among them the filling of halos from what a rank holds, while messages of
+// layers before are on their way.
+TEST(DeviceGraphs, RefillHalos) {
+  for (const Rounds& rounds :
+       {Rounds{.hasGhosts = true}, Rounds{.hasGhosts = true, .trains = false},
+        Rounds{.haloDepth = 4, .trains = false}, Rounds{.haloDepth = 4}}) {
+    const Values want = rounds.run(Space::Host);
+    options().set("-tenon_device_graphs", "true");
+    const Values got = rounds.run(Space::Device);
+    options().set("-tenon_device_graphs", "false");
+    ASSERT_EQ(got.size(), want.size());
+    for (std::size_t i = 0; i < want.size(); ++i)
+      ASSERT_NO_FATAL_FAILURE(
+          expectNear(got[i], want[i], 1e-13,
+                     fmt::format("depth {} ghosts {} training {}, {}", rounds.haloDepth,
+                                 rounds.hasGhosts, rounds.trains, i)));
+  }
 }
 
 TEST(DeviceOnSeveralRanks, TakesTensorsOfEitherSpace) {

@@ -147,7 +147,7 @@ inline std::vector<Boundary> refilledModes() {
 inline LinearOpRef refill(const Layout& plain, Boundary mode, TenonDataType type) {
   const bool goesRound = mode == Boundary::Periodic;
   return makeRef<RefillOp>(world(), withHalo(plain, 4, goesRound ? mode : Boundary::None),
-                           withHalo(plain, 2, mode), type, CarrierPolicy::fromOptions());
+                           withHalo(plain, 2, mode), type);
 }
 
 inline std::vector<NamedOp> conversions() {

@@ -169,14 +169,16 @@ ListedCase wideNetwork(const MeshPart& part) {
           {rowsLayout(part.targets.map->from(), {3}), rowsLayout(part.list->pattern(), {2})}};
 }
 
-// What kernels hold for themselves, which no plan knows: the rows of blocks of edges.
-Index bytesOfBlocks(const Layer& network) {
+// How many kernels work on blocks of edges, and what they hold for these themselves, which no plan knows.
+std::pair<int, Index> blocksOfEdges(const Layer& network) {
   const BoundMaps& maps = network.maps(network.inputLayouts());
-  Index bytes = 0;
+  std::pair<int, Index> sum{0, 0};
   for (std::size_t k = 0; k < maps.kernels().size(); ++k)
-    if (maps.list().kernels()[k].fused)
-      bytes += maps.kernels()[k].kernel->bytes();
-  return bytes;
+    if (maps.list().kernels()[k].fused) {
+      ++sum.first;
+      sum.second += maps.kernels()[k].kernel->bytes();
+    }
+  return sum;
 }
 
 // The most bytes of a rank that trains the network by Adam.
@@ -187,7 +189,7 @@ double mostHeld(const ListedCase& c, Layer& network, Index before) {
     held.push_back(tensor(input));
   for (const Ref<DTensor>& one : held)
     one->allocate();
-  Index bytes = bytesAlive() - before - bytesOfBlocks(network);
+  Index bytes = bytesAlive() - before - blocksOfEdges(network).second;
   for (const Ref<Parameter>& parameter : network.parameters())
     bytes += 2 * parameter->value().arrayBytes();
   auto most = double(bytes);
@@ -209,9 +211,9 @@ TEST(ListedPlan, OfTheMeshNetworkPredictsWhatRunsUnderEachOption) {
       ASSERT_NO_FATAL_FAILURE(expectPlanned(*plan, c));
       const double held = mostHeld(c, plan->layer(), before),
                    predicted = plan->found().bytes - bytesBesideArrays(plan->nodes().size());
-      EXPECT_EQ(bytesOfBlocks(plan->layer()) > 0, fuses == std::string("true"));
+      EXPECT_EQ(blocksOfEdges(plan->layer()).first > 0, fuses == std::string("true"));
       EXPECT_GE(predicted, held) << fuses << overlaps << '\n' << plan->describe();
-      EXPECT_LE(predicted, 1.02 * held) << fuses << overlaps << '\n' << plan->describe();
+      EXPECT_LE(predicted, 1.1 * held) << fuses << overlaps << '\n' << plan->describe();
     }
   options().set("-tenon_fuse_rows", "true");
   options().set("-tenon_overlap_steps", "true");

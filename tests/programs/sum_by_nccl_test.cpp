@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Sums on devices by NCCL, for which the stand-in gives each rank a device of its own, against those in the order of
 // the grid.
+#include "comm/partition.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "geometry/layout_draft.hpp"
 #include "layer/layer_run.hpp"
@@ -177,6 +178,33 @@ TEST_F(ByNccl, FailuresAreNamed) {
     tenonStandinFail("");
     MPI_Comm_free(&parent);
   }
+}
+
+// No rank ends a group without the others, which may still receive what it has sent: when communicators are made and freed
+// by the program, or the operators of a group are destroyed, its end is that of all.
+TEST_F(ByNccl, GroupsLiveUntilAllRanksEndThem) {
+  if (world()->size() == 1)
+    GTEST_SKIP() << "one rank has nothing to sum";
+  const Layout from = onLine({9}, "P"), to = onLine({9}, "B");
+  const auto apply = [&](const CommPtr& comm) {
+    const LinearOpRef op =
+        makeConversion(comm, from, to, TENON_FLOAT64, MovementPolicy::fromOptions(Space::Device));
+    const test::Ends host(*op, Sense::Forward, 3);
+    const auto y = makeRef<DTensor>(comm, to, TENON_FLOAT64, Space::Device);
+    const auto x = makeRef<DTensor>(comm, from, TENON_FLOAT64, Space::Device);
+    copyLocal(*host.x, *x);
+    op->apply(*x, *y); // queued, and looked at by nobody
+  };
+  MPI_Comm parent = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &parent);
+  apply(Communicator::of(parent));
+  MPI_Comm_free(&parent);
+  apply(world());
+  const auto line = lineDevices(*world(), from.gridPtr(), {0});
+  for (int axis = 1; axis <= 70; ++axis) // more than are kept
+    world()->split({.use = 99, .axes = {axis}}, 0, 0);
+  EXPECT_EQ(lineDevices(*world(), from.gridPtr(), {0}), line);
+  ASSERT_NO_FATAL_FAILURE(expectTheSameSums(*make(from, to), false));
 }
 
 TEST_F(ByNccl, NeedsNoOrder) {

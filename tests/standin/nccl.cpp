@@ -69,7 +69,8 @@ using namespace tenon::standin;
 struct ncclComm {
   std::string folder; // of files from process to process
   int ranks, rank;
-  std::uint64_t calls = 0;
+  std::uint64_t calls = 0, collectives = 0;
+  bool hasFailed = false, isFinal = false;
 
   ncclComm(std::string of, int count, int number)
       : folder(std::move(of)), ranks(count), rank(number) {}
@@ -149,8 +150,10 @@ template <class Finish>
 ncclResult_t run(ncclComm_t comm, const Collective& what, const void* from, std::size_t givenBytes,
                  void* to, std::size_t takenBytes, cudaStream_t on, Finish finish) {
   const Call call;
-  if (isToFail(what.name))
+  if (isToFail(what.name)) {
+    comm->hasFailed = true;
     return fail(ncclSystemError, std::string("the stand-in was told that ") + what.name + " fails");
+  }
   CUstream_st* const stream = streamHere(on, what.name);
   if (!stream)
     return fail(ncclInvalidArgument, "the stream is of another context");
@@ -165,6 +168,7 @@ ncclResult_t run(ncclComm_t comm, const Collective& what, const void* from, std:
   });
   drain(*stream);
   const std::uint64_t number = comm->give(what, given);
+  ++comm->collectives;
   enqueue(*stream, [=] {
     std::vector<Bytes> all;
     for (int rank = 0; rank < comm->ranks; ++rank)
@@ -241,15 +245,41 @@ ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int 
   return ncclSuccess;
 }
 
-ncclResult_t ncclCommAbort(ncclComm_t comm) {
+// Waits for the others, as NCCL does where all is blocking.
+ncclResult_t ncclCommFinalize(ncclComm_t comm) {
   const Call call;
+  const Collective what = collective(__func__, 0, ncclInt64);
+  const std::uint64_t number = comm->give(what, {});
+  for (int rank = 0; rank < comm->ranks; ++rank)
+    comm->take(number, what, rank);
+  comm->isFinal = true;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommDestroy(ncclComm_t comm) {
+  const Call call;
+  if (!comm->isFinal)
+    refuse("a group is destroyed that was not finalized");
   delete comm;
   return ncclSuccess;
 }
 
-ncclResult_t ncclCommGetAsyncError(ncclComm_t, ncclResult_t* result) {
+// Of a group that works this would take from others what they have not received yet, or the memory that they read.
+ncclResult_t ncclCommAbort(ncclComm_t comm) {
   const Call call;
-  *result = isToFail(__func__) ? fail(ncclRemoteError, "a remote process has ended") : ncclSuccess;
+  if (comm->collectives > 0 && !comm->hasFailed)
+    refuse(
+        "rank " + std::to_string(comm->rank) +
+        " gives up a group that has not failed, of whose collectives others may wait for a part");
+  delete comm;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* result) {
+  const Call call;
+  const bool fails = isToFail(__func__);
+  comm->hasFailed |= fails;
+  *result = fails ? fail(ncclRemoteError, "a remote process has ended") : ncclSuccess;
   return ncclSuccess;
 }
 

@@ -429,6 +429,17 @@ TEST(DeviceLibrary, ThatIsMissingOrTooOldIsNamed) {
                 const cuda::Library library("cuFFT", "libm.so.6", names);
                 library.find<void (*)()>(names[0]);
               });
+  // An older one is taken if it has all functions.
+  expectError(TENON_ERR_SUPPORT, {"libnosuch.so.7", "nor libnosuch.so.6"}, [&] {
+    const cuda::Library library("cuBLAS", "libnosuch.so.7", names, "libnosuch.so.6");
+  });
+  expectError(TENON_ERR_SUPPORT, {"libnosuch.so.7", "libm.so.6 has not all functions"},
+              [&] { const cuda::Library library("cuBLAS", "libnosuch.so.7", names, "libm.so.6"); });
+#ifdef __x86_64__
+  const char* const cosines[] = {"_ZGVbN2v_cos"};
+  const cuda::Library older("cuBLAS", "libnosuch.so.7", cosines, "libmvec.so.1");
+  EXPECT_NE(older.find<void*>(cosines[0]), nullptr);
+#endif
   cuda::checkDnnVersion(90800);
   expectError(TENON_ERR_SUPPORT,
               {"cuDNN is version 9.7.1", "at least 9.8.0", "Tenon was built with 9."},

@@ -58,7 +58,7 @@ LinearOpRef makeOperator(const CommPtr& comm, const OperatorEntry& entry, TenonD
   case OperatorKind::Crop:
     return crop(comm, entry.from, entry.to, type);
   case OperatorKind::Refill:
-    return makeRef<RefillOp>(comm, entry.from, entry.to, type, CarrierPolicy::fromOptions(space));
+    return makeRef<RefillOp>(comm, entry.from, entry.to, type);
   case OperatorKind::BoundaryValues:
     return boundaryValues(comm, entry.to, type);
   case OperatorKind::BoundaryNumber:

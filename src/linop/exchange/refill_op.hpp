@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fills a halo from what each rank holds (geometry/refill.hpp), without messages: a schedule whose only
+// Fills a halo from what each rank holds (geometry/refill.hpp), without messages and all at its end: a schedule whose only
 // transfer is the rank's own. The adjoint adds what lies beyond the domain to what it was made from.
 #pragma once
 
@@ -10,21 +10,18 @@ namespace tenon {
 
 class RefillOp final : public LinearOp {
 public:
-  // Collective, without communication. The layouts fulfil canRefill().
-  RefillOp(const CommPtr& comm, const Layout& from, const Layout& to, TenonDataType type,
-           const CarrierPolicy& policy)
+  // The layouts fulfil canRefill().
+  RefillOp(const CommPtr& comm, const Layout& from, const Layout& to, TenonDataType type)
       : LinearOp(comm, from, to, type),
-        executor_(comm, makeRefill(from, to, comm->rank()), type, title(), policy) {}
+        executor_(makeRefill(from, to, comm->rank()), type, comm->rank()) {}
 
   std::string_view type() const noexcept override { return "refill"; }
   std::optional<Traffic> trafficOf(int) const override { return Traffic(); }
-  Index bufferBytes() const override { return executor_.bufferBytes(); }
 
 private:
-  void doBegin(const Action& action) override { executor_.begin(action); }
-  void doEnd(const Action& action) override { executor_.end(action); }
+  void doEnd(const Action& action) override { executor_.run(action); }
 
-  ScheduleExecutor executor_;
+  OwnScheduleExecutor executor_;
 };
 
 } // namespace tenon

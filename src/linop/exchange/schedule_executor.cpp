@@ -65,6 +65,41 @@ bool prepareTarget(const Direction& direction, const Action& action, const Regio
   return false;
 }
 
+// Combines all parts of an action, the rank's own at its turn, which is read in x; receive(i, chunks, meeting) brings
+// those of others.
+//
+// Where all parts are added to the same elements, on the host all contributions to a few elements
+// come first, then those to the next: one pass over the target, which its caches keep, instead of
+// one for each rank.
+template <class Receive>
+void combineParts(const Direction& direction, const Action& action, Combine combine,
+                  Receive receive) {
+  action.y->changed(); // where all arrives in the array, nothing else tells
+  const Region* kept = keptRegion(direction, action);
+  // Where each element gets one value this is also the largest, and it brings beta along.
+  if (!direction.sums)
+    combine = Combine::Add;
+  BlockQueue queue(action.y->context());
+  const bool sole = prepareTarget(direction, action, kept, combine, queue);
+  const bool chunkwise = direction.sameTarget && !kept && action.y->space() == Space::Host;
+  const Index passes = chunkwise ? direction.unpacks[0].chunks.count() : 1;
+  for (Index pass = 0; pass < passes; ++pass)
+    for (std::size_t i = 0; i < direction.unpacks.size(); ++i) {
+      const Part& part = direction.unpacks[i];
+      const Interval chunks = chunkwise ? Interval{pass, pass + 1} : part.chunks.all();
+      const bool first = sole && (i == 0 || !direction.sums);
+      const Meeting meeting{first ? Combine::Copy : combine, first ? action.beta : 1, &queue};
+      if (!direction.isOwn(part))
+        receive(i, chunks, meeting);
+      else
+        part.visit(chunks, [&](const Region& from, const Region& to) {
+          if (&to != kept)
+            combineRegion(action, to, viewOf(*action.x, from), meeting);
+        });
+    }
+  queue.flush();
+}
+
 // Does part of an action. If that fails the carrier lets go of x, which its owner may free once the
 // error has reached him.
 template <class Work>
@@ -189,39 +224,28 @@ void ScheduleExecutor::end(const Action& action, Combine combine) {
   orAbandon(carrier, [&] { combineAll(carrier, action, combine); });
 }
 
-// Where all parts are added to the same elements, on the host all contributions to a few elements
-// come first, then those to the next: one pass over the target, which its caches keep, instead of
-// one for each rank.
 void ScheduleExecutor::combineAll(Carrier& carrier, const Action& action, Combine combine) {
-  const Direction& direction = directionOf(action.sense);
   if (watch)
     watch->looks(*this);
-  action.y->changed(); // where all arrives in the array, nothing else tells
-  const Region* kept = keptRegion(direction, action);
-  // Where each element gets one value this is also the largest, and it brings beta along.
-  if (!direction.sums)
-    combine = Combine::Add;
-  BlockQueue queue(action.y->context());
-  const bool sole = prepareTarget(direction, action, kept, combine, queue);
-  const bool chunkwise = direction.sameTarget && !kept && action.y->space() == Space::Host;
-  const Index passes = chunkwise ? direction.unpacks[0].chunks.count() : 1;
-  for (Index pass = 0; pass < passes; ++pass)
-    for (std::size_t i = 0; i < direction.unpacks.size(); ++i) {
-      const Part& part = direction.unpacks[i];
-      const Interval chunks = chunkwise ? Interval{pass, pass + 1} : part.chunks.all();
-      const bool first = sole && (i == 0 || !direction.sums);
-      const Meeting meeting{first ? Combine::Copy : combine, first ? action.beta : 1, &queue};
-      // The rank's own part is read in x, at its turn in the order.
-      if (!direction.isOwn(part))
-        carrier.receive(action, i, chunks, meeting);
-      else
-        part.visit(chunks, [&](const Region& from, const Region& to) {
-          if (&to != kept)
-            combineRegion(action, to, viewOf(*action.x, from), meeting);
-        });
-    }
-  queue.flush();
+  combineParts(directionOf(action.sense), action, combine,
+               [&](std::size_t part, Interval chunks, const Meeting& meeting) {
+                 carrier.receive(action, part, chunks, meeting);
+               });
   carrier.end(action);
+}
+
+OwnScheduleExecutor::OwnScheduleExecutor(const Schedule& schedule, TenonDataType type, int rank) {
+  for (const Sense sense : {Sense::Forward, Sense::Adjoint})
+    directions_[static_cast<std::size_t>(sense)] =
+        makeDirection(schedule, sense == Sense::Forward, rank, dataTypeSize(type));
+}
+
+void OwnScheduleExecutor::run(const Action& action) const {
+  combineParts(directions_[static_cast<std::size_t>(action.sense)], action, Combine::Add,
+               [](std::size_t, Interval, const Meeting&) {
+                 throw Error(TENON_ERR_INTERNAL,
+                             "a schedule of a rank's own elements has a part of another rank");
+               });
 }
 
 } // namespace tenon

@@ -87,4 +87,15 @@ private:
   PerSpace<Carriage> carriages_;
 };
 
+// Executes likewise, by one call, a schedule in which each rank gives to itself alone: without carriers, and without a
+// look at what others are doing, so that the work can be recorded. Regions have no lists.
+class OwnScheduleExecutor {
+public:
+  OwnScheduleExecutor(const Schedule& schedule, TenonDataType type, int rank);
+  void run(const Action& action) const;
+
+private:
+  std::array<Direction, 2> directions_; // by sense
+};
+
 } // namespace tenon

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Groups of devices by NCCL. A group ends by ncclCommAbort(), since ncclCommDestroy() may wait for
-// the other processes of the node, and nobody who destroys an object here waits for others; what
-// this process has queued is done before.
+// Groups of devices by NCCL. All processes of a group end it together: when the kernels of one are done, its last messages
+// may still be on their way, and others of its node may read its memory. Nobody who destroys an object waits for others, so that
+// a group is ended where all are, or given up after a failure (ncclCommAbort()).
 #include "sys/device_group.hpp"
 
 #include "sys/cuda/nccl.hpp"
+#include "sys/cuda/room.hpp"
 #include "sys/cuda/shared_library.hpp"
 
 #include <fmt/format.h>
 
 #include <bit>
+#include <utility>
 
 namespace tenon {
 
@@ -21,6 +23,8 @@ namespace {
   X(ncclGetLastError)                                                                              \
   X(ncclGetUniqueId)                                                                               \
   X(ncclCommInitRank)                                                                              \
+  X(ncclCommFinalize)                                                                              \
+  X(ncclCommDestroy)                                                                               \
   X(ncclCommAbort)                                                                                 \
   X(ncclCommGetAsyncError)                                                                         \
   X(ncclGroupStart)                                                                                \
@@ -108,7 +112,7 @@ DeviceGroup::Name DeviceGroup::makeName() {
 }
 
 DeviceGroup::DeviceGroup(const Name& name, int members, int member) {
-  Device::get();
+  cuda::returnSpare(); // NCCL takes hundreds of megabytes from the driver
   ncclComm_t made = nullptr;
   checkNccl(nccl().ncclCommInitRank(&made, members, std::bit_cast<ncclUniqueId>(name), member),
             "ncclCommInitRank", nullptr);
@@ -116,23 +120,58 @@ DeviceGroup::DeviceGroup(const Name& name, int members, int member) {
 }
 
 DeviceGroup::~DeviceGroup() {
+  if (!isConfirmed_)
+    giveUp();
+}
+
+std::optional<Error> DeviceGroup::failure() noexcept {
   const DeviceTurn turn(DeviceTurn::Whose::Library);
   try {
     last_.synchronise();
-  } catch (...) { // the device has failed, and whoever uses it next is told
+    if (handle_ && !failure_)
+      checkNoFailure();
+  } catch (...) {
+    failure_ = caughtError();
   }
-  nccl().ncclCommAbort(commOf(handle_));
+  return failure_;
 }
 
-// A failure of an earlier call, as that of another process, is told by the next one.
-template <class Call>
-void DeviceGroup::queue(const char* what, const Stream& stream, Call call) {
+void DeviceGroup::end() {
+  if (!handle_)
+    return;
+  const DeviceTurn turn(DeviceTurn::Whose::Library);
+  checkNccl(nccl().ncclCommFinalize(commOf(handle_)), "ncclCommFinalize", commOf(handle_));
+  checkNccl(nccl().ncclCommDestroy(commOf(std::exchange(handle_, nullptr))), "ncclCommDestroy",
+            nullptr);
+}
+
+void DeviceGroup::giveUp() noexcept {
+  if (!handle_)
+    return;
+  const DeviceTurn turn(DeviceTurn::Whose::Library);
+  nccl().ncclCommAbort(commOf(std::exchange(handle_, nullptr)));
+}
+
+// Of earlier calls, as that of another process.
+void DeviceGroup::checkNoFailure() const {
   ncclResult_t earlier = ncclSuccess;
   checkNccl(nccl().ncclCommGetAsyncError(commOf(handle_), &earlier), "ncclCommGetAsyncError",
             commOf(handle_));
   checkNccl(earlier, "a collective that was queued earlier", commOf(handle_));
-  checkNccl(call(commOf(handle_), static_cast<cudaStream_t>(stream.handle())), what,
-            commOf(handle_));
+}
+
+template <class Call>
+void DeviceGroup::queue(const char* what, const Stream& stream, Call call) {
+  if (!handle_)
+    throw Error(TENON_ERR_STATE, fmt::format("{} is called after its group has ended", what));
+  try {
+    checkNoFailure();
+    checkNccl(call(commOf(handle_), static_cast<cudaStream_t>(stream.handle())), what,
+              commOf(handle_));
+  } catch (const Error& error) {
+    failure_ = error;
+    throw;
+  }
   stream.record(last_);
 }
 

@@ -16,6 +16,11 @@ std::string dnnVersionText(std::size_t version) {
   return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
 }
 
+// What Tenon uses of cuBLAS and cuFFT is the same in the major version before, which frameworks may have installed.
+std::string sonameOf(const char* name, int version) {
+  return fmt::format("lib{}.so.{}", name, version);
+}
+
 } // namespace
 
 void checkDnnVersion(std::size_t version) {
@@ -33,7 +38,8 @@ void checkDnnVersion(std::size_t version) {
 const BlasTable& blas() {
   static const BlasTable table = [] {
     constexpr const char* names[] = {TENON_CUBLAS_TABLE(TENON_NAME)};
-    const Library library("cuBLAS", fmt::format("libcublas.so.{}", CUBLAS_VER_MAJOR), names);
+    const Library library("cuBLAS", sonameOf("cublas", CUBLAS_VER_MAJOR), names,
+                          sonameOf("cublas", CUBLAS_VER_MAJOR - 1));
     return BlasTable{TENON_CUBLAS_TABLE(TENON_FIND)};
   }();
   return table;
@@ -53,7 +59,8 @@ const DnnTable& dnn() {
 const FftTable& fft() {
   static const FftTable table = [] {
     constexpr const char* names[] = {TENON_CUFFT_TABLE(TENON_NAME)};
-    const Library library("cuFFT", fmt::format("libcufft.so.{}", CUFFT_VER_MAJOR), names);
+    const Library library("cuFFT", sonameOf("cufft", CUFFT_VER_MAJOR), names,
+                          sonameOf("cufft", CUFFT_VER_MAJOR - 1));
     return FftTable{TENON_CUFFT_TABLE(TENON_FIND)};
   }();
   return table;

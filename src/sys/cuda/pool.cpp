@@ -154,6 +154,11 @@ bool makeRoom(const Stream& stream) {
   return true;
 }
 
+void returnSpare() {
+  if (const cudaMemPool_t pool = poolOf(Device::get().number()))
+    check(cudaMemPoolTrimTo(pool, 0), "cudaMemPoolTrimTo");
+}
+
 std::shared_ptr<MemorySource> poolMemory(int device, const Stream& stream) {
   if (!poolOf(device))
     return unpooledMemory(device, stream);

@@ -21,6 +21,8 @@ void checkRecorded(cudaError_t status, const char* call) {
                           call, cudaGetErrorString(status)));
 }
 
+thread_local int captures = 0;
+
 // The recording of a stream, which ends when it is told to, or when the work on it fails.
 class Capture {
 public:
@@ -28,6 +30,7 @@ public:
     // Thread-local: other threads of the program may go on to call what a recording forbids.
     checkRecorded(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal),
                   "cudaStreamBeginCapture");
+    ++captures;
   }
   Capture(const Capture&) = delete;
   Capture& operator=(const Capture&) = delete;
@@ -42,6 +45,7 @@ public:
 
   cudaError_t end() {
     ended_ = true;
+    --captures;
     return cudaStreamEndCapture(stream_, &graph_);
   }
   cudaGraph_t graph() const { return graph_; }
@@ -53,6 +57,10 @@ private:
 };
 
 } // namespace
+
+bool Stream::isRecording() noexcept {
+  return captures > 0;
+}
 
 StreamRecording Stream::recording(const std::function<void()>& work) const {
   Capture capture(static_cast<cudaStream_t>(handle()));

@@ -14,6 +14,10 @@ namespace tenon::cuda {
 // while the stream is recorded, and on devices without pools.
 bool makeRoom(const Stream& stream);
 
+// Returns to the driver what the pool of this process's device keeps and nobody uses, where a call takes much that cannot be
+// made once more, as a collective one.
+void returnSpare();
+
 // call(), and once more if isOut(its status) says that memory ran out, and room could be made.
 template <class IsOut, class Call>
 auto withRoom(const Stream& stream, const IsOut& isOut, const Call& call) {

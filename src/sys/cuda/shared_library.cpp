@@ -15,17 +15,27 @@ bool hasAll(void* handle, std::span<const char* const> names) {
                              [&](const char* name) { return dlsym(handle, name) != nullptr; });
 }
 
-Library::Library(const char* title, std::string soname, std::span<const char* const> names)
+Library::Library(const char* title, std::string soname, std::span<const char* const> names,
+                 const std::string& older)
     : title_(title), soname_(std::move(soname)), handle_(RTLD_DEFAULT) {
   if (hasAll(handle_, names))
     return;
   // Local, so that other libraries that the program loads later do not find this copy.
   handle_ = dlopen(soname_.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!handle_)
-    throw Error(TENON_ERR_SUPPORT,
-                fmt::format("{} cannot be opened: {}; install it, or add its folder to "
-                            "LD_LIBRARY_PATH",
-                            title_, dlerror()));
+  if (handle_)
+    return;
+  const std::string why = dlerror();
+  if (!older.empty())
+    handle_ = dlopen(older.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle_ && hasAll(handle_, names))
+    return;
+  throw Error(TENON_ERR_SUPPORT,
+              fmt::format("{} cannot be opened: {}{}; install it, or add its folder to "
+                          "LD_LIBRARY_PATH",
+                          title_, why,
+                          older.empty() ? ""
+                          : handle_     ? ", and " + older + " has not all functions"
+                                        : ", nor " + older));
 }
 
 void* Library::address(const char* name) const {

@@ -19,8 +19,10 @@ bool hasAll(void* handle, std::span<const char* const> names);
 // is opened.
 class Library {
 public:
-  // `soname` has the version of the headers that Tenon was built with.
-  Library(const char* title, std::string soname, std::span<const char* const> names);
+  // `soname` has the version of the headers that Tenon was built with. Where the loader does not find that library, an
+  // older one will do that has all these functions.
+  Library(const char* title, std::string soname, std::span<const char* const> names,
+          const std::string& older = {});
 
   template <class Function>
   Function find(const char* name) const {
