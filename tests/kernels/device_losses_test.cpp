@@ -41,7 +41,7 @@ void expectSameErrors(Index rows, Index cols, U) {
                      {0.5, 1e-3, true}, g, sum);
     on.give(g, n);
     on.give(sum, 1);
-    storeDot(on.at(), n, in, weights, sum);
+    storeSlopeDot(on.at(), n, in, weights, sum);
     on.give(sum, 1);
     scaleByNumber(on.at(), n, sum, in, g);
     on.give(g, n);
@@ -95,13 +95,13 @@ TYPED_TEST(DeviceLosses, CrossEntropy) {
       on.give(loss, 1);
       sumOfLosses<T>(on.at(), rows, m, s, p, nullptr, 0, loss);
       on.give(loss, 1);
-      EXPECT_EQ(firstBadLabel(on.at(), rows, labels, classes), -1);
+      EXPECT_EQ(firstBadLabel<T>(on.at(), rows, labels, nullptr, classes), -1);
       if (rows < 20)
         return;
       auto bad = label;
       bad[19] = classes;
       bad[17] = -1;
-      EXPECT_EQ(firstBadLabel(on.at(), rows, on.put(bad), classes), 17);
+      EXPECT_EQ(firstBadLabel<T>(on.at(), rows, on.put(bad), nullptr, classes), 17);
     });
   }
 }

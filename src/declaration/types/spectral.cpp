@@ -47,6 +47,7 @@ public:
 
   Shape outputShape(const std::vector<Shape>& inputs) const override {
     const Shape& x = inputs.front();
+    spatialRankOf(x, title());
     const auto modes = value<std::vector<Index>>("modes");
     if (x.size() != kFirstSpatial + modes.size() || x[1] != integer("in_channels"))
       throw Error(TENON_ERR_SHAPE,
@@ -74,9 +75,11 @@ public:
     const auto S = [](int d) { return Property::shard(d); };
     const Property B = Property::broadcast(), P = Property::partial(), R = Property::root();
     SignatureTable table = {{"n", S(0), {B}, S(0)}, {"o", B, {S(1)}, S(1)}, {"i", S(1), {S(0)}, P}};
-    const int rank = static_cast<int>(inputs.front().size());
-    for (int d = kFirstSpatial; d < rank; ++d)
-      table.push_back({spatialLetter(d - kFirstSpatial, rank - kFirstSpatial), S(d), {S(d)}, S(d)});
+    const int spatial = spatialRankOf(inputs.front(), title());
+    for (int s = 0; s < spatial; ++s) {
+      const Property space = S(s + kFirstSpatial);
+      table.push_back({spatialLetter(s, spatial), space, {space}, space});
+    }
     table.push_back({"B", B, {B}, B});
     table.push_back({"R", R, {R}, R});
     table.push_back({"P", P, {B}, P});

@@ -216,20 +216,24 @@ ModelBuilder::Value ModelBuilder::powerOf(Value a, Value b) {
 }
 
 ModelBuilder::Value ModelBuilder::maximumOf(Value a, Value b) {
-  return extremeOf(a, b, "ge", "low");
+  return extremeOf(a, b, {"gt", "lt"}, "low");
 }
 
 ModelBuilder::Value ModelBuilder::minimumOf(Value a, Value b) {
-  return extremeOf(a, b, "le", "high");
+  return extremeOf(a, b, {"lt", "gt"}, "high");
 }
 
-ModelBuilder::Value ModelBuilder::extremeOf(Value a, Value b, const char* relation,
+// Where neither of two tensors is chosen, they are equal, and share the gradient as in PyTorch, or one is NaN: their mean
+// has this gradient, and is NaN.
+ModelBuilder::Value ModelBuilder::extremeOf(Value a, Value b,
+                                            std::pair<const char*, const char*> relations,
                                             const char* bound) {
   if (a->isConstant())
     std::swap(a, b);
   if (b->isKnown() && elements(b->shape) == 1 && broadcast(a->shape, b->shape) == a->shape)
     return unary("clamp", a, {{bound, fold(b).numbers()[0]}});
-  return where(compare(relation, a, b), a, b);
+  const Value mean = binary("add", affine(a, {0.5}, {0}), affine(b, {0.5}, {0}));
+  return where(compare(relations.first, a, b), a, where(compare(relations.second, a, b), b, mean));
 }
 
 ModelBuilder::Value ModelBuilder::compare(const std::string& function, Value a, Value b) {

@@ -7,6 +7,7 @@
 #include "import/graph/model_graph.hpp"
 
 #include <functional>
+#include <utility>
 
 namespace tenon {
 
@@ -177,7 +178,8 @@ private:
   Value powerOf(Value a, Value b);
   Value maximumOf(Value a, Value b);
   Value minimumOf(Value a, Value b);
-  Value extremeOf(Value a, Value b, const char* relation, const char* bound);
+  Value extremeOf(Value a, Value b, std::pair<const char*, const char*> relations,
+                  const char* bound);
   Value refuseBinary(const std::string& function, Value a, Value b);
   Value withConstant(const std::string& function, Value x, Value c);
   Value asAffine(const std::string& function, Value x, Value c);

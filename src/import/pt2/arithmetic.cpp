@@ -68,7 +68,8 @@ ModelValues heaviside(ModelBuilder& b, const Operands& given, const char*) {
 }
 ModelValues threshold(ModelBuilder& b, const Operands& given, const char*) {
   const Value x = self(given);
-  return {b.where(b.compare("gt", x, given.needed("threshold")), x, given.needed("value"))};
+  // Not "greater", of which NaN is none.
+  return {b.where(b.compare("le", x, given.needed("threshold")), given.needed("value"), x)};
 }
 // self + value times or by
 ModelValues addProduct(ModelBuilder& b, const Operands& given, const char* of) {

@@ -26,7 +26,7 @@ TENON_BOTH(double, double)
 
 #define TENON_ALL(T)                                                                               \
   TENON_GROUPS(AddTo, RelativeError<T>)                                                            \
-  TENON_GROUPS(AddTo, VectorDot<T>)                                                                \
+  TENON_GROUPS(AddTo, SlopeDot<T>)                                                                 \
   TENON_GROUPS(MaxTo, BadWeight<T>)                                                                \
   TENON_ENDS(AddTo, double, StoreGroup<T, double>)                                                 \
   TENON_ENDS(AddTo, double, StoreScaled<T>)                                                        \

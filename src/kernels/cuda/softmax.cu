@@ -34,6 +34,7 @@ using namespace functors;
   TENON_GROUPS(AddTo, LogLikelihood<T>)
 TENON_ALL(float)
 TENON_ALL(double)
-TENON_GROUPS(MaxTo, BadLabel)
+TENON_GROUPS(MaxTo, BadLabel<float>)
+TENON_GROUPS(MaxTo, BadLabel<double>)
 
 } // namespace tenon::device

@@ -29,6 +29,11 @@ struct HuberTerm {
   }
 };
 
+// A weight of 0 leaves a term out, whatever its input and target are: where a field has no values, they are often NaN.
+TENON_DEVICE inline double differenceOf(double weight, double x, double t) {
+  return weight == 0 ? 0 : x - t;
+}
+
 // g may be null.
 template <class Of, class T, class U>
 struct WeightedError : Of {
@@ -40,7 +45,7 @@ struct WeightedError : Of {
   T* g;
   TENON_DEVICE double operator()(Index, Index i) const {
     const double w = weights.of(i);
-    const ValueAndSlope l = this->termOf(double(x[i]) - double(t[i]));
+    const ValueAndSlope l = this->termOf(differenceOf(w, double(x[i]), double(t[i])));
     if (g)
       g[i] = T(scale * w * l.slope);
     return w * l.value;
@@ -73,8 +78,8 @@ struct RowError {
   Index cols;
   TENON_DEVICE double operator()(Index row, Index c) const {
     const Index i = row * cols + c;
-    const double d = double(x[i]) - double(t[i]);
-    return weightAt(weights, i) * (d * d);
+    const double w = weightAt(weights, i), d = differenceOf(w, double(x[i]), double(t[i]));
+    return w * (d * d);
   }
 };
 template <class T, class U>
@@ -85,7 +90,8 @@ struct RowTarget {
   Index cols;
   TENON_DEVICE double operator()(Index row, Index c) const {
     const Index i = row * cols + c;
-    return weightAt(weights, i) * (double(t[i]) * double(t[i]));
+    const double w = weightAt(weights, i), value = w == 0 ? 0 : double(t[i]);
+    return w * (value * value);
   }
 };
 
@@ -95,16 +101,17 @@ struct RelativeError {
   using Wide = double;
   const T *weights, *e, *s;
   double scale, epsilon;
+  TENON_DEVICE bool isLeftOut(Index r) const { return weightAt(weights, r) == 0; }
   TENON_DEVICE double factor(Index r) const {
     return scale * weightAt(weights, r) / (std::sqrt(double(s[r])) + epsilon);
   }
   TENON_DEVICE double operator()(Index, Index r) const {
-    return factor(r) * std::sqrt(double(e[r]));
+    return isLeftOut(r) ? 0 : factor(r) * std::sqrt(double(e[r]));
   }
   // The factor that the derivatives with respect to all elements of a sample share.
   TENON_DEVICE double slope(Index r) const {
     const double error = std::sqrt(double(e[r]));
-    return error == 0 ? 0 : factor(r) / error;
+    return error == 0 || isLeftOut(r) ? 0 : factor(r) / error;
   }
 };
 template <class T>
@@ -118,12 +125,13 @@ struct RelativeGradient {
   const double* slopes; // of samples
   const T* x;
   const U* t;
-  const T* weights;
+  const T *weights, *rowWeights;
   T* g;
-  TENON_DEVICE T at(Index i, double slope) const {
-    return T(slope * weightAt(weights, i) * (double(x[i]) - double(t[i])));
+  TENON_DEVICE T at(Index i, Index r, double slope) const {
+    const double w = weightAt(rowWeights, r) == 0 ? 0 : weightAt(weights, i);
+    return T(slope * w * differenceOf(w, double(x[i]), double(t[i])));
   }
-  TENON_DEVICE T read(Index i, Index r) const { return at(i, slopes[r]); }
+  TENON_DEVICE T read(Index i, Index r) const { return at(i, r, slopes[r]); }
   TENON_DEVICE void write(Index i, T value) const { g[i] = value; }
 };
 
@@ -160,13 +168,14 @@ struct DifferenceTerm {
     double value = 0, gradient = 0;
     for (Index d = first; d < rank; ++d) {
       if (beyond == 0 && at[d] + 1 < extent[d]) {
-        const double w = weights.of(ownedAt), each = slope(element, d);
+        const double w = weights.of(ownedAt), each = w == 0 ? 0 : slope(element, d);
         value += w * each * each;
         gradient -= 2 * scale * w * each * inverse[d];
       }
       if (at[d] > 0 && at[d] <= owned[d] && beyond == Index(at[d] == owned[d])) {
         const double w = weights.of(ownedAt - ownedStep[d]);
-        gradient += 2 * scale * w * slope(element - step[d], d) * inverse[d];
+        const double each = w == 0 ? 0 : slope(element - step[d], d);
+        gradient += 2 * scale * w * each * inverse[d];
       }
     }
     if (g)

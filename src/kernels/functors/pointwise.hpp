@@ -45,7 +45,7 @@ struct Relu {
   }
   template <class T>
   TENON_DEVICE static T derivative(T y, T v) {
-    return y > T(0) ? v : T(0);
+    return y <= T(0) ? T(0) : v; // NaN passes
   }
 };
 
@@ -271,7 +271,7 @@ struct Clamp {
   }
   template <class T>
   TENON_DEVICE T derivative(T x, T v) const {
-    return x < T(low) || x > T(high) ? T(0) : v;
+    return x >= T(low) && x <= T(high) ? v : T(0);
   }
 };
 

@@ -274,7 +274,8 @@ struct CrossEntropySlope {
   T* dz;
   TENON_DEVICE T read(Index at, Index row) const {
     const bool isLabel = label[row] - firstClass == at - row * cols;
-    return exponential(z[at] - m[row]) * (dloss[row] / s[row]) - (isLabel ? dloss[row] : T(0));
+    const T slope = exponential(z[at] - m[row]) * (dloss[row] / s[row]);
+    return dloss[row] == T(0) ? T(0) : slope - (isLabel ? dloss[row] : T(0));
   }
   TENON_DEVICE void write(Index at, T value) const { dz[at] = value; }
 };
@@ -313,17 +314,22 @@ struct LogLikelihood {
   using Wide = double;
   const T *m, *s, *p, *w;
   TENON_DEVICE double operator()(Index, Index r) const {
-    return (w ? double(w[r]) : 1.0) * (std::log(double(s[r])) + double(m[r]) - double(p[r]));
+    const double weight = w ? double(w[r]) : 1.0;
+    return weight == 0 ? 0 : weight * (std::log(double(s[r])) + double(m[r]) - double(p[r]));
   }
 };
 
-// rows - r for a row whose label is not one of the classes, else 0, so that the maximum finds the first such row.
+// rows - r for a row whose label is not one of the classes, else 0, so that the maximum finds the first such row. A row of
+// weight 0 needs no label; w null stands for ones.
+template <class T>
 struct BadLabel {
   using Wide = Index;
   const std::int64_t* label;
+  const T* w;
   Index rows, classes;
   TENON_DEVICE Index operator()(Index, Index r) const {
-    return label[r] < 0 || label[r] >= classes ? rows - r : 0;
+    const bool isBad = label[r] < 0 || label[r] >= classes;
+    return isBad && !(w && w[r] == T(0)) ? rows - r : 0;
   }
 };
 

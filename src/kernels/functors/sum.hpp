@@ -27,12 +27,15 @@ struct ScaledByNumber {
   TENON_DEVICE void write(Index i, T value) const { y[i] = value; }
 };
 
-// x y of two vectors.
+// A derivative times a direction, 0 where the derivative is 0.
 template <class T>
-struct VectorDot {
+struct SlopeDot {
   using Wide = double;
-  const T *x, *y;
-  TENON_DEVICE double operator()(Index, Index i) const { return double(x[i]) * double(y[i]); }
+  const T *slope, *dx;
+  TENON_DEVICE double operator()(Index, Index i) const {
+    const double s = double(slope[i]), d = s == 0 ? 0 : double(dx[i]);
+    return s * d;
+  }
 };
 
 } // namespace tenon::functors

@@ -9,6 +9,8 @@
 #include "kernels/walks/device_reduce.hpp"
 #include "kernels/walks/pairwise_sum.hpp"
 
+#include <algorithm>
+
 namespace tenon {
 
 namespace {
@@ -64,8 +66,10 @@ void pickLabel(KernelContext& context, Index rows, Index cols, const T* z,
   eachElement(context, rows, 1, functors::PickedLabel<T>{z, label, cols, firstClass, p});
 }
 
-Index firstBadLabel(KernelContext& context, Index rows, const std::int64_t* label, Index classes) {
-  return firstBad(context, rows, functors::BadLabel{label, rows, classes});
+template <class T>
+Index firstBadLabel(KernelContext& context, Index rows, const std::int64_t* label, const T* w,
+                    Index classes) {
+  return firstBad(context, rows, functors::BadLabel<T>{label, w, rows, classes});
 }
 
 template <class T>
@@ -84,6 +88,8 @@ void crossEntropyAdjoint(KernelContext& context, Index rows, Index cols, const T
           context, {rows, cols, 1}, kWhat,
           functors::CrossEntropySlope<T>{z, m, s, dloss, label, cols, firstClass, dz});
   forEachRow(context, rows, cols, kExponentialCost, [=](Index r) {
+    if (dloss[r] == T(0))
+      return static_cast<void>(std::fill_n(dz + r * cols, cols, T(0)));
     walkElements(0, cols, functors::Softmax<T>{m[r], dloss[r] / s[r], z + r * cols, dz + r * cols});
     // The label's class may be another process's.
     const Index c = label[r] - firstClass;
@@ -97,6 +103,7 @@ void crossEntropyAdjoint(KernelContext& context, Index rows, Index cols, const T
   template void sumExpShifted<T>(KernelContext&, Index, Index, const T*, const T*, T*);            \
   template void pickLabel<T>(KernelContext&, Index, Index, const T*, const std::int64_t*, Index,   \
                              T*);                                                                  \
+  template Index firstBadLabel<T>(KernelContext&, Index, const std::int64_t*, const T*, Index);    \
   template void sumOfLosses<T>(KernelContext&, Index, const T*, const T*, const T*, const T*,      \
                                double, T*);                                                        \
   template void crossEntropyAdjoint<T>(KernelContext&, Index, Index, const T*, const T*, const T*, \

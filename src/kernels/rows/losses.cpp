@@ -4,7 +4,6 @@
 #include "kernels/rows/losses.hpp"
 
 #include "kernels/elementwise/first_bad.hpp"
-#include "kernels/elementwise/reduce.hpp"
 #include "kernels/functors/losses.hpp"
 #include "kernels/walks/device_reduce.hpp"
 #include "kernels/walks/pairwise_sum.hpp"
@@ -86,7 +85,7 @@ void relativeTerms(KernelContext& context, Index rows, Index cols, const T* x, c
   sumTerms(context, rows, error, scale.isCounted ? 1 : 0, sum);
   if (!g)
     return;
-  functors::RelativeGradient<T, U> gradient{nullptr, x, t, elementWeights, g};
+  functors::RelativeGradient<T, U> gradient{nullptr, x, t, elementWeights, rowWeights, g};
   if constexpr (kHasDevice)
     if (isOnDevice(context)) {
       // What the elements of a sample share is computed once a sample, by a walk of its own.
@@ -98,7 +97,7 @@ void relativeTerms(KernelContext& context, Index rows, Index cols, const T* x, c
   forEachSample(context, rows, cols, [=](Index r) {
     const double slope = error.slope(r);
     for (Index i = r * cols; i < (r + 1) * cols; ++i)
-      g[i] = gradient.at(i, slope);
+      g[i] = gradient.at(i, r, slope);
   });
 }
 
@@ -154,7 +153,8 @@ double differencesOfHost(KernelContext& context, const DifferenceBox& box, const
       sum.add(sumOfRuns(Index(0), count[box.rank - 1], [&](Index begin, Index length) {
         return sumOfRun(begin, length, [&](Index c) {
           const Index low = row + c, high = low + step;
-          const double w = weights.of(ownedRow + c), slope = (error(high) - error(low)) * inverse;
+          const double w = weights.of(ownedRow + c);
+          const double slope = w == 0 ? 0 : (error(high) - error(low)) * inverse;
           if (g) {
             const T each = T(2 * scale * w * slope * inverse);
             g[low] -= each;
@@ -214,11 +214,8 @@ Index firstBadWeight(KernelContext& context, Index n, const T* weights) {
 }
 
 template <class T>
-void storeDot(KernelContext& context, Index n, const T* x, const T* y, T* sum) {
-  if constexpr (kHasDevice)
-    if (isOnDevice(context))
-      return sumTerms(context, n, functors::VectorDot<T>{x, y}, 1, sum);
-  functors::StoreScaled<T>{1, sum}(0, dot(context, n, x, y));
+void storeSlopeDot(KernelContext& context, Index n, const T* slope, const T* dx, T* sum) {
+  sumTerms(context, n, functors::SlopeDot<T>{slope, dx}, 1, sum);
 }
 
 template <class T>
@@ -242,7 +239,7 @@ TENON_INSTANTIATE(double, double)
 #undef TENON_INSTANTIATE
 #define TENON_INSTANTIATE(T)                                                                       \
   template Index firstBadWeight<T>(KernelContext&, Index, const T*);                               \
-  template void storeDot<T>(KernelContext&, Index, const T*, const T*, T*);                        \
+  template void storeSlopeDot<T>(KernelContext&, Index, const T*, const T*, T*);                   \
   template void scaleByNumber<T>(KernelContext&, Index, const T*, const T*, T*);
 TENON_INSTANTIATE(float)
 TENON_INSTANTIATE(double)

@@ -14,7 +14,7 @@ namespace tenon {
 enum class ErrorTerm { Squared, Absolute, Huber };
 
 // Weights of elements: one weight for each run of elementsEach elements, which is 1 or the size of a sample. Null
-// stands for ones.
+// stands for ones. What has weight 0 is left out of sums and derivatives, also where it is not finite.
 template <class T>
 struct ElementWeights {
   const T* values = nullptr;
@@ -67,9 +67,9 @@ void differenceTerms(KernelContext& context, const DifferenceBox& box, const T* 
 template <class T>
 Index firstBadWeight(KernelContext& context, Index n, const T* weights);
 
-// *sum = the dot product of x and y.
+// *sum = the sum of slope dx over all elements but those of slope 0, whose dx may be NaN.
 template <class T>
-void storeDot(KernelContext& context, Index n, const T* x, const T* y, T* sum);
+void storeSlopeDot(KernelContext& context, Index n, const T* slope, const T* dx, T* sum);
 // y = *factor x, where the factor is a number where the kernels work; a null factor is 0.
 template <class T>
 void scaleByNumber(KernelContext& context, Index n, const T* factor, const T* x, T* y);

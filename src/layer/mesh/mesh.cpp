@@ -8,6 +8,7 @@
 #include "layer/core/layer_types.hpp"
 #include "layer/mesh/listed_kernel.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 namespace tenon {
@@ -251,7 +252,8 @@ RowEntries entriesOf(const Edges& edges) {
           .key = ifAny(edges.key())};
 }
 
-// Of each edge w divided by the sum of the weights at its node, on all ranks.
+// Of each edge w divided by the sum of the weights at its node, on all ranks. A rank that has all edges of its nodes adds them
+// in the order of their keys, as it does the rows themselves, so that no bit depends on the partition.
 std::vector<double> meanWeights(const Edges& edges, const Edges::End& end, Index nodes) {
   std::vector<double> totals, weights = edges.weights();
   weights.resize(end.at.size(), 1);
@@ -259,7 +261,11 @@ std::vector<double> meanWeights(const Edges& edges, const Edges::End& end, Index
     totals = *end.totals;
   } else {
     totals.assign(static_cast<std::size_t>(nodes), 0);
-    for (std::size_t e = 0; e < weights.size(); ++e)
+    std::vector<std::size_t> order(weights.size());
+    std::iota(order.begin(), order.end(), std::size_t(0));
+    if (const std::vector<Index>& key = edges.key(); !key.empty())
+      std::ranges::stable_sort(order, {}, [&](std::size_t e) { return key[e]; });
+    for (const std::size_t e : order)
       totals[end.at[e]] += weights[e];
   }
   for (std::size_t e = 0; e < weights.size(); ++e) {

@@ -72,8 +72,11 @@ private:
   // for the answer, which is why this kernel cannot be recorded.
   void checkLabels() const {
     const DTensor& labels = part_.target->value();
-    const Index bad =
-        firstBadLabel(labels.context(), part_.rows(), labels.data<std::int64_t>(), part_.classes());
+    Index bad = -1;
+    visitFloating(part_.type, [&]<class T>(T) {
+      bad = firstBadLabel<T>(labels.context(), part_.rows(), labels.data<std::int64_t>(),
+                             part_.sampleWeights<T>(), part_.classes());
+    });
     if (bad >= 0)
       throw Error(TENON_ERR_ARG, fmt::format("label {} of sample {} is outside [0,{})",
                                              HostView<const std::int64_t>(labels)[bad],
@@ -124,8 +127,8 @@ public:
       T* slope = gradient_.data<T>();
       if (dx[0])
         gradient<T>(point, weightsIn<T>(*point.workspace), slope);
-      storeDot<T>(addend.context(), dx[0] ? elements : 0, dx[0] ? dx[0]->data<T>() : nullptr, slope,
-                  placeOf<T>(addend));
+      storeSlopeDot<T>(addend.context(), dx[0] ? elements : 0, slope,
+                       dx[0] ? dx[0]->data<T>() : nullptr, placeOf<T>(addend));
     });
   }
   void adjointMany(const KernelPoint& point, const DTensor& dAddend, ParameterUses&,

@@ -274,8 +274,8 @@ void KeptGradient::tangentMany(const KernelPoint& point, Inputs dx, ParameterUse
                                DTensor& addend) {
   visitFloating(addend.dataType(), [&]<class T>(T) {
     const Index elements = dx[0] ? dx[0]->localElements() : 0;
-    storeDot<T>(addend.context(), elements, point.workspace->data<T>(),
-                dx[0] ? dx[0]->data<T>() : nullptr, placeOf<T>(addend));
+    storeSlopeDot<T>(addend.context(), elements, point.workspace->data<T>(),
+                     dx[0] ? dx[0]->data<T>() : nullptr, placeOf<T>(addend));
   });
 }
 

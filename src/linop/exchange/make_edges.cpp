@@ -63,6 +63,13 @@ void checkTargets(const std::vector<Index>& at, const Listed& nodes, int rank) {
                             ghost - at.begin(), rank, *ghost, counted(nodes.owned, "node")));
 }
 
+void checkFinite(const std::vector<double>& list, const char* name, int rank) {
+  const auto bad = std::ranges::find_if(list, [](double value) { return !std::isfinite(value); });
+  if (bad != list.end())
+    throw Error(TENON_ERR_ARG, fmt::format("{}[{}] of rank {} is {}; expected finite numbers", name,
+                                           bad - list.begin(), rank, *bad));
+}
+
 // The sums at the nodes of what this rank has for them, from all ranks, for each node that the rank lists.
 std::vector<double> totalsOf(const CommPtr& comm, const IndexMapPtr& nodes,
                              const std::vector<double>& mine) {
@@ -180,6 +187,7 @@ EdgesPtr make(const CommPtr& comm, const IndexMapPtr& targets, const IndexMapPtr
     const Listed there = listedOf(*targets, rank), here = listedOf(*sources, rank);
     checkEnds(listed.target, "target", there, rank);
     checkEnds(listed.source, "source", here, rank);
+    checkFinite(listed.weights, "weights", rank);
     if (owners == Owners::WithTargets)
       checkTargets(listed.target, there, rank);
     // The edges of each rank, and the ranks with targets and with sources at ghosts.
@@ -226,6 +234,11 @@ EdgesPtr makeEdges(const CommPtr& comm, const IndexMapPtr& targets, const IndexM
 EdgesPtr makeSharedEdges(const CommPtr& comm, const IndexMapPtr& targets,
                          const IndexMapPtr& sources, ListedEdges listed,
                          std::vector<double> shares) {
+  collectively(*comm, [&] {
+    checkFinite(listed.weights, "weights", comm->rank());
+    checkFinite(shares, "shares", comm->rank());
+    return true;
+  });
   const std::vector<double> found = Shares(comm, listed.key, std::move(shares)).find();
   collectively(*comm, [&] {
     listed.weights.resize(found.size(), 1);
