@@ -130,13 +130,13 @@ Mapper::Placed Mapper::makePad(const ModelValue& v) {
   std::vector<std::string> modes(spatial, "none");
   low[s] = v.low[0];
   high[s] = v.high[0];
-  const bool isZero = v.modes[0] == "values" && *v.padValue == 0;
+  const bool isZero = v.modes[0] == "values" && v.padValue == 0.0;
   modes[s] = isZero ? "zero" : v.modes[0];
   NodeSettings settings = {{"padding", low},
                            {"padding_high", high},
                            {"boundary", fmt::format("{}", fmt::join(modes, ","))}};
   if (v.modes[0] == "values" && !isZero)
-    settings.emplace_back("boundary_constant", *v.padValue);
+    settings.emplace_back("boundary_constant", v.padValue.value_or(0));
   return {emit({x}, "pad", std::move(settings)), order};
 }
 
