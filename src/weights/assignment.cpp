@@ -175,10 +175,9 @@ private:
     return mean != kNone && isUsed_[mean];
   }
   bool hasAllNames() const {
-    return std::all_of(wanted_.begin(), wanted_.end(),
-                       [&](const WantedTensor& w) {
-                         return w.isOptional || find(nameOf(w)) != kNone;
-                       });
+    return std::all_of(wanted_.begin(), wanted_.end(), [&](const WantedTensor& w) {
+      return w.isOptional || find(nameOf(w)) != kNone;
+    });
   }
   void byNames() {
     for (std::size_t i = 0; i < wanted_.size(); ++i)

@@ -55,7 +55,7 @@ struct WantedTensor {
 };
 
 struct TensorSource {
-  std::size_t tensor = 0;     // of the file
+  std::size_t tensor = 0; // of the file
   // Dimension d of the parameter is dimension axes[d] of the tensor; -1: one of extent 1 that the tensor lacks.
   std::vector<int> axes = {};
 

@@ -141,8 +141,7 @@ void run(const std::filesystem::path& path, const std::string& properties,
     return scales[path.substr(0, path.rfind('/') + 1)];
   };
   for (const NamedParameter& named : namedParameters(*layer))
-    for (const double number :
-         gradientOf(arrays, nameOf(named)).value_or(std::vector<double>()))
+    for (const double number : gradientOf(arrays, nameOf(named)).value_or(std::vector<double>()))
       scaleOf(named.path) = std::max(scaleOf(named.path), std::abs(number));
   std::set<std::string> compared;
   for (const NamedParameter& named : namedParameters(*layer)) {
@@ -215,7 +214,9 @@ TEST(Model, NamesTheParameterOfWhichNothingCanBeComputed) {
   readModel(*layer);
   expectError(TENON_ERR_SUPPORT,
               {"cumprod: the operator aten.cumprod.default, with inputs [4], of parameter 'decay'"},
-              [&] { layer->setUp(layoutOf({2, 4}, "S0")); });
+              [&] {
+                layer->setUp(layoutOf({2, 4}, "S0"));
+              });
 }
 
 // Three steps of gradient descent, as PyTorch takes them: a matrix that all steps of a recurrence multiply by is one

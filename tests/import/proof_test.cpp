@@ -80,7 +80,7 @@ TEST(StoredTest, PassesOnAnyProcessGrid) {
 // and a batch of 1, whose results reach all ranks by a collective of MPI.
 TEST(StoredTest, PassesForNetworksOfManyOperators) {
   const std::pair<const char*, Shape> models[] = {
-      {"writes", {2, 2, 8, 10}},         {"edges", {2, 6, 4}},   {"spectral_parts", {1, 2, 8, 10}},
+      {"writes", {2, 2, 8, 10}},          {"edges", {2, 6, 4}},   {"spectral_parts", {1, 2, 8, 10}},
       {"parameter_values", {2, 2, 6, 5}}, {"nothing", {2, 3, 4}}, {"tables", {2, 3, 4, 12}}};
   for (const auto& [name, shape] : models)
     for (const char* properties : {"S0", "S2"}) {
@@ -117,7 +117,9 @@ TEST(StoredTest, FailsForOneOtherGradientOfAParameter) {
                              TENON_FLOAT64);
   expectError(TENON_ERR_TEST,
               {"does not give its own results", "dL/drows differs, in its product with a wave"},
-              [&] { layer->setUp(test::onWorld({2, 2, 6, 5}, "S2")); });
+              [&] {
+                layer->setUp(test::onWorld({2, 2, 6, 5}, "S2"));
+              });
 }
 
 TEST(StoredTest, IsAskedForWhereThereIsNone) {

@@ -179,13 +179,12 @@ ModelBuilder::Value ModelBuilder::integers(const std::vector<Index>& values) {
 
 ModelConstant ModelBuilder::numbersOf(Value value, const char* what) const {
   if (!value || !value->isKnown())
-    throw Error(
-        TENON_ERR_SUPPORT,
-        fmt::format("operation '{}'{}: {} is computed from {}, and must be a constant", label_,
-                    where_.empty() ? "" : " (" + where_ + ")", what,
-                    value && value->isOfParameters()
-                        ? "parameter '" + joined(value->parametersRead, "' and '") + "'"
-                        : "an input of the network"));
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("operation '{}'{}: {} is computed from {}, and must be a constant",
+                            label_, where_.empty() ? "" : " (" + where_ + ")", what,
+                            value && value->isOfParameters()
+                                ? "parameter '" + joined(value->parametersRead, "' and '") + "'"
+                                : "an input of the network"));
   return fold(value);
 }
 

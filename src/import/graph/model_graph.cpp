@@ -13,7 +13,8 @@ namespace tenon {
 
 const ModelConstant& ModelValue::asConstant() const {
   if (!constant)
-    throw Error(TENON_ERR_INTERNAL, fmt::format("operation '{}' has a weight that is no constant", label));
+    throw Error(TENON_ERR_INTERNAL,
+                fmt::format("operation '{}' has a weight that is no constant", label));
   return *constant;
 }
 

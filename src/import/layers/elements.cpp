@@ -119,9 +119,9 @@ Mapper::Placed Mapper::makePRelu(const ModelValue& v) {
     each.inputs = {slope};
     each.shape = {slopes};
     const int below = emit({emit({x.node}, "scale", {{"factor", -1.0}})}, "relu");
-    return {emit({emit({x.node}, "relu"), joinedTo(below, x.order, "multiply", &each, 1)},
-                 "subtract"),
-            x.order};
+    return {
+        emit({emit({x.node}, "relu"), joinedTo(below, x.order, "multiply", &each, 1)}, "subtract"),
+        x.order};
   }
   if (slopes == 1 && v.shape[1] != 1) {
     Order order = x.order;

@@ -188,10 +188,11 @@ private:
   std::map<Value, Placed> placed_;
   std::map<std::string, int> known_, shared_; // nodes without parameters, and with some
   std::set<std::string> names_, fileNames_;
-  std::set<Tensor> sources_;       // tensors that are values, of nodes of their own
-  std::map<Tensor, int> nodesOf_;  // these
-  std::deque<ModelValue> more_;    // that the graph does not have
-  std::map<Value, int> formRanks_; // of layers that several values share: the dimensions that these have there
+  std::set<Tensor> sources_;      // tensors that are values, of nodes of their own
+  std::map<Tensor, int> nodesOf_; // these
+  std::deque<ModelValue> more_;   // that the graph does not have
+  std::map<Value, int>
+      formRanks_; // of layers that several values share: the dimensions that these have there
   // Of nodes that only reorder: what they read, and how. Others that follow are one with them.
   std::map<int, std::pair<int, std::vector<Index>>> transposes_;
   std::map<int, std::pair<int, Shape>> reshapes_;

@@ -106,9 +106,8 @@ Mapper::Placed Mapper::makeAttention(const ModelValue& v) {
   order.insert(order.end(), {v.rank() - 2, v.rank() - 1});
   std::vector<int> reads;
   for (const Value x : v.inputs)
-    reads.push_back(x->isKnown() && !reads.empty()
-                        ? constantIn(x, v.rank(), order, reads.front())
-                        : inOrder(x, order));
+    reads.push_back(x->isKnown() && !reads.empty() ? constantIn(x, v.rank(), order, reads.front())
+                                                   : inOrder(x, order));
   if (std::find(reads.begin(), reads.end(), kNoNode) != reads.end())
     return refused(v);
   NodeSettings settings = {{"scale", v.scale[0]}};
@@ -208,11 +207,10 @@ Mapper::Placed Mapper::makeChannelNorm(const ModelValue& v) {
   if (isGroup)
     settings.emplace_back("groups", v.groups);
   const std::string module = hasWeights ? moduleOf(v.inputs[1]) : "";
-  return weighted(
-      v, {emit({x}, isGroup ? "groupnorm" : "instancenorm", std::move(settings), module,
-               hasWeights ? weightsOf(v) : NodeParameters(),
-               hasWeights && module.empty() && v.inputs[1]->asConstant().isNumbers()),
-          plainOrder(v.rank())});
+  return weighted(v, {emit({x}, isGroup ? "groupnorm" : "instancenorm", std::move(settings), module,
+                           hasWeights ? weightsOf(v) : NodeParameters(),
+                           hasWeights && module.empty() && v.inputs[1]->asConstant().isNumbers()),
+                      plainOrder(v.rank())});
 }
 
 Mapper::NodeParameters Mapper::weightsOf(const ModelValue& v) {
@@ -238,10 +236,10 @@ Mapper::Placed Mapper::makeLayerNorm(const ModelValue& v) {
     settings.emplace_back("dim", static_cast<Index>(first));
   settings.emplace_back("epsilon", v.epsilon);
   settings.emplace_back("affine", hasWeights);
-  return weighted(v, {emit({x.node}, "layernorm", std::move(settings),
-                           hasWeights ? moduleOf(v.inputs[1]) : "",
-                           hasWeights ? weightsOf(v) : NodeParameters()),
-                      x.order});
+  return weighted(
+      v, {emit({x.node}, "layernorm", std::move(settings), hasWeights ? moduleOf(v.inputs[1]) : "",
+               hasWeights ? weightsOf(v) : NodeParameters()),
+          x.order});
 }
 
 Mapper::Placed Mapper::makeDimensionNorm(const ModelValue& v) {
@@ -298,9 +296,9 @@ Mapper::Placed Mapper::makeSpectral(const ModelValue& v) {
     return refuse(v, "a spectral convolution with computed weights", "weights that are parameters");
   // Of several tensors one parameter, which has the name of none.
   const std::string first = v.inputs[1]->asConstant().name(),
-                    module = moduleOf(v.inputs[1], isWhole(parts[0])
-                                                       ? "weight"
-                                                       : first.substr(first.rfind('.') + 1));
+                    module =
+                        moduleOf(v.inputs[1],
+                                 isWhole(parts[0]) ? "weight" : first.substr(first.rfind('.') + 1));
   return {emit({x}, "spectralconv",
                {{"in_channels", v.inputs[0]->shape[1]},
                 {"out_channels", v.shape[1]},

@@ -37,12 +37,12 @@ bool Mapper::isWeightOf(const ModelValue& v, std::size_t input) {
 }
 
 std::string Mapper::layerOf(const ModelValue& v) {
-  std::string text = fmt::format(
-      "{} [{}] [{}] [{}] [{}] [{}] [{}] {} {} [{}] {} {} {}", static_cast<int>(v.op),
-      fmt::join(v.kernel, ","), fmt::join(v.stride, ","), fmt::join(v.dilation, ","),
-      fmt::join(v.low, ","), fmt::join(v.high, ","), fmt::join(v.modes, ","),
-      v.padValue.value_or(0), v.groups, fmt::join(v.outputPadding, ","), v.isTransposed, v.epsilon,
-      v.count);
+  std::string text =
+      fmt::format("{} [{}] [{}] [{}] [{}] [{}] [{}] {} {} [{}] {} {} {}", static_cast<int>(v.op),
+                  fmt::join(v.kernel, ","), fmt::join(v.stride, ","), fmt::join(v.dilation, ","),
+                  fmt::join(v.low, ","), fmt::join(v.high, ","), fmt::join(v.modes, ","),
+                  v.padValue.value_or(0), v.groups, fmt::join(v.outputPadding, ","), v.isTransposed,
+                  v.epsilon, v.count);
   for (std::size_t i = 1; i < v.inputs.size(); ++i) {
     if (!v.inputs[i]->isConstant())
       return "";
@@ -168,9 +168,8 @@ Mapper::Placed Mapper::makeRecipe(const ModelConstant& constant) {
           part = {piece.begin[d], piece.begin[d] + extents[d]};
         }
       if (part.size() != tensor.shape()[t])
-        node = emit(
-            {node}, "slice",
-            {{"dim", static_cast<Index>(t)}, {"begin", part.begin}, {"end", part.end}});
+        node = emit({node}, "slice",
+                    {{"dim", static_cast<Index>(t)}, {"begin", part.begin}, {"end", part.end}});
     }
     if (constant.pieces().size() == 1)
       return {node, order};

@@ -95,17 +95,16 @@ Mapper::Placed Mapper::makeSlice(const ModelValue& v) {
 }
 
 Mapper::Placed Mapper::makeConcatenate(const ModelValue& v) {
-  const auto lead = std::find_if(v.inputs.begin(), v.inputs.end(),
-                                 [](Value value) { return !value->isKnown(); });
+  const auto lead =
+      std::find_if(v.inputs.begin(), v.inputs.end(), [](Value value) { return !value->isKnown(); });
   Placed first = place(lead == v.inputs.end() ? v.inputs[0] : *lead);
   if (placeOf(first, v.dim) < 0 || v.inputs[0]->shape.empty())
     first.order = plainOrder(v.rank());
   const int like = first.node;
   std::vector<int> nodes;
   for (const Value value : v.inputs) {
-    nodes.push_back(value->isKnown()
-                        ? constantIn(value, v.rank(), first.order, like)
-                        : inOrder(value, first.order));
+    nodes.push_back(value->isKnown() ? constantIn(value, v.rank(), first.order, like)
+                                     : inOrder(value, first.order));
   }
   if (std::find(nodes.begin(), nodes.end(), kNoNode) != nodes.end())
     return refused(v);

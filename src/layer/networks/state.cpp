@@ -105,8 +105,8 @@ std::vector<NamedTensor> namedTensors(const Layer& layer) {
       all.push_back(std::move(named));
     }
     for (const Ref<StateTensor>& state : each.ownStates())
-      all.push_back({under(at, state->name()), state, each.dataType(),
-                     nameInFile(under(at, state->name()))});
+      all.push_back(
+          {under(at, state->name()), state, each.dataType(), nameInFile(under(at, state->name()))});
   });
   return all;
 }
