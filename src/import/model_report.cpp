@@ -37,8 +37,8 @@ std::vector<std::string> wordsOf(const std::vector<std::optional<Index>>& shape)
   std::vector<std::string> words;
   const std::size_t rank = shape.size();
   for (std::size_t d = 0; d < rank; ++d)
-    if (shape[d])
-      words.push_back(std::to_string(*shape[d]));
+    if (const std::optional<Index>& extent = shape[d])
+      words.push_back(std::to_string(*extent));
     else
       words.push_back(d == 0          ? "batch"
                       : rank - d <= 3 ? kSpace[3 - (rank - d)]
@@ -303,7 +303,8 @@ private:
 std::string settingsText(const LayerDescription& layer) {
   std::string text;
   for (const auto& [name, value] : layer.settings)
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, settingText(value));
+    if (name != "parameter_names")
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, settingText(value));
   return text;
 }
 

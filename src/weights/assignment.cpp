@@ -175,8 +175,9 @@ private:
     return mean != kNone && isUsed_[mean];
   }
   bool hasAllNames() const {
-    return std::all_of(wanted_.begin(), wanted_.end(),
-                       [&](const WantedTensor& w) { return find(nameOf(w)) != kNone; });
+    return std::all_of(wanted_.begin(), wanted_.end(), [&](const WantedTensor& w) {
+      return w.isOptional || find(nameOf(w)) != kNone;
+    });
   }
   void byNames() {
     for (std::size_t i = 0; i < wanted_.size(); ++i)
@@ -192,6 +193,8 @@ private:
 
   void take(std::size_t i, const std::string& name, const std::vector<int>& axes = {}) {
     const std::size_t tensor = find(name);
+    if (tensor == kNone && wanted_[i].isOptional)
+      return;
     if (tensor == kNone) {
       faults_.push_back(fmt::format("{}: there is no '{}'", wanted_[i].path(), name));
       return;
@@ -266,6 +269,8 @@ private:
     std::vector<Unit> all;
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
       const WantedTensor& w = wanted_[i];
+      if (w.isOptional)
+        continue;
       const std::size_t end = w.name.find_last_not_of(kDigits) + 1;
       const std::string number = w.name.substr(end);
       if (all.empty() || all.back().layer != w.layer || all.back().number != number)

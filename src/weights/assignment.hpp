@@ -48,15 +48,19 @@ WeightsMap parseWeightsMap(const std::string& text, const std::string& file);
 struct WantedTensor {
   std::string layer, name; // "encoder/conv1", "weight"
   std::vector<Index> shape;
-  std::string file = {}; // its name in files; "": that of its path
+  std::string file = {};   // its name in files; "": that of its path
+  bool isOptional = false; // it has a value already
 
   std::string path() const { return layer.empty() ? name : layer + "/" + name; }
 };
 
 struct TensorSource {
-  std::size_t tensor = 0;     // of the file
+  std::size_t tensor = 0; // of the file
   // Dimension d of the parameter is dimension axes[d] of the tensor; -1: one of extent 1 that the tensor lacks.
   std::vector<int> axes = {};
+
+  // What is optional and lacks.
+  bool isNone() const noexcept { return tensor == static_cast<std::size_t>(-1); }
 };
 
 // The name that a parameter has in files: its path with dots. A parameter as a value (layer type constant), which

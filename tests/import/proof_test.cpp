@@ -27,8 +27,10 @@ Ref<Layer> modelAt(const std::string& path, TenonDataType type) {
 
 // A copy of the model whose weight `number` of a tensor is larger by a part of itself, with the checksums
 // that the archive then has. Each rank has a copy of its own, of equal bytes.
-std::string changedModel(const std::string& tensor, std::size_t number, double part) {
-  std::ifstream file(kModel, std::ios::binary);
+template <class T>
+std::string changedModel(const char* model, const std::string& tensor, std::size_t number,
+                         double part) {
+  std::ifstream file(model, std::ios::binary);
   std::ostringstream all;
   all << file.rdbuf();
   std::string bytes = all.str();
@@ -39,9 +41,9 @@ std::string changedModel(const std::string& tensor, std::size_t number, double p
       continue;
     const std::uint32_t before = member.crc;
     char* first = bytes.data() + member.begin;
-    float weight;
+    T weight;
     std::memcpy(&weight, first + number * sizeof weight, sizeof weight);
-    weight *= static_cast<float>(1 + part);
+    weight *= static_cast<T>(1 + part);
     std::memcpy(first + number * sizeof weight, &weight, sizeof weight);
     const auto after = static_cast<std::uint32_t>(
         crc32(0, reinterpret_cast<const Bytef*>(first), static_cast<uInt>(member.bytes)));
@@ -78,7 +80,8 @@ TEST(StoredTest, PassesOnAnyProcessGrid) {
 // and a batch of 1, whose results reach all ranks by a collective of MPI.
 TEST(StoredTest, PassesForNetworksOfManyOperators) {
   const std::pair<const char*, Shape> models[] = {
-      {"writes", {2, 2, 8, 10}}, {"edges", {2, 6, 4}}, {"spectral_parts", {1, 2, 8, 10}}};
+      {"writes", {2, 2, 8, 10}},          {"edges", {2, 6, 4}},   {"spectral_parts", {1, 2, 8, 10}},
+      {"parameter_values", {2, 2, 6, 5}}, {"nothing", {2, 3, 4}}, {"tables", {2, 3, 4, 12}}};
   for (const auto& [name, shape] : models)
     for (const char* properties : {"S0", "S2"}) {
       const auto layer = modelAt(fmt::format(TENON_TEST_MODELS "/{}.f64.pt2", name), TENON_FLOAT64);
@@ -89,7 +92,7 @@ TEST(StoredTest, PassesForNetworksOfManyOperators) {
 TEST(StoredTest, FailsForOneChangedWeight) {
   for (const Layout& layout : layoutsOfModel()) {
     // Ranks read files of different names and equal bytes.
-    const auto layer = modelAt(changedModel("weight_0", 5, 1e-3), TENON_FLOAT32);
+    const auto layer = modelAt(changedModel<float>(kModel, "weight_0", 5, 1e-3), TENON_FLOAT32);
     if (world()->size() > 1)
       break;
     expectError(
@@ -102,6 +105,21 @@ TEST(StoredTest, FailsForOneChangedWeight) {
     layer->setUp(layout);
     expectError(TENON_ERR_TEST, {"does not give its own results"}, [&] { testModel(*layer); });
   }
+}
+
+// The gradient of each parameter is compared: that of a weight which a recurrence shares, of a function's argument.
+TEST(StoredTest, FailsForOneOtherGradientOfAParameter) {
+  constexpr std::size_t kHeader = 16; // numbers before the array
+  if (world()->size() > 1)            // ranks would read files of different names
+    return;
+  const auto layer = modelAt(changedModel<double>(TENON_TEST_MODELS "/parameter_values.f64.pt2",
+                                                  "parameters.npy", kHeader, 1e-3),
+                             TENON_FLOAT64);
+  expectError(TENON_ERR_TEST,
+              {"does not give its own results", "dL/drows differs, in its product with a wave"},
+              [&] {
+                layer->setUp(test::onWorld({2, 2, 6, 5}, "S2"));
+              });
 }
 
 TEST(StoredTest, IsAskedForWhereThereIsNone) {

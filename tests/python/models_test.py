@@ -89,6 +89,47 @@ class Models(unittest.TestCase):
             COMM.barrier()
 
 
+    def test_parameters_have_the_names_and_shapes_of_the_state_dict(self):
+        try:
+            import torch
+            import tenon.torch as tt
+        except ImportError:
+            self.skipTest('PyTorch is not installed')
+        if tuple(int(part) for part in torch.__version__.split('.')[:2]) < (2, 9):
+            self.skipTest('files of this PyTorch are not read; 2.9 and later are')
+        sys.path.insert(0, str(SOURCE / 'share/tenon'))
+        from export_torch import export_model
+
+        class Recurrence(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.gru, self.lstm = torch.nn.GRU(2, 3, batch_first=True), torch.nn.LSTM(3, 2, batch_first=True)
+                self.attention = torch.nn.MultiheadAttention(2, 1, batch_first=True)
+                self.mixed, self.gain = torch.nn.Parameter(torch.randn(3, 2)), torch.nn.Parameter(torch.randn(1))
+
+            def forward(self, x):
+                h = self.lstm(self.gru(x)[0])[0]
+                y = self.attention(h, h[:, :2], h[:, :2], need_weights=False)[0]
+                return torch.einsum('nsi,oi->nso', y, self.mixed) * torch.exp(self.gain)
+
+        torch.manual_seed(3)
+        network = Recurrence().double().eval()
+        x = torch.randn(COMM.size, 4, 2, dtype=torch.float64)
+        with tempfile.TemporaryDirectory() as folder:
+            path = COMM.bcast(f'{folder}/recurrence.pt2')
+            if COMM.rank == 0:
+                export_model(network, (torch.randn(2, 4, 2, dtype=torch.float64),), path)
+            network.load_state_dict(COMM.bcast(network.state_dict()))
+            COMM.barrier()
+            layout = tenon.Layout.sharded(tenon.Partition(COMM, [COMM.size]), x.shape, 'S0')
+            module = tt.load(path, layout, dtype=torch.float64)
+            there = tenon.to_torch(module.layer)
+            self.assertEqual({name: tuple(value.shape) for name, value in there.items()},
+                             {name: tuple(value.shape) for name, value in network.state_dict().items()})
+            doubled = {name: 2 * value for name, value in there.items()}
+            network.load_state_dict(doubled, strict=True)
+            COMM.barrier()
+
     def test_a_network_with_two_inputs(self):
         try:
             import torch

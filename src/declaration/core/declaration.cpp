@@ -48,7 +48,8 @@ constexpr OptionSpec kCommon[] = {
      "glorot_uniform|glorot_normal|he_uniform|he_normal"},
     {"seed", OptionSpec::Int, "0", "seed of the initial values of parameters"},
     {"parameter_names", OptionSpec::String, "",
-     "names of parameters in files of weights, and their extents there, where these are others than the layer's: "
+     "names of parameters in files of weights, and their extents there, where these are others "
+     "than the layer's: "
      "weight=encoder.in_proj_weight[12,4];bias=encoder.in_proj_bias"},
     {"check_ghosts", OptionSpec::Flag, "false",
      "look for values that are not numbers in halos that the caller has filled, in each Apply of "

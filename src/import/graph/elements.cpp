@@ -60,7 +60,7 @@ ModelBuilder::Value ModelBuilder::affine(Value x, std::vector<double> scale,
     for (double& number : numbers)
       number = scale[0] * number + shift[0];
     return constant(
-        ModelConstant::ofNumbers(x->shape, std::move(numbers)).fixed(x->constant->isFixed()));
+        ModelConstant::ofNumbers(x->shape, std::move(numbers)).fixed(x->asConstant().isFixed()));
   }
   // A chain becomes one.
   if (x->op == ModelOp::Affine && (dim < 0 || x->dim < 0 || x->dim == dim)) {

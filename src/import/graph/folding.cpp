@@ -73,8 +73,7 @@ const std::map<std::string, Operation>& foldedOperations() {
 // What is computed element by element has as many elements.
 void checkFolded(std::initializer_list<const ModelConstant*> constants, const Shape& shape) {
   for (const ModelConstant* constant : constants)
-    if (!constant->isNumbers() ||
-        static_cast<Index>(constant->numbers().size()) != elements(shape))
+    if (!constant->isNumbers() || static_cast<Index>(constant->numbers().size()) != elements(shape))
       throw Error(TENON_ERR_INTERNAL,
                   fmt::format("{} numbers are computed with as [{}]", constant->numbers().size(),
                               fmt::join(shape, ",")));

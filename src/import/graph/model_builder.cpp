@@ -140,22 +140,24 @@ ModelBuilder::Value ModelBuilder::constant(ModelConstant constant) {
                             "numbers together",
                             label_, kMostModelNumbers));
   // Integers are sizes and indices, never weights.
-  made->constant = constant.isInteger() ? weights_.folded(constant) : std::move(constant);
-  if (made->constant->isNumbers() && made->constant->identity() == 0)
-    made->constant = made->constant->identified(++identities_);
-  for (const ModelConstant::Piece& piece : made->constant->pieces())
+  ModelConstant its = constant.isInteger() ? weights_.folded(constant) : std::move(constant);
+  for (const ModelConstant::Piece& piece : its.pieces())
     if (const ModelTensor& tensor = program().tensors[piece.tensor];
         tensor.role == ModelTensor::Role::Parameter &&
         std::ranges::find(made->parametersRead, tensor.name) == made->parametersRead.end())
       made->parametersRead.push_back(tensor.name);
+  made->constant = its.isNumbers() ? its.identified(++identities_) : std::move(its);
   return made;
 }
 
 ModelBuilder::Value ModelBuilder::rounded(Value x, Index type) {
-  if (!x->isKnown() || !x->constant->isNumbers() || x->constant->isInteger())
+  if (!x->isKnown())
     return x;
-  ModelConstant made = x->constant->rounded(type);
-  return made.numbers() == x->constant->numbers() ? x : constant(made.identified(0));
+  const ModelConstant& before = x->asConstant();
+  if (!before.isNumbers() || before.isInteger())
+    return x;
+  ModelConstant made = before.rounded(type);
+  return made.numbers() == before.numbers() ? x : constant(std::move(made));
 }
 
 void ModelBuilder::spend(Index operations) {
@@ -177,13 +179,12 @@ ModelBuilder::Value ModelBuilder::integers(const std::vector<Index>& values) {
 
 ModelConstant ModelBuilder::numbersOf(Value value, const char* what) const {
   if (!value || !value->isKnown())
-    throw Error(
-        TENON_ERR_SUPPORT,
-        fmt::format("operation '{}'{}: {} is computed from {}, and must be a constant", label_,
-                    where_.empty() ? "" : " (" + where_ + ")", what,
-                    value && value->isOfParameters()
-                        ? "parameter '" + joined(value->parametersRead, "' and '") + "'"
-                        : "an input of the network"));
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("operation '{}'{}: {} is computed from {}, and must be a constant",
+                            label_, where_.empty() ? "" : " (" + where_ + ")", what,
+                            value && value->isOfParameters()
+                                ? "parameter '" + joined(value->parametersRead, "' and '") + "'"
+                                : "an input of the network"));
   return fold(value);
 }
 

@@ -158,7 +158,7 @@ private:
   // -- values
   static std::vector<std::string> parametersOf(const ModelValues& values);
   ModelValue* make(ModelOp op, ModelValues inputs, Shape shape);
-  ModelConstant fold(Value value) const { return weights_.folded(*value->constant); }
+  ModelConstant fold(Value value) const { return weights_.folded(value->asConstant()); }
   bool isFilledWith(Value value, double number) const;
 
   // -- constants that are computed
@@ -255,7 +255,7 @@ private:
   std::string label_, where_;
   ModelValues reads_;
   int identities_ = 0; // of computed numbers
-  Index numbers_ = 0; // of constants in memory
+  Index numbers_ = 0;  // of constants in memory
   Index spent_ = 0;
 };
 

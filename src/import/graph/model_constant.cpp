@@ -155,19 +155,39 @@ std::optional<ModelConstant> ModelConstant::reshaped(const std::vector<Index>& s
   return made;
 }
 
+// Of a recipe; none where nothing of it is left.
+std::optional<ModelConstant> ModelConstant::block(int dim, Index begin, Index end) const {
+  const auto d = static_cast<std::size_t>(dim);
+  ModelConstant made = *this;
+  made.name_.clear();
+  made.shape_[d] = end - begin;
+  if (pieces_.size() == 1 || dim != dim_) {
+    for (Piece& piece : made.pieces_)
+      piece.begin[d] += begin;
+    if (pieces_.size() == 1)
+      made.pieces_[0].extent = made.shape_[static_cast<std::size_t>(dim_)];
+    return made;
+  }
+  made.pieces_.clear();
+  Index before = 0;
+  for (Piece piece : pieces_) {
+    const Index first = std::clamp(begin - before, Index(0), piece.extent),
+                last = std::clamp(end - before, Index(0), piece.extent);
+    before += piece.extent;
+    piece.begin[d] += first;
+    piece.extent = last - first;
+    if (first < last)
+      made.pieces_.push_back(std::move(piece));
+  }
+  return made.pieces_.empty() ? std::nullopt : std::optional(made);
+}
+
 std::optional<ModelConstant> ModelConstant::sliced(int dim, Index begin, Index end,
                                                    Index step) const {
   const auto d = static_cast<std::size_t>(dim);
   ModelConstant made = *this;
-  if (!isNumbers_) {
-    if (step != 1 || pieces_.size() != 1)
-      return std::nullopt;
-    made.name_.clear();
-    made.shape_[d] = end - begin;
-    made.pieces_[0].begin[d] += begin;
-    made.pieces_[0].extent = made.shape_[static_cast<std::size_t>(dim_)];
-    return made;
-  }
+  if (!isNumbers_)
+    return step == 1 ? block(dim, begin, end) : std::nullopt;
   std::vector<Index> places;
   for (Index i = begin; step > 0 ? i < end : i > end; i += step)
     places.push_back(i);

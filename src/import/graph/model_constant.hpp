@@ -59,6 +59,8 @@ public:
   ModelConstant fixed(bool isFixed = true) const;
 
 private:
+  std::optional<ModelConstant> block(int dim, Index begin, Index end) const;
+
   std::vector<Index> shape_;
   std::string name_;
   bool isInteger_ = false, isNumbers_ = false, isTrained_ = false, isFixed_ = false;

@@ -11,6 +11,13 @@
 
 namespace tenon {
 
+const ModelConstant& ModelValue::asConstant() const {
+  if (!constant)
+    throw Error(TENON_ERR_INTERNAL,
+                fmt::format("operation '{}' has a weight that is no constant", label));
+  return *constant;
+}
+
 void checkRefusals(const ModelGraph& graph, const std::string& file, std::size_t operators) {
   if (graph.refusals.empty())
     return;

@@ -86,6 +86,8 @@ struct ModelValue {
   std::vector<std::string> parametersRead = {};
 
   bool isConstant() const noexcept { return constant.has_value(); }
+  // Throws TENON_ERR_INTERNAL if it is none.
+  const ModelConstant& asConstant() const;
   // A constant whose numbers may be computed with, since no training changes them.
   bool isKnown() const noexcept { return constant && !constant->isTrained(); }
   bool isOfParameters() const noexcept { return !parametersRead.empty(); }

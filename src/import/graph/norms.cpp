@@ -60,10 +60,9 @@ ModelBuilder::Value ModelBuilder::batchNorm(Value x, Value weight, Value bias, V
   // What is computed, or statistics that are trained, are values.
   if (!weight->isConstant() || !bias->isConstant() || !mean->isKnown() || !variance->isKnown()) {
     const bool isPlain = mean->isKnown() && variance->isKnown();
-    const Value normed =
-        isPlain ? batchNorm(x, nullptr, nullptr, mean, variance, epsilon)
-                : binary("div", binary("sub", x, of(mean)),
-                         unary("sqrt", affine(of(variance), {1}, {epsilon})));
+    const Value normed = isPlain ? batchNorm(x, nullptr, nullptr, mean, variance, epsilon)
+                                 : binary("div", binary("sub", x, of(mean)),
+                                          unary("sqrt", affine(of(variance), {1}, {epsilon})));
     return binary("add", binary("mul", normed, of(weight)), of(bias));
   }
   ModelValue* made = make(ModelOp::BatchNorm, {x, weight, bias, mean, variance}, x->shape);
@@ -97,7 +96,8 @@ ModelBuilder::Value ModelBuilder::norm(ModelOp op, Value x, Value weight, Value 
       const auto of = [&](Value value) {
         return op == ModelOp::LayerNorm ? value : perChannel(value, x->rank());
       };
-      return binary("add", binary("mul", norm(op, x, nullptr, nullptr, epsilon, detail), of(weight)),
+      return binary("add",
+                    binary("mul", norm(op, x, nullptr, nullptr, epsilon, detail), of(weight)),
                     of(bias));
     }
     if (weight->constant->name().empty() && isFilledWith(weight, 1) && isFilledWith(bias, 0))

@@ -113,14 +113,14 @@ Index Operands::integer(std::string_view name, std::optional<Index> otherwise) c
   const ModelArgument* argument = find(name);
   if (!argument && !otherwise)
     builder_.fail(fmt::format("it has no argument '{}'", name));
-  return argument ? integerOf(*argument, name) : *otherwise;
+  return argument ? integerOf(*argument, name) : otherwise.value_or(0);
 }
 
 double Operands::real(std::string_view name, std::optional<double> otherwise) const {
   const ModelArgument* argument = find(name);
   if (!argument && !otherwise)
     builder_.fail(fmt::format("it has no argument '{}'", name));
-  return argument ? realOf(*argument, name) : *otherwise;
+  return argument ? realOf(*argument, name) : otherwise.value_or(0);
 }
 
 bool Operands::flag(std::string_view name, bool otherwise) const {

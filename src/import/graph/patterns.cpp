@@ -112,9 +112,8 @@ ModelBuilder::Value ModelBuilder::weightedNorm(const std::string& function, Valu
     return nullptr;
   const bool isPlain = x->inputs.size() == 1;
   const auto isFilled = [&](std::size_t i, double number) {
-    return isPlain ||
-           (isFilledWith(x->inputs[i], number) && x->inputs[i]->constant &&
-            x->inputs[i]->constant->name().empty());
+    return isPlain || (isFilledWith(x->inputs[i], number) && x->inputs[i]->constant &&
+                       x->inputs[i]->constant->name().empty());
   };
   const bool isFactor = function == "mul";
   if (!isFilled(2, 0) || (isFactor ? !isFilled(1, 1) : function != "add"))

@@ -81,7 +81,7 @@ ModelBuilder::Value ModelBuilder::triangle(Value x, bool isUpper, double diagona
     const auto above = static_cast<double>(index[1] - index[0]);
     flags.push_back(double(isUpper ? above >= diagonal : above <= diagonal));
   });
-  const bool isInteger = x->isKnown() && x->constant->isInteger();
+  const bool isInteger = x->isKnown() && x->asConstant().isInteger();
   return where(constant(ModelConstant::ofNumbers(matrix, std::move(flags))), x,
                number(0, isInteger));
 }

@@ -66,7 +66,7 @@ bool ModelBuilder::findProducts(Value z, std::vector<Index> begin,
     return true;
   }
   const auto d = static_cast<std::size_t>(z->dim);
-  if (z->op == ModelOp::Pad && z->modes[0] == "values" && *z->padValue == 0) {
+  if (z->op == ModelOp::Pad && z->modes[0] == "values" && z->padValue == 0.0) {
     begin[d] += z->low[0];
     return findProducts(z->inputs[0], begin, found);
   }

@@ -27,7 +27,7 @@ ModelBuilder::Value ModelBuilder::transpose(Value x, std::vector<int> permutatio
     seen[static_cast<std::size_t>(d)] = true;
   }
   if (x->isConstant())
-    return constant(x->constant->transposed(permutation));
+    return constant(x->asConstant().transposed(permutation));
   if (x->op == ModelOp::Complex) {
     permutation.push_back(x->rank());
     return complex(transpose(x->inputs[0], permutation));
@@ -63,7 +63,7 @@ ModelBuilder::Value ModelBuilder::reshape(Value x, std::vector<Index> shape) {
   if (shape == x->shape)
     return x;
   if (x->isConstant()) {
-    if (const auto made = x->constant->reshaped(shape))
+    if (const auto made = x->asConstant().reshaped(shape))
       return constant(*made);
     if (x->isKnown())
       return constant(reshapedNumbers(fold(x), shape));
@@ -103,7 +103,7 @@ ModelBuilder::Value ModelBuilder::slice(Value x, int dim, Index begin, Index end
   if (shape[d] == n)
     return x;
   if (x->isConstant()) {
-    if (const auto made = x->constant->sliced(static_cast<int>(d), begin, end, step))
+    if (const auto made = x->asConstant().sliced(static_cast<int>(d), begin, end, step))
       return constant(*made);
     if (x->isKnown())
       return constant(slicedNumbers(fold(x), static_cast<int>(d), begin, end, step));
@@ -144,7 +144,7 @@ ModelBuilder::Value ModelBuilder::partOfJoined(Value x, Index begin, Index end) 
   // What exporters cut off of what they padded.
   if (begin == low && end == low + n)
     return x->inputs[0];
-  if (x->modes[0] != "values" || *x->padValue != 0 || begin == end)
+  if (x->modes[0] != "values" || x->padValue != 0.0 || begin == end)
     return nullptr;
   const Index first = std::clamp(begin - low, Index(0), n),
               last = std::clamp(end - low, Index(0), n);

@@ -64,8 +64,8 @@ ModelBuilder::Value ModelBuilder::withoutPadding(Value x, Windows& w,
     // Padding by the window itself is of zeros, around what was padded.
     for (std::size_t e = 0; e < modes.size(); ++e)
       fits = fits && !(modes[e] == "none" && (w.low[e] != 0 || w.high[e] != 0));
-    const bool hasValue = x->modes[0] == "values" && *x->padValue != 0;
-    if (!fits || (hasValue && value && *value != *x->padValue))
+    const bool hasValue = x->modes[0] == "values" && x->padValue != 0.0;
+    if (!fits || (hasValue && value && value != x->padValue))
       break;
     w.low[s] = x->low[0];
     w.high[s] = x->high[0];

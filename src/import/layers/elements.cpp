@@ -41,7 +41,7 @@ std::optional<std::string> normalisationText(const std::vector<double>& scale,
 
 // It lies where the first input does. What is trained is the tensor as it is stored, or is made of it by layers.
 Mapper::Placed Mapper::makeConstant(const ModelValue& v) {
-  const ModelConstant& constant = constantOf(v);
+  const ModelConstant& constant = v.asConstant();
   if (constant.isTrained())
     return makeRecipe(constant);
   const Order order = v.rank() > 0 ? plainOrder(v.rank()) : Order{kAdded};
@@ -119,9 +119,9 @@ Mapper::Placed Mapper::makePRelu(const ModelValue& v) {
     each.inputs = {slope};
     each.shape = {slopes};
     const int below = emit({emit({x.node}, "scale", {{"factor", -1.0}})}, "relu");
-    return {emit({emit({x.node}, "relu"), joinedTo(below, x.order, "multiply", &each, 1)},
-                 "subtract"),
-            x.order};
+    return {
+        emit({emit({x.node}, "relu"), joinedTo(below, x.order, "multiply", &each, 1)}, "subtract"),
+        x.order};
   }
   if (slopes == 1 && v.shape[1] != 1) {
     Order order = x.order;
@@ -129,7 +129,7 @@ Mapper::Placed Mapper::makePRelu(const ModelValue& v) {
     x = {arranged(x.node, x.order, v.shape, order), order};
   }
   return {emit({x.node}, "prelu", {{"channels", slopes}}, moduleOf(slope),
-               {{"weight", shaped(constantOf(*slope), {slopes})}}),
+               {{"weight", shaped(slope->asConstant(), {slopes})}}),
           x.order};
 }
 
@@ -139,9 +139,7 @@ std::optional<int> Mapper::zerosNode(const Shape& shape, int like) {
   zeros_ += elements(shape);
   if (zeros_ > kMostZeros)
     return std::nullopt;
-  std::vector<double> numbers(static_cast<std::size_t>(elements(shape)), 0.0);
-  return emit({like}, "constant", {{"shape", shape}}, "",
-              {{"value", ModelConstant::ofNumbers(shape, std::move(numbers))}}, true);
+  return emit({like}, "constant", {{"shape", shape}, {"value", 0.0}}, "", {}, true);
 }
 
 Mapper::Placed Mapper::makeZeros(const ModelValue& v) {

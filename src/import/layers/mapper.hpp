@@ -9,6 +9,7 @@
 
 #include "import/layers/model_layers.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <limits>
 #include <map>
@@ -92,12 +93,13 @@ private:
   // A norm without weights and those that it is given behind it.
   Placed weighted(const ModelValue& v, const Placed& normed);
   static bool isFilledWith(const ModelValue& v, double number); // numbers without a name
-  // Of a value that is one; an error of the library if it is none.
-  static const ModelConstant& constantOf(const ModelValue& v);
 
   // -- orders
   static Order plainOrder(int rank);
   static std::size_t at(int d) { return static_cast<std::size_t>(d); }
+  static bool isAllOf(const std::vector<double>& numbers, double value) {
+    return std::ranges::all_of(numbers, [&](double n) { return n == value; });
+  }
   static bool isAll(const std::vector<Index>& numbers, Index value);
   static int placeOf(const Placed& of, int dim);
   static Shape extentsIn(const Shape& shape, const Order& order);
@@ -186,10 +188,11 @@ private:
   std::map<Value, Placed> placed_;
   std::map<std::string, int> known_, shared_; // nodes without parameters, and with some
   std::set<std::string> names_, fileNames_;
-  std::set<Tensor> sources_;       // tensors that are values, of nodes of their own
-  std::map<Tensor, int> nodesOf_;  // these
-  std::deque<ModelValue> more_;    // that the graph does not have
-  std::map<Value, int> formRanks_; // of layers that several values share: the dimensions that these have there
+  std::set<Tensor> sources_;      // tensors that are values, of nodes of their own
+  std::map<Tensor, int> nodesOf_; // these
+  std::deque<ModelValue> more_;   // that the graph does not have
+  std::map<Value, int>
+      formRanks_; // of layers that several values share: the dimensions that these have there
   // Of nodes that only reorder: what they read, and how. Others that follow are one with them.
   std::map<int, std::pair<int, std::vector<Index>>> transposes_;
   std::map<int, std::pair<int, Shape>> reshapes_;

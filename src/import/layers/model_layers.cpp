@@ -291,7 +291,7 @@ Mapper::Order Mapper::orderAsStored(const ModelConstant& constant) const {
 }
 
 std::string Mapper::moduleOf(Value parameter, const std::string& own) const {
-  const ModelConstant& constant = constantOf(*parameter);
+  const ModelConstant& constant = parameter->asConstant();
   if (!constant.isNumbers()) {
     Order order = orderAsStored(constant);
     std::erase_if(order, [&](int d) { return d == kAdded || constant.shape()[at(d)] == 1; });

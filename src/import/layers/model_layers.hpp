@@ -21,9 +21,10 @@ struct ImportedNetwork {
     std::string label, where, remark; // remark: where it is emulated
   };
 
-  LayerDescription graph;             // a graph; what holds constants of the model is frozen
-  std::vector<Parameter> parameters;  // and running statistics
-  std::vector<std::string> folded;    // parameters of the model of which one of these was made as numbers
+  LayerDescription graph;            // a graph; what holds constants of the model is frozen
+  std::vector<Parameter> parameters; // and running statistics
+  std::vector<std::string>
+      folded; // parameters of the model of which one of these was made as numbers
   std::vector<NetworkOutput> outputs; // where there are several
   // How inputs and outputs are normalised, a line each: "input x: normalised by mean 0.1 and
   // deviation 1.5".

@@ -52,9 +52,9 @@ Mapper::Placed Mapper::makeConvolution(const ModelValue& v) {
   }
   if (isGiven(v))
     return makeGivenConvolution(v, x, std::move(settings));
-  NodeParameters parameters = {{"weight", constantOf(*v.inputs[1])}};
+  NodeParameters parameters = {{"weight", v.inputs[1]->asConstant()}};
   if (hasBias)
-    parameters.emplace_back("bias", constantOf(*v.inputs[2]));
+    parameters.emplace_back("bias", v.inputs[2]->asConstant());
   return {emit({x}, v.isTransposed ? "transposedconv" : "conv", std::move(settings),
                moduleOf(v.inputs[1]), std::move(parameters)),
           plainOrder(v.rank())};
@@ -73,7 +73,7 @@ Mapper::Placed Mapper::makeLinear(const ModelValue& v) {
   if (isGiven(v))
     return makeGivenLinear(v, x);
   const bool hasBias = v.inputs.size() > 2, isAffine = x.order.size() == 2;
-  const ModelConstant& weight = constantOf(*v.inputs[1]);
+  const ModelConstant& weight = v.inputs[1]->asConstant();
   NodeSettings settings;
   if (isAffine)
     settings = {{"inputs", weight.shape()[1]}, {"outputs", weight.shape()[0]}};
@@ -87,7 +87,7 @@ Mapper::Placed Mapper::makeLinear(const ModelValue& v) {
   shape.resize(isAffine ? 2 : x.order.size(), 1);
   NodeParameters parameters = {{"weight", shaped(weight, shape)}};
   if (hasBias)
-    parameters.emplace_back("bias", constantOf(*v.inputs[2]));
+    parameters.emplace_back("bias", v.inputs[2]->asConstant());
   return {emit({x.node}, isAffine ? "affine" : "conv", std::move(settings), moduleOf(v.inputs[1]),
                std::move(parameters)),
           x.order};
@@ -106,9 +106,8 @@ Mapper::Placed Mapper::makeAttention(const ModelValue& v) {
   order.insert(order.end(), {v.rank() - 2, v.rank() - 1});
   std::vector<int> reads;
   for (const Value x : v.inputs)
-    reads.push_back(x->isKnown() && !reads.empty()
-                        ? constantIn(x, v.rank(), order, reads.front())
-                        : inOrder(x, order));
+    reads.push_back(x->isKnown() && !reads.empty() ? constantIn(x, v.rank(), order, reads.front())
+                                                   : inOrder(x, order));
   if (std::find(reads.begin(), reads.end(), kNoNode) != reads.end())
     return refused(v);
   NodeSettings settings = {{"scale", v.scale[0]}};
@@ -187,8 +186,8 @@ Mapper::Placed Mapper::makeBatchNorm(const ModelValue& v) {
   NodeParameters parameters;
   if (hasWeights)
     parameters = weightsOf(v);
-  parameters.emplace_back("running_mean", constantOf(*v.inputs[3]));
-  parameters.emplace_back("running_var", constantOf(*v.inputs[4]));
+  parameters.emplace_back("running_mean", v.inputs[3]->asConstant());
+  parameters.emplace_back("running_var", v.inputs[4]->asConstant());
   return weighted(v, {emit({x.node}, "batchnorm",
                            {{"channels", v.shape[1]},
                             {"epsilon", v.epsilon},
@@ -208,17 +207,16 @@ Mapper::Placed Mapper::makeChannelNorm(const ModelValue& v) {
   if (isGroup)
     settings.emplace_back("groups", v.groups);
   const std::string module = hasWeights ? moduleOf(v.inputs[1]) : "";
-  return weighted(
-      v, {emit({x}, isGroup ? "groupnorm" : "instancenorm", std::move(settings), module,
-               hasWeights ? weightsOf(v) : NodeParameters(),
-               hasWeights && module.empty() && constantOf(*v.inputs[1]).isNumbers()),
-          plainOrder(v.rank())});
+  return weighted(v, {emit({x}, isGroup ? "groupnorm" : "instancenorm", std::move(settings), module,
+                           hasWeights ? weightsOf(v) : NodeParameters(),
+                           hasWeights && module.empty() && v.inputs[1]->asConstant().isNumbers()),
+                      plainOrder(v.rank())});
 }
 
 Mapper::NodeParameters Mapper::weightsOf(const ModelValue& v) {
   if (v.inputs.size() < 3)
     return {};
-  return {{"weight", constantOf(*v.inputs[1])}, {"bias", constantOf(*v.inputs[2])}};
+  return {{"weight", v.inputs[1]->asConstant()}, {"bias", v.inputs[2]->asConstant()}};
 }
 
 // Over the last dimensions, or over these where they lie one behind the other in another place.
@@ -238,10 +236,10 @@ Mapper::Placed Mapper::makeLayerNorm(const ModelValue& v) {
     settings.emplace_back("dim", static_cast<Index>(first));
   settings.emplace_back("epsilon", v.epsilon);
   settings.emplace_back("affine", hasWeights);
-  return weighted(v, {emit({x.node}, "layernorm", std::move(settings),
-                           hasWeights ? moduleOf(v.inputs[1]) : "",
-                           hasWeights ? weightsOf(v) : NodeParameters()),
-                      x.order});
+  return weighted(
+      v, {emit({x.node}, "layernorm", std::move(settings), hasWeights ? moduleOf(v.inputs[1]) : "",
+               hasWeights ? weightsOf(v) : NodeParameters()),
+          x.order});
 }
 
 Mapper::Placed Mapper::makeDimensionNorm(const ModelValue& v) {
@@ -280,10 +278,10 @@ Mapper::Placed Mapper::makeSpectral(const ModelValue& v) {
   std::vector<ModelConstant> parts;
   bool isFolded = v.inputs.size() > 3;
   for (std::size_t i = 1; i < v.inputs.size(); ++i)
-    isFolded = isFolded || (v.inputs.size() > 2 && constantOf(*v.inputs[i]).pieces().size() != 1);
+    isFolded = isFolded || (v.inputs.size() > 2 && v.inputs[i]->asConstant().pieces().size() != 1);
   for (std::size_t i = 1; i < v.inputs.size(); ++i)
-    parts.push_back(isFolded ? weights_.folded(constantOf(*v.inputs[i]))
-                             : constantOf(*v.inputs[i]));
+    parts.push_back(isFolded ? weights_.folded(v.inputs[i]->asConstant())
+                             : v.inputs[i]->asConstant());
   for (std::size_t i = 1; isFolded && i < v.inputs.size(); ++i)
     made_.folded.insert(made_.folded.end(), v.inputs[i]->parametersRead.begin(),
                         v.inputs[i]->parametersRead.end());
@@ -297,10 +295,10 @@ Mapper::Placed Mapper::makeSpectral(const ModelValue& v) {
   if (parts.empty())
     return refuse(v, "a spectral convolution with computed weights", "weights that are parameters");
   // Of several tensors one parameter, which has the name of none.
-  const std::string first = constantOf(*v.inputs[1]).name(),
-                    module = moduleOf(v.inputs[1], isWhole(parts[0])
-                                                       ? "weight"
-                                                       : first.substr(first.rfind('.') + 1));
+  const std::string first = v.inputs[1]->asConstant().name(),
+                    module =
+                        moduleOf(v.inputs[1],
+                                 isWhole(parts[0]) ? "weight" : first.substr(first.rfind('.') + 1));
   return {emit({x}, "spectralconv",
                {{"in_channels", v.inputs[0]->shape[1]},
                 {"out_channels", v.shape[1]},

@@ -6,6 +6,7 @@
 #include "import/layers/mapper.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace tenon {
@@ -230,11 +231,18 @@ int Mapper::constantIn(Value v, int rank, const Order& order, int like) {
   for (int d = 0; d < rank; ++d)
     if (std::find(permutation.begin(), permutation.end(), d) == permutation.end())
       permutation.push_back(d); // of extent 1
-  const ModelConstant wide = shaped(constantOf(*v), shape);
+  const ModelConstant wide = shaped(v->asConstant(), shape);
   return constantNode(shaped(wide.transposed(permutation), extentsIn(shape, order)), like);
 }
 
+// One number for all elements is a setting.
 int Mapper::constantNode(const ModelConstant& constant, int like) {
+  if (constant.isNumbers() && constant.name().empty() && !constant.numbers().empty()) {
+    const std::vector<double>& numbers = constant.numbers();
+    if (std::isfinite(numbers[0]) && isAllOf(numbers, numbers[0]))
+      return emit({like}, "constant", {{"shape", constant.shape()}, {"value", numbers[0]}}, "", {},
+                  true);
+  }
   return emit({like}, "constant", {{"shape", constant.shape()}}, "", {{"value", constant}}, true);
 }
 

@@ -4,14 +4,20 @@
 // own, from which layers without weights are given what they multiply by.
 #include "import/layers/mapper.hpp"
 
-#include "sys/errors/error.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
 namespace tenon {
+
+namespace {
+
+bool isTrained(const ModelValue& v) {
+  return v.constant && v.constant->isTrained();
+}
+
+} // namespace
 
 bool Mapper::isWeightOf(const ModelValue& v, std::size_t input) {
   switch (v.op) {
@@ -31,16 +37,16 @@ bool Mapper::isWeightOf(const ModelValue& v, std::size_t input) {
 }
 
 std::string Mapper::layerOf(const ModelValue& v) {
-  std::string text = fmt::format(
-      "{} [{}] [{}] [{}] [{}] [{}] [{}] {} {} [{}] {} {} {}", static_cast<int>(v.op),
-      fmt::join(v.kernel, ","), fmt::join(v.stride, ","), fmt::join(v.dilation, ","),
-      fmt::join(v.low, ","), fmt::join(v.high, ","), fmt::join(v.modes, ","),
-      v.padValue.value_or(0), v.groups, fmt::join(v.outputPadding, ","), v.isTransposed, v.epsilon,
-      v.count);
+  std::string text =
+      fmt::format("{} [{}] [{}] [{}] [{}] [{}] [{}] {} {} [{}] {} {} {}", static_cast<int>(v.op),
+                  fmt::join(v.kernel, ","), fmt::join(v.stride, ","), fmt::join(v.dilation, ","),
+                  fmt::join(v.low, ","), fmt::join(v.high, ","), fmt::join(v.modes, ","),
+                  v.padValue.value_or(0), v.groups, fmt::join(v.outputPadding, ","), v.isTransposed,
+                  v.epsilon, v.count);
   for (std::size_t i = 1; i < v.inputs.size(); ++i) {
-    if (!v.inputs[i]->constant)
+    if (!v.inputs[i]->isConstant())
       return "";
-    const ModelConstant& constant = *v.inputs[i]->constant;
+    const ModelConstant& constant = v.inputs[i]->asConstant();
     text += fmt::format(" {} {}", constant.identity(), constant.dim());
     for (const ModelConstant::Piece& piece : constant.pieces())
       text += fmt::format(" {} [{}] [{}] {}", piece.tensor, fmt::join(piece.axes, ","),
@@ -72,9 +78,9 @@ bool Mapper::isGiven(const ModelValue& v) const {
   for (std::size_t i = 1; i < v.inputs.size(); ++i) {
     if (!isWeightOf(v, i))
       continue;
-    if (!v.inputs[i]->constant)
+    if (!v.inputs[i]->isConstant())
       return true;
-    const ModelConstant& constant = *v.inputs[i]->constant;
+    const ModelConstant& constant = v.inputs[i]->asConstant();
     for (const ModelConstant::Piece& piece : constant.pieces())
       if (constant.isTrained() && sources_.contains(piece.tensor))
         return true;
@@ -99,22 +105,22 @@ void Mapper::assignParameters(const std::set<Value>& needed) {
     if (!needed.contains(&v) || v.isConstant())
       continue;
     for (std::size_t i = 0; i < v.inputs.size(); ++i)
-      if (v.inputs[i]->constant && v.inputs[i]->constant->isTrained())
-        read(v, i, *v.inputs[i]->constant);
+      if (isTrained(*v.inputs[i]))
+        read(v, i, v.inputs[i]->asConstant());
     if (v.op == ModelOp::Linear || v.op == ModelOp::LayerNorm)
       shared[layerOf(v)].push_back(&v);
   }
   for (const Value output : graph_.outputs)
-    if (output->constant && output->constant->isTrained())
-      addSources(*output->constant);
+    if (isTrained(*output))
+      addSources(output->asConstant());
   // What is given one of its weights is given all.
   for (bool isNew = true; isNew;) {
     isNew = false;
     for (const ModelValue& v : graph_.values)
       if (needed.contains(&v) && isGiven(v))
         for (std::size_t i = 1; i < v.inputs.size(); ++i)
-          if (isWeightOf(v, i) && v.inputs[i]->constant && v.inputs[i]->constant->isTrained())
-            isNew |= addSources(*v.inputs[i]->constant);
+          if (isWeightOf(v, i) && isTrained(*v.inputs[i]))
+            isNew |= addSources(v.inputs[i]->asConstant());
   }
   for (const auto& [layer, values] : shared)
     if (!layer.empty() && values.size() > 1) {
@@ -124,13 +130,6 @@ void Mapper::assignParameters(const std::set<Value>& needed) {
       for (const Value v : values)
         formRanks_[v] = rank;
     }
-}
-
-const ModelConstant& Mapper::constantOf(const ModelValue& v) {
-  if (!v.constant)
-    throw Error(TENON_ERR_INTERNAL,
-                fmt::format("operation '{}' has a weight that is no constant", v.label));
-  return *v.constant;
 }
 
 bool Mapper::isFilledWith(const ModelValue& v, double number) {
@@ -169,9 +168,8 @@ Mapper::Placed Mapper::makeRecipe(const ModelConstant& constant) {
           part = {piece.begin[d], piece.begin[d] + extents[d]};
         }
       if (part.size() != tensor.shape()[t])
-        node = emit(
-            {node}, "slice",
-            {{"dim", static_cast<Index>(t)}, {"begin", part.begin}, {"end", part.end}});
+        node = emit({node}, "slice",
+                    {{"dim", static_cast<Index>(t)}, {"begin", part.begin}, {"end", part.end}});
     }
     if (constant.pieces().size() == 1)
       return {node, order};
@@ -186,8 +184,7 @@ std::string Mapper::namesInFile(const std::string& layer, const NodeParameters& 
     if (constant.isNumbers() || !isWhole(constant))
       continue;
     const ModelTensor& tensor = weights_.program().tensors[constant.pieces().front().tensor];
-    const bool isValue = parameter == "value";
-    const bool isSame = !layer.empty() && tensor.name == (isValue ? layer : layer + "." + parameter);
+    const bool isSame = !layer.empty() && tensor.name == layer + "." + parameter;
     const std::string shape = fmt::format("[{}]", fmt::join(tensor.shape(), ","));
     const bool hasShape = tensor.shape() == constant.shape();
     if (tensor.name.empty() || tensor.name.find_first_of(";=[") != std::string::npos ||

@@ -95,17 +95,16 @@ Mapper::Placed Mapper::makeSlice(const ModelValue& v) {
 }
 
 Mapper::Placed Mapper::makeConcatenate(const ModelValue& v) {
-  const auto lead = std::find_if(v.inputs.begin(), v.inputs.end(),
-                                 [](Value value) { return !value->isKnown(); });
+  const auto lead =
+      std::find_if(v.inputs.begin(), v.inputs.end(), [](Value value) { return !value->isKnown(); });
   Placed first = place(lead == v.inputs.end() ? v.inputs[0] : *lead);
   if (placeOf(first, v.dim) < 0 || v.inputs[0]->shape.empty())
     first.order = plainOrder(v.rank());
   const int like = first.node;
   std::vector<int> nodes;
   for (const Value value : v.inputs) {
-    nodes.push_back(value->isKnown()
-                        ? constantIn(value, v.rank(), first.order, like)
-                        : inOrder(value, first.order));
+    nodes.push_back(value->isKnown() ? constantIn(value, v.rank(), first.order, like)
+                                     : inOrder(value, first.order));
   }
   if (std::find(nodes.begin(), nodes.end(), kNoNode) != nodes.end())
     return refused(v);
@@ -130,13 +129,13 @@ Mapper::Placed Mapper::makePad(const ModelValue& v) {
   std::vector<std::string> modes(spatial, "none");
   low[s] = v.low[0];
   high[s] = v.high[0];
-  const bool isZero = v.modes[0] == "values" && *v.padValue == 0;
+  const bool isZero = v.modes[0] == "values" && v.padValue == 0.0;
   modes[s] = isZero ? "zero" : v.modes[0];
   NodeSettings settings = {{"padding", low},
                            {"padding_high", high},
                            {"boundary", fmt::format("{}", fmt::join(modes, ","))}};
   if (v.modes[0] == "values" && !isZero)
-    settings.emplace_back("boundary_constant", *v.padValue);
+    settings.emplace_back("boundary_constant", v.padValue.value_or(0));
   return {emit({x}, "pad", std::move(settings)), order};
 }
 

@@ -423,7 +423,7 @@ private:
       refuse(fmt::format("it has more than {} operations", kMostOperations));
     ModelOperation made;
     std::string domain;
-    std::optional<std::string> module;
+    std::string module; // "": none is said
     const std::size_t number = program_.operations.size();
     for (WireMessage node = field.message(); node.next();)
       switch (node.number()) {
@@ -450,7 +450,7 @@ private:
         if (const auto [key, value] = pairOf(node.message()); key.ends_with("stack_trace"))
           made.where = sourceLine(value);
         else if (key.ends_with("name_scopes"))
-          module = moduleIn(value);
+          module = moduleIn(value).value_or("");
         break;
       default:
         break;
@@ -469,8 +469,8 @@ private:
         isStored(made.inputs[0].text))
       return addAlias(field, made.inputs[0].text, made.results[0]);
     for (ModelArgument& input : made.inputs)
-      if (module && input.isValue())
-        input.text = parameterOf(field, input.text, *module);
+      if (!module.empty() && input.isValue())
+        input.text = parameterOf(field, input.text, module);
     const bool areFlags = givesOnnxFlags(program_, made),
                areIntegers = givesOnnxIntegers(program_, made);
     for (const std::string& result : made.results)

@@ -24,7 +24,7 @@ ModelValues converted(ModelBuilder& b, const Operands& given, const char*) {
   const Value x = self(given);
   const Index type = given.integer("dtype", 7); // PyTorch's number: 6, 7, 8 and 13 are real
   if (type == 6 || type == 7 || type == 8 || type == 13 ||
-      (x->isConstant() && x->constant->isInteger()))
+      (x->isConstant() && x->asConstant().isInteger()))
     return {x};
   constexpr Index kBool = 12;
   if (type == kBool)

@@ -468,7 +468,7 @@ private:
     else
       readGradients(view, test);
     for (std::size_t i = 0; i < test.inputs.size(); ++i)
-      if (test.gradients[i] && test.gradients[i]->shape != test.inputs[i].shape)
+      if (const auto& its = test.gradients[i]; its && its->shape != test.inputs[i].shape)
         source_.fail(test.inputs[i].name, "its gradient has another shape");
     program_.test = std::move(test);
   }

@@ -4,10 +4,12 @@
 // noticed by the tensor's own count of changes, so that visitors need not say it.
 #include "layer/networks/state.hpp"
 
+#include "layer/networks/model.hpp"
 #include "layer/networks/path.hpp"
 #include "weights/assignment.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace tenon {
 
@@ -83,22 +85,28 @@ void visitState(Layer& layer, const std::string& path, StateVisitor& visitor) {
 std::vector<NamedTensor> namedTensors(const Layer& layer) {
   std::vector<const Layer*> seen;
   std::vector<NamedTensor> all;
+  std::set<const Layer*> ofModels;
   walk(layer, "", seen, [&](const Layer& each, const std::string& at) {
+    if (modelOf(each))
+      ofModels.insert(each.children().begin(), each.children().end());
+    const bool hasValue = each.type() == "constant" && each.declaration().isSet("value");
     for (const Ref<Parameter>& p : each.ownParameters()) {
       NamedTensor named{under(at, p->name()), p, each.dataType()};
+      named.isKnown = each.isConstant() && (hasValue || ofModels.contains(&each));
       named.file = nameInFile(named.path);
       if (auto stored =
               storedName(each.declaration().value<std::string>("parameter_names"), p->name())) {
         const std::size_t slash = at.rfind('/');
         const std::string container = slash == at.npos ? "" : at.substr(0, slash);
+        named.isKnown = false; // PyTorch has it too
         named.file = container.empty() ? stored->name : nameInFile(container) + "." + stored->name;
         named.extents = std::move(stored->extents);
       }
       all.push_back(std::move(named));
     }
     for (const Ref<StateTensor>& state : each.ownStates())
-      all.push_back({under(at, state->name()), state, each.dataType(),
-                     nameInFile(under(at, state->name()))});
+      all.push_back(
+          {under(at, state->name()), state, each.dataType(), nameInFile(under(at, state->name()))});
   });
   return all;
 }

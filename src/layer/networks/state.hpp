@@ -55,6 +55,9 @@ struct NamedTensor {
   TenonDataType type;
   std::string file = {};             // its name in files of weights,
   std::optional<Shape> extents = {}; // and its extents there, where these are others
+  // A constant that has its value from elsewhere: the file of a model, or the setting of its layer. Files of weights
+  // need not have it.
+  bool isKnown = false;
 };
 // The tensors of the layer and the layers in it, each once; for each layer the parameters come
 // first.

@@ -47,7 +47,7 @@ std::vector<WantedTensor> wantedOf(const std::vector<NamedTensor>& tensors) {
     const bool isInside = slash != named.path.npos;
     wanted.push_back({isInside ? named.path.substr(0, slash) : "",
                       isInside ? named.path.substr(slash + 1) : named.path,
-                      storageOf(named).shape(), named.file});
+                      storageOf(named).shape(), named.file, named.isKnown});
   }
   return wanted;
 }
@@ -92,6 +92,10 @@ public:
       if (const auto* parameter = std::get_if<Ref<Parameter>>(&tensors_[i].of))
         // A parameter that may not be written is refused now, while nothing has been changed.
         (*parameter)->value().checkWritable();
+      if (sources[i].isNone()) {
+        staged_.emplace_back();
+        continue;
+      }
       text_ += fmt::format("{} from {}; ", tensors_[i].path, sources[i].tensor);
       staged_.push_back(makeRef<DTensor>(layer.comm(), storageOf(tensors_[i]), tensors_[i].type));
       visitFloating(tensors_[i].type, [&]<class T>(T) {
@@ -105,6 +109,8 @@ public:
   // Collective. Parameters that have been loaded get no first values any more.
   void store() {
     for (std::size_t i = 0; i < tensors_.size(); ++i) {
+      if (!staged_[i])
+        continue;
       std::visit(
           [&](const auto& of) {
             copyLocal(*staged_[i], of->value());
@@ -139,6 +145,8 @@ Layout wholeOnRoot(const Shape& shape) {
 std::vector<StoredTensor> storedTensors(const std::vector<NamedTensor>& named) {
   std::vector<StoredTensor> tensors;
   for (const NamedTensor& each : named) {
+    if (each.isKnown)
+      continue;
     const bool isSingle = each.type == TENON_FLOAT32;
     StoredTensor tensor{.name = each.file,
                         .type = isSingle ? ElementType::F32 : ElementType::F64,
@@ -178,6 +186,8 @@ void saveWeights(Layer& layer, const std::string& path) {
   // the others learn of the failure at the end.
   std::optional<Error> failure;
   for (const NamedTensor& named : namedTensors(layer)) {
+    if (named.isKnown)
+      continue;
     // By its address: GCC 13 takes a reference for one into the function's object.
     const DTensor& value =
         *std::visit([](const auto& of) -> const DTensor* { return &of->value(); }, named.of);

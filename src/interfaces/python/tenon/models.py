@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import Any, Iterator, Sequence
 
 import numpy
@@ -53,10 +54,35 @@ def names_of(layer: Layer, tensors: Sequence[DTensor]) -> list[str]:
     return [paths.get(tensor._handle, name) for tensor, name in zip(tensors, names)]
 
 
+def stored_shapes(layer: Layer) -> dict[Any, tuple[int, ...]]:
+    """Of tensors whose extents in files of weights are others than here: these, by handle."""
+    found: dict[Any, tuple[int, ...]] = {}
+    for child in (layer.child_at(number) for number in range(layer.child_count())):
+        found.update(stored_shapes(child))
+    for entry in layer.get_text('parameter_names').split(';'):
+        parameter, _, stored = entry.partition('=')
+        if stored.endswith(']'):
+            extents = stored[stored.index('[') + 1:-1]
+            found.update({tensor._handle: tuple(int(extent) for extent in extents.split(',') if extent)
+                          for tensor in parameters_of(layer) if tensor.name() == stored[:stored.index('[')]})
+    return found
+
+
+def computed(layer: Layer) -> set[Any]:
+    """The handles of the constants that an imported model computes, which are no tensors of the model."""
+    children = [layer.child_at(number) for number in range(layer.child_count())]
+    if layer.type() != 'model':
+        return set().union(*(computed(child) for child in children))
+    return {tensor._handle for child in children
+            if re.fullmatch(r'constant[0-9]+_*', child.name()) and not child.get_text('parameter_names')
+            for tensor in parameters_of(child)}
+
+
 def weights(layer: Layer) -> dict[str, numpy.ndarray]:
     """The whole parameters and running statistics of a layer or network by name, as arrays of NumPy on all ranks. Collective on
     the layer."""
     found = {}
+    shapes = stored_shapes(layer)
     tensors = [*parameters_of(layer), *states_of(layer)]
     for name, tensor in zip(names_of(layer, tensors), tensors):
         low, high = tensor.box()
@@ -64,11 +90,14 @@ def weights(layer: Layer) -> dict[str, numpy.ndarray]:
         whole = numpy.empty(tensor.layout().shape(), blocks[0][2].dtype)
         for first, last, block in blocks:
             whole[tuple(slice(l, h) for l, h in zip(first, last))] = block
-        found[name] = whole
+        found[name] = whole.reshape(shapes.get(tensor._handle, whole.shape))
     return found
 
 
 def to_torch(layer: Layer) -> dict[str, Any]:
-    """The same as a state_dict of PyTorch. Collective on the layer."""
+    """The same as a state_dict of PyTorch, without the constants that an imported model computes. Collective on the layer."""
     import torch
-    return {name: torch.from_numpy(values) for name, values in weights(layer).items()}
+    left_out = computed(layer)
+    tensors = [*parameters_of(layer), *states_of(layer)]
+    return {name: torch.from_numpy(values) for tensor, (name, values) in zip(tensors, weights(layer).items())
+            if tensor._handle not in left_out}
