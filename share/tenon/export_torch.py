@@ -4,6 +4,7 @@ The file has the network, its weights and a test of them, for TenonLayerCreateFr
 it too. Extents other than those of dimension 1, the channels, are the simulation's, unless the model's code fixes
 them. names are those of the inputs; about, a line of text, says what the model computes."""
 import copy
+import inspect
 import json
 import zipfile
 
@@ -17,7 +18,7 @@ def export_model(model, inputs, path, names=None, about=""):
     model = _in(model, {}).eval()
     names = names or ["x", *(f"x{i}" for i in range(1, len(inputs)))]
     free = tuple({d: torch.export.Dim.AUTO for d in range(v.dim()) if d != 1 and v.shape[d] > 1} for v in inputs)
-    program = torch.export.export(model, tuple(inputs), dynamic_shapes=free)
+    program = torch.export.export(model, tuple(inputs), dynamic_shapes=_as_arguments(model, free))
     torch.export.save(program, path)
     double = _in(model, WIDE)
     with _Widened():
@@ -46,6 +47,14 @@ class _Widened(torch.overrides.TorchFunctionMode):
     """A model's code may name its types, as the reference FNO's torch.zeros(..., dtype=torch.cfloat) does."""
     def __torch_function__(self, function, types, args=(), kwargs=None):
         return function(*args, **{k: WIDE.get(v, v) if k == "dtype" else v for k, v in (kwargs or {}).items()})
+
+
+def _as_arguments(model, each):
+    # torch.export wants what a forward(self, *fields) takes as one argument.
+    star = inspect.Parameter.VAR_POSITIONAL
+    kinds = [p.kind for p in inspect.signature(model.forward).parameters.values()]
+    named = kinds.index(star) if star in kinds else len(each)
+    return each[:named] + ((each[named:],) if each[named:] else ())
 
 
 def _values(inputs, kinds):

@@ -108,6 +108,7 @@ private:
     made->setTitle("layer " + name);
     for (const auto& [key, value] : layer.settings)
       made->set(key, value);
+    made->checkSettings();
     return made;
   }
 
