@@ -5,6 +5,7 @@ it too. The test is in float64, but for tables that the model makes of numbers a
 them. Extents other than those of dimension 1, the channels, are the simulation's, unless the model's code fixes
 them. names are those of the inputs; about, a line of text, says what the model computes."""
 import copy
+import inspect
 import json
 import zipfile
 
@@ -18,7 +19,7 @@ def export_model(model, inputs, path, names=None, about=""):
     model = _in(model, {}).eval()
     names = names or ["x", *(f"x{i}" for i in range(1, len(inputs)))]
     free = tuple({d: torch.export.Dim.AUTO for d in range(v.dim()) if d != 1 and v.shape[d] > 1} for v in inputs)
-    program = torch.export.export(model, tuple(inputs), dynamic_shapes=free)
+    program = torch.export.export(model, tuple(inputs), dynamic_shapes=_as_arguments(model, free))
     torch.export.save(program, path)
     # PyTorch's derivatives of these have constants in float32, whatever the type of the tensors; those of the operations
     # that they consist of are exact.
@@ -76,6 +77,14 @@ class _Exact(torch.fx.Interpreter):
     def call_function(self, target, args, kwargs):
         return super().call_function(target, *torch.utils._pytree.tree_map_only(torch.dtype, lambda t: WIDE.get(t, t),
                                                                                 (args, kwargs)))
+
+
+def _as_arguments(model, each):
+    # torch.export wants what a forward(self, *fields) takes as one argument.
+    star = inspect.Parameter.VAR_POSITIONAL
+    kinds = [p.kind for p in inspect.signature(model.forward).parameters.values()]
+    named = kinds.index(star) if star in kinds else len(each)
+    return each[:named] + ((each[named:],) if each[named:] else ())
 
 
 def _values(inputs, kinds):

@@ -73,7 +73,12 @@ TEST(PointwiseLayer, ClampHasOneEndOrTwo) {
   test::expectErrorOnAll(TENON_ERR_STATE, {"neither a low nor a high"},
                          [&] { none->setUp(onWorld({4}, "B")); });
   none->set("low", 2.0);
-  expectError(TENON_ERR_ARG, {"low", "2", "above high", "1"}, [&] { none->set("high", 1.0); });
+  none->set("high", 1.0);
+  test::expectErrorOnAll(TENON_ERR_ARG, {"low", "2", "above high", "1"},
+                         [&] { none->setUp(onWorld({4}, "B")); });
+  none->set("low", -3.0); // both ends move, in either order
+  none->set("high", -2.5);
+  EXPECT_EQ(valueAtMinusTwo(none), -2.5);
 }
 
 // A shift is added once: of an input in addends to their sum, and not to each of them.

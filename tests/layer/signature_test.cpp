@@ -147,13 +147,15 @@ TEST(Signatures, SplitGroupsOfChannels) {
 
 TEST(Signatures, WantGroupsThatDivideTheChannels) {
   const auto layer = test::newConv(world(), 6, 8, {{.kernel = 2}});
-  for (Index groups : {0, 3, 4})
-    expectError(TENON_ERR_ARG,
-                {"groups", groups == 0   ? "at least 1"
-                           : groups == 3 ? "8"
-                                         : "6"},
-                [&] { layer->set("groups", groups); });
+  expectError(TENON_ERR_ARG, {"groups", "at least 1"}, [&] { layer->set("groups", Index(0)); });
+  for (const Index groups : {3, 4}) {
+    layer->set("groups", groups);
+    test::expectErrorOnAll(TENON_ERR_ARG, {"groups", groups == 3 ? "8" : "6"}, [&] {
+      layer->setUp(onWorld({2, 6, 5}, "B"));
+    });
+  }
   layer->set("groups", Index(2));
+  layer->setUp(onWorld({2, 6, 5}, "B"));
 }
 
 TEST(Signatures, OfGroupsHaveNoOtherSplitOfChannels) {

@@ -150,13 +150,14 @@ TEST(TransposedConvolution, RefusesWhatCannotBe) {
       layer->set(name, value);
     return layer;
   };
-  expectError(TENON_ERR_ARG, {"output padding", "below the stride, 1"}, [&] {
-    with({{"output_padding", Indices{1, 0}}});
-  });
-  expectError(TENON_ERR_ARG, {"\"values\"", "periodic"}, [&] {
-    with({{"boundary", std::string("values")}});
-  });
-  expectError(TENON_ERR_ARG, {"groups, 4", "6 output"}, [&] { with({{"groups", Index(4)}}); });
+  const auto refuses = [&](std::initializer_list<const char*> words, const test::Settings& more) {
+    test::expectErrorOnAll(TENON_ERR_ARG, words, [&] {
+      with(more)->setUp(onWorld({2, 4, 3, 3}, "B"));
+    });
+  };
+  refuses({"output padding", "below the stride, 1"}, {{"output_padding", Indices{1, 0}}});
+  refuses({"\"values\"", "periodic"}, {{"boundary", std::string("values")}});
+  refuses({"groups, 4", "6 output"}, {{"groups", Index(4)}});
   const auto grouped = with({{"groups", Index(2)}});
   grouped->setText("signature", "i");
   test::expectErrorOnAll(TENON_ERR_OPTION, {"2 groups", "by g"}, [&] {
@@ -165,6 +166,22 @@ TEST(TransposedConvolution, RefusesWhatCannotBe) {
   test::expectErrorOnAll(TENON_ERR_SHAPE, {"less padding"}, [&] {
     with({{"padding", Indices{3}}})->setUp(onWorld({2, 4, 3, 3}, "B"));
   });
+}
+
+// What settings demand of each other is judged when all are there, in whatever order they came.
+TEST(TransposedConvolution, TakesItsSettingsInAnyOrder) {
+  const test::Settings settings = {{"in_channels", Index(4)},   {"out_channels", Index(6)},
+                                   {"kernel", Indices{2, 2}},   {"stride", Indices{3, 3}},
+                                   {"dilation", Indices{2, 2}}, {"output_padding", Indices{2, 2}},
+                                   {"groups", Index(2)},        {"padding", Indices{1, 1}}};
+  const Shape wanted = {2, 6, 9, 12}; // 3 (n - 1) + 2 (2 - 1) + 1 - 2 + 2
+  for (std::size_t first = 0; first < settings.size(); ++first) {
+    test::Settings turned(settings.rbegin(), settings.rend());
+    std::rotate(turned.begin(), turned.begin() + static_cast<std::ptrdiff_t>(first), turned.end());
+    const auto layer = test::layerWith("transposedconv", turned);
+    layer->setUp(onWorld({2, 4, 3, 4}, "B"));
+    EXPECT_EQ(layer->outputLayout(onWorld({2, 4, 3, 4}, "B")).shape(), wanted) << first;
+  }
 }
 
 } // namespace

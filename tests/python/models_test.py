@@ -88,7 +88,6 @@ class Models(unittest.TestCase):
             self.assertLess(tt.difference(module, network, x), 1e-13)
             COMM.barrier()
 
-
     def test_parameters_have_the_names_and_shapes_of_the_state_dict(self):
         try:
             import torch
@@ -129,6 +128,38 @@ class Models(unittest.TestCase):
             doubled = {name: 2 * value for name, value in there.items()}
             network.load_state_dict(doubled, strict=True)
             COMM.barrier()
+
+    def test_a_network_of_any_number_of_inputs(self):
+        try:
+            import torch
+        except ImportError:
+            self.skipTest('PyTorch is not installed')
+        if tuple(int(part) for part in torch.__version__.split('.')[:2]) < (2, 9):
+            self.skipTest('files of this PyTorch are not read; 2.9 and later are')
+        sys.path.insert(0, str(SOURCE / 'share/tenon'))
+        from export_torch import export_model
+
+        class Joined(torch.nn.Module):
+            def forward(self, x, *fields):
+                return torch.tanh(torch.cat((x, *fields), 1))
+
+        for count in (1, 3):
+            torch.manual_seed(count)
+            fields = [torch.randn(1, 1 + i, 8, 6) for i in range(count)]
+            with tempfile.TemporaryDirectory() as folder:
+                path = COMM.bcast(f'{folder}/joined.pt2')
+                if COMM.rank == 0:
+                    export_model(Joined(), fields, path)
+                COMM.barrier()
+                grid = tenon.Partition(COMM, [COMM.size])
+                layouts = [tenon.Layout.sharded(grid, f.shape, 'S2') for f in fields]
+                net = tenon.load(path, layouts, data_type='float32')
+                x = [tenon.DTensor(l, 'float32').place(block(l, f.numpy())) for l, f in zip(layouts, fields)]
+                y = net.create_output()
+                net.apply_all(x, [y])
+                wanted = torch.tanh(torch.cat(fields, 1)).numpy()
+                self.assertLess(abs(y.numpy() - block(y.layout(), wanted)).max(initial=0), 1e-6)
+                COMM.barrier()
 
     def test_a_network_with_two_inputs(self):
         try:

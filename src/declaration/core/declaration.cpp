@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The settings that all types have, how a declaration takes settings, and what holds for a type
-// that says nothing else. A change is tried on all settings together and taken back when they do
-// not fit, so that a declaration never holds settings that contradict each other.
+// that says nothing else. A value that cannot be, whatever the others are, is refused when it is set; whether all fit
+// each other is judged when the declaration is used, so that no order of setters is wrong.
 #include "declaration/core/declaration.hpp"
 
 #include "declaration/core/window_layout.hpp"
@@ -101,8 +101,7 @@ Declaration::Declaration(std::string type, std::span<const OptionSpec> table)
   registerOptions({owner_.type.empty() ? "layer" : owner_.type.c_str(), table});
 }
 
-// Makes a change of the settings, or leaves them as they were if it does not fit the others. What
-// is set in one call can contradict what was set in an earlier one, so all are checked after each.
+// Makes a change of the settings, or leaves them as they were if a changed value cannot be.
 template <class Change>
 void Declaration::change(Change&& change) {
   const Settings before = settings_;
@@ -110,11 +109,29 @@ void Declaration::change(Change&& change) {
     change();
     checkStorage(text("storage"));
     storedName(text("parameter_names"), "");
-    check();
+    checkChanged(before);
   } catch (...) {
     settings_ = before;
     throw;
   }
+}
+
+void Declaration::checkChanged(const Settings& before) {
+  const Settings all = settings_;
+  for (std::size_t i = 0; i < all.entries().size(); ++i) {
+    const std::optional<SettingValue>&now = all.entries()[i].value,
+          &then = before.entries()[i].value;
+    if (!now || (then && settingText(*now) == settingText(*then)))
+      continue;
+    settings_ = all.only(all.entries()[i].spec->name);
+    check();
+  }
+  settings_ = all;
+}
+
+void Declaration::checkSettings() const {
+  checkStorage(text("storage"));
+  check();
 }
 
 void Declaration::set(std::string_view name, SettingValue value) {

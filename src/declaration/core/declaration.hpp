@@ -91,11 +91,15 @@ public:
   }
   SettingValue get(std::string_view name) const { return settings_.get(name, owner_); }
   bool isSet(std::string_view name) const { return settings_.isSet(name, owner_); }
+  // A value is judged by itself here, as if no other were set: values that depend on each other may come in any order,
+  // and checkSettings() judges them together when a layer is set up, planned or read from a file.
   void set(std::string_view name, SettingValue value);
   void setText(std::string_view name, std::string_view text);
-  // Takes all settings as they are in a copy that was changed. Where they do not fit each other,
-  // those before stay, as with the setters above.
+  // Takes all settings as they are in a copy that was changed. Where one does not fit, those before stay, as with the
+  // setters above.
   void takeOver(Settings settings);
+  // Throws TENON_ERR_ARG where settings do not fit each other.
+  void checkSettings() const;
   void inherit(std::string_view name, const Declaration& container);
   void inherit(std::string_view name, SettingValue value) {
     settings_.inherit(name, std::move(value));
@@ -179,7 +183,7 @@ public:
 protected:
   Declaration(std::string type, std::span<const OptionSpec> table);
   virtual std::string summary() const { return {}; }
-  // What the settings must fulfil together, as far as they are set; called after each set.
+  // What the settings must fulfil together, as far as they are set. After a set it is asked of that setting alone.
   virtual void check() const {}
   // What the form of several inputs begins with, where shapes and rows follow from those of the inputs.
   struct FormBeginning {
@@ -209,6 +213,7 @@ protected:
 private:
   template <class Change>
   void change(Change&& change);
+  void checkChanged(const Settings& before);
 
   Owner owner_;
   Settings settings_;

@@ -130,6 +130,11 @@ private:
         at.fail(error.text());
       }
     }
+    try {
+      declaration.checkSettings();
+    } catch (const Error& error) {
+      view.fail(error.text());
+    }
   }
 
   void readNodes(const JsonView& list, LayerDescription& container) const {

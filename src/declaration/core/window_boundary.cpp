@@ -181,6 +181,15 @@ void Windowed::readBoundary(std::vector<Window>& windows) const {
   }
 }
 
+void Windowed::checkBoundaryText() const {
+  std::ptrdiff_t most = 0; // commas in a list
+  for (const std::string& list : split(text("boundary"), ';'))
+    most = std::max(most, std::ranges::count(list, ','));
+  std::vector<Window> windows(
+      static_cast<std::size_t>(std::min<std::ptrdiff_t>(most + 1, kMostSpatial)));
+  readBoundary(windows);
+}
+
 void Windowed::checkBoundaryChannels(Index channels) const {
   const std::vector<Window> all = windows();
   // Each dimension that is not linked has the same bands.

@@ -154,6 +154,8 @@ void Windowed::check() const {
   // windows() throws for whatever does not fit.
   if (settings().isSet(sizedBy()))
     windows();
+  else if (settings().has("boundary") && isSet("boundary"))
+    checkBoundaryText();
 }
 
 std::optional<CallersValues> Windowed::callersValues() const {

@@ -55,6 +55,8 @@ protected:
     return false;
   }
   void check() const override;
+  // Of the text alone, whose longest list has a mode for each dimension.
+  void checkBoundaryText() const;
   // Of a type whose form is form(): whyNoGhosts().
   std::string whyNoGhostsOfWindows() const;
   int spatialRank() const { return static_cast<int>(windowSizes().size()); }

@@ -268,6 +268,7 @@ private:
   // What ranks agree on. Throws if this one cannot begin.
   std::string whatIsSetUp() const;
   std::string setUpText(const Layouts& inputs);
+  void checkSettings() const;
   void checkTakesLists(const std::string& call) const;
   void checkChange(const std::string& call) const override { checkBeforeSetUp(call); }
   void takeOver(Settings after, const Settings::Names& names) override;

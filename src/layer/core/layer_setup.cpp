@@ -158,6 +158,14 @@ std::string Layer::setUpText(const Layouts& inputs) {
                      isHeuristic ? "; plans of convolutions not measured" : "");
 }
 
+// Of all that it contains, before anything is derived from them.
+void Layer::checkSettings() const {
+  declaration_->setTitle(title());
+  declaration_->checkSettings();
+  for (const Layer* child : children())
+    child->checkSettings();
+}
+
 void Layer::setUpAs(const Layouts& inputs, Role role, const std::optional<Layout>& ghosts) {
   static const int event = logEvent("LayerSetUp");
   const LogScope scope(event);
@@ -171,6 +179,8 @@ void Layer::setUpAs(const Layouts& inputs, Role role, const std::optional<Layout
       known->frames = framesOf(*known);
     return setups_.splice(setups_.end(), setups_, known); // the latest is the last
   }
+  if (role == Role::Alone)
+    checkSettings();
   // The set-up makes parameters that are not there yet; those of earlier set-ups are shared.
   Entry made = makeEntry(inputs, role, ghosts);
   if (role == Role::Alone)

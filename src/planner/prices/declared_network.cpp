@@ -112,6 +112,7 @@ private:
       made->set(key, value);
     for (const char* name : {"data_type", "storage", "backend"})
       made->inherit(name, *container_);
+    made->checkSettings();
     return made;
   }
 

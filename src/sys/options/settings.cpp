@@ -264,6 +264,14 @@ SettingValue Settings::get(std::string_view name, const Owner& owner) const {
                           ownerText(owner)));
 }
 
+Settings Settings::only(std::string_view name) const {
+  Settings one = *this;
+  for (Entry& entry : one.entries_)
+    if (name != entry.spec->name)
+      entry.value.reset();
+  return one;
+}
+
 std::string Settings::describe() const {
   std::vector<std::string> texts;
   for (const Entry& entry : entries_)

@@ -76,6 +76,8 @@ public:
     bool isInherited = false;
   };
   const std::vector<Entry>& entries() const noexcept { return entries_; }
+  // These, where no other value is set than that of one name.
+  Settings only(std::string_view name) const;
   // All settings that have a value, defaults included: "in_channels 3, kernel 3,3".
   std::string describe() const;
 
