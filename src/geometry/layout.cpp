@@ -434,13 +434,9 @@ Layout Layout::withModesOf(Index channel) const {
   for (MarginPtr& margin : data.margins) {
     if (!margin->halo || margin->halo->bands.empty())
       continue;
-    Margin other = *margin;
-    const auto band =
-        std::ranges::find_if(other.halo->bands, [=](const ModeBand& b) { return channel < b.end; });
-    other.halo->low = band->low;
-    other.halo->high = band->high;
-    other.halo->bands.clear();
-    margin = shared(std::move(other));
+    const Halo& halo = *margin->halo;
+    const auto band = std::ranges::upper_bound(halo.bands, channel, {}, &ModeBand::end);
+    margin = shared(Margin(Halo{halo.boxes, band->low, band->high, halo.addends}));
   }
   return Layout(std::make_shared<const Data>(std::move(data)));
 }

@@ -129,6 +129,7 @@ private:
   std::optional<Report> lastReport_;
   // The latest file of a state that was not finite; empty after one that was.
   std::string notFinite_;
+  bool saysSharedFolder_ = false; // that another program writes such files has been said
 };
 
 } // namespace tenon

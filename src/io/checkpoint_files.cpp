@@ -61,12 +61,21 @@ bool isNumberedPart(const std::string& name, std::string_view start, int digits)
          numberOf(name.substr(1, end - 1), start, digits);
 }
 
+// Of parts, and of the files that name their owners.
 template <class Condition>
-void removeWhere(const std::string& folder, Condition isStale) {
+std::optional<std::string> removeWhere(const std::string& folder, Condition isSuch) {
+  std::optional<std::string> writer;
   std::error_code ignored;
-  for (const std::string& name : namesIn(folder, ignored))
-    if (isStale(name))
-      std::filesystem::remove(folder + '/' + name, ignored);
+  for (const std::string& name : namesIn(folder, ignored)) {
+    if (!isSuch(name))
+      continue;
+    const std::string path = folder + '/' + name;
+    if (auto found = writerOf(partOf(path)))
+      writer = std::move(found);
+    else
+      std::filesystem::remove(path, ignored);
+  }
+  return writer;
 }
 
 } // namespace
@@ -102,16 +111,27 @@ void makeFolder(const std::string& folder) {
                 fmt::format("cannot make folder '{}': {}", folder, error.message()));
 }
 
-void removeParts(const std::string& path) {
+std::optional<std::string> removeParts(const std::string& path) {
   const std::string file = fileName(path);
   if (numberOf(file, kStep, kStepDigits))
     return removeNumberedParts(folderOf(path), std::string(kStep), kStepDigits);
-  removeWhere(folderOf(path),
-              [&](const std::string& name) { return name.starts_with(PartFile::prefix(file)); });
+  return removeWhere(folderOf(path), [&](const std::string& name) {
+    return name.starts_with(PartFile::prefix(file));
+  });
 }
 
-void removeNumberedParts(const std::string& folder, const std::string& start, int digits) {
-  removeWhere(folder, [&](const std::string& name) { return isNumberedPart(name, start, digits); });
+std::optional<std::string> removeNumberedParts(const std::string& folder, const std::string& start,
+                                               int digits) {
+  return removeWhere(folder,
+                     [&](const std::string& name) { return isNumberedPart(name, start, digits); });
+}
+
+std::string sharedFolderText(const std::string& path, const std::string& writer) {
+  return fmt::format(
+      "Tenon: warning: {} writes such files too, while '{}' is written; each file is whole, but of "
+      "one name the last writer's stays, and older ones are removed by either. Give each program a "
+      "folder of its own\n",
+      writer, path);
 }
 
 void removeSteps(const std::string& folder, Index last, Index keep) {

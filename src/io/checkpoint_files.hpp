@@ -5,6 +5,7 @@
 
 #include "sys/types.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,9 +23,13 @@ std::vector<Index> stepsIn(const std::string& folder);
 void makeFolder(const std::string& folder);
 
 // Removes what killed writers of the file have left beside it; for the file of a step, what writers of any step have left.
-void removeParts(const std::string& path);
+// Returns who writes one of them at this moment, "process 812 on host n3", whose part stays.
+std::optional<std::string> removeParts(const std::string& path);
 // The same for all files START<number>.h5.
-void removeNumberedParts(const std::string& folder, const std::string& start, int digits);
+std::optional<std::string> removeNumberedParts(const std::string& folder, const std::string& start,
+                                               int digits);
+// For a program that finds another writer beside its own file: that both share a folder, and what to change.
+std::string sharedFolderText(const std::string& path, const std::string& writer);
 // Removes the checkpoints of steps up to `last`, all but the latest `keep`. What cannot be removed stays, and so
 // does a file of such a name that does not begin as a checkpoint: it is another program's.
 void removeSteps(const std::string& folder, Index last, Index keep);

@@ -98,11 +98,13 @@ void Checkpoint::writeContents(const std::string& path, Contents& contents) {
   const std::string name = collectively(*comm_, [&] {
     if (comm_->rank() != 0)
       return std::string();
-    removeParts(path);
+    const std::optional<std::string> writer = removeParts(path);
+    if (writer && !std::exchange(saysSharedFolder_, true))
+      printError(sharedFolderText(path, *writer));
     const Index datasets = static_cast<Index>(contents.tensors.size());
     checkRoom(path,
               bytesOf(contents.tensors) + kStructureBytes + datasets * kStructureBytesOfDataset);
-    part.emplace(path);
+    part.emplace(path, PartFile::Owner::Named);
     writeNewFile(*part, path, contents);
     return part->name();
   });

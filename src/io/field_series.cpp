@@ -202,8 +202,10 @@ void FieldSeries::checkWrite(Index step, double time) const {
 // Lists the times before `step` that an earlier run has left. A file that cannot be read is left
 // out with a warning.
 void FieldSeries::findEarlier(Index step) {
-  removeNumberedParts(folderOf(path_), name_ + "-", kFieldDigits);
-  for (const Index each : numberedFiles(folderOf(path_), name_ + "-", kFieldDigits)) {
+  const std::string folder = folderOf(path_);
+  if (const auto writer = removeNumberedParts(folder, name_ + "-", kFieldDigits))
+    printError(sharedFolderText(stepPath(step), *writer));
+  for (const Index each : numberedFiles(folder, name_ + "-", kFieldDigits)) {
     // A run that is continued from an earlier step writes the later ones again.
     if (each >= step)
       continue;

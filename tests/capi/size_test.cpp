@@ -4,8 +4,10 @@
 #include "capi/expect_code.hpp"
 
 #include <tenon/ext/linearop.h>
+#include <tenon/links.h>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace tenon::test {
@@ -157,6 +159,68 @@ TEST_F(Sizes, OfStrides) {
                {"strides"});
   expectSuccess(TenonDTensorDestroy(&x));
   expectSuccess(TenonLayoutDestroy(&cells));
+}
+
+// A box of tiles is as large as numbers count; what is held of it, and of its halo, is not.
+TEST_F(Sizes, OfLinkedPatches) {
+  const TenonBoundary periodic[] = {TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_PERIODIC};
+  const TenonInt mine = worldRank(), side = TenonInt(1) << 30;
+  const TenonInt huge[] = {TenonInt(1) << 32, TenonInt(1) << 32}, large[] = {side, side};
+  TenonLinks links = nullptr;
+  expectCommonCode(
+      TENON_ERR_SHAPE,
+      TenonLinksCreateFromTiles(MPI_COMM_WORLD, 2, huge, periodic, nullptr, 1, &mine, &links),
+      {"the number of tiles is"});
+  expectSuccess(
+      TenonLinksCreateFromTiles(MPI_COMM_WORLD, 2, large, periodic, nullptr, 1, &mine, &links));
+  const TenonInt shape[] = {0, 1, 4, 4};
+  TenonLayout patches = nullptr;
+  expectSuccess(TenonLinksGetLayout(links, 4, shape, &patches));
+  for (const auto& [low, high] :
+       {std::pair{kMost, TenonInt(2)}, {TenonInt(0), kMost}, {kMost / 2, 1}}) {
+    TenonLayer layer = nullptr;
+    expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "linkedhalo", &layer));
+    expectSuccess(TenonObjectSetIntegers(objectOf(layer), "padding", 1, &low));
+    expectSuccess(TenonObjectSetIntegers(objectOf(layer), "padding_high", 1, &high));
+    expectSuccess(TenonLayerSetLinks(layer, links));
+    expectCommonCode(TENON_ERR_SHAPE, TenonLayerSetUp(layer, patches), {});
+    expectSuccess(TenonLayerDestroy(&layer));
+  }
+  expectSuccess(TenonLayoutDestroy(&patches));
+  expectSuccess(TenonLinksDestroy(&links));
+}
+
+TEST_F(Sizes, OfChannelsWithModes) {
+  const TenonInt kernel[] = {3, 3};
+  const TenonBoundary zero[] = {TENON_BOUNDARY_ZERO, TENON_BOUNDARY_ZERO};
+  TenonLayer layer = nullptr;
+  expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 2, 2, 2, kernel, &layer));
+  for (const TenonInt channel : {kMost, kMost - 1, TenonInt(1) << 60})
+    expectCode(TENON_ERR_ARG, TenonLayerSetChannelBoundary(layer, channel, zero, zero),
+               {"names the channels"});
+  for (const char* text :
+       {"zero;9223372036854775807=odd", "zero;0:9223372036854775808=odd",
+        "zero;9223372036854775807:-9223372036854775808=odd", "zero;1=odd;5:4=odd"})
+    expectCode(TENON_ERR_ARG, TenonObjectSetText(objectOf(layer), "boundary", text),
+               {"names the channels"});
+  expectSuccess(TenonLayerDestroy(&layer));
+  expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 2, 2, 2, kernel, &layer));
+  expectSuccess(TenonLayerSetChannelBoundary(layer, TenonInt(1) << 40, zero, zero));
+  refuseLayer(TENON_ERR_SHAPE, layer, {1, 2, 8, 8});
+}
+
+// A list for each of many channels, each named many times: the last one holds.
+TEST_F(Sizes, OfListsOfModes) {
+  constexpr TenonInt kChannels = 20000;
+  const TenonInt kernel[] = {3};
+  std::string text = "zero";
+  for (TenonInt c = kChannels; c-- > 0;)
+    text += ";" + std::to_string(c) + ":" + std::to_string(kChannels) + (c % 2 ? "=odd" : "=zero");
+  TenonLayer layer = nullptr;
+  expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "maxpooling", &layer));
+  expectSuccess(TenonObjectSetIntegers(objectOf(layer), "kernel", 1, kernel));
+  expectSuccess(TenonObjectSetText(objectOf(layer), "boundary", text.c_str()));
+  expectSuccess(TenonLayerDestroy(&layer));
 }
 
 TEST_F(Sizes, OfPartitions) {

@@ -10,7 +10,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <set>
+#include <numeric>
 
 namespace tenon {
 
@@ -69,16 +69,19 @@ Interval BoundaryText::channels(std::string_view range) const {
   for (const std::string& word : split(range, ':')) {
     Index number = -1;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-    if (error != std::errc() || end != word.data() + word.size() || number < 0)
+    // No tensor has more channels than elements.
+    const bool isNumber = error == std::errc() && end == word.data() + word.size();
+    if (!isNumber || number < 0 || number > kMostElements)
       ends.clear();
-    ends.push_back(number);
+    ends.push_back(isNumber && number <= kMostElements ? number : -1);
   }
   if (ends.size() == 1 && ends.front() >= 0)
     ends.push_back(ends.front() + 1);
-  if (ends.size() != 2 || ends[0] < 0 || ends[1] <= ends[0])
+  if (ends.size() != 2 || ends[0] < 0 || ends[1] <= ends[0] || ends[1] > kMostElements)
     fail(TENON_ERR_ARG, fmt::format("names the channels \"{}\"; give a channel, counted from 0, or "
-                                    "begin:end, where end is the first that is not meant",
-                                    range));
+                                    "begin:end, where end is the first that is not meant, at most "
+                                    "{}",
+                                    range, kMostElements));
   return {ends[0], ends[1]};
 }
 
@@ -112,22 +115,43 @@ struct ChannelLists {
            std::ranges::all_of(some, isSuch, &std::pair<Interval, SpatialModes>::second);
   }
   bool isForAll() const { return each.size() == 1 && some.empty(); }
-  const SpatialModes& at(Index channel) const {
-    // The last that names a channel holds.
-    for (auto one = some.rbegin(); one != some.rend(); ++one)
-      if (channel >= one->first.begin && channel < one->first.end)
-        return one->second;
-    return each[each.size() == 1 ? 0 : static_cast<std::size_t>(channel)];
-  }
   // Where modes may change, and the last channel's end.
-  std::set<Index> ends() const {
-    std::set<Index> ends = {each.size() == 1 ? kOpenEnd : static_cast<Index>(each.size())};
+  std::vector<Index> ends() const {
+    std::vector<Index> ends = {each.size() == 1 ? kOpenEnd : static_cast<Index>(each.size())};
     for (Index c = 1; c < static_cast<Index>(each.size()); ++c)
-      ends.insert(c);
+      ends.push_back(c);
     for (const auto& [channels, modes] : some)
-      ends.insert({channels.begin, channels.end});
-    ends.erase(0);
+      ends.insert(ends.end(), {channels.begin, channels.end});
+    std::ranges::sort(ends);
+    ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
+    if (ends.front() == 0)
+      ends.erase(ends.begin());
     return ends;
+  }
+  // Of the channels up to each of these ends: the modes of the last list that names them. The last lists are set first, and
+  // what is set is passed over.
+  std::vector<const SpatialModes*> modesUpTo(const std::vector<Index>& ends) const {
+    std::vector<const SpatialModes*> found(ends.size(), nullptr);
+    std::vector<std::size_t> next(ends.size() + 1); // where to look for one that is not set
+    std::iota(next.begin(), next.end(), 0);
+    const auto notSet = [&](std::size_t i) {
+      for (; next[i] != i; i = next[i])
+        next[i] = next[next[i]];
+      return i;
+    };
+    for (auto one = some.rbegin(); one != some.rend(); ++one) {
+      const auto& [channels, modes] = *one;
+      const auto first = std::ranges::upper_bound(ends, channels.begin) - ends.begin();
+      for (std::size_t i = notSet(static_cast<std::size_t>(first));
+           i < ends.size() && ends[i] <= channels.end; i = notSet(i)) {
+        found[i] = &modes;
+        next[i] = i + 1;
+      }
+    }
+    for (std::size_t i = 0; i < ends.size(); ++i)
+      if (!found[i])
+        found[i] = &each[each.size() == 1 || i == 0 ? 0 : static_cast<std::size_t>(ends[i - 1])];
+    return found;
   }
 };
 
@@ -151,16 +175,15 @@ void Windowed::readBoundary(std::vector<Window>& windows) const {
   const std::string text = this->text("boundary"), title = this->title();
   const BoundaryText given{text, title, windows.size()};
   const ChannelLists lists(given);
-  const std::set<Index> ends = lists.ends();
-  if (lists.each.size() > 1 && *ends.rbegin() > static_cast<Index>(lists.each.size()))
+  const std::vector<Index> ends = lists.ends();
+  if (lists.each.size() > 1 && ends.back() > static_cast<Index>(lists.each.size()))
     given.fail(TENON_ERR_ARG, fmt::format("has modes for {} channels, and names channel {}; "
                                           "channels are counted from 0",
-                                          lists.each.size(), *ends.rbegin() - 1));
+                                          lists.each.size(), ends.back() - 1));
+  const std::vector<const SpatialModes*> modes = lists.modesUpTo(ends);
   for (std::size_t d = 0; d < windows.size(); ++d) {
     Window& window = windows[d];
-    const auto isLinked = [&](const SpatialModes& modes) {
-      return modes[d].low == Boundary::Linked;
-    };
+    const auto isLinked = [&](const SpatialModes& of) { return of[d].low == Boundary::Linked; };
     const bool areLinked = lists.anyOf(isLinked);
     if (areLinked && !lists.allOf(isLinked))
       given.fail(TENON_ERR_SUPPORT,
@@ -168,16 +191,13 @@ void Windowed::readBoundary(std::vector<Window>& windows) const {
                              "another for others; links fill the halos of all channels",
                              d));
     if (!lists.isForAll() && !areLinked) {
-      Index begin = 0;
-      for (const Index end : ends) {
-        window.bands.push_back({end, lists.at(begin)[d].low, lists.at(begin)[d].high});
-        begin = end;
-      }
+      for (std::size_t i = 0; i < ends.size(); ++i)
+        window.bands.push_back({ends[i], (*modes[i])[d].low, (*modes[i])[d].high});
       joinNones(window.bands, &ModeBand::low, padsWithZeros(), given);
       joinNones(window.bands, &ModeBand::high, padsWithZeros(), given);
     }
-    window.lowMode = window.bands.empty() ? lists.at(0)[d].low : window.bands.front().low;
-    window.highMode = window.bands.empty() ? lists.at(0)[d].high : window.bands.front().high;
+    window.lowMode = window.bands.empty() ? (*modes.front())[d].low : window.bands.front().low;
+    window.highMode = window.bands.empty() ? (*modes.front())[d].high : window.bands.front().high;
   }
 }
 

@@ -79,8 +79,8 @@ std::string PartFile::prefix(const std::string& path) {
   return fmt::format(".{}.part.", name.substr(0, kMostName));
 }
 
-PartFile::PartFile(std::string path) : path_(std::move(path)) {
-  open(checkPlace());
+PartFile::PartFile(std::string path, Owner owner) : path_(std::move(path)) {
+  open(checkPlace(), owner);
 }
 
 PartFile::~PartFile() {
@@ -113,11 +113,16 @@ std::optional<mode_t> PartFile::checkPlace() const {
 
 // Creates the file with the permissions of the file that is replaced from the first moment on, so
 // that what the old file hid stays hidden.
-void PartFile::open(std::optional<mode_t> replaced) {
+void PartFile::open(std::optional<mode_t> replaced, Owner owner) {
   std::random_device random;
   const std::string folder = path_.substr(0, path_.rfind('/') + 1);
   for (int i = 0; i < kTries && file_ < 0; ++i) {
     name_ = fmt::format("{}{}{:08x}{:08x}", folder, prefix(path_), random(), random());
+    if (owner == Owner::Named && !owner_.emplace(name_).isHeld()) {
+      if (errno != EEXIST)
+        break;
+      continue;
+    }
     // Exclusively: a file or a link that somebody put there under this name is not opened.
     file_ = ::open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                    replaced.value_or(kMode));
@@ -144,8 +149,13 @@ void PartFile::commit() {
   // The place may have changed since the file was opened.
   checkPlace();
   if (std::rename(name_.c_str(), path_.c_str()) != 0)
-    fail(std::strerror(errno));
+    fail(errno == ENOENT
+             ? fmt::format("'{}', which it is written as, is gone: another program has removed it; "
+                           "give each program a folder of its own",
+                           name_)
+             : std::strerror(errno));
   isCommitted_ = true;
+  owner_.reset();
   close();
   // A rename that only memory knows is lost with the power.
   syncToDisk(folderOf(path_));

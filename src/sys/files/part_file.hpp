@@ -8,6 +8,8 @@
 // target would be meant.
 #pragma once
 
+#include "sys/files/part_owner.hpp"
+
 #include <sys/types.h>
 
 #include <cstddef>
@@ -21,10 +23,12 @@ namespace tenon {
 // A file beside its place, by its descriptor.
 class PartFile {
 public:
+  // Whether others can ask who writes the file (part_owner.hpp), which files need that others remove if they are left.
+  enum class Owner { Nameless, Named };
   // Creates an empty file .NAME.part.RANDOM with the permissions of the file that it replaces, or
   // else those that umask gives; a file that somebody else made is never opened. Throws
   // TENON_ERR_FILE with the reason, as all calls here do.
-  explicit PartFile(std::string path);
+  explicit PartFile(std::string path, Owner owner = Owner::Nameless);
   // Removes the file unless it was committed.
   ~PartFile();
   PartFile(const PartFile&) = delete;
@@ -45,10 +49,11 @@ public:
 private:
   // The permissions of the file that is at the place, if one is.
   std::optional<mode_t> checkPlace() const;
-  void open(std::optional<mode_t> replaced);
+  void open(std::optional<mode_t> replaced, Owner owner);
   void close() noexcept;
 
   std::string path_, name_;
+  std::optional<PartOwner> owner_;
   int file_ = -1;
   bool isCommitted_ = false;
 };
