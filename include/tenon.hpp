@@ -35,7 +35,7 @@
 #define TENON_HPP
 
 #if __cplusplus < 201703L && !(defined(_MSVC_LANG) && _MSVC_LANG >= 201703L)
-#error "tenon.hpp needs C++17: compile with -std=c++17 or later, or include tenon.h, the C interface"
+#error "tenon.hpp needs C++17: use -std=c++17 or later, or include tenon.h, the C interface"
 #else
 
 #include <tenon.h>

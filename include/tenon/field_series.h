@@ -46,8 +46,8 @@
 
 /** @brief Creates a series without fields. Collective on comm.
  *  @param[in]  comm     communicator of the fields
- *  @param[in]  path     path without an ending, such as "run1/heat"; its folder must exist when a
- *                       time is written
+ *  @param[in]  path     path without an ending, such as "run1/heat"; its folder is made if there is
+ *                       none when a time is written
  *  @param[in]  spatial  number of dimensions of the grid, 2 or 3
  *  @param[out] series   new series; destroy it with TenonFieldSeriesDestroy()
  *  @return TENON_ERR_ARG         spatial is neither 2 nor 3, or the path names no file, or one with

@@ -18,11 +18,12 @@
  *
  *  Pooling ("maxpooling", "averagepooling") over windows of [batch, channel, spatial...]. By
  *  default the stride is the kernel size and the padding is 0 elements wide. Padding is ignored,
- *  not zero, unless TenonLayerSetBoundary() gives it values; an average divides by the number of window
- *  elements inside the domain and its padding, with include_padding (bool, true) set to false by
- *  those inside the domain. A window without any value is TENON_ERR_ARG in TenonLayerSetUp(). The first of equal elements is the
- *  maximum. With ceil (bool, false) the number of outputs is rounded up instead of down, except
- *  that a window that would begin beyond the domain and its low padding is dropped.
+ *  not zero, unless TenonLayerSetBoundary() gives it values; an average divides by the number of
+ *  window elements inside the domain and its padding, or, with include_padding (bool, true) set to
+ *  false, by those inside the domain alone. A window without any value is TENON_ERR_ARG in
+ *  TenonLayerSetUp(). The first of equal elements is the maximum. With ceil (bool, false) the
+ *  number of outputs is rounded up instead of down, except that a window that would begin beyond
+ *  the domain and its low padding is dropped.
  *
  *  Means between cells and faces of a staggered grid ("collocate", "stagger"), of all channels
  *  alike: see TenonLayerCreateCollocate() and TenonLayerCreateStagger().

@@ -100,9 +100,9 @@ TENON_EXTERN TenonErrorCode TenonLinksCreateFromTiles(MPI_Comm comm, int ndim,
  *                       dimensions runs the opposite way there, 2 if the second does, 4 if the two
  *                       are exchanged, and 8 if the two patches meet on their last points: element
  *                       1 beyond the side is the other's last but one, and where a dimension of
- *                       n elements runs the opposite way, element i meets the other's element n - i,
- *                       and element 0 the first one of the patch that follows the other in that
- *                       dimension. May be NULL, in which case all are 0.
+ *                       n elements runs the opposite way, element i meets the other's element
+ *                       n - i, and element 0 the first one of the patch that follows the other in
+ *                       that dimension. May be NULL, in which case all are 0.
  *  @param[out] links    new links; destroy them with TenonLinksDestroy()
  *  @return TENON_ERR_ARG  ndim is out of range, count is no multiple of 2 * ndim, or two sides do
  *                         not meet each other alike; the message names both

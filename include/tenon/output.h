@@ -12,6 +12,10 @@
 #include <tenon/types.h>
 
 /** @brief User function that receives a piece of text, line ends included.
+ *
+ *  It must not throw. An exception of a function in C++ ends here: the text goes to the standard
+ *  stream, and a line on standard error says so.
+ *
  *  @param[in] text     [length] text, not NUL-terminated; valid during the call
  *  @param[in] length   length in characters
  *  @param[in] context  context passed with the handler. May be NULL, in which case none was passed.

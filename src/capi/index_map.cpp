@@ -26,9 +26,14 @@ void createMap(const CommPtr& comm, TenonIndexMap* map, const IndexMapPtr& made,
 std::vector<int> jointDims(const int* joint, int rank) {
   std::vector<int> dims;
   const std::vector<int> flags = listOf(joint, rank, "joint");
-  for (int d = 0; d < rank; ++d)
-    if (flags[d])
+  for (int d = 0; d < rank; ++d) {
+    if (flags[d] != 0 && flags[d] != 1)
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("joint[{}] is {}; pass 1 for a joint dimension and 0 for another", d,
+                              flags[d]));
+    if (flags[d] == 1)
       dims.push_back(d);
+  }
   if (dims.empty())
     throw Error(TENON_ERR_ARG, "no dimension is joint; set joint to 1 for those whose indices the "
                                "entries are of");

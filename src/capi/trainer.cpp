@@ -35,10 +35,7 @@ Trainer& betweenRuns(TenonTrainer handle, const char* call) {
 
 // A user's context, which is freed with the last copy of the pointer.
 std::shared_ptr<void> owned(void* context, TenonTrainerDestroyer destroy) {
-  return {context, [destroy](void* own) {
-            if (destroy)
-              destroy(own);
-          }};
+  return {context, [destroy](void* own) { callDestroyer(destroy, own); }};
 }
 
 } // namespace

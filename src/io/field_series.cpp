@@ -238,6 +238,8 @@ void FieldSeries::write(Index step, double time) {
       [&] {
         checkSets();
         checkWrite(step, time);
+        if (comm_->rank() == 0)
+          makeFolder(folderOf(path_));
         return true;
       },
       [&](bool) { return fmt::format("step {}, time {}; {}", step, time, settings_.describe()); });

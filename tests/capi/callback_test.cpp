@@ -6,6 +6,8 @@
 #include <tenon/ext/layer.h>
 
 #include <functional>
+#include <stdexcept>
+#include <string>
 
 namespace tenon::test {
 namespace {
@@ -265,6 +267,32 @@ TEST_F(Callbacks, AnOperatorIsNotAppliedByItsOwnFunction) {
   expectMaximum(y_, 4);
   expectSuccess(TenonLinearOpDestroy(&op));
   expectSuccess(TenonLinearOpDestroy(&twice));
+}
+
+// Of a layer and of an operator. The program goes on.
+TEST_F(Callbacks, AFunctionThatFreesAContextMayThrow) {
+  std::string said;
+  TenonSetErrorOutputHandler(
+      [](const char text[], int length, void* context) {
+        static_cast<std::string*>(context)->append(text, static_cast<std::size_t>(length));
+      },
+      &said);
+  int freed = 0;
+  const auto free = [](void* context) {
+    ++*static_cast<int*>(context);
+    throw std::runtime_error("of the program");
+  };
+  TenonLayer layer = nullptr;
+  expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "shell", &layer));
+  expectSuccess(TenonLayerShellSetContext(layer, &freed, free));
+  expectSuccess(TenonLayerDestroy(&layer));
+  TenonLinearOp op = nullptr;
+  expectSuccess(TenonLinearOpCreateShell(rows_, rows_, TENON_FLOAT64, TENON_FLOAT64, applyOperator,
+                                         applyOperator, &freed, free, &op));
+  expectSuccess(TenonLinearOpDestroy(&op));
+  TenonSetErrorOutputHandler(nullptr, nullptr);
+  EXPECT_EQ(freed, 2);
+  EXPECT_NE(said.find("frees a context threw an exception"), said.npos) << said;
 }
 
 TEST_F(Callbacks, AnOptimizerTakesNoStepInItsClosureAndLivesUntilItReturns) {

@@ -30,15 +30,19 @@ static TenonErrorCode applyOn(MPI_Comm comm, TenonDTensor* x) {
   return TenonPartitionDestroy(&partition);
 }
 
+/* Without HDF5 there are no checkpoints. An error would not do: its record has a destructor for each thread, for which the C
+ * library keeps the plugin. */
 static TenonErrorCode writeCheckpoint(MPI_Comm comm, TenonDTensor x) {
-  TenonErrorCode code;
+#if TENON_TEST_HAS_HDF5
   TenonCall(TenonCheckpointCreate(comm, &checkpoint));
   TenonCall(TenonCheckpointAddTensor(checkpoint, x, "x"));
   TenonCall(TenonCheckpointOnSignal(checkpoint, SIGUSR1));
-  TenonCall(TenonPushErrorHandler(TenonReturnErrorHandler, NULL));
-  code = TenonCheckpointWrite(checkpoint, "unloaded.h5");
-  TenonCall(TenonPopErrorHandler());
-  return code == TENON_ERR_SUPPORT ? TENON_SUCCESS : code; /* where there is no HDF5 */
+  TenonCall(TenonCheckpointWrite(checkpoint, "unloaded.h5"));
+#else
+  (void)comm;
+  (void)x;
+#endif
+  return TENON_SUCCESS;
 }
 
 /* What the host looks for: the first uses Tenon, the second gives it back. The copy of MPI_COMM_WORLD is not freed. */

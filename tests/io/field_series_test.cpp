@@ -73,9 +73,6 @@ TEST(FieldSeries, RefusesWhatIsNoFieldOnItsGrid) {
   expectFieldError(TENON_ERR_ARG, "steps must grow", [&] { series.write(3, 0.75); });
   expectFieldError(TENON_ERR_ARG, "finite", [&] { series.write(4, 1.0 / 0.0); });
   EXPECT_EQ(folder.names(), (std::vector<std::string>{"a-000003.h5", "a.xmf"}));
-  FieldSeries nowhere(world(), folder / "no/a", 2);
-  nowhere.addTensor(fieldOf({4, 6}), "u", "");
-  expectFieldError(TENON_ERR_FILE, "no/a-000001.h5", [&] { nowhere.write(1, 0); });
 }
 
 // Two triangles on each rank, side by side along a line of four nodes.
@@ -139,6 +136,28 @@ TEST(FieldSeries, RefusesWhatIsNoMesh) {
   EXPECT_EQ(count("a-000000-mesh.h5:/tensors/mesh_places"), 2);
   EXPECT_EQ(count("a-000007-mesh.h5:/tensors/mesh_corners"), 1);
   EXPECT_EQ(count("a-000005.h5:/tensors/u"), 2);
+}
+
+TEST(FieldSeries, MakesItsFolder) {
+  const SharedFolder folder("fields_folder");
+  const auto u = fieldOf({4, 6});
+  FieldSeries series(world(), folder / "new/run 1/a", 2);
+  series.addTensor(u, "u", "");
+  series.write(1, 0.5);
+  EXPECT_EQ(std::filesystem::exists(folder / "new/run 1/a-000001.h5"), true);
+  if (world()->rank() == 0)
+    std::ofstream(folder / "file") << "no folder";
+  MPI_Barrier(MPI_COMM_WORLD);
+  FieldSeries wrong(world(), folder / "file/a", 2);
+  wrong.addTensor(u, "u", "");
+  try {
+    wrong.write(1, 0.5);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), TENON_ERR_FILE);
+    EXPECT_NE(std::string(error.text()).find("cannot make folder"), std::string::npos)
+        << error.text();
+  }
 }
 
 TEST(FieldSeries, GoesOnAfterARestartAndLeavesOutDamagedFiles) {

@@ -665,6 +665,15 @@ TEST_F(Meshes, AreMapsBetweenLayoutsByEntries) {
     test::expectSuccess(TenonLinearOpDestroy(&op));
     test::expectSuccess(TenonIndexMapDestroy(&map));
   }
+  const int wrong[] = {1, 2};
+  TenonIndexMap map = nullptr;
+  TenonPushErrorHandler(TenonReturnErrorHandler, nullptr);
+  EXPECT_EQ(TenonIndexMapCreateCells(from, to, wrong, 0, nullptr, nullptr, nullptr, &map),
+            TENON_ERR_ARG);
+  char text[256] = "";
+  TenonGetLastError(nullptr, text, sizeof text, nullptr);
+  EXPECT_STREQ(text, "joint[1] is 2; pass 1 for a joint dimension and 0 for another");
+  TenonPopErrorHandler();
   for (TenonDTensor* t : {&x, &y})
     test::expectSuccess(TenonDTensorDestroy(t));
   for (TenonLayout* l : {&from, &to})

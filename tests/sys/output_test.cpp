@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
 #include <string>
 
 namespace {
@@ -32,6 +33,21 @@ TEST(Output, GoesToASinkWhileOneIsSet) {
   EXPECT_EQ(output, "ab");
   EXPECT_EQ(error, "c");
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "d");
+}
+
+TEST(Output, OutlivesASinkThatThrows) {
+  setOutputSink([](std::string_view) { throw std::runtime_error("of the program"); });
+  setErrorSink([](std::string_view) { throw 3; });
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  print("a view\n");
+  printError("an error\n");
+  setOutputSink({});
+  setErrorSink({});
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "a view\n");
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("text handler threw an exception"), said.npos) << said;
+  EXPECT_TRUE(said.ends_with("an error\n")) << said;
 }
 
 // A terminal obeys ESC, and the same of two bytes, U+009B; a text without either is not touched.

@@ -115,7 +115,9 @@ TenonErrorCode TenonLayerShellSetFunctions(TenonLayer layer,
 
 TenonErrorCode TenonLayerShellSetContext(TenonLayer layer, void* context,
                                          TenonLayerShellDestroyer destroy) noexcept {
-  return specifyLayer(__func__, layer, [&](Layer& l) { shellOf(l).setContext(context, destroy); });
+  return specifyLayer(__func__, layer, [&](Layer& l) {
+    shellOf(l).setContext(context, [destroy](void* own) { callDestroyer(destroy, own); });
+  });
 }
 
 TenonErrorCode TenonLayerShellGetContext(TenonLayer layer, void** context) noexcept {

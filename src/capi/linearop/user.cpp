@@ -35,7 +35,7 @@ Shell::Functions mapsOf(TenonLinearOpMap apply, TenonLinearOpMap applyAdjoint, v
 
 void callOnDestroy(Shell& shell, TenonLinearOpDestroyer destroy, void* context) {
   if (destroy)
-    shell.onDestroy([destroy, context] { destroy(context); });
+    shell.onDestroy([destroy, context] { callDestroyer(destroy, context); });
 }
 
 void* makeContext(const TenonLinearOpFunctions& functions, const LinearOpSignature& s,

@@ -5,6 +5,7 @@
 #include "sys/errors/guard.hpp"
 
 #include "sys/errors/object.hpp"
+#include "sys/text/output.hpp"
 
 #include <fmt/format.h>
 
@@ -128,6 +129,17 @@ void throwUserException(const char* what, long recordedBefore, std::source_locat
                 where);
   } catch (...) {
     throw Error(TENON_ERR_USER, fmt::format("{} threw an exception of unknown type", what), where);
+  }
+}
+
+void callDestroyer(void (*destroy)(void*), void* context) noexcept {
+  if (!destroy)
+    return;
+  try {
+    destroy(context);
+  } catch (...) {
+    printError("Tenon: the program's function that frees a context threw an exception, which ends "
+               "here\n");
   }
 }
 

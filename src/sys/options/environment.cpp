@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads environment variables. An empty variable is set, and differs from one that is not.
+// Reads environment variables. An empty variable is set, and differs from one that is not. A program that has more rights than
+// its user reads none, since the user could write files with these rights by them.
 #include "sys/options/environment.hpp"
 
 #include <cstdlib>
 
+#include <unistd.h>
+
 namespace tenon {
 
 std::optional<std::string> environment(const std::string& name) {
-  const char* value = std::getenv(name.c_str());
+#ifdef __linux__
+  const char* value = secure_getenv(name.c_str());
+#else
+  const char* value = issetugid() ? nullptr : std::getenv(name.c_str());
+#endif
   if (!value)
     return std::nullopt;
   return value;

@@ -28,8 +28,16 @@ Sinks& sinks() noexcept {
 
 void put(const TextSink& sink, std::FILE* stream, std::string_view text) {
   if (sink)
-    return sink(text);
+    try {
+      return sink(text);
+    } catch (...) { // no caller expects it, and the text must not be lost
+      std::fputs(
+          "Tenon: the program's text handler threw an exception, which ends here; its text:\n",
+          stderr);
+    }
   std::fwrite(text.data(), 1, text.size(), stream);
+  if (sink)
+    std::fflush(stream);
 }
 
 // Writes a text as printable() shows it, but without memory, which an error may be about.
