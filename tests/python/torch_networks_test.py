@@ -272,10 +272,20 @@ class Networks(unittest.TestCase):
             for call in (network.conv.gather, lambda: tt.difference(network.conv, torch.nn.Conv2d(2, 4, 3, padding=1), drawn(*self.shape))):
                 with self.assertRaisesRegex(RuntimeError, r'different copies of weight'):
                     call()
+            for net in (network, network.conv):  # parameters of torch with equal gradients, and none
+                y = net.conv(block(self.layout, drawn(*self.shape))) if net is network else net(block(self.layout, drawn(*self.shape)))
+                y.sum().backward()
+                optimizer = torch.optim.SGD(net.parameters(), 1e-3)
+                with self.assertRaisesRegex(RuntimeError, 'different copies of parameter 0 of the optimizer, of size .4, 2, 3, 3.*synchronize'):
+                    optimizer.step()
         tt.synchronize(network)
+        if COMM.size > 1:
+            optimizer.step()
+            tt.synchronize(network)
         state = tt.gather_state_dict(network)
         for name in ('conv.weight', 'conv.bias', 'time.weight', 'time.bias'):
-            self.assertTrue(torch.equal(state[name], drawn(*state[name].shape, seed=100)), name)
+            moved = 1e-3 * network.get_parameter(name).grad if name.startswith('conv') and COMM.size > 1 else 0.0
+            self.assertLess(apart(state[name], drawn(*state[name].shape, seed=100) - moved), 1e-14, name)
         self.assertEqual(int(state['steps']), 0)
         y = network.conv(block(self.layout, drawn(*self.shape)))  # Tenon knows of the new values
         wanted = torch.nn.functional.conv2d(drawn(*self.shape), state['conv.weight'], state['conv.bias'], padding=1)

@@ -29,6 +29,10 @@ def tensor_on(tensor):
         return torch.as_tensor(lent, device='cuda') if hasattr(lent, '__cuda_array_interface__') else torch.from_numpy(lent)
 
 
+def box_of(tensor):
+    return tuple(map(tuple, tensor.box()))
+
+
 def varies(layer):
     """Whether two evaluations of a layer in training differ, or change what it carries."""
     type = layer.type()
@@ -101,6 +105,7 @@ class Module(torch.nn.Module):
         counts = comm.allreduce(numpy.array([parameter.numel() for parameter in parameters]))
         for parameter, slot, count in zip(parameters, self.slots, counts):
             parameter.tenon_copies = comm, count / math.prod(slot.layout().shape())
+            parameter.tenon_box = box_of(slot)  # see check_step()
 
     def train(self, mode: bool = True) -> Module:
         super().train(mode)
@@ -280,7 +285,7 @@ class Module(torch.nn.Module):
     def entries(self, prefix=''):
         """Of each tensor its name, the box of what this rank has, and its values, for copies.py."""
         for (name, tensor), slot in zip(self.tensors(), (*self.slots, *self.states)):
-            yield prefix + name, tuple(map(tuple, slot.box())), tensor
+            yield prefix + name, box_of(slot), tensor
         for name, buffer in self.counts().items():
             yield prefix + name, None, buffer
 

@@ -125,26 +125,30 @@ def sum_group(parameters, comm, dtype):
             part.copy_(values.view(part.shape))
 
 
-def check_gradients(optimizer: torch.optim.Optimizer, *_: Any) -> None:
-    """Before each step of an optimizer that has parameters of Tenon and others: where gradients of the others differ, the ranks' copies
-    would drift apart."""
+def check_step(optimizer: torch.optim.Optimizer, *_: Any) -> None:
+    """Before the steps of an optimizer that has parameters of Tenon: copies that differ at the first one would stay so, and where
+    gradients of torch's own parameters differ, their copies would drift apart."""
     parameters = [parameter for group in optimizer.param_groups for parameter in group['params']]
     comm = next((parameter.tenon_copies[0] for parameter in parameters if hasattr(parameter, 'tenon_copies')), None)
-    others = [parameter for parameter in parameters if not hasattr(parameter, 'tenon_copies')]
-    if comm is None or comm.size == 1 or not others:
+    if comm is None or comm.size == 1:
         return
-    entries = [(f'parameter {number} of size {list(parameter.shape)}', None, parameter) for number, parameter in enumerate(others)]
-    found = copies.differing(entries, comm, lambda parameter: parameter.grad)
+    entries = [(f'parameter {number} of the optimizer, of size {list(parameter.shape)},', getattr(parameter, 'tenon_box', None), parameter)
+               for number, parameter in enumerate(parameters)]
+    if not hasattr(optimizer, 'tenon_is_checked'):
+        copies.check_copies(entries, comm)
+        optimizer.tenon_is_checked = True  # type: ignore[attr-defined]
+    others = [entry for entry in entries if not hasattr(entry[2], 'tenon_copies')]
+    found = copies.differing(others, comm, lambda parameter: parameter.grad)
     if found:
         raise RuntimeError(
-            f'the ranks have different gradients of parameters of torch beside those of Tenon, in the order of the optimizer {copies.listed(found)}: '
-            'each has that of its own block, and the copies would drift apart. Call tenon.torch.sum_gradients(network) before step(); '
-            'parameters that each rank has for itself belong in an optimizer of their own')
+            f'the ranks have different gradients of parameters of torch beside those of Tenon, {copies.listed(found)}: each has that of its '
+            'own block, and the copies would drift apart. Call tenon.torch.sum_gradients(network) before step(); parameters that '
+            'each rank has for itself belong in an optimizer of their own')
 
 
 try:
     from torch.optim.optimizer import register_optimizer_step_pre_hook
-    register_optimizer_step_pre_hook(check_gradients)
+    register_optimizer_step_pre_hook(check_step)
 except ImportError:
     pass  # before PyTorch 2
 
