@@ -219,6 +219,17 @@ class Lifetimes(unittest.TestCase):
         gc.collect()
         self.assertTrue((lent == 4).all())  # the memory lives as long as its array
 
+    def test_what_numpy_asks(self):
+        where = layout([6 * COMM.size, 4], 0)
+        x = tenon.DTensor(where, 'float32').fill(3)
+        self.assertEqual((x.shape, x.dtype), ((6 * COMM.size, 4), numpy.float32))
+        for found, dtype in ((numpy.asarray(x), 'float32'), (numpy.asarray(x, dtype='float64'), 'float64')):
+            self.assertEqual((found.shape, found.dtype, float(found.sum())), ((6, 4), dtype, 72))
+            found[...] = 0
+        self.assertAlmostEqual(float(numpy.mean(x)), 3)  # a copy
+        with self.assertRaisesRegex(ValueError, 'lend its memory'):
+            x.__array__(copy=False)
+
     def test_loans_for_reading(self):
         x = tenon.DTensor(layout([8, 4], 0), 'float64')
         x.fill(2)

@@ -56,6 +56,23 @@ class Arrays(Object):
     def _details(self: Any) -> list[str]:
         return [self.data_type().name.lower(), *self.layout()._details()]
 
+    @property
+    def shape(self: Any) -> tuple[int, ...]:
+        """The extents of the whole tensor. This rank's array has those of box()."""
+        return tuple(self.layout().shape())
+
+    @property
+    def dtype(self) -> numpy.dtype[Any]:
+        """The type of elements, as numpy has it."""
+        return numpy.dtype(C_TYPES[self._describe()[1]])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray:
+        """numpy.asarray(x) is numpy(), a copy of what this rank has."""
+        if copy is False:
+            raise ValueError('an array of numpy from a DTensor is a copy; x.array() and x.read() lend its memory for a block')
+        values = self.numpy()
+        return values if dtype is None else values.astype(dtype, copy=False)
+
     def place(self, array: Any, ghosts: Sequence[int] | None = None, ghosts_low: Sequence[int] | None = None,
               ghosts_high: Sequence[int] | None = None) -> Self:
         """Makes the tensor use an array in place, without a copy; it is kept as long as the tensor uses it. Not collective.

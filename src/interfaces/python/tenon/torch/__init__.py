@@ -9,10 +9,12 @@ every copy it counts as often as there are copies.
 
 Every call is collective: all ranks run the same forward and backward passes in the same order."""
 from . import nn
-from .functions import (Module, Operator, allgather, allreduce, broadcast, clip_grad_norm_, gather, gather_state_dict, halo_exchange,
-                        reducescatter, repartition, scatter, scatter_state_dict, sum_reduce,
-                        total)
+from .functions import (Operator, allgather, allreduce, broadcast, gather, halo_exchange, reducescatter, repartition, scatter,
+                        sum_reduce)
+from .layers import Module
 from .models import difference, load
+from .networks import clip_grad_norm_, gather_state_dict, scatter_state_dict, sum_gradients, synchronize, total
 
-__all__ = ['Module', 'Operator', 'allgather', 'allreduce', 'broadcast', 'clip_grad_norm_', 'difference', 'gather', 'gather_state_dict', 'halo_exchange',
-           'load', 'nn', 'reducescatter', 'repartition', 'scatter', 'scatter_state_dict', 'sum_reduce', 'total']
+__all__ = ['Module', 'Operator', 'allgather', 'allreduce', 'broadcast', 'clip_grad_norm_', 'difference', 'gather', 'gather_state_dict',
+           'halo_exchange', 'load', 'nn', 'reducescatter', 'repartition', 'scatter', 'scatter_state_dict', 'sum_gradients', 'sum_reduce',
+           'synchronize', 'total']

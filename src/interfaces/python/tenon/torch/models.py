@@ -10,7 +10,9 @@ from mpi4py import MPI
 
 from ..calls import Layout
 from ..models import layer_of_model
-from .functions import Module, block, data_type_of
+from . import copies
+from .functions import block, data_type_of
+from .layers import Module
 
 
 def load(path: str | os.PathLike[str], layout: Layout | Sequence[Layout], dtype: torch.dtype | None = None, **settings: Any) -> Module:
@@ -22,10 +24,21 @@ def load(path: str | os.PathLike[str], layout: Layout | Sequence[Layout], dtype:
 
 def difference(module: Module, reference: Callable[..., Any], *inputs: torch.Tensor) -> float:
     """The largest difference between the outputs of a module and of a network on one process, for whole inputs, the same on all
-    ranks. Collective."""
+    ranks. Inputs and the outputs of the network are those of the first rank, whatever others have drawn; parameters of the module whose
+    copies differ between ranks are an error. Collective."""
+    comm = module.comm
+    copies.check_copies(list(module.entries()), comm)
     with torch.no_grad():
-        own = module(*[block(layout, x).contiguous() for layout, x in zip(module.input_layouts, inputs)])
-        wanted = reference(*inputs)
-        pairs = zip(own, wanted) if isinstance(own, tuple) else [(own, wanted)]
-        apart = [(y - block(layout, whole)).abs() for layout, (y, whole) in zip(module.output_layouts, pairs)]
-    return module.layer.comm().allreduce(max(float(each.max()) if each.numel() else 0.0 for each in apart), MPI.MAX)
+        wholes = [from_first(x, comm) for x in inputs]
+        own = module(*[block(layout, x).contiguous() for layout, x in zip(module.input_layouts, wholes)])
+        wanted = reference(*wholes)
+        pairs = list(zip(own, wanted) if isinstance(own, tuple) else [(own, wanted)])
+        apart = [(y - block(layout, from_first(whole, comm))).abs() for layout, (y, whole) in zip(module.output_layouts, pairs)]
+    return comm.allreduce(max(float(each.max()) if each.numel() else 0.0 for each in apart), MPI.MAX)
+
+
+def from_first(whole: torch.Tensor, comm: MPI.Comm) -> torch.Tensor:
+    """What the first rank has, on all ranks; other ranks have something of the same size."""
+    made = whole.detach().clone()
+    copies.synchronize([('', None, made)], comm)
+    return made

@@ -3,8 +3,9 @@
 
 The layout of a module's output is its output_layout, with which the next one begins. `signature` and `storage` are those of
 Tenon's layers: what each axis of the process grid splits, and where parameters are stored. `dtype` is torch's default type of
-elements unless it is given. Parameters begin with Tenon's initial values (`initializer`); Module.scatter() sets them. What an
-argument of torch.nn asks for that Tenon has not is a ValueError with its name."""
+elements unless it is given, and the `device` is the CPU. Parameters begin with Tenon's initial values: weights are drawn as the
+`initializer` says ("glorot_uniform"), from the `seed` or else one of the generator of torch on the first rank, and biases are 0;
+Module.scatter() sets them. What an argument of torch.nn asks for that Tenon has not is a ValueError with its name."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Sequence, Union
@@ -13,7 +14,9 @@ import torch
 from mpi4py import MPI
 
 from ..calls import Layer, Layout
-from .functions import Module, data_type_of
+from .functions import data_type_of
+from .gradients import LINEAR, PIECEWISE
+from .layers import Module
 
 
 Size = Union[int, Sequence[int]]
@@ -30,17 +33,28 @@ def refuse(name: str, value: Any, *allowed: Any, why: str = '') -> None:
 
 
 IN_PLACE = 'layers of Tenon have an output of their own'
+IN_SPACE = 'the memory of a layer is that of its setting space, as in Module(tenon.Layer(comm, type, space="device", ...), layout)'
+
+
+def drawn_seed(comm: MPI.Comm) -> int:
+    """Of the generator of torch on the first rank. All ranks draw, since generators that are alike stay so."""
+    return comm.bcast(int(torch.randint(2**63 - 1, ())))
 
 
 class Single(Module):
     """One layer of a type, whose parameters have its names: weight, bias."""
+    draws = False  # whether something in it depends on a seed
 
     def __init__(self, type: str, layout: Layout | Sequence[Layout], settings: dict[str, Any], dtype: torch.dtype | None = None,
                  signature: str | None = None, storage: str | None = None, depth: int = 1, is_repeatable: bool | None = None,
-                 comm: MPI.Comm | None = None) -> None:
+                 comm: MPI.Comm | None = None, seed: int | None = None, initializer: str | None = None,
+                 device: torch.device | str | None = None) -> None:
+        refuse('device', device if device is None else str(device), None, 'cpu', why=IN_SPACE)
         first = layout if isinstance(layout, Layout) else layout[0]
         layer = Layer(comm if comm is not None else first.comm(), type)
-        given = dict(settings, signature=signature, storage=storage)
+        if seed is None and self.draws:
+            seed = drawn_seed(layer.comm())
+        given = dict(settings, signature=signature, storage=storage, seed=seed, initializer=initializer)
         layer.set_data_type(data_type_of(dtype))
         layer.set(**{name: value for name, value in given.items() if value is not None})
         super().__init__(layer, layout, depth, is_repeatable)
@@ -63,7 +77,7 @@ def derived(name: str, base: type[Single], **members: Any) -> Any:
 
 
 class Conv(Single):
-    dimensions = 2
+    dimensions, draws = 2, True
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Size, stride: Size = 1, padding: Size | str = 0,
                  dilation: Size = 1, groups: int = 1, bias: bool = True, padding_mode: str = 'zeros', *, layout: Layout,
@@ -84,7 +98,7 @@ class Conv(Single):
 
 
 class ConvTranspose(Single):
-    dimensions = 2
+    dimensions, draws = 2, True
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Size, stride: Size = 1, padding: Size = 0,
                  output_padding: Size = 0, groups: int = 1, bias: bool = True, dilation: Size = 1, padding_mode: str = 'zeros', *,
@@ -99,6 +113,7 @@ class ConvTranspose(Single):
 
 class Linear(Single):
     """torch.nn.Linear on a layout."""
+    draws = True
 
     def __init__(self, in_features: int, out_features: int, bias: bool = True, *, layout: Layout, **common: Any) -> None:
         super().__init__('affine', layout, {'inputs': in_features, 'outputs': out_features, 'bias': bias}, **common)
@@ -222,7 +237,8 @@ class InstanceNorm(ChannelNorm):
 
 
 class Dropout(Single):
-    """torch.nn.Dropout on a layout: the mask depends on the seed (`module.layer.initialize(seed)`) and the global position."""
+    """torch.nn.Dropout on a layout: the mask depends on the seed (`seed=`, `module.layer.initialize(seed)`) and the global position."""
+    draws = True
 
     def __init__(self, p: float = 0.5, inplace: bool = False, *, layout: Layout, **common: Any) -> None:
         refuse('inplace', inplace, False, why=IN_PLACE)
@@ -261,7 +277,7 @@ class Softmax(Single):
 
 class Pointwise(Single):
     """A function of each element, whose arguments are settings of Tenon by the names in `arguments`, with their defaults."""
-    kind = 'identity'
+    kind, of_torch = 'identity', 'Identity'
     arguments: tuple[tuple[str, str, float], ...] = ()
 
     def __init__(self, *values: float, layout: Layout, **given: Any) -> None:
@@ -273,6 +289,9 @@ class Pointwise(Single):
         if len(values) > count + 1:
             raise TypeError(f'{type(self).__name__} has {count + 1} arguments beside its layout, and {len(values)} are given')
         super().__init__(self.kind, layout, settings, **given)
+        if self.kind not in LINEAR | PIECEWISE:
+            names = {name: settings[setting] for name, setting, _ in self.arguments}
+            self.function = getattr(torch.nn, self.of_torch)(**names).forward
 
 
 class GELU(Single):
@@ -281,6 +300,7 @@ class GELU(Single):
     def __init__(self, approximate: str = 'none', *, layout: Layout, **common: Any) -> None:
         refuse('approximate', approximate, 'none', 'tanh')
         super().__init__('gelu' if approximate == 'none' else 'gelutanh', layout, {}, **common)
+        self.function = torch.nn.GELU(approximate).forward
 
 
 class Softplus(Single):
@@ -290,6 +310,7 @@ class Softplus(Single):
         refuse('beta', beta, 1.0)
         refuse('threshold', threshold, 20.0)
         super().__init__('softplus', layout, {}, **common)
+        self.function = torch.nn.Softplus().forward
 
 
 class Flatten(Single):
@@ -324,13 +345,13 @@ CircularPad1d, CircularPad2d, CircularPad3d = family(Pad, 'CircularPad', mode='c
 ReflectionPad1d, ReflectionPad2d, ReflectionPad3d = family(Pad, 'ReflectionPad', mode='reflect')
 ReplicationPad1d, ReplicationPad2d, ReplicationPad3d = family(Pad, 'ReplicationPad', mode='replicate')
 ReLU, Tanh, Sigmoid, SiLU, Softsign, Mish, Hardswish, SELU = (
-    derived(name, Pointwise, kind=name.lower()) for name in (
+    derived(name, Pointwise, kind=name.lower(), of_torch=name) for name in (
         'ReLU', 'Tanh', 'Sigmoid', 'SiLU', 'Softsign', 'Mish', 'Hardswish', 'SELU'))
 LeakyReLU = derived('LeakyReLU', Pointwise, kind='leakyrelu', arguments=(('negative_slope', 'slope', 0.01),))
 ReLU6 = derived('ReLU6', Pointwise, kind='clamp', arguments=(('low', 'low', 0.0), ('high', 'high', 6.0)))
 Hardtanh = derived('Hardtanh', Pointwise, kind='clamp', arguments=(('min_val', 'low', -1.0), ('max_val', 'high', 1.0)))
 Identity = derived('Identity', Pointwise)
-ELU, CELU = (derived(name, Pointwise, kind=name.lower(), arguments=(('alpha', 'alpha', 1.0),)) for name in ('ELU', 'CELU'))
+ELU, CELU = (derived(name, Pointwise, kind=name.lower(), of_torch=name, arguments=(('alpha', 'alpha', 1.0),)) for name in ('ELU', 'CELU'))
 
 
 if not TYPE_CHECKING:

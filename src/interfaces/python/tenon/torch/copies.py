@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What ranks hold alike: parameters and buffers of which several ranks have a copy, and gradients that are the same on all ranks.
+
+Copies are compared by two numbers of each, the sum and the norm: those that somebody has drawn or changed on each rank by itself
+differ by far more than what processors round differently."""
+from __future__ import annotations
+
+from typing import Any, Callable, Iterable, Sequence
+
+import numpy
+import torch
+from mpi4py import MPI
+
+Entry = tuple[str, Any, torch.Tensor]  # the name, the box of a distributed tensor or None, and what this rank has of it
+
+
+def numbers_of(tensor: torch.Tensor | None) -> tuple[float, float]:
+    if tensor is None or not tensor.numel():
+        return 0.0, 0.0
+    flat = torch.view_as_real(tensor.detach()) if tensor.is_complex() else tensor.detach()
+    flat = flat.to(torch.float64)
+    return float(flat.sum()), float(torch.linalg.vector_norm(flat))
+
+
+def tolerance(tensor: torch.Tensor) -> float:
+    return 0.1 * torch.finfo(tensor.dtype).eps ** 0.5 if tensor.is_floating_point() or tensor.is_complex() else 0.0
+
+
+def differing(entries: Sequence[Entry], comm: MPI.Comm, of: Callable[[torch.Tensor], torch.Tensor | None] = lambda x: x) -> list[str]:
+    """The names of those whose copies differ, with the first two ranks that have them. Collective."""
+    if comm.size == 1 or not entries:
+        return []
+    gathered = comm.allgather([(box, *numbers_of(of(tensor))) for _, box, tensor in entries])
+    found = []
+    for number, (name, _, tensor) in enumerate(entries):
+        first: dict[Any, tuple[int, float, float]] = {}
+        for rank, of_rank in enumerate(gathered):
+            box, total, norm = of_rank[number]
+            leader, wanted, size = first.setdefault(box, (rank, total, norm))
+            apart = max(abs(total - wanted), abs(norm - size))
+            if apart > tolerance(tensor) * max(norm, size) or numpy.isnan(norm) != numpy.isnan(size):
+                found.append(f'{name} (ranks {leader} and {rank})')
+                break
+    return found
+
+
+def listed(names: Sequence[str]) -> str:
+    return ', '.join(names[:5]) + f' and {len(names) - 5} others' * (len(names) > 5)
+
+
+def check_copies(entries: Sequence[Entry], comm: MPI.Comm) -> None:
+    found = differing(entries, comm)
+    if found:
+        raise RuntimeError(f'the ranks have different copies of {listed(found)}: each has drawn or changed its own. '
+                           'tenon.torch.synchronize(network) gives all of them those of the first rank; parameters of torch beside layers of '
+                           'Tenon need tenon.torch.sum_gradients(network) before each step of an optimizer')
+
+
+def synchronize(entries: Iterable[Entry], comm: MPI.Comm) -> None:
+    """Gives all copies the values of the first rank that has one. Collective."""
+    groups: dict[tuple[int, ...], MPI.Comm] = {}
+    given = list(entries)
+    boxes = comm.allgather([box for _, box, _ in given])
+    for number, (_, _, tensor) in enumerate(given):
+        first: dict[Any, int] = {}
+        leaders = tuple(first.setdefault(of_rank[number], rank) for rank, of_rank in enumerate(boxes))
+        if leaders not in groups:
+            groups[leaders] = comm.Split(leaders[comm.rank], comm.rank)
+        if tensor.numel():
+            bytes = tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8)
+            groups[leaders].Bcast(bytes.numpy())
+            with torch.no_grad():
+                tensor.copy_(bytes.view(tensor.dtype).reshape(tensor.shape))
+    for group in groups.values():
+        group.Free()

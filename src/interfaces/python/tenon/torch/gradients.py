@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Layers as functions of torch.autograd, and their second derivatives.
+
+A layer y = f(x, p) has the adjoint (dx, dp) = J(x, p)* dy, which is linear in dy: its derivative there is the tangent J. By x and p it
+is a second derivative of f, which Tenon does not have. But it is 0 where f is linear in pieces, and of a layer that is linear in x and
+in p, such as a convolution, it is the adjoint itself at another input: the derivative of <u, dx> by p is dp(u) - dp(0), where the second
+term is that of a bias. Functions of each element have that of torch, since they are the same on each rank's block. The derivatives are
+such functions again, so that third ones are there too; what has none is an error."""
+from __future__ import annotations
+
+import torch
+
+# Types of layers that are linear, or a linear function and a constant, in their input; where they have parameters, also in these.
+LINEAR = {'adaptiveaveragepooling', 'affine', 'averagepooling', 'channelaffine', 'conv', 'crop', 'flatten', 'globalaveragepooling', 'identity',
+          'pad', 'pixelshuffle', 'resample', 'reshape', 'scale', 'slice', 'transpose', 'transposedconv'}
+# And those that are so in pieces.
+PIECEWISE = {'abs', 'clamp', 'leakyrelu', 'maxpooling', 'relu'}
+
+
+class Evaluation:
+    """One evaluation of a layer, of which torch may want the gradient."""
+    __slots__ = ('__weakref__', 'training')
+
+    def __init__(self, training):
+        self.training = training
+
+
+def has_second(module):
+    return len(module.inputs) == len(module.outputs) == 1 and module.layer.type() in LINEAR | PIECEWISE
+
+
+class ApplyLayer(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, module, *given):
+        ctx.module, ctx.evaluation = module, Evaluation(module.training)
+        ctx.save_for_backward(*given)  # inputs and parameters
+        made = module.run(given[:len(module.inputs)], ctx.evaluation if any(ctx.needs_input_grad) else None)
+        return made if len(made) > 1 else made[0]
+
+    @staticmethod
+    def backward(ctx, *dy):
+        module, given = ctx.module, ctx.saved_tensors  # torch checks that nothing has been written to them since
+        wanted = ctx.needs_input_grad[1:]
+        if not torch.is_grad_enabled():
+            return None, *adjoint(module, ctx.evaluation, wanted, dy, given)
+        function = module.local_function()  # create_graph=True
+        if function is not None:
+            return None, *torch.autograd.grad(function(given[0]), given[0], dy[0], create_graph=True)
+        return None, *ApplyAdjoint.apply(module, ctx.evaluation, wanted, *dy, *given)
+
+
+def adjoint(module, evaluation, wanted, dy, given):
+    count = len(module.inputs)
+    dx, gradients = module.run_adjoint(evaluation, given[:count], dy, wanted[:count], wanted[count:])
+    return *dx, *gradients
+
+
+class ApplyAdjoint(torch.autograd.Function):
+    """The gradients of a layer's inputs and parameters as a function of those of its outputs, the inputs and the parameters."""
+
+    @staticmethod
+    def forward(ctx, module, evaluation, wanted, *given):
+        ctx.module, ctx.training = module, evaluation.training
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(*given)
+        count = len(module.outputs)
+        return adjoint(module, evaluation, wanted, given[:count], given[count:])
+
+    @staticmethod
+    def backward(ctx, *directions):
+        module, count = ctx.module, len(ctx.module.inputs)
+        if all(direction is None for direction in directions):
+            return (None,) * len(ctx.needs_input_grad)
+        if any(direction is not None for direction in directions[count:]):
+            raise RuntimeError(f'the gradients of the parameters of {named(module)} are differentiated again (create_graph=True), and '
+                               'Tenon has second derivatives of layers only by way of the gradients of their inputs')
+        if not has_second(module):
+            raise RuntimeError(
+                f'the gradient of {named(module)} is differentiated again (create_graph=True), and Tenon has no second derivative of it. '
+                'It has those of operators, convolutions, Linear, pooling, padding, Upsample, PixelShuffle, Flatten and functions of each '
+                'element in tenon.torch.nn; a container of Tenon can be a network of these')
+        u, (dy, x, *parameters) = directions[0], ctx.saved_tensors
+        wanted = ctx.needs_input_grad[3:]
+        of_dy = ApplyTangent.apply(module, ctx.training, u, x, *parameters) if wanted[0] else None
+        return None, None, None, of_dy, None, *mixed(module, ctx.training, wanted[2:], dy, u, parameters)
+
+
+class ApplyTangent(torch.autograd.Function):
+    """The tangent of a layer that is linear, or in pieces, by its input."""
+
+    @staticmethod
+    def forward(ctx, module, training, u, x, *parameters):
+        ctx.module, ctx.training = module, training
+        ctx.save_for_backward(u, x, *parameters)
+        return module.run_tangent(Evaluation(training), x, u)
+
+    @staticmethod
+    def backward(ctx, dy):
+        module, (u, x, *parameters) = ctx.module, ctx.saved_tensors
+        wanted = ctx.needs_input_grad[2:]
+        of_u = None
+        if wanted[0]:
+            only_dx = (True, *[False] * len(parameters))
+            of_u = ApplyAdjoint.apply(module, Evaluation(ctx.training), only_dx, dy, x, *parameters)[0]
+        return None, None, of_u, None, *mixed(module, ctx.training, wanted[2:], dy, u, parameters)
+
+
+def mixed(module, training, wanted, dy, u, parameters):
+    """The derivatives of <dy, J u> by the parameters."""
+    if not any(wanted):
+        return (None,) * len(parameters)
+    at_u, at_0 = (ApplyAdjoint.apply(module, Evaluation(training), (False, *wanted), dy, x, *parameters)[1:]
+                  for x in (u, torch.zeros_like(u)))
+    return [None if a is None else a - b for a, b in zip(at_u, at_0)]
+
+
+def named(module):
+    return f'{type(module).__name__} (a layer "{module.layer.type()}", {module.extra_repr()})'

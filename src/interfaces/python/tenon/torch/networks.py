@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Whole networks of torch in which there are layers of Tenon: losses and gradients over the ranks, and the state_dict() of the same
+network on one process. Parameters of other modules than Tenon's are the same on all ranks."""
+from __future__ import annotations
+
+import math
+from typing import Any, Iterable, Iterator, Mapping
+
+import numpy
+import torch
+from mpi4py import MPI
+
+from ..calls import Layout
+from . import copies
+from .functions import comm_in_use, comm_of
+from .layers import Module
+
+
+class Total(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, value, comm):
+        return torch.from_numpy(numpy.asarray(comm.allreduce(value.detach().cpu().numpy()))).to(value)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient, None
+
+
+def total(value: torch.Tensor, comm: MPI.Comm | Layout | None = None) -> torch.Tensor:
+    """The sum over the ranks of what each has computed of its block, such as its part of a loss: the same on all ranks, where each
+    rank's gradient is that of its own part. All ranks then call backward(). The ranks are those of a communicator or a layout, or
+    else of the operators and layers of Tenon that there are. Collective."""
+    return Total.apply(value, comm_of(comm))
+
+
+def modules_of(network: torch.nn.Module) -> Iterator[tuple[str, Module]]:
+    """The modules of Tenon in a network, with the beginnings of their parameters' names; one that is in several places comes for each."""
+    return ((f'{name}.' if name else '', module) for name, module in network.named_modules(remove_duplicate=False)
+            if isinstance(module, Module))
+
+
+def comm_of_network(network: torch.nn.Module) -> MPI.Comm:
+    return next((module.comm for _, module in modules_of(network)), None) or comm_in_use()
+
+
+def entries_of(network: torch.nn.Module) -> list[copies.Entry]:
+    """All that the state_dict() of a network has, each once."""
+    own = {entry[0]: entry for begin, module in modules_of(network) for entry in module.entries(begin)}
+    found, seen = [], set()
+    for name, value in network.state_dict(keep_vars=True).items():
+        if isinstance(value, torch.Tensor) and id(value) not in seen:
+            seen.add(id(value))
+            found.append(own.get(name, (name, None, value)))
+    return found
+
+
+def scatter_state_dict(network: torch.nn.Module, state: Mapping[str, torch.Tensor], strict: bool = True) -> Any:
+    """network.load_state_dict() from the state_dict() of the same network on one process, whose modules have the same names: of
+    parameters of Tenon each rank takes its blocks, others it takes as they are. What is missing, is not known or has another size is told
+    as by load_state_dict(), in the sizes of whole parameters."""
+    own = {module for _, module in modules_of(network)}
+    try:
+        for module in own:
+            module.takes_wholes = True
+        return network.load_state_dict(state, strict)
+    finally:
+        for module in own:
+            module.takes_wholes = False
+
+
+def gather_state_dict(network: torch.nn.Module) -> dict[str, torch.Tensor]:
+    """The state_dict() of the same network on one process, on all ranks, for its load_state_dict(): parameters of Tenon are whole. Copies
+    that differ between ranks are an error, see synchronize(). Collective."""
+    copies.check_copies(entries_of(network), comm_of_network(network))
+    wholes: dict[int, dict[str, torch.Tensor]] = {}
+    found = {name: value.detach().clone() if isinstance(value, torch.Tensor) else value for name, value in network.state_dict().items()}
+    for begin, module in modules_of(network):
+        if id(module) not in wholes:
+            wholes[id(module)] = module.wholes()
+        found.update({begin + name: whole for name, whole in wholes[id(module)].items()})
+    return found
+
+
+def synchronize(network: torch.nn.Module) -> None:
+    """Gives all ranks that have copies of a parameter or buffer the values of the first of them, as after torch.nn.init with seeds
+    that differ, or for parameters of torch beside layers of Tenon. Collective."""
+    copies.synchronize(entries_of(network), comm_of_network(network))
+
+
+def parameters_in(given: torch.nn.Module | torch.Tensor | Iterable[torch.Tensor]) -> list[torch.Tensor]:
+    if isinstance(given, torch.nn.Module):
+        return list(given.parameters())
+    return [given] if isinstance(given, torch.Tensor) else list(given)
+
+
+def sum_gradients(network: torch.nn.Module | Iterable[torch.Tensor], comm: MPI.Comm | Layout | None = None) -> None:
+    """Adds the gradients of torch's own parameters in a network over the ranks: each has that of its block, while those of parameters
+    of Tenon are summed already. To be called once after the backward passes of a step and before the optimizer's. What is the
+    same on all ranks and not of a block, such as a term of the loss for the size of a parameter, is divided by the number of ranks before.
+    Ranks without a gradient that others have get theirs. Collective."""
+    parameters = [parameter for parameter in parameters_in(network) if not hasattr(parameter, 'tenon_copies')]
+    is_network = comm is None and isinstance(network, torch.nn.Module)
+    over = comm_of_network(network) if is_network else comm_of(comm)  # type: ignore[arg-type]
+    if over.size == 1 or not parameters:
+        return
+    there = numpy.array([parameter.grad is not None for parameter in parameters], numpy.int32)
+    over.Allreduce(MPI.IN_PLACE, there, MPI.MAX)
+    wanted = [parameter for parameter, is_there in zip(parameters, there) if is_there]
+    for double in (False, True):
+        group = [parameter for parameter in wanted if (parameter.dtype in (torch.float64, torch.complex128)) == double]
+        if group:
+            sum_group(group, over, torch.float64 if double else torch.float32)
+
+
+def sum_group(parameters, comm, dtype):
+    """One message for all; short types are added in float32."""
+    for parameter in parameters:
+        if parameter.grad is None:
+            parameter.grad = torch.zeros_like(parameter)
+    parts = [torch.view_as_real(p.grad) if p.grad.is_complex() else p.grad for p in parameters]
+    flat = torch.cat([part.detach().reshape(-1).to('cpu', dtype) for part in parts])
+    comm.Allreduce(MPI.IN_PLACE, flat.numpy())
+    with torch.no_grad():
+        for part, values in zip(parts, flat.split([part.numel() for part in parts])):
+            part.copy_(values.view(part.shape))
+
+
+def check_step(optimizer: torch.optim.Optimizer, *_: Any) -> None:
+    """Before the steps of an optimizer that has parameters of Tenon: copies that differ at the first one would stay so, and where
+    gradients of torch's own parameters differ, their copies would drift apart."""
+    parameters = [parameter for group in optimizer.param_groups for parameter in group['params']]
+    comm = next((parameter.tenon_copies[0] for parameter in parameters if hasattr(parameter, 'tenon_copies')), None)
+    if comm is None or comm.size == 1:
+        return
+    entries = [(f'parameter {number} of the optimizer, of size {list(parameter.shape)},', getattr(parameter, 'tenon_box', None), parameter)
+               for number, parameter in enumerate(parameters)]
+    if not hasattr(optimizer, 'tenon_is_checked'):
+        copies.check_copies(entries, comm)
+        optimizer.tenon_is_checked = True  # type: ignore[attr-defined]
+    others = [entry for entry in entries if not hasattr(entry[2], 'tenon_copies')]
+    found = copies.differing(others, comm, lambda parameter: parameter.grad)
+    if found:
+        raise RuntimeError(
+            f'the ranks have different gradients of parameters of torch beside those of Tenon, {copies.listed(found)}: each has that of its '
+            'own block, and the copies would drift apart. Call tenon.torch.sum_gradients(network) before step(); parameters that '
+            'each rank has for itself belong in an optimizer of their own')
+
+
+try:
+    from torch.optim.optimizer import register_optimizer_step_pre_hook
+    register_optimizer_step_pre_hook(check_step)
+except ImportError:
+    pass  # before PyTorch 2
+
+
+def clip_grad_norm_(parameters: torch.Tensor | Iterable[torch.Tensor], max_norm: float, norm_type: float = 2.0,
+                    error_if_nonfinite: bool = False) -> torch.Tensor:
+    """torch.nn.utils.clip_grad_norm_() over the whole parameters: each element counts once, whichever ranks have it. Gradients of
+    other modules' parameters than Tenon's are the same on all ranks after sum_gradients(). Returns the norm before. Collective."""
+    given = parameters_in(parameters)
+    found = [parameter for parameter in given if parameter.grad is not None]
+    known = [parameter.tenon_copies for parameter in given if hasattr(parameter, 'tenon_copies')]
+    if not known:
+        return torch.nn.utils.clip_grad_norm_(found, max_norm, norm_type, error_if_nonfinite)
+    comm = known[0][0]
+    norms = [float(torch.linalg.vector_norm(parameter.grad, norm_type)) if parameter.grad.numel() else 0.0 for parameter in found]
+    if norm_type == math.inf:
+        total = comm.allreduce(max(norms, default=0.0), MPI.MAX)
+    else:
+        copies = [getattr(parameter, 'tenon_copies', (comm, comm.size))[1] for parameter in found]
+        total = comm.allreduce(sum(norm ** norm_type / count for norm, count in zip(norms, copies))) ** (1 / norm_type)
+    if error_if_nonfinite and not math.isfinite(total):
+        raise RuntimeError(f'the norm of order {norm_type} of the gradients is {total}, so that it cannot be clipped')
+    factor = max_norm / (total + 1e-6)
+    with torch.no_grad():
+        for parameter in found:
+            parameter.grad.mul_(min(1.0, factor))
+    return torch.tensor(total)
