@@ -77,6 +77,7 @@ if(TENON_TEST_DRAWS EQUAL 100)
 endif()
 option(TENON_TEST_DELAYS "Let the ranks of tests fall behind now and then, so that messages arrive in other orders" OFF)
 option(TENON_TEST_SLEEP "Let the ranks of tests sleep while they wait, for machines that also do other work" OFF)
+option(TENON_TEST_TRAPS "Let floating-point exceptions end the test programs, as some hosts do" OFF)
 option(TENON_TEST_KEEP_PLUGINS
   "Run the tests with libraries never closed, so that LeakSanitizer can name MPI's plugins" OFF)
 set(TENON_TEST_NETWORKS ${PROJECT_SOURCE_DIR}/share/tenon/networks CACHE STRING
@@ -134,6 +135,22 @@ function(tenon_add_runs name program ranks args)
     set_tests_properties(${name}.${count} PROPERTIES LABELS mpi PROCESSORS ${count})
     tenon_test_environment(${name}.${count})
   endforeach()
+endfunction()
+
+# tenon_add_trapped(PROGRAM RANKS ARGS...): tests PROGRAM_trapped, in which floating-point exceptions end the program
+# (tests/support/traps.c). With TENON_TEST_TRAPS they do so in all tests.
+function(tenon_add_trapped program ranks)
+  if(NOT TARGET tenon_test_traps OR TENON_TEST_TRAPS)
+    return()
+  endif()
+  tenon_add_runs(${program}_trapped ${program} "${ranks}" "${ARGN}")
+  if(NOT ranks)
+    set(tests ${program}_trapped)
+  else()
+    list(TRANSFORM ranks PREPEND ${program}_trapped. OUTPUT_VARIABLE tests)
+  endif()
+  set_property(TEST ${tests} APPEND PROPERTY ENVIRONMENT_MODIFICATION
+    LD_PRELOAD=path_list_append:$<TARGET_FILE:tenon_test_traps>)
 endfunction()
 
 # tenon_add_device_test(NAME ...): a test of device code, with the arguments of tenon_add_test() and the label device.
@@ -254,6 +271,10 @@ function(tenon_test_environment name)
   if(TARGET tenon_test_preload)
     set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT
       LD_PRELOAD=$<TARGET_FILE:tenon_test_preload>)
+  endif()
+  if(TENON_TEST_TRAPS)
+    set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT_MODIFICATION
+      LD_PRELOAD=path_list_append:$<TARGET_FILE:tenon_test_traps>)
   endif()
 endfunction()
 

@@ -2,6 +2,7 @@
 // The training loop through the C calls, beside the recursion that it stands for: y = w x, the loss (w x - t)^2, and
 // steps against 2 x (w x - t).
 #include "capi/expect_code.hpp"
+#include "support/traps.hpp"
 
 #include <cmath>
 #include <cstdio>
@@ -154,6 +155,17 @@ TEST_F(TrainerCApi, SaysWhereTrainingIsNotFinite) {
   double mean = 0, loss = 0;
   expectSuccess(TenonTrainerGetLosses(trainer_, &loss, &mean, nullptr));
   EXPECT_TRUE(std::isfinite(loss) && std::isfinite(mean));
+}
+
+// A host that traps floating-point exceptions, as many do, learns it in the same way, and keeps its traps.
+TEST_F(TrainerCApi, SaysToAHostWithTrapsWhereTrainingIsNotFinite) {
+  const HostTraps host;
+  const bool hasTraps = trapsExceptions();
+  expectSuccess(TenonTrainerSetBatches(trainer_, kBatches, x_, target_, oneBad, this, nullptr));
+  expectCommonCode(TENON_ERR_NOT_FINITE, TenonTrainerRun(trainer_, 1),
+                   {"in step 3 of", "the loss is nan"});
+  EXPECT_EQ(trapsExceptions(), hasTraps);
+  EXPECT_EQ(std::fetestexcept(kTrapped), 0);
 }
 
 // With the reason that no step of it counts: the next epoch has a mean again.

@@ -4,6 +4,7 @@
 
 #include "kernels/draw.hpp"
 #include "kernels/here.hpp"
+#include "sys/traps.hpp"
 
 #include <cmath>
 #include <limits>
@@ -33,6 +34,7 @@ TYPED_TEST_SUITE(Rounds, RealTypes);
 
 TYPED_TEST(Rounds, ToTheNearestAndOfTwoToTheEven) {
   using T = TypeParam;
+  const HeldTraps held; // some numbers are too large for a float
   Draw draw(61);
   std::vector<double> values{0.0,          -0.0,     1,         1.00390625, 1.01171875,
                              3.4028235e38, -3.4e38,  3.3961e38, 1e-45,      1.2e-38,

@@ -4,6 +4,7 @@
 #include "kernels/draw.hpp"
 #include "kernels/here.hpp"
 #include "kernels/movement/block_copy.hpp"
+#include "sys/traps.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -116,6 +117,7 @@ TEST(BlockCopy, ReductionsKeepTheOrder) {
 }
 
 TEST(BlockCopy, MaximumKeepsNaN) {
+  const HeldTraps held; // NaN is compared
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const std::vector<double> x{nan, 1, 5};
   std::vector<double> y{2, nan, 3};

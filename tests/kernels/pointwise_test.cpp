@@ -5,6 +5,7 @@
 #include "kernels/elementwise/selection.hpp"
 #include "kernels/functors/pointwise.hpp"
 #include "kernels/here.hpp"
+#include "sys/traps.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -232,6 +233,7 @@ TYPED_TEST(PointwiseKernel, ExtremesSaturate) {
 // PyTorch.
 TYPED_TEST(PointwiseKernel, LimitsAreFinite) {
   using T = TypeParam;
+  const HeldTraps held; // the logarithm of 0 and the root of -1
   const T far = sizeof(T) == 8 ? T(1e300) : T(1e30), inf = std::numeric_limits<T>::infinity();
   const auto both = [&](const PointwiseFunction& f, T x) {
     T y = 0, r = 0, one = 1;
@@ -256,12 +258,28 @@ TYPED_TEST(PointwiseKernel, LimitsAreFinite) {
 
 TYPED_TEST(PointwiseKernel, NaNPropagates) {
   using T = TypeParam;
+  const HeldTraps held; // NaN is compared
   const T nan = std::numeric_limits<T>::quiet_NaN();
   for (const PointwiseFunction& f : kFunctions) {
     T y = 0;
     pointwiseForward<T>(test::here(), f, 1, &nan, &y);
     EXPECT_TRUE(std::isnan(y)) << int(f.kind);
   }
+}
+
+// As in PyTorch: what is no number passes a rectifier's derivative, and not that of a clamp.
+TYPED_TEST(PointwiseKernel, DerivativesAtNaN) {
+  using T = TypeParam;
+  const HeldTraps held; // NaN is compared
+  const T nan = std::numeric_limits<T>::quiet_NaN(), v = 3;
+  const auto slope = [&](const PointwiseFunction& f) {
+    T r = 1;
+    pointwiseDerivative<T>(test::here(), f, 1, &nan, &nan, &v, &r);
+    return r;
+  };
+  EXPECT_EQ(slope(Pointwise::Relu), v);
+  EXPECT_EQ(slope({Pointwise::Clamp, -1, 2}), T(0));
+  EXPECT_EQ(slope(Pointwise::Abs), T(0));
 }
 
 TYPED_TEST(PointwiseKernel, DerivativeReadsWhatItSays) {
@@ -280,6 +298,7 @@ TYPED_TEST(PointwiseKernel, DerivativeReadsWhatItSays) {
 // Of NaN only "not equal" holds; zeros of both signs are equal; what is not chosen may be anything.
 TYPED_TEST(PointwiseKernel, ComparisonsAndChoices) {
   using T = TypeParam;
+  const HeldTraps held; // NaN is compared
   const T nan = std::numeric_limits<T>::quiet_NaN();
   const std::vector<T> a{1, 2, 3, nan, T(-0.0)}, b{2, 2, 2, nan, T(0.0)};
   const std::pair<Relation, std::vector<T>> wanted[] = {

@@ -5,6 +5,7 @@
 
 #include "kernels/draw.hpp"
 #include "kernels/thread_count.hpp"
+#include "sys/traps.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -212,6 +213,7 @@ TYPED_TEST(RowListsKernel, TakeTheFirstOfTheLargest) {
 
 TYPED_TEST(RowListsKernel, PropagateNaN) {
   using T = TypeParam;
+  const HeldTraps held; // NaN is compared
   KernelContext context;
   const T nan = std::numeric_limits<T>::quiet_NaN();
   const std::vector<T> x{1, nan, 5, nan};

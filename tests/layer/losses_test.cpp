@@ -5,6 +5,7 @@
 #include "layer_run.hpp"
 
 #include "sys/expect_error.hpp"
+#include "sys/traps.hpp"
 
 #include <cmath>
 #include <limits>
@@ -235,8 +236,92 @@ TEST(Losses, CrossEntropyHasWeightsOfSamples) {
   }
 }
 
+// What has weight 0 may be anything: loss, gradient and tangent have the bits that they have with numbers there.
+TEST(Losses, LeaveOutWhatHasNoWeight) {
+  const HeldTraps held; // what is left out is no number
+  const auto run = [](const LossCase& p, double there, std::vector<double>& found) {
+    const auto layer = test::newLayer(world(), p.type);
+    layer->set("loss_reduction", p.reduction);
+    layer->set("loss_weights", p.weights);
+    for (const auto& [name, value] : p.settings)
+      layer->set(name, value);
+    const Layout fields = test::onWorld(kFields, "B");
+    test::Step step(layer, fields);
+    // A difference in space has the weight of its low end, so that those of the last row reach into none.
+    const auto weight = [&](Index i) {
+      return p.weights == "sample" ? double(i / kPerSample != 1) : double(i / 5 % 4 >= 2);
+    };
+    const auto target = tensor(fields), dx = tensor(fields);
+    for (Index i = 0; i < kCells; ++i) {
+      step.x->mutableData<double>()[i] = weight(i) == 0 && i % 2 ? there : valueAt(i);
+      target->mutableData<double>()[i] = weight(i) == 0 ? there : targetAt(i);
+      dx->mutableData<double>()[i] = weight(i) == 0 && i % 3 ? there : valueAt(i + 1);
+    }
+    layer->setTarget(target);
+    const bool bySample = p.weights == "sample";
+    const auto weights = tensor(bySample ? test::onWorld({kFields[0]}, "B") : fields);
+    for (Index i = 0; i < weights->localElements(); ++i)
+      weights->mutableData<double>()[i] = weight(bySample ? i * kPerSample : i);
+    layer->setTargetWeights(weights);
+    step.apply();
+    fillConstant(*step.dy, 0.5);
+    step.adjoint();
+    const auto dy = tensor(step.y->layout());
+    layer->applyTangent(*dx, *dy);
+    for (const DTensor* each : {step.y.get(), step.dx.get(), dy.get()})
+      for (double value : test::localCells(*each))
+        found.push_back(value);
+  };
+  for (const char* type :
+       {"meansquarederror", "meanabsoluteerror", "huber", "relativel2", "gradientpenalty"})
+    for (const char* reduction : {"mean", "sum"})
+      for (const char* weights : {"sample", "element"}) {
+        LossCase p{type, reduction, weights};
+        if (std::string(type) == "gradientpenalty")
+          p.settings = {{"with_target", true}};
+        std::vector<double> want;
+        run(p, 0.25, want);
+        for (const double there : {std::nan(""), std::numeric_limits<double>::infinity(), 1e300}) {
+          std::vector<double> found;
+          run(p, there, found);
+          EXPECT_EQ(found, want) << p.text() << ", " << there;
+        }
+      }
+}
+
+// A sample of weight 0 needs neither a label nor logits.
+TEST(Losses, CrossEntropyLeavesOutWhatHasNoWeight) {
+  const HeldTraps held; // logits that are no numbers
+  const auto run = [](double there, double label) {
+    const auto layer = test::newLayer(world(), "crossentropy");
+    layer->set("loss_weights", std::string("sample"));
+    test::Step step(layer, test::onWorld({3, 4}, "B"));
+    const auto labels = makeRef<DTensor>(world(), test::onWorld({3}, "B"), TENON_INT64);
+    const auto weights = tensor(test::onWorld({3}, "B"));
+    for (Index i = 0; i < 12; ++i)
+      step.x->mutableData<double>()[i] = i / 4 == 1 ? there : valueAt(i);
+    for (Index i = 0; i < 3; ++i) {
+      labels->mutableData<std::int64_t>()[i] = i == 1 ? static_cast<std::int64_t>(label) : i;
+      weights->mutableData<double>()[i] = i == 1 ? 0 : 1;
+    }
+    layer->setTarget(labels);
+    layer->setTargetWeights(weights);
+    step.apply();
+    fillConstant(*step.dy, 1);
+    step.adjoint();
+    std::vector<double> found = test::localCells(*step.y);
+    for (double value : test::localCells(*step.dx))
+      found.push_back(value);
+    return found;
+  };
+  const std::vector<double> want = run(0.5, 2);
+  EXPECT_EQ(run(std::nan(""), 2), want);
+  EXPECT_EQ(run(std::numeric_limits<double>::infinity(), -100), want);
+}
+
 // All ranks have sample 5, and each of them says so.
 TEST(Losses, RefuseWeightsThatAreNone) {
+  const HeldTraps held; // NaN among the weights
   for (const char* type : {"huber", "relativel2", "crossentropy"})
     for (const char* reduction : {"mean", "sum"})
       for (const double weight :

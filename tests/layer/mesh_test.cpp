@@ -285,6 +285,46 @@ TEST(MeshLayers, TakeMeansByTheirWeights) {
   }
 }
 
+// 0.1 + 0.2 + 0.3 has other bits in another order, and so have the mean and its adjoint.
+TEST(MeshLayers, AddTheWeightsOfAMeanByTheirKeys) {
+  constexpr std::size_t kOrders[][3] = {{0, 1, 2}, {1, 2, 0}, {2, 1, 0}};
+  constexpr Index kKeys[] = {1, 2, 3};
+  constexpr double kWeights[] = {0.1, 0.2, 0.3}, kMessages[] = {1, 2, 4};
+  std::vector<double> first;
+  for (const auto& order : kOrders) {
+    const CommPtr alone = Communicator::of(MPI_COMM_SELF);
+    const IndexMapPtr nodes = makeIndexMapFromIds(*alone, 1, {0});
+    ListedEdges listed{{0, 0, 0}, {0, 0, 0}, {}, {}};
+    for (const std::size_t e : order) {
+      listed.key.push_back(kKeys[e]);
+      listed.weights.push_back(kWeights[e]);
+    }
+    const EdgesPtr edges = makeEdges(alone, nodes, nodes, listed);
+    const Ref<Layer> layer = test::newLayer(alone, "segmentsum");
+    layer->setText("aggregation", "mean");
+    layer->setList("", "", edges);
+    const Layout rows = rowsLayout(edges->pattern(), {1});
+    layer->setDataType(TENON_FLOAT64);
+    layer->setUp(rows);
+    const Layout sums = layer->outputLayout(rows);
+    DTensor m(alone, rows, TENON_FLOAT64), a(alone, sums, TENON_FLOAT64);
+    DTensor da(alone, sums.dual(), TENON_FLOAT64), dm(alone, rows.dual(), TENON_FLOAT64);
+    for (std::size_t i = 0; i < 3; ++i)
+      m.mutableData<double>()[i] = kMessages[order[i]];
+    layer->apply(m, a);
+    fillConstant(da, 1);
+    layer->applyAdjoint(da, &dm);
+    std::vector<double> found{a.data<double>()[0], 0, 0, 0};
+    for (std::size_t i = 0; i < 3; ++i)
+      found[1 + order[i]] = dm.data<double>()[i];
+    if (first.empty())
+      first = found;
+    EXPECT_EQ(found, first);
+  }
+  EXPECT_EQ(first[0], (0.1 / (0.1 + 0.2 + 0.3)) * 1 + (0.2 / (0.1 + 0.2 + 0.3)) * 2 +
+                          (0.3 / (0.1 + 0.2 + 0.3)) * 4);
+}
+
 // Equal rows are frequent, since values are small integers: the edge with the least key wins.
 TEST(MeshLayers, TakeMaximaAndGiveCotangentsToTheirWinners) {
   for (unsigned seed = 0; seed < 8; ++seed) {
@@ -1053,6 +1093,11 @@ TEST_F(MeshCalls, NameTheEdgeThatIsWrong) {
   expectCommonCode(TENON_ERR_NULL,
                    TenonEdgesCreate(nodes, nodes, 1, nullptr, nullptr, nullptr, nullptr, &edges),
                    {"target is NULL"});
+  const double weight = here == 0 ? std::nan("") : 1;
+  const TenonInt node = 0;
+  expectCommonCode(TENON_ERR_ARG,
+                   TenonEdgesCreate(nodes, nodes, 1, &node, &node, nullptr, &weight, &edges),
+                   {"weights[0] of rank 0 is nan", "finite"});
   EXPECT_EQ(edges, nullptr);
   test::expectSuccess(create(0, 1));
   TenonLayout layout = nullptr;

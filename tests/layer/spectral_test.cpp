@@ -135,6 +135,13 @@ TEST(Spectral, RefusesMoreModesThanThereAre) {
   test::expectErrorOnAll(TENON_ERR_SHAPE, {"keeps 3 modes", "has at most 2"}, [] {
     spectral({{1, 1, 4, 8}, 1, {3, 2}})->setUp(test::onWorld({1, 1, 4, 8}, "B"));
   });
+  for (const std::size_t spatial : {4, 6}) {
+    Shape shape(2 + spatial, 4);
+    shape[0] = shape[1] = 1;
+    test::expectErrorOnAll(TENON_ERR_SHAPE, {"1 to 3 spatial dimensions"}, [&] {
+      spectral({shape, 1, std::vector<Index>(spatial, 1)})->setUp(test::onWorld(shape, "B"));
+    });
+  }
   test::expectErrorOnAll(TENON_ERR_SHAPE, {"2 spatial dimensions"}, [] {
     spectral({{1, 1, 4, 8}, 1, {2, 2}})->setUp(test::onWorld({1, 1, 8}, "B"));
   });
