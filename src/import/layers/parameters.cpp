@@ -93,12 +93,16 @@ bool Mapper::isGiven(const ModelValue& v) const {
 void Mapper::assignParameters(const std::set<Value>& needed) {
   std::map<Tensor, std::string> layers; // of a tensor that is a weight
   std::map<std::string, std::vector<Value>> shared;
+  // Complex weights may be parts of one tensor.
+  const auto place = [](const ModelValue& v, std::size_t i) {
+    return layerOf(v) + (v.op == ModelOp::Spectral ? "" : fmt::format(" at {}", i));
+  };
   const auto read = [&](const ModelValue& v, std::size_t i, const ModelConstant& constant) {
     if (!isWeightOf(v, i) || (v.op != ModelOp::Spectral && !isWhole(constant)))
       addSources(constant);
     for (const ModelConstant::Piece& piece : constant.pieces())
-      if (const auto [its, isNew] = layers.emplace(piece.tensor, layerOf(v));
-          !isNew && its->second != layerOf(v))
+      if (const auto [its, isNew] = layers.emplace(piece.tensor, place(v, i));
+          !isNew && its->second != place(v, i))
         addSources(constant);
   };
   for (const ModelValue& v : graph_.values) {
