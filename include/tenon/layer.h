@@ -83,7 +83,7 @@
  *    has written, which is not kept then; of a container, whether it keeps nothing but its inputs,
  *    and is evaluated again before its adjoint
  *  - initializer (text, "glorot_uniform") and seed (int, 0), see TenonLayerInitialize()
- *  - parameter_names (text, ""): names of parameters in files of weights, where they are others than
+ *  - parameter_names (text, ""): names of parameters in files of weights, where they differ from
  *    the layer's, and extents there that differ by extents of 1:
  *    "weight=encoder.in_proj_weight[12,4];bias=encoder.in_proj_bias"
  *
