@@ -8,6 +8,7 @@
 #include "layer/networks/state.hpp"
 #include "layer/networks/weights.hpp"
 #include "layer/run_layer.hpp"
+#include "sys/traps.hpp"
 #include "weights/assignment.hpp"
 
 #include <fmt/format.h>
@@ -187,6 +188,30 @@ TEST(Model, GivesWhatPyTorchComputes) {
 }
 
 // A refusal names the operator, the line of the model's source, and what would work.
+// Maxima, minima and thresholds of what is no number are none, as in PyTorch and ONNX.
+TEST(Model, KeepsWhatIsNoNumber) {
+  const HeldTraps held; // NaN is compared
+  for (const char* file : {"extremes.f64.pt2", "extremes.onnx"}) {
+    const auto layer = makeModel(world());
+    layer->set("path", (folder() / file).string());
+    layer->setDataType(TENON_FLOAT64);
+    readModel(*layer);
+    const Layout field = test::onWorld({2, 1, 12, 16}, "B");
+    layer->setUp(Layouts{field, field});
+    DTensor x(world(), field, TENON_FLOAT64), z(world(), field, TENON_FLOAT64);
+    DTensor y(world(), layer->outputLayouts().front(), TENON_FLOAT64);
+    fillConstant(x, 1);
+    fillConstant(z, 2);
+    x.mutableData<double>()[7] = z.mutableData<double>()[9] = std::nan("");
+    const DTensor* in[] = {&x, &z};
+    DTensor* out[] = {&y};
+    layer->apply(Inputs(in, 2), Outputs(out, 1));
+    const std::vector<double> found = test::gathered(y);
+    for (std::size_t i = 0; i < found.size(); ++i)
+      EXPECT_EQ(std::isnan(found[i]), i == 7 || i == 9) << file << " at " << i;
+  }
+}
+
 TEST(Model, NamesWhatCannotBeImported) {
   const auto layer = makeModel(world());
   layer->set("path", std::string(TENON_TEST_MODELS "/refused.pt2"));

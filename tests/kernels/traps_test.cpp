@@ -63,13 +63,15 @@ TYPED_TEST(Traps, NoFunctionRaisesAnExceptionWhereItIsFinite) {
             std::ranges::fill(one, T(1));
             const int forward =
                 raised([&] { pointwiseForward<T>(here(), f, n, x.data(), y.data()); });
-            if (areFinite(y))
+            if (areFinite(y)) {
               EXPECT_EQ(forward, 0) << "function " << kind << " at " << x0;
+            }
             const int slope = raised([&] {
               pointwiseDerivative<T>(here(), f, n, x.data(), y.data(), one.data(), r.data());
             });
-            if (areFinite(y) && areFinite(r))
+            if (areFinite(y) && areFinite(r)) {
               EXPECT_EQ(slope, 0) << "derivative of function " << kind << " at " << x0;
+            }
           }
   });
 }

@@ -65,8 +65,9 @@ TEST(Traps, AreTheHostsInItsFunctions) {
             TENON_ERR_ARG);
   EXPECT_EQ(trapsExceptions(), hasTraps);
   EXPECT_EQ(std::fetestexcept(kTrapped), 0);
-  if (hasTraps)
+  if (hasTraps) {
     EXPECT_NE(std::fetestexcept(FE_UNDERFLOW), 0); // the function's
+  }
 }
 
 TEST(Traps, OfNobodyAreLeftAlone) {
