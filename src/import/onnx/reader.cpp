@@ -324,7 +324,7 @@ private:
   // Adds a tensor, and gives its name: that which it has, or another.
   std::string addTensor(const WireMessage& field, const std::string& otherName) {
     const Fields fields = fieldsOf(field.message());
-    const std::string name = otherName.empty() ? fields.name : otherName;
+    std::string name = otherName.empty() ? fields.name : otherName;
     if (name.empty())
       field.fail("a tensor has no name");
     const std::optional<ElementType> type = onnxType(fields.type);
@@ -522,8 +522,8 @@ private:
   }
   std::string parameterOf(const WireMessage& field, const std::string& name,
                           const std::string& module) {
-    const std::string own = name.substr(name.rfind('.') + 1),
-                      alias = module.empty() ? own : module + "." + own;
+    const std::string own = name.substr(name.rfind('.') + 1);
+    std::string alias = module.empty() ? own : module + "." + own;
     const auto role = roles_.find(name);
     if (alias == name || role == roles_.end() || role->second != ModelTensor::Role::Parameter ||
         !isStored(name) || roles_.contains(alias) || !targets_.contains(alias))
@@ -535,7 +535,7 @@ private:
 
   // Of a tensor in the graph, under its name.
   std::string addConstant(const WireMessage& field, const std::string& unnamed) {
-    const std::string name = addTensor(field, unnamed);
+    std::string name = addTensor(field, unnamed);
     define(field, name);
     program_.constants.emplace_back(name, program_.tensors.size() - 1);
     tensorOf_[name] = program_.tensors.size() - 1;
