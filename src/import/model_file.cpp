@@ -6,6 +6,7 @@
 #include "import/onnx/onnx.hpp"
 #include "import/pt2/pt2.hpp"
 #include "sys/errors/error.hpp"
+#include "sys/files/foreign_file.hpp"
 #include "weights/zip.hpp"
 
 #include <fmt/format.h>
@@ -172,7 +173,16 @@ std::unique_ptr<ByteSource> ModelFile::open() const {
 }
 
 ModelProgram readModelProgram(const ByteSource& file) {
-  return isZip(file) ? readPt2(file) : readOnnx(file);
+  if (isZip(file))
+    return readPt2(file);
+  const auto bytes =
+      file.readPart(0, std::min(file.size(), static_cast<Index>(kForeignBytes)), "the first bytes");
+  const ForeignFile foreign =
+      foreignFile({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  if (foreign != ForeignFile::None)
+    file.fail("", fmt::format("it is {}; networks are read from torch.export.save() and ONNX",
+                              foreignFileText(foreign)));
+  return readOnnx(file);
 }
 
 ImportedNetwork importNetwork(const ModelProgram& program, const ByteSource& file,

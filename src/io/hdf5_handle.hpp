@@ -130,6 +130,27 @@ private:
 };
 
 // The HDF5 types of the data on the disk, and in memory.
+// Whether HDF5 can convert numbers of this type: at most 8 bytes of an integer and 16 of a real number, all of whose parts
+// are within. It takes the sizes of a damaged file as they are, and writes beyond its own buffers.
+inline bool isSoundNumber(hid_t type) {
+  const H5T_class_t kind = H5Tget_class(type);
+  const std::size_t bytes = H5Tget_size(type), bits = 8 * bytes;
+  if (bytes < 1 || bytes > (kind == H5T_INTEGER ? 8 : 16))
+    return false;
+  const std::size_t precision = H5Tget_precision(type);
+  const int offset = H5Tget_offset(type);
+  if (precision < 1 || precision > bits || offset < 0 ||
+      static_cast<std::size_t>(offset) > bits - precision)
+    return false;
+  if (kind == H5T_INTEGER)
+    return true;
+  std::size_t sign = 0, exponent = 0, exponentBits = 0, mantissa = 0, mantissaBits = 0;
+  return kind == H5T_FLOAT &&
+         H5Tget_fields(type, &sign, &exponent, &exponentBits, &mantissa, &mantissaBits) >= 0 &&
+         sign < bits && exponentBits <= 32 && exponent <= bits - exponentBits &&
+         mantissaBits <= bits && mantissa <= bits - mantissaBits;
+}
+
 inline hid_t storedType(TenonDataType type) {
   switch (type) {
   case TENON_FLOAT32:

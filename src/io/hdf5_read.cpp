@@ -201,6 +201,9 @@ private:
     const Handle space(H5Aget_space(attribute), H5Sclose);
     if (H5Sget_simple_extent_npoints(space) != 1)
       subject_.fail(name, "it is no single value");
+    const Handle type(H5Aget_type(attribute), H5Tclose);
+    if (H5Tget_class(type) != H5T_STRING && !hdf5::isSoundNumber(type))
+      subject_.fail(name, "its type is no number that can be read");
     subject_.check(H5Aread(attribute, native, value), name);
   }
 

@@ -21,8 +21,8 @@ namespace {
 
 class FileBytes final : public ByteSource {
 public:
-  FileBytes(const std::string& path, const std::string& kind)
-      : ByteSource(path, kind), file_(openRegularFile(path, "cannot read " + kind)) {
+  FileBytes(const std::string& path, const std::string& kind, int file)
+      : ByteSource(path, kind), file_(file) {
     struct stat there {};
     if (fstat(file_, &there) == 0)
       size_ = there.st_size;
@@ -87,7 +87,13 @@ void ByteSource::fail(const std::string& tensor, const std::string& why) const {
 }
 
 std::unique_ptr<ByteSource> openBytes(const std::string& path, const std::string& kind) {
-  return std::make_unique<FileBytes>(path, kind);
+  return std::make_unique<FileBytes>(path, kind, openRegularFile(path, "cannot read " + kind));
+}
+
+std::unique_ptr<ByteSource> openBytesBelow(const std::string& folder, const std::string& path,
+                                           const std::string& kind) {
+  return std::make_unique<FileBytes>(folder + "/" + path, kind,
+                                     openRegularFileBelow(folder, path, "cannot read " + kind));
 }
 
 std::unique_ptr<ByteSource> bytesAt(const std::byte* first, Index count, std::string name) {

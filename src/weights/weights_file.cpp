@@ -5,6 +5,7 @@
 #include "weights/weights_file.hpp"
 
 #include "sys/errors/error.hpp"
+#include "sys/files/foreign_file.hpp"
 #include "weights/byte_stream.hpp"
 #include "weights/npy.hpp"
 #include "weights/safetensors.hpp"
@@ -107,11 +108,73 @@ void checkParts(const StoredTensor& tensor, const std::vector<WeightsFile::Part>
     throw Error(TENON_ERR_INTERNAL, "a block that a stored tensor does not have");
 }
 
+constexpr const char* kToNpz = "save its arrays by names in Python: numpy.savez('weights.npz', ";
+constexpr const char* kFromTorch =
+    "save it anew in Python: safetensors.torch.save_file(torch.load('{}', weights_only=True), "
+    "'weights.safetensors')";
+
+[[noreturn]] void failAs(const ByteSource& source, const std::string& what,
+                         const std::string& advice) {
+  source.fail("", fmt::format("it is {}{}{}; weights are read from safetensors and npz", what,
+                              advice.empty() ? "" : "; ", advice));
+}
+
+// Formats in which other programs keep weights.
+void refuseForeign(const ByteSource& source) {
+  const auto bytes = source.readPart(0, std::min(source.size(), static_cast<Index>(kForeignBytes)),
+                                     "the first bytes");
+  const ForeignFile file = foreignFile({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  const std::string text = foreignFileText(file);
+  switch (file) {
+  case ForeignFile::None:
+    return;
+  case ForeignFile::Pickle:
+    failAs(source, text, fmt::format(fmt::runtime(kFromTorch), source.name()));
+  case ForeignFile::Hdf5:
+    failAs(source, text,
+           std::string(kToNpz) +
+               "**{w.path: w.numpy() for w in model.weights}) for a model of Keras");
+  case ForeignFile::NetCdf3:
+    failAs(source, text,
+           std::string(kToNpz) + fmt::format("**{{name: v[:].data for name, v in "
+                                             "netCDF4.Dataset('{}').variables.items()}})",
+                                             source.name()));
+  case ForeignFile::Npy:
+    failAs(source, text, std::string(kToNpz) + "name=array)");
+  default:
+    failAs(source, text, "");
+  }
+}
+
+// Archives that are no npz.
+WeightsDirectory readArchive(const ByteSource& source) {
+  for (const ZipMember& member : readZip(source)) {
+    if (member.name.ends_with("/data.pkl") || member.name == "data.pkl")
+      failAs(source,
+             "an archive of torch.save(), whose tensors are in a pickle that can run any code "
+             "and is never read",
+             fmt::format(fmt::runtime(kFromTorch), source.name()));
+    if (member.name.ends_with("models/model.json"))
+      failAs(source, "a network of torch.export.save()",
+             "read network and weights together by TenonLayerCreateFromModel()");
+    if (member.name == "model.weights.h5")
+      failAs(source, "an archive of Keras",
+             std::string(kToNpz) + "**{w.path: w.numpy() for w in model.weights})");
+  }
+  return readNpz(source);
+}
+
+WeightsDirectory readDirectory(const ByteSource& source) {
+  if (isZip(source))
+    return readArchive(source);
+  refuseForeign(source);
+  return readSafetensors(source);
+}
+
 } // namespace
 
 WeightsFile::WeightsFile(std::unique_ptr<ByteSource> source)
-    : source_(std::move(source)),
-      directory_(isZip(*source_) ? readNpz(*source_) : readSafetensors(*source_)) {
+    : source_(std::move(source)), directory_(readDirectory(*source_)) {
   checkDistinct(*source_, directory_.tensors);
 }
 

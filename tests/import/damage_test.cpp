@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -241,6 +242,20 @@ TEST(DamagedModel, TensorsInOtherFilesLieBesideIt) {
                         field(13, field(1, std::string("offset")) + field(2, std::string("8")))) +
              rest)));
   });
+  std::filesystem::create_directories(folder + "/outside_test");
+  std::filesystem::remove(folder + "/outside_test/link");
+  std::filesystem::remove(folder + "/outside_test.link");
+  std::filesystem::create_symlink(folder + "/outside_test.data", folder + "/outside_test/link");
+  std::filesystem::create_directory_symlink(folder + "/outside_test",
+                                            folder + "/outside_test.link");
+  for (const char* link : {"outside_test/link", "outside_test.link/data"})
+    expectError(TENON_ERR_SUPPORT, {"'c'", "symbolic link"},
+                [&] { networkOf(*write(file(tensor("c", {3}, elsewhere(link)) + rest))); });
+  std::ofstream(folder + "/outside_test/data", std::ios::binary) << std::string(24, '\0');
+  EXPECT_NE("", networkOf(*write(file(tensor("c", {3}, elsewhere("./outside_test/data")) + rest))));
+  for (const char* other : {"version https://git-lfs.github.com/spec/v1\n", "<!DOCTYPE html>"})
+    expectError(TENON_ERR_FORMAT, {"outside_test.onnx", "not the file itself"},
+                [&] { networkOf(*write(other)); });
   expectError(TENON_ERR_FILE, {"no_such.data"},
               [&] { networkOf(*write(file(tensor("c", {3}, elsewhere("no_such.data")) + rest))); });
 }

@@ -9,6 +9,8 @@
 #include <gtest/gtest.h>
 #include <hdf5.h>
 
+#include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <set>
 
@@ -185,6 +187,87 @@ void expectError(TenonErrorCode code, const std::vector<std::string>& words, Cal
     for (const std::string& word : words)
       EXPECT_NE(error.text().find(word), std::string::npos) << error.text();
   }
+}
+
+void writeAttribute(hid_t set, const char* name, double value) {
+  const hid_t space = H5Screate(H5S_SCALAR),
+              at = H5Acreate2(set, name, H5T_IEEE_F32LE, space, H5P_DEFAULT, H5P_DEFAULT);
+  H5Awrite(at, H5T_NATIVE_DOUBLE, &value);
+  H5Aclose(at);
+  H5Sclose(space);
+}
+
+// By the conventions of NetCDF these attributes make other numbers of those in the file, or none. NaN is none either way.
+TEST_F(VolumeFile, PackedNumbersAreRefused) {
+  const double nan = std::nan("");
+  struct Case {
+    const char *attribute, *set;
+    double value;
+    bool isRefused;
+  };
+  const Case cases[] = {
+      {"scale_factor", "float32", 0.01, true},  {"scale_factor", "float64", 1, false},
+      {"add_offset", "integers", 273.15, true}, {"add_offset", "bigendian", 0, false},
+      {"_FillValue", "packed", -999, true},     {"_FillValue", "float64", nan, false},
+      {"missing_value", "targets", 1e20, true}, {"_FillValue", "few", -1, true}};
+  const std::string path = folder_ / "attributes.h5";
+  if (world()->rank() == 0) {
+    std::filesystem::copy_file(path_, path);
+    const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+    for (const Case& one : cases) {
+      const hid_t set = H5Dopen2(file, one.set, H5P_DEFAULT);
+      writeAttribute(set, one.attribute, one.value);
+      H5Dclose(set);
+    }
+    H5Fclose(file);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (const Case& one : cases)
+    if (one.isRefused)
+      expectError(TENON_ERR_FORMAT, {path, one.set, one.attribute, "first"},
+                  [&] { Hdf5Dataset(world(), path, one.set, ""); });
+    else
+      Hdf5Dataset(world(), path, one.set, "");
+}
+
+// HDF5 itself crashes where a type has more bits than a number can have.
+TEST_F(VolumeFile, OnlyNumbersOfUsualSizesAreRead) {
+  const std::string path = folder_ / "types.h5";
+  if (world()->rank() == 0) {
+    const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t huge = H5Tcopy(H5T_IEEE_F64LE), wide = H5Tcopy(H5T_STD_I64LE);
+    H5Tset_size(huge, 4000);
+    H5Tset_precision(huge, 32000);
+    H5Tset_size(wide, 24);
+    const hsize_t count = 7;
+    const hid_t space = H5Screate_simple(1, &count, nullptr);
+    for (const auto& [name, type] :
+         {std::pair("huge", huge), {"wide", wide}, {"long", hid_t(H5T_NATIVE_LDOUBLE)}})
+      H5Dclose(H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    H5Sclose(space);
+    H5Tclose(huge);
+    H5Tclose(wide);
+    H5Fclose(file);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  expectError(TENON_ERR_FORMAT, {path, "'huge'", "4000 bytes", "at most 16"},
+              [&] { Hdf5Dataset(world(), path, "huge", ""); });
+  expectError(TENON_ERR_FORMAT, {path, "'wide'", "24 bytes", "at most 8"},
+              [&] { Hdf5Dataset(world(), path, "wide", ""); });
+  EXPECT_EQ(Hdf5Dataset(world(), path, "long", "").shape(), Shape{7});
+}
+
+TEST_F(VolumeFile, OtherFormatsAreNamed) {
+  const std::string classic = folder_ / "classic.nc", pointer = folder_ / "pointer.h5";
+  if (world()->rank() == 0) {
+    std::ofstream(classic, std::ios::binary) << std::string("CDF\x01", 4) << std::string(40, '\0');
+    std::ofstream(pointer, std::ios::binary) << "version https://git-lfs.github.com/spec/v1\n";
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  expectError(TENON_ERR_FORMAT, {classic, "NetCDF-3", "nccopy -k nc4"},
+              [&] { Hdf5Dataset(world(), classic, "x", ""); });
+  expectError(TENON_ERR_FORMAT, {pointer, "git lfs pull"},
+              [&] { Hdf5Dataset(world(), pointer, "x", ""); });
 }
 
 TEST_F(VolumeFile, ErrorsNameFileAndDatasetAndReason) {

@@ -238,6 +238,34 @@ TEST(DamagedNpz, MembersMayNotOverlap) {
   expectRefused({"'b.npy'", "the name differs"}, bytes);
 }
 
+// Weights in other programs' formats are named, with what makes a file of them that can be read.
+TEST(ForeignFile, IsNamedWithWhatToDo) {
+  const std::string rest(100, '\0');
+  const std::pair<std::string, std::vector<const char*>> files[] = {
+      {"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n",
+       {"git lfs pull"}},
+      {"<!DOCTYPE html><html><head>", {"web site", "download"}},
+      {"\x89HDF\r\n\x1a\n" + rest, {"HDF5", "Keras", "numpy.savez"}},
+      {std::string("CDF\x01", 4) + rest, {"NetCDF-3", "numpy.savez", "netCDF4"}},
+      {std::string("CDF\x05", 4) + rest, {"NetCDF-3"}},
+      {"\x80\x02" + rest, {"pickle", "safetensors.torch.save_file"}},
+      {"\x1f\x8b" + rest, {"gunzip"}},
+      {npy("{'descr': '<f4', 'fortran_order': False, 'shape': (), }\n", rest), {"numpy.savez"}},
+      {zip({{"archive/data.pkl", rest}, {"archive/data/0", rest}}),
+       {"torch.save()", "safetensors.torch.save_file", "weights_only=True"}},
+      {zip({{"net/models/model.json", "{}"}}), {"TenonLayerCreateFromModel"}},
+      {zip({{"config.json", "{}"}, {"model.weights.h5", rest}}), {"Keras", "numpy.savez"}}};
+  for (const auto& [bytes, words] : files)
+    try {
+      openFile(bytes);
+      ADD_FAILURE() << "no error of " << words.front();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), TENON_ERR_FORMAT);
+      for (const char* word : words)
+        EXPECT_NE(error.text().find(word), std::string::npos) << word << ": " << error.text();
+    }
+}
+
 TEST(WeightsFile, NamesAFileThatCannotBeRead) {
   expectError(TENON_ERR_FILE, {"'/nowhere/x.npz'", "No such file"},
               [] { WeightsFile(openBytes("/nowhere/x.npz")); });

@@ -64,19 +64,13 @@ const ByteSource& ModelWeights::sourceOf(const ModelTensor& tensor) const {
     return file_;
   auto& source = beside_[tensor.file];
   if (!source) {
-    namespace fs = std::filesystem;
-    std::error_code failed;
-    const fs::path folder = fs::canonical(fs::absolute(file_.name()).parent_path(), failed);
-    const fs::path place = fs::weakly_canonical(folder / tensor.file, failed);
-    const auto [end, same] =
-        std::mismatch(folder.begin(), folder.end(), place.begin(), place.end());
-    if (failed || fs::path(tensor.file).is_absolute() || end != folder.end())
-      throw Error(
-          TENON_ERR_SUPPORT,
-          fmt::format("{}: the bytes of tensor '{}' are said to be in '{}', which is outside "
-                      "the folder of the model",
-                      file_.name(), tensor.stored.name, tensor.file));
-    source = openBytes(place.string(), "file of a model's weights");
+    const std::string folder = std::filesystem::absolute(file_.name()).parent_path().string();
+    try {
+      source = openBytesBelow(folder, tensor.file, "file of a model's weights");
+    } catch (const Error& error) {
+      throw Error(error.code(), fmt::format("{}: the bytes of tensor '{}': {}", file_.name(),
+                                            tensor.stored.name, error.text()));
+    }
   }
   if (tensor.stored.begin > source->size() - tensor.stored.bytes)
     source->fail(tensor.stored.name,

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Opens files that are expected to be regular, and refuses others by name. A file is opened first
-// and asked afterwards what it is, so that nobody can replace it in between.
+// and asked afterwards what it is, so that nobody can replace it in between. A path below a folder is gone part by
+// part, each without following links.
 #include "sys/files/regular_file.hpp"
 
 #include "sys/errors/error.hpp"
+
+#include "sys/text/text.hpp"
 
 #include <fmt/format.h>
 
@@ -11,16 +14,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace tenon {
 
-int openRegularFile(const std::string& path, const std::string& doing) {
-  // A pipe would make open() wait without O_NONBLOCK, which means nothing to a regular file.
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+namespace {
+
+// A pipe would make open() wait without O_NONBLOCK, which means nothing to a regular file.
+constexpr int kReading = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+
+// The file itself where it is regular; closes it otherwise, and says why not.
+int ifRegular(int file, std::string& reason) {
   struct stat there {};
-  std::string reason;
   if (file < 0 || fstat(file, &there) != 0)
     reason = std::strerror(errno);
   else if (!S_ISREG(there.st_mode))
@@ -29,7 +37,59 @@ int openRegularFile(const std::string& path, const std::string& doing) {
     return file;
   if (file >= 0)
     ::close(file);
-  throw Error(TENON_ERR_FILE, fmt::format("{} '{}': {}", doing, path, reason));
+  return -1;
+}
+
+[[noreturn]] void failToOpen(TenonErrorCode code, const std::string& doing, const std::string& path,
+                             const std::string& reason) {
+  throw Error(code, fmt::format("{} '{}': {}", doing, path, reason));
+}
+
+bool isLink(int folder, const std::string& part) {
+  struct stat there {};
+  return fstatat(folder, part.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(there.st_mode);
+}
+
+} // namespace
+
+int openRegularFile(const std::string& path, const std::string& doing) {
+  std::string reason;
+  const int file = ifRegular(::open(path.c_str(), kReading), reason);
+  if (file < 0)
+    failToOpen(TENON_ERR_FILE, doing, path, reason);
+  return file;
+}
+
+int openRegularFileBelow(const std::string& folder, const std::string& path,
+                         const std::string& doing) {
+  const std::vector<std::string> parts = split(path, '/');
+  if (parts.empty() || parts.front().empty() || std::ranges::count(parts, "..") > 0)
+    failToOpen(TENON_ERR_SUPPORT, doing, path,
+               fmt::format("it is outside the folder '{}'", folder));
+  const std::string whole = folder + "/" + path;
+  int at = ::open(folder.c_str(), O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (at < 0)
+      failToOpen(TENON_ERR_FILE, doing, whole, std::strerror(errno));
+    if (parts[i].empty() || (parts[i] == "." && i + 1 < parts.size()))
+      continue;
+    const bool isLast = i + 1 == parts.size(), links = isLink(at, parts[i]);
+    const int next =
+        openat(at, parts[i].c_str(), kReading | O_NOFOLLOW | (isLast ? 0 : O_DIRECTORY));
+    const int failure = errno;
+    ::close(std::exchange(at, next));
+    errno = failure;
+    if (next < 0 && links)
+      failToOpen(TENON_ERR_SUPPORT, doing, whole,
+                 fmt::format("'{}' is a symbolic link, which is not followed here; put the file "
+                             "itself there",
+                             parts[i]));
+  }
+  std::string reason;
+  const int file = ifRegular(at, reason);
+  if (file < 0)
+    failToOpen(TENON_ERR_FILE, doing, whole, reason);
+  return file;
 }
 
 } // namespace tenon
