@@ -272,6 +272,7 @@ class Module(torch.nn.Module):
         for name, buffer in self.counts().items():
             if prefix + name in state_dict:
                 buffer.copy_(state_dict[prefix + name])
+        known |= {f'{key.rpartition(".")[0]}.num_batches_tracked' for key in known if key.endswith('.running_mean')}  # on which nothing depends
         unexpected_keys += [key for key in state_dict if key.startswith(prefix) and key not in known] if strict else []
 
     def tensors(self):
