@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // From the second Apply on Tenon allocates nothing: neither counted buffers nor anything by the
 // global operator new, which this program counts.
+#include "declaration/core/declaration.hpp"
+#include "declaration/core/types.hpp"
 #include "layer/derivatives/jacobian.hpp"
 
 #include "layer_run.hpp"
@@ -8,6 +10,8 @@
 
 #include "support/count_allocations.hpp"
 #include "sys/memory/memory.hpp"
+
+#include <limits>
 
 namespace tenon {
 namespace {
@@ -161,6 +165,51 @@ TEST(AllocationOnMeshes, IsZeroFromTheSecondStepOn) {
 
 INSTANTIATE_TEST_SUITE_P(Layers, Allocation, testing::ValuesIn(test::layerCases()),
                          [](const auto& info) { return info.param.name; });
+
+class SettingSizes : public testing::TestWithParam<std::string> {};
+
+void trySetting(const std::string& type, const Example& example, const std::string& name,
+                const SettingValue& value) {
+  constexpr long kMost = 64L << 20;
+  const long before = test::bytesHeld;
+  test::mostBytesHeld = before;
+  std::string outcome = "set up";
+  try {
+    const auto layer = test::newLayer(test::world(), type);
+    for (const auto& [known, its] : example.settings)
+      layer->set(known, its);
+    layer->set(name, value);
+    Layouts inputs;
+    for (const Shape& shape : example.inputs)
+      inputs.push_back(test::onWorld(shape, "B"));
+    layer->setUp(inputs);
+  } catch (const Error& error) {
+    outcome = error.text();
+    EXPECT_NE(error.code(), TENON_ERR_INTERNAL) << name << ": " << error.text();
+  }
+  EXPECT_LT(test::mostBytesHeld - before, kMost) << name << ": " << outcome;
+}
+
+// Numbers that no memory can have, in each setting that takes integers: a set-up that cannot be says so before it makes
+// lists of that length.
+TEST_P(SettingSizes, TakeNoMemoryBeforeThereIsData) {
+  const auto declared = makeDeclaration(GetParam());
+  if (declared->takesLists())
+    GTEST_SKIP() << "it has no example without lists";
+  ExampleDraw draw(17);
+  const Example example = declared->example(draw);
+  for (const Index huge : {Index(1) << 40, Index(1) << 62, std::numeric_limits<Index>::max()})
+    for (const Settings::Entry& entry : declared->settings().entries()) {
+      if (entry.spec->type == OptionSpec::Int)
+        trySetting(GetParam(), example, entry.spec->name, huge);
+      if (entry.spec->type == OptionSpec::Ints)
+        for (std::size_t count = 1; count <= 3; ++count)
+          trySetting(GetParam(), example, entry.spec->name, std::vector<Index>(count, huge));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, SettingSizes, testing::ValuesIn(declarationNames()),
+                         [](const auto& of) { return of.param; });
 
 } // namespace
 } // namespace tenon
