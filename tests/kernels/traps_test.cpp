@@ -44,6 +44,7 @@ constexpr double kValues[] = {0,   1e-300, 1e-30, 0.1, 0.3, 0.84, 0.86, 1,   3.3
 
 TYPED_TEST(Traps, NoFunctionRaisesAnExceptionWhereItIsFinite) {
   using T = TypeParam;
+  const HeldTraps held; // some values are not finite, and are not asked for
   forEachSet([] {
     for (int kind = 0; kind <= int(Pointwise::Identity); ++kind)
       for (double value : kValues)
