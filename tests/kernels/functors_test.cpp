@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The functions of each element, with every set of instructions that the processor has, against
 // long double: at most 3 units in the last place, and the limits at numbers that are none.
-#include "kernels/base/instruction_set.hpp"
 #include "kernels/draw.hpp"
+#include "kernels/each_set.hpp"
 #include "kernels/elementwise/pointwise.hpp"
 #include "kernels/here.hpp"
 #include "sys/traps.hpp"
@@ -45,17 +45,6 @@ Real elementaryValue(Pointwise function, Real x) {
   default:
     return std::sin(x);
   }
-}
-
-// Each set of instructions in turn.
-template <class Body>
-void forEachSet(Body body) {
-  for (InstructionSet set : instructionSets()) {
-    SCOPED_TRACE(instructionSetName(set));
-    limitInstructionSet(set);
-    body();
-  }
-  limitInstructionSet(instructionSets().back());
 }
 
 template <class T>

@@ -264,11 +264,11 @@ TEST(Losses, LeaveOutWhatHasNoWeight) {
       weights->mutableData<double>()[i] = weight(bySample ? i * kPerSample : i);
     layer->setTargetWeights(weights);
     step.apply();
-    fillConstant(*step.dy, 0.5);
-    step.adjoint();
     const auto dy = tensor(step.y->layout());
     const DTensor* along[] = {dx.get()};
     layer->applyTangent(Inputs(along, 1), *dy);
+    fillConstant(*step.dy, 0.5);
+    step.adjoint();
     for (const DTensor* each : {step.y.get(), step.dx.get(), dy.get()})
       for (double value : test::localCells(*each))
         found.push_back(value);

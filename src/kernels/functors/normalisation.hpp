@@ -13,9 +13,10 @@ namespace tenon::functors {
 // What elements of a row share is read once for so many.
 inline constexpr int kRowStrip = 8;
 
-// x / count, and 0 where nothing was counted.
+// x / count of a whole number, and 0 where nothing was counted. Two choices by one condition would become one, whose arm
+// divides by 0 in vectors.
 TENON_DEVICE inline double perCount(double x, double count) {
-  const double quotient = x / (count > 0 ? count : bound(1.0));
+  const double quotient = x / atLeast(bound(1.0), count);
   return count > 0 ? quotient : 0;
 }
 

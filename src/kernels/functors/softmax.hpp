@@ -252,13 +252,13 @@ struct LogSum {
     r[i] = s[i] == T(0) ? m[i] : m[i] + std::log(s[i]);
   }
 };
-// e / s, and 0 where nothing was summed.
+// e / s, and 0 where nothing was summed: a sum of exponentials, of which the greatest is 1.
 template <class T>
 struct QuotientOrZero {
   const T *e, *s;
   T* y;
   TENON_DEVICE T read(Index at, Index of) const {
-    const T sum = s[of], quotient = e[at] / (sum == T(0) ? bound(T(1)) : sum);
+    const T sum = s[of], quotient = e[at] / atLeast(bound(T(0.5)), sum);
     return sum == T(0) ? T(0) : quotient;
   }
   TENON_DEVICE void write(Index at, T value) const { y[at] = value; }

@@ -300,7 +300,7 @@ double LossPart::scale(const DTensor* weightSum) const {
   if (sum == 0 && weightSum->localElements() > 0)
     throw Error(TENON_ERR_ARG, "the weights of a mean loss sum to 0; give a positive one, or set "
                                "loss_reduction to sum");
-  return 1 / sum;
+  return sum == 0 ? 0 : 1 / sum;
 }
 
 namespace {
