@@ -5,8 +5,10 @@
 #include "file_bytes.hpp"
 #include "sys/expect_error.hpp"
 
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 namespace tenon {
@@ -47,8 +49,11 @@ public:
     const WeightsFile file = openFile(bytes_);
     const WeightsMap rules = map ? parseWeightsMap(map, "some.json") : WeightsMap();
     std::string text;
-    for (const TensorSource& source : assignTensors(wanted, file, map ? &rules : nullptr, "net"))
-      text += file.tensors()[source.tensor].name + " ";
+    for (const TensorSource& source : assignTensors(wanted, file, map ? &rules : nullptr, "net")) {
+      text += source.isNone() ? "none " : file.tensors()[source.tensor].name + " ";
+      if (std::ranges::find(source.axes, -1) != source.axes.end())
+        text += fmt::format("[{}] ", fmt::join(source.axes, ","));
+    }
     return text;
   }
 
@@ -74,6 +79,19 @@ TEST(Assignment, AParameterAsAValueHasItsOwnName) {
   EXPECT_EQ("a.pos", nameInFile(wanted[1].path()));
   EXPECT_EQ("cls a.pos ", Tensors({{"a.pos"}, {"cls"}}).assign(wanted));
   EXPECT_EQ("cls.value a.pos.value ", Tensors({{"a.pos.value"}, {"cls.value"}}).assign(wanted));
+}
+
+// PyTorch's weight of a linear layer on the points of a field is a matrix, and has the name that the layer's setting says;
+// a constant of a model needs no tensor.
+TEST(Assignment, ExtentsOfOneAndKnownConstantsMayLack) {
+  const std::vector<WantedTensor> wanted = {{"a", "weight", {2, 3, 1, 1}, "a.in_proj_weight"},
+                                            {"constant3", "value", {2}, "", true}};
+  EXPECT_EQ("a.in_proj_weight [0,1,-1,-1] none ",
+            Tensors({{"a.in_proj_weight", {2, 3}}}).assign(wanted));
+  expectError(TENON_ERR_FORMAT, {"a/weight has shape [2,3,1,1], but 'a.in_proj_weight' has [3,2]"},
+              [&] {
+                Tensors({{"a.in_proj_weight", {3, 2}}}).assign(wanted);
+              });
 }
 
 TEST(Assignment, ByPositionInTheOrderOfTheFile) {

@@ -188,7 +188,7 @@ std::string Mapper::namesInFile(const std::string& layer, const NodeParameters& 
     if (constant.isNumbers() || !isWhole(constant))
       continue;
     const ModelTensor& tensor = weights_.program().tensors[constant.pieces().front().tensor];
-    const bool isSame = !layer.empty() && tensor.name == layer + "." + parameter;
+    const bool isSame = !layer.empty() && tensor.name == fmt::format("{}.{}", layer, parameter);
     const std::string shape = fmt::format("[{}]", fmt::join(tensor.shape(), ","));
     const bool hasShape = tensor.shape() == constant.shape();
     if (tensor.name.empty() || tensor.name.find_first_of(";=[") != std::string::npos ||
