@@ -7,6 +7,7 @@
 #include "declaration/core/types.hpp"
 #include "declaration/core/window_layout.hpp"
 #include "sys/errors/error.hpp"
+#include "sys/text/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -141,7 +142,7 @@ public:
                       title(), offsets, fmt::join(inputs.front(), ","), shape[1]));
     shape[1] /= offsets;
     for (std::size_t d = kFirstSpatial; d < shape.size(); ++d)
-      shape[d] *= integer("upscale");
+      shape[d] = checkedProduct(shape[d], integer("upscale"), "an extent of the output");
     return shape;
   }
   SignatureTable rows(const std::vector<Shape>& inputs) const override {
@@ -182,7 +183,7 @@ private:
   Index offsetsOf(const Shape& x) const {
     Index offsets = 1;
     for (int s = 0; s < spatialRankOf(x, title()); ++s)
-      offsets *= integer("upscale");
+      offsets = checkedProduct(offsets, integer("upscale"), "the channels that make one");
     return offsets;
   }
 };

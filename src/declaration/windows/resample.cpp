@@ -13,8 +13,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 
 namespace tenon {
+
+namespace {
+
+// The places of inputs and outputs are products of both.
+constexpr Index kMostOutputs = Index(1) << 24, kMostInputs = Index(1) << 36;
+
+} // namespace
 
 Shape Separable::outputShape(const std::vector<Shape>& inputs) const {
   const Shape& x = inputs.front();
@@ -22,6 +30,12 @@ Shape Separable::outputShape(const std::vector<Shape>& inputs) const {
   Shape shape = {x[0], x[1]};
   for (int s = 0; s < spatial; ++s) {
     shape.push_back(outputs(s, spatial, x[s + kFirstSpatial]));
+    if (shape.back() > kMostOutputs || x[s + kFirstSpatial] > kMostInputs)
+      throw Error(
+          TENON_ERR_SHAPE,
+          fmt::format("{} would make {} of {} elements in spatial dimension {}; it makes at "
+                      "most {} of at most {}, as it has a list of them",
+                      title(), shape.back(), x[s + kFirstSpatial], s, kMostOutputs, kMostInputs));
     if (x[s + kFirstSpatial] == 0 && shape.back() > 0)
       throw Error(TENON_ERR_SHAPE,
                   fmt::format("the input has shape [{1}], but {0} needs at least 1 element in each "
@@ -53,13 +67,13 @@ Form Separable::form(const Layouts& inputs, const Choice& choice) const {
   LayoutSpec spec = plain.spec(), use = plain.spec();
   spec.shape = out;
   for (int d = kFirstSpatial; d < plain.rank(); ++d) {
-    std::vector<Index> middle;
-    for (Index o = 0; o < out[d]; ++o) {
+    const auto middle = [&](Index o) {
       const AxisReads its = reads(o, in[d], out[d]);
-      middle.push_back(its.first + static_cast<Index>(its.weights.size() - 1) / 2);
-    }
+      return its.first + static_cast<Index>(its.weights.size() - 1) / 2;
+    };
+    const auto all = std::views::iota(Index(0), out[d]);
     for (Index& cut : spec.cuts[d])
-      cut = std::lower_bound(middle.begin(), middle.end(), cut) - middle.begin();
+      cut = std::ranges::lower_bound(all, cut, {}, middle) - all.begin();
     spec.cuts[d].front() = 0;
     spec.cuts[d].back() = out[d];
     Halo halo;

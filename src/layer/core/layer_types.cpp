@@ -12,8 +12,10 @@
 #include "layer/types/shell.hpp"
 #include "machine/link.hpp"
 #include "sys/errors/error.hpp"
+#include "sys/memory/memory.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace tenon {
 
@@ -27,11 +29,39 @@ Form chosenForm(const Layer& layer, const Layouts& inputs, const std::optional<L
                       [&](bool inPieces) { return layer.form(inputs, inPieces, ghosts); });
 }
 
+double bytesOf(const Layout& layout, int rank, Index each) {
+  double bytes = static_cast<double>(each);
+  for (const Interval& side : layout.boxOfRank(rank))
+    bytes *= static_cast<double>(side.size());
+  return bytes;
+}
+
+// Lists for each element are made with kernels, and before the tensors: what cannot have these has no lists either.
+void checkMemory(const Layer& layer, const Form& form) {
+  const int rank = layer.comm()->rank();
+  const auto most = static_cast<double>(machineMemory());
+  const auto check = [&](const char* what, const Layout& layout) {
+    if (const double bytes = bytesOf(layout, rank, dataTypeSize(layer.dataType())); bytes > most)
+      throw Error(
+          TENON_ERR_MEMORY,
+          fmt::format("{} of {} would have {:.4g} GB on rank {}, of a tensor of shape [{}]; "
+                      "this machine has {:.4g} GB: check the settings, or use more processes",
+                      what, layer.title(), bytes / 1e9, rank, fmt::join(layout.shape(), ","),
+                      most / 1e9));
+  };
+  for (const Layout& use : form.uses)
+    check("an input", use);
+  check("the output", form.output);
+  for (const ParameterForm& parameter : form.parameters)
+    check("a parameter", parameter.use);
+}
+
 } // namespace
 
 std::unique_ptr<Setup> setUpMaps(Layer& layer, const Layouts& inputs,
                                  const std::optional<Layout>& ghosts, KernelMaker make) {
   const Form form = chosenForm(layer, inputs, ghosts);
+  checkMemory(layer, form);
   return std::make_unique<Setup>(BoundMaps(layer, form, make), form.signature.describe());
 }
 

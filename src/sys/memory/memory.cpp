@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <atomic>
 #include <cstring>
 #include <limits>
@@ -42,6 +44,11 @@ void countUp(Count& count, Index bytes) {
 
 } // namespace
 
+Index machineMemory() noexcept {
+  const long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+  return pages > 0 && bytes > 0 ? Index(pages) * bytes : std::numeric_limits<Index>::max();
+}
+
 void MemorySource::fill(void* memory, unsigned char byte, Index bytes) {
   std::memset(memory, byte, static_cast<std::size_t>(bytes));
 }
@@ -64,6 +71,12 @@ Buffer::Buffer(Index bytes, std::string label, std::shared_ptr<MemorySource> sou
 
 void Buffer::take(const std::source_location& where) {
   const auto size = static_cast<std::size_t>(bytes_);
+  // Linux may promise more than there is, and end the process when it is written.
+  if (space() == Space::Host && bytes_ > machineMemory())
+    throw Error(TENON_ERR_MEMORY,
+                fmt::format("{}: cannot allocate {} bytes; this machine has {}", label_, bytes_,
+                            machineMemory()),
+                where);
   data_ = source_ ? source_->take(bytes_) : nullptr;
   if (!data_ && space() == Space::Host) {
     // Shared memory that is used up is no failure: the heap serves, and conversions are packed
