@@ -190,7 +190,8 @@ class Functions(unittest.TestCase):
             return throws
 
         for fails, kind, code in (
-                (thrower(Http()), tenon.Error, 'ERR_USER'), (thrower(Text()), tenon.Error, 'ERR_USER'), (of_tenon, tenon.Error, 'ERR_SHAPE'),
+                (thrower(Http()), tenon.Error, 'ERR_USER'), (thrower(Text()), tenon.Error, 'ERR_USER'),
+                (of_tenon, tenon.Error, 'ERR_SHAPE'),
                 (without_code, tenon.Error, 'ERR_USER'), (thrower(KeyboardInterrupt()), KeyboardInterrupt, None),
                 *[(thrower(SystemExit(*given)), SystemExit, (*given, None)[0]) for given in ([], [0], [7], ['words'])]):
             for call in self.calls_with_functions(fails):

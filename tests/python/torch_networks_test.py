@@ -81,9 +81,11 @@ class SecondDerivatives(unittest.TestCase):
         conv = ('Conv2d', (2, 3, 3), {'padding': 1})
         back = ('Conv2d', (3, 1, 3), {'padding': 1, 'padding_mode': 'circular'})
         smooth = [conv, ('Tanh', (), {}), back]
-        for layers in ([conv], smooth, [('ConvTranspose2d', (2, 3, 2), {'stride': 2}), ('Softplus', (), {}), ('AvgPool2d', (2,), {}), back],
+        up = ('ConvTranspose2d', (2, 3, 2), {'stride': 2})
+        for layers in ([conv], smooth, [up, ('Softplus', (), {}), ('AvgPool2d', (2,), {}), back],
                        [conv, ('MaxPool2d', (2,), {}), ('GELU', (), {}), ('Upsample', (), {'scale_factor': 2}), back],
-                       [('ReflectionPad2d', (1,), {}), ('Conv2d', (2, 3, 3), {}), ('LeakyReLU', (0.2,), {}), ('ELU', (), {'alpha': 0.7}), back]):
+                       [('ReflectionPad2d', (1,), {}), ('Conv2d', (2, 3, 3), {}), ('LeakyReLU', (0.2,), {}),
+                        ('ELU', (), {'alpha': 0.7}), back]):
             with self.subTest([name for name, *_ in layers]):
                 self.compare([2, 2, n, 5], layers, self.penalty)
         self.compare([2, 2, n, 5], smooth, self.residual)
@@ -115,8 +117,8 @@ class SecondDerivatives(unittest.TestCase):
             return
         kernel = dict(kernel=[3, 2], padding=[1, 0], in_channels=2, out_channels=2)
         cases = {'adaptiveaveragepooling': dict(size=[2, 2]), 'affine': dict(inputs=3, outputs=2), 'averagepooling': dict(kernel=[2, 2]),
-                 'channelaffine': dict(channels=2), 'conv': kernel, 'crop': dict(offset=[1, 0], size=[2, 3]), 'flatten': {}, 'globalaveragepooling': {},
-                 'identity': {}, 'pad': dict(padding=[1, 2]), 'pixelshuffle': dict(upscale=2), 'resample': dict(scale_factor=[2, 3]),
+                 'channelaffine': dict(channels=2), 'conv': kernel, 'crop': dict(offset=[1, 0], size=[2, 3]), 'flatten': {},
+                 'globalaveragepooling': {}, 'identity': {}, 'pad': dict(padding=[1, 2]), 'pixelshuffle': dict(upscale=2), 'resample': dict(scale_factor=[2, 3]),
                  'reshape': dict(shape=[2, -1]), 'scale': dict(factor=2.5, shift=1.5), 'slice': dict(dim=2, begin=1, end=3),
                  'transpose': dict(permutation=[0, 2, 1, 3]), 'transposedconv': dict(kernel, stride=[2, 1]), 'abs': {},
                  'clamp': dict(low=-0.5, high=0.5), 'leakyrelu': dict(slope=0.2), 'maxpooling': dict(kernel=[2, 2]), 'relu': {}}
@@ -211,8 +213,8 @@ class Networks(unittest.TestCase):
         for wrong, said in (({k.replace('conv', 'cnov'): v for k, v in right.items()}, r'Missing key.*"conv.weight", "conv.bias"(.|\n)*'
                              r'Unexpected key.*"cnov.weight", "cnov.bias"'),
                             (dict(right, more=weight), 'Unexpected key.*"more"'), (dict(right, **{'conv.more': weight}), '"conv.more"'),
-                            (dict(right, **{'conv.weight': torch.cat([weight, weight])}), r'conv.weight: \[8, 2, 3, 3\] is given, and the whole '
-                             r'parameter of the layer is \[4, 2, 3, 3\]'),
+                            (dict(right, **{'conv.weight': torch.cat([weight, weight])}), r'conv.weight: \[8, 2, 3, 3\] is given, and '
+                             r'the whole parameter of the layer is \[4, 2, 3, 3\]'),
                             (dict(right, **{'conv.weight': weight[:2]}), 'size mismatch for conv.weight'),
                             (dict(right, **{'conv.bias': 3.0}), 'size mismatch for conv.bias: a float'),
                             (dict(right, **{'time.weight': weight}), 'size mismatch for time.weight'),
@@ -249,7 +251,8 @@ class Networks(unittest.TestCase):
             self.assertLess(float((value - reference.state_dict()[name]).abs().max()), 1e-12, name)
 
     def test_gradients_that_some_ranks_lack(self):
-        a, b, c, d = (torch.nn.Parameter(torch.ones(2, dtype=dtype)) for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.complex128))
+        types = torch.float64, torch.float32, torch.bfloat16, torch.complex128
+        a, b, c, d = (torch.nn.Parameter(torch.ones(2, dtype=dtype)) for dtype in types)
         unused = torch.nn.Parameter(torch.ones(1))
         for parameter in (b, c, d):
             parameter.grad = torch.ones_like(parameter)

@@ -51,9 +51,10 @@ def listed(names: Sequence[str]) -> str:
 def check_copies(entries: Sequence[Entry], comm: MPI.Comm) -> None:
     found = differing(entries, comm)
     if found:
-        raise RuntimeError(f'the ranks have different copies of {listed(found)}: each has drawn or changed its own. '
-                           'tenon.torch.synchronize(network) gives all of them those of the first rank; parameters of torch beside layers of '
-                           'Tenon need tenon.torch.sum_gradients(network) before each step of an optimizer')
+        raise RuntimeError(
+            f'the ranks have different copies of {listed(found)}: each has drawn or changed its own. tenon.torch.synchronize(network) '
+            'gives all of them those of the first rank; parameters of torch beside layers of Tenon need '
+            'tenon.torch.sum_gradients(network) before each step of an optimizer')
 
 
 def synchronize(entries: Iterable[Entry], comm: MPI.Comm) -> None:

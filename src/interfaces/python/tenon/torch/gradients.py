@@ -11,8 +11,8 @@ from __future__ import annotations
 import torch
 
 # Types of layers that are linear, or a linear function and a constant, in their input; where they have parameters, also in these.
-LINEAR = {'adaptiveaveragepooling', 'affine', 'averagepooling', 'channelaffine', 'conv', 'crop', 'flatten', 'globalaveragepooling', 'identity',
-          'pad', 'pixelshuffle', 'resample', 'reshape', 'scale', 'slice', 'transpose', 'transposedconv'}
+LINEAR = {'adaptiveaveragepooling', 'affine', 'averagepooling', 'channelaffine', 'conv', 'crop', 'flatten', 'globalaveragepooling',
+          'identity', 'pad', 'pixelshuffle', 'resample', 'reshape', 'scale', 'slice', 'transpose', 'transposedconv'}
 # And those that are so in pieces.
 PIECEWISE = {'abs', 'clamp', 'leakyrelu', 'maxpooling', 'relu'}
 

@@ -204,7 +204,7 @@ class Module(torch.nn.Module):
         return self
 
     def gradient(self, index):
-        """A copy of the gradient of a parameter, summed over the ranks. What does not change of it is asked once: it is read in each step."""
+        """A copy of the gradient of a parameter, summed over the ranks. What does not change of it is asked once."""
         tensor = self.layer.reduced_gradient(index)
         if index not in self.sums:
             slot = Slot(tensor.layout(), tensor.data_type(), tensor)
@@ -265,14 +265,16 @@ class Module(torch.nn.Module):
             given, shape = state_dict[key], tuple(slot.layout().shape())
             if not isinstance(given, torch.Tensor) or tuple(given.shape) != shape:
                 found = list(given.shape) if isinstance(given, torch.Tensor) else f'a {type(given).__name__}'
-                error_msgs.append(f'size mismatch for {prefix + name}: {found} is given, and the whole parameter of the layer is {list(shape)}.')
+                error_msgs.append(f'size mismatch for {prefix + name}: {found} is given, and the whole parameter of the layer is '
+                                  f'{list(shape)}.')
                 continue
             with torch.no_grad():
                 tensor.copy_(block(slot, given))
         for name, buffer in self.counts().items():
             if prefix + name in state_dict:
                 buffer.copy_(state_dict[prefix + name])
-        known |= {f'{key.rpartition(".")[0]}.num_batches_tracked' for key in known if key.endswith('.running_mean')}  # on which nothing depends
+        # On counts of batches nothing depends in a network from a file.
+        known |= {f'{key.rpartition(".")[0]}.num_batches_tracked' for key in known if key.endswith('.running_mean')}
         unexpected_keys += [key for key in state_dict if key.startswith(prefix) and key not in known] if strict else []
 
     def tensors(self):

@@ -141,8 +141,8 @@ def check_step(optimizer: torch.optim.Optimizer, *_: Any) -> None:
     found = copies.differing(others, comm, lambda parameter: parameter.grad)
     if found:
         raise RuntimeError(
-            f'the ranks have different gradients of parameters of torch beside those of Tenon, {copies.listed(found)}: each has that of its '
-            'own block, and the copies would drift apart. Call tenon.torch.sum_gradients(network) before step(); parameters that '
+            f'the ranks have different gradients of parameters of torch beside those of Tenon, {copies.listed(found)}: each has that of '
+            'its own block, and the copies would drift apart. Call tenon.torch.sum_gradients(network) before step(); parameters that '
             'each rank has for itself belong in an optimizer of their own')
 
 
