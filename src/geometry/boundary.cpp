@@ -139,10 +139,15 @@ std::vector<Segment> extensionSegments(Interval box, Index extent, Boundary low,
       continue;
     }
     const auto source = extensionSource(index, extent, low, high);
+    open = open && source;
+    if (!source) { // nor for any other element of this side
+      index = index < 0 ? std::min<Index>(box.end, 0) : box.end;
+      continue;
+    }
     const int sign = extensionSign(index, extent, low, high);
-    if (source && !(open && extend(runs.back(), *source, sign)))
+    if (!(open && extend(runs.back(), *source, sign)))
       runs.push_back({index - box.begin, *source, 1, 1, sign});
-    open = source.has_value();
+    open = true;
     ++index;
   }
   return runs;

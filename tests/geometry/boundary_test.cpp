@@ -97,6 +97,18 @@ TEST(Boundary, SegmentsCoverEachCellOnceInEveryMode) {
           }
 }
 
+// What has no source is passed over at once, however wide it is.
+TEST(Boundary, ZerosTakeNoTime) {
+  const Index wide = Index(1) << 58;
+  for (const Index extent : {0, 8})
+    for (const Boundary mode : {Boundary::Zero, Boundary::Values, Boundary::Linked}) {
+      const auto runs = extensionSegments({-wide, extent + wide}, extent, mode, mode);
+      ASSERT_EQ(runs.size(), extent > 0 ? 1u : 0u);
+      for (const Segment& run : runs)
+        EXPECT_TRUE(run.local == wide && run.global == 0 && run.length == extent);
+    }
+}
+
 TEST(Boundary, AReflectionIsOneRunBackwards) {
   const auto runs = extensionSegments({-3, 0}, 8, Boundary::Reflect, Boundary::Reflect);
   ASSERT_EQ(runs.size(), 1u);
