@@ -166,13 +166,13 @@ private:
   std::optional<Box> gap_;
 };
 
-// The elements between a range and a box, and in how many dimensions their sides differ.
-std::pair<Index, int> distance(const Box& range, const Box& box) {
-  Index elements = 0;
+// The elements between a range and a box, whose sum may be no integer, and in how many dimensions their sides differ.
+std::pair<double, int> distance(const Box& range, const Box& box) {
+  double elements = 0;
   int different = 0;
   for (std::size_t d = 0; d < box.size(); ++d) {
-    elements +=
-        std::max<Index>({0, range[d].begin - box[d].end + 1, box[d].begin - range[d].end + 1});
+    elements += double(
+        std::max<Index>({0, range[d].begin - box[d].end + 1, box[d].begin - range[d].end + 1}));
     different += range[d] == box[d] ? 0 : 1;
   }
   return {elements, different};

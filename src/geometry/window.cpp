@@ -28,6 +28,12 @@ Index windowOutput(const Window& window, Index extent, int dim) {
   checkAtLeast("kernel", window.kernel, 1, dim);
   checkAtLeast("stride", window.stride, 1, dim);
   checkAtLeast("dilation", window.dilation, 1, dim);
+  for (const Index pad : {window.padLow, window.padHigh})
+    if (pad < -kMostElements || pad > kMostElements)
+      throw Error(TENON_ERR_SHAPE,
+                  fmt::format("the padding of spatial dimension {} is {}; no dimension has more "
+                              "than {} elements",
+                              dim, pad, kMostElements));
   constexpr const char* kPadded = "the extent of a padded dimension";
   const Index padded =
       checkedSum(checkedSum(extent, window.padLow, kPadded), window.padHigh, kPadded);

@@ -8,6 +8,7 @@
 #include "sys/errors/error.hpp"
 #include "sys/files/folder.hpp"
 #include "sys/files/part_file.hpp"
+#include "sys/files/part_owner.hpp"
 #include "sys/text/view.hpp"
 
 #include <fmt/format.h>

@@ -4,6 +4,7 @@
 #include "capi/expect_code.hpp"
 
 #include <tenon/ext/linearop.h>
+#include <tenon/index_map.h>
 #include <tenon/links.h>
 
 #include <cstdint>
@@ -190,6 +191,15 @@ TEST_F(Sizes, OfLinkedPatches) {
   expectSuccess(TenonLinksDestroy(&links));
 }
 
+TEST_F(Sizes, OfLists) {
+  const TenonInt ids[] = {0};
+  TenonIndexMap map = nullptr;
+  for (const TenonInt count : {kMost, kMost - 1, TenonInt(1) << 60})
+    expectCommonCode(TENON_ERR_ARG, TenonIndexMapCreateFromIds(MPI_COMM_WORLD, 0, count, ids, &map),
+                     {"the length of ids is"});
+  EXPECT_EQ(map, nullptr);
+}
+
 TEST_F(Sizes, OfChannelsWithModes) {
   const TenonInt kernel[] = {3, 3};
   const TenonBoundary zero[] = {TENON_BOUNDARY_ZERO, TENON_BOUNDARY_ZERO};
@@ -207,6 +217,50 @@ TEST_F(Sizes, OfChannelsWithModes) {
   expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 2, 2, 2, kernel, &layer));
   expectSuccess(TenonLayerSetChannelBoundary(layer, TenonInt(1) << 40, zero, zero));
   refuseLayer(TENON_ERR_SHAPE, layer, {1, 2, 8, 8});
+}
+
+// Settings near the greatest integer that meet extents.
+TEST_F(Sizes, OfSettings) {
+  TenonLayer layer = nullptr;
+  const auto make =
+      [&](const char* type,
+          std::initializer_list<std::pair<const char*, std::vector<TenonInt>>> settings) {
+        expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, type, &layer));
+        for (const auto& [name, values] : settings)
+          expectSuccess(TenonObjectSetIntegers(
+              objectOf(layer), name, static_cast<TenonInt>(values.size()), values.data()));
+        return layer;
+      };
+  // Every so many elements of which the first is the only one.
+  make("slice", {{"dim", {1}}, {"begin", {3}}, {"step", {kMost}}});
+  TenonLayout input = layout({1, 8}, "B"), output = nullptr;
+  expectSuccess(TenonLayerSetUp(layer, input));
+  TenonDTensor y = nullptr;
+  expectSuccess(TenonLayerCreateOutput(layer, &y));
+  expectSuccess(TenonDTensorGetLayout(y, &output));
+  TenonInt shape[2] = {};
+  expectSuccess(TenonLayoutGetShape(output, shape));
+  EXPECT_EQ(shape[1], 1);
+  expectSuccess(TenonDTensorDestroy(&y));
+  for (TenonLayout* one : {&input, &output})
+    expectSuccess(TenonLayoutDestroy(one));
+  expectSuccess(TenonLayerDestroy(&layer));
+  // As many elements as 8, counted with 64 bits, which is 2^64 more.
+  make("reshape", {{"shape", {TenonInt(1) << 31, TenonInt(1) << 33, 1}}});
+  refuseLayer(TENON_ERR_SHAPE, layer, {1, 8});
+  // Without elements any extents have as many.
+  make("reshape", {{"shape", {0, 7}}});
+  input = layout({0, 3, 5, 4}, "B");
+  expectSuccess(TenonLayerSetUp(layer, input));
+  expectSuccess(TenonLayoutDestroy(&input));
+  expectSuccess(TenonLayerDestroy(&layer));
+  make("transposedconv", {{"in_channels", {1}},
+                          {"out_channels", {1}},
+                          {"kernel", {3}},
+                          {"dilation", {TenonInt(1) << 61}},
+                          {"stride", {(TenonInt(1) << 62) + (TenonInt(1) << 61)}},
+                          {"padding", {TenonInt(1) << 61}}});
+  refuseLayer(TENON_ERR_SHAPE, layer, {1, 1, 2});
 }
 
 // A list for each of many channels, each named many times: the last one holds.

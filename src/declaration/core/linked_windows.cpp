@@ -66,7 +66,7 @@ void Windowed::checkFollowOn(const Window& window, int dim, Index outer, Index i
                             "\"{}\"), but links join the patches there; set its boundary to "
                             "\"linked\"",
                             title(), dim, text("boundary")));
-  if (inner * window.stride != outer)
+  if (outer % window.stride != 0 || outer / window.stride != inner)
     throw Error(TENON_ERR_SHAPE,
                 fmt::format("{} has {} at stride {} on the {} elements of a patch in spatial "
                             "dimension {}, so that they do not follow on from patch to patch; "

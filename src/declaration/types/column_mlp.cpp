@@ -94,10 +94,10 @@ public:
     const double points = double(elements(form.uses[0].box(position))) / double(widths.front());
     double all = 0;
     for (std::size_t l = 0; l + 1 < widths.size(); ++l)
-      all += 2 * points * double(widths[l] * widths[l + 1]);
+      all += 2 * points * double(widths[l]) * double(widths[l + 1]);
     const auto last = widths.size() - 1;
-    const double toInput = 2 * points * double(widths[0] * widths[1]);
-    const double output = 2 * points * double(widths[last - 1] * widths[last]);
+    const double toInput = 2 * points * double(widths[0]) * double(widths[1]);
+    const double output = 2 * points * double(widths[last - 1]) * double(widths[last]);
     return {all, toInput, (all - output) + (all - toInput) + all};
   }
   KernelEntry kernel(const Form&) const override {

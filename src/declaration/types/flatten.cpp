@@ -98,7 +98,7 @@ struct Group {
 Index product(const Shape& shape, int begin, int end) {
   Index all = 1;
   for (int d = begin; d < end; ++d)
-    all *= shape[d];
+    all = checkedProduct(all, shape[d], "the number of elements");
   return all;
 }
 
@@ -117,9 +117,11 @@ std::vector<Group> groupsOf(const Shape& x, const Shape& y) {
   while (i < inputs && o < outputs) {
     int endI = i + 1, endO = o + 1;
     Index left = x[i], right = y[o];
-    while (left != right) {
+    // Without elements the extents behind may differ.
+    while (left != right && (endI < inputs || endO < outputs)) {
       const bool growsInput = (left < right && endI < inputs) || endO == outputs;
-      (growsInput ? left *= x[endI++] : right *= y[endO++]);
+      Index& grown = growsInput ? left : right;
+      grown = checkedProduct(grown, growsInput ? x[endI++] : y[endO++], "the number of elements");
     }
     // Extents of 1 that are left over belong to the last group.
     if (endI == inputs || endO == outputs) {
@@ -221,7 +223,7 @@ private:
       if (shape[d] == 0)
         shape[d] = x[d];
       if (shape[d] >= 0)
-        known *= shape[d];
+        known = checkedProduct(known, shape[d], "the number of elements of a shape");
     }
     if (const auto open = std::ranges::find(shape, -1); open != shape.end()) {
       if (known == 0)

@@ -19,6 +19,15 @@
 
 namespace tenon {
 
+namespace {
+
+// How many steps it takes to reach a distance, none where that is behind.
+Index stepsTo(Index distance, Index step) {
+  return distance > 0 ? (distance - 1) / step + 1 : 0;
+}
+
+} // namespace
+
 // Channels may be left out, but no patches, and nothing within them.
 bool Excerpt::joinsPatches(const std::vector<Shape>& inputs) const {
   const Shape& x = inputs.front();
@@ -49,8 +58,7 @@ Form Excerpt::form(const Layouts& inputs, const Choice& choice) const {
     for (Index& cut : spec.cuts[d])
       // An output belongs to the part that owns the input that it is: the first kept one at or
       // behind the cut.
-      cut = std::clamp<Index>((cut - kept[d].begin + kept[d].step - 1) / kept[d].step, 0,
-                              kept[d].count);
+      cut = std::min(stepsTo(cut - kept[d].begin, kept[d].step), kept[d].count);
     spec.cuts[d].back() = kept[d].count;
   }
   form.output = Layout(std::move(spec));
@@ -91,7 +99,7 @@ public:
     };
     const Index begin = fromStart(integer("begin"));
     const Index end = isSet("end") ? fromStart(integer("end")) : extent;
-    kept[dim] = {begin, step, std::max<Index>(0, (end - begin + step - 1) / step)};
+    kept[dim] = {begin, step, stepsTo(end - begin, step)};
     return kept;
   }
 

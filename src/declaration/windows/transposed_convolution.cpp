@@ -44,7 +44,10 @@ constexpr OptionSpec kTransposedConvolutionSettings[] = {
 // part, so that as few addends as possible leave it.
 Index cutOfOutput(const Window& window, Index inputCut, Index outputs) {
   const Index centre = (window.reach() - 1) / 2 - window.padLow;
-  return std::clamp<Index>(inputCut * window.stride + centre - (window.stride - 1) / 2, 0, outputs);
+  const Index middle = checkedSum(checkedProduct(inputCut, window.stride, "the middle of a window"),
+                                  centre, "the middle of a window");
+  return std::clamp<Index>(
+      checkedDifference(middle, (window.stride - 1) / 2, "the middle of a window"), 0, outputs);
 }
 
 } // namespace
