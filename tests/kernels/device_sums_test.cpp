@@ -181,7 +181,7 @@ TYPED_TEST(DeviceSums, OfManyPieces) {
   expectSame<T>([&](Arrays<T>& on) {
     const T *in = on.put(x), *factors = on.put(y);
     T *sum = on.room(1), *bias = on.put(std::vector<T>{3});
-    storeDot(on.at(), n, in, factors, sum);
+    storeSlopeDot(on.at(), n, in, factors, sum);
     on.give(sum, 1);
     const Index extent[] = {n}, step[] = {1}, still[] = {0};
     blockMultiplyAdd<T>(on.at(), 1, extent, T(0.5), nullptr, nullptr, in, step, bias, still);
