@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# usage: check_headers.sh ROOT CC CXX MPI_INCLUDES [GENERATED]
+# usage: check_headers.sh ROOT CC CXX GENERATED MPI_INCLUDE...
 # Every public header compiles alone, and twice over, without a warning: as C99, and those of tenon.hpp as C++17. All
 # together compile as C++17 and C++20.
-# MPI_INCLUDES are MPI's include folders separated by ';', GENERATED the folder of generated headers.
+# GENERATED is the folder of generated headers, MPI_INCLUDE are MPI's.
 set -euo pipefail
 root=$1
 cc=$2
 cxx=$3
-generated=${5:-$root/include}
-IFS=';' read -ra mpi <<<"$4"
+generated=$4
+mpi=("${@:5}")
 flags=(-fsyntax-only -Wall -Wextra -Wpedantic -Wshadow -Werror -I"$root/include" -I"$generated")
 for folder in "${mpi[@]}"; do flags+=(-isystem "$folder"); done
 # As the installed package has it, see TenonInstall.cmake.
