@@ -12,6 +12,7 @@
 #include "sys/log/log.hpp"
 #include "sys/options/options.hpp"
 #include "sys/text/view.hpp"
+#include "sys/traps.hpp"
 
 namespace tenon {
 namespace {
@@ -309,6 +310,7 @@ protected:
 // Of all draws: on one axis each word meets two of the layouts, the next word other two, and others with
 // other numbers of ranks; of the words on several axes five, spread evenly, meet one.
 TEST_F(Forms, AreTheSetUpLayers) {
+  const HeldTraps held; // arrays of zeros, of which reciprocals are infinite
   for (const Sample& sample : samples())
     for (const GridPtr& grid : gridsOfAllRanks()) {
       std::vector<Layouts> layouts; // by input

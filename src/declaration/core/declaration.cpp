@@ -101,6 +101,23 @@ Declaration::Declaration(std::string type, std::span<const OptionSpec> table)
   registerOptions({owner_.type.empty() ? "layer" : owner_.type.c_str(), table});
 }
 
+namespace {
+
+// Two groups of settings in each other's place while it lives.
+class Exchanged {
+public:
+  Exchanged(Settings& a, Settings& b) noexcept : a_(a), b_(b) { std::swap(a_, b_); }
+  ~Exchanged() { std::swap(a_, b_); }
+  Exchanged(const Exchanged&) = delete;
+  Exchanged& operator=(const Exchanged&) = delete;
+
+private:
+  Settings& a_;
+  Settings& b_;
+};
+
+} // namespace
+
 // Makes a change of the settings, or leaves them as they were if a changed value cannot be.
 template <class Change>
 void Declaration::change(Change&& change) {
@@ -116,17 +133,18 @@ void Declaration::change(Change&& change) {
   }
 }
 
+// A value is judged without the others. These give way to it and come back, and are not copied: who sets the entries of a file
+// one by one holds references to them.
 void Declaration::checkChanged(const Settings& before) {
-  const Settings all = settings_;
-  for (std::size_t i = 0; i < all.entries().size(); ++i) {
-    const std::optional<SettingValue>&now = all.entries()[i].value,
+  for (std::size_t i = 0; i < settings_.entries().size(); ++i) {
+    const std::optional<SettingValue>&now = settings_.entries()[i].value,
           &then = before.entries()[i].value;
     if (!now || (then && settingText(*now) == settingText(*then)))
       continue;
-    settings_ = all.only(all.entries()[i].spec->name);
+    Settings alone = settings_.only(settings_.entries()[i].spec->name);
+    const Exchanged exchanged(settings_, alone);
     check();
   }
-  settings_ = all;
 }
 
 void Declaration::checkSettings() const {

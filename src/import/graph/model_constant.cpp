@@ -5,6 +5,9 @@
 
 #include "sys/errors/error.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -111,6 +114,14 @@ ModelConstant ModelConstant::transposed(const std::vector<int>& permutation) con
   return made;
 }
 
+std::string ModelConstant::Piece::text() const {
+  std::string text =
+      fmt::format("{} [{}] [{}] {}", tensor, fmt::join(axes, ","), fmt::join(begin, ","), extent);
+  for (const auto& [axis, index] : at)
+    text += fmt::format(" {}@{}", index, axis);
+  return text;
+}
+
 std::optional<ModelConstant> ModelConstant::reshaped(const std::vector<Index>& shape) const {
   ModelConstant made = *this;
   made.shape_ = shape;
@@ -142,12 +153,14 @@ std::optional<ModelConstant> ModelConstant::reshaped(const std::vector<Index>& s
   }
   if (at != kept.size())
     return std::nullopt;
-  // A stored dimension that is left out begins where it did: only one of extent 1 as a whole may be.
+  // A stored dimension that is left out begins where it did.
   for (std::size_t d = 0; d < shape_.size(); ++d)
-    if (shape_[d] == 1)
-      for (const Piece& piece : pieces_)
-        if (piece.begin[d] != 0 || (pieces_.size() > 1 && static_cast<int>(d) == dim))
-          return std::nullopt;
+    for (std::size_t p = 0; shape_[d] == 1 && p < pieces_.size(); ++p) {
+      if (pieces_.size() > 1 && static_cast<int>(d) == dim)
+        return std::nullopt;
+      if (pieces_[p].axes[d] >= 0 && pieces_[p].begin[d] != 0)
+        made.pieces_[p].at.emplace_back(pieces_[p].axes[d], pieces_[p].begin[d]);
+    }
   if (made.pieces_.size() == 1) {
     made.dim_ = 0;
     made.pieces_[0].extent = shape.empty() ? 1 : shape[0];

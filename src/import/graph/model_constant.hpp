@@ -11,6 +11,7 @@
 
 #include <map>
 #include <memory>
+#include <utility>
 
 namespace tenon {
 
@@ -22,6 +23,10 @@ public:
     std::vector<int> axes;
     std::vector<Index> begin;
     Index extent = 1; // along the dimension of concatenation
+    // Stored dimensions that are left out, of which it has one index that is not 0: w[1].
+    std::vector<std::pair<int, Index>> at = {};
+
+    std::string text() const; // equal for equal parts of equal tensors
   };
 
   // Fixed numbers.

@@ -103,6 +103,8 @@ void ModelWeights::read(const ModelConstant& constant, const Box& box, T* to) co
     const ModelTensor& tensor = program_.tensors[piece.tensor];
     const StoredTensor& stored = tensor.stored;
     std::vector<WeightsFile::Part> parts(stored.shape.size(), {0, 1, 1});
+    for (const auto& [axis, index] : piece.at)
+      parts[static_cast<std::size_t>(axis)] = {index, index + 1, 1};
     T* first = to;
     bool isEmpty = false;
     for (std::size_t d = 0; d < shape.size(); ++d) {

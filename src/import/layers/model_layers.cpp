@@ -217,8 +217,7 @@ std::string recipesOf(const std::vector<std::pair<std::string, ModelConstant>>& 
     if (value.isNumbers())
       text += fmt::format(" numbers {}", value.identity());
     for (const ModelConstant::Piece& piece : value.pieces())
-      text += fmt::format(" {} [{}] [{}] {}", piece.tensor, fmt::join(piece.axes, ","),
-                          fmt::join(piece.begin, ","), piece.extent);
+      text += " " + piece.text();
   }
   return text;
 }

@@ -49,8 +49,7 @@ std::string Mapper::layerOf(const ModelValue& v) {
     const ModelConstant& constant = v.inputs[i]->asConstant();
     text += fmt::format(" {} {}", constant.identity(), constant.dim());
     for (const ModelConstant::Piece& piece : constant.pieces())
-      text += fmt::format(" {} [{}] [{}] {}", piece.tensor, fmt::join(piece.axes, ","),
-                          fmt::join(piece.begin, ","), piece.extent);
+      text += " " + piece.text();
   }
   return text;
 }
