@@ -117,7 +117,7 @@ TEST_F(BoundaryCApi, BadOptionsAreNamed) {
   // The dimensions of space may still change before the set-up.
   expectSuccess(TenonOptionsSet("-tenon_odd_boundary", "periodic,zero"));
   expectSuccess(TenonObjectSetFromOptions(objectOf(sum_)));
-  expectCommonCode(TENON_ERR_SHAPE, TenonLayerSetUp(sum_, line_), {"2 modes"});
+  expectCommonCode(TENON_ERR_ARG, TenonLayerSetUp(sum_, line_), {"2 modes"});
   for (auto [text, part] :
        {std::pair("mirror", "unknown boundary mode 'mirror'"),
         std::pair("linked/zero", "on one side"), std::pair("zero/zero/zero", "low/high")}) {
