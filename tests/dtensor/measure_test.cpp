@@ -7,6 +7,7 @@
 #include "support/world.hpp"
 #include "sys/expect_error.hpp"
 #include "sys/random.hpp"
+#include "sys/traps.hpp"
 
 #include <gtest/gtest.h>
 
@@ -104,6 +105,7 @@ TEST(RawNorm, CountsCopiesToo) {
 }
 
 TEST(MaxAbsolute, FindsTheLargestAndNotANumber) {
+  const HeldTraps held; // NaN is compared
   const Layout split({.shape = {3 * world()->size()},
                       .grid = Grid::make({world()->size()}),
                       .properties = parseProperties("S0")});

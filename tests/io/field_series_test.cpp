@@ -4,6 +4,7 @@
 
 #include "geometry/edges.hpp"
 #include "io/field_series.hpp"
+#include "sys/traps.hpp"
 
 #include <gtest/gtest.h>
 
@@ -35,6 +36,7 @@ void expectFieldError(TenonErrorCode code, const std::string& words, Call call) 
 }
 
 TEST(FieldSeries, RefusesWhatIsNoFieldOnItsGrid) {
+  const HeldTraps held; // an infinite time
   const SharedFolder folder("fields_refused");
   expectFieldError(TENON_ERR_ARG, "needs 2 or 3", [&] { FieldSeries(world(), folder / "a", 1); });
   expectFieldError(TENON_ERR_ARG, "names no file", [&] { FieldSeries(world(), folder / "", 2); });
