@@ -47,7 +47,8 @@ class Models(unittest.TestCase):
         self.check('gz_circular', 'S2', [COMM.size])
         self.check('mlp_tanh', 'S0', [COMM.size])
 
-    def test_a_network_of_torch_goes_out_and_comes_back(self):
+    def with_torch(self):
+        """(torch, tenon.torch, export_model); the test is skipped where there is no PyTorch whose files are read."""
         try:
             import torch
             import tenon.torch as tt
@@ -57,6 +58,10 @@ class Models(unittest.TestCase):
             self.skipTest('files of this PyTorch are not read; 2.9 and later are')
         sys.path.insert(0, str(SOURCE / 'share/tenon'))
         from export_torch import export_model
+        return torch, tt, export_model
+
+    def test_a_network_of_torch_goes_out_and_comes_back(self):
+        torch, tt, export_model = self.with_torch()
         torch.manual_seed(3)
         network = torch.nn.Sequential(torch.nn.Conv2d(2, 4, 3, padding=1), torch.nn.BatchNorm2d(4), torch.nn.Tanh(),
                                       torch.nn.Dropout(), torch.nn.Conv2d(4, 1, 3, padding=1)).double()
@@ -89,15 +94,7 @@ class Models(unittest.TestCase):
             COMM.barrier()
 
     def test_parameters_have_the_names_and_shapes_of_the_state_dict(self):
-        try:
-            import torch
-            import tenon.torch as tt
-        except ImportError:
-            self.skipTest('PyTorch is not installed')
-        if tuple(int(part) for part in torch.__version__.split('.')[:2]) < (2, 9):
-            self.skipTest('files of this PyTorch are not read; 2.9 and later are')
-        sys.path.insert(0, str(SOURCE / 'share/tenon'))
-        from export_torch import export_model
+        torch, tt, export_model = self.with_torch()
 
         class Recurrence(torch.nn.Module):
             def __init__(self):
@@ -130,14 +127,7 @@ class Models(unittest.TestCase):
             COMM.barrier()
 
     def test_a_network_of_any_number_of_inputs(self):
-        try:
-            import torch
-        except ImportError:
-            self.skipTest('PyTorch is not installed')
-        if tuple(int(part) for part in torch.__version__.split('.')[:2]) < (2, 9):
-            self.skipTest('files of this PyTorch are not read; 2.9 and later are')
-        sys.path.insert(0, str(SOURCE / 'share/tenon'))
-        from export_torch import export_model
+        torch, _, export_model = self.with_torch()
 
         class Joined(torch.nn.Module):
             def forward(self, x, *fields):
@@ -162,15 +152,7 @@ class Models(unittest.TestCase):
                 COMM.barrier()
 
     def test_a_network_with_two_inputs(self):
-        try:
-            import torch
-            import tenon.torch as tt
-        except ImportError:
-            self.skipTest('PyTorch is not installed')
-        if tuple(int(part) for part in torch.__version__.split('.')[:2]) < (2, 9):
-            self.skipTest('files of this PyTorch are not read; 2.9 and later are')
-        sys.path.insert(0, str(SOURCE / 'share/tenon'))
-        from export_torch import export_model
+        torch, tt, export_model = self.with_torch()
 
         class Masked(torch.nn.Module):
             def __init__(self):

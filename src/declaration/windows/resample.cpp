@@ -33,9 +33,9 @@ Shape Separable::outputShape(const std::vector<Shape>& inputs) const {
     if (shape.back() > kMostOutputs || x[s + kFirstSpatial] > kMostInputs)
       throw Error(
           TENON_ERR_SHAPE,
-          fmt::format("{} would make {} of {} elements in spatial dimension {}; it makes at "
-                      "most {} of at most {}, as it has a list of them",
-                      title(), shape.back(), x[s + kFirstSpatial], s, kMostOutputs, kMostInputs));
+          fmt::format("spatial dimension {} of {} has {} input and {} output elements; at most {} "
+                      "and {} are possible, since a table has an entry for each output",
+                      s, title(), x[s + kFirstSpatial], shape.back(), kMostInputs, kMostOutputs));
     if (x[s + kFirstSpatial] == 0 && shape.back() > 0)
       throw Error(TENON_ERR_SHAPE,
                   fmt::format("the input has shape [{1}], but {0} needs at least 1 element in each "

@@ -422,9 +422,7 @@ private:
     if (program_.operations.size() == kMostOperations)
       refuse(fmt::format("it has more than {} operations", kMostOperations));
     ModelOperation made;
-    std::string domain;
-    std::string module; // "": none is said
-    const std::size_t number = program_.operations.size();
+    std::string domain, module; // "": none is said
     for (WireMessage node = field.message(); node.next();)
       switch (node.number()) {
       case 1:
@@ -440,8 +438,7 @@ private:
         made.type = nameIn(node);
         break;
       case 5:
-        readAttribute(node, fmt::format("node {} attribute {}", number, made.arguments.size()),
-                      made);
+        readAttribute(node, made);
         break;
       case 7:
         domain = nameIn(node);
@@ -452,19 +449,21 @@ private:
         else if (key.ends_with("name_scopes"))
           module = moduleIn(value).value_or("");
         break;
-      default:
-        break;
       }
     if (made.type.empty())
       field.fail("a node has no operator");
+    if (!domain.empty() && domain != "ai.onnx")
+      made.type = domain + "." + made.type;
+    addOperation(field, std::move(made), module);
+  }
+
+  void addOperation(const WireMessage& field, ModelOperation made, const std::string& module) {
     std::set<std::string_view> names;
     for (const auto& [name, argument] : made.arguments)
       if (!names.insert(name).second)
         field.fail(fmt::format("a node has its attribute '{}' twice", name));
-    if (!domain.empty() && domain != "ai.onnx")
-      made.type = domain + "." + made.type;
     if (made.label.empty())
-      made.label = fmt::format("{}_{}", made.type, number);
+      made.label = fmt::format("{}_{}", made.type, program_.operations.size());
     if (made.type == "Identity" && made.inputs.size() == 1 && made.results.size() == 1 &&
         isStored(made.inputs[0].text))
       return addAlias(field, made.inputs[0].text, made.results[0]);
@@ -547,8 +546,9 @@ private:
     return name;
   }
 
-  void readAttribute(const WireMessage& field, const std::string& tensorName,
-                     ModelOperation& operation) {
+  void readAttribute(const WireMessage& field, ModelOperation& operation) {
+    const std::string tensorName =
+        fmt::format("node {} attribute {}", program_.operations.size(), operation.arguments.size());
     std::string name;
     ModelArgument one;
     ModelArgument::List list;
