@@ -1,33 +1,47 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """usage: check_names.py ROOT
-Each Tenon... and tenon_... that the manual, the README or a tutorial's README names is declared: in a public header, in
-the Fortran module, in CMake's files, or as a command of config/environment.sh. A name before "..." is the beginning of one, options are
-checked by the programs that use them, and what a page's own code declares is its own."""
+Each Tenon... and tenon_... that the manual, the README, a tutorial's README, a comment of a public header or a text of
+the library names is declared: in a public header, in the Fortran module, in CMake's files, or as a command of
+config/environment.sh. A name before "..." is the beginning of one, options are checked by the programs that use them,
+and what a page's own code declares is its own."""
 import re
 import sys
 from pathlib import Path
 
 NAME = re.compile(r'(?<![\w\-./])(Tenon[A-Z]\w*|tenon_\w+)(\.\.\.|\*|…)?(\.\w+)?')
 DECLARED = re.compile(r'\b(?:Tenon|tenon_)\w*')
+COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*', re.DOTALL)
+TEXT = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 # In the fenced code of a page: functions, types and variables of the reader's program.
 OWN = re.compile(r'^(?:subroutine|static \w+|def|typedef|type\b.*::) *\*?(\w+)', re.MULTILINE)
 
 
 def declared_names(root):
     names = set()
-    sources = [*root.glob('include/**/*.h*'), *root.glob('src/petsc/include/*.h'), *root.glob('src/fortran/*.f90'),
+    sources = [*root.glob('include/**/*.h*'), *root.glob('src/petsc/include/*.h'), *root.glob('src/petsc/*.c'), *root.glob('src/fortran/*.f90'),
                *root.glob('doc/fortran_calls.md'), *root.glob('config/cmake/*'), *root.glob('src/*/CMakeLists.txt'),
                root / 'config/environment.sh']
     for source in sources:
-        names |= {name.lower() if source.suffix == '.f90' else name for name in DECLARED.findall(source.read_text())}
+        text = source.read_text()
+        if source.suffix in ('.h', '.hpp'):
+            text = COMMENT.sub('', text)
+        names |= {name.lower() if source.suffix == '.f90' else name for name in DECLARED.findall(text)}
     # The types of the Fortran module are made from the handles.
     return names | {re.sub(r'(?<=[a-z])(?=[A-Z])', '_', name.replace('DTensor', 'Dtensor').replace('LinearOp', 'Linearop')).lower()
                     for name in names if re.fullmatch(r'Tenon[A-Za-z]+', name)}
 
 
-def faults_of(page, names):
+def read_text(page):
+    """What a reader sees: of a source of the library its texts alone, on their lines."""
     text = page.read_text()
+    if page.suffix not in ('.cpp', '.cu'):
+        return text
+    return '\n'.join(' '.join(TEXT.findall(line)) for line in text.splitlines())
+
+
+def faults_of(page, names):
+    text = read_text(page)
     own = set(OWN.findall(text))
     for number, line in enumerate(text.splitlines(), 1):
         for name, more, ending in NAME.findall(line):
@@ -42,7 +56,8 @@ def main():
     root = Path(sys.argv[1])
     names = declared_names(root)
     # The page of all calls in Fortran is made from the headers, as another test checks.
-    pages = [root / 'README.md', *sorted(set(root.glob('doc/*.md')) - {root / 'doc/fortran_calls.md'}), *sorted(root.glob('tutorials/**/README.md'))]
+    pages = [root / 'README.md', *sorted(set(root.glob('doc/*.md')) - {root / 'doc/fortran_calls.md'}), *sorted(root.glob('tutorials/**/README.md')),
+             *sorted(root.glob('include/tenon/**/*.h')), *sorted(root.glob('src/**/*.cpp')), *sorted(root.glob('src/**/*.cu'))]
     faults = [fault for page in pages for fault in faults_of(page, names)]
     for fault in faults:
         print(fault)

@@ -141,7 +141,7 @@ ModelBuilder::Value ModelBuilder::gather(Value x, int dim, Value places) {
       Shape shape = x->shape;
       shape[d] = static_cast<Index>(order.size());
       return refuse(fmt::format("indices in more than {} pieces", kMostRuns),
-                    "an operator of an index map (TenonLinearOpCreateGather) before the network",
+                    "an operator of an index map (TenonLinearOpCreateIndexMap) before the network",
                     shape);
     }
   }

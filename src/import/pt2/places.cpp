@@ -16,7 +16,7 @@ using Value = ModelBuilder::Value;
 ModelValues indexed(ModelBuilder& b, const Operands& given, const char*) {
   const Value x = self(given);
   return {b.refuse(fmt::format("{} by a tensor of indices", given.operation().type),
-                   "an operator of an index map (TenonLinearOpCreateGather) before the network",
+                   "an operator of an index map (TenonLinearOpCreateIndexMap) before the network",
                    x->shape)};
 }
 // What has no layer, though there is another way.
