@@ -53,13 +53,16 @@ const char* const kH200 =
     R"("memClockRateKHz":3201000})";
 
 // The function of the same name in the real library.
-template <class F>
-F real(const char* name, F) {
+template <class Result, class... Arguments>
+auto real(const char* name, Result (*)(Arguments...)) {
   static void* const library = dlopen("libcudnn.so.9", RTLD_NOW | RTLD_LOCAL);
   void* const found = library ? dlsym(library, name) : nullptr;
   if (!found)
     refuse(std::string(name) + " of the real cuDNN: " + dlerror());
-  return reinterpret_cast<F>(found);
+  return [function = reinterpret_cast<Result (*)(Arguments...)>(found)](Arguments... arguments) {
+    const Untrapped untrapped;
+    return function(arguments...);
+  };
 }
 #define REAL(name) real(#name, &name)
 

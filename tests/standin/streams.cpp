@@ -51,6 +51,9 @@ Queues& queues() {
 struct Opened {
   Opened() { DeviceMemory::get().open(); }
   ~Opened() { DeviceMemory::get().close(); }
+
+private:
+  const Untrapped untrapped_;
 };
 
 bool isReady(const CUstream_st& s) {

@@ -15,6 +15,7 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
+#include <cfenv>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -38,6 +39,19 @@ struct Graph {
   std::set<void*> inUse; // of it
 
   ~Graph();
+};
+
+// While one lives, this thread traps no floating-point exception: a device has none, and the real cuDNN raises some as it
+// weighs its engines.
+class Untrapped {
+public:
+  Untrapped() { std::feholdexcept(&before_); }
+  ~Untrapped() { std::fesetenv(&before_); }
+  Untrapped(const Untrapped&) = delete;
+  Untrapped& operator=(const Untrapped&) = delete;
+
+private:
+  std::fenv_t before_;
 };
 
 struct Work {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Learning rates by hand, and the strong Wolfe conditions of line searches.
 #include "sys/expect_error.hpp"
+#include "sys/traps.hpp"
 #include "train/line_search.hpp"
 #include "train/rate_schedule.hpp"
 
@@ -49,6 +50,7 @@ TEST(RateSchedule, FollowsTheCosineAfterTheWarmup) {
 }
 
 TEST(RateSchedule, ReducesOnAPlateau) {
+  const HeldTraps held; // a loss is not a number
   RateSchedule schedule = scheduleOf({{"schedule", "plateau"},
                                       {"schedule_factor", 0.1},
                                       {"least_rate", 0.05},
