@@ -10,6 +10,7 @@
 #include "kernels/rows/normalisation.hpp"
 #include "kernels/rows/row_lists.hpp"
 #include "kernels/rows/softmax.hpp"
+#include "sys/traps.hpp"
 
 #include <limits>
 #include <utility>
@@ -27,6 +28,7 @@ constexpr Index kLengths[] = {0, 1, 63, 300, 9000};
 } // namespace
 
 TYPED_TEST(DeviceSums, OfASoftmax) {
+  const HeldTraps held; // lines without elements, and NaN
   using T = TypeParam;
   for (const Index n : kLengths) {
     Draw draw(5);
@@ -60,6 +62,7 @@ TYPED_TEST(DeviceSums, OfASoftmax) {
 // Lines that fit into shared memory, in lanes of one element to sixteen and in a last block that is not full, and one
 // element more.
 TYPED_TEST(DeviceSums, OfASoftmaxOfWholeLines) {
+  const HeldTraps held; // lines without elements, and NaN
   using T = TypeParam;
   const std::pair<Index, std::vector<Index>> cases[] = {
       {1, {0, 1, 16, 17, 63, 300, 4096, 4097}}, {3, {35, 4096}}, {40, {16, 250, 512, 513}}};

@@ -13,6 +13,7 @@
 #include "kernels/pooling/pooling.hpp"
 #include "kernels/walks/element_offsets.hpp"
 #include "sys/log/log.hpp"
+#include "sys/traps.hpp"
 
 #include <cmath>
 #include <cstring>
@@ -249,6 +250,7 @@ TYPED_TEST(DeviceReal, SumsAndMaximaOfBoxes) {
 }
 
 TYPED_TEST(DeviceReal, PointwiseFunctionsAndTheirDerivatives) {
+  const HeldTraps held; // NaN, the root of a negative number, the logarithm of 0
   using T = TypeParam;
   Draw draw(8);
   const Index n = 1000;

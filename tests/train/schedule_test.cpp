@@ -138,6 +138,7 @@ TEST(LineSearch, FollowsTheSlopesWhereValuesAreRounded) {
 }
 
 TEST(LineSearch, StaysWhereNothingDecreases) {
+  const HeldTraps held; // values that are not numbers
   const LinePoint start{0, 1, -1};
   const LineResult found = searchLine(
       [](double t) {

@@ -16,7 +16,7 @@ constexpr const char* kWhat = "a normalisation";
 // Reciprocals, with 0 for a group without elements, whose sums then give moments of 0.
 std::vector<double> inverse(std::vector<double> counts) {
   for (double& count : counts)
-    count = count > 0 ? 1 / count : 0;
+    count = functors::perCount(1, count);
   return counts;
 }
 
