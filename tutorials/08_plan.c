@@ -165,7 +165,7 @@ static TenonErrorCode CreateTraining(Program* p) {
   TenonCall(TenonLayerSetUp(p->loss, p->everywhere));
   TenonCall(TenonLayerCreateOutput(p->loss, &p->value));
   TenonCall(TenonLayerCreateOutputCotangent(p->loss, &p->one));
-  TenonCall(TenonDTensorFillConstant(p->one, p->rank == 0 ? 1 : 0)); /* addends of 1 */
+  TenonCall(TenonDTensorFillConstant(p->one, p->rank == 0 ? 1 : 0)); /* contributions of 1 */
   TenonCall(TenonDTensorCreate(p->everywhere, TENON_FLOAT64, &p->rates));
   TenonCall(TenonDTensorGetArray(p->rates, TENON_FLOAT64, &array));
   for (n = 0; n < kWaves; ++n)

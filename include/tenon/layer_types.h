@@ -104,7 +104,7 @@
  *  product and quotient of two, element by element. Inputs have the same number of dimensions; one
  *  with an extent of 1 where another has more is broadcast: a mask [batch,1,y,x], a gate
  *  [batch,channel,1,1]. Where a grid axis splits such a dimension, the input of extent 1 is used on
- *  all processes (B), and its cotangent is a sum of addends (P). A quotient is the product with the
+ *  all processes (B), and its cotangent is a partial sum (P). A quotient is the product with the
  *  reciprocal of the second input.
  *
  *  "concatenate" joins inputs along a dimension (setting dim), whose other extents must be equal;

@@ -30,7 +30,7 @@ std::vector<Held> heldAlong(const DTensor& x, const Layout& layout, int dim) {
   const Interval owned = layout.owned(dim, layout.part(x.position(), dim));
   std::vector<Held> result;
   for (Index i = box.begin; i < box.end; ++i) {
-    if (halo && !halo->addends && !halo->isLinked())
+    if (halo && !halo->isPartial && !halo->isLinked())
       result.push_back({extensionSource(i, layout.shape()[dim], halo->low, halo->high).value_or(-1),
                         extensionSign(i, layout.shape()[dim], halo->low, halo->high)});
     else

@@ -85,7 +85,7 @@ void checkPaired(const DTensor& x, const DTensor& y) {
 
 void checkNormed(const DTensor& x) {
   checkFloating(x.dataType(), "a norm");
-  if (x.layout().holdsAddends())
+  if (x.layout().holdsPartialSums())
     throw Error(
         TENON_ERR_SUPPORT,
         fmt::format(

@@ -103,7 +103,8 @@ const AlongDim& FlowTable::along(const View& view, int dim, AxisMask apart) {
 Index FlowTable::extentsOf(AxisMask axes) const {
   Index extents = 1;
   for (; axes != 0; axes &= axes - 1)
-    extents = checkedProduct(extents, grid_->extent(std::countr_zero(axes)), "addends or copies");
+    extents =
+        checkedProduct(extents, grid_->extent(std::countr_zero(axes)), "contributions or copies");
   return extents;
 }
 

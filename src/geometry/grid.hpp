@@ -24,7 +24,7 @@ public:
 
   int axes() const noexcept { return static_cast<int>(extents_.size()); }
   int extent(int axis) const { return extents_[axis]; }
-  // Whether the axis has one process. Along such an axis a shard, a copy, an addend and the root's
+  // Whether the axis has one process. Along such an axis a shard, a copy, a contribution and the root's
   // tensor are one thing.
   bool isTrivial(int axis) const { return extents_[axis] == 1; }
   const std::vector<int>& extents() const noexcept { return extents_; }

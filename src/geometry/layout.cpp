@@ -269,7 +269,7 @@ Layout::Margin::Margin(std::optional<Halo> given) : halo(std::move(given)) {
 }
 
 std::size_t Layout::Margin::hash() const noexcept {
-  std::size_t hash = halo->addends ? 1 : 0;
+  std::size_t hash = halo->isPartial ? 1 : 0;
   for (const Interval& box : halo->boxes)
     hash =
         mixed(mixed(hash, static_cast<std::size_t>(box.begin)), static_cast<std::size_t>(box.end));
@@ -345,10 +345,10 @@ bool Layout::hasModesByChannel() const noexcept {
                      [](const auto& m) { return m->halo && !m->halo->bands.empty(); });
 }
 
-bool Layout::holdsAddends() const noexcept {
+bool Layout::holdsPartialSums() const noexcept {
   return std::ranges::any_of(data_->spread.properties, &Property::isPartial) ||
          std::any_of(data_->margins.begin(), data_->margins.end(),
-                     [](const auto& m) { return m->halo && m->halo->addends; });
+                     [](const auto& m) { return m->halo && m->halo->isPartial; });
 }
 
 int Layout::part(int position, int dim) const {
@@ -413,7 +413,7 @@ Layout Layout::dual() const {
   for (MarginPtr& margin : data.margins)
     if (margin->halo) {
       Margin other = *margin;
-      other.halo->addends = !other.halo->addends;
+      other.halo->isPartial = !other.halo->isPartial;
       margin = shared(std::move(other));
     }
   return Layout(std::make_shared<const Data>(std::move(data)));
@@ -436,7 +436,7 @@ Layout Layout::withModesOf(Index channel) const {
       continue;
     const Halo& halo = *margin->halo;
     const auto band = std::ranges::upper_bound(halo.bands, channel, {}, &ModeBand::end);
-    margin = shared(Margin(Halo{halo.boxes, band->low, band->high, halo.addends}));
+    margin = shared(Margin(Halo{halo.boxes, band->low, band->high, halo.isPartial}));
   }
   return Layout(std::make_shared<const Data>(std::move(data)));
 }

@@ -2,13 +2,13 @@
 // How a tensor is distributed over a process grid: an immutable value.
 //
 // Along each grid axis the tensor has one property: S(d) sharded along tensor dimension d, B
-// broadcast (a full copy each), P partial (addends of full size), R root (on coordinate 0 only).
+// broadcast (a full copy each), P partial sums of full size, R root (on coordinate 0 only).
 // The axes that split a dimension are ordered, major first, and one list of cuts over their
 // combined index divides the dimension. A dimension may carry a halo, G(d): the parts' boxes then
-// overlap, leave gaps or leave the domain; its dual G*(d) has the same boxes holding addends.
+// overlap, leave gaps or leave the domain; its dual G*(d) has the same boxes holding contributions.
 //
 // Along an axis of one process S(d), B, P and R are one thing. A layout remembers the property that
-// it was given there, for its text, but such an axis splits nothing, holds no addends, and does not
+// it was given there, for its text, but such an axis splits nothing, holds no contributions, and does not
 // count when layouts are compared; so a solver's boxes, which name an axis for every dimension,
 // equal what a layer makes of them.
 #pragma once
@@ -56,7 +56,7 @@ struct Halo {
   std::vector<Interval> boxes; // one for each part, in global indices that may leave the domain
   Boundary low = Boundary::None;
   Boundary high = Boundary::None;
-  bool addends = false; // G* instead of G
+  bool isPartial = false; // G* instead of G
   // The modes by channel where they differ: then low and high are those of channel 0. E is block-diagonal
   // over channels, with one block for each run of them (channel_runs.hpp).
   std::vector<ModeBand> bands = {};
@@ -98,7 +98,7 @@ public:
   // Whether the boundary modes of some halo differ by channel.
   bool hasModesByChannel() const noexcept;
   // Whether what the ranks hold must be added up: a P axis or a G* dimension.
-  bool holdsAddends() const noexcept;
+  bool holdsPartialSums() const noexcept;
 
   int parts(int dim) const { return static_cast<int>(cuts(dim).size()) - 1; }
   // The part of a dimension that a grid position holds, and the coordinates of a part on the

@@ -30,7 +30,7 @@ public:
   void setHaloWidths(int dim, Index low, Index high, Boundary lowMode, Boundary highMode);
   void setHaloBoxes(int dim, std::vector<Interval> boxes, Boundary lowMode, Boundary highMode);
   // Throws TENON_ERR_ARG if the dimension has no halo.
-  void setHaloAddends(int dim, bool addends);
+  void setHaloPartial(int dim, bool isPartial);
 
   // Throws TENON_ERR_STATE if shape or properties are missing, TENON_ERR_LAYOUT if the pieces do
   // not fit.

@@ -103,7 +103,7 @@ std::string modesText(const Halo& halo) {
 // "halo of 1 in dim 2 (periodic)", or with the boxes of all parts: "halo in dim 2: [0,9),[7,16)".
 std::string haloText(const Layout& layout, int dim) {
   const Halo& halo = *layout.halo(dim);
-  const char* noun = halo.addends ? "adjoint halo" : "halo";
+  const char* noun = halo.isPartial ? "adjoint halo" : "halo";
   const HaloWidth width = widthOf(layout, dim);
   if (isEven(layout, dim, width))
     return fmt::format("{} of {} in dim {}{}", noun, widthText(width), dim, modesText(halo));
@@ -182,7 +182,7 @@ std::string Layout::summary(const Grid& named) const {
   for (int d = 0; d < rank(); ++d) {
     const HaloWidth width = halo(d) ? widthOf(*this, d) : HaloWidth{0, 0};
     if (width.low != 0 || width.high != 0)
-      text += fmt::format(" + {} of {}{} in dim {}{}", halo(d)->addends ? "adjoint halo" : "halo",
+      text += fmt::format(" + {} of {}{} in dim {}{}", halo(d)->isPartial ? "adjoint halo" : "halo",
                           isEven(*this, d, width) ? "" : "up to ", widthText(width), d,
                           modesText(*halo(d)));
   }

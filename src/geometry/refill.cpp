@@ -87,7 +87,7 @@ bool canRefill(const Layout& from, const Layout& to) {
     return false;
   for (int d = 0; d < to.rank(); ++d)
     for (const Layout* layout : {&from, &to})
-      if (layout->halo(d) && layout->halo(d)->addends)
+      if (layout->halo(d) && layout->halo(d)->isPartial)
         return false;
   if ((from.hasModesByChannel() || to.hasModesByChannel()) &&
       (from.halo(kChannelDim) || to.halo(kChannelDim)))

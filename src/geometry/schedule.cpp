@@ -22,7 +22,7 @@ namespace tenon {
 
 namespace {
 
-// Whether the ranks along an axis hold, in this role, copies or addends of which every peer uses
+// Whether the ranks along an axis hold, in this role, copies or contributions of which every peer uses
 // only one: B at the source, P at the target.
 bool repeats(const Layout& layout, int axis, Role role) {
   return role == Role::Source ? layout.property(axis).isBroadcast()
@@ -92,8 +92,8 @@ bool liesOn(const Layout& layout, int dim, int part, const std::vector<int>& coo
 
 namespace {
 
-// P gives addends; so does B in the transpose, where it stands for its dual.
-bool holdsAddends(const Layout& layout, int axis, Role role) {
+// P gives contributions; so does B in the transpose, where it stands for its dual.
+bool holdsPartialSums(const Layout& layout, int axis, Role role) {
   return role == Role::Source ? layout.property(axis).isPartial()
                               : layout.property(axis).isBroadcast();
 }
@@ -337,11 +337,11 @@ void append(std::vector<ElementBox>& all, const std::vector<ElementBox>& more) {
 }
 
 // Whether an element of the side that takes can get several contributions from the side that gives
-// in its role. Addends that stay addends, from P to P on one grid, are not added up on the way.
+// in its role. Contributions that stay contributions, from P to P on one grid, are not added up on the way.
 bool addsUp(const Layout& giving, const Layout& taking, Role role) {
   const bool sameGrid = giving.grid() == taking.grid();
   for (int axis = 0; axis < giving.grid().axes(); ++axis)
-    if (holdsAddends(giving, axis, role) && !(sameGrid && holdsAddends(taking, axis, role)))
+    if (holdsPartialSums(giving, axis, role) && !(sameGrid && holdsPartialSums(taking, axis, role)))
       return true;
   for (int d = 0; d < giving.rank(); ++d) {
     const auto& halo = giving.halo(d);
@@ -373,9 +373,9 @@ void checkSameShape(const Layout& from, const Layout& to) {
 }
 
 void checkLinkedHalos(const Layout& from, const Layout& to) {
-  const auto meets = [](const Layout& layout, bool addends) {
+  const auto meets = [](const Layout& layout, bool isPartial) {
     for (int d = 0; d < layout.rank(); ++d)
-      if (layout.halo(d) && layout.halo(d)->isLinked() && layout.halo(d)->addends == addends)
+      if (layout.halo(d) && layout.halo(d)->isLinked() && layout.halo(d)->isPartial == isPartial)
         return true;
     return false;
   };

@@ -14,7 +14,7 @@
 //
 // A rank's peers are listed by their position in their own side's grid, not by their number. The
 // peers that contribute to an element and those that contribute to a copy of it differ only on axes
-// where each copy has a contributor of its own. So copies add the same addends in the same order
+// where each copy has a contributor of its own. So copies add the same contributions in the same order
 // and are bitwise identical, whichever rank is where in the grid.
 #pragma once
 
@@ -89,7 +89,7 @@ struct Schedule {
   Shape targetExtent;
   Gaps targetGaps;              // target elements that nobody contributes to
   Gaps sourceGaps;              // source elements that the transpose contributes nothing to
-  bool sumsOnReceipt = false;   // a target element can get several addends
+  bool sumsOnReceipt = false;   // a target element can get several contributions
   bool sumsOnTranspose = false; // likewise for the source elements of the transpose
 };
 

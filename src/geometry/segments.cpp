@@ -19,7 +19,7 @@ Index localOf(const Segment& run, Index global) {
 } // namespace
 
 bool isExtended(const Halo& halo, Role role) {
-  return (role == Role::Source) == halo.addends && !halo.isLinked();
+  return (role == Role::Source) == halo.isPartial && !halo.isLinked();
 }
 
 std::vector<Segment> partSegments(const Layout& layout, int dim, int part, Role role) {

@@ -68,7 +68,7 @@ std::uint64_t digestOfArray(KernelContext& context, const Shape& shape, const Bo
 } // namespace
 
 void checkStorable(const Layout& layout, const std::string& title) {
-  if (layout.holdsAddends())
+  if (layout.holdsPartialSums())
     throw Error(TENON_ERR_LAYOUT,
                 fmt::format("{} holds partial sums (layout {}), which a checkpoint cannot keep; "
                             "reduce it first, for example with TenonLinearOpCreatePrimitive() "

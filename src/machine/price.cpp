@@ -265,7 +265,7 @@ bool sumsByTree(CollectiveKind kind, int ranks, Index wholeBytes, const LinkRate
 namespace {
 
 // Whether int counts the whole and, in a sum, which is the collective or its adjoint, all ranks'
-// addends of the largest piece: of uneven cuts they are more than the whole.
+// contributions of the largest piece: of uneven cuts they are more than the whole.
 bool isCountedInInt(const Layout& from, const Layout& to, CollectiveKind kind, int ranks) {
   constexpr Index kMost = std::numeric_limits<int>::max();
   const Index one = from.mostOwnedElements(), other = to.mostOwnedElements();

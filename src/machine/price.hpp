@@ -14,7 +14,7 @@
 // largest whole tensor on a rank):
 //     all-gather       ceil(lg n) rounds, (n-1)/n |T|
 //     broadcast        ceil(lg n) rounds of |T|, or ceil(lg n) + n-1 rounds and 2 (n-1)/n |T|
-//     reduce-scatter   each rank gets its addends of all others at once: one latency, n-1
+//     reduce-scatter   each rank gets its contributions of all others at once: one latency, n-1
 //                      overheads, (n-1)/n |T|; then adds |T|
 //     reduce           a tree of ceil(lg n) rounds of |T|, or reduce-scatter and gather
 //     all-reduce       such a tree and a broadcast, or reduce-scatter and all-gather

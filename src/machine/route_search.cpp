@@ -44,19 +44,19 @@ LeastPrice::Spread LeastPrice::spreadOf(const Layout& layout, int axis, Property
     const Property here = a == axis ? property : layout.property(a);
     const double extent = layout.grid().extent(a);
     if (here.isPartial())
-      spread.addends *= extent;
+      spread.contributions *= extent;
     if (here.isBroadcast())
       spread.copies *= extent;
   }
-  spread.held = spread.addends * spread.copies;
+  spread.held = spread.contributions * spread.copies;
   return spread;
 }
 
 double LeastPrice::seconds(const Spread& from, const Spread& to) const {
-  const bool sums = from.addends > 1 && to.addends == 1;
+  const bool sums = from.contributions > 1 && to.contributions == 1;
   const bool repeats = to.copies > 1 && from.copies == 1;
   const double received = to.copies - (sums ? 0 : from.held);
-  const double sent = from.addends - (repeats ? 0 : to.held);
+  const double sent = from.contributions - (repeats ? 0 : to.held);
   const double moved = std::max({received, sent, 0.0});
   const double copied = moved + std::max(moved, to.held);
   const double least = bytes_ * (moved / bandwidth_ + copied / copyBandwidth_);

@@ -18,8 +18,8 @@ namespace tenon {
 //
 // The price of steps is that of the dearest rank in each, and so at least the mean of all ranks
 // over all steps. A rank must receive each element of its target that it does not hold; and where
-// the source's addends are summed, each element, since the others' addends are elsewhere. One of
-// the copies in a P target must come. The dual counts what is sent: each addend of a rank that is
+// the source's contributions are summed, each element, since the others' contributions are elsewhere. One of
+// the copies in a P target must come. The dual counts what is sent: each contribution of a rank that is
 // not to end there; and where the target has copies, each. As much is sent as is received.
 class LeastPrice {
 public:
@@ -28,7 +28,7 @@ public:
 
   // How often the elements of a tensor are held by all ranks together.
   struct Spread {
-    double held = 1, addends = 1, copies = 1;
+    double held = 1, contributions = 1, copies = 1;
   };
   static Spread spreadOf(const Layout& layout);
   // The spread of the layout with another property on one axis.

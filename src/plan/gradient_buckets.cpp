@@ -63,9 +63,10 @@ void GradientBuckets::add(const Layer& layer, const Members& members) {
   for (const Parameter* member : members)
     storages.push_back(member->storage());
   const Layout layout = bucketLayout(storages);
-  Bucket bucket{.members = members, .memory = {}, .addends = {}, .sums = {}, .sum = {}, .took = {}};
+  Bucket bucket{
+      .members = members, .memory = {}, .contributions = {}, .sums = {}, .sum = {}, .took = {}};
   const Space space = layer.space();
-  bucket.addends = makeRef<DTensor>(comm, layout.dual(), type, space);
+  bucket.contributions = makeRef<DTensor>(comm, layout.dual(), type, space);
   bucket.sums = makeRef<DTensor>(comm, layout, type, space);
   bucket.sum =
       makeConversion(comm, layout.dual(), layout, type, MovementPolicy::fromOptions(space));
@@ -75,7 +76,7 @@ void GradientBuckets::add(const Layer& layer, const Members& members) {
   // Gradients accumulate, and parameters may find their memory before anything was added.
   bucket.memory->setZero();
   auto* first = bucket.memory->data<std::byte>();
-  bucket.addends->placeBox(first, false);
+  bucket.contributions->placeBox(first, false);
   bucket.sums->placeBox(first + each, false);
   buckets_.push_back(bucket);
   Index at = 0;
@@ -138,7 +139,7 @@ void GradientBuckets::start(Bucket& bucket) {
   const LogScope scope(bucket.members.back()->event());
   for (Parameter* member : bucket.members)
     member->collect();
-  bucket.sum->start({Sense::Forward, 1, bucket.addends.get(), 0, bucket.sums.get()});
+  bucket.sum->start({Sense::Forward, 1, bucket.contributions.get(), 0, bucket.sums.get()});
   bucket.begun = true;
   bucket.took = logOpenScope();
 }

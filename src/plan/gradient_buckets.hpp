@@ -38,7 +38,7 @@ private:
   struct Bucket {
     Members members;
     std::shared_ptr<Buffer> memory;
-    Ref<DTensor> addends, sums;
+    Ref<DTensor> contributions, sums;
     LinearOpRef sum;
     bool begun = false;
     OpenScope took;

@@ -297,8 +297,8 @@ std::vector<PairMove> pairMoves(const GridPtr& pairs, Index bytes) {
                    .properties = parseProperties(property)});
   };
   const Layout rowsSplit = layout("S0,S1"), columnsSplit = layout("S0,S2"), all = layout("S0,B"),
-               addends = layout("S0,P");
-  return {{rowsSplit, columnsSplit}, {addends, all}, {rowsSplit, all}};
+               contributions = layout("S0,P");
+  return {{rowsSplit, columnsSplit}, {contributions, all}, {rowsSplit, all}};
 }
 
 class LinkMeasurement {

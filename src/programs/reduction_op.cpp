@@ -51,7 +51,7 @@ ReductionOp::ReductionOp(const CommPtr& comm, const Layout& from, const Layout& 
   const auto packed = [&](const Layout& layout, Strides& strides) {
     std::ranges::copy(rowMajorStrides(extents(layout.boxOfRank(comm->rank()))), strides.begin());
   };
-  packed(addends(), packedAddends_);
+  packed(contributions(), packedContributions_);
   packed(sums(), packedSums_);
   makeStages();
 }
@@ -145,7 +145,7 @@ void ReductionOp::takeSource(const Action& action) {
   visitDataType(domainType(), [&]<class T>(T) {
     blockAxpby<T, T>(x.context(), x.rank(), x.extent().data(), T(1), x.data<T>(),
                      x.strides().data(), T(0), x_->mutableData<T>(),
-                     (isFirst ? packedAddends_ : packedSums_).data());
+                     (isFirst ? packedContributions_ : packedSums_).data());
   });
 }
 
@@ -200,7 +200,8 @@ void ReductionOp::doEnd(const Action& action) {
     return y.changed();
   visitDataType(domainType(), [&]<class T>(T) {
     blockAxpby<T, T>(y.context(), y.rank(), y.extent().data(), static_cast<T>(action.alpha),
-                     y_->data<T>(), (isForward(action.sense) ? packedSums_ : packedAddends_).data(),
+                     y_->data<T>(),
+                     (isForward(action.sense) ? packedSums_ : packedContributions_).data(),
                      static_cast<T>(action.beta), y.mutableData<T>(), y.strides().data());
   });
 }

@@ -9,7 +9,7 @@
 // the same axes. The adjoints of the other two are S -> B and R -> B, which are made as such.
 //
 // The ranks that differ in the summed axes alone are a reduction group. Its members are numbered by
-// their coordinates, and alike in all groups, so that groups with the same addends end with the
+// their coordinates, and alike in all groups, so that groups with the same contributions end with the
 // same bits.
 #pragma once
 
@@ -56,7 +56,7 @@ private:
 
   // The sides of the sum whose program is run, forwards or backwards; boxes of a layout and of its
   // dual are the same.
-  const Layout& addends() const { return change_.isTransposed ? range() : domain(); }
+  const Layout& contributions() const { return change_.isTransposed ? range() : domain(); }
   const Layout& sums() const { return change_.isTransposed ? domain() : range(); }
   bool isForward(Sense sense) const { return (sense == Sense::Forward) != change_.isTransposed; }
   void checkPlan() const;
@@ -77,9 +77,9 @@ private:
 
   ReductionPlan plan_;
   CarrierPolicy policy_;
-  SumChange change_;                       // without axes: none
-  Strides packedAddends_{}, packedSums_{}; // of the local arrays, row-major
-  std::vector<Shape> held_;                // before each step of the sum, and after the last
+  SumChange change_;                             // without axes: none
+  Strides packedContributions_{}, packedSums_{}; // of the local arrays, row-major
+  std::vector<Shape> held_;                      // before each step of the sum, and after the last
   PerSpace<Rows> bySpace_;
   Rows* rows_ = nullptr; // of the action in flight, with x and y among them
   Ref<DTensor> x_, y_;

@@ -18,8 +18,8 @@ namespace tenon {
 
 namespace {
 
-// A sum is the collective along its axes that leads from the addends to the sums, or backwards from
-// the sums to the dual of the addends.
+// A sum is the collective along its axes that leads from the contributions to the sums, or backwards from
+// the sums to the dual of the contributions.
 RouteStep stepOf(const SumTask& sum) {
   constexpr CollectiveKind kForward[] = {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter,
                                          CollectiveKind::Reduce};

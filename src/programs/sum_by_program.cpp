@@ -32,7 +32,8 @@ constexpr OptionSpec kReductionOptions[] = {
      "(as any conversion), nccl (by NCCL, on devices), or a list of programs separated by "
      "semicolons; see doc/placement.md"},
     {"reduction_order", OptionSpec::Choice, "levels",
-     "the order in which addends are added: that of the machine's levels, or that of the grid's "
+     "the order in which contributions are added: that of the machine's levels, or that of the "
+     "grid's "
      "coordinates whatever the machine, for equal bits on other numbers of nodes",
      "levels|flat"},
     {"machine_levels", OptionSpec::String, "",

@@ -141,10 +141,10 @@ std::vector<int> chunksOfShares(const ReductionPlan& plan, int members) {
 
 } // namespace
 
-SummedArray summedArray(const Layout& addends, const Layout& sums, const SumChange& change,
+SummedArray summedArray(const Layout& contributions, const Layout& sums, const SumChange& change,
                         int rank) {
-  const int members = addends.grid().extentOf(change.axes);
-  const Shape extent = extents(addends.boxOfRank(rank));
+  const int members = contributions.grid().extentOf(change.axes);
+  const Shape extent = extents(contributions.boxOfRank(rank));
   const Index all = elements(extent);
   if (change.goal != SumGoal::Share || all == 0)
     return {.lines = 1, .cuts = balancedCuts(all, members)};
@@ -271,13 +271,14 @@ Schedule reductionSchedule(const ReductionStep& step, int member, const std::vec
 std::vector<ScheduledStep> scheduledSteps(const ReductionPlan& plan, const Layout& from,
                                           const Layout& to, const SumChange& change,
                                           Index elementBytes, int rank) {
-  const Layout &addends = change.isTransposed ? to : from, &sums = change.isTransposed ? from : to;
+  const Layout &contributions = change.isTransposed ? to : from,
+               &sums = change.isTransposed ? from : to;
   const std::vector<int> group = reductionGroupOf(from.grid(), change.axes, rank, plan.order);
   const auto member = static_cast<int>(std::ranges::find(group, rank) - group.begin());
-  const SummedArray array = summedArray(addends, sums, change, rank);
+  const SummedArray array = summedArray(contributions, sums, change, rank);
   // Whether a large AllReduce becomes two steps must be the same on all ranks, whatever the size of
   // their own arrays: hence the largest.
-  const Index mostBytes = mostElements(addends) * elementBytes;
+  const Index mostBytes = mostElements(contributions) * elementBytes;
   std::vector<ScheduledStep> steps;
   for (const ReductionStep& step :
        reductionSteps(plan, group.empty() ? 0 : member, array.cuts, mostBytes)) {

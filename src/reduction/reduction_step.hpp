@@ -37,9 +37,9 @@ struct SummedArray {
   Index lines = 1;
   std::vector<Index> cuts; // of the columns, one chunk for each of the group's ranks by coordinates
 };
-// Of the array on the side of the addends, and its chunks on the other; with no columns where the
+// Of the array on the side of the contributions, and its chunks on the other; with no columns where the
 // rank holds nothing.
-SummedArray summedArray(const Layout& addends, const Layout& sums, const SumChange& change,
+SummedArray summedArray(const Layout& contributions, const Layout& sums, const SumChange& change,
                         int rank);
 
 // What all ranks must agree on.

@@ -62,9 +62,9 @@ void addPartings(const Layout& from, const Layout& to, std::vector<Parting>& par
         partings.push_back({std::move(*summed), true});
     std::ranges::reverse(axes);
     if (!to.hasHalos())
-      if (auto addends = withAll(to, axes, Property::partial(), nullptr);
-          addends && sumBetween(*addends, to))
-        partings.push_back({std::move(*addends), false});
+      if (auto contributions = withAll(to, axes, Property::partial(), nullptr);
+          contributions && sumBetween(*contributions, to))
+        partings.push_back({std::move(*contributions), false});
   }
 }
 

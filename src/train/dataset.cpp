@@ -31,7 +31,7 @@ constexpr OptionSpec kDatasetOptions[] = {
 const OptionRegistration kDatasetRegistration{{"dataset", kDatasetOptions}};
 
 void checkBatchLayout(const Layout& layout, const char* what) {
-  if (layout.holdsAddends() || layout.hasHalos())
+  if (layout.holdsPartialSums() || layout.hasHalos())
     throw Error(TENON_ERR_LAYOUT,
                 fmt::format("the layout of a batch of {} is {}; use S, B and R without halos", what,
                             layout.describe()));

@@ -23,7 +23,7 @@ public:
   const Settings& settings() const noexcept override { return settings_; }
 
   // Collective. Batches will be x [batch, ...] and labels [batch, ...], in any layouts without
-  // addends and halos; NULL for no labels.
+  // contributions and halos; NULL for no labels.
   void setUp(const Layout& x, const Layout* labels);
   // Tensors for a batch in a space, the samples of that type; labels are null if it is set up
   // without them.

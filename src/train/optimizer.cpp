@@ -168,7 +168,7 @@ bool Optimizer::isFinite(const Directions& directions, std::optional<double> los
 }
 
 // An adjoint runs from the loss to the input, so that what is not finite spreads to the parameters
-// before it: the last one in the network's order is nearest to where it arose. The addends of each
+// before it: the last one in the network's order is nearest to where it arose. The contributions of each
 // rank, not their sum, tell the rank.
 std::string Optimizer::placeOfNotFinite() const {
   const std::vector<NamedParameter> named = namedParameters(*layer_);

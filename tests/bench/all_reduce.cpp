@@ -34,10 +34,11 @@ std::string nameOf(TenonInt bytes) {
 // The operator with its tensors, the library's or on arrays of the caller's.
 struct Sum {
   Sum(MPI_Comm comm, TenonInt count, Memory whose)
-      : addends(makeLayout(comm, {count}, "P")), arrays(comm, 2 * count, whose) {
-    require(TenonLinearOpCreatePrimitive(addends, "allreduce", 0, -1, TENON_FLOAT64, op.out()));
+      : contributions(makeLayout(comm, {count}, "P")), arrays(comm, 2 * count, whose) {
+    require(
+        TenonLinearOpCreatePrimitive(contributions, "allreduce", 0, -1, TENON_FLOAT64, op.out()));
     require(TenonLinearOpGetRange(op, sums.out()));
-    require(TenonDTensorCreate(addends, TENON_FLOAT64, x.out()));
+    require(TenonDTensorCreate(contributions, TENON_FLOAT64, x.out()));
     require(TenonDTensorCreate(sums, TENON_FLOAT64, y.out()));
     if (whose != Memory::Library) {
       require(TenonDTensorPlaceArray(x, arrays.data(), nullptr, nullptr, nullptr, 0));
@@ -52,7 +53,7 @@ struct Sum {
   double* output() { return arrayOf<double>(y, TENON_FLOAT64); }
   void apply() { require(TenonLinearOpApply(op, x, y)); }
 
-  LayoutHandle addends, sums;
+  LayoutHandle contributions, sums;
   OpHandle op;
   TensorHandle x, y;
   CallersArray arrays;

@@ -134,11 +134,11 @@ private:
   // As ReductionOp makes the steps of a sum.
   void sum(const Layout& from, const Layout& to, const SumChange& change) {
     ++sumCount_;
-    const Layout &addends = change.isTransposed ? to : from,
+    const Layout &contributions = change.isTransposed ? to : from,
                  &sums = change.isTransposed ? from : to;
     const int me = ranks_ / 2;
     const Hierarchy nodes = {ranks_ / kPerNode, kPerNode};
-    const Index bytes = mostElements(addends) * Index(sizeof(float));
+    const Index bytes = mostElements(contributions) * Index(sizeof(float));
     const auto best =
         cheapestPlan(levelsOfSum(from.grid(), change, nodes, withAssumedNodes({}, nodes)),
                      static_cast<double>(bytes));
@@ -146,7 +146,7 @@ private:
       return;
     const std::vector<int> group = reductionGroupOf(from.grid(), change.axes, me, best->plan.order);
     const int member = static_cast<int>(std::find(group.begin(), group.end(), me) - group.begin());
-    const SummedArray array = summedArray(addends, sums, change, me);
+    const SummedArray array = summedArray(contributions, sums, change, me);
     for (const ReductionStep& step : reductionSteps(best->plan, member, array.cuts, bytes))
       schedules_.push_back(reductionSchedule(step, member, group, array.lines));
     plans_.push_back(best->plan);

@@ -202,9 +202,9 @@ TEST_F(CApi, ArraysAreLentAndRestored) {
 
 TEST_F(CApi, MeasuresFailAlikeWhoeverIsWrong) {
   TenonLayout copies = layout({6}, "B");
-  TenonLayout addends = layout({6}, "P");
-  TenonDTensor x = tensor(copies, TENON_FLOAT64), p = tensor(addends, TENON_FLOAT64),
-               single = tensor(addends, TENON_FLOAT32), labels = tensor(copies, TENON_INT64);
+  TenonLayout contributions = layout({6}, "P");
+  TenonDTensor x = tensor(copies, TENON_FLOAT64), p = tensor(contributions, TENON_FLOAT64),
+               single = tensor(contributions, TENON_FLOAT32), labels = tensor(copies, TENON_INT64);
   double value = -1;
   if (worldSize() > 1) // one process holds the same in all layouts
     expectCommonCode(TENON_ERR_SUPPORT, TenonDTensorNorm(p, &value), {"reduce it"});
@@ -224,7 +224,7 @@ TEST_F(CApi, MeasuresFailAlikeWhoeverIsWrong) {
   for (TenonDTensor* one : {&x, &p, &single, &labels})
     expectSuccess(TenonDTensorDestroy(one));
   expectSuccess(TenonLayoutDestroy(&copies));
-  expectSuccess(TenonLayoutDestroy(&addends));
+  expectSuccess(TenonLayoutDestroy(&contributions));
 }
 
 TEST_F(CApi, ABadDataTypeFailsAlike) {

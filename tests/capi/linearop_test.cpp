@@ -56,9 +56,9 @@ TEST_F(LinearOpCApi, AConversionMovesTheTensorAndItsAdjointSumsIt) {
   expectSuccess(TenonDTensorNorm(x, &before));
   expectSuccess(TenonDTensorNorm(y, &after));
   EXPECT_NEAR(before, after, 1e-14 * before);
-  TenonLayout addends = nullptr;
-  expectSuccess(TenonLayoutGetDual(copies_, &addends));
-  TenonDTensor dy = tensor(addends, TENON_FLOAT64), dx = tensor(split_, TENON_FLOAT64);
+  TenonLayout contributions = nullptr;
+  expectSuccess(TenonLayoutGetDual(copies_, &contributions));
+  TenonDTensor dy = tensor(contributions, TENON_FLOAT64), dx = tensor(split_, TENON_FLOAT64);
   void* array = nullptr;
   expectSuccess(TenonDTensorGetArray(dy, TENON_FLOAT64, &array));
   std::fill_n(static_cast<double*>(array), 24, 1.0);
@@ -69,7 +69,7 @@ TEST_F(LinearOpCApi, AConversionMovesTheTensorAndItsAdjointSumsIt) {
   EXPECT_EQ(largest, worldSize());
   for (TenonDTensor* one : {&x, &y, &dx, &dy})
     expectSuccess(TenonDTensorDestroy(one));
-  expectSuccess(TenonLayoutDestroy(&addends));
+  expectSuccess(TenonLayoutDestroy(&contributions));
   expectExactAdjoint(gather_);
 }
 
@@ -97,8 +97,8 @@ TEST_F(LinearOpCApi, OperatorsKnowTheirLayoutsTypeAndTraffic) {
 }
 
 TEST_F(LinearOpCApi, NamedFormsCheckWhatTheirNamesPromise) {
-  TenonLayout halo = withHalo("S0", 2), wrong = withHalo("B", 2), addends = nullptr;
-  expectSuccess(TenonLayoutGetDual(split_, &addends));
+  TenonLayout halo = withHalo("S0", 2), wrong = withHalo("B", 2), contributions = nullptr;
+  expectSuccess(TenonLayoutGetDual(split_, &contributions));
   TenonLinearOp op = nullptr;
   expectSuccess(TenonLinearOpCreateHalo(split_, halo, TENON_FLOAT32, &op));
   expectExactAdjoint(op);
@@ -110,7 +110,7 @@ TEST_F(LinearOpCApi, NamedFormsCheckWhatTheirNamesPromise) {
   if (worldSize() > 1) // one process holds the same in all layouts
     expectCommonCode(TENON_ERR_LAYOUT, TenonLinearOpCreateHalo(split_, wrong, TENON_FLOAT32, &op),
                      {"] S0", "] B"});
-  for (TenonLayout* one : {&halo, &wrong, &addends})
+  for (TenonLayout* one : {&halo, &wrong, &contributions})
     expectSuccess(TenonLayoutDestroy(one));
 }
 

@@ -421,7 +421,7 @@ bool addsInsteadOfWriting(const MapList& list, Pass& pass) {
           step.adds |= step.map == map;
       });
 }
-bool lacksAnAddend(const MapList&, Pass& pass) {
+bool lacksAContribution(const MapList&, Pass& pass) {
   return dropped(pass, Do::Add);
 }
 bool lacksAZero(const MapList&, Pass& pass) {
@@ -521,7 +521,7 @@ TEST(Pass, ShowsPlantedFaults) {
       {"a sum overwritten in the adjoint", overwritesInsteadOfAdding, &Passes::adjoint, true},
       {"an addition to nothing in Apply", addsInsteadOfWriting, &Passes::apply, true},
       {"an addition to nothing in the adjoint", addsInsteadOfWriting, &Passes::adjoint, true},
-      {"a missing addend", lacksAnAddend, &Passes::adjoint, true},
+      {"a missing contribution", lacksAContribution, &Passes::adjoint, true},
       {"a missing zero", lacksAZero, &Passes::adjoint, true},
       {"a missing copy in Apply", lacksACopy, &Passes::apply, false},
       {"a missing copy in the adjoint", lacksACopy, &Passes::adjoint, false},

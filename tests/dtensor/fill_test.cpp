@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A fill gives the same tensor whatever its layout. What a tensor's value is, is taken from the
-// definition: the sum over addends, or any copy, at each global index.
+// definition: the sum over contributions, or any copy, at each global index.
 #include "dtensor/fill.hpp"
 
 #include "support/conversion_definition.hpp"
@@ -54,7 +54,7 @@ std::vector<double> valueOf(const DTensor& x) {
 // Halos of values, and copies, hold what their global index says.
 template <class T>
 void expectValid(const DTensor& x, const std::vector<double>& value) {
-  if (x.layout().holdsAddends())
+  if (x.layout().holdsPartialSums())
     return;
   Index number = 0;
   test::forEach(x.extent(), [&](const std::vector<Index>& cell) {

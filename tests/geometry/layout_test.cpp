@@ -75,7 +75,7 @@ TEST(Layout, IsTheSameWhateverItSaysOfAnAxisOfOneProcess) {
       EXPECT_EQ(layout.dual(), without.dual()) << layout.describe();
       EXPECT_TRUE(sameHolding(layout, without));
       EXPECT_TRUE(stopsBetween(layout, without).empty());
-      EXPECT_FALSE(layout.holdsAddends());
+      EXPECT_FALSE(layout.holdsPartialSums());
       EXPECT_EQ(layout.splitAxes(1), (std::vector<int>{1}));
       for (int rank = 0; rank < 3; ++rank)
         EXPECT_EQ(layout.boxOfRank(rank), without.boxOfRank(rank));
@@ -139,7 +139,7 @@ TEST(Layout, DualSwapsBAndPAndGAndGStar) {
   spec.halos = {Halo{{{-1, 4}, {2, 7}}, Boundary::Periodic, Boundary::Periodic, false}};
   const Layout layout(spec);
   EXPECT_EQ(describe(layout.dual().properties()), "S0,P,B");
-  EXPECT_TRUE(layout.dual().halo(0)->addends);
+  EXPECT_TRUE(layout.dual().halo(0)->contributions);
   EXPECT_TRUE(layout.dual().dual() == layout);
 }
 

@@ -155,7 +155,7 @@ std::vector<int> callersElements(const Layout& layout, int ranks, bool asSource)
       for (int d = 0; d < layout.rank(); ++d) {
         const auto& halo = layout.halo(d);
         const Index at = raw.boxes[r][d].begin + local[d];
-        if (halo && halo->addends == asSource &&
+        if (halo && halo->isPartial == asSource &&
             ((at < 0 && modes(d, r, local).low == Boundary::Values) ||
              (at >= layout.shape()[d] && modes(d, r, local).high == Boundary::Values)))
           result[raw.cell(r, local)] = 1;
@@ -173,13 +173,13 @@ TEST_P(ScheduleDraws, GapsAreTheCellsThatNobodyContributesTo) {
     const Case c = drawCase(GetParam() * 1000 + i, 30, false);
     const RawMemory source(c.a, c.ranks), target(c.b, c.ranks);
     std::vector<int> sourceGap(source.size, 1), targetGap(target.size, 1);
-    std::map<Index, int> addends, transposedAddends;
+    std::map<Index, int> contributions, transposedContributions;
     const bool mayAdd = makeSchedule(c.a, c.b, 0).sumsOnReceipt;
     const bool transposeMayAdd = makeSchedule(c.a, c.b, 0).sumsOnTranspose;
     for (const auto& [at, entry] : definedMatrix(c.a, c.b, c.ranks)) {
       targetGap[at.first] = sourceGap[at.second] = 0;
-      ASSERT_TRUE(++addends[at.first] == 1 || mayAdd) << c.text();
-      ASSERT_TRUE(++transposedAddends[at.second] == 1 || transposeMayAdd) << c.text();
+      ASSERT_TRUE(++contributions[at.first] == 1 || mayAdd) << c.text();
+      ASSERT_TRUE(++transposedContributions[at.second] == 1 || transposeMayAdd) << c.text();
     }
     const auto sourceCallers = callersElements(c.a, c.ranks, true);
     const auto targetCallers = callersElements(c.b, c.ranks, false);
@@ -227,14 +227,14 @@ TEST_P(ScheduleDraws, SendersAndReceiversAgree) {
   }
 }
 
-// Raw memory that represents a tensor: copies where the layout says so, random addends on P axes
+// Raw memory that represents a tensor: copies where the layout says so, random contributions on P axes
 // and in G* boxes that sum up to the value.
 class Representation {
 public:
   Representation(const Layout& layout, int ranks)
       : layout_(layout), raw_(layout, ranks), ranks_(ranks) {}
 
-  // The value: owners' elements, everything summed where the layout holds addends.
+  // The value: owners' elements, everything summed where the layout holds contributions.
   std::vector<int> value(const std::vector<int>& memory) const {
     std::vector<int> result(elements(layout_.shape()), 0);
     const Shape strides = rowMajorStrides(layout_.shape());
@@ -264,7 +264,7 @@ public:
           first[axis] = 0;
       const int origin = layout_.grid().rank(layout_.grid().positionAt(first));
       valid &= memory[raw_.cell(r, local)] == memory[raw_.cell(origin, local)];
-      if (layout_.holdsAddends())
+      if (layout_.holdsPartialSums())
         return;
       const auto global = globalOf(layout_, position, local, false);
       Index at = 0;
@@ -276,10 +276,10 @@ public:
     return valid;
   }
 
-  // Random memory of the layout that is valid: addends random, everything else by the value.
+  // Random memory of the layout that is valid: contributions random, everything else by the value.
   std::vector<int> draw(LayoutDraw& random) const {
     std::vector<int> memory(raw_.size, 0);
-    if (!layout_.holdsAddends()) {
+    if (!layout_.holdsPartialSums()) {
       std::vector<int> value(elements(layout_.shape()));
       for (int& v : value)
         v = random.between(-9, 9);
@@ -325,8 +325,8 @@ private:
 
 bool halosAreOfOneKind(const Layout& layout) {
   // Within one layout the drawn halos are all G or all G*; P next to G is a partial tensor whose
-  // copies in the halo are addends too, which Representation does not model.
-  return !(layout.hasHalos() && layout.holdsAddends() && layout.dual().holdsAddends()) &&
+  // copies in the halo are contributions too, which Representation does not model.
+  return !(layout.hasHalos() && layout.holdsPartialSums() && layout.dual().holdsPartialSums()) &&
          !(layout.hasHalos() && std::ranges::any_of(layout.properties(), &Property::isPartial));
 }
 
@@ -369,7 +369,7 @@ TEST(Schedule, CountsMessagesAndCells) {
   EXPECT_FALSE(schedule.sumsOnReceipt);
 }
 
-TEST(Schedule, SumsExactlyWhereAddendsMeet) {
+TEST(Schedule, SumsExactlyWhereContributionsMeet) {
   const GridPtr grid = Grid::make({3});
   const Layout p({.shape = {4}, .grid = grid, .properties = parseProperties("P")});
   const Layout r({.shape = {4}, .grid = grid, .properties = parseProperties("R")});

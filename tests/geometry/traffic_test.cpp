@@ -106,7 +106,7 @@ TEST(CountFlow, DrawnPairsHaveAllKindsOfHalos) {
         if (const auto& halo = layout->halo(d)) {
           ++modes[0][static_cast<int>(halo->low)];
           ++modes[1][static_cast<int>(halo->high)];
-          (halo->addends ? folded : filled) += (layout == &pair.from) == halo->addends;
+          (halo->isPartial ? folded : filled) += (layout == &pair.from) == halo->isPartial;
         }
   }
   for (const auto& side : modes)
@@ -140,7 +140,7 @@ Flow ofTheDualHalos(const Layout& from, const Layout& to, int rank, Role role) {
   LayoutSpec spec = to.spec();
   for (auto& halo : spec.halos)
     if (halo)
-      halo->addends = !halo->addends;
+      halo->isPartial = !halo->isPartial;
   return countFlow(from, Layout(spec), rank, role);
 }
 
@@ -383,8 +383,8 @@ TEST(SumBetween, IsAllThatAConversionOrItsAdjointDoes) {
     EXPECT_EQ(sum->dim, one.dim);
     EXPECT_EQ(sum->isTransposed, one.isTransposed);
   }
-  const Layout addends = layoutOn(Grid::make({4}), {8}, "P");
-  EXPECT_FALSE(sumBetween(addends, layoutOn(grid, {8}, "B,B")));
+  const Layout contributions = layoutOn(Grid::make({4}), {8}, "P");
+  EXPECT_FALSE(sumBetween(contributions, layoutOn(grid, {8}, "B,B")));
 }
 
 } // namespace

@@ -52,7 +52,7 @@ TEST(FieldSeries, RefusesWhatIsNoFieldOnItsGrid) {
     series.setGrid({0, 0, 0}, {1, 1, 1});
   });
   expectFieldError(TENON_ERR_SHAPE, "[6]", [&] { series.addTensor(fieldOf({6}), "u", ""); });
-  if (world()->size() > 1) // the addends of one process are the sum
+  if (world()->size() > 1) // the contributions of one process are the sum
     expectFieldError(TENON_ERR_LAYOUT, "partial sums", [&] {
       series.addTensor(fieldOf({4, 6}, "P"), "u", "");
     });

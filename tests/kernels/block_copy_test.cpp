@@ -107,7 +107,7 @@ TYPED_TEST(BlockCopy, WrittenStrideZeroReduces) {
   EXPECT_EQ(y, (std::vector<T>{3, 60}));
 }
 
-// Addends meet in the order of the caller's dimensions: (1e20 - 1e20) + 1 + 1.
+// Contributions meet in the order of the caller's dimensions: (1e20 - 1e20) + 1 + 1.
 TEST(BlockCopy, ReductionsKeepTheOrder) {
   const std::vector<double> x{1e20, 1, -1e20, 1};
   double y = 0;

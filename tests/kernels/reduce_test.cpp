@@ -27,7 +27,7 @@ TYPED_TEST(Reduce, ExactOnIntegers) {
   }
 }
 
-// Four million equal addends: a running sum in double is wrong by about 1e-10 relative, the
+// Four million equal contributions: a running sum in double is wrong by about 1e-10 relative, the
 // pairwise one by a few roundings.
 TEST(Reduce, LongSumsArePairwise) {
   const Index n = Index(1) << 22;

@@ -165,7 +165,7 @@ Reference pool(const Config& config, const PaddedInput& padded, const Values& x,
 }
 
 // A second input: the tensor, and what it means in the padded array. A tensor in the boundary's
-// layout is drawn in the caller's elements (on an axis of addends in unequal shares), and `elsewhere`
+// layout is drawn in the caller's elements (on an axis of contributions in unequal shares), and `elsewhere`
 // is what the other elements hold.
 struct SecondInput {
   Ref<DTensor> v;
@@ -220,7 +220,7 @@ SecondInput numberInput(const PaddedInput& padded, const Layout& layout, unsigne
   return made;
 }
 
-// The cotangent of a tensor in the boundary's layout as a padded array: addends of all ranks, and of
+// The cotangent of a tensor in the boundary's layout as a padded array: contributions of all ranks, and of
 // copies the first. Outside the caller's elements it must be zero.
 Values paddedSum(const PaddedInput& padded, const DTensor& dv) {
   const Layout& layout = dv.layout();

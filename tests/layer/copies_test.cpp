@@ -64,7 +64,7 @@ TEST_P(Copies, OfALossAreEqualBitByBit) {
   }
 }
 
-// A batch in parts leaves an addend of each gradient on each rank.
+// A batch in parts leaves a contribution of each gradient on each rank.
 TEST_P(Copies, OfAParametersGradientAreEqualBitByBit) {
   for (unsigned seed = 0; seed < 8; ++seed) {
     const GridPtr grid = shuffledGrid(seed);

@@ -21,7 +21,7 @@ struct Case {
   std::function<Ref<Layer>()> make; // the layer before the function
   std::vector<std::string> functions;
   Layout input;
-  bool sums = false; // addends of several ranks
+  bool sums = false; // contributions of several ranks
 };
 
 std::vector<Case> cases() {
@@ -124,7 +124,7 @@ TEST(Epilogues, GiveTheBitsOfTheLayersOneAfterTheOther) {
   for (const Case& c : cases())
     for (const std::string& function : c.functions) {
       Chain chain(c, function);
-      // Derivatives of the others read what is between, or the addends of several ranks are summed first.
+      // Derivatives of the others read what is between, or the contributions of several ranks are summed first.
       const bool isKnown = function == "relu" || function == "tanh" || function == "scale";
       EXPECT_EQ(chain.isOneStep(), isKnown && !(c.sums && world()->size() > 1))
           << c.name << ", " << function;

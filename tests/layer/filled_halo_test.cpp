@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Convolution and pooling of inputs whose halos the caller has filled: as wide as the windows read,
-// or wider. The same values as without, no message, and a cotangent in addends.
+// or wider. The same values as without, no message, and a cotangent in contributions.
 #include "declaration/core/window_layout.hpp"
 #include "layer_run.hpp"
 #include "sys/log/log.hpp"

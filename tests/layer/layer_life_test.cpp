@@ -336,7 +336,7 @@ TEST(LayerGradient, AccumulatesUntilItIsCleared) {
   step.layer->zeroGradients();
   EXPECT_EQ(weightGradient(step.layer), std::vector<double>(once.size(), 0));
   run();
-  step.layer->zeroGradients(); // addends that nobody has collected are cleared too
+  step.layer->zeroGradients(); // contributions that nobody has collected are cleared too
   run();
   EXPECT_EQ(weightGradient(step.layer), once);
 }
@@ -368,7 +368,7 @@ TEST(LayerGradient, RefusesAParameterThatWasSteppedSinceApply) {
   step.adjoint();
 }
 
-// The sum of the copies' addends, on every rank that stores a copy.
+// The sum of the copies' contributions, on every rank that stores a copy.
 TEST(LayerGradient, BecomesADirectionInTheStorageLayout) {
   for (const char* storage : {"use", "root", "S0", "S1"}) {
     const auto layer = test::newAffine(world(), kIn, kOut);

@@ -27,8 +27,8 @@ inline Layout onWorld(const Shape& shape, const std::string& property) {
   return onWorld(shape, {world()->size()}, property);
 }
 
-// A random valid tensor: equal on copies, and every addend random (a tensor whose value sits in one
-// addend lets a layer that is nonlinear in the others pass by luck).
+// A random valid tensor: equal on copies, and every contribution random (a tensor whose value sits in one
+// contribution lets a layer that is nonlinear in the others pass by luck).
 inline void fillValid(DTensor& x, std::uint64_t stream, double low, double high) {
   Properties copies = x.layout().properties();
   for (int axis = 0; axis < x.layout().grid().axes(); ++axis)
@@ -39,15 +39,15 @@ inline void fillValid(DTensor& x, std::uint64_t stream, double low, double high)
     }
   LayoutSpec spec = x.layout().spec();
   spec.properties = copies;
-  const Ref<DTensor> addend = makeRef<DTensor>(x.comm(), Layout(spec), x.dataType());
-  fillUniform(*addend, kSeed, stream, low, high);
-  copyLocal(*addend, x);
+  const Ref<DTensor> contribution = makeRef<DTensor>(x.comm(), Layout(spec), x.dataType());
+  fillUniform(*contribution, kSeed, stream, low, high);
+  copyLocal(*contribution, x);
 }
 inline void fillValid(DTensor& x, std::uint64_t stream, double bound = 1) {
   fillValid(x, stream, -bound, bound);
 }
 
-// The value of a distributed tensor on every rank; addends are summed.
+// The value of a distributed tensor on every rank; contributions are summed.
 inline std::vector<double> gathered(const DTensor& x) {
   return visitFloating(x.dataType(), [&]<class T>(T) {
     const Ref<DTensor> all = tensor(onWorld(x.layout().shape(), "B"), x.dataType());

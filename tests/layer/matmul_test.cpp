@@ -45,9 +45,9 @@ std::vector<double> product(const Extents& e, Sum sum, const std::vector<double>
   return result;
 }
 
-void add(std::vector<double>& sum, const std::vector<double>& addend) {
+void add(std::vector<double>& sum, const std::vector<double>& contribution) {
   for (std::size_t i = 0; i < sum.size(); ++i)
-    sum[i] += addend[i];
+    sum[i] += contribution[i];
 }
 
 void expectProducts(LayoutDraw& draw, int leading, TenonDataType type, double tolerance) {
@@ -96,8 +96,8 @@ TEST(Matmul, IsTheProductWhateverLiesHow) {
     }
 }
 
-// The addends that the ranks' parts of the sum give move nothing.
-TEST(Matmul, ASplitSumStaysInAddends) {
+// The contributions that the ranks' parts of the sum give move nothing.
+TEST(Matmul, ASplitSumStaysInContributions) {
   const auto matmul = test::newLayer(world(), "matmul");
   matmul->setUp(Layouts{onWorld({4, 8}, "S1"), onWorld({8, 3}, "S0")});
   EXPECT_EQ(matmul->outputLayout().property(0),

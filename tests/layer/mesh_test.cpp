@@ -1236,7 +1236,7 @@ TEST(Rows, AreThePointsOfEachBlock) {
     back->clearStack();
     const LayerAdjointResult there = checkLayerAdjoint(*step.layer, nullptr, 5);
     EXPECT_LE(there.relativeError, 1e-14) << what;
-    if (!use.holdsAddends()) {
+    if (!use.holdsPartialSums()) {
       const LayerAdjointResult here = checkLayerAdjoint(*back, nullptr, 6);
       EXPECT_LE(here.relativeError, 1e-14) << what;
     }

@@ -154,7 +154,7 @@ private:
   void fillCotangents(test::Step& tiles, test::Step& box) const {
     fillBoth(*tiles.dy, *box.dy, 2);
     // What is a sum over ranks is the first one's.
-    if (box.dy->layout().holdsAddends() && world()->rank() != 0)
+    if (box.dy->layout().holdsPartialSums() && world()->rank() != 0)
       fillConstant(*box.dy, 0);
   }
   void compare(const DTensor& tiles, const DTensor& box, const std::string& what) const {

@@ -81,7 +81,7 @@ TEST(PointwiseLayer, ClampHasOneEndOrTwo) {
   EXPECT_EQ(valueAtMinusTwo(none), -2.5);
 }
 
-// A shift is added once: of an input in addends to their sum, and not to each of them.
+// A shift is added once: of an input in contributions to their sum, and not to each of them.
 TEST(PointwiseLayer, ShiftIsAddedOnce) {
   const auto layer = test::newPointwise(world(), "scale");
   layer->set("factor", 2.0);

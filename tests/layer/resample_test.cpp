@@ -57,7 +57,7 @@ TEST(GlobalAveragePooling, IsTheMeanOfSpace) {
 }
 
 // Splits of space leave partial sums, which nothing travels for.
-TEST(GlobalAveragePooling, LeavesAddendsOfSplitSpace) {
+TEST(GlobalAveragePooling, LeavesContributionsOfSplitSpace) {
   const auto layer = test::newLayer(test::world(), "globalaveragepooling");
   layer->setUp(onWorld({2, 3, 8}, "S2"));
   EXPECT_EQ(layer->outputLayout().properties(), parseProperties("P"));

@@ -27,7 +27,7 @@ inline std::vector<double> elementsOf(const Shape& shape, int seed = 0) {
   return all;
 }
 
-// Gives each rank its elements of a tensor without addends.
+// Gives each rank its elements of a tensor without contributions.
 inline void fillFrom(DTensor& x, const std::vector<double>& all) {
   const Layout everywhere = onWorld(x.layout().shape(), "B");
   const Ref<DTensor> copy = tensor(everywhere, x.dataType());

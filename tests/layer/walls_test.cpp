@@ -199,9 +199,9 @@ TEST(Walls, FilledHalosGiveWhatTheExchangeGives) {
         EXPECT_EQ(messagesOf([&] { got.apply(); }), 0);
         got.adjoint();
         test::expectNear(gathered(*got.y), gathered(*want.y), 1e-14, got.layer->describe());
-        const auto addends = tensor(own.dual()), dx = tensor(plain.dual());
-        copyMemory(*got.dx, *addends);
-        exchange->applyAdjoint(*addends, *dx);
+        const auto contributions = tensor(own.dual()), dx = tensor(plain.dual());
+        copyMemory(*got.dx, *contributions);
+        exchange->applyAdjoint(*contributions, *dx);
         test::expectNear(gathered(*dx), gathered(*want.dx), 1e-13, got.layer->describe());
       }
   }

@@ -42,7 +42,7 @@ struct Layouts {
       bool callers = false;
       for (auto& halo : spec.halos)
         if (halo) {
-          halo->addends = false;
+          halo->isPartial = false;
           callers |= isCallers(halo->low) || isCallers(halo->high);
         }
       if (!callers)
@@ -101,7 +101,7 @@ TEST(BoundaryOp, AConstantFillsTheCallersCellsAndGetsTheirSum) {
 TEST(BoundaryOp, AreRefusedWithoutASideOfTheCallers) {
   const Layout plain = test::onLine({7, 5}, "S0");
   const Layout zero = test::withHalo(plain, 1, Boundary::Zero);
-  const Layout addends = test::withHalo(plain, 1, Boundary::Values).dual();
+  const Layout contributions = test::withHalo(plain, 1, Boundary::Values).dual();
   for (const Layout& layout : {plain, zero}) {
     expectError(TENON_ERR_LAYOUT, {"no side", "boundary mode \"values\""},
                 [&] { boundaryValues(world(), layout, TENON_FLOAT64); });
@@ -109,7 +109,7 @@ TEST(BoundaryOp, AreRefusedWithoutASideOfTheCallers) {
                 [&] { makeRef<BoundaryConstant>(world(), layout, TENON_FLOAT64); });
   }
   expectError(TENON_ERR_LAYOUT, {"holds partial sums", "dual"},
-              [&] { makeRef<BoundaryConstant>(world(), addends, TENON_FLOAT64); });
+              [&] { makeRef<BoundaryConstant>(world(), contributions, TENON_FLOAT64); });
 }
 
 } // namespace

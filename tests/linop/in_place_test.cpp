@@ -24,7 +24,7 @@ Halo drawHalo(LayoutDraw& draw) {
   LayoutSpec spec = drawn.spec();
   for (auto& halo : spec.halos)
     if (halo)
-      halo->addends = false;
+      halo->isPartial = false;
   Halo made{drawn.withoutHalos(), Layout(spec)};
   draw.modesByChannel(made.plain, made.halos);
   return made;
@@ -83,7 +83,7 @@ std::vector<double> valuesOf(const DTensor& x) {
 std::vector<double> inPlace(std::vector<double> apart, const DTensor& y) {
   bool holdsValues = false;
   for (int d = 0; d < y.rank(); ++d)
-    holdsValues |= y.layout().halo(d) && !y.layout().halo(d)->addends;
+    holdsValues |= y.layout().halo(d) && !y.layout().halo(d)->isPartial;
   std::size_t number = 0;
   test::forEach(y.extent(), [&](const std::vector<Index>& cell) {
     if (holdsValues && test::isCallersCell(y.layout(), y.box(), cell))

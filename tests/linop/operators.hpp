@@ -205,7 +205,7 @@ inline std::vector<NamedOp> boundaryOps() {
   const Layout wide = withHalo(onLine({11, 2}, "S0"), 2, Boundary::Values);
   return {
       {"boundary values", [=](TenonDataType t) { return boundaryValues(world(), wide, t); }},
-      {"boundary values of addends",
+      {"boundary values of contributions",
        [=](TenonDataType t) { return boundaryValues(world(), wide.dual(), t); }},
       {"boundary constant",
        [=](TenonDataType t) { return makeRef<BoundaryConstant>(world(), wide, t); }},

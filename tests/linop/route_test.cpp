@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What conversions keep on every route: the value of valid tensors with random addends, the adjoint
+// What conversions keep on every route: the value of valid tensors with random contributions, the adjoint
 // identity on raw memory, copies that are equal bit by bit, and counted traffic.
 #include "dtensor/fill.hpp"
 #include "linop/algebra/adjoint_test.hpp"
@@ -47,7 +47,7 @@ double valueAt(Index number) {
   return std::floor(16 * uniformAt(7, 0, number)) - 8;
 }
 
-// The number of a position among the addends of a cell, and among the copies of an addend.
+// The number of a position among the contributions of a cell, and among the copies of a contribution.
 int numberAlong(const Layout& layout, int position, PropertyKind kind) {
   int number = 0;
   for (int axis = 0; axis < layout.grid().axes(); ++axis)
@@ -64,13 +64,13 @@ int countAlong(const Layout& layout, PropertyKind kind) {
   return count;
 }
 
-double addendAt(const Layout& layout, int addend, Index number) {
-  const int addends = countAlong(layout, PropertyKind::Partial);
+double contributionAt(const Layout& layout, int contribution, Index number) {
+  const int contributions = countAlong(layout, PropertyKind::Partial);
   const auto drawn = [&](int which) { return std::floor(8 * uniformAt(8, which, number)) - 4; };
-  if (addend > 0)
-    return drawn(addend);
+  if (contribution > 0)
+    return drawn(contribution);
   double rest = valueAt(number);
-  for (int other = 1; other < addends; ++other)
+  for (int other = 1; other < contributions; ++other)
     rest -= drawn(other);
   return rest;
 }
@@ -87,13 +87,13 @@ void forEachCell(const DTensor& x, F f) {
 void fillValid(DTensor& x) {
   std::vector<double> values(x.localElements());
   forEachCell(x, [&](Index local, Index global) {
-    values[local] =
-        addendAt(x.layout(), numberAlong(x.layout(), x.position(), PropertyKind::Partial), global);
+    values[local] = contributionAt(
+        x.layout(), numberAlong(x.layout(), x.position(), PropertyKind::Partial), global);
   });
   test::setCells(x, values);
 }
 
-// The sums of the addends, for each copy: each must be the value.
+// The sums of the contributions, for each copy: each must be the value.
 bool holdsTheValue(const DTensor& y) {
   const Layout& layout = y.layout();
   const Index all = elements(layout.shape());
@@ -222,7 +222,7 @@ TEST_P(Routes, MakeCopiesThatAreEqualBitByBit) {
   }
 }
 
-// Copies along one axis of sums along the other: the same addends in each line.
+// Copies along one axis of sums along the other: the same contributions in each line.
 TEST_P(Routes, MakeSumsThatAreEqualInEachLine) {
   const int ranks = world()->size();
   if (ranks % 2 != 0)
@@ -254,7 +254,7 @@ TEST_P(Routes, ReadAndWriteArraysOfAnyStride) {
       test::forEach(x.extent(), [&](const std::vector<Index>& cell) {
         const Index number = numberOf(a, *test::globalOf(a, x.position(), cell, false));
         source[3 * (cell[0] + x.extent()[0] * cell[1])] =
-            addendAt(a, numberAlong(a, x.position(), PropertyKind::Partial), number);
+            contributionAt(a, numberAlong(a, x.position(), PropertyKind::Partial), number);
       });
       op->apply(x, y);
       op->apply(x, z);

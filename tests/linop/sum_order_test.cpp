@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Sums run in the order of grid coordinates: on a grid whose ranks stand in any order, copies of a sum
-// are equal bit by bit, on every route. The addends 1, 1e16, -1e16 make 0 in this order and in no
+// are equal bit by bit, on every route. The contributions 1, 1e16, -1e16 make 0 in this order and in no
 // other one.
 #include "operators.hpp"
 
@@ -19,7 +19,7 @@ namespace {
 
 using test::world;
 
-constexpr double kAddends[] = {1, 1e16, -1e16};
+constexpr double kContributions[] = {1, 1e16, -1e16};
 
 // 3 x as many as there are, of ranks in an order of their own for each seed; no grid for few ranks.
 GridPtr shuffledGrid(unsigned seed) {
@@ -34,17 +34,18 @@ GridPtr shuffledGrid(unsigned seed) {
   return lines == 0 ? nullptr : Grid::make({3, lines}, std::move(ranks));
 }
 
-// The addends along the first axis, the same in each line, in every cell.
-void fillAddends(DTensor& x) {
+// The contributions along the first axis, the same in each line, in every cell.
+void fillContributions(DTensor& x) {
   const int position = x.position();
   if (position >= 0)
-    test::setCells(x, std::vector<double>(x.localElements(),
-                                          kAddends[x.layout().grid().coordinate(position, 0)]));
+    test::setCells(x,
+                   std::vector<double>(x.localElements(),
+                                       kContributions[x.layout().grid().coordinate(position, 0)]));
 }
 
 void expectSumInOrder(LinearOp& op, Sense sense) {
   const test::Ends ends(op, sense, 1);
-  fillAddends(*ends.x);
+  fillContributions(*ends.x);
   test::act(op, sense, 1, *ends.x, 0, *ends.y);
   for (double cell : test::elementsOf(*ends.y))
     ASSERT_EQ(cell, 0) << op.describe();
@@ -83,7 +84,7 @@ TEST(SumOrder, IsThatOfCoordinatesOnEveryRoute) {
           }
 }
 
-// Between two grids it is that of the grid where the addends are.
+// Between two grids it is that of the grid where the contributions are.
 TEST(SumOrder, IsThatOfTheSourcesGrid) {
   for (unsigned seed = 0; seed < 3; ++seed)
     if (const GridPtr grid = shuffledGrid(seed)) {
@@ -97,7 +98,7 @@ TEST(SumOrder, IsThatOfTheSourcesGrid) {
     }
 }
 
-// Three parts of one cell, each with the whole domain in its box: every cell gets all three addends.
+// Three parts of one cell, each with the whole domain in its box: every cell gets all three contributions.
 TEST(SumOrder, IsThatOfCoordinatesInTheAdjointOfAHalo) {
   for (unsigned seed = 0; seed < 3; ++seed)
     if (const GridPtr grid = shuffledGrid(seed)) {
@@ -105,7 +106,7 @@ TEST(SumOrder, IsThatOfCoordinatesInTheAdjointOfAHalo) {
       const LinearOpRef made =
           makeConversion(world(), values, test::withHalo(values, 2, Boundary::Zero), TENON_FLOAT64);
       LinearOp& op = *made;
-      expectSumInOrder(op, Sense::Adjoint); // S0,B with addends in the halos -> S0,B
+      expectSumInOrder(op, Sense::Adjoint); // S0,B with contributions in the halos -> S0,B
     }
 }
 

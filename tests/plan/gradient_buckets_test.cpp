@@ -103,7 +103,7 @@ TEST(GradientBuckets, GiveTheDirectionOfTheGradientAsItIs) {
     network.parameters()[0]->setFrozen(false);
     const Ref<DTensor> held = network.parameters()[1]->exposeGradient();
     adjoint();
-    network.parameters()[1]->gradient(); // with the addends of all uses
+    network.parameters()[1]->gradient(); // with the contributions of all uses
     scaleArray(3, *held);
     note();
     return norms;

@@ -139,7 +139,7 @@ TEST(OwnModel, OneProcessTakesTheTimeOfItsOperations) {
   const OwnModel model(declareNetwork(smallNetwork(), 4), FineGrid({1}), rates());
   const double a = 2.0 * 4 * 120 * 216, b = 2.0 * 4 * 30 * 432, c = 2.0 * 4 * 4320;
   EXPECT_NEAR(findPlan(model, {}, 0).seconds, (2 * a + 3 * b + 3 * c) / kFlops, 1e-18);
-  // Of weights the value, the gradient, its addends and two states of the optimizer; what the layers
+  // Of weights the value, the gradient, its contributions and two states of the optimizer; what the layers
   // read; and the cotangents of the first layer, which needs most for a while.
   EXPECT_EQ(findPlan(model, {}, 0).bytes,
             4 * (5 * (216 + 432 + 4320) + 4 * (360 + 960 + 180) + 4 * (360 + 960)) + kOnceBytes);

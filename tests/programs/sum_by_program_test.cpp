@@ -232,7 +232,7 @@ TEST_F(ByOption, AutoPricesTheMachine) {
                     "\n    (1, Parallel(0), AllReduce): ");
 }
 
-// Reals, so that the order of addends shows; other addends in each line along the summed axes.
+// Reals, so that the order of contributions shows; other contributions in each line along the summed axes.
 void expectEqualCopies(LinearOp& op) {
   const test::Ends ends(op, Sense::Forward, 1);
   fillRaw(*ends.x, 11, false);

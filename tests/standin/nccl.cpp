@@ -126,9 +126,9 @@ namespace tenon::standin {
 namespace {
 
 template <class T>
-void addTo(Bytes& sum, const Bytes& addend) {
+void addTo(Bytes& sum, const Bytes& contribution) {
   auto* const to = reinterpret_cast<T*>(sum.data());
-  const auto* const from = reinterpret_cast<const T*>(addend.data());
+  const auto* const from = reinterpret_cast<const T*>(contribution.data());
   for (std::size_t i = 0; i < sum.size() / sizeof(T); ++i)
     to[i] += from[i];
 }

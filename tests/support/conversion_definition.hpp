@@ -56,7 +56,7 @@ inline std::optional<std::vector<Index>> globalOf(const Layout& layout, int posi
     const auto& halo = layout.halo(d);
     const Interval owned = layout.owned(d, part);
     std::optional<Index> value = index;
-    if (halo && asSource == halo->addends) {
+    if (halo && asSource == halo->isPartial) {
       const Modes modes = modesAt(*halo, layout.box(position), local);
       value = extensionSource(index, layout.shape()[d], modes.low, modes.high);
     } else if (index < owned.begin || index >= owned.end)
@@ -73,7 +73,7 @@ inline int signOf(const Layout& layout, int position, const std::vector<Index>& 
                   bool asSource) {
   int sign = 1;
   for (int d = 0; d < layout.rank(); ++d)
-    if (const auto& halo = layout.halo(d); halo && asSource == halo->addends) {
+    if (const auto& halo = layout.halo(d); halo && asSource == halo->isPartial) {
       const Modes modes = modesAt(*halo, layout.box(position), local);
       sign *= extensionSign(layout.box(d, layout.part(position, d)).begin + local[d],
                             layout.shape()[d], modes.low, modes.high);

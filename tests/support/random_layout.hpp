@@ -65,11 +65,11 @@ public:
       if (chance(50))
         spec.cuts[d] = cuts(shape[d], parts);
     }
-    const bool addends = chance(50);
+    const bool contributions = chance(50);
     const Layout plain(spec);
     for (std::size_t d = 0; d < rank; ++d)
       if (chance(haloPercent))
-        spec.halos[d] = halo(plain, static_cast<int>(d), addends, coveringHalos);
+        spec.halos[d] = halo(plain, static_cast<int>(d), contributions, coveringHalos);
     return Layout(spec);
   }
 
@@ -121,8 +121,8 @@ private:
 
   Boundary boundary() { return static_cast<Boundary>(upTo(kExtensions - 1)); }
 
-  Halo halo(const Layout& plain, int dim, bool addends, bool covering) {
-    Halo result{.boxes = {}, .low = boundary(), .high = boundary(), .addends = addends};
+  Halo halo(const Layout& plain, int dim, bool contributions, bool covering) {
+    Halo result{.boxes = {}, .low = boundary(), .high = boundary(), .isPartial = isPartial};
     const int least = covering ? 0 : -2;
     for (int part = 0; part < plain.parts(dim); ++part) {
       const Interval owned = plain.owned(dim, part);

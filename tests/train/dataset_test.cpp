@@ -172,7 +172,7 @@ TEST_F(IdxImages, RefusesLayoutsThatDoNotFit) {
               setUp(data, layout({11, 1, 3, 4}, "S0"), layout({11}, "B"));
             }),
             TENON_ERR_SHAPE);
-  if (world()->size() > 1) { // the addends of one process are the sum
+  if (world()->size() > 1) { // the contributions of one process are the sum
     EXPECT_EQ(codeOf([&] {
                 setUp(data, layout({5, 1, 3, 4}, "P"), layout({5}, "B"));
               }),

@@ -173,7 +173,7 @@ TEST(Optimizer, RefusesBadSettings) {
   EXPECT_THROW(Sgd(test::newAffine(world(), 1, 1)), Error);
 }
 
-// The last rank's addends alone are not a number.
+// The last rank's contributions alone are not a number.
 TEST(NotFinite, GradientsAreRefusedBeforeAnythingChanges) {
   const int last = world()->size() - 1;
   const std::string place = "'weight' is not finite on rank " + std::to_string(last);

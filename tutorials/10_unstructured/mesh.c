@@ -326,7 +326,7 @@ static TenonErrorCode CreateMap(Mesh* m) {
   TenonCall(TenonLinearOpCreateIndexMap(m->map, m->plain, TENON_FLOAT64, &m->fill));
   TenonCall(TenonDTensorCreate(m->plain, TENON_FLOAT64, &m->inner));
   TenonCall(TenonDTensorCreate(ghosted, TENON_FLOAT64, &m->ghosted));
-  TenonCall(TenonDTensorCreate(dual, TENON_FLOAT64, &m->addends));
+  TenonCall(TenonDTensorCreate(dual, TENON_FLOAT64, &m->contributions));
   TenonCall(TenonLayoutDestroy(&dual));
   TenonCall(TenonLayoutDestroy(&ghosted));
   return TENON_SUCCESS;
@@ -346,7 +346,7 @@ TenonErrorCode MeshCreate(MPI_Comm comm, int level, int ownerLevel, const int ow
 }
 
 TenonErrorCode MeshDestroy(Mesh* m) {
-  TenonCall(TenonDTensorDestroy(&m->addends));
+  TenonCall(TenonDTensorDestroy(&m->contributions));
   TenonCall(TenonDTensorDestroy(&m->ghosted));
   TenonCall(TenonDTensorDestroy(&m->inner));
   TenonCall(TenonLinearOpDestroy(&m->fill));
@@ -394,8 +394,8 @@ TenonErrorCode MeshExchange(const Mesh* m, double* q) {
 
 TenonErrorCode MeshExchangeAdjoint(const Mesh* m, double* w) {
   TenonCall(MeshPlace(m, m->inner, w));
-  TenonCall(PlaceGhosted(m, m->addends, w));
-  TenonCall(TenonLinearOpApplyAdjoint(m->fill, m->addends, m->inner));
+  TenonCall(PlaceGhosted(m, m->contributions, w));
+  TenonCall(TenonLinearOpApplyAdjoint(m->fill, m->contributions, m->inner));
   return TENON_SUCCESS;
 }
 

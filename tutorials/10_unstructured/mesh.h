@@ -31,7 +31,7 @@ typedef struct Mesh {
   TenonEdges edges; /* from each cell behind a side to the cell before it, side by side */
   /* For MeshPlace() and the exchange. */
   TenonLinearOp fill;
-  TenonDTensor inner, ghosted, addends;
+  TenonDTensor inner, ghosted, contributions;
 } Mesh;
 
 /* owner[c] <- the process that shall own cell c, for each cell of the level: as many parts as

@@ -191,7 +191,7 @@ contains
     call tenon_layer_set_up(loss, everywhere)
     call tenon_layer_create_output(loss, value)
     call tenon_layer_create_output_cotangent(loss, one)
-    call tenon_dtensor_fill_constant(one, merge(1.0_real64, 0.0_real64, rank == 0)) ! addends of 1
+    call tenon_dtensor_fill_constant(one, merge(1.0_real64, 0.0_real64, rank == 0)) ! contributions of 1
     call tenon_dtensor_create(everywhere, TENON_FLOAT64, rates)
     call tenon_get_array(rates, wanted)
     wanted(1, :) = [(rate_of(n), n=1, waves)]

@@ -20,9 +20,9 @@ using namespace tenon;
 
 namespace {
 
-bool hasAddends(const Layout& layout) {
+bool holdsPartialSums(const Layout& layout) {
   for (int d = 0; d < layout.rank(); ++d)
-    if (layout.halo(d) && layout.halo(d)->addends)
+    if (layout.halo(d) && layout.halo(d)->isPartial)
       return true;
   return false;
 }
@@ -33,7 +33,7 @@ void checkHalo(const Layout& from, const Layout& to) {
                                               "{} and has none; call TenonLayoutSetHalo() on it",
                                               to.describe()));
   for (const auto& [layout, name] : {std::pair(&from, "from"), std::pair(&to, "to")})
-    if (hasAddends(*layout))
+    if (holdsPartialSums(*layout))
       throw Error(TENON_ERR_LAYOUT,
                   fmt::format("`{}` is {}, the dual of a layout with a halo; pass layouts with "
                               "values, and use TenonLinearOpCreateAdjoint() for the adjoint",

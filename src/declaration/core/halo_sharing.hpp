@@ -8,7 +8,7 @@
 // cells around it that L_2 reads, and R_2 is local: it fills what lies beyond the domain by the boundary
 // mode of L_2 (geometry/refill.hpp). Each rank computes some cells that its neighbours compute too, and
 // waits for them once. Nothing else changes: a value with such a halo has the layout G, its cotangent is
-// addends in G*, so that the adjoint is as exact and the gradients of parameters are sums over ranks as
+// contributions in G*, so that the adjoint is as exact and the gradients of parameters are sums over ranks as
 // before. Layers that work point by point may stand between.
 //
 // Beyond the ends of a periodic dimension cells are computed like any other, where the windows of all

@@ -44,7 +44,7 @@ struct Value {
   bool isCallers() const { return place == Place::Argument || standsIn != kNoValue; }
 };
 
-// The kinds of operators. A Conversion sums where addends meet, and an Exchange is a conversion in
+// The kinds of operators. A Conversion sums where contributions meet, and an Exchange is a conversion in
 // one exchange. Maximum takes the largest instead of the sum, in one exchange too; it is not
 // linear. IndexMap goes by the lists of an index map, or by a rule of which each rank makes its lists,
 // and IndexSum is its transpose. The others send
@@ -96,7 +96,7 @@ enum class RowWork { Other, Taken, Placed, Each, Summed };
 // Of a kernel that does the work of several: theirs by their numbers, and the value that it would give by itself.
 struct FusedRows {
   std::vector<int> taken = {};
-  int addend = -1; // of `taken`: is added to what the network gives
+  int contribution = -1; // of `taken`: is added to what the network gives
   int summed = -1;
   ValueId given = kNoValue;
 

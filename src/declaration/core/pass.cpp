@@ -194,7 +194,7 @@ public:
     return ids_[v] = add({name(value), layout(value), value.place, standsIn});
   }
   // Memory for something that is added to the dual of v afterwards.
-  ValueId addendOf(ValueId v) {
+  ValueId contributionOf(ValueId v) {
     const Value& value = list_.values()[v];
     return add({name(value) + "+", layout(value)});
   }
@@ -308,7 +308,7 @@ private:
     const KernelEntry& entry = list_.kernels()[map.object];
     const Gradients gradients = entry.gradients;
     Step step{Do::Adjoint, index, true, false, {dy}, {}, points_.of(map)};
-    // A kernel that cannot add to a cotangent writes an addend first. That includes an input which
+    // A kernel that cannot add to a cotangent writes a contribution first. That includes an input which
     // the kernel reads twice, as in x times x: its second part meets the first.
     std::vector<Step> sums;
     for (ValueId x : map.x) {
@@ -318,9 +318,9 @@ private:
       }
       const ValueId sum = duals_.of(x);
       step.adds = reached_[x] && entry.addsCotangent;
-      const bool needsAddend = reached_[x] && !entry.addsCotangent;
-      step.writes.push_back(needsAddend ? duals_.addendOf(x) : sum);
-      if (needsAddend)
+      const bool needsContribution = reached_[x] && !entry.addsCotangent;
+      step.writes.push_back(needsContribution ? duals_.contributionOf(x) : sum);
+      if (needsContribution)
         sums.push_back({.what = Do::Add, .reads = {step.writes.back()}, .writes = {sum}});
       reached_[x] = true;
     }

@@ -4,7 +4,7 @@
 //
 //   tangent   The maps on tangents. Absent ones are zero, and maps that read no others fall away.
 //   adjoint   The maps from the end. The first that reaches a cotangent writes it, the others add:
-//             operators and some kernels by themselves, others through an addend. What no wanted
+//             operators and some kernels by themselves, others through a contribution. What no wanted
 //             input and no parameter waits for falls away; the gradients of parameters that are
 //             computed apart come last in their node.
 //   schedule  An operator that sends messages begins and ends in two steps. Beginnings move up and

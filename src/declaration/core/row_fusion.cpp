@@ -16,7 +16,7 @@ struct MapList::RowRun {
   std::vector<int> taken;
   int network = -1;
   std::vector<int> added = {};
-  int addend = -1; // of `taken`
+  int contribution = -1; // of `taken`
   int summed = -1;
 };
 
@@ -46,7 +46,7 @@ public:
   }
 
   FusedRows kernelsOf(const RowRun& run) const {
-    FusedRows kernels{.taken = {}, .addend = run.addend, .given = kNoValue};
+    FusedRows kernels{.taken = {}, .contribution = run.contribution, .given = kNoValue};
     for (const int map : run.taken)
       kernels.taken.push_back(list_.maps()[map].object);
     if (run.summed >= 0)
@@ -110,7 +110,7 @@ private:
            });
   }
 
-  // Rows that the network reads and what it gives are two addends of one value, and nobody else reads what it gives.
+  // Rows that the network reads and what it gives are two contributions of one value, and nobody else reads what it gives.
   void findAddition(RowRun& run) const {
     const std::vector<int> readers = readersOf(list_.maps()[run.network].y);
     if (readers.size() != 1 || !isSameRows(list_.maps()[readers[0]]))
@@ -122,13 +122,13 @@ private:
     const int other = writers[0] == readers[0] ? writers[1] : writers[0];
     if (!isSameRows(list_.maps()[other]))
       return;
-    const ValueId addend = list_.maps()[other].x.front();
+    const ValueId contribution = list_.maps()[other].x.front();
     for (std::size_t k = 0; k < run.taken.size(); ++k) {
       const ValueId x = list_.maps()[run.taken[k]].x.front();
       if (works(list_.maps()[run.taken[k]], RowWork::Placed) &&
-          (x == addend || list_.values()[x].standsIn == addend)) {
+          (x == contribution || list_.values()[x].standsIn == contribution)) {
         run.added = writers;
-        run.addend = static_cast<int>(k);
+        run.contribution = static_cast<int>(k);
       }
     }
   }

@@ -296,8 +296,8 @@ bool holdsAllOf(const Layout& filled, const Layout& use) {
   for (int d = 0; d < use.rank(); ++d) {
     const Boundary none = Boundary::None;
     const auto &from = filled.halo(d), &to = use.halo(d);
-    // Addends are not values until they are summed.
-    if (from && from->addends)
+    // Contributions are not values until they are summed.
+    if (from && from->isPartial)
       return false;
     for (int part = 0; part < use.parts(d); ++part) {
       const Interval has = filled.box(d, part), needs = use.box(d, part);

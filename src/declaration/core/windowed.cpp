@@ -17,7 +17,7 @@ namespace tenon {
 SignatureTable GroupedWindowed::rowsOf(const WeightDims& weight) const {
   const auto S = [](int d) { return Property::shard(d); };
   const Property B = Property::broadcast(), P = Property::partial(), R = Property::root();
-  // Where the output is a sum of addends, rows i and P, the bias is on the root alone, so that it
+  // Where the output is a partial sum, rows i and P, the bias is on the root alone, so that it
   // is added once. With groups the channels are split between groups, and o and i, which would
   // split inside of one, are missing.
   SignatureTable table = {{"n", S(0), {B, B}, S(0)}};

@@ -33,7 +33,7 @@ Shape trailingOf(const Shape& shape) {
 
 // In the caller's memory rows lie anyhow; where another process grid numbers them alike, they are there already.
 bool holdSameRows(const Layout& a, const Layout& b) {
-  if (a.shape() != b.shape() || a.hasHalos() || a.holdsAddends())
+  if (a.shape() != b.shape() || a.hasHalos() || a.holdsPartialSums())
     return false;
   for (int rank : b.grid().ranks())
     if (a.boxOfRank(rank) != b.boxOfRank(rank))

@@ -144,7 +144,7 @@ private:
     if (rows.grid() == use.grid())
       return rows == use;
     const auto isSame = [&](int rank) { return rows.boxOfRank(rank) == use.boxOfRank(rank); };
-    return !rows.holdsAddends() && !use.holdsAddends() &&
+    return !rows.holdsPartialSums() && !use.holdsPartialSums() &&
            std::ranges::all_of(use.grid().ranks(), isSame);
   }
 };

@@ -3,7 +3,7 @@
 //
 // Labels on a grid axis: n batch, o outputs, i inputs (y partial), B, R, P. The P_fo x P_fi layer
 // of Hewett & Grady is the grid with the labels o,i; the 1.5-D product of Gholami et al. is o,n.
-// Where y is a sum of addends the bias is on the root of the axis alone, so that it is added once.
+// Where y is a partial sum the bias is on the root of the axis alone, so that it is added once.
 #include "declaration/core/types.hpp"
 #include "sys/errors/error.hpp"
 

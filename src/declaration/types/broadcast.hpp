@@ -2,7 +2,7 @@
 // Inputs with the same number of dimensions, of which one of extent 1 stands for all elements of a
 // dimension in which another input has more: a mask [n,1,y,x], a gate [n,c,1,1]. Where a grid axis
 // splits such a dimension the input of extent 1 is on all ranks (B), and its cotangent a sum of
-// addends (P).
+// contributions (P).
 #pragma once
 
 #include "declaration/core/declaration.hpp"

@@ -59,7 +59,7 @@ private:
 
   // For each sample the last kernel keeps the label, and the weight behind it, since the caller may
   // pass others before the adjoint.
-  ValueId addAddend(MapList& list, ValueId z, ValueId sum, const Layout& use) const override {
+  ValueId addContribution(MapList& list, ValueId z, ValueId sum, const Layout& use) const override {
     const Property P = Property::partial(), B = Property::broadcast();
     const Index samples = use.shape()[kSamples];
     // Without a split of the classes each rank has all of its samples' classes, and nothing is
@@ -77,7 +77,7 @@ private:
     list.runFixed(reading(list, "sums"), {z, maxima}, s);
     const ValueId sums =
         overClasses(OperatorKind::Exchange, s, "S", perSample(use, {2, samples}, B, 1));
-    const ValueId a = addendValue(list, use);
+    const ValueId a = contributionValue(list, use);
     const Index bytes = static_cast<Index>(sizeof(std::int64_t)) + elementBytes();
     KernelEntry nll = reading(list, "nll", {bytes, labels});
     nll.keepsInputs = true;

@@ -110,7 +110,7 @@ public:
   }
 
   // Sums need no kernel: conversions add to one value, and the first of them overwrites it. An
-  // input that is broadcast, or whose sign is turned, has one that makes it an addend.
+  // input that is broadcast, or whose sign is turned, has one that makes it a contribution.
   MapList maps(const Form& form, const Layouts&) const override {
     MapList list;
     for (std::size_t i = 0; i < form.inputs.size(); ++i)

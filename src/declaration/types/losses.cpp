@@ -156,7 +156,7 @@ public:
   }
 
 private:
-  ValueId addAddend(MapList& list, ValueId x, ValueId sum, const Layout& use) const override {
+  ValueId addContribution(MapList& list, ValueId x, ValueId sum, const Layout& use) const override {
     const Shape shape = {2, use.shape()[kSamples]};
     const ValueId own = list.exact(list.value("s", perSample(use, shape, Property::partial(), 1)));
     list.runFixed(reading(list, "squares"), {x}, own);
@@ -175,7 +175,7 @@ std::unique_ptr<Declaration> declareRelativeL2() {
 }
 
 Layout scalarLayout(const Layout& use, Property split) {
-  // Axes with B or R keep their properties, since a copy is no addend.
+  // Axes with B or R keep their properties, since a copy is no contribution.
   Properties properties = use.properties();
   for (Property& p : properties)
     if (p.isShard())
@@ -230,8 +230,8 @@ MapList Loss::maps(const Form& form, const Layouts&) const {
   const ValueId z = list.exact(sameHolding(form.inputs.front(), use) ? list.staged(x)
                                                                      : list.convert(used_, x, use));
   const ValueId sum = hasWeightSum() ? addWeightSum(list, z, use) : kNoValue;
-  const ValueId addend = addAddend(list, z, sum, use);
-  list.apply(OperatorKind::Conversion, addend, list.output("y", form.output));
+  const ValueId contribution = addContribution(list, z, sum, use);
+  list.apply(OperatorKind::Conversion, contribution, list.output("y", form.output));
   return list;
 }
 
@@ -251,13 +251,13 @@ KernelEntry Loss::reading(const MapList& list, std::string name, Workspace works
   return kernel;
 }
 
-ValueId Loss::addendValue(MapList& list, const Layout& use) {
+ValueId Loss::contributionValue(MapList& list, const Layout& use) {
   return list.value("a", scalarLayout(use, Property::partial()));
 }
 
 ValueId Loss::addTerms(MapList& list, std::vector<ValueId> reads, ValueId sum,
                        const Layout& use) const {
-  const ValueId a = addendValue(list, use);
+  const ValueId a = contributionValue(list, use);
   if (sum != kNoValue)
     reads.push_back(sum);
   // The derivative by each element is one number, and cheap to compute while the element is read:

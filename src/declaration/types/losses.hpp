@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Losses compare their input with a target. The value, of shape [1], is a sum of one addend from
+// Losses compare their input with a target. The value, of shape [1], is a sum of one contribution from
 // each part of the input, P on the axes that split it. It is then converted to B, so that all ranks
 // that hold the input have it; its dual is partial: seed it with 1 on coordinate 0 and 0 elsewhere.
 // A loss is not differentiated by its target.
@@ -11,7 +11,7 @@
 //   mean   the sum divided by the number of terms, or by the sum of their weights
 //
 // Its maps are the input where it is used, the sources (target and weights), the sum of the
-// weights, what leads to each rank's addend, and the sum of the addends.
+// weights, what leads to each rank's contribution, and the sum of the contributions.
 #pragma once
 
 #include "declaration/core/elementwise.hpp"
@@ -68,7 +68,7 @@ protected:
   std::string summary() const override;
   // An entry of a kernel that reads the target and the weights.
   static KernelEntry reading(const MapList& list, std::string name, Workspace workspace = {});
-  static ValueId addendValue(MapList& list, const Layout& use);
+  static ValueId contributionValue(MapList& list, const Layout& use);
   // Adds the kernel of the type, which keeps its derivative instead of what it reads.
   ValueId addTerms(MapList& list, std::vector<ValueId> reads, ValueId sum, const Layout& use) const;
   // Whether the terms are weighted and their mean is asked for.
@@ -85,9 +85,9 @@ private:
   virtual SourceEntry target(const Layout& use) const {
     return {.name = "target", .of = SourceEntry::Of::Target, .use = use};
   }
-  // Adds the kernels from z, which lies as `use` does, to this rank's addend. `sum` is the sum of
+  // Adds the kernels from z, which lies as `use` does, to this rank's contribution. `sum` is the sum of
   // the weights, or kNoValue where the divisor is the number of terms or nothing.
-  virtual ValueId addAddend(MapList& list, ValueId z, ValueId sum, const Layout& use) const {
+  virtual ValueId addContribution(MapList& list, ValueId z, ValueId sum, const Layout& use) const {
     return addTerms(list, {z}, sum, use);
   }
   ValueId addWeightSum(MapList& list, ValueId z, const Layout& use) const;

@@ -4,7 +4,7 @@
 //   y[s,m,n] = sum over k of a[s,m,k] b[s,k,n]
 //
 // Labels on a grid axis: S0, S1, ... leading dimensions, m rows, n columns, k the sum (y partial),
-// B, R, and Pa, Pb where one input is a sum of addends and the other is on all ranks. For two
+// B, R, and Pa, Pb where one input is a partial sum and the other is on all ranks. For two
 // matrices these are Table 1 of DistPar, and the row R.
 #include "declaration/core/types.hpp"
 #include "sys/errors/error.hpp"

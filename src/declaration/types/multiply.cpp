@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The product of two inputs, element by element, broadcast where an extent is 1 (broadcast.hpp), and
 // the quotient, which is the product with the reciprocal of the second. Labels on a grid axis: S0,
-// S1, ... (any split), B, R, and Pa, Pb where one factor is a sum of addends and the other is on all
+// S1, ... (any split), B, R, and Pa, Pb where one factor is a partial sum and the other is on all
 // ranks. Both cannot be partial, since the product of two sums is not the sum of the products of
-// their addends, and a divisor cannot, since a reciprocal is not linear.
+// their contributions, and a divisor cannot, since a reciprocal is not linear.
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
 #include "declaration/types/broadcast.hpp"
@@ -109,7 +109,7 @@ std::unique_ptr<Declaration> declareDivide() {
 //   compare  y = 1 where a relation of two inputs holds, and 0 elsewhere; it has no derivative
 //   where    y = x_1 where x_0 is not 0, and x_2 elsewhere
 //
-// Labels on a grid axis: S0, S1, ..., B, R, and of where P: both choices are sums of addends, and the
+// Labels on a grid axis: S0, S1, ..., B, R, and of where P: both choices are partial sums, and the
 // condition is on all ranks.
 
 namespace {

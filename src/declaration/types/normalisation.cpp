@@ -96,7 +96,7 @@ Normalisation::MomentLayouts Normalisation::momentLayouts(const Layout& use) con
     spec.cuts.back() = std::move(cuts);
   }
   // On an axis that splits whole groups each rank has the moments of its own. On another one the
-  // parts are stacked in dimension 0 by their owners, and what they add to all are addends.
+  // parts are stacked in dimension 0 by their owners, and what they add to all are contributions.
   bool isSummed = false;
   Index parts = 1;
   LayoutSpec own = spec;
@@ -112,15 +112,15 @@ Normalisation::MomentLayouts Normalisation::momentLayouts(const Layout& use) con
     isSummed = isSummed || !use.grid().isTrivial(axis);
     parts *= use.grid().extent(axis);
   }
-  LayoutSpec addends = spec, reference = spec;
+  LayoutSpec contributions = spec, reference = spec;
   for (int axis = 0; axis < use.grid().axes(); ++axis)
     if (use.property(axis).isShard() && spec.properties[axis].isBroadcast())
-      addends.properties[axis] = Property::partial();
-  LayoutSpec mean = addends;
+      contributions.properties[axis] = Property::partial();
+  LayoutSpec mean = contributions;
   mean.shape[0] = reference.shape[0] = 1;
   own.shape[0] = 2 * parts;
-  return {Layout(std::move(own)),     Layout(std::move(mean)), Layout(std::move(reference)),
-          Layout(std::move(addends)), Layout(std::move(spec)), isSummed};
+  return {Layout(std::move(own)),           Layout(std::move(mean)), Layout(std::move(reference)),
+          Layout(std::move(contributions)), Layout(std::move(spec)), isSummed};
 }
 
 // From u come m, the moments of this rank's part, from these the mean of all, r, and then the sums of moments counted
@@ -133,12 +133,12 @@ void Normalisation::addMomentsOfBatch(MapList& list, const MomentLayouts& layout
            {u}, m);
   std::vector<ValueId> sums = {m};
   if (layouts.isSummed) {
-    const ValueId mean = list.exact(list.value("a", layouts.meanAddends));
+    const ValueId mean = list.exact(list.value("a", layouts.meanContributions));
     list.runFixed({.name = "means"}, {m}, mean);
     const ValueId reference = list.convert("r", mean, layouts.reference);
-    const ValueId addends = list.exact(list.value("b", layouts.addends));
-    list.run({.name = "addends", .keepsInputs = true}, {m, reference}, addends);
-    sums = {list.convert("s", addends, layouts.all), reference};
+    const ValueId contributions = list.exact(list.value("b", layouts.contributions));
+    list.run({.name = "contributions", .keepsInputs = true}, {m, reference}, contributions);
+    sums = {list.convert("s", contributions, layouts.all), reference};
   }
   KernelEntry combine{.name = "combine", .keepsInputs = true};
   // The kernel that has the moments of the whole batch also moves the running ones on.

@@ -46,9 +46,9 @@ public:
   // The layouts of the moments of x, in that layout. Each rank has the moments of its part of
   // the groups; they are summed on all ranks that share groups, if any do.
   struct MomentLayouts {
-    Layout parts;                  // [2 parts, groups...], each rank its own
-    Layout meanAddends, reference; // [1, groups...]
-    Layout addends, all;           // [2, groups...]
+    Layout parts;                        // [2 parts, groups...], each rank its own
+    Layout meanContributions, reference; // [1, groups...]
+    Layout contributions, all;           // [2, groups...]
     bool isSummed;
   };
   MomentLayouts momentLayouts(const Layout& use) const;

@@ -107,7 +107,7 @@ public:
   }
 
 private:
-  // A shift is to be added once, not to each addend.
+  // A shift is to be added once, not to each contribution.
   bool isLinear() const override {
     return function_.isLinear && (!settings().has("shift") || real("shift") == 0);
   }
@@ -138,7 +138,7 @@ std::unique_ptr<Declaration> declarePointwise(const std::string& name) {
 
 // Dropout (Srivastava et al. 2014), scaled while training: y = m x / (1 - rate), where m is 0 with
 // probability rate, else 1; in inference y = x. With the mask given the map is linear, and all
-// addends of a partial input get one mask.
+// contributions of a partial input get one mask.
 
 namespace {
 

@@ -2,7 +2,7 @@
 // The mean over all of space: y[n,c,0,...] = 1/N sum over s of x[n,c,s]
 //
 // Labels on a grid axis: n batch, c channel, d/h/w space (y partial), B, R, P. N is the global
-// number of elements, so that the addends of the parts sum to the mean, however uneven the parts
+// number of elements, so that the contributions of the parts sum to the mean, however uneven the parts
 // are.
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
@@ -64,7 +64,7 @@ std::unique_ptr<Declaration> declareGlobalAveragePooling() {
   return std::make_unique<GlobalAveragePooling>();
 }
 
-// The sum, mean or maximum over dimensions, which may be split. Sums of the parts are addends of the
+// The sum, mean or maximum over dimensions, which may be split. Sums of the parts are contributions of the
 // output, so that nothing travels within the layer; N in a mean is the global number of elements.
 //
 // A maximum is the constant M, found by one exchange of maxima, plus 0 = sum over i of v_i (x_i -
@@ -196,7 +196,7 @@ private:
     cuts.resize(shape.size());
     return makeLayout(shape, use.gridPtr(), properties, cuts);
   }
-  // As the output, with what each rank has of a reduced dimension as an addend.
+  // As the output, with what each rank has of a reduced dimension as a contribution.
   Layout partOf(const Form& form) const {
     Properties properties = form.output.properties();
     for (std::size_t axis = 0; axis < properties.size(); ++axis)

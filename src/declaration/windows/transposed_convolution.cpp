@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Declares the transposed convolution: the shape of its output, the cuts, and the halo of addends.
+// Declares the transposed convolution: the shape of its output, the cuts, and the halos of partial sums.
 // The kernel writes what its inputs reach, also in parts of neighbours, into a tensor whose halo
-// holds addends; so the exchange that a split of space needs comes after the kernel and not before
+// holds contributions; so the exchange that a split of space needs comes after the kernel and not before
 // it.
 #include "declaration/windows/transposed_convolution.hpp"
 
@@ -41,7 +41,7 @@ constexpr OptionSpec kTransposedConvolutionSettings[] = {
 };
 
 // The output's cut for a cut of the input: the middle of an input's window belongs to the input's
-// part, so that as few addends as possible leave it.
+// part, so that as few contributions as possible leave it.
 Index cutOfOutput(const Window& window, Index inputCut, Index outputs) {
   const Index centre = (window.reach() - 1) / 2 - window.padLow;
   const Index middle = checkedSum(checkedProduct(inputCut, window.stride, "the middle of a window"),
@@ -146,7 +146,7 @@ Form TransposedConvolution::form(const Layouts& inputs, const Choice& choice) co
   }
   Form form{
       .signature = chosen, .inputs = inputs, .uses = {plain}, .output = Layout(std::move(spec))};
-  if (auto links = linksOf(shape, input.shape()); links && addends(form).hasLinkedHalos())
+  if (auto links = linksOf(shape, input.shape()); links && contributions(form).hasLinkedHalos())
     form.links = std::move(links);
   addParameters(plain, form);
   return form;
@@ -154,14 +154,14 @@ Form TransposedConvolution::form(const Layouts& inputs, const Choice& choice) co
 
 // A part has all elements that it owns, even those that its inputs do not reach, because the kernel
 // adds the bias to them, and beyond them what its inputs reach.
-Layout TransposedConvolution::addends(const Form& form) const {
+Layout TransposedConvolution::contributions(const Form& form) const {
   const Layout &plain = form.uses.front(), &output = form.output;
   LayoutSpec spec = output.spec();
   const std::vector<Window> all = windows();
   for (int d = kFirstSpatial; d < output.rank(); ++d) {
     const Window& window = all[d - kFirstSpatial];
     Halo halo = haloOf(window, output.shape()[kChannelDim]);
-    halo.addends = true;
+    halo.isPartial = true;
     bool needed = false;
     for (int part = 0; part < output.parts(d); ++part) {
       const Interval owned = output.owned(d, part);
@@ -186,7 +186,7 @@ MapList TransposedConvolution::maps(const Form& form, const Layouts& storage) co
   KernelEntry entry = kernel(form);
   addParameterSources(list, form, storage, entry);
   const ValueId use = addUse(list, x, "u", form.uses.front(), false);
-  const Layout sums = addends(form);
+  const Layout sums = contributions(form);
   // Without a halo nothing is to be added elsewhere, and the kernel writes the output itself.
   if (sums == form.output) {
     const ValueId y = list.stagedOutput();

@@ -24,8 +24,8 @@ public:
   Example example(ExampleDraw& draw) const override;
   std::string summary() const override;
 
-  // Where the kernel leaves its addends: the output with a halo that is added up.
-  Layout addends(const Form& form) const;
+  // Where the kernel leaves its contributions: the output with a halo that is added up.
+  Layout contributions(const Form& form) const;
 
 private:
   void check() const override;

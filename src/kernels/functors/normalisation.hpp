@@ -477,16 +477,18 @@ struct PartShare {
   TENON_DEVICE double per(Index g) const { return perCount(1, all[g]); }
 };
 
-// The addend of a part to the mean of all.
+// The contribution of a part to the mean of all.
 template <class T>
 struct ShareOfMean {
   PartShare share;
   const T* mean;
-  T* addend;
-  TENON_DEVICE void operator()(Index g) const { addend[g] = T(share.of(g) * double(mean[g])); }
+  T* contribution;
+  TENON_DEVICE void operator()(Index g) const {
+    contribution[g] = T(share.of(g) * double(mean[g]));
+  }
 };
 
-// The addends of a part to the mean and the variance of all, both counted from a reference.
+// The contributions of a part to the mean and the variance of all, both counted from a reference.
 template <class T>
 struct ShareOfMoments {
   PartShare share;
@@ -521,7 +523,7 @@ struct ShareOfMomentsAdjoint {
   }
 };
 
-// Mean and variance from the sums of these addends; without a reference from the moments of the one part
+// Mean and variance from the sums of these contributions; without a reference from the moments of the one part
 // that there is.
 template <class T>
 struct CombineMoments {

@@ -78,7 +78,7 @@ struct CombineRows {
     TENON_ROLLED_LOOP
     for (int c = 0; c < N; ++c)
       sum[c] = adds ? to[c] : T(0);
-    // The first entry is no addend, so that a gather copies every bit.
+    // The first entry is no contribution, so that a gather copies every bit.
     if (!adds && n < end) {
       const T* from = x + lists.index[n] * stepX + column;
       fetchAhead<N>(n, column);

@@ -383,32 +383,33 @@ functors::PartShare shareOf(const PartMoments& of) {
 } // namespace
 
 template <class T>
-void shareOfMean(KernelContext& context, const PartMoments& of, const T* mean, T* addend) {
-  eachElement(context, of.groups, 1, functors::ShareOfMean<T>{shareOf(of), mean, addend});
+void shareOfMean(KernelContext& context, const PartMoments& of, const T* mean, T* contribution) {
+  eachElement(context, of.groups, 1, functors::ShareOfMean<T>{shareOf(of), mean, contribution});
 }
 
 template <class T>
 void shareOfMoments(KernelContext& context, const PartMoments& of, Moments<const T> part,
-                    const T* reference, Moments<T> addends) {
+                    const T* reference, Moments<T> contributions) {
   eachElement(context, of.groups, 1,
               functors::ShareOfMoments<T>{shareOf(of), part.mean, part.second, reference,
-                                          addends.mean, addends.second});
+                                          contributions.mean, contributions.second});
 }
 
 template <class T>
 void shareOfMomentsTangent(KernelContext& context, const PartMoments& of, const T* mean,
-                           const T* reference, Moments<const T> dPart, Moments<T> dAddends) {
+                           const T* reference, Moments<const T> dPart, Moments<T> dContributions) {
   eachElement(context, of.groups, 1,
               functors::ShareOfMomentsTangent<T>{shareOf(of), mean, reference, dPart.mean,
-                                                 dPart.second, dAddends.mean, dAddends.second});
+                                                 dPart.second, dContributions.mean,
+                                                 dContributions.second});
 }
 
 template <class T>
 void shareOfMomentsAdjoint(KernelContext& context, const PartMoments& of, const T* mean,
-                           const T* reference, Moments<const T> dAddends, Moments<T> dPart) {
+                           const T* reference, Moments<const T> dContributions, Moments<T> dPart) {
   eachElement(context, of.groups, 1,
-              functors::ShareOfMomentsAdjoint<T>{shareOf(of), mean, reference, dAddends.mean,
-                                                 dAddends.second, dPart.mean, dPart.second});
+              functors::ShareOfMomentsAdjoint<T>{shareOf(of), mean, reference, dContributions.mean,
+                                                 dContributions.second, dPart.mean, dPart.second});
 }
 
 template <class T>

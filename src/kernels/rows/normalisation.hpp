@@ -102,21 +102,21 @@ struct PartMoments {
   Index groups = 0;
   ReadList<double> counts;
 };
-// The part's addend to the mean of all.
+// The part's contribution to the mean of all.
 template <class T>
-void shareOfMean(KernelContext& context, const PartMoments& of, const T* mean, T* addend);
-// The part's addends to what combineMoments() takes.
+void shareOfMean(KernelContext& context, const PartMoments& of, const T* mean, T* contribution);
+// The part's contributions to what combineMoments() takes.
 template <class T>
 void shareOfMoments(KernelContext& context, const PartMoments& of, Moments<const T> part,
-                    const T* reference, Moments<T> addends);
+                    const T* reference, Moments<T> contributions);
 template <class T>
 void shareOfMomentsTangent(KernelContext& context, const PartMoments& of, const T* mean,
-                           const T* reference, Moments<const T> dPart, Moments<T> dAddends);
+                           const T* reference, Moments<const T> dPart, Moments<T> dContributions);
 // dPart is overwritten.
 template <class T>
 void shareOfMomentsAdjoint(KernelContext& context, const PartMoments& of, const T* mean,
-                           const T* reference, Moments<const T> dAddends, Moments<T> dPart);
-// Mean and variance from the sums of the addends; where the reference is null, from the moments of the
+                           const T* reference, Moments<const T> dContributions, Moments<T> dPart);
+// Mean and variance from the sums of the contributions; where the reference is null, from the moments of the
 // only part.
 template <class T>
 void combineMoments(KernelContext& context, const PartMoments& of, const T* reference,

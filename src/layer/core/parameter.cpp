@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Parameters: value, gradient, and their uses by set-ups. The one hop that no call shows is that of
-// the gradient: an adjoint leaves addends in its ParameterUse, and only collect() brings them to the
+// the gradient: an adjoint leaves contributions in its ParameterUse, and only collect() brings them to the
 // storage layout, when an optimizer or a reader asks, so that k adjoints cost one reduction.
 #include "layer/core/parameter.hpp"
 
@@ -86,12 +86,12 @@ void Parameter::collect() {
     use->pending_ = false;
     // The adjoint of the conversion overwrites, so what arrives has a place of its own.
     if (use->toUse_) {
-      use->toUse_->applyAdjoint(*use->addends_, *arriving_);
+      use->toUse_->applyAdjoint(*use->contributions_, *arriving_);
       axpby(1, *arriving_, 1, *gradient_);
     } else {
-      axpby(1, *use->addends_, 1, *gradient_);
+      axpby(1, *use->contributions_, 1, *gradient_);
     }
-    scaleArray(0, *use->addends_);
+    scaleArray(0, *use->contributions_);
   }
 }
 
@@ -146,7 +146,7 @@ void Parameter::zeroGradient() {
     scaleArray(0, *gradient_);
   for (ParameterUse* use : uses_) {
     if (use->pending_)
-      scaleArray(0, *use->addends_);
+      scaleArray(0, *use->contributions_);
     use->pending_ = false;
   }
 }
@@ -165,7 +165,7 @@ ParameterUse::ParameterUse(Ref<Parameter> parameter, const Layout& use)
     : parameter_(std::move(parameter)) {
   Parameter& p = *parameter_;
   const Space space = p.value_->space();
-  addends_ = makeRef<DTensor>(p.comm_, use.dual(), p.dataType(), space);
+  contributions_ = makeRef<DTensor>(p.comm_, use.dual(), p.dataType(), space);
   if (!sameHolding(p.storage(), use)) {
     toUse_ =
         makeConversion(p.comm_, p.storage(), use, p.dataType(), MovementPolicy::fromOptions(space));
@@ -180,7 +180,7 @@ ParameterUse::~ParameterUse() {
 }
 
 Index ParameterUse::bytes() const {
-  return heldBytes(addends_, discarded_, toUse_) + (toUse_ ? heldBytes(value_, tangent_) : 0);
+  return heldBytes(contributions_, discarded_, toUse_) + (toUse_ ? heldBytes(value_, tangent_) : 0);
 }
 
 // Values change by announcement alone, and so on all ranks alike; what the user holds may change
@@ -235,18 +235,18 @@ const DTensor* ParameterUse::tangent() const {
   return toUse_ ? tangent_.get() : parameter_->tangent_.get();
 }
 
-DTensor& ParameterUse::gradientAddends() {
+DTensor& ParameterUse::gradientContributions() {
   // The kernel adds to the gradient whatever the evaluation is for; where nobody wants it, as in a
   // Jacobian, it goes to memory that nobody reads.
   if (constant_) {
     if (!discarded_)
-      discarded_ = makeRef<DTensor>(addends_->comm(), addends_->layout(), addends_->dataType(),
-                                    addends_->space());
+      discarded_ = makeRef<DTensor>(contributions_->comm(), contributions_->layout(),
+                                    contributions_->dataType(), contributions_->space());
     scaleArray(0, *discarded_);
     return *discarded_;
   }
   pending_ = true;
-  return *addends_;
+  return *contributions_;
 }
 
 } // namespace tenon

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A learnable tensor of a layer. It is kept in a storage layout, in which the optimizer steps, and
-// used in the layout of the layer's signature. Gradients accumulate as addends in the use layout's
+// used in the layout of the layer's signature. Gradients accumulate as contributions in the use layout's
 // dual, are converted once to the storage layout's dual, and become a direction by the conversion
 // from there to the storage layout.
 #pragma once
@@ -78,7 +78,7 @@ public:
   void setBucket(InBucket bucket);
   void leaveBucket() noexcept { bucket_.reset(); }
   bool isInBucket() const noexcept { return bucket_.has_value(); }
-  // The addends of all uses are in the gradient.
+  // The contributions of all uses are in the gradient.
   void collect();
   // The direction is that of the gradient as it is now; what this took.
   void setReduced(const OpenScope& took) noexcept;
@@ -138,8 +138,8 @@ public:
   const DTensor& value() const;
   // The tangent's direction in the use layout, or null if the parameter has none.
   const DTensor* tangent() const;
-  // Where the local kernel adds its addends, in the use layout's dual.
-  DTensor& gradientAddends();
+  // Where the local kernel adds its contributions, in the use layout's dual.
+  DTensor& gradientContributions();
   bool isFrozen() const noexcept { return constant_ || parameter_->isFrozen(); }
   // As a constant it has no tangent, and what kernels add to its gradient is thrown away.
   void setConstant(bool constant) noexcept { constant_ = constant; }
@@ -147,7 +147,7 @@ public:
     if (!constant_)
       parameter_->changeGradient();
   }
-  Layout layout() const { return addends_->layout().dual(); }
+  Layout layout() const { return contributions_->layout().dual(); }
   const Parameter& parameter() const noexcept { return *parameter_; }
   const LinearOp* conversion() const noexcept { return toUse_.get(); }
   Index bytes() const;
@@ -156,10 +156,10 @@ private:
   friend class Parameter;
   Ref<Parameter> parameter_;
   LinearOpRef toUse_; // null where both layouts hold the same memory
-  Ref<DTensor> value_, tangent_, addends_, discarded_;
+  Ref<DTensor> value_, tangent_, contributions_, discarded_;
   std::uint64_t seen_ = ~std::uint64_t(0);
   bool begun_ = false;   // the conversion is under way
-  bool pending_ = false; // addends wait to be collected
+  bool pending_ = false; // contributions wait to be collected
   bool constant_ = false;
 };
 

@@ -139,7 +139,7 @@ void RecordingRunner::noteKernel(const Step& step) {
     recorded_.noteRead(step.what == Do::Tangent ? use->tangent() : nullptr);
     recorded_.noteFlag(use->isFrozen());
     if (adds && !use->isFrozen())
-      recorded_.noteWritten(&use->gradientAddends());
+      recorded_.noteWritten(&use->gradientContributions());
   }
 }
 

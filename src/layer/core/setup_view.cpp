@@ -58,8 +58,9 @@ public:
     addMoves();
     addIndexMaps();
     addParameters();
-    return text_ + viewLine("output", setup_.output(), grid_,
-                            toOutput_ ? "   sum of addends: " + trafficText({toOutput_}) : "");
+    return text_ +
+           viewLine("output", setup_.output(), grid_,
+                    toOutput_ ? "   sum of contributions: " + trafficText({toOutput_}) : "");
   }
 
 private:

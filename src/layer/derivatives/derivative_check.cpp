@@ -21,8 +21,8 @@ namespace {
 
 using Tensors = std::vector<Ref<DTensor>>;
 
-// Fills with valid values: equal on copies, and independent in all addends. A fill by global
-// position would give the value to one addend and 0 to the others, so that each addend is drawn as
+// Fills with valid values: equal on copies, and independent in all contributions. A fill by global
+// position would give the value to one contribution and 0 to the others, so that each contribution is drawn as
 // if it were whole, with a stream of its own.
 void fillValid(DTensor& x, std::uint64_t seed, std::uint64_t stream) {
   LayoutSpec spec = x.layout().spec();
@@ -32,9 +32,9 @@ void fillValid(DTensor& x, std::uint64_t seed, std::uint64_t stream) {
       if (x.position() >= 0)
         stream = 64 * stream + x.layout().grid().coordinate(x.position(), axis);
     }
-  DTensor addend(x.comm(), Layout(std::move(spec)), x.dataType());
-  fillUniform(addend, seed, stream, -1, 1);
-  copyLocal(addend, x);
+  DTensor contribution(x.comm(), Layout(std::move(spec)), x.dataType());
+  fillUniform(contribution, seed, stream, -1, 1);
+  copyLocal(contribution, x);
 }
 
 std::vector<const DTensor*> constPointers(const Tensors& tensors) {

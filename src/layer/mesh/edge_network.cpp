@@ -102,7 +102,7 @@ TakenPart partOf(const ListedKernel& kernel, const std::vector<Index>& order,
 struct EdgeParts {
   std::vector<const ListedKernel*> taken = {};
   std::shared_ptr<LocalKernel> network;
-  int addend = -1;                   // of `taken`: added to what the network gives
+  int contribution = -1;             // of `taken`: added to what the network gives
   const ListedKernel* sum = nullptr; // null: rows of edges are written
   Index edges = 0, further = 1;      // elements of a row that have one channel
 };
@@ -112,7 +112,7 @@ public:
   EdgeNetwork(const EdgeParts& parts, Index elementBytes)
       : network_(parts.network), mlp_(dynamic_cast<LocalColumnMlp&>(*network_)),
         further_(parts.further), in_(mlp_.inputs() * further_), out_(mlp_.outputs() * further_),
-        addend_(parts.addend), sums_(parts.sum != nullptr) {
+        contribution_(parts.contribution), sums_(parts.sum != nullptr) {
     const Index atLeast = std::max<Index>(1, kBlockBytes / (elementBytes * rowElements()));
     std::vector<Index> order(static_cast<std::size_t>(parts.edges));
     std::iota(order.begin(), order.end(), Index(0));
@@ -177,8 +177,8 @@ public:
         take(block, point.inputs, taken);
         mlp_.adjointAt<T>(boxOf(block), rows<const T>(taken, in_), rows<const T>(messages, out_), p,
                           wanted);
-        if (addend_ >= 0 && dx[addend_])
-          addRows(dy, block, messages, out_, cotangents + parts_[addend_].in.begin, in_);
+        if (contribution_ >= 0 && dx[contribution_])
+          addRows(dy, block, messages, out_, cotangents + parts_[contribution_].in.begin, in_);
         giveBack(block, cotangents, dx);
       }
     });
@@ -241,11 +241,11 @@ private:
           std::fill_n(rows + in.begin + e * in_, in.inner, T(0));
     }
   }
-  // What the network has made of the rows taken, and those of the addend.
+  // What the network has made of the rows taken, and those of the contribution.
   template <class T>
   void give(const EdgeBlock& block, const T* taken, T* messages, DTensor& y) const {
-    if (addend_ >= 0)
-      addRows(y, block, taken + parts_[addend_].in.begin, in_, messages, out_);
+    if (contribution_ >= 0)
+      addRows(y, block, taken + parts_[contribution_].in.begin, in_, messages, out_);
     if (sums_)
       combineSomeRows<T>(y.context(), sum_, block.firstNode, block.endNode, out_, messages, out_,
                          false, y.mutableData<T>() + block.firstNode * out_, out_);
@@ -272,7 +272,7 @@ private:
   std::shared_ptr<LocalKernel> network_;
   LocalColumnMlp& mlp_;
   Index further_, in_, out_, most_ = 0;
-  int addend_;
+  int contribution_;
   bool sums_;
   std::vector<EdgeBlock> blocks_;
   std::vector<TakenPart> parts_;
@@ -290,7 +290,7 @@ std::shared_ptr<LocalKernel> makeEdgeNetwork(const BoundMaps& maps, int network,
   };
   const Layout& given = maps.list().values()[rows.given].layout;
   EdgeParts parts{.network = maps.kernel(network).kernel,
-                  .addend = rows.addend,
+                  .contribution = rows.contribution,
                   .edges = given.boxOfRank(maps.layer().comm()->rank())[0].size(),
                   .further = std::accumulate(given.shape().begin() + 2, given.shape().end(),
                                              Index(1), std::multiplies<>())};

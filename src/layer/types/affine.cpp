@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The affine layer y = x W^T + b on one rank: three products of matrices, one for the value and one
 // for each adjoint. Off the root of an axis that splits the inputs there is no bias, since one
-// addend of y carries it.
+// contribution of y carries it.
 #include "dtensor/arithmetic.hpp"
 #include "kernels/elementwise/pointwise.hpp"
 #include "kernels/products/gemm.hpp"

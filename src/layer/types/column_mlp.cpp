@@ -91,8 +91,8 @@ void LocalColumnMlp::adjointAt(const PointBox& box, const PointArray<const T>& x
   auto& gradients = std::get<Lists<T>>(lists_).gradients;
   gradients.resize(layers_);
   for (int l = 0; l < layers_; ++l)
-    gradients[l] = {p[weight(l)]->gradientAddends().mutableData<T>(),
-                    hasBiases_ ? p[bias(l)]->gradientAddends().mutableData<T>() : nullptr};
+    gradients[l] = {p[weight(l)]->gradientContributions().mutableData<T>(),
+                    hasBiases_ ? p[bias(l)]->gradientContributions().mutableData<T>() : nullptr};
   kernel_.get<T>().adjoint(box, x, dy, dx, gradients);
   // Counted are the hidden layers once more, which nobody has kept, the cotangents of the hidden
   // layers, the gradients of all weights, and the cotangent of the input if it is wanted.

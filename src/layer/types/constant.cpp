@@ -21,7 +21,7 @@ public:
   }
   void adjoint(const KernelPoint&, const DTensor& dy, ParameterUses& p, DTensor*) override {
     if (!p[0]->isFrozen())
-      axpby(1, dy, 1, p[0]->gradientAddends());
+      axpby(1, dy, 1, p[0]->gradientContributions());
   }
   bool runsOnDevice() const override { return true; }
   std::string describe() const override { return "local copy"; }

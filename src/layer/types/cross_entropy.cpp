@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The cross-entropy of logits whose classes may be split: maxima, sums and each rank's addend, with
+// The cross-entropy of logits whose classes may be split: maxima, sums and each rank's contribution, with
 // an exchange before each of the last two. The last kernel gives the total derivative, w (softmax -
 // onehot), so that nothing is differentiated through the maxima and the sums, and the adjoint sends
 // no message for them.
@@ -86,7 +86,7 @@ private:
   LogitsPart part_;
 };
 
-// Makes of z, m and the sums over all classes this rank's addend of the loss. Its derivative by z
+// Makes of z, m and the sums over all classes this rank's contribution of the loss. Its derivative by z
 // is the total one, sums included:  scale w (softmax - onehot). Labels and scaled weights are kept,
 // since the target may be another one when the derivative is asked for.
 class NegativeLogLikelihood final : public LocalKernel {
@@ -95,15 +95,15 @@ public:
       : part_(part), seeded_(part.rows() * dataTypeSize(part.type),
                              "cross-entropy weights of the samples", part.context->memory()) {}
 
-  void forwardMany(Inputs x, ParameterUses&, DTensor& addend, Buffer* workspace) override {
-    KernelContext& context = addend.context();
+  void forwardMany(Inputs x, ParameterUses&, DTensor& contribution, Buffer* workspace) override {
+    KernelContext& context = contribution.context();
     const Index rows = part_.rows();
     const double scale = part_.scale(x.size() > 3 ? x[3] : nullptr);
     visitFloating(part_.type, [&]<class T>(T) {
       // Ranks that split the classes all know the whole loss of a sample, and one of them adds it.
       const T *sums = x[2]->data<T>(), *weights = part_.sampleWeights<T>();
       sumOfLosses<T>(context, rows, x[1]->data<T>(), sums, sums + rows, weights,
-                     part_.speaks ? scale : 0, placeOf<T>(addend));
+                     part_.speaks ? scale : 0, placeOf<T>(contribution));
       if (!workspace)
         return;
       arrayCombine(context, Combine::Copy, rows, part_.target->value().data<std::int64_t>(),
@@ -116,7 +116,8 @@ public:
         fillBlock(context, 1, &rows, static_cast<T>(scale), weightsIn<T>(*workspace), &one);
     });
   }
-  void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&, DTensor& addend) override {
+  void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&,
+                   DTensor& contribution) override {
     visitFloating(part_.type, [&]<class T>(T) {
       // The gradient stands nowhere as an array: an adjoint writes it to the cotangent at once. So
       // tangents, which are rare, get one of their own.
@@ -127,16 +128,16 @@ public:
       T* slope = gradient_.data<T>();
       if (dx[0])
         gradient<T>(point, weightsIn<T>(*point.workspace), slope);
-      storeSlopeDot<T>(addend.context(), dx[0] ? elements : 0, slope,
-                       dx[0] ? dx[0]->data<T>() : nullptr, placeOf<T>(addend));
+      storeSlopeDot<T>(contribution.context(), dx[0] ? elements : 0, slope,
+                       dx[0] ? dx[0]->data<T>() : nullptr, placeOf<T>(contribution));
     });
   }
-  void adjointMany(const KernelPoint& point, const DTensor& dAddend, ParameterUses&,
+  void adjointMany(const KernelPoint& point, const DTensor& dContribution, ParameterUses&,
                    InputCotangents dx) override {
     if (!dx[0])
       return;
     visitFloating(part_.type, [&]<class T>(T) {
-      scaleByNumber<T>(dAddend.context(), part_.rows(), placeOf<T>(dAddend),
+      scaleByNumber<T>(dContribution.context(), part_.rows(), placeOf<T>(dContribution),
                        weightsIn<T>(*point.workspace), seeded_.data<T>());
       gradient<T>(point, seeded_.data<T>(), dx[0]->mutableData<T>());
     });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Layers that join several inputs: sums, and a concatenation. The list of a sum is one conversion
-// for each input, all of which add to the output, and a kernel only for an addend that is broadcast
+// for each input, all of which add to the output, and a kernel only for a contribution that is broadcast
 // or subtracted; a concatenation has one for each input, which writes its own part of the output and
 // no more.
 #include "kernels/elementwise/reduce.hpp"
@@ -71,10 +71,10 @@ private:
   Index begin_;
 };
 
-// An input as an addend of a sum: a factor times it, broadcast over the output's box.
-class Addend final : public LinearKernel {
+// An input as a contribution of a sum: a factor times it, broadcast over the output's box.
+class Contribution final : public LinearKernel {
 public:
-  Addend(SpreadOver over, double factor) : over_(std::move(over)), factor_(factor) {}
+  Contribution(SpreadOver over, double factor) : over_(std::move(over)), factor_(factor) {}
   void map(const DTensor& x, DTensor& y) override { over_.spread(factor_, x, y); }
   void mapAdjoint(const DTensor& dy, DTensor& dx) override { over_.sum(factor_, dy, dx); }
   bool runsOnDevice() const override { return true; }
@@ -85,8 +85,8 @@ private:
   double factor_;
 };
 
-std::unique_ptr<LocalKernel> makeAddend(const KernelSite& at) {
-  return std::make_unique<Addend>(
+std::unique_ptr<LocalKernel> makeContribution(const KernelSite& at) {
+  return std::make_unique<Contribution>(
       SpreadOver(at.form.output.boxOfRank(at.rank()), at.reads().boxOfRank(at.rank())),
       at.name() == "minus" ? -1 : 1);
 }
@@ -94,11 +94,11 @@ std::unique_ptr<LocalKernel> makeAddend(const KernelSite& at) {
 } // namespace
 
 std::unique_ptr<LocalKernel> makeAddKernel(const KernelSite& at) {
-  return makeAddend(at);
+  return makeContribution(at);
 }
 
 std::unique_ptr<LocalKernel> makeSubtractKernel(const KernelSite& at) {
-  return makeAddend(at);
+  return makeContribution(at);
 }
 
 std::unique_ptr<LocalKernel> makeConcatenateKernel(const KernelSite& at) {

@@ -53,14 +53,14 @@ public:
   ElementTerms(LossPart part, ErrorTerm term, double delta)
       : part_(std::move(part)), term_(term), delta_(delta) {}
 
-  void forwardMany(Inputs x, ParameterUses&, DTensor& addend, Buffer* workspace) override {
+  void forwardMany(Inputs x, ParameterUses&, DTensor& contribution, Buffer* workspace) override {
     const Index elements = part_.elements();
     const double scale = part_.scale(weightSum(x));
     visitFloating(part_.type, [&]<class T>(T) {
       T* gradient = workspace ? workspace->data<T>() : nullptr;
       visitTarget<T>(part_, [&](const auto* target) {
-        errorTerms<T>(addend.context(), term_, delta_, elements, x[0]->data<T>(), target,
-                      weightsOf<T>(part_), scale, gradient, placeOf<T>(addend));
+        errorTerms<T>(contribution.context(), term_, delta_, elements, x[0]->data<T>(), target,
+                      weightsOf<T>(part_), scale, gradient, placeOf<T>(contribution));
       });
     });
   }
@@ -80,15 +80,15 @@ public:
       : part_(std::move(part)), spacing_(std::move(spacing)),
         extent_(extents(part_.use.box(position))), owned_(extents(part_.box)) {}
 
-  void forwardMany(Inputs x, ParameterUses&, DTensor& addend, Buffer* workspace) override {
+  void forwardMany(Inputs x, ParameterUses&, DTensor& contribution, Buffer* workspace) override {
     const double scale = part_.scale(weightSum(x));
     const DifferenceBox box{static_cast<int>(extent_.size()), kFirstSpatial, extent_.data(),
                             owned_.data(), spacing_.data()};
     visitFloating(part_.type, [&]<class T>(T) {
       T* gradient = workspace ? workspace->data<T>() : nullptr;
       visitTarget<T>(part_, [&](const auto* target) {
-        differenceTerms<T>(addend.context(), box, x[0]->data<T>(), target, weightsOf<T>(part_),
-                           scale, gradient, placeOf<T>(addend));
+        differenceTerms<T>(contribution.context(), box, x[0]->data<T>(), target,
+                           weightsOf<T>(part_), scale, gradient, placeOf<T>(contribution));
       });
     });
   }
@@ -157,21 +157,21 @@ private:
   LossPart part_;
 };
 
-// Makes of x and these sums over whole samples this rank's addend, and the total derivative by x:
+// Makes of x and these sums over whole samples this rank's contribution, and the total derivative by x:
 // the sums are in it, so that nothing is differentiated through their exchange.
 class RelativeErrors final : public KeptGradient {
 public:
   RelativeErrors(LossPart part, double epsilon) : part_(std::move(part)), epsilon_(epsilon) {}
-  void forwardMany(Inputs x, ParameterUses&, DTensor& addend, Buffer* workspace) override {
+  void forwardMany(Inputs x, ParameterUses&, DTensor& contribution, Buffer* workspace) override {
     const DTensor& target = part_.target->value();
     const RelativeScale scale{part_.scale(x.size() > 2 ? x[2] : nullptr), epsilon_, part_.speaks};
     visitFloating(part_.type, [&]<class T>(T) {
       const T* e = x[1]->data<T>();
       T* gradient = workspace ? workspace->data<T>() : nullptr;
       visitFloating(target.dataType(), [&]<class U>(U) {
-        relativeTerms<T>(addend.context(), part_.rows(), columns(part_), x[0]->data<T>(),
+        relativeTerms<T>(contribution.context(), part_.rows(), columns(part_), x[0]->data<T>(),
                          target.data<U>(), part_.elementWeights<T>(), part_.sampleWeights<T>(), e,
-                         e + part_.rows(), scale, gradient, placeOf<T>(addend));
+                         e + part_.rows(), scale, gradient, placeOf<T>(contribution));
       });
     });
   }
@@ -271,20 +271,20 @@ void TargetUse::checkWeights() const {
 // The derivative by the input is at hand as an array, so that the tangent is a dot product and the
 // adjoint a multiple. The factor stays where kernels work: the host does not wait for it.
 void KeptGradient::tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&,
-                               DTensor& addend) {
-  visitFloating(addend.dataType(), [&]<class T>(T) {
+                               DTensor& contribution) {
+  visitFloating(contribution.dataType(), [&]<class T>(T) {
     const Index elements = dx[0] ? dx[0]->localElements() : 0;
-    storeSlopeDot<T>(addend.context(), elements, point.workspace->data<T>(),
-                     dx[0] ? dx[0]->data<T>() : nullptr, placeOf<T>(addend));
+    storeSlopeDot<T>(contribution.context(), elements, point.workspace->data<T>(),
+                     dx[0] ? dx[0]->data<T>() : nullptr, placeOf<T>(contribution));
   });
 }
 
-void KeptGradient::adjointMany(const KernelPoint& point, const DTensor& dAddend, ParameterUses&,
-                               InputCotangents dx) {
+void KeptGradient::adjointMany(const KernelPoint& point, const DTensor& dContribution,
+                               ParameterUses&, InputCotangents dx) {
   if (!dx[0])
     return;
-  visitFloating(dAddend.dataType(), [&]<class T>(T) {
-    scaleByNumber<T>(dx[0]->context(), dx[0]->localElements(), placeOf<T>(dAddend),
+  visitFloating(dContribution.dataType(), [&]<class T>(T) {
+    scaleByNumber<T>(dx[0]->context(), dx[0]->localElements(), placeOf<T>(dContribution),
                      point.workspace->data<T>(), dx[0]->mutableData<T>());
   });
 }
@@ -305,7 +305,7 @@ double LossPart::scale(const DTensor* weightSum) const {
 
 namespace {
 
-// This rank's addend of the sum of the weights of all terms.
+// This rank's contribution of the sum of the weights of all terms.
 class WeightSum final : public FixedKernel {
 public:
   explicit WeightSum(LossPart part, bool termsAreSamples)

@@ -38,11 +38,12 @@ private:
   Ref<DTensor> value_;
 };
 
-// A kernel whose workspace holds this rank's addend of the derivative by its first input.
+// A kernel whose workspace holds this rank's contribution of the derivative by its first input.
 class KeptGradient : public LocalKernel {
 public:
-  void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&, DTensor& addend) final;
-  void adjointMany(const KernelPoint& point, const DTensor& dAddend, ParameterUses&,
+  void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&,
+                   DTensor& contribution) final;
+  void adjointMany(const KernelPoint& point, const DTensor& dContribution, ParameterUses&,
                    InputCotangents dx) final;
   bool runsOnDevice() const final { return true; }
   bool isRepeatable() const final { return false; } // targets come and go

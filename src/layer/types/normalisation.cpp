@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Normalisation as kernels: the moments of what a rank has of each group, their combination, and the
-// normalised rows. Only moments travel: what the parts of groups add to them is summed as any addends
+// normalised rows. Only moments travel: what the parts of groups add to them is summed as any contributions
 // are, so that copies have the same bits. Running moments take the place of the combined ones in
 // inference, or always: then nothing travels.
 #include "declaration/types/normalisation.hpp"
@@ -65,16 +65,16 @@ private:
 };
 
 // What this rank's part adds to the means of its groups.
-class MeanAddends final : public FixedKernel {
+class MeanContributions final : public FixedKernel {
 public:
-  explicit MeanAddends(std::shared_ptr<const PartMoments> of) : of_(std::move(of)) {}
+  explicit MeanContributions(std::shared_ptr<const PartMoments> of) : of_(std::move(of)) {}
 
   void forwardMany(Inputs x, ParameterUses&, DTensor& mean, Buffer*) override {
     visitFloating(mean.dataType(), [&]<class T>(T) {
       shareOfMean(mean.context(), *of_, x[0]->data<T>(), mean.mutableData<T>());
     });
   }
-  std::string describe() const override { return "addends of means"; }
+  std::string describe() const override { return "contributions of means"; }
   bool runsOnDevice() const override { return true; }
 
 private:
@@ -82,33 +82,36 @@ private:
 };
 
 // What it adds to their moments, counted from a mean.
-class MomentAddends final : public LocalKernel {
+class MomentContributions final : public LocalKernel {
 public:
-  explicit MomentAddends(std::shared_ptr<const PartMoments> of) : of_(std::move(of)) {}
+  explicit MomentContributions(std::shared_ptr<const PartMoments> of) : of_(std::move(of)) {}
 
-  void forwardMany(Inputs x, ParameterUses&, DTensor& addends, Buffer*) override {
-    visitFloating(addends.dataType(), [&]<class T>(T) {
-      shareOfMoments(addends.context(), *of_, momentsIn<T>(x[0]), x[1]->data<T>(),
-                     momentsIn<T>(&addends));
+  void forwardMany(Inputs x, ParameterUses&, DTensor& contributions, Buffer*) override {
+    visitFloating(contributions.dataType(), [&]<class T>(T) {
+      shareOfMoments(contributions.context(), *of_, momentsIn<T>(x[0]), x[1]->data<T>(),
+                     momentsIn<T>(&contributions));
     });
   }
-  void tangentMany(const KernelPoint& at, Inputs dx, ParameterUses&, DTensor& addends) override {
+  void tangentMany(const KernelPoint& at, Inputs dx, ParameterUses&,
+                   DTensor& contributions) override {
     if (!dx[0])
-      return scaleArray(0, addends);
-    visitFloating(addends.dataType(), [&]<class T>(T) {
-      shareOfMomentsTangent(addends.context(), *of_, at.inputs[0]->data<T>(),
-                            at.inputs[1]->data<T>(), momentsIn<T>(dx[0]), momentsIn<T>(&addends));
+      return scaleArray(0, contributions);
+    visitFloating(contributions.dataType(), [&]<class T>(T) {
+      shareOfMomentsTangent(contributions.context(), *of_, at.inputs[0]->data<T>(),
+                            at.inputs[1]->data<T>(), momentsIn<T>(dx[0]),
+                            momentsIn<T>(&contributions));
     });
   }
-  void adjointMany(const KernelPoint& at, const DTensor& addends, ParameterUses&,
+  void adjointMany(const KernelPoint& at, const DTensor& contributions, ParameterUses&,
                    InputCotangents dx) override {
     if (dx[0])
-      visitFloating(addends.dataType(), [&]<class T>(T) {
-        shareOfMomentsAdjoint(addends.context(), *of_, at.inputs[0]->data<T>(),
-                              at.inputs[1]->data<T>(), momentsIn<T>(&addends), momentsIn<T>(dx[0]));
+      visitFloating(contributions.dataType(), [&]<class T>(T) {
+        shareOfMomentsAdjoint(contributions.context(), *of_, at.inputs[0]->data<T>(),
+                              at.inputs[1]->data<T>(), momentsIn<T>(&contributions),
+                              momentsIn<T>(dx[0]));
       });
   }
-  std::string describe() const override { return "addends of moments"; }
+  std::string describe() const override { return "contributions of moments"; }
   bool runsOnDevice() const override { return true; }
 
 private:
@@ -227,7 +230,7 @@ private:
   template <class T>
   static T* gradientOf(ParameterUses& p, std::size_t index) {
     return index < p.size() && !p[index]->isFrozen()
-               ? p[index]->gradientAddends().template mutableData<T>()
+               ? p[index]->gradientContributions().template mutableData<T>()
                : nullptr;
   }
   template <class T>
@@ -387,9 +390,9 @@ std::unique_ptr<LocalKernel> makeNormalisation(const KernelSite& at) {
   if (at.name() == "running")
     return std::make_unique<RunningMoments>(running);
   if (at.name() == "means")
-    return std::make_unique<MeanAddends>(part());
-  if (at.name() == "addends")
-    return std::make_unique<MomentAddends>(part());
+    return std::make_unique<MeanContributions>(part());
+  if (at.name() == "contributions")
+    return std::make_unique<MomentContributions>(part());
   if (at.name() == "combine")
     return std::make_unique<CombinedMoments>(
         part(), running.empty() ? 0 : declaration.value<double>("momentum"), running);

@@ -14,7 +14,7 @@
 
 namespace tenon {
 
-// The kernel of one set-up of a shell. To ask for the addends of a gradient marks them as waiting,
+// The kernel of one set-up of a shell. To ask for the contributions of a gradient marks them as waiting,
 // which must be the same on all ranks: so all are asked for here, and not by the user's function.
 class LocalShell final : public OneInputKernel {
 public:
@@ -54,7 +54,7 @@ private:
     for (std::size_t i = 0; i < uses.size(); ++i) {
       call_.values[i] = &uses[i]->value();
       call_.tangents[i] = tangents ? uses[i]->tangent() : nullptr;
-      call_.gradients[i] = gradients ? &uses[i]->gradientAddends() : nullptr;
+      call_.gradients[i] = gradients ? &uses[i]->gradientContributions() : nullptr;
     }
     call_.states.clear();
     for (const auto& state : states_) {

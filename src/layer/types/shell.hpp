@@ -5,7 +5,7 @@
 //
 // The labels on a grid axis are those that the user says his functions can do, by default S0, S1,
 // ..., B and R. A parameter is used in full on every rank (B on every axis); in the adjoint each
-// rank adds its addend of the gradient. A state is used like a parameter, and what the function for
+// rank adds its contribution of the gradient. A state is used like a parameter, and what the function for
 // Apply writes to it on every rank stays.
 #pragma once
 
@@ -27,7 +27,7 @@ struct ShellFunctions {
 // What the functions see of the call that they are in.
 struct ShellCall {
   std::vector<const DTensor*> values, tangents; // of the parameters; a tangent may be null
-  std::vector<DTensor*> gradients;              // addends to be added to, in the adjoint alone
+  std::vector<DTensor*> gradients; // contributions to be added to, in the adjoint alone
   std::vector<DTensor*> states;
   void* workspace = nullptr; // of this level of the stack; null in inference
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The spectral convolution as three kernels: analysis, products of modes, and synthesis. Each rank
-// analyses the elements that it has to addends of all coefficients, multiplies the modes that are
+// analyses the elements that it has to contributions of all coefficients, multiplies the modes that are
 // its part, and synthesises its elements from all products, so that only coefficients travel.
 #include "declaration/types/spectral.hpp"
 #include "declaration/core/window_layout.hpp"

@@ -92,13 +92,13 @@ private:
   // ask for one.
   void addProduct(const DTensor& x, const DTensor& w, DTensor& u) {
     const Index bytes = elements_ * dataTypeSize(type_);
-    if (addend_.bytes() < bytes)
-      addend_ = Buffer(bytes, "tangent of a transposed convolution", u.context().memory());
+    if (contribution_.bytes() < bytes)
+      contribution_ = Buffer(bytes, "tangent of a transposed convolution", u.context().memory());
     const Index one = 1;
     visitFloating(u.dataType(), [&]<class T>(T) {
-      kernel_.get<T>().adjointData(w.data<T>(), x.data<T>(), addend_.data<T>());
-      blockMultiplyAdd<T>(u.context(), 1, &elements_, T(1), nullptr, nullptr, addend_.data<T>(),
-                          &one, u.mutableData<T>(), &one);
+      kernel_.get<T>().adjointData(w.data<T>(), x.data<T>(), contribution_.data<T>());
+      blockMultiplyAdd<T>(u.context(), 1, &elements_, T(1), nullptr, nullptr,
+                          contribution_.data<T>(), &one, u.mutableData<T>(), &one);
     });
   }
 
@@ -107,14 +107,14 @@ private:
   int rank_;
   TenonDataType type_;
   Strides extent_{}, strides_{};
-  Buffer addend_; // for tangents, once there is one
+  Buffer contribution_; // for tangents, once there is one
 };
 
 } // namespace
 
 std::unique_ptr<LocalKernel> makeTransposedConvolutionKernel(const KernelSite& at) {
   const auto& transposed = static_cast<const TransposedConvolution&>(at.layer.declaration());
-  const Box x = at.input(), u = transposed.addends(at.form).boxOfRank(at.rank());
+  const Box x = at.input(), u = transposed.contributions(at.form).boxOfRank(at.rank());
   const Index inOfGroup = at.use().shape()[1] / transposed.groups();
   const Index groups = transposed.groups() > 1 ? x[1].size() / inOfGroup : 1;
   const ConvolutionShape shape{x[0].size(), u[1].size(), x[1].size(),

@@ -81,7 +81,7 @@ private:
   std::vector<LinearOpRef> ops_;
 };
 
-void checkAddend(const LinearOp& first, const LinearOp& other, std::size_t at) {
+void checkContribution(const LinearOp& first, const LinearOp& other, std::size_t at) {
   if (first.comm() != other.comm())
     throw Error(TENON_ERR_ARG, fmt::format("operators 0 and {} of the sum are on different "
                                            "communicators; create them on the same one",
@@ -110,7 +110,7 @@ LinearOpRef sum(std::vector<LinearOpRef> ops) {
   if (ops.empty())
     throw Error(TENON_ERR_ARG, "the sum has no operators; pass at least 1");
   for (std::size_t i = 1; i < ops.size(); ++i)
-    checkAddend(*ops.front(), *ops[i], i);
+    checkContribution(*ops.front(), *ops[i], i);
   return makeRef<Sum>(std::move(ops));
 }
 

@@ -29,7 +29,7 @@ std::vector<ElementBox> elementsOfRank(const Communicator& comm, const Layout& l
 
 const Layout& ofValues(const Layout& layout) {
   for (int d = 0; d < layout.rank(); ++d)
-    if (const auto& halo = layout.halo(d); halo && halo->addends)
+    if (const auto& halo = layout.halo(d); halo && halo->isPartial)
       throw Error(TENON_ERR_LAYOUT,
                   fmt::format("a boundary constant fills halo elements, but layout "
                               "{} holds partial sums there; pass its dual",

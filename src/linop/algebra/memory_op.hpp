@@ -25,14 +25,14 @@ namespace tenon {
 //     E x + M 1 c      c a number, held beside every part that has such elements
 //
 // so the second term is added by apply(1, v, 1, g) after the halo exchange. Its adjoint gives v its
-// own cotangent: M g in G*, or the sum of the elements of M g, an addend of c's on each rank.
+// own cotangent: M g in G*, or the sum of the elements of M g, a contribution of c's on each rank.
 
 // Makes M on a layout, of type "boundaryvalues". Throws TENON_ERR_LAYOUT if no side of the layout
 // is the caller's.
 LinearOpRef boundaryValues(const CommPtr& comm, const Layout& layout, TenonDataType type);
 
 // M 1, from boundaryScalar(layout) to the layout. Its constructor throws the same error, and also
-// for a halo of addends.
+// for a halo of partial sums.
 class BoundaryConstant final : public LinearOp {
 public:
   BoundaryConstant(const CommPtr& comm, const Layout& layout, TenonDataType type);

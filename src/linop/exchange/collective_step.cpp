@@ -105,7 +105,7 @@ void CollectiveStep::doBegin(const Action& action) {
     target_ = root ? const_cast<std::byte*>(packedWhole(x)) : landing(action);
     return spread(target_);
   case CollectiveKind::ReduceScatter:
-    return startScatterOfAddends(packedWhole(x));
+    return startScatterOfContributions(packedWhole(x));
   case CollectiveKind::Reduce:
   case CollectiveKind::AllReduce:
     break;
@@ -115,7 +115,7 @@ void CollectiveStep::doBegin(const Action& action) {
   if (tree_)
     packed(wires_->whole, x, regions_.whole, wires_->whole.isStaged() && regions_.doFollow);
   else
-    startScatterOfAddends(packedWhole(x));
+    startScatterOfContributions(packedWhole(x));
 }
 
 void CollectiveStep::doEnd(const Action& action) {
@@ -127,16 +127,16 @@ void CollectiveStep::doEnd(const Action& action) {
   if (kind == CollectiveKind::AllGather || kind == CollectiveKind::Broadcast)
     return unpackWhole(action, target_);
   if (kind == CollectiveKind::ReduceScatter)
-    return unpack(wires_->parts, action, sumOfAddends(), {&regions_.own, 1});
+    return unpack(wires_->parts, action, sumOfContributions(), {&regions_.own, 1});
   const bool all = kind == CollectiveKind::AllReduce;
   if (tree_) {
     sumAlongTree();
     if (all)
       spread(wires_->whole.bytes());
   } else if (all) {
-    startAllGather(sumOfAddends(), wires_->whole.bytes());
+    startAllGather(sumOfContributions(), wires_->whole.bytes());
   } else {
-    gatherToRoot(sumOfAddends());
+    gatherToRoot(sumOfContributions());
   }
   wait();
   // After a Reduce the others hold nothing of the result.
@@ -229,9 +229,9 @@ void CollectiveStep::startAllGather(const std::byte* piece, std::byte* whole) {
   count(ownElements_);
 }
 
-// Starts to bring the addends of the rank's own piece to the parts, by coordinate. The rank's own
-// addend is copied there, past MPI, so that the sum finds all in one order.
-void CollectiveStep::startScatterOfAddends(const std::byte* whole) {
+// Starts to bring the contributions of the rank's own piece to the parts, by coordinate. The rank's own
+// contribution is copied there, past MPI, so that the sum finds all in one order.
+void CollectiveStep::startScatterOfContributions(const std::byte* whole) {
   const int me = pieces_.coordinate, own = ownElements_;
   std::byte* parts = wires_->parts.bytes();
   RankLists& all = lists();
@@ -250,12 +250,13 @@ void CollectiveStep::startScatterOfAddends(const std::byte* whole) {
           parts + Index(me) * own * elementBytes_);
 }
 
-// Adds in the order of coordinates, whichever addend came first: this fixes the bits of the sum.
-const std::byte* CollectiveStep::sumOfAddends() {
-  std::byte* addends = wires_->parts.bytes();
+// Adds in the order of coordinates, whichever contribution came first: this fixes the bits of the sum.
+const std::byte* CollectiveStep::sumOfContributions() {
+  std::byte* contributions = wires_->parts.bytes();
   for (Index c = 1; c < pieces_.ranks; ++c)
-    combine(Combine::Add, ownElements_, addends + c * ownElements_ * elementBytes_, addends);
-  return addends;
+    combine(Combine::Add, ownElements_, contributions + c * ownElements_ * elementBytes_,
+            contributions);
+  return contributions;
 }
 
 // Sums in rounds: among the ranks that are left, each with an odd number gives its sum to the one
@@ -329,9 +330,9 @@ CollectiveStep::CollectiveStep(const CommPtr& comm, const RouteStep& step, Tenon
   const int me = pieces_.coordinate;
   regions_ = collectiveRegions(pieces_, comm->rank());
   ownElements_ = static_cast<int>(pieces_.piece(me));
-  // parts() holds the addends of the own piece from all ranks, or along a tree one whole array of
+  // parts() holds the contributions of the own piece from all ranks, or along a tree one whole array of
   // another rank.
-  mostAddends_ = std::max(pieces_.elements, static_cast<Index>(pieces_.ranks) * ownElements_);
+  mostContributions_ = std::max(pieces_.elements, static_cast<Index>(pieces_.ranks) * ownElements_);
   line_->takeBack(line_->lendLists()); // so that the first action need not make them
   // The wires are made now, so that the first action allocates nothing.
   wires(space);
@@ -342,7 +343,7 @@ CollectiveStep::Wires& CollectiveStep::wires(Space space) {
     const KernelContextPtr context = contextOf(comm(), space);
     return std::unique_ptr<Wires>(
         new Wires{.whole = {pieces_.elements * elementBytes_, title() + " whole", context},
-                  .parts = {mostAddends_ * elementBytes_, title() + " parts", context}});
+                  .parts = {mostContributions_ * elementBytes_, title() + " parts", context}});
   });
 }
 

@@ -3,10 +3,10 @@
 // collective again: all-gather and reduce-scatter, broadcast and reduce are pairs, all-reduce is
 // its own.
 //
-// Copies of a sum are equal bit by bit, also on ranks that sum the same addends in another line of
+// Copies of a sum are equal bit by bit, also on ranks that sum the same contributions in another line of
 // the grid. MPI promises neither for its own reductions, which may depend on a rank's place, so
 // they are not used: each element is summed on one rank and then copied. Either every rank gets the
-// addends of its piece from all others at once and adds them in the order of their coordinates (so
+// contributions of its piece from all others at once and adds them in the order of their coordinates (so
 // the bits are those of the exchange along this axis), or short arrays are added along a binomial
 // tree of fixed order.
 //
@@ -68,8 +68,8 @@ private:
   RankLists& lists();
   void combine(Combine op, Index elements, const std::byte* from, std::byte* to);
   void startAllGather(const std::byte* piece, std::byte* whole);
-  void startScatterOfAddends(const std::byte* whole);
-  const std::byte* sumOfAddends();
+  void startScatterOfContributions(const std::byte* whole);
+  const std::byte* sumOfContributions();
   void sumAlongTree();
   void gatherToRoot(const std::byte* piece);
   void spread(std::byte* whole);
@@ -85,7 +85,7 @@ private:
   CollectiveRegions regions_;
   int ownElements_ = 0;
   std::unique_ptr<RankLists> lists_; // of the call in flight
-  Index mostAddends_ = 0;            // elements
+  Index mostContributions_ = 0;      // elements
   PerSpace<Wires> bySpace_;
   Wires* wires_ = nullptr; // of the action in flight
   Event ready_;

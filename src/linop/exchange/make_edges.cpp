@@ -74,15 +74,15 @@ void checkFinite(const std::vector<double>& list, const char* name, int rank) {
 std::vector<double> totalsOf(const CommPtr& comm, const IndexMapPtr& nodes,
                              const std::vector<double>& mine) {
   IndexMapOp op(comm, nodes, nodes->from(), TENON_FLOAT64, CarrierPolicy::fromOptions());
-  const auto addends = makeRef<DTensor>(comm, op.range().dual(), TENON_FLOAT64),
+  const auto contributions = makeRef<DTensor>(comm, op.range().dual(), TENON_FLOAT64),
              owned = makeRef<DTensor>(comm, op.domain(), TENON_FLOAT64),
              listed = makeRef<DTensor>(comm, op.range(), TENON_FLOAT64);
   {
-    HostView<double> to(*addends);
+    HostView<double> to(*contributions);
     for (std::size_t i = 0; i < mine.size(); ++i)
       to[static_cast<Index>(i)] = mine[i];
   }
-  op.applyAdjoint(*addends, *owned);
+  op.applyAdjoint(*contributions, *owned);
   op.apply(*owned, *listed);
   std::vector<double> totals;
   const HostView<const double> from(*listed);

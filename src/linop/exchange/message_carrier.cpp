@@ -98,7 +98,7 @@ void MessageCarrier::bind(DTensor& x, DTensor& y) {
   // place.
   for (std::size_t i = 0; i < sends.size() && !sendWire_->isOnDevice(); ++i)
     round.sentInArray[i] = redirect(sends[i], direction_.packs[packs_[i]].from, x, false);
-  // A message cannot be received into elements that get several addends.
+  // A message cannot be received into elements that get several contributions.
   const bool arrivesInArray = !direction_.sums && !receiveWire_->isOnDevice();
   for (std::size_t i = 0; i < receives.size() && arrivesInArray; ++i)
     round.receivedInArray[i] = redirect(receives[i], direction_.unpacks[unpacks_[i]].to, y, true);

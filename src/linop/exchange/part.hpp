@@ -81,9 +81,9 @@ struct Direction {
   std::vector<Part> packs, unpacks;   // the rank's own part is in both
   std::vector<Region> zeros, callers; // target elements that nobody contributes to
   int rank = -1;                      // this one, whose own part stays where it is
-  bool sums = false;                  // target elements may get several addends; else at most one
-  bool sameTarget = false;            // all parts are added to one box of elements
-  bool coversTarget = false;          // the first part brings each target element a value
+  bool sums = false;         // target elements may get several contributions; else at most one
+  bool sameTarget = false;   // all parts are added to one box of elements
+  bool coversTarget = false; // the first part brings each target element a value
 
   bool isOwn(const Part& part) const noexcept { return part.peer == rank; }
   // The numbers of the parts of other ranks for which is(peer) holds.

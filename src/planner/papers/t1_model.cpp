@@ -96,7 +96,7 @@ double T1Model::haloSeconds(const TableLayer& layer, const Parts& parts, double 
   return layer.readsInput ? seconds : 2 * seconds;
 }
 
-// The time in which some processes that have parts of the output, or addends, gather or reduce it;
+// The time in which some processes that have parts of the output, or contributions, gather or reduce it;
 // the others have other parts.
 double T1Model::gatherSeconds(const TableLayer& layer, Index among, Index others) const {
   const double r = static_cast<double>(among);
@@ -117,7 +117,7 @@ double T1Model::layerSeconds(int layer, int word) const {
   return seconds;
 }
 
-// Assumption 14. With the label i the input's channels are split, too, and each process has addends
+// Assumption 14. With the label i the input's channels are split, too, and each process has contributions
 // of all the output channels of its part.
 double T1Model::layerBytes(int layer, int word) const {
   const TableLayer& asked = network_.layers[layer];

@@ -103,7 +103,7 @@ OwnModel::findReadKept(const std::vector<std::vector<Kept>>& kept) const {
   return read;
 }
 
-// In training the value, the gradient and its addends, where processes share it their sum and the
+// In training the value, the gradient and its contributions, where processes share it their sum and the
 // buffers of messages of that, and what the optimizer keeps.
 double OwnModel::parameterCopies(const Layout& use) const {
   return trains() ? 3.0 + (sameHolding(use.dual(), use) ? 0 : 2) + double(task_.optimizerStates)

@@ -270,7 +270,7 @@ bool holdAlike(const Layouts& a, const Layouts& b) {
   return std::ranges::equal(a, b, [](const Layout& one, const Layout& other) {
     if (one == other)
       return true;
-    if (one.grid() == other.grid() || one.holdsAddends() || other.holdsAddends())
+    if (one.grid() == other.grid() || one.holdsPartialSums() || other.holdsPartialSums())
       return false;
     const std::vector<int>& ranks = one.grid().ranks();
     return ranks.size() == other.grid().ranks().size() && std::ranges::all_of(ranks, [&](int rank) {
@@ -498,7 +498,7 @@ void OwnModel::addCosts(const Kind& kind, const Form& form, Placed& placed) cons
     placed.moves.push_back({&LayerParts::forward, use.withoutHalos(), use});
   for (const ParameterForm& parameter : form.parameters) {
     if (trains())
-      // A weight that several processes use collects an addend on each, and their sum is this
+      // A weight that several processes use collects a contribution on each, and their sum is this
       // conversion.
       placed.moves.push_back({&LayerParts::gradients, parameter.use.dual(), parameter.use});
     placed.bytes += parameterCopies(parameter.use) * bytesOf(parameter.use);

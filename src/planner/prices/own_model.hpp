@@ -15,7 +15,7 @@
 // exact.
 //
 // Memory. A layer has its parameters, what its optimizer keeps of them,
-// their gradients and the addends of these, and the sums where processes share them; and the values
+// their gradients and the contributions of these, and the sums where processes share them; and the values
 // that an adjoint reads: inputs with halos, workspaces, and outputs that it reads or a reader does.
 // Layers share by turns what a pass needs besides: the values, in training cotangents, of a layer
 // and what it writes, and those that wait for another layer meanwhile.

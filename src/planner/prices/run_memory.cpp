@@ -146,7 +146,7 @@ double RunMemory::carriedBytes(const Route& route, int rank, bool bothWays) cons
   double sum = 0;
   for (const RouteStep& step : route) {
     if (step.collective) {
-      // The whole, and an addend of the own piece from each process; along a tree another whole.
+      // The whole, and a contribution of the own piece from each process; along a tree another whole.
       const CollectivePieces pieces = collectivePieces(step, rank);
       if (pieces.takesPart)
         sum += double(task_.elementBytes *
@@ -181,7 +181,7 @@ void RunMemory::addParameter(const HeldParameter& parameter, int rank, RunBytes&
   bytes.messages += carriedBytes(parameter.toUse, rank, task_.trains);
   if (!task_.trains)
     return;
-  // The gradient and its addends, which come from another layout into a place of their own.
+  // The gradient and its contributions, which come from another layout into a place of their own.
   bytes.parameters +=
       stored + used + (isElsewhere ? stored : 0) + double(task_.optimizerStates) * stored;
   if (parameter.isSummed)

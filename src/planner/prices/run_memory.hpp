@@ -53,7 +53,7 @@ struct RunBytes {
   double arguments = 0;  // inputs, output, and in training the output's cotangent
   double kept = 0;       // from Apply to its adjoint
   double shared = 0;     // values of all passes by turns
-  double parameters = 0; // with gradients, their addends, and what the optimizer keeps
+  double parameters = 0; // with gradients, their contributions, and what the optimizer keeps
   double messages = 0;   // buffers of what moves, and constants
 
   double total() const { return arguments + kept + shared + parameters + messages; }

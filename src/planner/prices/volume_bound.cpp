@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Counts what position 0 must receive, in whichever way it is moved: all ways of price.hpp send what
-// is not there, and a sum of addends needs those of the others. Where several ways differ the bound is
+// is not there, and a sum of contributions needs those of the others. Where several ways differ the bound is
 // below each.
 #include "planner/prices/volume_bound.hpp"
 
@@ -38,7 +38,7 @@ FirstPart::FirstPart(const Layout& layout)
     for (int part = 0; part < layout.parts(d); ++part)
       largest = std::max({largest, layout.owned(d, part).size(), layout.box(d, part).size()});
     perRow_[d] = 1 / static_cast<double>(largest);
-    hasAddendHalos_ |= layout.halo(d) && layout.halo(d)->addends;
+    hasPartialHalos_ |= layout.halo(d) && layout.halo(d)->isPartial;
     hasGaps_ |= layout.halo(d) && leavesGaps(layout, d);
   }
   for (int axis = 0; axis < std::min(layout.grid().axes(), kMostMaskedAxes); ++axis)
@@ -59,7 +59,7 @@ Index FirstPart::sharedWith(const FirstPart& to) const {
   return shared;
 }
 
-// The least number of parts that own what the rank holds afterwards, copies and addends counted once.
+// The least number of parts that own what the rank holds afterwards, copies and contributions counted once.
 double FirstPart::ownersOf(const FirstPart& to) const {
   constexpr double kRounding = 1e-9;
   double owners = 1;
@@ -105,9 +105,9 @@ double FirstPart::extentsOf(AxisMask axes) const {
 
 FirstPart::Received FirstPart::receivedFor(const FirstPart& to, bool sumsByPrograms) const {
   const bool isOneGrid = grid_ == to.grid_;
-  // A rank that has addends afterwards may get by with zeros, as where nobody has any; and between
+  // A rank that has contributions afterwards may get by with zeros, as where nobody has any; and between
   // grids that begin with different ranks nothing is said.
-  if (rank_ != to.rank_ || to.hasAddendHalos_ || (hasAddendHalos_ && hasGaps_) ||
+  if (rank_ != to.rank_ || to.hasPartialHalos_ || (hasPartialHalos_ && hasGaps_) ||
       (isOneGrid ? (to.partial_ & ~partial_) != 0 : to.partial_ != 0))
     return {};
   const auto needed = static_cast<double>(to.held_);
@@ -117,8 +117,8 @@ FirstPart::Received FirstPart::receivedFor(const FirstPart& to, bool sumsByProgr
     received.elements = needed - static_cast<double>(sharedWith(to));
     received.messages = received.elements > 0 ? std::max(1.0, ownersOf(to) - 1) : 0;
   } else if (isOneGrid) {
-    const double addends = extentsOf(summed), others = (addends - 1) / addends;
-    received = {(addends - 1) * needed, addends * ownersOf(to) - 1};
+    const double contributions = extentsOf(summed), others = (contributions - 1) / contributions;
+    received = {(contributions - 1) * needed, contributions * ownersOf(to) - 1};
     if (sumsByPrograms) {
       // The first member of a program scatters and gathers, or adds in a tree, which takes no less. It
       // does so with what it holds before or after the rest of the conversion.

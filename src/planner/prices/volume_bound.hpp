@@ -43,7 +43,7 @@ private:
   std::array<AxisMask, kMaxRank> splitBy_{};
   AxisMask broadcast_ = 0, partial_ = 0;
   Index held_ = 1, most_ = 0; // by this rank; owned by any
-  bool hasHalos_ = false, hasAddendHalos_ = false;
+  bool hasHalos_ = false, hasPartialHalos_ = false;
   bool hasGaps_ = false; // elements that no part has a box of, as where windows stride over them
 };
 

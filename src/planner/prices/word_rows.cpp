@@ -19,7 +19,7 @@ constexpr int kFirstSpatial = 2;
 constexpr char kAfterField = ':';
 
 // The row that gives the output this property. A row whose output is a sum must also split the
-// input's channels: a table can have another one that takes addends and gives addends.
+// input's channels: a table can have another one that takes contributions and gives contributions.
 const SignatureRow* rowThatGives(const SignatureTable& rows, Property output, bool isSum) {
   for (const SignatureRow& row : rows)
     if (row.output == output && (!isSum || row.inputs.front() == Property::shard(1)))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What a word means for a layer: a row of its signature table for each axis of the grid, found by
 // what it does. n splits dimension 0 of the output, and o dimension 1; i splits dimension 1 of the
-// input and leaves addends, also beside o on other axes; d, h and w split a dimension of space. On the grid of a pinned field, k
+// input and leaves contributions, also beside o on other axes; d, h and w split a dimension of space. On the grid of a pinned field, k
 // leaves the input as it lies. The letters of the rows are the layer's signature.
 #pragma once
 

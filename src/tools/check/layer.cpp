@@ -151,8 +151,8 @@ bool hasLetter(TenonDTensor x, char letter) {
   return propertiesOf(x).find(letter) != std::string::npos;
 }
 
-// Fills the cotangent of the output: with addends that differ on all ranks where no copies must be
-// equal, and with the same value for one process. Equal addends would hide a factor that is wrong
+// Fills the cotangent of the output: with contributions that differ on all ranks where no copies must be
+// equal, and with the same value for one process. Equal contributions would hide a factor that is wrong
 // by the number of ranks.
 void fillCotangent(Case& c, LayerStep& ours, LayerStep& theirs) {
   const TenonInt seed = c.draw.upTo(1 << 20);
@@ -163,7 +163,7 @@ void fillCotangent(Case& c, LayerStep& ours, LayerStep& theirs) {
   theirs.dy().write(gathered(ours.dy(), c.comm));
 }
 
-// The number of this rank's place among those that hold different elements or addends, or -1 if it
+// The number of this rank's place among those that hold different elements or contributions, or -1 if it
 // holds nothing. Ranks with the same number hold copies.
 int placeAmongParts(TenonDTensor x) {
   Layout layout;
@@ -190,7 +190,7 @@ int placeAmongParts(TenonDTensor x) {
 }
 
 // Compares a tensor with that of one process, to which `before` is added. Every copy is compared;
-// addends are summed first.
+// contributions are summed first.
 void compare(Case& c, const std::string& what, const Field& ours, const Field& theirs,
              const Values& before = {}) {
   Values expected = theirs.read();

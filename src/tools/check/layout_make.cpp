@@ -41,8 +41,8 @@ Interval clipped(Interval box, const HaloSpec& halo, Index extent) {
   return box.size() == 0 ? Interval{} : box;
 }
 
-HaloSpec drawHalo(Draw& draw, const LayoutSpec& spec, int dim, bool addends) {
-  HaloSpec halo{.boxes = {}, .widths = {}, .addends = addends};
+HaloSpec drawHalo(Draw& draw, const LayoutSpec& spec, int dim, bool isPartial) {
+  HaloSpec halo{.boxes = {}, .widths = {}, .isPartial = isPartial};
   halo.low = static_cast<TenonBoundary>(draw.upTo(TENON_BOUNDARY_ODD_POINT));
   halo.high =
       draw.chance(50) ? halo.low : static_cast<TenonBoundary>(draw.upTo(TENON_BOUNDARY_ODD_POINT));
@@ -127,12 +127,12 @@ LayoutSpec drawValues(Draw& draw, const Indices& shape, const GridSpec& grid) {
   return spec;
 }
 
-LayoutSpec withHalos(Draw& draw, LayoutSpec spec, int addendPercent) {
+LayoutSpec withHalos(Draw& draw, LayoutSpec spec, int partialPercent) {
   // One dimension has a halo in any case, or there would be nothing to exchange.
   const int sure = draw.upTo(spec.ndim() - 1);
   for (int d = 0; d < spec.ndim(); ++d)
     if (d == sure || draw.chance(40))
-      spec.halos[d] = drawHalo(draw, spec, d, draw.chance(addendPercent));
+      spec.halos[d] = drawHalo(draw, spec, d, draw.chance(partialPercent));
   return spec;
 }
 
@@ -161,7 +161,7 @@ void setHalo(TenonLayout layout, int dim, const HaloSpec& halo) {
     require(TenonLayoutSetHaloBoxes(layout, dim, static_cast<int>(low.size()), low.data(),
                                     high.data(), halo.low, halo.high));
   }
-  require(TenonLayoutSetHaloPartial(layout, dim, halo.addends));
+  require(TenonLayoutSetHaloPartial(layout, dim, halo.isPartial));
 }
 
 void set(TenonLayout layout, const LayoutSpec& spec) {
@@ -200,7 +200,7 @@ std::string haloText(int dim, const HaloSpec& m) {
   for (const Interval& box : m.boxes)
     boxes += boxText({box});
   return fmt::format(" halo {}: {} {}|{}{}", dim, boxes, kModes[m.low], kModes[m.high],
-                     m.addends ? " partial sums" : "");
+                     m.isPartial ? " partial sums" : "");
 }
 
 } // namespace

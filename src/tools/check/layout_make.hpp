@@ -15,8 +15,8 @@ Indices drawShape(Draw& draw, int minDims, int maxDims, int maxExtent);
 LayoutSpec drawLayout(Draw& draw, const Indices& shape, const GridSpec& grid);
 // Draws a layout without halos and without partial sums.
 LayoutSpec drawValues(Draw& draw, const Indices& shape, const GridSpec& grid);
-// Gives some dimensions, at least one, a halo, each with the given chance of addends.
-LayoutSpec withHalos(Draw& draw, LayoutSpec spec, int addendPercent);
+// Gives some dimensions, at least one, a halo, each with the given chance of contributions.
+LayoutSpec withHalos(Draw& draw, LayoutSpec spec, int partialPercent);
 // Draws a layout with halos or without, as a conversion may have it.
 LayoutSpec drawAnyLayout(Draw& draw, const Indices& shape, const GridSpec& grid);
 // Gives a dimension new, balanced splits, after the properties of axes were changed.

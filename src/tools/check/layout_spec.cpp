@@ -90,9 +90,9 @@ bool LayoutSpec::hasHalos() const {
   return std::any_of(halos.begin(), halos.end(), [](const auto& m) { return m.has_value(); });
 }
 
-bool LayoutSpec::hasAddends() const {
+bool LayoutSpec::holdsPartialSums() const {
   return has('P') ||
-         std::any_of(halos.begin(), halos.end(), [](const auto& m) { return m && m->addends; });
+         std::any_of(halos.begin(), halos.end(), [](const auto& m) { return m && m->isPartial; });
 }
 
 bool LayoutSpec::covers(int dim, Index cell) const {
@@ -105,11 +105,11 @@ bool LayoutSpec::covers(int dim, Index cell) const {
 LayoutSpec LayoutSpec::dual() const {
   LayoutSpec dual = *this;
   for (Property& p : dual.properties)
-    // Copies and addends change places, and so do halos of values and of addends.
+    // Copies and contributions change places, and so do halos of values and of contributions.
     p.letter = p.letter == 'B' ? 'P' : p.letter == 'P' ? 'B' : p.letter;
   for (auto& halo : dual.halos)
     if (halo)
-      halo->addends = !halo->addends;
+      halo->isPartial = !halo->isPartial;
   return dual;
 }
 

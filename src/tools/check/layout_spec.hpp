@@ -63,7 +63,7 @@ struct HaloSpec {
   std::optional<Interval> widths =
       {}; // low and high, if the boxes are the parts and this much more
   TenonBoundary low = TENON_BOUNDARY_NONE, high = TENON_BOUNDARY_NONE;
-  bool addends = false;
+  bool isPartial = false;
 };
 
 struct LayoutSpec {
@@ -84,7 +84,7 @@ struct LayoutSpec {
   Box ownedBox(int position) const;
   bool has(char letter) const;
   bool hasHalos() const;
-  bool hasAddends() const; // a P axis or a halo of addends
+  bool holdsPartialSums() const; // a P axis or a halo of partial sums
   // Whether an element of the domain lies in the box of the part that owns it, in one dimension.
   bool covers(int dim, Index cell) const;
   LayoutSpec dual() const;

@@ -2,7 +2,7 @@
 // What `tenon check` asks of an operator that moves values: in both directions the values that the
 // definition of its layouts gives, the same bits on all copies, and the adjoint identity. On small
 // integers values and identity are exact; on reals they are so to rounding, and copies show the
-// order of the addends.
+// order of the contributions.
 #pragma once
 
 #include "tools/check/case.hpp"
@@ -36,7 +36,7 @@ struct Expected {
 void compareOutput(Case& c, const LayoutSpec& to, const Field& y, const Expected& expected,
                    const std::string& what);
 
-// How far sums in any order may be from each other, if the magnitudes of their addends add up to
+// How far sums in any order may be from each other, if the magnitudes of their contributions add up to
 // `magnitude`.
 double roundingOf(TenonDataType type, double magnitude);
 

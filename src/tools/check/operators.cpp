@@ -55,7 +55,7 @@ void checkHalo(Case& c) {
             .to = {},
             .fromType = type,
             .toType = type};
-  // A halo exchange fills halos of values; halos of addends are its adjoint's.
+  // A halo exchange fills halos of values; halos of partial sums are its adjoint's.
   s.to = withHalos(c.draw, s.from, 0);
   c.text += fmt::format(" {} into {}", typeText(type), s.to.text());
   require(TenonLinearOpCreateHalo(makeLayout(c.comm, s.from), makeLayout(c.comm, s.to), type,

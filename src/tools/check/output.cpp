@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Compares what an operator has put out with what the definition of its layout says. Every rank
-// gets the elements of all, since only the sum of addends is defined, and copies are compared bit
+// gets the elements of all, since only the sum of contributions is defined, and copies are compared bit
 // by bit with the first one: rounding may differ from the definition, but not between copies.
 #include "tools/check/operator.hpp"
 
@@ -51,9 +51,9 @@ Values summedOverAxes(const LayoutSpec& spec, int position,
       at.push_back(spec.grid.coordinate(p, axis));
     if (sibling(spec, position, 'P', at) != p)
       continue;
-    const Values addend = held(p);
+    const Values contribution = held(p);
     for (std::size_t i = 0; i < sum.size(); ++i)
-      sum[i] += addend[i];
+      sum[i] += contribution[i];
   }
   return sum;
 }
@@ -71,9 +71,9 @@ std::string differentBits(const Values& got, const Values& expected, const Box& 
   return found;
 }
 
-bool hasHaloAddends(const LayoutSpec& spec) {
+bool hasPartialHalos(const LayoutSpec& spec) {
   for (const auto& halo : spec.halos)
-    if (halo && halo->addends)
+    if (halo && halo->isPartial)
       return true;
   return false;
 }
@@ -113,9 +113,9 @@ void compareOutput(Case& c, const LayoutSpec& to, const Field& y, const Expected
   const std::vector<Values> cells = allCells(c, y.read());
   const auto held = [&](int p) { return cells[to.grid.ranks[p]]; };
   const auto filled = [&, filling = before](int p) { return fill(to, p, filling); };
-  // With addends in halos only the tensor's value is defined; otherwise so is what each position
+  // With contributions in halos only the tensor's value is defined; otherwise so is what each position
   // holds, once the P axes are summed.
-  if (hasHaloAddends(to))
+  if (hasPartialHalos(to))
     c.found(what + ", summed over the ranks,",
             difference(valueOf(to, held), combined(kept(to, moved), beta, valueOf(to, filled)),
                        boxOf(to.shape), tolerance));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Values of tensors by definition: what each position holds of a value, and the value of what all
-// hold. Every number is a function of its global place and of the addend that it belongs to, so
+// hold. Every number is a function of its global place and of the contribution that it belongs to, so
 // that a rank knows what all others hold without a message.
 #include "tools/check/values.hpp"
 
@@ -22,7 +22,7 @@ struct DomainCell {
 };
 
 // Of a held element, or none. As part of a source, halos of
-// addends are folded back and halos of values are dropped; as part of a target it is the other way
+// contributions are folded back and halos of values are dropped; as part of a target it is the other way
 // round (`shown`).
 std::optional<DomainCell> domainCell(const LayoutSpec& spec, int position, const Indices& cell,
                                      bool shown) {
@@ -30,7 +30,7 @@ std::optional<DomainCell> domainCell(const LayoutSpec& spec, int position, const
   for (int d = 0; d < spec.ndim(); ++d) {
     const auto& halo = spec.halos[d];
     std::optional<Shown> at = Shown{cell[d]};
-    if (halo && halo->addends != shown)
+    if (halo && halo->isPartial != shown)
       at = extension(cell[d], spec.shape[d], halo->low, halo->high);
     else if (!spec.owned(d, spec.part(position, d)).contains(cell[d]))
       at.reset();
@@ -73,13 +73,13 @@ double filledCell(const LayoutSpec& spec, int position, const Indices& cell,
   std::uint64_t key = 0;
   double sign = 1;
   for (int axis = 0; axis < spec.grid.axes(); ++axis)
-    // Addends are independent of each other: with equal ones many wrong sums come out right.
+    // Contributions are independent of each other: with equal ones many wrong sums come out right.
     if (spec.properties[axis].letter == 'P')
       key = hash(key, spec.grid.coordinate(position, axis) + 1);
   for (int d = 0; d < spec.ndim(); ++d) {
     const auto& halo = spec.halos[d];
-    // So are the addends of a halo, which differ from part to part.
-    if (halo && halo->addends) {
+    // So are the contributions of a halo, which differ from part to part.
+    if (halo && halo->isPartial) {
       key = hash(hash(key, spec.part(position, d)), static_cast<std::uint64_t>(cell[d]));
       continue;
     }
@@ -116,9 +116,9 @@ Values valueOf(const LayoutSpec& spec, const std::function<Values(int)>& element
     const Values held = elements(position);
     std::size_t next = 0;
     forEachCell(spec.box(position), [&](const Indices& cell) {
-      const double addend = held[next++];
+      const double contribution = held[next++];
       if (const auto at = domainCell(spec, position, cell, false))
-        value[placeOf(at->at, spec.shape)] += at->sign * addend;
+        value[placeOf(at->at, spec.shape)] += at->sign * contribution;
     });
   }
   return value;

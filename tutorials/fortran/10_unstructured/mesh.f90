@@ -34,7 +34,7 @@ module sphere_mesh
     type(tenon_index_map) :: map
     type(tenon_edges) :: edges ! from each cell behind a side to the cell before it, side by side
     type(tenon_linearop) :: fill
-    type(tenon_dtensor) :: inner, ghosted, addends
+    type(tenon_dtensor) :: inner, ghosted, contributions
   end type mesh_t
 
   ! A triangle of the whole mesh, its corners counterclockwise from outside. Side k is opposite corner k.
@@ -306,14 +306,14 @@ contains
     call tenon_linearop_create_index_map(m%map, m%plain, TENON_FLOAT64, m%fill)
     call tenon_dtensor_create(m%plain, TENON_FLOAT64, m%inner)
     call tenon_dtensor_create(ghosted, TENON_FLOAT64, m%ghosted)
-    call tenon_dtensor_create(dual, TENON_FLOAT64, m%addends)
+    call tenon_dtensor_create(dual, TENON_FLOAT64, m%contributions)
     call tenon_destroy(dual)
     call tenon_destroy(ghosted)
   end subroutine create_map
 
   subroutine mesh_destroy(m)
     type(mesh_t), intent(inout) :: m
-    call tenon_destroy(m%addends)
+    call tenon_destroy(m%contributions)
     call tenon_destroy(m%ghosted)
     call tenon_destroy(m%inner)
     call tenon_destroy(m%fill)
@@ -352,8 +352,8 @@ contains
     type(mesh_t), intent(inout) :: m
     real(real64), intent(inout), target :: w(:, :)
     call tenon_place(m%inner, w(:, :m%owned))
-    call tenon_place(m%addends, w(:, :m%owned), array=w)
-    call tenon_linearop_apply_adjoint(m%fill, m%addends, m%inner)
+    call tenon_place(m%contributions, w(:, :m%owned), array=w)
+    call tenon_linearop_apply_adjoint(m%fill, m%contributions, m%inner)
   end subroutine mesh_exchange_adjoint
 
   real(real64) function sum_of(m, mine)
