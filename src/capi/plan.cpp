@@ -207,7 +207,7 @@ TenonErrorCode TenonPlanGetText(TenonPlan plan, const char* layer, const char* n
     if (which != "word" && which != "runner_up")
       throw Error(TENON_ERR_ARG,
                   fmt::format("there is no text '{}'; use word or runner_up", which));
-    copyText(which == "word" ? planned.letters : planned.runnerUp, {text, length, needed}, "text");
+    copyText(which == "word" ? planned.labels : planned.runnerUp, {text, length, needed}, "text");
   });
 }
 

@@ -26,7 +26,7 @@ constexpr std::pair<const char*, std::optional<Baseline> Baselines::*> kBaseline
 
 Json asJson(const PlannedLayer& layer) {
   Json json = {{"name", layer.name},
-               {"word", layer.letters},
+               {"word", layer.labels},
                {"signature", layer.signature},
                {"uses", Json::array()},
                {"batch", layer.parts.batch},
@@ -88,7 +88,7 @@ GridPtr gridOfWord(const JsonView& word, const FineGrid& grid, const PlanFrame& 
 void checkForm(const JsonView& view, const PlannedLayer& planned, const DeclaredLayer& layer,
                const FineGrid& grid, const GridPtr& itsGrid) {
   try {
-    const std::string field = fieldIn(planned.letters), word = withoutBalanced(planned.letters);
+    const std::string field = fieldIn(planned.labels), word = withoutBalanced(planned.labels);
     const bool isListed = word.ends_with(kListedEnd) && layer.declaration->dependsOnPlaces();
     const bool isMeant =
         isListed ? planned.signature.empty() && word == fmt::format("{}:{}", field, kListedEnd)
@@ -98,12 +98,12 @@ void checkForm(const JsonView& view, const PlannedLayer& planned, const Declared
       view.at("signature")
           .fail(fmt::format(
               "layer {} has the signature \"{}\", which its word '{}' does not mean; {}",
-              layer.name, planned.signature, planned.letters, kWriteAnew));
+              layer.name, planned.signature, planned.labels, kWriteAnew));
     if (planned.isBalanced && !layer.declaration->settings().has("output_cuts"))
       view.at("word").fail(fmt::format("layer {} has no output of sliding windows that could be "
                                        "balanced, as its word '{}' says; {}",
-                                       layer.name, planned.letters, kWriteAnew));
-    Choice choice{.letters = planned.signature};
+                                       layer.name, planned.labels, kWriteAnew));
+    Choice choice{.labels = planned.signature};
     if (!isListed)
       choice.grid = itsGrid;
     if (planned.isBalanced)
@@ -127,7 +127,7 @@ PlannedLayer layerFrom(const JsonView& view, const DeclaredLayer& declared, cons
   view.allow({"name", "word", "signature", "uses", "batch", "channels", "input_channels", "space",
               "spatial", "bytes", "runner_up", "runner_up_seconds"});
   PlannedLayer layer{.name = view.at("name").name(),
-                     .letters = view.at("word").text(),
+                     .labels = view.at("word").text(),
                      .signature = view.at("signature").text(),
                      .isBalanced = view.at("word").text().ends_with(kBalancedEnd),
                      .parts = {.batch = view.at("batch").integer(1),

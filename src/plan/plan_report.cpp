@@ -40,7 +40,7 @@ const PhaseCost& in(const LayerCost& cost, Phase phase) {
 
 std::string wordText(const PlannedLayer& planned, double seconds) {
   const Parts& parts = planned.parts;
-  const std::string word = planned.letters.empty() ? "one process" : planned.letters;
+  const std::string word = planned.labels.empty() ? "one process" : planned.labels;
   std::string text =
       fmt::format("{}{}, grid of {} x {} x {} (batch, channels, space)", word,
                   fieldIn(word).empty() ? "" : fmt::format(": {}", planned.meaning), parts.batch,

@@ -622,9 +622,9 @@ std::string NetworkPlan::describe() const {
   text += fmt::format("  predicted {:.4g} ms on {}\n", 1e3 * found_->seconds,
                       counted(found_->grid->size(), "process", "processes"));
   for (const PlannedLayer& layer : found_->layers)
-    text += fmt::format("  {}: {}{}\n", layer.name,
-                        layer.letters.empty() ? "one process" : layer.letters,
-                        fieldIn(layer.letters).empty() ? "" : fmt::format(": {}", layer.meaning));
+    text +=
+        fmt::format("  {}: {}{}\n", layer.name, layer.labels.empty() ? "one process" : layer.labels,
+                    fieldIn(layer.labels).empty() ? "" : fmt::format(": {}", layer.meaning));
   if (!found_->recomputed.empty())
     text += "  " + recomputedText(*found_) + "\n";
   if (!found_->shared.empty())

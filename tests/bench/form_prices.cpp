@@ -19,7 +19,7 @@ struct AlexNetLayer {
   const char* type;
   Shape input;
   std::vector<std::pair<const char*, SettingValue>> settings;
-  std::vector<std::string> letters;
+  std::vector<std::string> labels;
 };
 
 AlexNetLayer convolution(Index in, Index out, Index size, Index kernel, Index stride, Index pad) {
@@ -48,8 +48,8 @@ std::vector<AlexNetLayer> layers() {
           affine(4096, 1000)};
 }
 
-// The first kForms ways to cut a row of axes into four runs, one for each letter.
-std::vector<std::string> words(const std::vector<std::string>& letters) {
+// The first kForms ways to cut a row of axes into four runs, one for each label.
+std::vector<std::string> words(const std::vector<std::string>& labels) {
   std::vector<std::string> all;
   for (int a = 0; a <= kAxes; ++a)
     for (int b = 0; a + b <= kAxes; ++b)
@@ -58,7 +58,7 @@ std::vector<std::string> words(const std::vector<std::string>& letters) {
         std::string word;
         for (int run = 0; run < 4; ++run)
           for (int axis = 0; axis < runs[run]; ++axis)
-            word += (word.empty() ? "" : ",") + letters[run];
+            word += (word.empty() ? "" : ",") + labels[run];
         if (all.size() < kForms)
           all.push_back(word);
       }
@@ -79,10 +79,10 @@ int main() {
       declaration->set(name, value);
     const Layout input(
         {.shape = layer.input, .grid = grid, .properties = Properties(kAxes, Property::shard(0))});
-    const std::vector<std::string> all = words(layer.letters);
+    const std::vector<std::string> all = words(layer.labels);
     const auto times = processorTimes(1, [&](int) {
       for (const std::string& word : all)
-        declaration->form({input}, {.letters = word});
+        declaration->form({input}, {.labels = word});
     });
     const double median = quantile(times, 0.5) / 1000;
     fmt::print("{:<34} {:>10.2f} {:>8.2f} {:>8.2f}  <= {} {}\n", declaration->view(), median,

@@ -6,7 +6,7 @@
 //
 //   OMP_NUM_THREADS=1 mpiexec -n 2 tests/bench/lenet5_step [batch|space]
 //
-// batch: the ranks share the images (letter n). space: they share rows and columns, and the affine
+// batch: the ranks share the images (label n). space: they share rows and columns, and the affine
 // layers' weights, as in the tutorial.
 #include "comm/session/session.hpp"
 #include "dtensor/fill.hpp"

@@ -133,7 +133,7 @@ private:
     }
     Words own;
     for (const PlannedLayer& layer : chosen.layers)
-      own[layer.name] = layer.letters;
+      own[layer.name] = layer.labels;
     for (const PlannedLayer& layer : chosen.layers) {
       Words words = own;
       words[layer.name] = layer.runnerUp;

@@ -119,7 +119,7 @@ private:
 inline std::string wordsOf(const FoundPlan& plan) {
   std::string text;
   for (const PlannedLayer& layer : plan.layers)
-    text += (text.empty() ? "" : " ") + (layer.letters.empty() ? "-" : layer.letters);
+    text += (text.empty() ? "" : " ") + (layer.labels.empty() ? "-" : layer.labels);
   return text;
 }
 

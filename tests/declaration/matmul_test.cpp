@@ -136,7 +136,7 @@ TEST(Matmul, RowsAreAllThatAreRight) {
   std::set<std::string> table;
   for (const SignatureRow& row :
        makeDeclaration("matmul")->rows({{kRows, kInner}, {kInner, kColumns}}))
-    if (row.letter != "R")
+    if (row.label != "R")
       table.insert(text(row.inputs[0], row.inputs[1], row.output));
   EXPECT_EQ(table, rightRows(2));
   EXPECT_EQ(table, rightRows(3));
@@ -145,17 +145,17 @@ TEST(Matmul, RowsAreAllThatAreRight) {
 TEST(Matmul, FollowsTheInputsThatMoveLeast) {
   const auto matmul = makeDeclaration("matmul");
   const GridPtr grid = Grid::make({2});
-  const auto letters = [&](const char* a, const char* b) {
+  const auto labels = [&](const char* a, const char* b) {
     const Layouts inputs = {
         Layout({.shape = {4, 6}, .grid = grid, .properties = parseProperties(a)}),
         Layout({.shape = {6, 8}, .grid = grid, .properties = parseProperties(b)})};
     return matmul->form(inputs, {}).signature.describe();
   };
-  EXPECT_EQ(letters("S0", "B"), "m");
-  EXPECT_EQ(letters("B", "S1"), "n");
-  EXPECT_EQ(letters("S1", "S0"), "k");
-  EXPECT_EQ(letters("S1", "B"), "m"); // b stays
-  EXPECT_EQ(letters("P", "B"), "Pa");
+  EXPECT_EQ(labels("S0", "B"), "m");
+  EXPECT_EQ(labels("B", "S1"), "n");
+  EXPECT_EQ(labels("S1", "S0"), "k");
+  EXPECT_EQ(labels("S1", "B"), "m"); // b stays
+  EXPECT_EQ(labels("P", "B"), "Pa");
 }
 
 TEST(Matmul, RefusesShapesThatDoNotFit) {

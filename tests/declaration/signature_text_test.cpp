@@ -22,7 +22,7 @@ Form formOf(const Declaration& declaration, const GridPtr& grid, const std::stri
   const Layout input({.shape = {8, 4, 16, 16},
                       .grid = grid,
                       .properties = Properties(grid->axes(), Property::broadcast())});
-  return declaration.form({input}, {.letters = signature});
+  return declaration.form({input}, {.labels = signature});
 }
 
 TEST(SignatureText, HasRuns) {
@@ -60,10 +60,10 @@ TEST(SignatureText, KeepsCutsInTheSameOrder) {
   spec.cuts = {{}, {}, {0, 3, 8, 11, 16}, {}};
   const Layout input(spec);
   const std::vector<Index> own = {0, 3, 8, 11, 16}, even = {0, 4, 8, 12, 16};
-  EXPECT_EQ(conv->form({input}, {.letters = "h2-"}).output.cuts(2), own);
-  EXPECT_EQ(conv->form({input}, {.letters = "h2"}).output.cuts(2), own);
+  EXPECT_EQ(conv->form({input}, {.labels = "h2-"}).output.cuts(2), own);
+  EXPECT_EQ(conv->form({input}, {.labels = "h2"}).output.cuts(2), own);
   spec.splitAxes[2] = {0, 1};
-  EXPECT_EQ(conv->form({Layout(spec)}, {.letters = "h2-"}).output.cuts(2), even);
+  EXPECT_EQ(conv->form({Layout(spec)}, {.labels = "h2-"}).output.cuts(2), even);
 }
 
 TEST(SignatureText, RefusesWhatIsNoRun) {

@@ -139,7 +139,7 @@ TEST(Layout, DualSwapsBAndPAndGAndGStar) {
   spec.halos = {Halo{{{-1, 4}, {2, 7}}, Boundary::Periodic, Boundary::Periodic, false}};
   const Layout layout(spec);
   EXPECT_EQ(describe(layout.dual().properties()), "S0,P,B");
-  EXPECT_TRUE(layout.dual().halo(0)->contributions);
+  EXPECT_TRUE(layout.dual().halo(0)->isPartial);
   EXPECT_TRUE(layout.dual().dual() == layout);
 }
 

@@ -36,23 +36,23 @@ double flopsOf(const Ref<Layer>& layer, const Layout& input) {
 }
 
 TEST(Flops, OfAnAffineLayerAreThreeProducts) {
-  for (const char* letter : {"n", "o", "i"}) {
+  for (const char* label : {"n", "o", "i"}) {
     const auto layer = test::newAffine(world(), 6, 10);
     layer->setDataType(TENON_FLOAT64);
-    layer->setText("signature", letter);
-    EXPECT_EQ(flopsOf(layer, onWorld({9, 6}, "S0")), 3 * 2 * 9 * 6 * 10) << letter;
+    layer->setText("signature", label);
+    EXPECT_EQ(flopsOf(layer, onWorld({9, 6}, "S0")), 3 * 2 * 9 * 6 * 10) << label;
   }
 }
 
 TEST(Flops, OfAConvolutionAreThreeProductsWithItsGroupsWeights) {
-  for (const char* letter : {"n", "h", "g"}) {
+  for (const char* label : {"n", "h", "g"}) {
     const auto layer =
         test::newConv(world(), 4, 6, std::vector<Window>{{.kernel = 3}, {.kernel = 2}});
     layer->setDataType(TENON_FLOAT64);
     layer->set("groups", Index(2));
-    layer->setText("signature", letter);
+    layer->setText("signature", label);
     EXPECT_EQ(flopsOf(layer, onWorld({3, 4, 9, 5}, "S0")), 3 * 2 * (3 * 6 * 7 * 4) * (2 * 3 * 2))
-        << letter;
+        << label;
   }
 }
 

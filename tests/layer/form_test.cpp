@@ -88,7 +88,7 @@ std::vector<std::string> wordsOn(const SignatureTable& table, int axes) {
     std::vector<std::string> longer;
     for (const std::string& word : words)
       for (const SignatureRow& row : table)
-        longer.push_back(word + (word.empty() ? "" : ",") + row.letter);
+        longer.push_back(word + (word.empty() ? "" : ",") + row.label);
     words = std::move(longer);
   }
   return words;
@@ -276,12 +276,12 @@ void expectSteps(Layer& layer, const Said& said, const Layouts& inputs, const st
               said.adjoint(false), what + ", adjoint of parameters");
 }
 
-void expectForm(const Sample& sample, const Layouts& inputs, const std::string& letters) {
+void expectForm(const Sample& sample, const Layouts& inputs, const std::string& labels) {
   const auto layer = sample.make();
   const bool fixed = layer->declaration().outputLayout().has_value();
   if (!fixed)
-    layer->setText("signature", letters);
-  std::string what = sample.name + (" " + letters) + " for";
+    layer->setText("signature", labels);
+  std::string what = sample.name + (" " + labels) + " for";
   for (const Layout& input : inputs)
     what += " " + input.describe();
   const Declaration& declaration = layer->declaration();
@@ -290,7 +290,7 @@ void expectForm(const Sample& sample, const Layouts& inputs, const std::string& 
   std::optional<Said> said;
   try {
     said.emplace(declaration,
-                 declaration.form(inputs, {.letters = fixed ? "" : letters, .overlap = overlap}));
+                 declaration.form(inputs, {.labels = fixed ? "" : labels, .overlap = overlap}));
   } catch (const Error& refused) {
     EXPECT_TRUE(overlap) << what << ": " << refused.text();
     test::expectErrorOnAll(refused.code(), {}, [&] { layer->setUp(inputs); });
@@ -362,7 +362,7 @@ TEST_F(Forms, MayLieOnAnotherGrid) {
   const Layout input(
       {.shape = {16, 3, 32, 32}, .grid = Grid::make({6}), .properties = {Property::shard(2)}});
   const GridPtr other = Grid::make({2, 4});
-  const Form form = conv->form({input}, {.grid = other, .letters = "n,o"});
+  const Form form = conv->form({input}, {.grid = other, .labels = "n,o"});
   EXPECT_EQ(form.output.grid(), *other);
   EXPECT_EQ(form.output.properties(), parseProperties("S0,S1"));
   EXPECT_EQ(form.uses[0].properties(), parseProperties("S0,B"));

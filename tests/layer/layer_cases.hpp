@@ -94,7 +94,7 @@ inline Ref<Layer> skipNet(CommPtr comm) {
 // y[2n+c, j] = a[c] x[n, j]^2 for c = 0, 1, by functions that know splits of columns and copies only.
 inline Ref<Layer> shell(CommPtr comm) {
   auto layer = newLayer(comm, "shell");
-  shellOf(*layer).setLetters("S1,B");
+  shellOf(*layer).setLabels("S1,B");
   shellOf(*layer).addParameter("a", {2}, 1, 1);
   ShellFunctions& f = shellOf(*layer).functions();
   const auto each = [](const DTensor& x, auto&& visit) { // visit(c, index in x, index in y)

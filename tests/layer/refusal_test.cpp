@@ -167,12 +167,12 @@ TEST(Refusals, OfLabelsNameThoseThatThereAre) {
     const Example example = declared->example(draw);
     for (const auto& [setting, value] : example.settings)
       declared->set(setting, value);
-    const std::string label = declared->rows(example.inputs).front().letter;
-    for (const auto& [letters, words] :
+    const std::string label = declared->rows(example.inputs).front().label;
+    for (const auto& [labels, words] :
          {std::pair<const char*, std::vector<const char*>>("q", {"'q'", label.c_str()}),
           {"B,B", {"2 labels", "1 axis", "one label per grid axis"}}}) {
       const auto layer = named(name, example.settings);
-      layer->setText("signature", letters);
+      layer->setText("signature", labels);
       expectRefused(*layer, onWorld(example.inputs), TENON_ERR_OPTION, words);
     }
   }

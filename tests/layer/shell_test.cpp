@@ -125,9 +125,9 @@ TEST(Shell, WithStatesIsNotRecomputed) {
                    });
 }
 
-TEST(Shell, ConvertsToTheLettersItsFunctionsKnow) {
+TEST(Shell, ConvertsToTheLabelsItsFunctionsKnow) {
   Counting counting;
-  shellOf(*counting.layer).setLetters("S1,R");
+  shellOf(*counting.layer).setLabels("S1,R");
   counting.layer->setUp(onWorld({6, 2}, "S0"));
   EXPECT_EQ(counting.layer->outputLayout(), onWorld({6, 2}, "S1"));
   counting.layer->setUp(onWorld({6, 2}, "R"));

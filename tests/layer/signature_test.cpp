@@ -32,7 +32,7 @@ struct Choice {
   std::function<Ref<Layer>()> make;
   Shape shape;
   const char* input;
-  const char* letters;
+  const char* labels;
   const char* output;
 };
 
@@ -77,22 +77,21 @@ TEST(Signatures, FollowTheInputByThemselves) {
     const auto layer = c.make();
     EXPECT_EQ(outputOf(layer, onWorld(c.shape, c.input)), parseProperties(c.output))
         << layer->describe();
-    EXPECT_NE(layer->describe().find(std::string("signature ") + c.letters + ","),
-              std::string::npos)
-        << "expected " << c.letters << " in\n"
+    EXPECT_NE(layer->describe().find(std::string("signature ") + c.labels + ","), std::string::npos)
+        << "expected " << c.labels << " in\n"
         << layer->describe();
   }
 }
 
-// Letter, weight, bias, output.
+// Label, weight, bias, output.
 void expectForced(const std::function<Ref<Layer>()>& make, const Shape& shape,
                   const std::vector<std::array<const char*, 4>>& rows) {
-  for (const auto& [letter, weight, bias, output] : rows) {
+  for (const auto& [label, weight, bias, output] : rows) {
     const auto layer = make();
-    layer->setText("signature", letter);
-    EXPECT_EQ(outputOf(layer, onWorld(shape, "S0")), parseProperties(output)) << letter;
-    EXPECT_EQ(layer->parameters()[0]->storage().properties(), parseProperties(weight)) << letter;
-    EXPECT_EQ(layer->parameters()[1]->storage().properties(), parseProperties(bias)) << letter;
+    layer->setText("signature", label);
+    EXPECT_EQ(outputOf(layer, onWorld(shape, "S0")), parseProperties(output)) << label;
+    EXPECT_EQ(layer->parameters()[0]->storage().properties(), parseProperties(weight)) << label;
+    EXPECT_EQ(layer->parameters()[1]->storage().properties(), parseProperties(bias)) << label;
   }
 }
 
@@ -119,13 +118,13 @@ TEST(Signatures, MayBeForced) {
 
 // Every property of an input is one under which tensors may be joined.
 TEST(Signatures, OfJointsAreAll) {
-  for (const char* letter : {"S0", "S1", "B", "R", "P"}) {
+  for (const char* label : {"S0", "S1", "B", "R", "P"}) {
     const auto add = test::newLayer(world(), "add");
     const auto join = test::newConcatenate(world(), 1);
     for (Layer* layer : {static_cast<Layer*>(add.get()), static_cast<Layer*>(join.get())}) {
-      layer->setText("signature", letter);
+      layer->setText("signature", label);
       layer->setUp({onWorld(kMatrix, "S1"), onWorld(kMatrix, "R")});
-      EXPECT_EQ(layer->outputLayout().properties(), parseProperties(letter)) << layer->describe();
+      EXPECT_EQ(layer->outputLayout().properties(), parseProperties(label)) << layer->describe();
     }
   }
 }
@@ -161,9 +160,9 @@ TEST(Signatures, WantGroupsThatDivideTheChannels) {
 TEST(Signatures, OfGroupsHaveNoOtherSplitOfChannels) {
   const auto layer = test::newConv(world(), 6, 9, std::vector<Window>{{.kernel = 2}});
   layer->set("groups", Index(3));
-  for (const char* letter : {"o", "i"}) {
-    layer->setText("signature", letter);
-    test::expectErrorOnAll(TENON_ERR_OPTION, {letter, "3 groups", "by g"}, [&] {
+  for (const char* label : {"o", "i"}) {
+    layer->setText("signature", label);
+    test::expectErrorOnAll(TENON_ERR_OPTION, {label, "3 groups", "by g"}, [&] {
       layer->setUp(onWorld({2, 6, 5}, "B"));
     });
   }

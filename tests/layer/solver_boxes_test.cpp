@@ -92,7 +92,7 @@ TEST(SolverBoxes, GiveAColumnNetworkWhoseOutputIsAddedToItsInput) {
 TEST(SolverBoxes, KeepTheirSplitPointsUnderALabel) {
   const Layout input = rowsOf({1, 3}, 0);
   const auto layer = test::newLayer(world(), "shell");
-  shellOf(*layer).setLetters("S0");
+  shellOf(*layer).setLabels("S0");
   const Box mine = input.boxOfRank(world()->rank());
   Box seen;
   shellOf(*layer).functions().apply = [&](const DTensor& x, DTensor& y) {

@@ -133,11 +133,11 @@ TEST(ListedPlan, OfTheMeshNetworkPredictsWhatTheLogCounts) {
     const Ref<LayerPlan> plan = planOf(c);
     ASSERT_NO_FATAL_FAILURE(expectPlanned(*plan, c));
     // What is priced in the search is what runs, and the rows stay where their lists are.
-    EXPECT_EQ(plan->layerNamed("step1.ends").letters, "input:lists");
+    EXPECT_EQ(plan->layerNamed("step1.ends").labels, "input:lists");
     for (const LayerPlan::PlannedNode& node : plan->nodes())
       if (const std::string type = node.layer->declaration().type();
           type == "gather" || type == "segmentsum") {
-        EXPECT_EQ(node.planned->letters, "input:lists") << node.path;
+        EXPECT_EQ(node.planned->labels, "input:lists") << node.path;
       }
     double moved = 0;
     for (const LayerCost& cost : plan->costs(world()->rank(), false))
@@ -233,7 +233,7 @@ TEST(ListedPlan, ChoosesForLayersWithoutLists) {
     const Ref<LayerPlan> plan = planOf(c);
     plan->fix(layer, word);
     ASSERT_NO_FATAL_FAILURE(expectPlanned(*plan, c)) << layer << " " << word;
-    EXPECT_EQ(plan->layerNamed(layer).letters, word);
+    EXPECT_EQ(plan->layerNamed(layer).labels, word);
   }
 }
 
@@ -296,7 +296,7 @@ TEST(ListedPlan, LeadsFromAGridToAMeshAndBack) {
   const Ref<LayerPlan> plan = planOf(c);
   ASSERT_NO_FATAL_FAILURE(expectPlanned(*plan, c));
   for (const char* layer : {"rows", "there", "back", "field"})
-    EXPECT_TRUE(plan->layerNamed(layer).letters.ends_with(":lists")) << layer;
+    EXPECT_TRUE(plan->layerNamed(layer).labels.ends_with(":lists")) << layer;
 }
 
 ListedCase patchNetwork(const PatchLinksPtr& links) {
@@ -351,7 +351,7 @@ TEST(ListedPlan, IsReadForTheSameListsAlone) {
   read->load(path);
   ASSERT_NO_FATAL_FAILURE(expectPlanned(*read, c));
   for (std::size_t i = 0; i < read->found().layers.size(); ++i)
-    EXPECT_EQ(read->layerAt(i).letters, written->layerAt(i).letters);
+    EXPECT_EQ(read->layerAt(i).labels, written->layerAt(i).labels);
   const Ref<LayerPlan> wrong = planOf(wideNetwork(other));
   try {
     wrong->load(path);

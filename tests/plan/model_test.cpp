@@ -62,7 +62,7 @@ TEST_P(ModelPlan, FromAFileIsThePlanThatWasSaved) {
   expectPyTorchsResults(*loaded);
   EXPECT_FALSE(made->found().layers.empty());
   for (const PlannedLayer& layer : made->found().layers)
-    EXPECT_EQ(loaded->layerNamed(layer.name).letters, layer.letters) << layer.name;
+    EXPECT_EQ(loaded->layerNamed(layer.name).labels, layer.labels) << layer.name;
   EXPECT_EQ(loaded->layer().outputLayout(), made->layer().outputLayout());
   MPI_Barrier(world()->mpi());
   if (world()->rank() == 0)

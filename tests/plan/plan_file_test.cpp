@@ -53,7 +53,7 @@ TEST_F(PlanFiles, KeepBalancedOutputs) {
   loaded->load(path_);
   loaded->setUp();
   EXPECT_TRUE(loaded->layerNamed("first").isBalanced);
-  EXPECT_EQ(loaded->layerNamed("first").letters, plan->layerNamed("first").letters);
+  EXPECT_EQ(loaded->layerNamed("first").labels, plan->layerNamed("first").labels);
   EXPECT_EQ(loaded->layer().outputLayout(), plan->layer().outputLayout());
   loaded->save(path_ + "2");
   EXPECT_EQ(readWholeFile(path_ + "2", "plan"), readWholeFile(path_, "plan"));
@@ -75,7 +75,7 @@ TEST_F(PlanFiles, GiveTheSamePlan) {
     loaded->load(path_);
     loaded->setUp();
     for (const PlannedLayer& layer : plan->found().layers) {
-      EXPECT_EQ(loaded->layerNamed(layer.name).letters, layer.letters);
+      EXPECT_EQ(loaded->layerNamed(layer.name).labels, layer.labels);
       EXPECT_EQ(loaded->layerNamed(layer.name).runnerUpSeconds, layer.runnerUpSeconds);
     }
     EXPECT_EQ(loaded->found().seconds, plan->found().seconds);
@@ -102,7 +102,7 @@ TEST_F(PlanFiles, OfAnyPlacementLoadWithoutTheSetting) {
   EXPECT_EQ(loaded->found().grid->extents(), made->found().grid->extents());
   EXPECT_EQ(loaded->found().axisLevels, made->found().axisLevels);
   for (const PlannedLayer& layer : made->found().layers)
-    EXPECT_EQ(loaded->layerNamed(layer.name).letters, layer.letters);
+    EXPECT_EQ(loaded->layerNamed(layer.name).labels, layer.labels);
 }
 
 TEST_F(PlanFiles, AreRefusedForSomethingElse) {

@@ -65,7 +65,7 @@ Left stepOf(LayerPlan& plan) {
 Ref<LayerPlan> planWithin(double bytes, const LayerPlan& words) {
   const Ref<LayerPlan> plan = planOf(kCase, world());
   for (const PlannedLayer& layer : words.found().layers)
-    plan->fix(layer.name, layer.letters);
+    plan->fix(layer.name, layer.labels);
   plan->set("memory_limit", static_cast<Index>(bytes));
   return plan;
 }

@@ -144,7 +144,7 @@ TEST(LayerPlan, StaysWhereTheFieldLies) {
   plan->setInput(rows);
   plan->setOutput(rows);
   plan->setUp();
-  EXPECT_EQ(plan->layerNamed("conv").letters, size > 1 ? "input:h" : "input:all")
+  EXPECT_EQ(plan->layerNamed("conv").labels, size > 1 ? "input:h" : "input:all")
       << plan->describe();
   EXPECT_EQ(&plan->layer(), conv.get()) << "a repartition stands behind what lies there";
   const std::vector<LayerCost> costs = plan->costs(world()->rank(), false);
@@ -166,7 +166,7 @@ TEST(LayerPlan, MovesNothingWhereNothingIsGained) {
   plan->setOutput(field);
   plan->setUp();
   for (const char* name : {"one", "two", "three"})
-    EXPECT_EQ(plan->layerNamed(name).letters, wordOnUneven("h", "w")) << plan->describe();
+    EXPECT_EQ(plan->layerNamed(name).labels, wordOnUneven("h", "w")) << plan->describe();
   for (const LayerCost& cost : plan->costs(world()->rank(), true))
     EXPECT_EQ(cost[static_cast<int>(Phase::ApplyMove)].messages +
                   cost[static_cast<int>(Phase::AdjointMove)].messages,

@@ -31,7 +31,7 @@ void expectSame(const FoundPlan& got, const FoundPlan& want) {
   for (std::size_t l = 0; l < got.layers.size(); ++l) {
     const PlannedLayer &one = got.layers[l], &other = want.layers[l];
     EXPECT_EQ(one.name, other.name);
-    EXPECT_EQ(one.letters, other.letters) << one.name;
+    EXPECT_EQ(one.labels, other.labels) << one.name;
     EXPECT_EQ(one.signature, other.signature) << one.name;
     EXPECT_EQ(one.uses, other.uses) << one.name;
     EXPECT_EQ(one.parts.spatial, other.parts.spatial) << one.name;

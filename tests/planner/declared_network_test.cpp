@@ -116,7 +116,7 @@ TEST(NetworkOfLayers, OutputsAreBalancedWhereThatIsFaster) {
   };
   const OwnModel model = modelOf("", {1, 1, 11, 5});
   const FoundPlan found = findPlan(model, {}, 0), follows = findPlan(model, {{"a", "h"}}, 0);
-  EXPECT_EQ(found.layers[0].letters, "h,balanced");
+  EXPECT_EQ(found.layers[0].labels, "h,balanced");
   EXPECT_TRUE(found.layers[0].isBalanced);
   EXPECT_EQ(found.layers[0].signature, "h");
   EXPECT_EQ(found.layers[0].runnerUp, "h");
@@ -128,11 +128,11 @@ TEST(NetworkOfLayers, OutputsAreBalancedWhereThatIsFaster) {
             follows.seconds);
   const OwnModel set = modelOf(R"(, "output_cuts": "balanced")", {1, 1, 11, 5});
   EXPECT_EQ(findPlan(set, {}, 0).seconds, found.seconds);
-  EXPECT_EQ(findPlan(set, {}, 0).layers[0].letters, "h");
+  EXPECT_EQ(findPlan(set, {}, 0).layers[0].labels, "h");
   expectError(TENON_ERR_OPTION, {"layer a", "'h,balanced'", "output_cuts is set"},
               [&] { set.parse(0, "h,balanced"); });
   const OwnModel same = modelOf(R"(, "padding": [2, 2])", {1, 1, 11, 1});
-  EXPECT_EQ(findPlan(same, {}, 0).layers[0].letters, "h");
+  EXPECT_EQ(findPlan(same, {}, 0).layers[0].labels, "h");
   expectError(TENON_ERR_OPTION, {"'h,balanced'", "in balance without it"},
               [&] { same.parse(0, "h,balanced"); });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// T1 with letters of input channels against a program of its own: the least sum over all grids of all
+// T1 with labels of input channels against a program of its own: the least sum over all grids of all
 // layers of a chain. A grid is four numbers whose product is the number of processes, and its prices are
 // written here once more, from the assumptions.
 #include "planner/papers/t1_model.hpp"
@@ -21,21 +21,21 @@ struct Grid4 {
   double b, o, i, s;
 };
 
-std::vector<Grid4> allGrids(int processes, bool bothLetters) {
+std::vector<Grid4> allGrids(int processes, bool bothLabels) {
   std::vector<Grid4> grids;
   for (int b = 1; b <= processes; ++b)
     for (int o = 1; b * o <= processes; ++o)
       for (int i = 1; b * o * i <= processes; ++i)
-        if (processes % (b * o * i) == 0 && (bothLetters || o == 1 || i == 1))
+        if (processes % (b * o * i) == 0 && (bothLabels || o == 1 || i == 1))
           grids.push_back({double(b), double(o), double(i), double(processes / (b * o * i))});
   return grids;
 }
 
 class ChainOfGrids {
 public:
-  ChainOfGrids(const NetworkTable& table, double batch, int processes, bool bothLetters)
+  ChainOfGrids(const NetworkTable& table, double batch, int processes, bool bothLabels)
       : table_(table), batch_(batch), processes_(processes),
-        grids_(allGrids(processes, bothLetters)) {}
+        grids_(allGrids(processes, bothLabels)) {}
 
   double least() const {
     std::vector<double> before;
@@ -99,7 +99,7 @@ private:
   std::vector<Grid4> grids_;
 };
 
-TEST(Grids, PlansWithBothLettersAreTheLeastOfAllGrids) {
+TEST(Grids, PlansWithBothLabelsAreTheLeastOfAllGrids) {
   for (const char* name : {"alexnet", "vgg16"}) {
     const NetworkTable table =
         readNetworkTable(TENON_TEST_TABLES "/" + std::string(name) + ".json");
@@ -114,8 +114,8 @@ TEST(Grids, PlansWithBothLettersAreTheLeastOfAllGrids) {
   }
 }
 
-// What was found before with one letter for all channels of a layer, and is with two.
-TEST(Grids, BothLettersSaveTimeWhereOneDoesNot) {
+// What was found before with one label for all channels of a layer, and is with two.
+TEST(Grids, BothLabelsSaveTimeWhereOneDoesNot) {
   const NetworkTable table = readNetworkTable(TENON_TEST_TABLES "/alexnet.json");
   const auto expect = [&](int batch, double one, double both) {
     EXPECT_NEAR(ChainOfGrids(table, batch, 512, false).least(), one, 1e-6 * one);
@@ -127,11 +127,11 @@ TEST(Grids, BothLettersSaveTimeWhereOneDoesNot) {
 }
 
 // The matrix product of a fully connected layer on a process grid of P_fo x P_fi.
-TEST(Grids, AFullyConnectedLayerCanHaveBothLetters) {
+TEST(Grids, AFullyConnectedLayerCanHaveBothLabels) {
   const NetworkTable table = readNetworkTable(TENON_TEST_TABLES "/alexnet.json");
   const T1Model model(table, 2048, FineGrid({8}), {2e-6, 1.0 / 6e9}, true);
   const FoundPlan found = findPlan(model, {{"fc6", "n,o,i"}}, 0);
-  EXPECT_EQ(found.layers[5].letters, "n,o,i");
+  EXPECT_EQ(found.layers[5].labels, "n,o,i");
   EXPECT_EQ(found.layers[5].meaning, "batch over 2, channels out over 2, channels in over 2");
 }
 

@@ -51,7 +51,7 @@ TEST_F(NamedPlans, TakePinnedGridsAndObjectives) {
   const FoundPlan summed = plan->search();
   EXPECT_FALSE(summed.overlapped);
   // Every layer can have its word of the plan as a fixed one.
-  plan->fix("conv1", plan->layerNamed("conv1").letters);
+  plan->fix("conv1", plan->layerNamed("conv1").labels);
   EXPECT_EQ(plan->search().seconds, summed.seconds);
   plan->fix("conv1", "input:k,k");
   refused(TENON_ERR_OPTION, "input:k,k");
@@ -66,7 +66,7 @@ TEST_F(NamedPlans, AreSearched) {
   double bytes = 0;
   for (const PlannedLayer& layer : found.layers) {
     EXPECT_EQ(layer.parts.channels * layer.parts.space * layer.parts.batch, 512)
-        << layer.name << " " << layer.letters;
+        << layer.name << " " << layer.labels;
     bytes += layer.bytes;
   }
   EXPECT_NEAR(bytes, found.bytes, 1e-6 * bytes);
@@ -76,7 +76,7 @@ TEST_F(NamedPlans, AreSearched) {
 TEST_F(NamedPlans, FixAWord) {
   plan->fix("conv1", "n6,o3");
   EXPECT_GT(plan->search().seconds, 8.05e-3);
-  EXPECT_EQ(plan->layerNamed("conv1").letters, "n6,o3");
+  EXPECT_EQ(plan->layerNamed("conv1").labels, "n6,o3");
   EXPECT_EQ(plan->layerNamed("conv1").runnerUp, "");
   EXPECT_EQ(plan->layerNamed("conv1").runnerUpSeconds, 0);
 }

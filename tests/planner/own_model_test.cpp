@@ -252,8 +252,8 @@ TEST(OwnModel, SumsBetweenNodesCostWhatTheirProgramsCost) {
 TEST(OwnModel, GroupsOfChannelsHaveALabelOfTheirOwn) {
   const OwnModel model = shippedModel("alexnet", 16, {8});
   const FoundPlan found = findPlan(model, {{"conv2", "n2,g"}, {"conv3", "n2,o"}}, 0);
-  EXPECT_EQ(found.layers[1].letters, "n2,g");
-  EXPECT_EQ(found.layers[2].letters, "n2,o");
+  EXPECT_EQ(found.layers[1].labels, "n2,g");
+  EXPECT_EQ(found.layers[2].labels, "n2,o");
   const auto refused = [&](const char* layer, const char* word, const char* why) {
     expectError(TENON_ERR_OPTION, {layer, why}, [&] { findPlan(model, {{layer, word}}, 0); });
   };

@@ -92,7 +92,7 @@ TEST(PinnedEnds, OneConvolutionOfAFieldStaysAndExchangesItsHaloAlone) {
   const NetworkTable table = fieldNetwork(1, 3, 4);
   const FoundPlan found =
       pinnedPlan(table, 1, 4, {.objective = Objective::Inference, .input = field, .output = field});
-  EXPECT_EQ(found.layers[0].letters, "input:h,w");
+  EXPECT_EQ(found.layers[0].labels, "input:h,w");
   EXPECT_EQ(found.layers[0].parts.space, 4);
   LayoutSpec halo = field.spec();
   halo.halos.resize(4);
@@ -109,7 +109,7 @@ TEST(PinnedEnds, LayersThatStayWithUnevenBlocksMoveNothing) {
       pinnedPlan(fieldNetwork(3, 1, 4), 1, 4,
                  {.objective = Objective::Inference, .input = field, .output = field});
   for (const PlannedLayer& layer : found.layers)
-    EXPECT_EQ(layer.letters, "input:h,w") << layer.name;
+    EXPECT_EQ(layer.labels, "input:h,w") << layer.name;
   EXPECT_NEAR(found.seconds, 3 * 2.0 * 7 * 6 * 4 * 4 / kPinnedFlops, 1e-18);
 }
 
@@ -158,7 +158,7 @@ TEST(PinnedEnds, TheFieldIsLeftWhereThatIsFaster) {
   const OwnModel model(declareNetwork(table, 8), FineGrid({8}), slow, true, task);
   const FoundPlan found = findPlan(model, {}, 0);
   for (const PlannedLayer& layer : found.layers)
-    EXPECT_EQ(layer.parts.batch * layer.parts.channels * layer.parts.space, 8) << layer.letters;
+    EXPECT_EQ(layer.parts.batch * layer.parts.channels * layer.parts.space, 8) << layer.labels;
   const FoundPlan stays = findPlan(model, {{"L0", "input:h"}, {"L1", "input:h"}}, 0);
   EXPECT_GT(stays.seconds, 3 * found.seconds);
 }
@@ -243,7 +243,7 @@ TEST(PinnedEnds, FieldsMayHaveManyAxes) {
   const FoundPlan found =
       pinnedPlan(table, 1, 4, {.objective = Objective::Inference, .input = field, .output = field});
   for (const PlannedLayer& layer : found.layers)
-    EXPECT_EQ(layer.letters, "input:h,w") << layer.name;
+    EXPECT_EQ(layer.labels, "input:h,w") << layer.name;
 }
 
 // A solver's grid has an axis for every dimension. Those of one process say nothing: they are not
@@ -261,11 +261,11 @@ TEST(PinnedEnds, AxesOfOneProcessHaveNoLabels) {
       EXPECT_EQ(model.text(0, word), same.text(0, word));
     }
   const FoundPlan found = findPlan(model, {{"L0", "input:h,i"}}, 0);
-  EXPECT_EQ(found.layers[0].letters, "input:h,i");
+  EXPECT_EQ(found.layers[0].labels, "input:h,i");
   EXPECT_EQ(found.layers[0].meaning, "rows over 2, channels in over 2");
   const OwnModel one(declareNetwork(table, 4), FineGrid({1}), kPinnedRates, true,
                      {.input = fieldOn({1, 1}, "S2,S3", {4, 4, 12, 10})});
-  EXPECT_EQ(findPlan(one, {}, 0).layers[0].letters, "input:all");
+  EXPECT_EQ(findPlan(one, {}, 0).layers[0].labels, "input:all");
 }
 
 // A word on the grid of the processes that gives each process the same as one on the field's grid is
@@ -275,7 +275,7 @@ TEST(PinnedEnds, TheNextBestPlanIsAnotherOne) {
   const OwnModel model(declareNetwork(table, 8), FineGrid({4}), kPinnedRates, true,
                        {.input = fieldOn({4, 1}, "S0,S2", {8, 4, 12, 10})});
   const FoundPlan found = findPlan(model, {}, 0);
-  EXPECT_EQ(found.layers[0].letters, "input:n");
+  EXPECT_EQ(found.layers[0].labels, "input:n");
   EXPECT_GE(findPlan(model, {{"L0", "n2"}}, 0).seconds, found.seconds);
   ASSERT_FALSE(found.layers[0].runnerUp.empty());
   EXPECT_NE(found.layers[0].runnerUp, "n2");

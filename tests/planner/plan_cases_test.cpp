@@ -97,7 +97,7 @@ TEST(PlanCases, FastestWithinALimitOfMemory) {
   }
 }
 
-// With one letter for all channels of a layer a prototype of another design found this time, printed to
+// With one label for all channels of a layer a prototype of another design found this time, printed to
 // four digits; with both, layers have more to choose from. (Chains are compared with all grids in grids_test.cpp.)
 TEST(PlanCases, InputChannelsSaveTime) {
   const json one = {{"network", "resnet50"}, {"batch", 256}, {"processes", 512}};

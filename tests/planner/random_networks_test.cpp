@@ -103,7 +103,7 @@ TEST(RandomNetworks, RunnersUpAreTheBestPlansWithAnotherWord) {
     double least = std::numeric_limits<double>::infinity();
     for (int word : words.back()) {
       const std::string text = textOf(model.words()[word], model.spatial(model.layers() - 1));
-      if (text != layer.letters)
+      if (text != layer.labels)
         least = std::min(least, findPlan(model, {{layer.name, text}}, 0).seconds);
     }
     EXPECT_NEAR(layer.runnerUpSeconds, least, 1e-12 * least);
@@ -167,7 +167,7 @@ TEST(PlanSearch, RefusesWhatCannotBe) {
 TEST(PlanSearch, OneProcessIsFree) {
   const FoundPlan found = findPlan(T1Model(oneLayer(), 2, FineGrid({1}), kSlow), {}, 0);
   EXPECT_EQ(found.seconds, 0);
-  EXPECT_EQ(found.layers[0].letters, "");
+  EXPECT_EQ(found.layers[0].labels, "");
   EXPECT_EQ(found.layers[0].runnerUp, "");
   EXPECT_EQ(found.bytes, 12 * 135 + 4 * 2 * (48 + 80));
 }

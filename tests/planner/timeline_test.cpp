@@ -71,7 +71,7 @@ TEST(Timeline, ThePlanIsTheFastestOfTheBestSums) {
   EXPECT_NEAR(none.seconds, alone.seconds, 1e-12 * alone.seconds);
   std::vector<int> plan;
   for (int layer = 0; layer < model.layers(); ++layer)
-    plan.push_back(model.parse(layer, alone.layers[layer].letters));
+    plan.push_back(model.parse(layer, alone.layers[layer].labels));
   const FoundPlan all = findPlan(model, {}, 0, 1);
   EXPECT_LE(*all.overlapped, secondsOverlapped(model, plan, 1));
   EXPECT_LT(*all.overlapped, alone.seconds);

@@ -18,7 +18,7 @@ TEST(FineGrid, HasThePrimeFactorsOfEachLevel) {
 
 TEST(FineGrid, HasAllWaysToDivideItsAxes) {
   EXPECT_EQ(FineGrid({4096}).words(false).size(), 91u);
-  // Four kinds of letters on 12 axes: 15 over 3.
+  // Four kinds of labels on 12 axes: 15 over 3.
   EXPECT_EQ(FineGrid({4096}).words(true).size(), 455u);
   EXPECT_EQ(FineGrid({1}).words(true).size(), 1u);
 }

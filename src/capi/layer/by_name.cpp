@@ -58,7 +58,7 @@ SignatureTable tableOfType(const std::string& type, int ndim) {
 }
 
 std::string lineOf(const SignatureRow& row) {
-  return fmt::format("{}: {}{} -> {}\n", row.letter, describe(row.inputs),
+  return fmt::format("{}: {}{} -> {}\n", row.label, describe(row.inputs),
                      row.parameters.empty() ? "" : fmt::format(" [{}]", describe(row.parameters)),
                      row.output.describe());
 }
@@ -81,7 +81,7 @@ TenonErrorCode TenonLayerGetLabels(TenonLayer layer, int ndim, const TenonInt sh
                               declaration.title()));
     std::vector<std::string> found;
     for (const SignatureRow& row : declaration.rows({listOf(shape, ndim, "shape")}))
-      found.push_back(row.letter);
+      found.push_back(row.label);
     copyText(joined(found, ","), {labels, length, needed}, "labels");
   });
 }

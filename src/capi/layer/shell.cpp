@@ -127,7 +127,7 @@ TenonErrorCode TenonLayerShellGetContext(TenonLayer layer, void** context) noexc
 
 TenonErrorCode TenonLayerShellSetLabels(TenonLayer layer, const char* labels) noexcept {
   return specifyLayer(__func__, layer, [&](Layer& l) {
-    changedShell(l, "setting the signature").setLetters(textOf(labels, "labels"));
+    changedShell(l, "setting the signature").setLabels(textOf(labels, "labels"));
   });
 }
 

@@ -15,7 +15,7 @@ inline SignatureTable channelTable(int rank) {
                                : x.dim == 1 ? Property::shard(0)
                                             : Property::broadcast();
     row.parameters = {parameter, parameter};
-    row.letter = x == Property::shard(0) ? "n" : x == Property::shard(1) ? "c" : row.letter;
+    row.label = x == Property::shard(0) ? "n" : x == Property::shard(1) ? "c" : row.label;
   }
   return table;
 }

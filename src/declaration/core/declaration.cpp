@@ -173,7 +173,7 @@ Declaration::FormBeginning Declaration::beginForm(const Layouts& inputs,
   FormInputs from(inputs, choice);
   Shape output = outputShape(from.shapes);
   Signature chosen =
-      Signature::choose(rows(from.shapes), from.plain, from.grid, choice.letters, title());
+      Signature::choose(rows(from.shapes), from.plain, from.grid, choice.labels, title());
   return {std::move(from.shapes), std::move(from.plain), std::move(from.grid), std::move(output),
           std::move(chosen)};
 }
@@ -182,7 +182,7 @@ Form Declaration::formLikeInput(const Layouts& inputs, const Choice& choice) con
   const Layout& input = inputs.front();
   const GridPtr grid = choice.grid ? choice.grid : input.gridPtr();
   const Signature chosen =
-      Signature::choose(rows({input.shape()}), input, grid, choice.letters, title());
+      Signature::choose(rows({input.shape()}), input, grid, choice.labels, title());
   Layout use = makeLayoutLike(input, grid, chosen.input());
   if (choice.ghosts)
     use = withHalosOf(*choice.ghosts, use);

@@ -20,10 +20,10 @@ enum class OutputCuts { Follow, Balanced };
 
 // What is asked of a layer for given inputs: the process grid and the index labels on it.
 struct Choice {
-  GridPtr grid = nullptr;   // null: the first input's
-  std::string letters = {}; // "n,h"; "": those under which the first input stays where it is
-  bool overlap = false;     // compute in pieces while halos travel, where the type can
-  bool arrives = false;     // inputs come to the grid from elsewhere
+  GridPtr grid = nullptr;  // null: the first input's
+  std::string labels = {}; // "n,h"; "": those under which the first input stays where it is
+  bool overlap = false;    // compute in pieces while halos travel, where the type can
+  bool arrives = false;    // inputs come to the grid from elsewhere
   std::optional<OutputCuts> cuts = {}; // none: as the setting output_cuts says, where there is one
   // The output with a halo that each rank computes beside its own part, so that who reads it need not
   // exchange it (halo_sharing.hpp); of types that can.

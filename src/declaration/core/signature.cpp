@@ -17,22 +17,22 @@ namespace tenon {
 
 namespace {
 
-std::string letters(const SignatureTable& table) {
+std::string labels(const SignatureTable& table) {
   std::string text;
   for (const SignatureRow& row : table)
-    text += (text.empty() ? "" : ", ") + row.letter;
+    text += (text.empty() ? "" : ", ") + row.label;
   return text;
 }
 
-const SignatureRow& rowOf(const SignatureTable& table, const std::string& letter,
+const SignatureRow& rowOf(const SignatureTable& table, const std::string& label,
                           const std::string& who) {
   for (const SignatureRow& row : table)
-    if (row.letter == letter)
+    if (row.label == label)
       return row;
   throw Error(
       TENON_ERR_OPTION,
       fmt::format("{} has no index label '{}'; use one of {} per grid axis, separated by commas",
-                  who, letter, letters(table)));
+                  who, label, labels(table)));
 }
 
 Property inputOf(const SignatureRow& row, std::size_t index) {
@@ -77,19 +77,19 @@ public:
   std::vector<bool> reversed;
 
 private:
-  bool isLetter(const std::string& letter) const {
+  bool isLabel(const std::string& label) const {
     return std::any_of(table_.begin(), table_.end(),
-                       [&](const SignatureRow& row) { return row.letter == letter; });
+                       [&](const SignatureRow& row) { return row.label == label; });
   }
   // The labels of a run, which take turns: its characters if each is a label, or else the whole as
   // one.
-  std::vector<std::string> turns(const std::string& letters) const {
+  std::vector<std::string> turns(const std::string& labels) const {
     std::vector<std::string> each;
-    for (char letter : letters)
-      each.emplace_back(1, letter);
+    for (char label : labels)
+      each.emplace_back(1, label);
     const bool all = std::all_of(each.begin(), each.end(),
-                                 [&](const std::string& letter) { return isLetter(letter); });
-    return all && !isLetter(letters) && !each.empty() ? each : std::vector{letters};
+                                 [&](const std::string& label) { return isLabel(label); });
+    return all && !isLabel(labels) && !each.empty() ? each : std::vector{labels};
   }
 
   void add(std::string run) {
@@ -98,12 +98,12 @@ private:
       run.pop_back();
     // A label can end in a digit itself, as S0 does, so a count is looked for only where the run is
     // no label.
-    const std::size_t digits = isLetter(run) ? std::string::npos : run.find_first_of("0123456789");
-    const std::vector<std::string> letters = turns(run.substr(0, digits));
+    const std::size_t digits = isLabel(run) ? std::string::npos : run.find_first_of("0123456789");
+    const std::vector<std::string> labels = turns(run.substr(0, digits));
     const int count = digits == std::string::npos ? 1 : countIn(run, digits);
     for (int axis = 0; axis < count; ++axis) {
       const int turn = isReversed ? count - 1 - axis : axis;
-      rows.push_back(rowOf(table_, letters[std::size_t(turn) % letters.size()], who_));
+      rows.push_back(rowOf(table_, labels[std::size_t(turn) % labels.size()], who_));
       reversed.push_back(isReversed);
     }
   }
@@ -125,15 +125,15 @@ private:
 
 } // namespace
 
-Signature Signature::named(const SignatureTable& table, const Grid& grid,
-                           const std::string& letters, const std::string& who) {
+Signature Signature::named(const SignatureTable& table, const Grid& grid, const std::string& labels,
+                           const std::string& who) {
   SignatureText text(table, who);
-  text.read(letters);
+  text.read(labels);
   if (static_cast<int>(text.rows.size()) != grid.axes())
     throw Error(TENON_ERR_OPTION,
                 fmt::format("the signature \"{}\" of {} has {}, but the process grid has {}; "
                             "pass one label per grid axis",
-                            letters, who, counted(static_cast<Index>(text.rows.size()), "label"),
+                            labels, who, counted(static_cast<Index>(text.rows.size()), "label"),
                             counted(grid.axes(), "axis", "axes")));
   return Signature(std::move(text.rows), std::move(text.reversed));
 }
@@ -146,10 +146,10 @@ Signature Signature::following(const SignatureTable& table, std::span<const Layo
 }
 
 Signature Signature::choose(const SignatureTable& table, std::span<const Layout> inputs,
-                            const GridPtr& grid, const std::string& letters,
+                            const GridPtr& grid, const std::string& labels,
                             const std::string& who) {
-  if (!letters.empty())
-    return named(table, *grid, letters, who);
+  if (!labels.empty())
+    return named(table, *grid, labels, who);
   // What leaves the input where it is can be asked on the input's own grid alone.
   if (const Layout& input = inputs.front(); !(*grid == input.grid()))
     throw Error(TENON_ERR_OPTION,
@@ -183,7 +183,7 @@ TensorSignature Signature::output() const {
 std::string Signature::describe() const {
   std::string text;
   for (std::size_t axis = 0; axis < rows_.size(); ++axis) {
-    text += (axis == 0 ? "" : ",") + rows_[axis].letter;
+    text += (axis == 0 ? "" : ",") + rows_[axis].label;
     if (!reversed_.empty() && reversed_[axis])
       text += '-';
   }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Signatures: the properties of inputs, parameters and output on each grid axis under which a
 // layer's local kernel alone gives the right answer. A layer type lists its rows, one for each
-// letter of its index expression, and a signature chooses one row for each axis, in any mix. A
+// label of its index expression, and a signature chooses one row for each axis, in any mix. A
 // signature is its own adjoint: the cotangents lie in the duals.
 //
-// As a text it is a list of runs, each a letter with a number of axes: "n,h,h" is "n,h2". The
-// letters of a longer run take turns: "dh4" is "d,h,d,h". In a run that ends in '-' the letters are
+// As a text it is a list of runs, each a label with a number of axes: "n,h,h" is "n,h2". The
+// labels of a longer run take turns: "dh4" is "d,h,d,h". In a run that ends in '-' the labels are
 // taken from its last axis to its first, and that is also the order in which the axes split a
-// dimension: "h3-" splits first along the last axis. A letter that ends in a digit, as S0 does, has
+// dimension: "h3-" splits first along the last axis. A label that ends in a digit, as S0 does, has
 // one axis.
 #pragma once
 
@@ -18,15 +18,15 @@
 namespace tenon {
 
 struct SignatureRow {
-  std::string letter; // how options name the row: "n", "o", "i", "h", "B", ...
-  Properties inputs;  // one for each; the last holds for all further inputs
+  std::string label; // how options name the row: "n", "o", "i", "h", "B", ...
+  Properties inputs; // one for each; the last holds for all further inputs
   Properties parameters;
   Property output;
 
   SignatureRow(std::string name, Property input, Properties parameters, Property output)
       : SignatureRow(std::move(name), Properties{input}, std::move(parameters), output) {}
   SignatureRow(std::string name, Properties inputs, Properties parameters, Property output)
-      : letter(std::move(name)), inputs(std::move(inputs)), parameters(std::move(parameters)),
+      : label(std::move(name)), inputs(std::move(inputs)), parameters(std::move(parameters)),
         output(output) {}
 };
 
@@ -46,8 +46,8 @@ struct TensorSignature {
 class Signature {
 public:
   // The signature that a text names for the axes of the grid: "o,i", "n6,o3". Throws
-  // TENON_ERR_OPTION naming the letters that `who` has.
-  static Signature named(const SignatureTable& table, const Grid& grid, const std::string& letters,
+  // TENON_ERR_OPTION naming the labels that `who` has.
+  static Signature named(const SignatureTable& table, const Grid& grid, const std::string& labels,
                          const std::string& who);
   // The signature that moves least. On each axis it takes the row that leaves most of the inputs
   // where they are, and the first of equal ones; on an axis of one process it takes the first row,
@@ -56,13 +56,13 @@ public:
   static Signature following(const SignatureTable& table, const Layout& input) {
     return following(table, std::span(&input, 1));
   }
-  // The named signature if letters are given, or else the one that follows the inputs. On a grid
-  // that is not the first input's, letters must be given.
+  // The named signature if labels are given, or else the one that follows the inputs. On a grid
+  // that is not the first input's, labels must be given.
   static Signature choose(const SignatureTable& table, std::span<const Layout> inputs,
-                          const GridPtr& grid, const std::string& letters, const std::string& who);
+                          const GridPtr& grid, const std::string& labels, const std::string& who);
   static Signature choose(const SignatureTable& table, const Layout& input, const GridPtr& grid,
-                          const std::string& letters, const std::string& who) {
-    return choose(table, std::span(&input, 1), grid, letters, who);
+                          const std::string& labels, const std::string& who) {
+    return choose(table, std::span(&input, 1), grid, labels, who);
   }
 
   TensorSignature input(int index = 0) const;

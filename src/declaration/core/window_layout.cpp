@@ -182,17 +182,17 @@ std::string describe(const std::vector<Window>& windows) {
   return text + (ceil == "down" ? "" : ", output rounded " + ceil);
 }
 
-const char* spatialLetter(int spatialDim, int spatialRank) {
-  static constexpr const char* kLetters[] = {"d", "h", "w"};
-  return kLetters[spatialDim + kMostSpatial - spatialRank];
+const char* spatialLabel(int spatialDim, int spatialRank) {
+  static constexpr const char* kLabels[] = {"d", "h", "w"};
+  return kLabels[spatialDim + kMostSpatial - spatialRank];
 }
 
 SignatureTable imageTable(int spatialRank, bool linear) {
   SignatureTable table = elementwiseTable(spatialRank + kFirstSpatial, linear);
-  table[0].letter = "n";
-  table[1].letter = "c";
+  table[0].label = "n";
+  table[1].label = "c";
   for (int s = 0; s < spatialRank; ++s)
-    table[s + kFirstSpatial].letter = spatialLetter(s, spatialRank);
+    table[s + kFirstSpatial].label = spatialLabel(s, spatialRank);
   return table;
 }
 

@@ -41,7 +41,7 @@ bool hasCallersMode(const Window& window);
 std::string describe(const std::vector<Window>& windows);
 
 // The label of a spatial dimension: "w"; "h", "w"; "d", "h", "w".
-const char* spatialLetter(int spatialDim, int spatialRank);
+const char* spatialLabel(int spatialDim, int spatialRank);
 
 // The rows n, c, one for each spatial dimension, B, R, and P if the map is linear.
 SignatureTable imageTable(int spatialRank, bool linear);

@@ -29,7 +29,7 @@ SignatureTable GroupedWindowed::rowsOf(const WeightDims& weight) const {
   }
   for (int s = 0; s < spatialRank(); ++s) {
     const Property space = S(s + kFirstSpatial);
-    table.push_back({spatialLetter(s, spatialRank()), space, {B, B}, space});
+    table.push_back({spatialLabel(s, spatialRank()), space, {B, B}, space});
   }
   table.push_back({"B", B, {B, B}, B});
   table.push_back({"R", R, {R, R}, R});
@@ -53,7 +53,7 @@ void GroupedWindowed::check() const {
                             joined(channels, " and "), title()));
 }
 
-void GroupedWindowed::checkInput(const Layout& input, const std::string& letters) const {
+void GroupedWindowed::checkInput(const Layout& input, const std::string& labels) const {
   const Index channels = integer("in_channels");
   if (input.shape()[1] != channels)
     throw Error(TENON_ERR_SHAPE,
@@ -61,11 +61,11 @@ void GroupedWindowed::checkInput(const Layout& input, const std::string& letters
                             channels, input.shape()[1]));
   // The table has no such rows with groups; the message that a label is unknown would hide the
   // reason.
-  if (groups() > 1 && letters.find_first_of("oi") != std::string::npos)
+  if (groups() > 1 && labels.find_first_of("oi") != std::string::npos)
     throw Error(TENON_ERR_OPTION,
                 fmt::format("the signature \"{}\" of {} splits channels by o or i, but the "
                             "channels are in {} groups; split them by g",
-                            letters, title(), groups()));
+                            labels, title(), groups()));
 }
 
 Layout GroupedWindowed::plainLayout(const Layout& input, const GridPtr& grid,
@@ -307,10 +307,10 @@ Form Windowed::form(const Layouts& inputs, const Choice& choice) const {
   const Shape shape = outputShape({input.shape()});
   std::vector<Window> windows = isFilled() ? filledWindows(input) : this->windows();
   // Before the labels are looked up, so that an impossible label is reported with its reason.
-  checkInput(input, choice.letters);
+  checkInput(input, choice.labels);
   const GridPtr grid = choice.grid ? choice.grid : input.gridPtr();
   const Signature chosen =
-      Signature::choose(rows({input.shape()}), input, grid, choice.letters, title());
+      Signature::choose(rows({input.shape()}), input, grid, choice.labels, title());
   const Layout plain = plainLayout(input, grid, chosen.input());
   Layout output = layoutOfOutputs(windows, plain, shape, chosen.output(), choice);
   if (choice.ghosts) {

@@ -36,7 +36,7 @@ protected:
   // The stride of a window for which none was set.
   virtual Index defaultStride(Index /*kernel*/) const { return 1; }
   virtual Index outputChannels(const Shape& input) const = 0;
-  virtual void checkInput(const Layout& /*input*/, const std::string& /*letters*/) const {}
+  virtual void checkInput(const Layout& /*input*/, const std::string& /*labels*/) const {}
   // The input's layout without halos, on the grid, with the properties of the signature.
   virtual Layout plainLayout(const Layout& input, const GridPtr& grid,
                              const TensorSignature& asked) const;
@@ -169,7 +169,7 @@ protected:
   SignatureTable rowsOf(const WeightDims& weight) const;
   Index outputChannels(const Shape&) const override { return integer("out_channels"); }
   void check() const override;
-  void checkInput(const Layout& input, const std::string& letters) const override;
+  void checkInput(const Layout& input, const std::string& labels) const override;
   // With groups the channels are cut between groups, near the input's cuts.
   Layout plainLayout(const Layout& input, const GridPtr& grid,
                      const TensorSignature& asked) const override;

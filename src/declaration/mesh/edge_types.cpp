@@ -97,9 +97,9 @@ Form OfEdges::formOf(const Layouts& inputs, Layouts uses, Layout output,
   for (const Layout& input : inputs)
     shapes.push_back(input.shape());
   const Signature chosen =
-      choice.letters.empty()
+      choice.labels.empty()
           ? Signature::following(rows(shapes), output)
-          : Signature::choose(rows(shapes), output, output.gridPtr(), choice.letters, title());
+          : Signature::choose(rows(shapes), output, output.gridPtr(), choice.labels, title());
   return {.signature = chosen, .inputs = inputs, .uses = std::move(uses), .output = output};
 }
 
@@ -408,11 +408,11 @@ public:
     return (flag("transposed") ? from : to).shape();
   }
   Form form(const Layouts& inputs, const Choice& choice) const override {
-    if (!choice.letters.empty())
+    if (!choice.labels.empty())
       throw Error(TENON_ERR_OPTION,
                   fmt::format("{} does not take a signature, but \"{}\" was set; its layouts are "
                               "those of its map",
-                              title(), choice.letters));
+                              title(), choice.labels));
     const Layout& input = inputs.front();
     const Layout output = outputFor(input);
     return {.signature = Signature::following(rows({input.shape()}), output),

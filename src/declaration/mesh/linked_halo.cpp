@@ -42,12 +42,12 @@ public:
   }
 
   Form form(const Layouts& inputs, const Choice& choice) const override {
-    if (!choice.letters.empty())
+    if (!choice.labels.empty())
       throw Error(
           TENON_ERR_OPTION,
           fmt::format("{} does not take a signature, but \"{}\" was set; its output lies as "
                       "its input does",
-                      title(), choice.letters));
+                      title(), choice.labels));
     const Layout plain = inputs.front().withoutHalos(), output = withHalo(plain);
     checkPatches(plain);
     Form form{.signature = Signature::following(rows({plain.shape()}), plain),

@@ -114,10 +114,10 @@ public:
       form.output = rowLayoutOf(form.uses.front());
       return form;
     }
-    if (!choice.letters.empty())
+    if (!choice.labels.empty())
       throw Error(TENON_ERR_OPTION, fmt::format("{} has both an output layout and the signature "
                                                 "\"{}\"; set only one of them",
-                                                title(), choice.letters));
+                                                title(), choice.labels));
     const Layout output = layoutLike(*outputLayout(), shape, title());
     const Layout use = rowLayoutOf(output);
     if (!liesAs(inputs.front(), use))

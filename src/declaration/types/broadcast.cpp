@@ -53,7 +53,7 @@ SignatureTable broadcastTable(const std::vector<Shape>& inputs, const Shape& out
 Form broadcastForm(const Layouts& inputs, const Choice& choice, const SignatureTable& table,
                    const Shape& output, const std::string& who) {
   const FormInputs from(inputs, choice);
-  const Signature chosen = Signature::choose(table, from.plain, from.grid, choice.letters, who);
+  const Signature chosen = Signature::choose(table, from.plain, from.grid, choice.labels, who);
   const auto lying = [&](const Shape& shape, const TensorSignature& asked, const Layout& like) {
     std::vector<CutSource> same;
     for (int d = 0; d < like.rank(); ++d)

@@ -45,7 +45,7 @@ public:
     const Layout x = inputs.front().withoutHalos();
     const Shape shape = outputShape({x.shape()});
     const GridPtr grid = choice.grid ? choice.grid : x.gridPtr();
-    const Signature chosen = Signature::choose(rows({x.shape()}), x, grid, choice.letters, title());
+    const Signature chosen = Signature::choose(rows({x.shape()}), x, grid, choice.labels, title());
     std::vector<CutSource> same(shape.size());
     for (int d = 0; d < std::min(x.rank(), static_cast<int>(shape.size())); ++d)
       same[d] = {&x, d};

@@ -32,8 +32,8 @@ public:
 
   SignatureTable rows(const std::vector<Shape>&) const override {
     SignatureTable table = elementwiseTable(2, false);
-    table[0].letter = "n";
-    table[1].letter = "c";
+    table[0].label = "n";
+    table[1].label = "c";
     return table;
   }
 

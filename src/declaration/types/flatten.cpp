@@ -31,8 +31,8 @@ public:
 
   SignatureTable rows(const std::vector<Shape>&) const override {
     SignatureTable table = elementwiseTable(2, true);
-    table[0].letter = "n";
-    table[1].letter = "c";
+    table[0].label = "n";
+    table[1].label = "c";
     return table;
   }
 
@@ -40,7 +40,7 @@ public:
     const Layout& input = inputs.front();
     const GridPtr grid = choice.grid ? choice.grid : input.gridPtr();
     LayoutSpec spec{.shape = outputShape({input.shape()}), .grid = grid, .properties = {}};
-    const Signature chosen = Signature::choose(rows({}), input, grid, choice.letters, title());
+    const Signature chosen = Signature::choose(rows({}), input, grid, choice.labels, title());
     const Layout use = makeLayoutLike(input, grid, chosen.input());
     spec.properties = chosen.output().properties;
     spec.splitAxes = {use.splitAxes(0), use.splitAxes(1)};
@@ -163,8 +163,8 @@ public:
       table.push_back(
           {fmt::format("S{}", g.input), Property::shard(g.input), {}, Property::shard(g.output)});
     const Property B = Property::broadcast(), R = Property::root(), P = Property::partial();
-    for (const auto& [letter, property] : {std::pair("B", B), {"R", R}, {"P", P}})
-      table.push_back({letter, property, {}, property});
+    for (const auto& [label, property] : {std::pair("B", B), {"R", R}, {"P", P}})
+      table.push_back({label, property, {}, property});
     return table;
   }
 

@@ -74,10 +74,10 @@ private:
     const Layout first = inputs[widest].withoutHalos();
     const SignatureTable table = rows({shapes[widest]});
     if (outputLayout()) {
-      if (!choice.letters.empty())
+      if (!choice.labels.empty())
         throw Error(TENON_ERR_OPTION, fmt::format("{} has both an output layout and the signature "
                                                   "\"{}\"; set only one of them",
-                                                  title(), choice.letters));
+                                                  title(), choice.labels));
       const Layout output = layoutLike(*outputLayout(), shape, title());
       return {.signature = Signature::following(table, output),
               .inputs = inputs,
@@ -85,7 +85,7 @@ private:
               .output = output};
     }
     const GridPtr grid = choice.grid ? choice.grid : first.gridPtr();
-    const Signature chosen = Signature::choose(table, first, grid, choice.letters, title());
+    const Signature chosen = Signature::choose(table, first, grid, choice.labels, title());
     std::vector<CutSource> same;
     for (int d = 0; d < first.rank(); ++d)
       same.push_back({&first, d});

@@ -70,7 +70,7 @@ public:
   SignatureTable rows(const std::vector<Shape>& inputs) const override {
     SignatureTable table = Multiply::rows(inputs);
     table.pop_back();
-    table.back().letter = "P";
+    table.back().label = "P";
     return table;
   }
 

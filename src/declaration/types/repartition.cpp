@@ -26,11 +26,11 @@ public:
     return elementwiseTable(static_cast<int>(inputs.front().size()), true);
   }
   Form form(const Layouts& inputs, const Choice& choice) const override {
-    if (!choice.letters.empty())
+    if (!choice.labels.empty())
       throw Error(TENON_ERR_OPTION,
                   fmt::format("{} does not take a signature, but \"{}\" was set; its output layout "
                               "is fixed when it is created",
-                              title(), choice.letters));
+                              title(), choice.labels));
     if (!outputLayout())
       throw Error(
           TENON_ERR_STATE,

@@ -78,7 +78,7 @@ public:
     const int spatial = spatialRankOf(inputs.front(), title());
     for (int s = 0; s < spatial; ++s) {
       const Property space = S(s + kFirstSpatial);
-      table.push_back({spatialLetter(s, spatial), space, {space}, space});
+      table.push_back({spatialLabel(s, spatial), space, {space}, space});
     }
     table.push_back({"B", B, {B}, B});
     table.push_back({"R", R, {R}, R});

@@ -64,8 +64,7 @@ public:
     SignatureTable table = rowsOf({.output = 0, .input = 1});
     if (isGiven())
       for (SignatureRow& row : table)
-        row =
-            SignatureRow(row.letter, Properties{row.inputs[0], row.parameters[0]}, {}, row.output);
+        row = SignatureRow(row.label, Properties{row.inputs[0], row.parameters[0]}, {}, row.output);
     return table;
   }
 

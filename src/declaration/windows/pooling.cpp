@@ -167,7 +167,7 @@ private:
   Index outputChannels(const Shape& input) const override {
     return input.size() > 1 ? input[1] : 0;
   }
-  void checkInput(const Layout& input, const std::string& letters) const override;
+  void checkInput(const Layout& input, const std::string& labels) const override;
   Layout layoutOfOutputs(const std::vector<Window>& windows, const Layout& plain,
                          const Shape& shape, const TensorSignature& asked,
                          const Choice& choice) const override;

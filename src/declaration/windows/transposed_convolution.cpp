@@ -118,10 +118,10 @@ SignatureTable TransposedConvolution::rows(const std::vector<Shape>&) const {
 Form TransposedConvolution::form(const Layouts& inputs, const Choice& choice) const {
   const Layout& input = inputs.front();
   const Shape shape = outputShape({input.shape()});
-  checkInput(input, choice.letters);
+  checkInput(input, choice.labels);
   const GridPtr grid = choice.grid ? choice.grid : input.gridPtr();
   const Signature chosen =
-      Signature::choose(rows({input.shape()}), input, grid, choice.letters, title());
+      Signature::choose(rows({input.shape()}), input, grid, choice.labels, title());
   const Layout plain = plainLayout(input, grid, chosen.input());
   LayoutSpec spec{.shape = shape, .grid = grid, .properties = chosen.output().properties};
   spec.splitAxes.resize(shape.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sums over products, by the letters of dimensions. What one factor has alone is summed first, and then come products
-// of matrices along the letters that both factors and the result have.
+// Sums over products, by the labels of dimensions. What one factor has alone is summed first, and then come products
+// of matrices along the labels that both factors and the result have.
 #include "import/graph/model_builder.hpp"
 
 #include "sys/text/text.hpp"
@@ -14,8 +14,8 @@
 
 namespace tenon {
 
-// A sum over products, by the letters of dimensions: sums over what one factor has alone, and then products of
-// matrices along the letters that both factors and the result have.
+// A sum over products, by the labels of dimensions: sums over what one factor has alone, and then products of
+// matrices along the labels that both factors and the result have.
 ModelBuilder::Value ModelBuilder::einsum(const std::string& equation, ModelValues factors) {
   std::string text;
   std::copy_if(equation.begin(), equation.end(), std::back_inserter(text),
@@ -28,12 +28,12 @@ ModelBuilder::Value ModelBuilder::einsum(const std::string& equation, ModelValue
   std::map<char, Index> extents;
   for (std::size_t i = 0; isKnown && i < words.size(); ++i) {
     check(static_cast<int>(words[i].size()) == factors[i]->rank(),
-          "an equation has another number of letters than a factor dimensions");
+          "an equation has another number of labels than a factor dimensions");
     for (std::size_t d = 0; d < words[i].size(); ++d) {
-      const char letter = words[i][d];
+      const char label = words[i][d];
       isKnown =
-          isKnown && std::isalpha(static_cast<unsigned char>(letter)) && words[i].find(letter) == d;
-      check(extents.emplace(letter, factors[i]->shape[d]).first->second == factors[i]->shape[d],
+          isKnown && std::isalpha(static_cast<unsigned char>(label)) && words[i].find(label) == d;
+      check(extents.emplace(label, factors[i]->shape[d]).first->second == factors[i]->shape[d],
             "the factors of an equation do not fit each other");
     }
   }
@@ -41,8 +41,8 @@ ModelBuilder::Value ModelBuilder::einsum(const std::string& equation, ModelValue
     isKnown = extents.contains(result[d]) && result.find(result[d]) == d;
   if (!isKnown)
     return refuse(fmt::format("einsum {}", equation),
-                  "an equation with a result, and each letter once in a factor", {1});
-  Lettered made{factors[0], words[0]};
+                  "an equation with a result, and each label once in a factor", {1});
+  Labelled made{factors[0], words[0]};
   for (std::size_t i = 0; i < factors.size(); ++i) {
     std::string later = result;
     for (std::size_t j = i + 1; j < words.size(); ++j)
@@ -54,59 +54,57 @@ ModelBuilder::Value ModelBuilder::einsum(const std::string& equation, ModelValue
   return ordered(made, result);
 }
 
-// Without the letters that nothing further has.
-ModelBuilder::Lettered ModelBuilder::summed(const Lettered& x, const std::string& kept) {
+// Without the labels that nothing further has.
+ModelBuilder::Labelled ModelBuilder::summed(const Labelled& x, const std::string& kept) {
   std::vector<int> dims;
-  std::string letters;
-  for (std::size_t d = 0; d < x.letters.size(); ++d)
-    if (kept.find(x.letters[d]) == kept.npos)
+  std::string labels;
+  for (std::size_t d = 0; d < x.labels.size(); ++d)
+    if (kept.find(x.labels[d]) == kept.npos)
       dims.push_back(static_cast<int>(d));
     else
-      letters += x.letters[d];
-  return {dims.empty() ? x.value : reduce("sum", x.value, dims, false), letters};
+      labels += x.labels[d];
+  return {dims.empty() ? x.value : reduce("sum", x.value, dims, false), labels};
 }
 
-ModelBuilder::Value ModelBuilder::ordered(const Lettered& x, const std::string& letters) {
+ModelBuilder::Value ModelBuilder::ordered(const Labelled& x, const std::string& labels) {
   std::vector<int> permutation;
-  for (const char letter : letters)
-    permutation.push_back(static_cast<int>(x.letters.find(letter)));
+  for (const char label : labels)
+    permutation.push_back(static_cast<int>(x.labels.find(label)));
   return transpose(x.value, permutation);
 }
 
-ModelBuilder::Lettered ModelBuilder::product(Lettered a, Lettered b, const std::string& kept) {
-  a = summed(a, kept + b.letters);
-  b = summed(b, kept + a.letters);
-  const auto has = [](const std::string& letters, char c) {
-    return letters.find(c) != letters.npos;
-  };
+ModelBuilder::Labelled ModelBuilder::product(Labelled a, Labelled b, const std::string& kept) {
+  a = summed(a, kept + b.labels);
+  b = summed(b, kept + a.labels);
+  const auto has = [](const std::string& labels, char c) { return labels.find(c) != labels.npos; };
   std::string along, rows, columns, sums;
-  for (const char c : a.letters)
-    (!has(b.letters, c) ? rows : has(kept, c) ? along : sums) += c;
-  for (const char c : b.letters)
-    if (!has(a.letters, c))
+  for (const char c : a.labels)
+    (!has(b.labels, c) ? rows : has(kept, c) ? along : sums) += c;
+  for (const char c : b.labels)
+    if (!has(a.labels, c))
       columns += c;
   // Element by element, where no sum needs a matrix.
   if (sums.empty() || (rows.empty() && columns.empty())) {
     const std::string all = along + rows + columns + sums;
-    const auto spread = [&](const Lettered& x) {
+    const auto spread = [&](const Labelled& x) {
       std::string own;
       Shape shape;
       for (const char c : all) {
-        own += has(x.letters, c) ? std::string(1, c) : "";
-        shape.push_back(has(x.letters, c) ? x.value->shape[x.letters.find(c)] : 1);
+        own += has(x.labels, c) ? std::string(1, c) : "";
+        shape.push_back(has(x.labels, c) ? x.value->shape[x.labels.find(c)] : 1);
       }
       return reshape(ordered(x, own), shape);
     };
     return summed({binary("mul", spread(a), spread(b)), all}, kept);
   }
-  const auto extents = [](const Lettered& x, const std::string& letters) {
+  const auto extents = [](const Labelled& x, const std::string& labels) {
     Shape shape;
-    for (const char c : letters)
-      shape.push_back(x.value->shape[x.letters.find(c)]);
+    for (const char c : labels)
+      shape.push_back(x.value->shape[x.labels.find(c)]);
     return shape;
   };
   // As matrices along common dimensions.
-  const auto matrices = [&](const Lettered& x, const std::string& first,
+  const auto matrices = [&](const Labelled& x, const std::string& first,
                             const std::string& second) {
     Shape shape = extents(x, along);
     shape.push_back(elements(extents(x, first)));
@@ -119,11 +117,11 @@ ModelBuilder::Lettered ModelBuilder::product(Lettered a, Lettered b, const std::
   // What a weight multiplies stays a field.
   if (along.empty() && isWeight(b.value) && sums.size() == 1) {
     const Value weight = reshape(ordered(b, columns + sums),
-                                 {elements(last), b.value->shape[b.letters.find(sums[0])]});
+                                 {elements(last), b.value->shape[b.labels.find(sums[0])]});
     return {reshape(linear(ordered(a, rows + sums), weight, nullptr), shape), rows + columns};
   }
   if (along.empty() && isWeight(a.value) && !isWeight(b.value) && sums.size() == 1) {
-    Lettered made = product(std::move(b), std::move(a), kept);
+    Labelled made = product(std::move(b), std::move(a), kept);
     return made;
   }
   return {reshape(matmul(matrices(a, rows, sums), matrices(b, sums, columns)), shape),

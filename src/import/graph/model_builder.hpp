@@ -210,14 +210,14 @@ private:
 
   // -- products
   Value turned(Value x); // the last two dimensions change places
-  // A value with a letter for each dimension; what of one `kept` has, and the product of two.
-  struct Lettered {
+  // A value with a label for each dimension; what of one `kept` has, and the product of two.
+  struct Labelled {
     Value value;
-    std::string letters;
+    std::string labels;
   };
-  Lettered summed(const Lettered& x, const std::string& kept);
-  Lettered product(Lettered a, Lettered b, const std::string& kept);
-  Value ordered(const Lettered& x, const std::string& letters);
+  Labelled summed(const Labelled& x, const std::string& kept);
+  Labelled product(Labelled a, Labelled b, const std::string& kept);
+  Value ordered(const Labelled& x, const std::string& labels);
 
   // -- attention
   struct Scores {

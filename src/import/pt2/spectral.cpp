@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Fourier transforms and complex numbers in PyTorch. They are parts of a spectral convolution, which the builder puts
-// together; sums of products by letters are here, since one of them is the product of modes.
+// together; sums of products by labels are here, since one of them is the product of modes.
 #include "import/pt2/rows.hpp"
 
 #include <algorithm>
@@ -65,7 +65,7 @@ ModelValues complexOf(ModelBuilder& b, const Operands& given, const char*) {
   }
   return {b.complex(b.concatenate(parts, parts[0]->rank() - 1))};
 }
-// "bixy,ioxy->boxy" by any letters, in one to three dimensions of space.
+// "bixy,ioxy->boxy" by any labels, in one to three dimensions of space.
 bool isOfModes(const std::string& equation) {
   for (std::size_t dims = 1; dims <= 3; ++dims) {
     const std::size_t n = dims + 2;

@@ -203,7 +203,7 @@ Form Layer::form(const Layouts& inputs, bool overlap, const std::optional<Layout
   Layouts used = inputs;
   for (std::size_t i = 0; i < std::min(uses_.size(), used.size()); ++i)
     used[i] = withCutsOf(inputs[i], layoutLike(uses_[i], inputs[i].shape(), title()));
-  Form form = declaration_->form(used, {.letters = textOf("signature"),
+  Form form = declaration_->form(used, {.labels = textOf("signature"),
                                         .overlap = overlap,
                                         .arrives = !(used == inputs),
                                         .ghosts = ghosts});

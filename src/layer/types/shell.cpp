@@ -149,7 +149,7 @@ ShellCall& ShellDeclaration::call() const {
 // Ranks cannot compare what functions do, but which of them there are, and all that is declared.
 std::string ShellDeclaration::furtherText() const {
   std::string text = fmt::format(
-      ", labels '{}', functions {}{}{}{}, saves {}{}", tenon::describe(letters_),
+      ", labels '{}', functions {}{}{}{}, saves {}{}", tenon::describe(labels_),
       functions_.setUp ? "s" : "-", functions_.apply ? "f" : "-", functions_.tangent ? "t" : "-",
       functions_.adjoint ? "a" : "-", keepsInput_ ? "x" : "-", keepsOutput_ ? "y" : "-");
   for (const Declared& p : declared_)
@@ -161,10 +161,10 @@ std::string ShellDeclaration::furtherText() const {
 }
 
 SignatureTable ShellDeclaration::rows(const std::vector<Shape>& inputs) const {
-  if (letters_.empty())
+  if (labels_.empty())
     return elementwiseTable(static_cast<int>(inputs.front().size()), false);
   SignatureTable table;
-  for (const Property& p : letters_)
+  for (const Property& p : labels_)
     table.push_back({p.describe(), p, {}, p});
   return table;
 }
@@ -177,7 +177,7 @@ Form ShellDeclaration::form(const Layouts& inputs, const Choice& choice) const {
   const Layout& input = inputs.front();
   const GridPtr grid = choice.grid ? choice.grid : input.gridPtr();
   const Signature chosen =
-      Signature::choose(rows({input.shape()}), input, grid, choice.letters, title());
+      Signature::choose(rows({input.shape()}), input, grid, choice.labels, title());
   const Layout use = makeLayoutLike(input, grid, chosen.input());
   Form form{.signature = chosen,
             .inputs = inputs,

@@ -41,7 +41,7 @@ public:
   void setContext(void* context, std::function<void(void*)> destroy);
   void* context() const noexcept { return context_; }
   // Sets the labels that the functions can do, the best first: "S0,B,R".
-  void setLetters(const std::string& letters) { letters_ = parseProperties(letters); }
+  void setLabels(const std::string& labels) { labels_ = parseProperties(labels); }
   // Sets which tensors of Apply the derivatives get; by default the input alone.
   void setKept(bool input, bool output);
   void addParameter(std::string name, Shape shape, Index fanIn, Index fanOut);
@@ -78,7 +78,7 @@ private:
   ShellFunctions functions_;
   void* context_ = nullptr;
   std::function<void(void*)> destroy_;
-  Properties letters_;
+  Properties labels_;
   bool keepsInput_ = true, keepsOutput_ = false;
   Index workspace_ = 0;
   std::vector<Declared> declared_;

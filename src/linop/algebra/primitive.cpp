@@ -45,10 +45,10 @@ Rule ruleOf(Primitive primitive) {
   throw Error(TENON_ERR_INTERNAL, "a primitive without a rule");
 }
 
-// The letters stand in the order of the enumeration.
-const char* letterOf(PropertyKind kind) {
-  constexpr const char* kLetters[] = {"S", "B", "P", "R"};
-  return kLetters[static_cast<int>(kind)];
+// In the order of the enumeration.
+const char* symbolOf(PropertyKind kind) {
+  constexpr const char* kSymbols[] = {"S", "B", "P", "R"};
+  return kSymbols[static_cast<int>(kind)];
 }
 
 void checkDomain(const Rule& rule, const Layout& domain, int axis, int dim) {
@@ -60,7 +60,7 @@ void checkDomain(const Rule& rule, const Layout& domain, int axis, int dim) {
   if (now.kind != rule.from)
     throw Error(TENON_ERR_LAYOUT,
                 fmt::format("the {} needs property {} on its grid axis, but axis {} of {} has {}",
-                            rule.name, letterOf(rule.from), axis, domain.describe(),
+                            rule.name, symbolOf(rule.from), axis, domain.describe(),
                             now.describe()));
   if (rule.to == PropertyKind::Shard && (dim < 0 || dim >= domain.rank() || now.dim == dim))
     throw Error(TENON_ERR_ARG,

@@ -37,7 +37,7 @@ T1Model::T1Model(NetworkTable network, Index batch, FineGrid grid, const T1Link&
 
 std::string T1Model::spatial(int layer) const {
   const TableLayer& asked = network_.layers[layer];
-  return asked.splitSpace ? spatialLetters(static_cast<int>(asked.input.size()), network_.splitDims)
+  return asked.splitSpace ? spatialLabels(static_cast<int>(asked.input.size()), network_.splitDims)
                           : "";
 }
 

@@ -32,7 +32,7 @@
 // input channels. Then the input is read in (i, s, b), equal on the o, halos have the channels of a
 // part, and the output is a sum of i parts of B output/(o s b), which is reduced and scattered to
 // (r, s, b), there and back at equal cost; its bytes are 12 W/r + 4 B input/(i s b) +
-// 4 B output/(o s b). With o = 1 or i = 1 these are words of one letter.
+// 4 B output/(o s b). With o = 1 or i = 1 these are words of one label.
 #pragma once
 
 #include "planner/papers/network_table.hpp"

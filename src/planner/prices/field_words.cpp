@@ -10,16 +10,16 @@ namespace tenon {
 
 namespace {
 
-// Three letters on each axis: 3^5 = 243 words of each layer, and as many again with input channels.
-// With both letters of channels there are 4^4 = 256.
+// Three labels on each axis: 3^5 = 243 words of each layer, and as many again with input channels.
+// With both labels of channels there are 4^4 = 256.
 constexpr int kMostFieldAxes = 5, kMostMixedAxes = 4;
 
-// Appends the words that have each of these letters of channels.
+// Appends the words that have each of these labels of channels.
 void appendWords(const Layout& layout, const std::string& channels, std::string word,
                  std::vector<std::string>& words) {
   const int axis = static_cast<int>(word.size());
   if (axis == layout.grid().axes()) {
-    // Each word is listed once, with the letters that it has; one without channels is among those
+    // Each word is listed once, with the labels that it has; one without channels is among those
     // of output channels.
     if (channels == "o" || std::ranges::all_of(channels, [&](char channel) {
           return word.find(channel) != std::string::npos;
@@ -29,10 +29,10 @@ void appendWords(const Layout& layout, const std::string& channels, std::string 
   }
   // 'k' comes first, so that the words which keep the most do; where the field's batch is split,
   // 'n' is the same as 'k'.
-  for (char letter : "kn" + channels)
-    if (letter == 'k' || (!layout.grid().isTrivial(axis) &&
-                          (letter != 'n' || !(layout.property(axis) == Property::shard(0)))))
-      appendWords(layout, channels, word + letter, words);
+  for (char label : "kn" + channels)
+    if (label == 'k' || (!layout.grid().isTrivial(axis) &&
+                         (label != 'n' || !(layout.property(axis) == Property::shard(0)))))
+      appendWords(layout, channels, word + label, words);
 }
 
 std::vector<int> sortedAxes(std::vector<int> axes) {
@@ -58,11 +58,11 @@ std::vector<std::string> Field::words(bool inputChannels) const {
   std::vector<std::string> words;
   const auto axes = std::ranges::count_if(extents, [](int extent) { return extent > 1; });
   if (axes > kMostFieldAxes) {
-    for (char letter : {'k', 'n', 'o', 'i'})
-      if (letter != 'i' || inputChannels) {
+    for (char label : {'k', 'n', 'o', 'i'})
+      if (label != 'i' || inputChannels) {
         std::string& word = words.emplace_back();
         for (int extent : extents)
-          word += extent > 1 ? letter : 'k';
+          word += extent > 1 ? label : 'k';
       }
     return words;
   }

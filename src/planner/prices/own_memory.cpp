@@ -194,7 +194,7 @@ Form OwnModel::runForm(int layer, int word, const Layouts& inputs,
                   ? kind.home->uses[i]
                   : withCutsOf(inputs[i], layoutLike(here.uses[i].withoutHalos(), inputs[i].shape(),
                                                      declared.declaration->title()));
-  Choice choice{.letters = here.signature, .arrives = !(used == inputs), .ghosts = ghosts};
+  Choice choice{.labels = here.signature, .arrives = !(used == inputs), .ghosts = ghosts};
   if (here.isBalanced)
     choice.cuts = OutputCuts::Balanced;
   Form form = formThatRuns(*declared.declaration, used, std::move(choice));

@@ -119,8 +119,8 @@ void OwnModel::addFields(bool inputChannels) {
     if (!pinned ||
         std::any_of(fields_.begin(), fields_.end(), [&](Field& f) { return f.isLike(*pinned); }))
       return;
-    for (std::string& letters : fields_.emplace_back(name, *pinned).words(inputChannels))
-      fieldWords_.push_back({static_cast<int>(fields_.size()) - 1, std::move(letters)});
+    for (std::string& labels : fields_.emplace_back(name, *pinned).words(inputChannels))
+      fieldWords_.push_back({static_cast<int>(fields_.size()) - 1, std::move(labels)});
   };
   add("input", task_.input);
   add("output", task_.output);
@@ -245,7 +245,7 @@ std::string OwnModel::text(int layer, int word) const {
   WordRows rows;
   // A word that the layer cannot have is named by what it would do to the field.
   if (!rowsOf(kind, word, rows).empty())
-    return fmt::format("{}:{}", field.name(), own->letters);
+    return fmt::format("{}:{}", field.name(), own->labels);
   return fieldWordText(field.name(), signatureOf(rows), *field.grid());
 }
 
@@ -335,7 +335,7 @@ Parts OwnModel::parts(int layer, int word) const {
 
 std::string OwnModel::rowsOf(const Kind& kind, int word, WordRows& rows) const {
   const FieldWord* own = fieldWord(word);
-  return own ? findRows(*kind.layer, kind.table, fields_[own->field], own->letters, rows)
+  return own ? findRows(*kind.layer, kind.table, fields_[own->field], own->labels, rows)
              : findRows(*kind.layer, kind.table, grid().axes(), words()[plainWord(word)], rows);
 }
 
@@ -428,7 +428,7 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
   }
   if (!isListed)
     placed.signature = signatureOf(rows, own ? 0 : words()[plainWord(word)].space);
-  Choice choice{.letters = placed.signature};
+  Choice choice{.labels = placed.signature};
   if (!isListed)
     choice.grid = own ? fields_[own->field].grid() : grid_;
   if (placed.isBalanced)
@@ -450,7 +450,7 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
   follow(kind, wantsCotangent(layer) || !form.parameters.empty(), placed);
   // Outputs that lie with the field carry its cuts on to other extents, such as that behind a
   // stride. Words that keep the most are placed first, so that the others find these cuts.
-  if (own && !placed.isBalanced && own->letters.find_first_not_of('k') == std::string::npos)
+  if (own && !placed.isBalanced && own->labels.find_first_not_of('k') == std::string::npos)
     for (const Layout& output : placed.outputs)
       fields_[own->field].learn(output);
   return {};
@@ -460,7 +460,7 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
 bool OwnModel::liesAsListed(const Kind& kind, int word) const {
   const FieldWord* own = fieldWord(word);
   return own && kind.home && kind.layer->declaration->dependsOnPlaces() &&
-         word == plainWord(word) && own->letters.find_first_not_of('k') == std::string::npos &&
+         word == plainWord(word) && own->labels.find_first_not_of('k') == std::string::npos &&
          fields_[own->field].isLike(kind.home->uses.front());
 }
 

@@ -28,15 +28,15 @@ void appendFactors(Index number, std::vector<int>& factors) {
     factors.push_back(static_cast<int>(number));
 }
 
-std::string runText(const std::string& letters, int count) {
-  return count == 1 ? letters.substr(0, 1) : fmt::format("{}{}", letters, count);
+std::string runText(const std::string& labels, int count) {
+  return count == 1 ? labels.substr(0, 1) : fmt::format("{}{}", labels, count);
 }
 
 constexpr int kMostAxes = 64;
 constexpr double kMostOrders = 1000; // each is a whole search
 
 struct Run {
-  std::string letters;
+  std::string labels;
   int count = 1;
 };
 
@@ -180,7 +180,7 @@ Parts FineGrid::parts(const Word& word, int splitDims) const {
   return parts;
 }
 
-std::string spatialLetters(int dims, int split) {
+std::string spatialLabels(int dims, int split) {
   // The last dimension is always w, whatever the number of dimensions.
   const std::string all = "dhw";
   return dims > 3 ? "" : all.substr(3 - dims, split);
@@ -248,14 +248,14 @@ private:
     if (piece.ends_with('-'))
       piece.pop_back();
     const std::size_t digits = piece.find_first_of("0123456789");
-    Run run{.letters = piece.substr(0, digits)};
+    Run run{.labels = piece.substr(0, digits)};
     if (digits != std::string::npos) {
       const char* end = piece.data() + piece.size();
       const auto [stop, error] = std::from_chars(piece.data() + digits, end, run.count);
       if (error != std::errc() || stop != end || run.count < 1 || run.count > kMostAxes)
         fail(fmt::format("'{}' is not a label with the number of its grid axes", piece));
     }
-    if (run.letters.empty())
+    if (run.labels.empty())
       fail(fmt::format("'{}' has no label", piece));
     return run;
   }
@@ -263,25 +263,25 @@ private:
   void add(const Run& run, Word& word) const {
     // Batch, output channels, input channels and space follow each other, which is checked by what
     // has been read before a run.
-    const bool isSpace = run.letters == "s" ? !spatial_.empty() : isTurn(run);
-    if (run.letters == "n" && word.channels() + word.space == 0)
+    const bool isSpace = run.labels == "s" ? !spatial_.empty() : isTurn(run);
+    if (run.labels == "n" && word.channels() + word.space == 0)
       word.batch += run.count;
-    else if (run.letters == std::string(1, label_) && word.inputs + word.space == 0)
+    else if (run.labels == std::string(1, label_) && word.inputs + word.space == 0)
       word.outputs += run.count;
-    else if (run.letters == "i" && word.space == 0)
+    else if (run.labels == "i" && word.space == 0)
       word.inputs += run.count;
-    else if (run.letters == (label_ == 'o' ? "g" : "o"))
+    else if (run.labels == (label_ == 'o' ? "g" : "o"))
       fail(fmt::format("its output channels have the label {}", label_));
     else if (isSpace)
       word.space += run.count;
     else
-      fail(fmt::format("'{}' is not a label that can follow there", run.letters));
+      fail(fmt::format("'{}' is not a label that can follow there", run.labels));
   }
 
   // A run of space names all split dimensions, which take turns; a single axis may be named by the
   // first of them alone.
   bool isTurn(const Run& run) const {
-    return run.letters == spatial_ || (run.count == 1 && run.letters == spatial_.substr(0, 1));
+    return run.labels == spatial_ || (run.count == 1 && run.labels == spatial_.substr(0, 1));
   }
 
   std::string_view text_;

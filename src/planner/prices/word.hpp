@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Two-ended words on a fine grid. The axes of a fine grid are the prime factors of the number of
 // processes, in the order of the machine's levels, so that all layers of a plan lie on one grid. A
-// word gives each axis a letter: the batch takes axes from the first inward, space from the last
+// word gives each axis a label: the batch takes axes from the first inward, space from the last
 // inward, and channels have those between, first the output's and then the input's,
 //
 //     n n n n | o o | i | h h h       text: "n4,o2,i,h3-"
@@ -82,7 +82,7 @@ private:
 
 // The labels of the leading spatial dimensions of `dims` that may be split: "h" for 1 of 2, "dhw"
 // for 3 of 3.
-std::string spatialLetters(int dims, int split);
+std::string spatialLabels(int dims, int split);
 // What the parts are of, for a person: "rows over 4, channels in over 2". `spatial` are the labels of
 // the spatial parts, and `label` that of output channels.
 std::string meaningOf(const Parts& parts, const std::string& spatial, char label);

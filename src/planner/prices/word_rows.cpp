@@ -67,24 +67,24 @@ std::string findRows(const DeclaredLayer& layer, const SignatureTable& table, in
 }
 
 std::string findRows(const DeclaredLayer& layer, const SignatureTable& table, const Field& field,
-                     const std::string& letters, WordRows& rows) {
-  for (std::size_t axis = 0; axis < letters.size(); ++axis) {
+                     const std::string& labels, WordRows& rows) {
+  for (std::size_t axis = 0; axis < labels.size(); ++axis) {
     const Property kept = field.property(static_cast<int>(axis));
-    const char letter = letters[axis];
+    const char label = labels[axis];
     // All rows do the same on an axis of one process.
     if (field.grid()->isTrivial(static_cast<int>(axis))) {
       rows.push_back(&table.front());
       continue;
     }
     // Space that the layer must have as a whole cannot stay split.
-    if (letter == 'k' && splitsSpace(kept) && kept.dim >= kFirstSpatial + layer.splitDims)
+    if (label == 'k' && splitsSpace(kept) && kept.dim >= kFirstSpatial + layer.splitDims)
       return "it must have all of space";
-    if (letter == 'k')
+    if (label == 'k')
       rows.push_back(rowThatKeeps(table, kept));
-    else if (letter == 'i')
+    else if (label == 'i')
       rows.push_back(rowThatGives(table, Property::partial(), true));
     else
-      rows.push_back(rowThatGives(table, Property::shard(letter == 'n' ? 0 : 1), false));
+      rows.push_back(rowThatGives(table, Property::shard(label == 'n' ? 0 : 1), false));
     if (!rows.back())
       return "it has no such label";
   }
@@ -92,21 +92,21 @@ std::string findRows(const DeclaredLayer& layer, const SignatureTable& table, co
 }
 
 std::string signatureOf(const WordRows& rows, int space) {
-  std::vector<std::string> letters;
+  std::vector<std::string> labels;
   for (std::size_t axis = 0; axis < rows.size(); ++axis) {
     // A single axis of space splits in no particular order.
     const bool isReversed = space > 1 && axis + static_cast<std::size_t>(space) >= rows.size();
-    letters.push_back(rows[axis]->letter + (isReversed ? "-" : ""));
+    labels.push_back(rows[axis]->label + (isReversed ? "-" : ""));
   }
-  return joined(letters, ",");
+  return joined(labels, ",");
 }
 
 std::string fieldWordText(const std::string& field, const std::string& signature,
                           const Grid& grid) {
-  std::vector<std::string> letters = split(signature, ','), shown;
-  for (std::size_t axis = 0; axis < letters.size(); ++axis)
+  std::vector<std::string> labels = split(signature, ','), shown;
+  for (std::size_t axis = 0; axis < labels.size(); ++axis)
     if (!grid.isTrivial(static_cast<int>(axis)))
-      shown.push_back(letters[axis]);
+      shown.push_back(labels[axis]);
   return field + kAfterField + (shown.empty() ? "all" : joined(shown, ","));
 }
 
@@ -143,12 +143,12 @@ char channelLabel(const SignatureTable& table) {
   for (const SignatureRow& row : table)
     // The table tells how the output channels are split: by groups, where there are any.
     if (row.output == Property::shard(1))
-      return row.letter == "g" ? 'g' : 'o';
+      return row.label == "g" ? 'g' : 'o';
   return 'o';
 }
 
 std::string spatialLabels(const DeclaredLayer& layer) {
-  return spatialLetters(static_cast<int>(layer.inputs.front().size()) - 2, layer.splitDims);
+  return spatialLabels(static_cast<int>(layer.inputs.front().size()) - 2, layer.splitDims);
 }
 
 } // namespace tenon

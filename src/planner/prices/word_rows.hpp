@@ -2,7 +2,7 @@
 // What a word means for a layer: a row of its signature table for each axis of the grid, found by
 // what it does. n splits dimension 0 of the output, and o dimension 1; i splits dimension 1 of the
 // input and leaves contributions, also beside o on other axes; d, h and w split a dimension of space. On the grid of a pinned field, k
-// leaves the input as it lies. The letters of the rows are the layer's signature.
+// leaves the input as it lies. The labels of the rows are the layer's signature.
 #pragma once
 
 #include "planner/prices/declared_network.hpp"
@@ -19,7 +19,7 @@ using WordRows = std::vector<const SignatureRow*>;
 std::string findRows(const DeclaredLayer& layer, const SignatureTable& table, int axes,
                      const Word& word, WordRows& rows);
 std::string findRows(const DeclaredLayer& layer, const SignatureTable& table, const Field& field,
-                     const std::string& letters, WordRows& rows);
+                     const std::string& labels, WordRows& rows);
 
 // The text of the rows as a signature. The last axes are of space: the last one is the major one.
 std::string signatureOf(const WordRows& rows, int space = 0);

@@ -395,7 +395,7 @@ PlannedLayer plannedLayer(const CostModel& model, int layer, const std::vector<i
                           int state, const RunnerUp& second) {
   const Parts parts = model.parts(layer, words[state]);
   PlannedLayer made{.name = model.names()[layer],
-                    .letters = model.text(layer, words[state]),
+                    .labels = model.text(layer, words[state]),
                     .meaning = meaningOf(parts, model.spatial(layer), model.channelLabel(layer)),
                     .signature = model.signature(layer, words[state]),
                     .isBalanced = model.isBalanced(layer, words[state]),

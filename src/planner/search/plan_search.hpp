@@ -38,7 +38,7 @@ struct Baselines {
 Baselines baselinesOf(const CostModel& model);
 
 struct PlannedLayer {
-  std::string name, letters;
+  std::string name, labels;
   std::string meaning = {}; // what the word splits, for a person: "rows over 4, channels in over 2"
   // The word as the layer takes it, and the layouts in which it uses its inputs, without halos. A
   // row of a table has neither.

@@ -30,13 +30,13 @@ std::string drawStorage(Draw& draw, int axes) {
 }
 
 // Gives a layer its signature, by call or by option: both must lead to the same.
-void sign(Case& c, TenonLayer layer, const std::string& letters) {
+void sign(Case& c, TenonLayer layer, const std::string& labels) {
   const bool byOption = c.draw.chance(30);
-  c.text += fmt::format(" signature {}{}", letters, byOption ? " by option" : "");
+  c.text += fmt::format(" signature {}{}", labels, byOption ? " by option" : "");
   if (!byOption)
-    return require(TenonLayerSetSignature(layer, letters.c_str()));
+    return require(TenonLayerSetSignature(layer, labels.c_str()));
   require(TenonObjectSetOptionsPrefix(reinterpret_cast<TenonObject>(layer), "check_"));
-  require(TenonOptionsSet("-tenon_check_signature", letters.c_str()));
+  require(TenonOptionsSet("-tenon_check_signature", labels.c_str()));
   require(TenonObjectSetFromOptions(reinterpret_cast<TenonObject>(layer)));
 }
 
@@ -147,8 +147,8 @@ std::string propertiesOf(TenonDTensor x) {
   });
 }
 
-bool hasLetter(TenonDTensor x, char letter) {
-  return propertiesOf(x).find(letter) != std::string::npos;
+bool hasProperty(TenonDTensor x, char kind) {
+  return propertiesOf(x).find(kind) != std::string::npos;
 }
 
 // Fills the cotangent of the output: with contributions that differ on all ranks where no copies must be
@@ -156,7 +156,7 @@ bool hasLetter(TenonDTensor x, char letter) {
 // by the number of ranks.
 void fillCotangent(Case& c, LayerStep& ours, LayerStep& theirs) {
   const TenonInt seed = c.draw.upTo(1 << 20);
-  if (hasLetter(ours.dy(), 'B'))
+  if (hasProperty(ours.dy(), 'B'))
     require(TenonDTensorFillUniform(ours.dy(), seed, 0, -1, 1));
   else
     ours.dy().fillByPlace({static_cast<std::uint64_t>(seed + c.rank), Numbers::Fractions});
@@ -181,9 +181,9 @@ int placeAmongParts(TenonDTensor x) {
     return -1;
   const std::string properties = propertiesOf(x);
   int place = 0, axis = 0;
-  for (const char letter : properties)
-    if (letter == 'S' || letter == 'B' || letter == 'P' || letter == 'R') {
-      place = place * extents[axis] + (letter == 'B' ? 0 : coordinates[axis]);
+  for (const char kind : properties)
+    if (kind == 'S' || kind == 'B' || kind == 'P' || kind == 'R') {
+      place = place * extents[axis] + (kind == 'B' ? 0 : coordinates[axis]);
       ++axis;
     }
   return place;
@@ -199,7 +199,7 @@ void compare(Case& c, const std::string& what, const Field& ours, const Field& t
   const double tolerance = toleranceOf(ours.type()) * scaleOf(expected);
   c.computed(ours.read());
   compareCopies(c, placeAmongParts(ours), ours.read(), ours.box(), what);
-  if (hasLetter(ours, 'P'))
+  if (hasProperty(ours, 'P'))
     return c.found(what, difference(gathered(ours, c.comm), expected, theirs.box(), tolerance));
   Indices shape;
   for (const Interval& i : theirs.box())

@@ -123,7 +123,7 @@ LayoutSpec drawLayout(Draw& draw, const Indices& shape, const GridSpec& grid) {
 LayoutSpec drawValues(Draw& draw, const Indices& shape, const GridSpec& grid) {
   LayoutSpec spec = drawLayout(draw, shape, grid);
   for (Property& p : spec.properties)
-    p.letter = p.letter == 'P' ? 'B' : p.letter;
+    p.kind = p.kind == 'P' ? 'B' : p.kind;
   return spec;
 }
 
@@ -240,8 +240,8 @@ std::string LayoutSpec::propertyText() const {
   std::string text;
   for (const Property& p : properties) {
     text += text.empty() ? "" : ",";
-    text += p.letter;
-    if (p.letter == 'S')
+    text += p.kind;
+    if (p.kind == 'S')
       text += std::to_string(p.dim);
   }
   return text;

@@ -64,7 +64,7 @@ bool LayoutSpec::isActive(int position) const {
     return false;
   for (int axis = 0; axis < grid.axes(); ++axis)
     // Off the root a rank holds nothing.
-    if (properties[axis].letter == 'R' && grid.coordinate(position, axis) != 0)
+    if (properties[axis].kind == 'R' && grid.coordinate(position, axis) != 0)
       return false;
   return true;
 }
@@ -81,9 +81,9 @@ Box LayoutSpec::ownedBox(int position) const {
   return withoutHalos().box(position);
 }
 
-bool LayoutSpec::has(char letter) const {
+bool LayoutSpec::has(char kind) const {
   return std::any_of(properties.begin(), properties.end(),
-                     [&](const Property& p) { return p.letter == letter; });
+                     [&](const Property& p) { return p.kind == kind; });
 }
 
 bool LayoutSpec::hasHalos() const {
@@ -106,7 +106,7 @@ LayoutSpec LayoutSpec::dual() const {
   LayoutSpec dual = *this;
   for (Property& p : dual.properties)
     // Copies and contributions change places, and so do halos of values and of contributions.
-    p.letter = p.letter == 'B' ? 'P' : p.letter == 'P' ? 'B' : p.letter;
+    p.kind = p.kind == 'B' ? 'P' : p.kind == 'P' ? 'B' : p.kind;
   for (auto& halo : dual.halos)
     if (halo)
       halo->isPartial = !halo->isPartial;

@@ -53,8 +53,8 @@ struct GridSpec {
 };
 
 struct Property {
-  char letter = 'B'; // S, B, P, R
-  int dim = -1;      // with S
+  char kind = 'B'; // S, B, P, R
+  int dim = -1;    // with S
   bool operator==(const Property&) const = default;
 };
 
@@ -82,7 +82,7 @@ struct LayoutSpec {
   // What a position holds, with halos and without them; nothing where it is not active.
   Box box(int position) const;
   Box ownedBox(int position) const;
-  bool has(char letter) const;
+  bool has(char kind) const;
   bool hasHalos() const;
   bool holdsPartialSums() const; // a P axis or a halo of partial sums
   // Whether an element of the domain lies in the box of the part that owns it, in one dimension.

@@ -32,12 +32,11 @@ std::vector<Values> allCells(const Case& c, const Values& mine) {
 }
 
 // The position with the given coordinate on all axes of a property.
-int sibling(const LayoutSpec& spec, int position, char letter, const std::vector<int>& at) {
+int sibling(const LayoutSpec& spec, int position, char kind, const std::vector<int>& at) {
   int result = 0;
   for (int axis = 0; axis < spec.grid.axes(); ++axis)
-    result =
-        result * spec.grid.extents[axis] +
-        (spec.properties[axis].letter == letter ? at[axis] : spec.grid.coordinate(position, axis));
+    result = result * spec.grid.extents[axis] +
+             (spec.properties[axis].kind == kind ? at[axis] : spec.grid.coordinate(position, axis));
   return result;
 }
 

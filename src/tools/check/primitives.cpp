@@ -35,10 +35,10 @@ void join(LayoutSpec& spec, int axis, int dim) {
 }
 
 LayoutSpec rangeOf(LayoutSpec spec, int axis, Property to) {
-  if (spec.properties[axis].letter == 'S')
+  if (spec.properties[axis].kind == 'S')
     join(spec, axis, spec.properties[axis].dim);
   spec.properties[axis] = to;
-  if (to.letter == 'S') {
+  if (to.kind == 'S') {
     spec.splitAxes[to.dim].push_back(axis);
     spec.cuts[to.dim] = divided(spec.cuts[to.dim], spec.grid.extents[axis]);
   }
@@ -46,12 +46,11 @@ LayoutSpec rangeOf(LayoutSpec spec, int axis, Property to) {
 }
 
 // Draws a layout in which the axis has the property that the rule starts from, as a minor axis.
-LayoutSpec drawDomain(Draw& draw, const Indices& shape, const GridSpec& grid, int axis,
-                      char letter) {
+LayoutSpec drawDomain(Draw& draw, const Indices& shape, const GridSpec& grid, int axis, char kind) {
   LayoutSpec spec = drawLayout(draw, shape, grid);
-  if (spec.properties[axis].letter == letter && letter != 'S')
+  if (spec.properties[axis].kind == kind && kind != 'S')
     return spec;
-  spec.properties[axis] = {letter, letter == 'S' ? draw.upTo(spec.ndim() - 1) : -1};
+  spec.properties[axis] = {kind, kind == 'S' ? draw.upTo(spec.ndim() - 1) : -1};
   for (int d = 0; d < spec.ndim(); ++d) {
     resplit(spec, d);
     std::erase(spec.splitAxes[d], axis);

@@ -45,7 +45,7 @@ std::optional<DomainCell> domainCell(const LayoutSpec& spec, int position, const
 bool isFirstCopy(const LayoutSpec& spec, int position) {
   for (int axis = 0; axis < spec.grid.axes(); ++axis)
     // Of copies the first one counts.
-    if (spec.properties[axis].letter == 'B' && spec.grid.coordinate(position, axis) != 0)
+    if (spec.properties[axis].kind == 'B' && spec.grid.coordinate(position, axis) != 0)
       return false;
   return spec.isActive(position);
 }
@@ -74,7 +74,7 @@ double filledCell(const LayoutSpec& spec, int position, const Indices& cell,
   double sign = 1;
   for (int axis = 0; axis < spec.grid.axes(); ++axis)
     // Contributions are independent of each other: with equal ones many wrong sums come out right.
-    if (spec.properties[axis].letter == 'P')
+    if (spec.properties[axis].kind == 'P')
       key = hash(key, spec.grid.coordinate(position, axis) + 1);
   for (int d = 0; d < spec.ndim(); ++d) {
     const auto& halo = spec.halos[d];

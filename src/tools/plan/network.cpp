@@ -219,9 +219,9 @@ void printAsJson(const FoundPlan& plan) {
       fmt::join(quotedAll(plan.shared), ", "));
   const char* separator = "";
   for (const PlannedLayer& layer : plan.layers) {
-    fmt::print("{}{{\"name\": {}, \"letters\": {}, \"model\": {}, \"domain\": {}, \"batch\": {}, "
+    fmt::print("{}{{\"name\": {}, \"labels\": {}, \"model\": {}, \"domain\": {}, \"batch\": {}, "
                "\"bytes\": {}, \"runner_up\": {}, \"runner_up_time\": {}}}",
-               separator, quoted(layer.name), quoted(layer.letters), layer.parts.channels,
+               separator, quoted(layer.name), quoted(layer.labels), layer.parts.channels,
                layer.parts.space, layer.parts.batch, layer.bytes,
                layer.runnerUp.empty() ? "null" : quoted(layer.runnerUp),
                layer.runnerUp.empty() ? "null" : fmt::format("{}", layer.runnerUpSeconds));
@@ -264,7 +264,7 @@ void printAsText(const FoundPlan& plan) {
   fmt::print("\n  {:<12} {:<14} {:>6} {:>6} {:>6} {:>10}  {}\n", "layer", "word", "model", "domain",
              "batch", "MiB", "next best");
   for (const PlannedLayer& layer : plan.layers)
-    fmt::print("  {:<12} {:<14} {:>6} {:>6} {:>6} {:>10.2f}  {}\n", layer.name, layer.letters,
+    fmt::print("  {:<12} {:<14} {:>6} {:>6} {:>6} {:>10.2f}  {}\n", layer.name, layer.labels,
                layer.parts.channels, layer.parts.space, layer.parts.batch, layer.bytes / (1 << 20),
                layer.runnerUp.empty()
                    ? "none"
@@ -277,7 +277,7 @@ void printAsText(const FoundPlan& plan) {
   // The labels of a fine grid have the columns above; those on a pinned grid have no order.
   const char* above = "\n";
   for (const PlannedLayer& layer : plan.layers)
-    if (!fieldIn(layer.letters).empty()) {
+    if (!fieldIn(layer.labels).empty()) {
       fmt::print("{}  {}: {}\n", above, layer.name, layer.meaning);
       above = "";
     }
