@@ -6,7 +6,7 @@
 // the others in its place NaN. Roundings are to float.
 #pragma once
 
-#include "declaration/core/arena.hpp"
+#include "declaration/core/memory_plan.hpp"
 #include "random_list.hpp"
 
 #include <limits>
@@ -67,7 +67,7 @@ public:
   }
   std::vector<Cells> gradients;
   // Of the next pass.
-  void lodge(std::vector<Lodging::Place> places) { places_ = std::move(places); }
+  void place(std::vector<MemoryPlan::Place> places) { places_ = std::move(places); }
 
 private:
   struct Flight {
@@ -110,8 +110,8 @@ private:
       throw std::logic_error("an operator is in flight at the end");
   }
   void spoilOthers(ValueId written) {
-    for (const Lodging::Place& place : places_)
-      for (const Lodging::Place& other : places_)
+    for (const MemoryPlan::Place& place : places_)
+      for (const MemoryPlan::Place& other : places_)
         if (place.value == written && other.value != written && place.begin < other.end &&
             other.begin < place.end)
           memory_[other.value] = kNothing;
@@ -265,7 +265,7 @@ private:
   std::vector<Cells> memory_, weightTangents_;
   std::vector<Cells> point_;    // by value of Apply's pass,
   std::vector<bool> isRounded_; // and whether it is a rounding
-  std::vector<Lodging::Place> places_;
+  std::vector<MemoryPlan::Place> places_;
   std::map<int, Flight> flights_;
   std::map<int, bool> begun_, ended_;
 };

@@ -139,7 +139,7 @@ TEST(Pass, AppliesFunctionsInTheKernelBeforeThem) {
     const RandomList random(seed);
     const Pass inference = applyPass(random.list, Order::Moved, {}, false);
     FakeRun fake(random, true);
-    fake.lodge(lodgingOf(
+    fake.place(memoryPlanOf(
                    inference, [](ValueId) { return Index(8); }, 8)
                    .places);
     ASSERT_TRUE(near(fake.apply(inference), random.dense[random.list.output()].value))
@@ -215,21 +215,21 @@ TEST(Pass, GivesTheSameBitsMovedAndUnmoved) {
 
 Results runIn(FakeRun& fake, const RandomList& random, const Passes& passes, bool shared,
               const MapList* rounding) {
-  const auto lodge = [&](const Pass& pass) {
+  const auto place = [&](const Pass& pass) {
     if (shared)
-      fake.lodge(lodgingOf(
+      fake.place(memoryPlanOf(
                      pass, [](ValueId) { return Index(8); }, 8)
                      .places);
   };
   Results results;
-  lodge(passes.apply);
+  place(passes.apply);
   results.y = fake.apply(passes.apply);
   if (rounding)
     fake.roundPoint(*rounding);
-  lodge(passes.tangent);
+  place(passes.tangent);
   results.dy =
       fake.tangent(passes.tangent, directions(kInputs, 1), directions(random.weights.size(), 10));
-  lodge(passes.adjoint);
+  place(passes.adjoint);
   results.dx = fake.adjoint(passes.adjoint, vectorOf(20));
   results.gradients = fake.gradients;
   return results;

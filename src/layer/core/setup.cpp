@@ -187,24 +187,24 @@ Setup::PassTensors Setup::tensorsOf(Pass pass) const {
   made.copies.resize(made.staged.size());
   if (maps_.context().space() == Space::Device && options().getFlag("", "device_graphs"))
     made.recorded = std::make_unique<RecordedSteps>(made.pass.steps.size());
-  made.lodging = lodgingOf(
+  made.memoryPlan = memoryPlanOf(
       made.pass, [&](ValueId v) { return bytesOf(v, made); }, kAlignment);
   return made;
 }
 
 // Between passes nothing lives in the shared memory.
 void Setup::reserve(PassTensors& of) {
-  if (of.lodging.bytes > shared_.bytes()) {
+  if (of.memoryPlan.bytes > shared_.bytes()) {
     shared_ = {}; // before there is more
-    shared_ = maps_.memory(of.lodging.bytes);
+    shared_ = maps_.memory(of.memoryPlan.bytes);
   }
   if (poisons_)
     shared_.fill(0xff);
   auto* memory = shared_.data<std::byte>();
-  if (of.lodgedIn == memory)
+  if (of.placedIn == memory)
     return;
-  of.lodgedIn = memory;
-  for (const Lodging::Place& place : of.lodging.places)
+  of.placedIn = memory;
+  for (const MemoryPlan::Place& place : of.memoryPlan.places)
     of.own[place.value]->placeBox(memory + place.begin, false);
 }
 

@@ -6,11 +6,11 @@
 // The passes are derived once for each choice of inputs, and of the nodes that are in training where that makes a
 // difference. Frames hold what derivatives read. All other
 // values lie in one piece of memory that the passes share, since only one of them runs at a time, each
-// where its lifetime allows (declaration/core/arena.hpp). Where an argument is contiguous, the value that is
+// where its lifetime allows (declaration/core/memory_plan.hpp). Where an argument is contiguous, the value that is
 // staged for it stands in its memory. What a derivative reads of the caller's memory is a SavedTensor.
 #pragma once
 
-#include "declaration/core/arena.hpp"
+#include "declaration/core/memory_plan.hpp"
 #include "layer/core/bound_maps.hpp"
 #include "layer/core/crossing.hpp"
 #include "layer/core/recorded_steps.hpp"
@@ -83,8 +83,8 @@ private:
     Pass pass;
     std::vector<Ref<DTensor>> own;
     std::vector<DTensor*> slots;
-    Lodging lodging;
-    const void* lodgedIn = nullptr; // the shared memory in which it is
+    MemoryPlan memoryPlan;
+    const void* placedIn = nullptr; // the shared memory in which it is
     std::vector<ValueId> staged;
     std::vector<DTensor*> staging;           // where they lie if they cannot stand in another
     std::vector<CallersCopy> copies;         // of them, by the last call

@@ -4,7 +4,7 @@
 // buffers of moves are those of messages, or the lanes of a node's memory.
 #include "planner/prices/run_memory.hpp"
 
-#include "declaration/core/arena.hpp"
+#include "declaration/core/memory_plan.hpp"
 #include "geometry/schedule.hpp"
 #include "planner/prices/bucketing.hpp"
 #include "planner/prices/listed_moves.hpp"
@@ -121,7 +121,7 @@ Index RunMemory::sharedBytes(const Pass& pass, int rank) const {
     return (value.rounded ? Index(sizeof(BFloat16)) : task_.elementBytes) *
            elements(value.layout.boxOfRank(rank));
   };
-  return lodgingOf(pass, bytes, kAlignment).bytes;
+  return memoryPlanOf(pass, bytes, kAlignment).bytes;
 }
 
 // What is sent is packed, and what arrives is combined from there; the adjoint sends what arrives, and

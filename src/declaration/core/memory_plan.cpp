@@ -2,7 +2,7 @@
 // Packs the values of a pass into one range of bytes: the largest first, each at the lowest place
 // that is free for all of its life. That is a heuristic, since the smallest range is expensive to
 // find; it is the same on every run, because values of equal size keep the order of their ids.
-#include "declaration/core/arena.hpp"
+#include "declaration/core/memory_plan.hpp"
 
 #include "sys/memory/memory.hpp"
 
@@ -12,7 +12,7 @@ namespace tenon {
 
 namespace {
 
-struct Lodger {
+struct Block {
   Lifetime alive;
   Index bytes;
 };
@@ -23,8 +23,9 @@ bool meet(const Lifetime& a, const Lifetime& b) {
 
 } // namespace
 
-Lodging lodgingOf(const Pass& pass, const std::function<Index(ValueId)>& bytesOf, Index alignment) {
-  std::vector<Lodger> lodgers;
+MemoryPlan memoryPlanOf(const Pass& pass, const std::function<Index(ValueId)>& bytesOf,
+                        Index alignment) {
+  std::vector<Block> blocks;
   for (const Lifetime& alive : lifetimes(pass)) {
     const Value& value = pass.values[alive.value];
     // What Apply keeps in training outlives the pass, and what may stand in an argument's memory
@@ -34,31 +35,31 @@ Lodging lodgingOf(const Pass& pass, const std::function<Index(ValueId)>& bytesOf
     const bool mayBeCallers =
         value.standsIn != kNoValue && pass.values[value.standsIn].place == Value::Place::Argument;
     if (!mayBeCallers && !(value.kept && pass.keeps))
-      lodgers.push_back({alive, bytesOf(alive.value)});
+      blocks.push_back({alive, bytesOf(alive.value)});
   }
-  std::ranges::stable_sort(lodgers, std::greater(), &Lodger::bytes);
+  std::ranges::stable_sort(blocks, std::greater(), &Block::bytes);
   struct Placed {
     Lifetime alive;
-    Lodging::Place place;
+    MemoryPlan::Place place;
   };
   std::vector<Placed> placed; // by their beginnings
-  Lodging made;
-  for (const Lodger& lodger : lodgers) {
+  MemoryPlan made;
+  for (const Block& block : blocks) {
     Index at = 0;
     // In the order of their beginnings: the first gap that is wide enough is the lowest. Values
     // that are never alive together with this one do not count.
     for (const Placed& other : placed) {
-      if (!meet(lodger.alive, other.alive))
+      if (!meet(block.alive, other.alive))
         continue;
-      if (other.place.begin >= at + lodger.bytes)
+      if (other.place.begin >= at + block.bytes)
         break;
       at = std::max(at, roundedUp(other.place.end, alignment));
     }
-    made.places.push_back({lodger.alive.value, at, at + lodger.bytes});
-    made.bytes = std::max(made.bytes, at + lodger.bytes);
+    made.places.push_back({block.alive.value, at, at + block.bytes});
+    made.bytes = std::max(made.bytes, at + block.bytes);
     const auto behind =
         std::ranges::find_if(placed, [&](const Placed& other) { return other.place.begin > at; });
-    placed.insert(behind, {lodger.alive, made.places.back()});
+    placed.insert(behind, {block.alive, made.places.back()});
   }
   return made;
 }

@@ -15,10 +15,10 @@ Index bytesOf(ValueId v) {
 }
 
 // The most that is alive at a step.
-Index mostAlive(const Pass& pass, const Lodging& lodging) {
+Index mostAlive(const Pass& pass, const MemoryPlan& plan) {
   std::vector<Index> alive(pass.steps.size(), 0);
   for (const Lifetime& life : lifetimes(pass))
-    for (const Lodging::Place& place : lodging.places)
+    for (const MemoryPlan::Place& place : plan.places)
       for (int s = life.first; place.value == life.value && s <= life.last; ++s)
         alive[s] += place.end - place.begin;
   return alive.empty() ? 0 : *std::ranges::max_element(alive);
@@ -38,21 +38,21 @@ struct Results {
 template <class Plant>
 Results passesIn(const RandomList& random, bool shared, Plant&& plant) {
   FakeRun run(random, false);
-  const auto lodged = [&](Pass pass) {
-    Lodging lodging = lodgingOf(pass, bytesOf, 8);
-    EXPECT_GE(lodging.bytes, mostAlive(pass, lodging));
-    plant(pass, lodging.places);
-    run.lodge(shared ? lodging.places : std::vector<Lodging::Place>());
+  const auto planned = [&](Pass pass) {
+    MemoryPlan plan = memoryPlanOf(pass, bytesOf, 8);
+    EXPECT_GE(plan.bytes, mostAlive(pass, plan));
+    plant(pass, plan.places);
+    run.place(shared ? plan.places : std::vector<MemoryPlan::Place>());
     return pass;
   };
   const Chosen both(kInputs, true);
   const Cells ones(kCells, 1);
   Results results;
-  results.all.push_back(run.apply(lodged(applyPass(random.list))));
-  results.all.push_back(run.tangent(lodged(tangentPass(random.list, both)),
+  results.all.push_back(run.apply(planned(applyPass(random.list))));
+  results.all.push_back(run.tangent(planned(tangentPass(random.list, both)),
                                     std::vector<Cells>(kInputs, ones),
                                     std::vector<Cells>(random.weights.size(), ones)));
-  for (const Cells& dx : run.adjoint(lodged(adjointPass(random.list, both)), ones))
+  for (const Cells& dx : run.adjoint(planned(adjointPass(random.list, both)), ones))
     results.all.push_back(dx);
   results.all.insert(results.all.end(), run.gradients.begin(), run.gradients.end());
   return results;
@@ -68,7 +68,7 @@ Results resultsIn(const RandomList& random, bool shared, Plant&& plant) {
   }
 }
 
-void nothing(const Pass&, std::vector<Lodging::Place>&) {}
+void nothing(const Pass&, std::vector<MemoryPlan::Place>&) {}
 
 TEST(Arena, ChangesNoResult) {
   for (unsigned seed = 0; seed < 300; ++seed) {
@@ -85,11 +85,11 @@ TEST(Arena, ShowsAPlantedFault) {
   for (unsigned seed = 0; seed < 100; ++seed) {
     const RandomList random(seed);
     bool isPlanted = false;
-    const auto plant = [&](const Pass& pass, std::vector<Lodging::Place>& places) {
+    const auto plant = [&](const Pass& pass, std::vector<MemoryPlan::Place>& places) {
       const std::vector<Lifetime> lives = lifetimes(pass);
       const auto lifeOf = [&](ValueId v) { return *std::ranges::find(lives, v, &Lifetime::value); };
-      for (Lodging::Place& one : places)
-        for (const Lodging::Place& other : places) {
+      for (MemoryPlan::Place& one : places)
+        for (const MemoryPlan::Place& other : places) {
           const Lifetime a = lifeOf(one.value), b = lifeOf(other.value);
           if (isPlanted || a.value == b.value || a.first <= b.first || a.first >= b.last)
             continue;
@@ -116,10 +116,10 @@ TEST(Arena, OfAChainIsThatOfTwoNeighbours) {
     list.run({.name = "f", .anyStrides = true}, {last}, next);
     last = next;
   }
-  const Lodging lodging = lodgingOf(
+  const MemoryPlan plan = memoryPlanOf(
       applyPass(list), [](ValueId) { return Index(100); }, 64);
-  EXPECT_EQ(lodging.bytes, 128 + 100);
-  EXPECT_EQ(lodging.places.size(), 9u);
+  EXPECT_EQ(plan.bytes, 128 + 100);
+  EXPECT_EQ(plan.places.size(), 9u);
 }
 
 } // namespace

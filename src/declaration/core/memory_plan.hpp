@@ -9,7 +9,7 @@
 
 namespace tenon {
 
-struct Lodging {
+struct MemoryPlan {
   struct Place {
     ValueId value;
     Index begin, end; // bytes
@@ -22,6 +22,7 @@ struct Lodging {
 // training lie elsewhere, and so do those that may stand in an argument's memory. The largest get
 // their places first, each the lowest that is free as long as it is alive. Places begin at
 // multiples of `alignment`.
-Lodging lodgingOf(const Pass& pass, const std::function<Index(ValueId)>& bytesOf, Index alignment);
+MemoryPlan memoryPlanOf(const Pass& pass, const std::function<Index(ValueId)>& bytesOf,
+                        Index alignment);
 
 } // namespace tenon
