@@ -13,7 +13,7 @@
 #include "declaration/core/declaration.hpp"
 #include "declaration/core/halo_sharing.hpp"
 #include "declaration/mesh/mesh_lists.hpp"
-#include "layer/core/crossing.hpp"
+#include "layer/core/argument_staging.hpp"
 #include "layer/core/parameter.hpp"
 #include "layer/core/setup.hpp"
 #include "layer/core/state_tensor.hpp"
@@ -247,15 +247,15 @@ private:
   // Of one level of the stack.
   struct Kept {
     std::unique_ptr<Frame> frame;
-    Crossing arguments; // of the Apply
+    ArgumentStaging arguments; // of the Apply
   };
   struct Entry {
     std::unique_ptr<Setup> setup;
     std::optional<Layout> ghosts; // the output with the halo that it computes, which only nodes do
     std::vector<Kept> frames;
     int used = 0;
-    Crossing inferred, tangents, cotangents; // arguments of the other calls
-    const Crossing* lastApply = nullptr;
+    ArgumentStaging inferred, tangents, cotangents; // arguments of the other calls
+    const ArgumentStaging* lastApply = nullptr;
   };
   struct Level {
     Entry* entry;

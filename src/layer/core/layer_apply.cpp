@@ -97,10 +97,10 @@ void Layer::apply(Inputs x, Outputs y) {
             "TenonLayerApplyAdjoint() or TenonLayerClearStack(), TenonLayerSetStackDepth() before "
             "TenonLayerSetUp(), or TenonLayerSetTraining() with TENON_FALSE for inference",
             title(), stack_.size(), depth_));
-  Crossing& crossing = records_ ? entry.frames[entry.used].arguments : entry.inferred;
-  entry.lastApply = &crossing;
-  const Inputs inputs = crossing.enter(*this, x);
-  const Outputs outputs = crossing.prepare(*this, y);
+  ArgumentStaging& staging = records_ ? entry.frames[entry.used].arguments : entry.inferred;
+  entry.lastApply = &staging;
+  const Inputs inputs = staging.enter(*this, x);
+  const Outputs outputs = staging.prepare(*this, y);
   // The frame is the caller's only from the push on: an Apply that throws leaves the stack as it was.
   if (records_) {
     entry.setup->apply(inputs, outputs, *entry.frames[entry.used].frame);
@@ -108,7 +108,7 @@ void Layer::apply(Inputs x, Outputs y) {
   } else {
     entry.setup->infer(inputs, outputs);
   }
-  crossing.leave(y);
+  staging.leave(y);
 }
 
 // Outputs or their tangents, which a call writes while it reads x.

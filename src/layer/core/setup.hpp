@@ -11,8 +11,8 @@
 #pragma once
 
 #include "declaration/core/memory_plan.hpp"
+#include "layer/core/argument_staging.hpp"
 #include "layer/core/bound_maps.hpp"
-#include "layer/core/crossing.hpp"
 #include "layer/core/recorded_steps.hpp"
 
 #include <deque>

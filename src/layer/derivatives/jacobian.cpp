@@ -122,9 +122,9 @@ void Jacobian::tangent(const DTensor& dx, DTensor& dy) {
   const ConstantParameters constant(setup_.maps());
   const DTensor* const read[] = {&dx};
   DTensor* const written[] = {&dy};
-  const Inputs inputs = crossing_.enter(*layer_, read);
-  setup_.tangent(*frame_, inputs, crossing_.prepare(*layer_, written));
-  crossing_.leave(written);
+  const Inputs inputs = staging_.enter(*layer_, read);
+  setup_.tangent(*frame_, inputs, staging_.prepare(*layer_, written));
+  staging_.leave(written);
 }
 
 void Jacobian::adjoint(const DTensor& dy, DTensor& dx) {
@@ -133,9 +133,9 @@ void Jacobian::adjoint(const DTensor& dy, DTensor& dx) {
   const ConstantParameters constant(setup_.maps());
   const DTensor* const read[] = {&dy};
   DTensor* const written[] = {&dx};
-  const OutputCotangents given = crossing_.enter(*layer_, read);
-  setup_.adjoint(*frame_, given, crossing_.prepare(*layer_, written));
-  crossing_.leave(written);
+  const OutputCotangents given = staging_.enter(*layer_, read);
+  setup_.adjoint(*frame_, given, staging_.prepare(*layer_, written));
+  staging_.leave(written);
 }
 
 std::string Jacobian::agreedText() const {
@@ -147,7 +147,7 @@ std::string Jacobian::describeMore() const {
 }
 
 Index Jacobian::bufferBytes() const {
-  return heldBytes(x_, y_) + frame_->bytes() + crossing_.bytes();
+  return heldBytes(x_, y_) + frame_->bytes() + staging_.bytes();
 }
 
 } // namespace tenon

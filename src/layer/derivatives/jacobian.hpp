@@ -34,7 +34,7 @@ private:
   Setup& setup_;
   std::unique_ptr<Frame> frame_;
   Ref<DTensor> x_, y_;
-  Crossing crossing_; // of the operator's tensors
+  ArgumentStaging staging_; // of the operator's tensors
   bool isSet_ = false;
 };
 

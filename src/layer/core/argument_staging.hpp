@@ -63,7 +63,7 @@ private:
 
 class Layer;
 
-class Crossing {
+class ArgumentStaging {
 public:
   // The tensors that the layer reads in this call, and those that it writes; null for those that are null. The
   // owner of what is read may change it at once.

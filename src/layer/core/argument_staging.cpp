@@ -2,7 +2,7 @@
 // Arguments that a layer copies: those in another memory space, and those that the caller may
 // change before the adjoint. Tensors of the library are referenced instead, and one that was
 // changed meanwhile is refused by its state.
-#include "layer/core/crossing.hpp"
+#include "layer/core/argument_staging.hpp"
 
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/host_view.hpp"
@@ -47,7 +47,7 @@ bool isIn(Space space, const DTensor* tensor) {
 } // namespace
 
 template <class Tensor>
-bool Crossing::Side<Tensor>::opens(std::span<Tensor* const> given, Space space) {
+bool ArgumentStaging::Side<Tensor>::opens(std::span<Tensor* const> given, Space space) {
   if (std::ranges::all_of(given, [&](const DTensor* tensor) { return isIn(space, tensor); })) {
     copies.clear();
     return false;
@@ -61,7 +61,7 @@ bool Crossing::Side<Tensor>::opens(std::span<Tensor* const> given, Space space) 
   return true;
 }
 
-Inputs Crossing::enter(const Layer& layer, Inputs read) {
+Inputs ArgumentStaging::enter(const Layer& layer, Inputs read) {
   if (!read_.opens(read, layer.space()))
     return read;
   for (std::size_t i = 0; i < read.size(); ++i)
@@ -70,7 +70,7 @@ Inputs Crossing::enter(const Layer& layer, Inputs read) {
   return read_.tensors;
 }
 
-InputCotangents Crossing::prepare(const Layer& layer, InputCotangents written) {
+InputCotangents ArgumentStaging::prepare(const Layer& layer, InputCotangents written) {
   if (!written_.opens(written, layer.space()))
     return written;
   for (std::size_t i = 0; i < written.size(); ++i)
@@ -80,23 +80,23 @@ InputCotangents Crossing::prepare(const Layer& layer, InputCotangents written) {
   return written_.tensors;
 }
 
-void Crossing::leave(InputCotangents owners) {
+void ArgumentStaging::leave(InputCotangents owners) {
   for (std::size_t i = 0; i < written_.copies.size(); ++i)
     if (owners[i] && owners[i] != written_.tensors[i])
       copyLocal(*written_.tensors[i], *owners[i]);
 }
 
 template <class Tensor>
-Index Crossing::Side<Tensor>::bytes() const {
+Index ArgumentStaging::Side<Tensor>::bytes() const {
   return heldBytes(mine);
 }
 
-Index Crossing::bytes() const {
+Index ArgumentStaging::bytes() const {
   return read_.bytes() + written_.bytes();
 }
 
 template <class Tensor>
-std::string Crossing::Side<Tensor>::describe(const char* call, const char* role) const {
+std::string ArgumentStaging::Side<Tensor>::describe(const char* call, const char* role) const {
   std::string text;
   for (std::size_t i = 0; i < copies.size(); ++i)
     text += copies[i].describe(call,
@@ -105,7 +105,8 @@ std::string Crossing::Side<Tensor>::describe(const char* call, const char* role)
   return text;
 }
 
-std::string Crossing::describe(const char* call, const char* read, const char* written) const {
+std::string ArgumentStaging::describe(const char* call, const char* read,
+                                      const char* written) const {
   return read_.describe(call, read) + written_.describe(call, written);
 }
 
