@@ -148,9 +148,9 @@ template <class T>
 std::vector<T> listOf(const T* values, TenonInt count, const char* name) {
   if (count < 0)
     throw Error(TENON_ERR_ARG, fmt::format("the length of {} is {}; it must be >= 0", name, count));
-  if (count > kMostElements)
+  if (count > kMaxElements)
     throw Error(TENON_ERR_ARG, fmt::format("the length of {} is {}; no array has more than {}",
-                                           name, count, kMostElements));
+                                           name, count, kMaxElements));
   if (!values && count > 0)
     throw Error(TENON_ERR_NULL, fmt::format("{} is NULL; pass an array of length {}", name, count));
   return std::vector<T>(values, values + count);

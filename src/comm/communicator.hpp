@@ -102,7 +102,7 @@ class SubCommunicatorCache {
   using Entries = std::list<std::pair<Name, std::shared_ptr<SubCommunicator>>>;
 
 public:
-  static constexpr std::size_t kMost = 64;
+  static constexpr std::size_t kMax = 64;
 
   // What will hold a communicator. It is made before the communicator is, since no rank may fail
   // alone once the others have it.
@@ -129,7 +129,7 @@ public:
   SubCommPtr add(Place place, MPI_Comm comm) noexcept {
     place.entry_.front().second->take(comm);
     const auto hasNone = [](const auto& entry) { return !entry.second->hasDevices(); };
-    if (kept_.size() >= kMost)
+    if (kept_.size() >= kMax)
       if (const auto oldest = std::ranges::find_if(kept_, hasNone); oldest != kept_.end())
         kept_.erase(oldest);
     kept_.splice(kept_.end(), place.entry_);

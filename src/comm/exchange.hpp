@@ -19,11 +19,11 @@ class Exchange {
 public:
   enum class Requests { EachRound, Persistent };
   // The largest piece of a message, since MPI counts in int.
-  static constexpr Index kMostPieceBytes = Index(1) << 30;
+  static constexpr Index kMaxPieceBytes = Index(1) << 30;
 
   // Both sides of a message cut it into pieces of the same size.
   Exchange(CommPtr comm, int tag, std::vector<Message> sends, std::vector<Message> receives,
-           Requests requests = Requests::EachRound, Index pieceBytes = kMostPieceBytes);
+           Requests requests = Requests::EachRound, Index pieceBytes = kMaxPieceBytes);
   // Frees persistent requests; no round may be under way.
   ~Exchange();
   Exchange(const Exchange&) = delete;

@@ -120,16 +120,16 @@ GpuAware parseGpuAware(std::string_view name) {
 }
 
 std::string whyUcxFails(unsigned major, unsigned minor, const std::string& cache) {
-  constexpr unsigned kLeastMajor = 1, kLeastMinor = 13;
-  if (std::pair(major, minor) >= std::pair(kLeastMajor, kLeastMinor) || cache == "n" ||
-      cache == "no" || cache == "0")
+  constexpr unsigned kMinMajor = 1, kMinMinor = 13;
+  if (std::pair(major, minor) >= std::pair(kMinMajor, kMinMinor) || cache == "n" || cache == "no" ||
+      cache == "0")
     return "";
   return fmt::format(
       "MPI has loaded UCX {}.{}, and versions before {}.{} take device memory of a "
       "program that is linked with the CUDA runtime statically, as Tenon is, for "
       "memory of the host; set the environment variable UCX_MEMTYPE_CACHE to n, take "
       "a later UCX, or set -tenon_gpu_aware to off",
-      major, minor, kLeastMajor, kLeastMinor);
+      major, minor, kMinMajor, kMinMinor);
 }
 
 bool isGpuAware(GpuAware said, const CommPtr& comm) {

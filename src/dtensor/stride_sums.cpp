@@ -22,21 +22,21 @@ Index floorDivide(Index a, Index b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
 }
 
-constexpr std::uint64_t kMostBytes = std::numeric_limits<Index>::max();
+constexpr std::uint64_t kMaxBytes = std::numeric_limits<Index>::max();
 
 std::uint64_t magnitude(Index stride) {
   return stride < 0 ? 0 - static_cast<std::uint64_t>(stride) : static_cast<std::uint64_t>(stride);
 }
 
-// The number of elements from the lowest to the highest, with strides divided by `by`; at most kMostBytes.
+// The number of elements from the lowest to the highest, with strides divided by `by`; at most kMaxBytes.
 std::uint64_t spanOf(const Shape& extent, const Strides& strides, std::uint64_t by = 1) {
   std::uint64_t span = 1;
   for (std::size_t d = 0; d < extent.size(); ++d) {
     std::uint64_t reach = 0;
     if (__builtin_mul_overflow(magnitude(strides[d]) / by,
                                static_cast<std::uint64_t>(extent[d] - 1), &reach) ||
-        __builtin_add_overflow(span, reach, &span) || span > kMostBytes)
-      return kMostBytes;
+        __builtin_add_overflow(span, reach, &span) || span > kMaxBytes)
+      return kMaxBytes;
   }
   return span;
 }
@@ -170,7 +170,7 @@ void checkSpan(const Shape& extent, const Strides& strides, Index length, Index 
         TENON_ERR_ARG,
         fmt::format("length is {}; pass the number of elements of the array, or 0", length));
   const std::uint64_t span = spanOf(extent, strides);
-  if (span > kMostBytes / elementSize)
+  if (span > kMaxBytes / elementSize)
     throw Error(TENON_ERR_SHAPE, fmt::format("{}, ghosts included, reach further than memory can",
                                              textOf(extent, strides)));
   if (length == 0 || span <= static_cast<std::uint64_t>(length))

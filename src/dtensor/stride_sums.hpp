@@ -38,8 +38,8 @@ private:
   Index lowest(int from) const;
 
   // The dimensions of two arrays, and the bytes of an element.
-  static constexpr int kMost = 2 * kMaxRank + 1;
-  std::array<Lag, kMost> lags_{};
+  static constexpr int kMax = 2 * kMaxRank + 1;
+  std::array<Lag, kMax> lags_{};
   int count_ = 0;
 };
 

@@ -47,12 +47,12 @@ static const char* NameOfDataType(TenonDataType type) {
 }
 
 /* Components about to be placed: lists with an entry for each dimension of each, in the order of C. */
-enum { kMostComponents = 6 };
+enum { kMaxComponents = 6 };
 typedef struct Components {
   int count;
-  void* first[kMostComponents];
-  TenonInt strides[kMostComponents * kMaxDims];
-  TenonInt before[kMostComponents * kMaxDims], after[kMostComponents * kMaxDims];
+  void* first[kMaxComponents];
+  TenonInt strides[kMaxComponents * kMaxDims];
+  TenonInt before[kMaxComponents * kMaxDims], after[kMaxComponents * kMaxDims];
 } Components;
 
 /* An array about to be placed. Dimensions of the tensor are in the order of Fortran, from 0. */
@@ -421,15 +421,15 @@ void TenonFPlaceComponents(TenonDTensor* x, CFI_cdesc_t* u, CFI_cdesc_t* u_array
                            CFI_cdesc_t* v_array, CFI_cdesc_t* w, CFI_cdesc_t* w_array,
                            CFI_cdesc_t* p, CFI_cdesc_t* p_array, CFI_cdesc_t* q,
                            CFI_cdesc_t* q_array, CFI_cdesc_t* r, CFI_cdesc_t* r_array, int* ierr) {
-  CFI_cdesc_t* const blocks[kMostComponents] = {u, v, w, p, q, r};
-  CFI_cdesc_t* const arrays[kMostComponents] = {u_array, v_array, w_array,
-                                                p_array, q_array, r_array};
+  CFI_cdesc_t* const blocks[kMaxComponents] = {u, v, w, p, q, r};
+  CFI_cdesc_t* const arrays[kMaxComponents] = {u_array, v_array, w_array,
+                                               p_array, q_array, r_array};
   Components all = {.count = 0};
   Placing one = {.call = "tenon_place_components", .components = &all};
   TenonErrorCode code = TENON_SUCCESS;
   int i;
 
-  for (i = 0; i < kMostComponents && blocks[i] && code == TENON_SUCCESS; ++i) {
+  for (i = 0; i < kMaxComponents && blocks[i] && code == TENON_SUCCESS; ++i) {
     one.interior = blocks[i];
     one.component = i + 1;
     code = Place(*x, arrays[i], NULL, &one, AddComponent);

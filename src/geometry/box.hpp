@@ -15,7 +15,7 @@ using Shape = std::vector<Index>;
 constexpr int kMaxRank = 8;
 // The most elements of the widest type whose bytes a 64-bit integer counts. No layout has more, nor
 // has any of its boxes.
-inline constexpr Index kMostElements = std::numeric_limits<Index>::max() / 8;
+inline constexpr Index kMaxElements = std::numeric_limits<Index>::max() / 8;
 
 struct Interval {
   Index begin = 0;

@@ -27,7 +27,7 @@ struct LevelFlow {
 
 // A bit for each axis of a grid.
 using AxisMask = std::uint64_t;
-inline constexpr int kMostMaskedAxes = 64;
+inline constexpr int kMaxMaskedAxes = 64;
 
 // What a dimension contributes to the products.
 struct AlongDim {

@@ -33,8 +33,8 @@ FlowTable::FlowTable(GridPtr grid, UnitAxes units, std::vector<int> positions)
 
 bool FlowTable::canHold(const Grid& grid, const UnitAxes& units,
                         const std::vector<int>& positions) {
-  return grid.axes() <= kMaskBits && units.apart.size() <= kMostLevels &&
-         positions.size() <= kMostPositions;
+  return grid.axes() <= kMaskBits && units.apart.size() <= kMaxLevels &&
+         positions.size() <= kMaxPositions;
 }
 
 int FlowTable::placeOf(int position) const {

@@ -15,10 +15,10 @@ namespace tenon {
 
 class FlowTable {
 public:
-  static constexpr int kMostLevels = 7, kMostPositions = 8;
+  static constexpr int kMaxLevels = 7, kMaxPositions = 8;
   // A LevelFlow that allocates nothing.
   struct TableFlow {
-    std::array<Traffic, kMostLevels + 1> others;
+    std::array<Traffic, kMaxLevels + 1> others;
     Index keptElements = 0;
   };
 

@@ -62,12 +62,12 @@ void Grid::sortByRank() {
 }
 
 GridPtr Grid::make(std::vector<int> extents) {
-  constexpr long long kMost = std::numeric_limits<int>::max();
+  constexpr long long kMax = std::numeric_limits<int>::max();
   long long size = 1;
   for (int extent : extents)
-    size = std::min(size * std::max(extent, 0), kMost + 1);
+    size = std::min(size * std::max(extent, 0), kMax + 1);
   // A grid with more positions than an int counts gets no list: the constructor refuses it by name.
-  std::vector<int> ranks(size > kMost ? 0 : size);
+  std::vector<int> ranks(size > kMax ? 0 : size);
   std::iota(ranks.begin(), ranks.end(), 0);
   return make(std::move(extents), std::move(ranks));
 }

@@ -37,11 +37,11 @@ bool isTrivial(const Grid& grid, int axis) {
 void checkCount(const Shape& extents, const char* what) {
   Index product = 1;
   for (Index extent : extents) {
-    if (extent > kMostElements / product)
+    if (extent > kMaxElements / product)
       throw Error(
           TENON_ERR_SHAPE,
           fmt::format("{} [{}] has more elements than the {} whose bytes a 64-bit integer counts",
-                      what, fmt::join(extents, ","), kMostElements));
+                      what, fmt::join(extents, ","), kMaxElements));
     product *= std::max<Index>(extent, 1);
   }
 }
@@ -168,11 +168,11 @@ void completeHalo(LayoutSpec& spec, int dim) {
       box.end = std::min(box.end, extent);
     if (box.empty())
       box = {0, 0};
-    if (box.begin < -kMostElements || box.end > kMostElements)
+    if (box.begin < -kMaxElements || box.end > kMaxElements)
       throw Error(TENON_ERR_SHAPE,
                   fmt::format("the halo of dimension {} has the box {}:{}; expected one between "
                               "{} and {}",
-                              dim, box.begin, box.end, -kMostElements, kMostElements));
+                              dim, box.begin, box.end, -kMaxElements, kMaxElements));
   }
 }
 

@@ -89,11 +89,11 @@ public:
   // The extents of the box are indices of elements, though no rank has all of these.
   void checkExtents(const Shape& extents) const override {
     for (std::size_t d = 0; d < extents.size(); ++d)
-      if (extents[d] > kMostElements / tiles_[d])
+      if (extents[d] > kMaxElements / tiles_[d])
         throw Error(TENON_ERR_SHAPE,
                     fmt::format("patches have extents {}, so that a box of {} tiles has more than "
                                 "{} elements along spatial dimension {}; use fewer tiles",
-                                fmt::join(extents, "x"), fmt::join(tiles_, "x"), kMostElements, d));
+                                fmt::join(extents, "x"), fmt::join(tiles_, "x"), kMaxElements, d));
   }
 
   std::string describe() const override {

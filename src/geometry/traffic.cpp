@@ -117,7 +117,7 @@ std::optional<UnitAxes> UnitAxes::of(const Grid& grid, const std::vector<Index>&
   if (unitRanks.empty())
     return units;
   const auto strides = rankStrides(grid);
-  if (!strides || grid.axes() > kMostMaskedAxes)
+  if (!strides || grid.axes() > kMaxMaskedAxes)
     return std::nullopt;
   for (const Index ranks : unitRanks) {
     AxisMask apart = 0;

@@ -29,11 +29,11 @@ Index windowOutput(const Window& window, Index extent, int dim) {
   checkAtLeast("stride", window.stride, 1, dim);
   checkAtLeast("dilation", window.dilation, 1, dim);
   for (const Index pad : {window.padLow, window.padHigh})
-    if (pad < -kMostElements || pad > kMostElements)
+    if (pad < -kMaxElements || pad > kMaxElements)
       throw Error(TENON_ERR_SHAPE,
                   fmt::format("the padding of spatial dimension {} is {}; no dimension has more "
                               "than {} elements",
-                              dim, pad, kMostElements));
+                              dim, pad, kMaxElements));
   constexpr const char* kPadded = "the extent of a padded dimension";
   const Index padded =
       checkedSum(checkedSum(extent, window.padLow, kPadded), window.padHigh, kPadded);

@@ -114,7 +114,7 @@ struct ModelProgram {
 // The last line of the model's own source in a stack of lines: "zoo.py, line 30, in forward: x = ...".
 std::string sourceLine(const std::string& stack);
 
-inline constexpr std::size_t kMostOperations = 1000000;
-inline constexpr std::size_t kMostModelDimensions = 8;
+inline constexpr std::size_t kMaxOperations = 1000000;
+inline constexpr std::size_t kMaxModelDimensions = 8;
 
 } // namespace tenon

@@ -19,7 +19,7 @@ namespace tenon {
 
 namespace {
 
-constexpr Index kMostReported = Index(1) << 20; // processes
+constexpr Index kMaxReported = Index(1) << 20; // processes
 constexpr Index kFloatBytes = 4;
 
 std::string sized(double bytes) {
@@ -378,9 +378,9 @@ std::vector<Shape> extentsOfRun(const ModelProgram& program,
 
 std::string reportModel(const std::string& name, const ModelProgram& program,
                         const ByteSource& file, const std::vector<Shape>& inputs, Index processes) {
-  if (processes < 1 || processes > kMostReported)
+  if (processes < 1 || processes > kMaxReported)
     throw Error(TENON_ERR_ARG, fmt::format("the number of processes is {}; it must be in 1 to {}",
-                                           processes, kMostReported));
+                                           processes, kMaxReported));
   const ImportedNetwork network = importNetwork(program, file, inputs);
   Reporter reporter(network, inputs, processes);
   reporter.run();

@@ -83,8 +83,8 @@ StoredValue takeValue(MessageReader& from) {
 
 // The first few of many names.
 std::string some(std::vector<std::string> words) {
-  constexpr std::size_t kMost = 8;
-  const std::size_t more = words.size() - std::min(words.size(), kMost);
+  constexpr std::size_t kMax = 8;
+  const std::size_t more = words.size() - std::min(words.size(), kMax);
   words.resize(words.size() - more);
   return joined(words) + (more ? fmt::format(" and {} more", more) : "");
 }

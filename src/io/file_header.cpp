@@ -27,7 +27,7 @@ namespace {
 
 // HDF5 looks for its superblock at 0, 512 and every power of two behind, hence the sizes of
 // headers.
-constexpr Index kLeastHeader = 512, kMostHeader = Index(1) << 28;
+constexpr Index kMinHeader = 512, kMaxHeader = Index(1) << 28;
 constexpr Index kHeaderLine = 48; // the most that a line with two numbers takes
 constexpr std::string_view kFirstWord = "tenon-checkpoint ";
 
@@ -96,7 +96,7 @@ public:
       failHeader(TENON_ERR_FORMAT, path_,
                  fmt::format("it has {} bytes, and {} were written: it is truncated or damaged",
                              size, expected));
-    if (bytes < kLeastHeader || bytes > std::min(size, kMostHeader) ||
+    if (bytes < kMinHeader || bytes > std::min(size, kMaxHeader) ||
         !std::has_single_bit(static_cast<std::uint64_t>(bytes)))
       damaged();
     return bytes;
@@ -152,18 +152,18 @@ void addBetween(ByteDigest& digest, std::istream& file, Index header, Index size
 // no older ones: HDF5 believes what they say.
 void checkSuperblock(const std::string& path, std::istream& file, Index header) {
   constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
-  constexpr int kLeastVersion = 2;
+  constexpr int kMinVersion = 2;
   char bytes[kSignature.size() + 1] = "";
   file.seekg(header);
   file.read(bytes, sizeof bytes);
   if (!file || !std::string_view(bytes, sizeof bytes).starts_with(kSignature))
     failHeader(TENON_ERR_FORMAT, path, "it is damaged: no HDF5 file follows its header");
   const int version = static_cast<unsigned char>(bytes[kSignature.size()]);
-  if (version < kLeastVersion)
+  if (version < kMinVersion)
     failHeader(TENON_ERR_FORMAT, path,
                fmt::format("its HDF5 superblock has version {}; expected {} or later, which "
                            "checkpoints of Tenon have",
-                           version, kLeastVersion));
+                           version, kMinVersion));
 }
 
 } // namespace
@@ -181,7 +181,7 @@ bool beginsAsCheckpoint(const std::string& path) {
 Index headerBytes(std::size_t datasets) {
   const Index needed = 3 * kHeaderLine + (static_cast<Index>(datasets) + 1) * kHeaderLine;
   return static_cast<Index>(
-      std::bit_ceil(static_cast<std::uint64_t>(std::max(kLeastHeader, needed))));
+      std::bit_ceil(static_cast<std::uint64_t>(std::max(kMinHeader, needed))));
 }
 
 void writeHeader(const std::string& path, Index bytes, std::vector<ByteRange> data) {
@@ -214,8 +214,8 @@ void checkHeader(const std::string& path) {
   const auto size = static_cast<Index>(std::filesystem::file_size(path, error));
   if (!file || error)
     failHeader(TENON_ERR_FILE, path, error ? error.message() : std::strerror(errno));
-  std::string text(kLeastHeader, '\0');
-  file.read(text.data(), kLeastHeader);
+  std::string text(kMinHeader, '\0');
+  file.read(text.data(), kMinHeader);
   file.clear();
   const Index bytes = HeaderReader(path, text).bytesOfHeader(size);
   // The size of the header is trusted only now that it is within the file, so that no damage asks

@@ -20,11 +20,11 @@ using hdf5::Silence;
 using hdf5::Subject;
 
 // Far above what any network has, and far below what would exhaust stack or memory.
-constexpr int kMostDepth = 64;
-constexpr std::size_t kMostObjects = 1000000, kMostText = std::size_t(16) << 20;
+constexpr int kMaxDepth = 64;
+constexpr std::size_t kMaxObjects = 1000000, kMaxText = std::size_t(16) << 20;
 // The limit for all that is noted: by hard links a small file can say the same thing a million
 // times.
-constexpr std::size_t kMostNoted = std::size_t(256) << 20;
+constexpr std::size_t kMaxNoted = std::size_t(256) << 20;
 
 class StructureReader {
 public:
@@ -58,10 +58,10 @@ private:
   // Counts what is kept in memory until the file is read.
   void note(const std::string& path, std::size_t bytes) {
     noted_ += bytes;
-    if (noted_ > kMostNoted)
+    if (noted_ > kMaxNoted)
       subject_.fail(path,
                     fmt::format("names and texts of the file take more than {} MiB up to here",
-                                kMostNoted >> 20));
+                                kMaxNoted >> 20));
   }
   void note(const std::string& path, const std::vector<std::string>& names) {
     for (const std::string& name : names)
@@ -74,7 +74,7 @@ private:
       auto& all = *static_cast<hdf5::Notes*>(list);
       // A callback must not throw through HDF5, so names are noted, and a failure is thrown by
       // take().
-      return all.size() == kMostObjects ? -1 : all.add(name);
+      return all.size() == kMaxObjects ? -1 : all.add(name);
     };
     const bool isRead = H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, nullptr, add, &names) >= 0;
     // An iteration that ends early looks like a shorter list; the caller compares its length with
@@ -88,7 +88,7 @@ private:
     subject_.check(H5Lget_info(file_, path.c_str(), &link, H5P_DEFAULT), path);
     if (link.type != H5L_TYPE_HARD)
       subject_.fail(path, "it is a link, which a checkpoint has not");
-    if (depth > kMostDepth || ++objects_ > kMostObjects)
+    if (depth > kMaxDepth || ++objects_ > kMaxObjects)
       subject_.fail(path, "it lies too deep, or there are too many objects");
     note(path, path.size() + sizeof(StoredDataset));
     const Handle object(subject_.check(H5Oopen(file_, path.c_str(), H5P_DEFAULT), path), H5Oclose);
@@ -231,7 +231,7 @@ private:
     const std::size_t size = H5Tget_size(type);
     // A text of variable length is a pointer, whose target HDF5 allocates by a length that the file
     // gives.
-    if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) != 0 || size > kMostText)
+    if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) != 0 || size > kMaxText)
       subject_.fail(name, "it is no text of fixed length");
     note(name, size);
     std::string text(size, '\0');

@@ -13,7 +13,7 @@ namespace tenon {
 
 namespace {
 
-constexpr Index kMostDevices = Index{1} << 40;
+constexpr Index kMaxDevices = Index{1} << 40;
 
 [[noreturn]] void refuse(const std::string& why) {
   throw Error(TENON_ERR_ARG, why);
@@ -66,9 +66,9 @@ void Machine::countDevices() {
     const Index size = levels_[level].size;
     if (size < 1)
       refuse(fmt::format("level '{}' has size {}; it must be >= 1", levels_[level].name, size));
-    if (size > kMostDevices / below_[level + 1])
+    if (size > kMaxDevices / below_[level + 1])
       refuse(fmt::format("machine '{}' has more than {} devices, which is the maximum", name_,
-                         kMostDevices));
+                         kMaxDevices));
     below_[level] = below_[level + 1] * size;
   }
 }

@@ -267,12 +267,12 @@ namespace {
 // Whether int counts the whole and, in a sum, which is the collective or its adjoint, all ranks'
 // contributions of the largest piece: of uneven cuts they are more than the whole.
 bool isCountedInInt(const Layout& from, const Layout& to, CollectiveKind kind, int ranks) {
-  constexpr Index kMost = std::numeric_limits<int>::max();
+  constexpr Index kMax = std::numeric_limits<int>::max();
   const Index one = from.mostOwnedElements(), other = to.mostOwnedElements();
   const Index whole = std::max(one, other);
   const bool isCut = kind == CollectiveKind::AllGather || kind == CollectiveKind::ReduceScatter;
   const Index piece = isCut ? std::min(one, other) : whole / ranks + 1;
-  return whole <= kMost && piece <= kMost / ranks;
+  return whole <= kMax && piece <= kMax / ranks;
 }
 
 std::optional<CollectivePrice> asCollective(const Layout& from, const Layout& to,

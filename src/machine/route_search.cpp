@@ -65,7 +65,7 @@ double LeastPrice::seconds(const Spread& from, const Spread& to) const {
 
 namespace {
 
-constexpr int kMostNodes = 96;
+constexpr int kMaxNodes = 96;
 constexpr double kUnknown = std::numeric_limits<double>::infinity();
 constexpr double kClearly = 1 + 1e-9; // more than what rounding does to sums of prices
 
@@ -84,7 +84,7 @@ RouteSearch::RouteSearch(const Layout& from, const Layout& to, Index elementByte
 
 Route RouteSearch::run() {
   expand(kStart);
-  for (int expanded = 1; expanded < kMostNodes && !queue_.empty();) {
+  for (int expanded = 1; expanded < kMaxNodes && !queue_.empty();) {
     Edge edge = pop();
     if (isHopeless(leastOf(edge)) || !isBetter(edge))
       continue;

@@ -11,9 +11,9 @@ typedef struct Grid {
   MPI_Comm comm;
   int ndim; /* of the tensor */
   PetscInt stencil;
-  TenonInt shape[kMostDimensions], low[kMostDimensions], high[kMostDimensions]; /* owned */
-  TenonInt ghostsLow[kMostDimensions], ghostsHigh[kMostDimensions]; /* of a local vector */
-  DMBoundaryType boundary[kMostDimensions];
+  TenonInt shape[kMaxDimensions], low[kMaxDimensions], high[kMaxDimensions]; /* owned */
+  TenonInt ghostsLow[kMaxDimensions], ghostsHigh[kMaxDimensions];            /* of a local vector */
+  DMBoundaryType boundary[kMaxDimensions];
 } Grid;
 
 static void SetGridDimension(Grid* grid, int d, PetscInt extent, PetscInt first, PetscInt count) {
@@ -205,7 +205,7 @@ static PetscErrorCode FindPlaceOnGrid(const Grid* grid, PetscInt size, Place* pl
 /* The box of the elements that this rank owns. */
 typedef struct Owned {
   int ndim;
-  TenonInt low[kMostDimensions], high[kMostDimensions];
+  TenonInt low[kMaxDimensions], high[kMaxDimensions];
 } Owned;
 
 static PetscErrorCode ReadOwned(TenonLayout layout, Owned* owned) {
@@ -292,7 +292,7 @@ PetscErrorCode CheckScalar(TenonDataType type, const char* what) {
 }
 
 PetscErrorCode CheckBlocks(TenonLayout layout, DM dm, MPI_Comm comm, const char* what) {
-  TenonInt shape[kMostDimensions], low[kMostDimensions], high[kMostDimensions], all = 1;
+  TenonInt shape[kMaxDimensions], low[kMaxDimensions], high[kMaxDimensions], all = 1;
   TenonInt counts[2] = {1, 0},
            sums[2] = {0, 0}; /* elements, and ranks whose box is not the grid's */
   Owned owned;

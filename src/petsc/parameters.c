@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "parameters.h"
 
-enum { kMostAxes = 16 };
+enum { kMaxAxes = 16 };
 
 /* The layout of a parameter divided along its first dimension. */
 static PetscErrorCode CreateDividedLayout(TenonLayout storage, TenonLayout* divided) {
   TenonPartition partition = NULL;
-  TenonInt shape[kMostDimensions];
-  char properties[3 * kMostAxes + 1] = "S0";
+  TenonInt shape[kMaxDimensions];
+  char properties[3 * kMaxAxes + 1] = "S0";
   int axes, axis, ndim;
   TenonErrorCode result;
 
@@ -16,16 +16,16 @@ static PetscErrorCode CreateDividedLayout(TenonLayout storage, TenonLayout* divi
   TenonPetscCall(TenonLayoutGetShape(storage, shape));
   TenonPetscCall(TenonLayoutGetPartition(storage, &partition));
   result = TenonPartitionGetAxes(partition, &axes);
-  if (result == TENON_SUCCESS && axes <= kMostAxes) {
+  if (result == TENON_SUCCESS && axes <= kMaxAxes) {
     for (axis = 1; axis < axes; ++axis)
       PetscCall(PetscStrcat(properties, ",S0"));
     result = TenonLayoutCreateSharded(partition, ndim, shape, properties, divided);
   }
   TenonPetscCall(TenonPartitionDestroy(&partition));
   TenonPetscCall(result);
-  PetscCheck(axes <= kMostAxes, PETSC_COMM_SELF, PETSC_ERR_SUP,
+  PetscCheck(axes <= kMaxAxes, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "a parameter's process grid has %d axes; at most %d are possible", axes,
-             (int)kMostAxes);
+             (int)kMaxAxes);
   PetscFunctionReturn(0);
 }
 

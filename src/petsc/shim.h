@@ -30,12 +30,12 @@ PetscErrorCode BeginWork(const Events* events, PetscLogEvent event, PetscObject 
                          Vec y);
 PetscErrorCode EndWork(const Events* events, PetscLogEvent event, PetscObject object, Vec x, Vec y);
 
-enum { kMostDimensions = 8 };
+enum { kMaxDimensions = 8 };
 
 /* Where the elements that a tensor owns lie in a Vec. */
 typedef struct Place {
   TenonInt first, length;
-  TenonInt strides[kMostDimensions], ghostsLow[kMostDimensions], ghostsHigh[kMostDimensions];
+  TenonInt strides[kMaxDimensions], ghostsLow[kMaxDimensions], ghostsHigh[kMaxDimensions];
 } Place;
 /* As a vector of the grid, or row-major where dm is a mesh or NULL. An error if the tensor is not of the grid. */
 PetscErrorCode FindPlace(TenonDTensor x, DM dm, Vec vec, Place* place);

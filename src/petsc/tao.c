@@ -58,7 +58,7 @@ static PetscErrorCode DestroyLoss(void* context) {
 
 static PetscErrorCode CheckOneElement(TenonLayer layer) {
   TenonLayout output = NULL;
-  TenonInt shape[kMostDimensions], all = 1;
+  TenonInt shape[kMaxDimensions], all = 1;
   int ndim, d;
 
   PetscFunctionBegin;

@@ -15,7 +15,7 @@ namespace {
 // enough for the digits of a difference.
 constexpr double kStep = 1e-3;
 // The least factor of the times of a bandwidth, so that it stays finite.
-constexpr double kLeastOfABandwidth = 1e-6;
+constexpr double kMinOfABandwidth = 1e-6;
 
 } // namespace
 
@@ -24,9 +24,9 @@ LinkRates scaledRates(const LinkRates& rates, const PriceParts& factors) {
   scaled.latency *= factors[0];
   scaled.overhead *= factors[0];
   // Factors are those of times, and a bandwidth is the inverse of one.
-  const double transfers = std::max(factors[1], kLeastOfABandwidth);
+  const double transfers = std::max(factors[1], kMinOfABandwidth);
   scaled.bandwidth /= transfers;
-  scaled.copyBandwidth /= std::max(factors[2], kLeastOfABandwidth);
+  scaled.copyBandwidth /= std::max(factors[2], kMinOfABandwidth);
   for (LevelRates& level : scaled.levels) {
     level.latency *= factors[0];
     level.bandwidth /= transfers;

@@ -78,7 +78,7 @@ namespace {
 constexpr std::uint64_t kSeed = 1;
 // The least share of a time that is left when the call, or Apply, is taken off: a difference of two
 // measured times can be negative.
-constexpr double kLeastShare = 0.1;
+constexpr double kMinShare = 0.1;
 
 struct Subject {
   std::string type;
@@ -235,7 +235,7 @@ KernelRates measuredKernels(const Communicator& comm, Space space, int rounds) {
     for (const Subject& subject : subjects()) {
       Measured one(subject, type, space);
       const auto add = [&](const KernelWork& work, double took) {
-        const double seconds = std::max(took - rates.call, kLeastShare * took);
+        const double seconds = std::max(took - rates.call, kMinShare * took);
         fit.add(one.kind(), work, seconds);
         rates.flops = std::max(rates.flops, work.flops / seconds);
         // A rectifier computes next to nothing, so that its time is that of memory.
@@ -248,7 +248,7 @@ KernelRates measuredKernels(const Communicator& comm, Space space, int rounds) {
         if (wantsInput || one.hasParameters()) {
           // An adjoint needs its Apply, whose time is known and taken off.
           const double both = timed([&] { one.applyAndAdjoint(wantsInput); });
-          add(one.cost(wantsInput).adjoint, std::max(both - apply, kLeastShare * both));
+          add(one.cost(wantsInput).adjoint, std::max(both - apply, kMinShare * both));
         }
     }
     fit.addTo(rates.measured, dataTypeSize(type));
@@ -262,7 +262,7 @@ namespace {
 constexpr Index kMoved[] = {1 << 10, 16 << 10, 256 << 10, 4 << 20};
 constexpr Index kElementBytes = 8;
 // How many times one of the two bandwidths, of transfers and of copies, is the other at most.
-constexpr double kMostOfCopies = 100;
+constexpr double kMaxOfCopies = 100;
 // The rates decide which way of a move is the cheapest, and so what is fitted: after a few fits
 // both stay as they are.
 constexpr int kFits = 3;
@@ -336,8 +336,8 @@ public:
         }
       rates = scaledRates(rates, fittedFactors(measured));
       // Where copies explain all, transfers take no time; but a description's rates are finite.
-      rates.bandwidth = std::min(rates.bandwidth, kMostOfCopies * rates.copyBandwidth);
-      rates.copyBandwidth = std::min(rates.copyBandwidth, kMostOfCopies * rates.bandwidth);
+      rates.bandwidth = std::min(rates.bandwidth, kMaxOfCopies * rates.copyBandwidth);
+      rates.copyBandwidth = std::min(rates.copyBandwidth, kMaxOfCopies * rates.bandwidth);
     }
     return rates;
   }

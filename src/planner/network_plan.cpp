@@ -32,7 +32,7 @@ constexpr OptionSpec kPlanOptions[] = {
      "1",
      "number of processes that a plan is for",
      nullptr,
-     {1, static_cast<double>(kMostProcesses)}},
+     {1, static_cast<double>(kMaxProcesses)}},
     {"link_latency", OptionSpec::Real, "2e-6", "latency of the link of each process, in seconds",
      nullptr, atLeast(0)},
     {"link_bandwidth", OptionSpec::Real, "6e9",
@@ -91,7 +91,7 @@ constexpr OptionSpec kPlanOptions[] = {
 const OptionRegistration kPlanRegistration{{"plan", kPlanOptions}};
 
 // How many smaller numbers of processes without large factors are tried: each is a whole search.
-constexpr int kMostRounded = 3;
+constexpr int kMaxRounded = 3;
 
 // A layout of equal blocks on a process grid whose ranks are in row-major order. The grid is made
 // only once the number of processes is known: the extents are the user's, and their product may be
@@ -277,7 +277,7 @@ std::vector<FineGrid> NetworkPlan::grids(bool fewer, const std::string& placemen
     for (int axes = 1; axes <= all.front().axes(); ++axes)
       all.push_back(all.front().withoutLast(axes));
     int found = 0;
-    for (Index number = processes_ - 1; number > 0 && found < kMostRounded; --number)
+    for (Index number = processes_ - 1; number > 0 && found < kMaxRounded; --number)
       if (hasSmallFactors(number)) {
         all.push_back(FineGrid({number}));
         ++found;
@@ -443,9 +443,9 @@ FoundPlan NetworkPlan::pricedPlan(const FineGrid& grid) const {
 // The fastest plan that keeps all that its adjoint reads.
 FoundPlan NetworkPlan::planWithin(const CostModel& model) const {
   // What layers use by turns is no sum over them: the limit of the sum is lowered until both fit.
-  constexpr int kMostSearches = 8;
+  constexpr int kMaxSearches = 8;
   double limit = memoryLimit_, over = 0;
-  for (int search = 0; search < kMostSearches && (search == 0 || limit > 0); ++search) {
+  for (int search = 0; search < kMaxSearches && (search == 0 || limit > 0); ++search) {
     std::optional<FoundPlan> found;
     try {
       found = findPlan(model, fixed_, limit, overlap_);
@@ -585,7 +585,7 @@ std::string NetworkPlan::bytesOfFitting(Index processes, bool savesRounded, bool
 
 // ". What fits: 8 processes (1.3 GiB each)": what was searched and found within the limit.
 std::string NetworkPlan::whatFits() {
-  constexpr Index kMostTimes = 16;
+  constexpr Index kMaxTimes = 16;
   std::vector<std::string> those;
   const bool mayRound = objective_ == "training" && !layers().savesRounded;
   if (mayRound)
@@ -595,7 +595,7 @@ std::string NetworkPlan::whatFits() {
     if (const std::string bytes = bytesOfFitting(processes_, false, true); !bytes.empty())
       those.push_back(fmt::format("recompute true of the plan ({} each)", bytes));
   Index tried = processes_;
-  for (Index times = 2; times <= kMostTimes && processes_ * times <= kMostProcesses; times *= 2) {
+  for (Index times = 2; times <= kMaxTimes && processes_ * times <= kMaxProcesses; times *= 2) {
     tried = processes_ * times;
     if (const std::string bytes = bytesOfFitting(tried, false, mayRecompute_); !bytes.empty()) {
       those.push_back(fmt::format("{} processes ({} each)", tried, bytes));

@@ -13,7 +13,7 @@ namespace tenon {
 
 namespace {
 
-constexpr int kMostBlocks = 8;
+constexpr int kMaxBlocks = 8;
 
 // The prime factors of each level, in order: members keep their numbers.
 Hierarchy factored(const Hierarchy& hierarchy) {
@@ -42,8 +42,8 @@ public:
     std::vector<Block> blocks; // from the innermost
     int left = static_cast<int>(factors_.size());
     Index parts = 1;
-    best.seconds = cheapest(left, parts, kMostBlocks).seconds;
-    for (int rest = kMostBlocks; left > 0; --rest) {
+    best.seconds = cheapest(left, parts, kMaxBlocks).seconds;
+    for (int rest = kMaxBlocks; left > 0; --rest) {
       const Block block = cheapest(left, parts, rest);
       blocks.push_back(block);
       parts *= block.isShared ? membersOf(block.outer, left) : 1;

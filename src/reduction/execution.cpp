@@ -57,11 +57,11 @@ bool areShares(const DeviceStates& states) {
 } // namespace
 
 Hierarchy levelsOfTwo(int levels) {
-  constexpr int kMostLevels = 8;
-  if (levels < 0 || levels > kMostLevels)
+  constexpr int kMaxLevels = 8;
+  if (levels < 0 || levels > kMaxLevels)
     throw Error(TENON_ERR_ARG, fmt::format("a reduction over {} levels cannot be planned; join "
                                            "levels of the system until it has at most {}",
-                                           levels, kMostLevels));
+                                           levels, kMaxLevels));
   return Hierarchy(levels, 2);
 }
 

@@ -16,7 +16,7 @@ namespace tenon {
 
 namespace {
 
-constexpr std::size_t kMostPlacements = 100'000;
+constexpr std::size_t kMaxPlacements = 100'000;
 
 // All divisors, in ascending order.
 std::vector<Index> divisors(Index number) {
@@ -64,10 +64,10 @@ private:
   }
 
   void keep() {
-    if (found_.size() == kMostPlacements)
+    if (found_.size() == kMaxPlacements)
       throw Error(TENON_ERR_ARG,
                   fmt::format("there are more than {} placements; use fewer levels or axes",
-                              kMostPlacements));
+                              kMaxPlacements));
     found_.emplace_back(matrix_);
   }
 

@@ -12,7 +12,7 @@ namespace tenon {
 namespace {
 
 using Way = std::vector<Layout>;
-constexpr int kMostSums = 2;
+constexpr int kMaxSums = 2;
 
 // The axes that are P in one layout and have this property in the other, in the order in which they
 // split its dimension.
@@ -124,7 +124,7 @@ std::vector<Way> waysOf(const Layout& from, const Layout& to, int mostSums) {
 } // namespace
 
 std::vector<std::vector<Layout>> waysToPartSums(const Layout& from, const Layout& to) {
-  return waysOf(from, to, kMostSums);
+  return waysOf(from, to, kMaxSums);
 }
 
 SumRoute cheapestSumRoute(const Layout& from, const Layout& to, Index elementBytes,

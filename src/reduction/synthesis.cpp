@@ -141,7 +141,7 @@ int StateTable::make(CollectiveKind kind) {
 namespace {
 
 // Numbers of device states that are kept: all programs of five steps on six levels take half of it.
-constexpr Index kMostKept = Index(1) << 23;
+constexpr Index kMaxKept = Index(1) << 23;
 
 bool mayReachGoal(CollectiveKind kind) {
   return kind != CollectiveKind::ReduceScatter && kind != CollectiveKind::Reduce;
@@ -228,7 +228,7 @@ private:
 
   int indexOf(const std::vector<std::uint32_t>& states) {
     const int index = found_.insert(states).first;
-    const Index most = kMostKept / static_cast<Index>(states.size());
+    const Index most = kMaxKept / static_cast<Index>(states.size());
     if (index >= most)
       throw Error(TENON_ERR_ARG,
                   fmt::format("programs of up to {} instructions on {} devices have more than {} "

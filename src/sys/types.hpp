@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The one integer for sizes and global positions.
+// The one integer for sizes and global positions, and how many dimensions of space windows can have.
 #pragma once
 
 #include <cstdint>
@@ -7,5 +7,7 @@
 namespace tenon {
 
 using Index = std::int64_t;
+
+inline constexpr int kMaxSpatial = 3; // d, h, w
 
 } // namespace tenon

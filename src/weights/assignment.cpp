@@ -26,9 +26,9 @@ constexpr const char* kFormat = "tenon-weights-map-1";
 std::vector<int> parseAxes(const JsonView& list) {
   std::vector<int> axes;
   for (const JsonView& axis : list.list()) {
-    if (axes.size() == kMostDimensions)
-      list.fail(fmt::format("has more than {} dimensions", kMostDimensions));
-    axes.push_back(static_cast<int>(std::min<Index>(axis.integer(0), kMostDimensions)));
+    if (axes.size() == kMaxDimensions)
+      list.fail(fmt::format("has more than {} dimensions", kMaxDimensions));
+    axes.push_back(static_cast<int>(std::min<Index>(axis.integer(0), kMaxDimensions)));
   }
   std::vector<int> sorted = axes;
   std::sort(sorted.begin(), sorted.end());

@@ -185,8 +185,8 @@ private:
     // A tuple of one has a comma behind it, and an empty one is a scalar.
     take('(');
     while (!tryTake(')')) {
-      if (extents.size() == kMostDimensions)
-        fail(fmt::format("it has more than {} dimensions", kMostDimensions));
+      if (extents.size() == kMaxDimensions)
+        fail(fmt::format("it has more than {} dimensions", kMaxDimensions));
       extents.push_back(number());
       if (!tryTake(',')) {
         take(')');
@@ -230,9 +230,9 @@ NpyStart parseNpyStart(const ByteSource& source, const std::string& name, const 
   const int lengthBytes = major == 1 ? 2 : 4;
   const auto length = static_cast<Index>(littleEndian(first + 8, lengthBytes));
   // The length is the file's own word; memory for it is asked for only within reason.
-  if (length > kMostNpyText)
+  if (length > kMaxNpyText)
     source.fail(name, fmt::format("its header would have {} bytes; at most {} are read", length,
-                                  kMostNpyText));
+                                  kMaxNpyText));
   return {8 + lengthBytes, length};
 }
 

@@ -29,7 +29,7 @@ struct NpyHeader {
 
 // The bytes before the text, of which the length is read.
 inline constexpr Index kNpyStart = 12;
-inline constexpr Index kMostNpyText = Index(1) << 16;
+inline constexpr Index kMaxNpyText = Index(1) << 16;
 
 struct NpyStart {
   Index textBegin = 0, textBytes = 0;

@@ -25,10 +25,10 @@ constexpr Index kLengthBytes = 8;
 std::string headerText(const ByteSource& source) {
   const std::vector<std::byte> length = source.readPart(0, kLengthBytes, "the header's length");
   const std::uint64_t bytes = littleEndian(length.data(), kLengthBytes);
-  if (bytes > static_cast<std::uint64_t>(kMostDirectoryBytes))
+  if (bytes > static_cast<std::uint64_t>(kMaxDirectoryBytes))
     source.fail("", fmt::format("its header would have {} bytes, and at most {} are read: this is "
                                 "no safetensors file, or a damaged one",
-                                bytes, kMostDirectoryBytes));
+                                bytes, kMaxDirectoryBytes));
   const std::vector<std::byte> json =
       source.readPart(kLengthBytes, static_cast<Index>(bytes), "the header");
   if (json.empty() || json.front() != std::byte('{'))
@@ -47,9 +47,9 @@ StoredTensor parseTensor(const ByteSource& source, const std::string& name, cons
         fmt::format("'{}' is no type of elements that Tenon knows", entry.at("dtype").text()));
   StoredTensor tensor{.name = name, .type = *type};
   tensor.shape = entry.at("shape").integers(0);
-  if (tensor.shape.size() > kMostDimensions)
+  if (tensor.shape.size() > kMaxDimensions)
     entry.at("shape").fail(fmt::format("has {} dimensions; at most {} are possible",
-                                       tensor.shape.size(), kMostDimensions));
+                                       tensor.shape.size(), kMaxDimensions));
   const std::vector<JsonView> offsets = entry.at("data_offsets").list();
   if (offsets.size() != 2)
     entry.at("data_offsets").fail("must have two numbers, begin and end");

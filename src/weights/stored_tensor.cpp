@@ -22,10 +22,10 @@ std::optional<Index> bytesOf(const std::vector<Index>& shape, ElementType type) 
 }
 
 void checkName(const ByteSource& source, const std::string& name) {
-  constexpr std::size_t kMost = 1024;
-  if (name.empty() || name.size() > kMost)
+  constexpr std::size_t kMax = 1024;
+  if (name.empty() || name.size() > kMax)
     source.fail("",
-                fmt::format("a tensor's name has {} bytes; expected 1 to {}", name.size(), kMost));
+                fmt::format("a tensor's name has {} bytes; expected 1 to {}", name.size(), kMax));
   const auto isControl = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
   if (std::any_of(name.begin(), name.end(), isControl))
     source.fail("", "a tensor's name has control characters");

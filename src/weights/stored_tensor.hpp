@@ -36,9 +36,9 @@ struct WeightsDirectory {
   bool isOrdered = false;
 };
 
-inline constexpr std::size_t kMostDimensions = 32;
+inline constexpr std::size_t kMaxDimensions = 32;
 // A larger directory is refused: that of a hundred thousand tensors is smaller.
-inline constexpr Index kMostDirectoryBytes = Index(16) << 20;
+inline constexpr Index kMaxDirectoryBytes = Index(16) << 20;
 
 // The bytes of so many elements; none if no 64-bit integer holds them.
 std::optional<Index> bytesOf(const std::vector<Index>& shape, ElementType type);

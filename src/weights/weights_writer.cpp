@@ -78,7 +78,7 @@ private:
     for (const StoredTensor& tensor : tensors_)
       bytes += tensor.bytes + kHeaders + 4 * static_cast<Index>(tensor.name.size());
     // A zip archive without extensions counts in 32 and 16 bits.
-    if (bytes > kMostZipBytes || static_cast<Index>(tensors_.size()) > kMostZipMembers)
+    if (bytes > kMaxZipBytes || static_cast<Index>(tensors_.size()) > kMaxZipMembers)
       throw Error(TENON_ERR_SUPPORT,
                   fmt::format("weights file '{}' would have {} tensors and {} bytes, more than npz "
                               "holds; choose a name that ends with .safetensors",

@@ -15,11 +15,11 @@ namespace {
 constexpr std::uint32_t kLocal = 0x04034b50, kEntry = 0x02014b50, kEnd = 0x06054b50,
                         kEnd64 = 0x06064b50, kLocator64 = 0x07064b50;
 constexpr Index kLocalBytes = 30, kEntryBytes = 46, kEndBytes = 22, kEnd64Bytes = 56,
-                kLocator64Bytes = 20, kMostComment = 0xffff;
+                kLocator64Bytes = 20, kMaxComment = 0xffff;
 constexpr std::uint64_t kSaturated16 = 0xffff, kSaturated32 = 0xffffffff;
 constexpr std::uint64_t kStored = 0, kDeflated = 8, kEncrypted = 1 << 0, kDescriptor = 1 << 3;
 // Deflate packs at most 1032 bytes into one.
-constexpr Index kMostRatio = 1032;
+constexpr Index kMaxRatio = 1032;
 
 // The numbers of a record at their offsets.
 class Record {
@@ -38,7 +38,7 @@ struct Directory {
 
 // The last record that ends exactly with the file.
 Index findEnd(const ByteSource& source) {
-  const Index most = std::min(source.size(), kEndBytes + kMostComment);
+  const Index most = std::min(source.size(), kEndBytes + kMaxComment);
   const std::vector<std::byte> tail =
       source.readPart(source.size() - most, most, "the archive's end");
   for (Index i = most - kEndBytes; i >= 0; --i) {
@@ -126,7 +126,7 @@ void checkMember(const ByteSource& source, const ZipMember& member, std::uint64_
                                          member.stored, member.header, source.size()));
   // A size that no packing can reach is refused before anything of that size is allocated.
   const bool isPossible =
-      member.deflated ? member.bytes / kMostRatio <= member.stored : member.bytes == member.stored;
+      member.deflated ? member.bytes / kMaxRatio <= member.stored : member.bytes == member.stored;
   if (!isPossible)
     source.fail(member.name,
                 fmt::format("{} bytes cannot be stored in {}", member.bytes, member.stored));
@@ -193,7 +193,7 @@ void readLocalHeader(const ByteSource& source, ZipMember& member) {
 
 // Each byte before the directory is of one member.
 void checkPlaces(const ByteSource& source, const std::vector<ZipMember>& members, Index directory) {
-  constexpr Index kMostDescriptor = 24;
+  constexpr Index kMaxDescriptor = 24;
   std::vector<const ZipMember*> byPlace;
   for (const ZipMember& member : members)
     byPlace.push_back(&member);
@@ -208,7 +208,7 @@ void checkPlaces(const ByteSource& source, const std::vector<ZipMember>& members
                                             member->header < end ? "overlap" : "leave a hole"));
     end = member->begin + member->stored;
     // A descriptor follows the bytes of a member in one of four forms, of at most 24 bytes.
-    slack = member->hasDescriptor ? kMostDescriptor : 0;
+    slack = member->hasDescriptor ? kMaxDescriptor : 0;
   }
   if (directory < end || directory > end + slack)
     source.fail("", fmt::format("the archive's directory begins at byte {}, but the members end at "
@@ -248,10 +248,10 @@ bool isZip(const ByteSource& source) {
 
 std::vector<ZipMember> readZip(const ByteSource& source) {
   const Directory directory = readEnd(source);
-  if (directory.bytes > kMostDirectoryBytes || directory.members > directory.bytes / kEntryBytes)
+  if (directory.bytes > kMaxDirectoryBytes || directory.members > directory.bytes / kEntryBytes)
     source.fail("", fmt::format("its directory of {} members would have {} bytes, and at most {} "
                                 "are read",
-                                directory.members, directory.bytes, kMostDirectoryBytes));
+                                directory.members, directory.bytes, kMaxDirectoryBytes));
   const auto bytes = source.readPart(directory.begin, directory.bytes, "the archive's directory");
   const std::byte* at = bytes.data();
   Index rest = directory.bytes;

@@ -19,6 +19,6 @@ std::vector<ZipMember> readZip(const ByteSource& source);
 std::string zipLocalHeader(const ZipMember& member);
 std::string zipDirectoryEntry(const ZipMember& member);
 std::string zipEnd(Index members, Index directoryBegin, Index directoryBytes);
-inline constexpr Index kMostZipBytes = 0xffffffff - 1, kMostZipMembers = 0xffff - 1;
+inline constexpr Index kMaxZipBytes = 0xffffffff - 1, kMaxZipMembers = 0xffff - 1;
 
 } // namespace tenon

@@ -28,8 +28,8 @@
 namespace tenon::bench {
 namespace {
 
-constexpr Index kMostBytes = Index(64) << 20; // of one rank
-constexpr double kMostSeconds = 5;
+constexpr Index kMaxBytes = Index(64) << 20; // of one rank
+constexpr double kMaxSeconds = 5;
 constexpr int kPerNode = 64;
 
 struct Subject {
@@ -160,7 +160,7 @@ private:
     fmt::print("| {:<26} | {:>6} |", subject_.title, ranks_);
     for (const Cost& cost : {grid_, layouts_, conversions_, sums_, all})
       fmt::print(" {:>8.2f} {:>7.3f} |", static_cast<double>(cost.bytes) / (1 << 20), cost.seconds);
-    const bool isMet = all.bytes <= kMostBytes && all.seconds <= kMostSeconds;
+    const bool isMet = all.bytes <= kMaxBytes && all.seconds <= kMaxSeconds;
     fmt::print(" {:>4} | {:<7} |\n", sumCount_, isMet ? "met" : "not met");
     std::fflush(stdout);
   }
@@ -187,7 +187,7 @@ int main(int argc, char** argv) {
   if (counts.empty())
     counts = {64, 1024, 8192, 65536, 98304};
   fmt::print("MiB of heap and s of processor time of one rank; targets {} MiB and {} s in all\n",
-             tenon::bench::kMostBytes >> 20, tenon::bench::kMostSeconds);
+             tenon::bench::kMaxBytes >> 20, tenon::bench::kMaxSeconds);
   fmt::print("| {:<26} | {:>6} | {:^16} | {:^16} | {:^16} | {:^16} | {:^16} | sums | target  |\n",
              "network, split", "ranks", "process grid", "layouts", "conversions", "sums", "all");
   for (const auto& subject : tenon::bench::kSubjects)

@@ -67,8 +67,8 @@ enum Pass { kForward, kData, kWeights };
 constexpr const char* kPassNames[] = {"forward", "data gradient", "parameter gradient"};
 // Least shares of the matrix product in float64, and least multiples of oneDNN in float32, below 16
 // channels and from there on.
-constexpr double kLeastOfGemm[] = {0.85, 0.80, 0.80};
-constexpr double kLeastOfOneDnn[] = {1.3, 1.0};
+constexpr double kMinOfGemm[] = {0.85, 0.80, 0.80};
+constexpr double kMinOfOneDnn[] = {1.3, 1.0};
 constexpr Index kFewChannels = 16;
 
 // Aligned as the library's tensors are.
@@ -158,7 +158,7 @@ std::string verdict(const Work& work, Pass pass, bool isDouble, double ofGemm, d
   if (isDouble && std::min(work.in, work.out) < 4)
     return "";
   const double least =
-      isDouble ? kLeastOfGemm[pass] : kLeastOfOneDnn[std::min(work.in, work.out) >= kFewChannels];
+      isDouble ? kMinOfGemm[pass] : kMinOfOneDnn[std::min(work.in, work.out) >= kFewChannels];
   return fmt::format(">= {} of {}, {}", least, isDouble ? "gemm" : "oneDNN",
                      (isDouble ? ofGemm : ofOneDnn) >= least ? "met" : "not met");
 }
@@ -238,7 +238,7 @@ void measureConvolutions(const std::string& type, const std::string& name) {
 // With few input channels the outputs are what takes time, and a kernel of its own reads and writes them again.
 constexpr Work kRectified[] = {
     {2, 1, 16, 512, 3, true}, {3, 1, 8, 96, 3, true}, {2, 16, 16, 512, 3, true}};
-constexpr double kMostOfConvolution = 1.1;
+constexpr double kMaxOfConvolution = 1.1;
 
 template <class T>
 void measureRectifiers(const std::string& name) {
@@ -272,7 +272,7 @@ void measureRectifiers(const std::string& name) {
     };
     fmt::print("{:<8} {:<31} {:>10.2f} {:>12.2f}  <= {}, {}\n",
                sizeof(T) == 8 ? "float64" : "float32", work.name(), ratio(2), ratio(1),
-               kMostOfConvolution, ratio(2) <= kMostOfConvolution ? "met" : "not met");
+               kMaxOfConvolution, ratio(2) <= kMaxOfConvolution ? "met" : "not met");
   }
 }
 

@@ -407,11 +407,11 @@ void measureTiles(MPI_Comm comm, TenonInt tiles, TenonInt extent, TenonInt chann
 // The torus whose edges' rows take about so many bytes on each rank, within what its lists may take.
 int extentFor(MPI_Comm comm, TenonInt columns) {
   constexpr double kBytes = 160e6;
-  constexpr int kMost = 800;
+  constexpr int kMax = 800;
   int ranks = 0;
   MPI_Comm_size(comm, &ranks);
-  return std::min(kMost, static_cast<int>(
-                             std::sqrt(kBytes * ranks / (6.0 * sizeof(double) * double(columns)))));
+  return std::min(
+      kMax, static_cast<int>(std::sqrt(kBytes * ranks / (6.0 * sizeof(double) * double(columns)))));
 }
 
 // The parts that are named, or all.

@@ -14,7 +14,7 @@
 namespace tenon::test {
 namespace {
 
-constexpr TenonInt kMost = INT64_MAX, kLeast = INT64_MIN;
+constexpr TenonInt kMax = INT64_MAX, kMin = INT64_MIN;
 
 class Sizes : public CApi {
 protected:
@@ -49,25 +49,24 @@ protected:
 TEST_F(Sizes, OfShapes) {
   for (const char* properties : {"S0", "B", "P", "R"}) {
     refuseShape({3, 6148914691236517206}, properties);
-    refuseShape({kMost}, properties);
+    refuseShape({kMax}, properties);
     refuseShape({TenonInt(1) << 60}, properties);
     refuseShape({TenonInt(1) << 32, TenonInt(1) << 32}, properties);
-    refuseShape({kMost, kMost, 0}, properties);
+    refuseShape({kMax, kMax, 0}, properties);
   }
 }
 
 TEST_F(Sizes, OfHalos) {
   const TenonBoundary zero = TENON_BOUNDARY_ZERO;
-  for (const auto& [low, high] : {std::pair{kMost, TenonInt(0)},
-                                  {TenonInt(0), kMost},
-                                  {TenonInt(0), kMost - 7},
+  for (const auto& [low, high] : {std::pair{kMax, TenonInt(0)},
+                                  {TenonInt(0), kMax},
+                                  {TenonInt(0), kMax - 7},
                                   {TenonInt(1) << 60, TenonInt(0)},
                                   {TenonInt(1) << 58, TenonInt(0)}})
     refuseHalo([&, low = low, high = high](TenonLayout made) {
       return TenonLayoutSetHalo(made, 0, low, high, zero, zero);
     });
-  for (const auto& [low, high] :
-       {std::pair{kLeast, kMost}, {TenonInt(0), kMost}, {kLeast, TenonInt(8)}})
+  for (const auto& [low, high] : {std::pair{kMin, kMax}, {TenonInt(0), kMax}, {kMin, TenonInt(8)}})
     refuseHalo([&, low = low, high = high](TenonLayout made) {
       return TenonLayoutSetHaloBoxes(made, 0, 1, &low, &high, zero, zero);
     });
@@ -77,8 +76,8 @@ TEST_F(Sizes, OfHalos) {
 TEST_F(Sizes, OfBoxesOfMemoryOperators) {
   TenonLayout memory = layout({4 * worldSize(), 3}, "S0"),
               large = layout({8 * worldSize(), 3}, "S0");
-  const TenonInt zero[] = {0, 0}, one[] = {1, 1}, most[] = {kMost, kMost},
-                 least[] = {kLeast, kLeast}, far[] = {kMost - 1, 0}, below[] = {-3, -3},
+  const TenonInt zero[] = {0, 0}, one[] = {1, 1}, most[] = {kMax, kMax}, least[] = {kMin, kMin},
+                 far[] = {kMax - 1, 0}, below[] = {-3, -3},
                  wide[] = {TenonInt(1) << 32, TenonInt(1) << 32};
   TenonLinearOp op = nullptr;
   const auto refuse = [&](TenonErrorCode code, TenonErrorCode got) {
@@ -109,8 +108,7 @@ TEST_F(Sizes, OfBoxesOfMemoryOperators) {
 }
 
 TEST_F(Sizes, OfWindows) {
-  const TenonInt two[] = {2}, most[] = {kMost}, nearly[] = {kMost - 8},
-                 large[] = {TenonInt(1) << 59};
+  const TenonInt two[] = {2}, most[] = {kMax}, nearly[] = {kMax - 8}, large[] = {TenonInt(1) << 59};
   TenonLayer layer = nullptr;
   const auto conv = [&] {
     expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 1, 1, 1, two, &layer));
@@ -151,9 +149,9 @@ TEST_F(Sizes, OfStrides) {
   TenonDTensor x = tensor(cells, TENON_FLOAT64);
   double memory[6] = {};
   const TenonInt none[] = {0, 0};
-  for (const auto& strides : {std::vector<TenonInt>{3, kMost},
-                              {kMost, 1},
-                              {kLeast, 1},
+  for (const auto& strides : {std::vector<TenonInt>{3, kMax},
+                              {kMax, 1},
+                              {kMin, 1},
                               {TenonInt(1) << 62, TenonInt(1) << 61},
                               {TenonInt(1) << 60, 1}})
     expectCode(TENON_ERR_SHAPE, TenonDTensorPlaceArray(x, memory, strides.data(), none, none, 0),
@@ -178,7 +176,7 @@ TEST_F(Sizes, OfLinkedPatches) {
   TenonLayout patches = nullptr;
   expectSuccess(TenonLinksGetLayout(links, 4, shape, &patches));
   for (const auto& [low, high] :
-       {std::pair{kMost, TenonInt(2)}, {TenonInt(0), kMost}, {kMost / 2, 1}}) {
+       {std::pair{kMax, TenonInt(2)}, {TenonInt(0), kMax}, {kMax / 2, 1}}) {
     TenonLayer layer = nullptr;
     expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "linkedhalo", &layer));
     expectSuccess(TenonObjectSetIntegers(objectOf(layer), "padding", 1, &low));
@@ -194,7 +192,7 @@ TEST_F(Sizes, OfLinkedPatches) {
 TEST_F(Sizes, OfLists) {
   const TenonInt ids[] = {0};
   TenonIndexMap map = nullptr;
-  for (const TenonInt count : {kMost, kMost - 1, TenonInt(1) << 60})
+  for (const TenonInt count : {kMax, kMax - 1, TenonInt(1) << 60})
     expectCommonCode(TENON_ERR_ARG, TenonIndexMapCreateFromIds(MPI_COMM_WORLD, 0, count, ids, &map),
                      {"the length of ids is"});
   EXPECT_EQ(map, nullptr);
@@ -205,7 +203,7 @@ TEST_F(Sizes, OfChannelsWithModes) {
   const TenonBoundary zero[] = {TENON_BOUNDARY_ZERO, TENON_BOUNDARY_ZERO};
   TenonLayer layer = nullptr;
   expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 2, 2, 2, kernel, &layer));
-  for (const TenonInt channel : {kMost, kMost - 1, TenonInt(1) << 60})
+  for (const TenonInt channel : {kMax, kMax - 1, TenonInt(1) << 60})
     expectCode(TENON_ERR_ARG, TenonLayerSetChannelBoundary(layer, channel, zero, zero),
                {"names the channels"});
   for (const char* text :
@@ -232,7 +230,7 @@ TEST_F(Sizes, OfSettings) {
         return layer;
       };
   // Every so many elements of which the first is the only one.
-  make("slice", {{"dim", {1}}, {"begin", {3}}, {"step", {kMost}}});
+  make("slice", {{"dim", {1}}, {"begin", {3}}, {"step", {kMax}}});
   TenonLayout input = layout({1, 8}, "B"), output = nullptr;
   expectSuccess(TenonLayerSetUp(layer, input));
   TenonDTensor y = nullptr;
@@ -282,7 +280,7 @@ TEST_F(Sizes, OfPartitions) {
   TenonPartition made = nullptr;
   expectCommonCode(TENON_ERR_ARG, TenonPartitionCreate(MPI_COMM_WORLD, 4, extents, &made), {});
   EXPECT_EQ(made, nullptr);
-  const TenonInt matrix[] = {kMost, kMost, kMost, kMost};
+  const TenonInt matrix[] = {kMax, kMax, kMax, kMax};
   expectCommonCode(TENON_ERR_ARG, TenonPartitionCreatePlaced(MPI_COMM_WORLD, 2, 2, matrix, &made),
                    {});
   EXPECT_EQ(made, nullptr);

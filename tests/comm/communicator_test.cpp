@@ -173,7 +173,7 @@ TEST(Communicator, SplitsOncePerName) {
 
 // MPI libraries offer a few thousand communicators at most, and one takes tens of KiB.
 TEST(Communicator, KeepsTheSplitsMadeLastAndThoseInUse) {
-  const int most = static_cast<int>(SubCommunicatorCache<int>::kMost);
+  const int most = static_cast<int>(SubCommunicatorCache<int>::kMax);
   const CommPtr& comm = world();
   const SubCommPtr used = comm->split({.use = -8, .axes = {0}}, 0, comm->rank());
   const std::weak_ptr<const SubCommunicator> unused =

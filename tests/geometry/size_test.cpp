@@ -12,36 +12,35 @@
 namespace tenon {
 namespace {
 
-constexpr Index kMost = std::numeric_limits<Index>::max(),
-                kLeast = std::numeric_limits<Index>::min();
+constexpr Index kMax = std::numeric_limits<Index>::max(), kMin = std::numeric_limits<Index>::min();
 
 Layout onOne(const Shape& shape) {
   return Layout({.shape = shape, .grid = Grid::make({1}), .properties = {Property::broadcast()}});
 }
 
 TEST(Sizes, OfTensorsAreCounted) {
-  EXPECT_EQ(elements(onOne({kMostElements}).shape()), kMostElements);
-  EXPECT_EQ(elements(onOne({0, kMostElements}).shape()), 0);
+  EXPECT_EQ(elements(onOne({kMaxElements}).shape()), kMaxElements);
+  EXPECT_EQ(elements(onOne({0, kMaxElements}).shape()), 0);
   for (const Shape& shape : {Shape{3, 6148914691236517206},
-                             {kMostElements + 1},
-                             {kMost, kMost, kMost},
-                             {2, kMostElements},
-                             {kMost, kMost, 0}})
+                             {kMaxElements + 1},
+                             {kMax, kMax, kMax},
+                             {2, kMaxElements},
+                             {kMax, kMax, 0}})
     expectError(TENON_ERR_SHAPE, {"more elements than"}, [&] { onOne(shape); });
 }
 
 TEST(Sizes, OfHalosAreCounted) {
   LayoutDraft draft(onOne({8, 8}));
-  for (const auto& [low, high] : {std::pair{kMost, Index{0}},
-                                  {Index{0}, kMost},
-                                  {kLeast, Index{0}},
+  for (const auto& [low, high] : {std::pair{kMax, Index{0}},
+                                  {Index{0}, kMax},
+                                  {kMin, Index{0}},
                                   {Index{1} << 60, Index{1}}}) {
     draft.setHaloWidths(0, low, high, Boundary::Zero, Boundary::Zero);
     expectError(TENON_ERR_SHAPE, {"halo"}, [&] { draft.build(); });
   }
   draft.setHaloWidths(0, Index{1} << 58, 0, Boundary::Zero, Boundary::Zero);
   expectError(TENON_ERR_SHAPE, {"a part of extents"}, [&] { draft.build(); });
-  for (const Interval& box : {Interval{kLeast, kMost}, {kLeast, 8}, {0, kMost}}) {
+  for (const Interval& box : {Interval{kMin, kMax}, {kMin, 8}, {0, kMax}}) {
     draft.setHaloBoxes(0, {box}, Boundary::Zero, Boundary::Zero);
     expectError(TENON_ERR_SHAPE, {"halo of dimension 0"}, [&] { draft.build(); });
   }
@@ -53,22 +52,22 @@ TEST(Sizes, OfBoxesAreCounted) {
     expectError(TENON_ERR_SHAPE, {"more elements than", "64-bit integer"},
                 [&] { layoutFromBoxes({box}); });
   expectError(TENON_ERR_LAYOUT, {"begin at -9223372036854775808"}, [] {
-    layoutFromBoxes({{{kLeast, kMost}, {0, 1}}});
+    layoutFromBoxes({{{kMin, kMax}, {0, 1}}});
   });
-  EXPECT_EQ(elements(Box{{0, 0}, {kLeast, kMost}}), 0);
+  EXPECT_EQ(elements(Box{{0, 0}, {kMin, kMax}}), 0);
 }
 
 TEST(Sizes, OfWindowsAreCounted) {
   const auto refuse = [](const Window& window) {
     expectError(TENON_ERR_SHAPE, {}, [&] { windowOutput(window, 8, 0); });
   };
-  refuse({.kernel = 3, .dilation = kMost});
-  refuse({.kernel = kMost, .dilation = 2});
-  refuse({.padLow = kMost});
-  refuse({.padLow = kMost - 8, .padHigh = 1});
-  refuse({.padLow = kLeast});
-  refuse({.kernel = 9, .stride = kMost});
-  refuse({.kernel = 2, .stride = kMost, .ceil = true});
+  refuse({.kernel = 3, .dilation = kMax});
+  refuse({.kernel = kMax, .dilation = 2});
+  refuse({.padLow = kMax});
+  refuse({.padLow = kMax - 8, .padHigh = 1});
+  refuse({.padLow = kMin});
+  refuse({.kernel = 9, .stride = kMax});
+  refuse({.kernel = 2, .stride = kMax, .ceil = true});
 }
 
 TEST(Sizes, OfGridsAreCounted) {

@@ -15,13 +15,13 @@ namespace {
 
 using namespace tenon;
 
-constexpr std::uint64_t kMostMicroseconds = 1000000;
+constexpr std::uint64_t kMaxMicroseconds = 1000000;
 
 // A child ends this process.
 void endAtRandom(std::uint64_t seed) {
   if (fork() != 0)
     return;
-  usleep(static_cast<useconds_t>(bitsAt(seed, 1, 0) % kMostMicroseconds));
+  usleep(static_cast<useconds_t>(bitsAt(seed, 1, 0) % kMaxMicroseconds));
   kill(getppid(), SIGKILL);
   _exit(0);
 }

@@ -12,7 +12,7 @@
 namespace tenon::test {
 namespace {
 
-constexpr int kBits = 8, kLeastExponent = -125; // of the smallest normal number, as frexp() has it
+constexpr int kBits = 8, kMinExponent = -125; // of the smallest normal number, as frexp() has it
 
 // The nearest number of 8 bits, or below the normal ones multiple of the smallest; of two the even one.
 double nearest(double value) {
@@ -20,7 +20,7 @@ double nearest(double value) {
     return value;
   int exponent = 0;
   std::frexp(value, &exponent);
-  const int unit = std::max(exponent, kLeastExponent) - kBits;
+  const int unit = std::max(exponent, kMinExponent) - kBits;
   const double found = std::ldexp(std::nearbyint(std::ldexp(value, -unit)), unit);
   const double largest = std::ldexp(2 - std::ldexp(1, 1 - kBits), 127);
   return std::abs(found) > largest ? std::copysign(INFINITY, found) : found;

@@ -38,7 +38,7 @@ private:
 };
 
 // A length that five threads do not divide evenly.
-constexpr Index kManyElements = 2 * kLeastWork + 13;
+constexpr Index kManyElements = 2 * kMinWork + 13;
 
 template <class T>
 void expectSameBits(const std::vector<T>& got, const std::vector<T>& want) {

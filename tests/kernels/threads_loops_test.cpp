@@ -121,9 +121,9 @@ TYPED_TEST(LoopThreads, UpdatesGiveTheSameBits) {
 TYPED_TEST(LoopThreads, DotsGiveTheSameBits) {
   using T = TypeParam;
   Draw draw(35);
-  const auto x = draw.reals<T>(9 * kLeastWork, -1, 1), y = draw.reals<T>(9 * kLeastWork, -1, 1);
+  const auto x = draw.reals<T>(9 * kMinWork, -1, 1), y = draw.reals<T>(9 * kMinWork, -1, 1);
   std::vector<Index> lengths;
-  for (Index n = kLeastWork; n <= 8 * kLeastWork; n *= 2)
+  for (Index n = kMinWork; n <= 8 * kMinWork; n *= 2)
     for (Index shift : {-256, -1, 0, 1, 255, 256, 5003})
       lengths.push_back(n + shift);
   expectSameForAllThreads("dot", [&] {

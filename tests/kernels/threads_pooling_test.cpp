@@ -55,7 +55,7 @@ TYPED_TEST(PoolingThreads, GiveTheSameBits) {
     for (PoolingMode mode :
          {PoolingMode::Max, PoolingMode::AverageIncludePad, PoolingMode::AverageExcludePad}) {
       const Index outputs = c.planes * outputVolume(c.window);
-      ASSERT_GE(outputs * kernelVolume(c.window), kLeastWork) << c.what;
+      ASSERT_GE(outputs * kernelVolume(c.window), kMinWork) << c.what;
       const auto x = draw.reals<T>(c.planes * inputVolume(c.window), -1, 1);
       const auto u = draw.reals<T>(c.planes * inputVolume(c.window), -1, 1);
       const auto v = draw.reals<T>(outputs, -1, 1);

@@ -73,8 +73,8 @@ TEST(Threads, ScratchIsForThoseOfItsPlan) {
 }
 
 TEST(Threads, RangesMakeUpTheWhole) {
-  for (Index count : {kLeastWork, kLeastWork + 4, Index(3)}) {
-    const auto pieces = piecesOf(5, count, kLeastWork);
+  for (Index count : {kMinWork, kMinWork + 4, Index(3)}) {
+    const auto pieces = piecesOf(5, count, kMinWork);
     ASSERT_EQ(Index(pieces.size()), std::min<Index>(5, count));
     Index end = 0;
     for (size_t i = 0; i < pieces.size(); ++i) {
@@ -88,17 +88,17 @@ TEST(Threads, RangesMakeUpTheWhole) {
 }
 
 TEST(Threads, LittleWorkAndOneItemStayOnOneThread) {
-  EXPECT_EQ(piecesOf(5, 0, kLeastWork).size(), 0u);
-  EXPECT_EQ(piecesOf(5, 1, kLeastWork).size(), 1u);
-  EXPECT_EQ(piecesOf(5, kLeastWork - 1, 1).size(), 1u);
-  EXPECT_EQ(piecesOf(5, kLeastWork, 1).size(), 5u);
-  EXPECT_EQ(piecesOf(1, kLeastWork, 1).size(), 1u);
+  EXPECT_EQ(piecesOf(5, 0, kMinWork).size(), 0u);
+  EXPECT_EQ(piecesOf(5, 1, kMinWork).size(), 1u);
+  EXPECT_EQ(piecesOf(5, kMinWork - 1, 1).size(), 1u);
+  EXPECT_EQ(piecesOf(5, kMinWork, 1).size(), 5u);
+  EXPECT_EQ(piecesOf(1, kMinWork, 1).size(), 1u);
 }
 
 #ifdef _OPENMP
 TEST(Threads, AreATeam) {
   std::atomic<int> together = 0;
-  parallelRanges(2, kLeastWork, 1, [&](Index, Index) { together += omp_get_num_threads(); });
+  parallelRanges(2, kMinWork, 1, [&](Index, Index) { together += omp_get_num_threads(); });
   EXPECT_EQ(together, 4);
 }
 

@@ -18,7 +18,7 @@ using test::localCells;
 using test::onWorld;
 using test::world;
 
-constexpr int kMostEngines = 200; // cuDNN 9.19 has numbers up to 80
+constexpr int kMaxEngines = 200; // cuDNN 9.19 has numbers up to 80
 
 class DevicePlans : public testing::Test {
 protected:
@@ -97,7 +97,7 @@ struct Costs {
 };
 
 void plant(double (*seconds)(int engine), double ofProduct, const Costs& costs = {}) {
-  for (int engine = 0; engine < kMostEngines; ++engine) {
+  for (int engine = 0; engine < kMaxEngines; ++engine) {
     const std::string name = "engine " + std::to_string(engine);
     tenonStandinCost(name.c_str(), seconds(engine));
     tenonStandinCost((name + " with a bias").c_str(), costs.withBias);
@@ -113,7 +113,7 @@ TEST_F(DevicePlans, AreThoseOfTheFastestEngine) {
   plant([](int engine) { return 1e-3 * (1 + engine); }, 1);
   setUp(32);
   const int least = engine();
-  plant([](int engine) { return 1e-3 * (kMostEngines - engine); }, 0);
+  plant([](int engine) { return 1e-3 * (kMaxEngines - engine); }, 0);
   setUp(33, "cudnn");
   EXPECT_GE(least, 0) << layer_->describe();
   EXPECT_GT(engine(), least) << layer_->describe();

@@ -170,7 +170,7 @@ class SettingSizes : public testing::TestWithParam<std::string> {};
 
 void trySetting(const std::string& type, const Example& example, const std::string& name,
                 const SettingValue& value) {
-  constexpr long kMost = 64L << 20;
+  constexpr long kMax = 64L << 20;
   const long before = test::bytesHeld;
   test::mostBytesHeld = before;
   std::string outcome = "set up";
@@ -187,7 +187,7 @@ void trySetting(const std::string& type, const Example& example, const std::stri
     outcome = error.text();
     EXPECT_NE(error.code(), TENON_ERR_INTERNAL) << name << ": " << error.text();
   }
-  EXPECT_LT(test::mostBytesHeld - before, kMost) << name << ": " << outcome;
+  EXPECT_LT(test::mostBytesHeld - before, kMax) << name << ": " << outcome;
 }
 
 // Numbers that no memory can have, in each setting that takes integers: a set-up that cannot be says so before it makes

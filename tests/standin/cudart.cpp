@@ -83,12 +83,12 @@ void checkParameter(const char* bytes, std::size_t count) {
   static const bool isWanted = std::getenv("TENON_STANDIN_ADDRESSES") != nullptr;
   if (!isWanted)
     return;
-  constexpr std::uintptr_t kLeast = std::uintptr_t(1) << 32, kMost = std::uintptr_t(1) << 47;
+  constexpr std::uintptr_t kMin = std::uintptr_t(1) << 32, kMax = std::uintptr_t(1) << 47;
   for (std::size_t at = 0; at + sizeof(std::uintptr_t) <= count; at += sizeof(std::uintptr_t)) {
     std::uintptr_t word = 0;
     std::memcpy(&word, bytes + at, sizeof word);
     const auto* p = reinterpret_cast<const void*>(word);
-    if (word >= kLeast && word < kMost && !DeviceMemory::get().contains(p) && !isRegistered(p) &&
+    if (word >= kMin && word < kMax && !DeviceMemory::get().contains(p) && !isRegistered(p) &&
         isMapped(word))
       refuse("a kernel is given an address of the host, " + hexadecimal(word) + ", at byte " +
              std::to_string(at) + " of its parameter");
@@ -210,9 +210,9 @@ cudaError_t cudaLaunchKernel(const void* entry, dim3 grid, dim3 block, void** ar
   if (!s)
     return fail(cudaErrorInvalidResourceHandle);
   const std::size_t count = parameterBytes(entry);
-  constexpr unsigned kMostThreads = 1024, kMostBlocks = 0x7fffffff;
-  if (grid.x < 1 || grid.x > kMostBlocks || grid.y != 1 || grid.z != 1 || block.x < 1 ||
-      block.x > kMostThreads)
+  constexpr unsigned kMaxThreads = 1024, kMaxBlocks = 0x7fffffff;
+  if (grid.x < 1 || grid.x > kMaxBlocks || grid.y != 1 || grid.z != 1 || block.x < 1 ||
+      block.x > kMaxThreads)
     return fail(cudaErrorInvalidConfiguration);
   const auto* bytes = static_cast<const char*>(arguments[0]);
   checkParameter(bytes, count);

@@ -18,13 +18,13 @@ namespace tenon::standin {
 
 namespace {
 
-constexpr int kMostDevices = 8;
-CUctx_st contexts[2][kMostDevices] = {{{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}},
-                                      {{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}}};
+constexpr int kMaxDevices = 8;
+CUctx_st contexts[2][kMaxDevices] = {{{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}},
+                                     {{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}}};
 thread_local CUcontext current = nullptr;
 
 CUcontext contextOf(int number, int device) {
-  if (device >= kMostDevices)
+  if (device >= kMaxDevices)
     refuse("there are more devices than the stand-in has contexts for");
   return &contexts[number][device];
 }

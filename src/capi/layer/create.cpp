@@ -44,10 +44,10 @@ TenonErrorCode createPlain(const char* function, MPI_Comm comm, TenonLayer* laye
 }
 
 void checkSpatial(int spatial) {
-  if (spatial < 1 || spatial > kMostSpatial)
+  if (spatial < 1 || spatial > kMaxSpatial)
     throw Error(TENON_ERR_ARG,
                 fmt::format("the number of spatial dimensions is {}; it must be in 1 to {}",
-                            spatial, kMostSpatial));
+                            spatial, kMaxSpatial));
 }
 
 SettingValue kernelOf(int spatial, const TenonInt* kernel) {

@@ -24,9 +24,9 @@ template <class Tensor>
 class Tensors {
 public:
   Tensors(const TenonDTensor* handles, int count, const char* name, bool optional) : count_(count) {
-    if (count < 0 || count > kMost)
+    if (count < 0 || count > kMax)
       throw Error(TENON_ERR_ARG,
-                  fmt::format("the length of {} is {}; it must be in 0 to {}", name, count, kMost));
+                  fmt::format("the length of {} is {}; it must be in 0 to {}", name, count, kMax));
     for (int i = 0; i < count; ++i) {
       const TenonDTensor handle = (&required(handles, name))[i];
       tensors_[i] = optional && !handle ? nullptr : &deref(handle, name);
@@ -37,8 +37,8 @@ public:
   }
 
 private:
-  static constexpr int kMost = 64;
-  std::array<Tensor*, kMost> tensors_;
+  static constexpr int kMax = 64;
+  std::array<Tensor*, kMax> tensors_;
   int count_;
 };
 

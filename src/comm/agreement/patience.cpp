@@ -19,7 +19,7 @@ namespace tenon {
 namespace {
 
 // With thousands of ranks a full list would be all that one reads.
-constexpr std::size_t kMostNamed = 16;
+constexpr std::size_t kMaxNamed = 16;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 WaitTimes waitTimes;
@@ -40,7 +40,7 @@ WaitTimes waitTimesFromOptions() {
 }
 
 std::string ranksText(const std::vector<int>& ranks) {
-  const std::size_t named = std::min(ranks.size(), kMostNamed);
+  const std::size_t named = std::min(ranks.size(), kMaxNamed);
   const std::string rest =
       named < ranks.size() ? fmt::format(",... ({} in all)", ranks.size()) : "";
   return fmt::format(

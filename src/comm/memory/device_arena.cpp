@@ -28,7 +28,7 @@ public:
   Piece take(Index leastBytes) override {
     if (const Piece kept = spare().take(leastBytes); kept.memory)
       return kept;
-    const Index bytes = roundedUp(std::max(leastBytes, kLeast), kSharedUnit);
+    const Index bytes = roundedUp(std::max(leastBytes, kMin), kSharedUnit);
     void* const memory = source_->take(bytes);
     if (!memory)
       return {};
@@ -51,7 +51,7 @@ public:
 
 private:
   // The unit that CUDA shares as a whole, so that nothing else is shown, and the least piece.
-  static constexpr Index kSharedUnit = Index(2) << 20, kLeast = Index(8) << 20;
+  static constexpr Index kSharedUnit = Index(2) << 20, kMin = Index(8) << 20;
 
   // The pieces that were given back, of the whole process.
   class Spare {

@@ -16,15 +16,15 @@ using Counter = std::atomic<std::uint64_t>;
 static_assert(Counter::is_always_lock_free);
 
 // The largest slot. A part of several slots is packed into one while the receiver reads another.
-constexpr Index kMostBytes = Index(128) << 10;
+constexpr Index kMaxBytes = Index(128) << 10;
 // The bytes of the rings of a rank: about what a core's own caches hold, and a small share of those
 // that cores have in common.
-constexpr Index kLeastRings = Index(1) << 20, kMostRings = Index(2) << 20;
+constexpr Index kMinRings = Index(1) << 20, kMaxRings = Index(2) << 20;
 
 Index slotDataBytes(Index partBytes) {
   if (partBytes <= kLargePart)
     return std::max(partBytes, Index(sizeof(ArrayPlace::strides)));
-  return std::clamp(partBytes / 8 / LaneShape::kLine * LaneShape::kLine, kLargePart, kMostBytes);
+  return std::clamp(partBytes / 8 / LaneShape::kLine * LaneShape::kLine, kLargePart, kMaxBytes);
 }
 
 // The count of released slots. A lane is a line with this count, then the slots.
@@ -72,11 +72,11 @@ LaneShape::LaneShape(Index partBytes)
 
 int LaneShape::slotsOf(Index partBytes, Index packedBytes) const noexcept {
   if (partBytes <= dataBytes)
-    return kLeastSlots;
-  const Index rings = std::clamp(packedBytes, kLeastRings, kMostRings);
+    return kMinSlots;
+  const Index rings = std::clamp(packedBytes, kMinRings, kMaxRings);
   const double share = static_cast<double>(partBytes) / static_cast<double>(packedBytes);
   const double ring = static_cast<double>(rings) * share;
-  return std::max(kLeastSlots, static_cast<int>(ring / static_cast<double>(dataBytes)));
+  return std::max(kMinSlots, static_cast<int>(ring / static_cast<double>(dataBytes)));
 }
 
 SendLane::SendLane(std::shared_ptr<SharedArena> arena, Index partBytes, int slots,

@@ -34,7 +34,7 @@ struct ArrayPlace {
 inline constexpr Index kLargePart = Index(16) << 10;
 
 struct LaneShape {
-  static constexpr int kLeastSlots = 8;
+  static constexpr int kMinSlots = 8;
 
   // The shape for parts of that many bytes: one slot holds a small part, or an eighth of a larger
   // one up to a bound.

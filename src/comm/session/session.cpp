@@ -43,7 +43,7 @@ namespace {
 
 constexpr int kTag = 0; // the tags of objects begin at 1
 constexpr double kSeconds = 0.5;
-constexpr int kMostRanks = 1024; // as each rank sends to each
+constexpr int kMaxRanks = 1024; // as each rank sends to each
 
 bool othersSpeak = false;
 
@@ -64,7 +64,7 @@ void listen(std::vector<MPI_Request>& requests) {
 
 // Whether this rank prints its error, and for how many ranks. Not collective.
 FatalShare shareOf(const Communicator& comm, const std::string& text) {
-  if (comm.size() == 1 || comm.size() > kMostRanks || !mayCallMpi())
+  if (comm.size() == 1 || comm.size() > kMaxRanks || !mayCallMpi())
     return {};
   const auto mine = static_cast<long long>(streamOf(text));
   std::vector<long long> heard(comm.size(), 0);

@@ -131,9 +131,9 @@ void MapList::applyAgain(int op, ValueId x, ValueId y) {
 
 int MapList::addKernel(KernelEntry kernel, std::vector<ValueId> x, ValueId y, bool part,
                        bool fixed) {
-  if (x.empty() || x.size() > kMostInputs)
+  if (x.empty() || x.size() > kMaxInputs)
     throw Error(TENON_ERR_INTERNAL, fmt::format("kernel {} has {} inputs; it may have 1 to {}",
-                                                kernel.name, x.size(), kMostInputs));
+                                                kernel.name, x.size(), kMaxInputs));
   if (kernel.addsCotangent && x.size() != 1)
     throw Error(TENON_ERR_INTERNAL,
                 fmt::format("kernel {} adds to the cotangent of its one input, but has {}",

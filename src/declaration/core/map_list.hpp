@@ -161,7 +161,7 @@ struct JoinedObjects {
 
 class MapList {
 public:
-  static constexpr int kMostInputs = 8; // of one kernel
+  static constexpr int kMaxInputs = 8; // of one kernel
 
   // Adds a value; its short name is for views.
   ValueId input(std::string name, const Layout& layout);

@@ -29,8 +29,8 @@ constexpr const char* kDimensions = "z,y,x";
 // One number stands for a list of one.
 std::vector<Index> integers(const JsonView& view) {
   // Any integer is read here: the bounds are checked by whoever uses the number.
-  constexpr Index kLeast = std::numeric_limits<Index>::min();
-  return view.isList() ? view.integers(kLeast) : std::vector<Index>{view.integer(kLeast)};
+  constexpr Index kMin = std::numeric_limits<Index>::min();
+  return view.isList() ? view.integers(kMin) : std::vector<Index>{view.integer(kMin)};
 }
 
 std::vector<int> smallIntegers(const JsonView& view, int least) {

@@ -60,7 +60,7 @@ const SignatureRow& rowFor(const SignatureTable& table, std::span<const Layout> 
       table, {}, [&](const SignatureRow& row) { return inPlace(row, inputs, axis); });
 }
 
-constexpr int kMostAxes = 64;
+constexpr int kMaxAxes = 64;
 
 // Reads the text of a signature, run by run, into one row for each grid axis.
 class SignatureText {
@@ -111,7 +111,7 @@ private:
     int count = 0;
     const char *begin = run.data() + digits, *end = run.data() + run.size();
     const auto [stop, error] = std::from_chars(begin, end, count);
-    if (error != std::errc() || stop != end || count < 1 || count > kMostAxes)
+    if (error != std::errc() || stop != end || count < 1 || count > kMaxAxes)
       throw Error(TENON_ERR_OPTION,
                   fmt::format("the run '{}' in the signature of {} is not possible; pass a label "
                               "with the number of its grid axes, such as n2",

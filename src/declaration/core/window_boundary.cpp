@@ -71,17 +71,17 @@ Interval BoundaryText::channels(std::string_view range) const {
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
     // No tensor has more channels than elements.
     const bool isNumber = error == std::errc() && end == word.data() + word.size();
-    if (!isNumber || number < 0 || number > kMostElements)
+    if (!isNumber || number < 0 || number > kMaxElements)
       ends.clear();
-    ends.push_back(isNumber && number <= kMostElements ? number : -1);
+    ends.push_back(isNumber && number <= kMaxElements ? number : -1);
   }
   if (ends.size() == 1 && ends.front() >= 0)
     ends.push_back(ends.front() + 1);
-  if (ends.size() != 2 || ends[0] < 0 || ends[1] <= ends[0] || ends[1] > kMostElements)
+  if (ends.size() != 2 || ends[0] < 0 || ends[1] <= ends[0] || ends[1] > kMaxElements)
     fail(TENON_ERR_ARG, fmt::format("names the channels \"{}\"; give a channel, counted from 0, or "
                                     "begin:end, where end is the first that is not meant, at most "
                                     "{}",
-                                    range, kMostElements));
+                                    range, kMaxElements));
   return {ends[0], ends[1]};
 }
 
@@ -206,7 +206,7 @@ void Windowed::checkBoundaryText() const {
   for (const std::string& list : split(text("boundary"), ';'))
     most = std::max(most, std::ranges::count(list, ','));
   std::vector<Window> windows(
-      static_cast<std::size_t>(std::min<std::ptrdiff_t>(most + 1, kMostSpatial)));
+      static_cast<std::size_t>(std::min<std::ptrdiff_t>(most + 1, kMaxSpatial)));
   readBoundary(windows);
 }
 

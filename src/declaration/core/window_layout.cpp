@@ -134,10 +134,10 @@ bool hasCallersMode(const Window& window) {
 }
 
 void checkWindows(const std::vector<Window>& windows, const std::string& who) {
-  if (windows.empty() || windows.size() > kMostSpatial)
+  if (windows.empty() || windows.size() > kMaxSpatial)
     throw Error(TENON_ERR_ARG,
                 fmt::format("{} must have 1 to {} spatial dimensions, but {} were given", who,
-                            kMostSpatial, windows.size()));
+                            kMaxSpatial, windows.size()));
 }
 
 namespace {
@@ -184,7 +184,7 @@ std::string describe(const std::vector<Window>& windows) {
 
 const char* spatialLabel(int spatialDim, int spatialRank) {
   static constexpr const char* kLabels[] = {"d", "h", "w"};
-  return kLabels[spatialDim + kMostSpatial - spatialRank];
+  return kLabels[spatialDim + kMaxSpatial - spatialRank];
 }
 
 SignatureTable imageTable(int spatialRank, bool linear) {
@@ -198,10 +198,10 @@ SignatureTable imageTable(int spatialRank, bool linear) {
 
 int spatialRankOf(const Shape& input, const std::string& who) {
   const int spatial = static_cast<int>(input.size()) - kFirstSpatial;
-  if (spatial < 1 || spatial > kMostSpatial)
+  if (spatial < 1 || spatial > kMaxSpatial)
     throw Error(TENON_ERR_SHAPE, fmt::format("the input has shape [{1}], but {0} needs batch, "
                                              "channel and 1 to {2} spatial dimensions",
-                                             who, fmt::join(input, ","), kMostSpatial));
+                                             who, fmt::join(input, ","), kMaxSpatial));
   return spatial;
 }
 

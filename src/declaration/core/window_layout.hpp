@@ -26,12 +26,11 @@ std::vector<FormPiece> windowPieces(const std::vector<Window>& windows, const La
                                     const Layout& output);
 
 inline constexpr int kFirstSpatial = 2;
-inline constexpr int kMostSpatial = 3;
 
 // Throws TENON_ERR_ARG, naming `who`, unless there are 1 to 3 windows.
 void checkWindows(const std::vector<Window>& windows, const std::string& who);
 // The end of a window's last band where its modes are those of all further channels.
-inline constexpr Index kOpenEnd = kMostElements;
+inline constexpr Index kOpenEnd = kMaxElements;
 // A halo with the window's boundary modes in a tensor with so many channels, and no boxes yet.
 Halo haloOf(const Window& window, Index channels);
 // Whether the user supplies what is beyond a side, of some channel at least.

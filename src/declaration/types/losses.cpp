@@ -87,12 +87,12 @@ private:
 
   void checkInput(const Shape& x) const override {
     const int spatial = static_cast<int>(x.size()) - kFirstSpatial;
-    if (spatial < 1 || spatial > kMostSpatial)
+    if (spatial < 1 || spatial > kMaxSpatial)
       throw Error(
           TENON_ERR_SHAPE,
           fmt::format("the input has shape [{1}], but {0} needs 1 to {2} spatial dimensions "
                       "behind batch and channel",
-                      title(), fmt::join(x, ","), kMostSpatial));
+                      title(), fmt::join(x, ","), kMaxSpatial));
     spacing(text("spacing"), spatial, title());
   }
 

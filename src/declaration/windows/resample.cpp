@@ -20,7 +20,7 @@ namespace tenon {
 namespace {
 
 // The places of inputs and outputs are products of both.
-constexpr Index kMostOutputs = Index(1) << 24, kMostInputs = Index(1) << 36;
+constexpr Index kMaxOutputs = Index(1) << 24, kMaxInputs = Index(1) << 36;
 
 } // namespace
 
@@ -30,12 +30,12 @@ Shape Separable::outputShape(const std::vector<Shape>& inputs) const {
   Shape shape = {x[0], x[1]};
   for (int s = 0; s < spatial; ++s) {
     shape.push_back(outputs(s, spatial, x[s + kFirstSpatial]));
-    if (shape.back() > kMostOutputs || x[s + kFirstSpatial] > kMostInputs)
+    if (shape.back() > kMaxOutputs || x[s + kFirstSpatial] > kMaxInputs)
       throw Error(
           TENON_ERR_SHAPE,
           fmt::format("spatial dimension {} of {} has {} input and {} output elements; at most {} "
                       "and {} are possible, since a table has an entry for each output",
-                      s, title(), x[s + kFirstSpatial], shape.back(), kMostInputs, kMostOutputs));
+                      s, title(), x[s + kFirstSpatial], shape.back(), kMaxInputs, kMaxOutputs));
     if (x[s + kFirstSpatial] == 0 && shape.back() > 0)
       throw Error(TENON_ERR_SHAPE,
                   fmt::format("the input has shape [{1}], but {0} needs at least 1 element in each "

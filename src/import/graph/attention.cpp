@@ -11,7 +11,7 @@ namespace tenon {
 
 namespace {
 
-constexpr Index kMostHeads = 4096; // of queries that share those of keys
+constexpr Index kMaxHeads = 4096; // of queries that share those of keys
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 bool isCausalMask(const ModelConstant& mask) {
@@ -39,10 +39,10 @@ bool leavesAllKeys(const ModelConstant& mask) {
 
 // Numbers that leave nothing of any score are -infinity, as long as each query sees a key.
 ModelConstant withoutHugeNumbers(const ModelConstant& mask) {
-  constexpr double kLeast = -1e37;
+  constexpr double kMin = -1e37;
   std::vector<double> numbers = mask.numbers();
   std::ranges::replace_if(
-      numbers, [](double number) { return number < kLeast; }, kNever);
+      numbers, [](double number) { return number < kMin; }, kNever);
   const ModelConstant made =
       ModelConstant::ofNumbers(mask.shape(), std::move(numbers)).fixed(mask.isFixed());
   return leavesAllKeys(made) ? made : mask;
@@ -82,7 +82,7 @@ ModelBuilder::Value ModelBuilder::attention(Value q, Value k, Value v, double sc
   for (Value* x : {&k, &v})
     if (const Index have = (*x)->shape[leads.size() - 1];
         q->rank() > 3 && have > 0 && have < leads.back() && leads.back() % have == 0 &&
-        leads.back() < kMostHeads)
+        leads.back() < kMaxHeads)
       *x = repeatedHeads(*x, leads.back());
   Shape scored = q->shape;
   scored.back() = k->shape[leads.size()];

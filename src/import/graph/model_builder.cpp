@@ -17,7 +17,7 @@ namespace {
 
 // A value of which a layer computes more elements than this is a mistake in the file: no array of any
 // process has as many.
-constexpr Index kMostValueElements = Index(1) << 50;
+constexpr Index kMaxValueElements = Index(1) << 50;
 
 } // namespace
 
@@ -56,15 +56,15 @@ int ModelBuilder::dimension(Index d, int rank) const {
 }
 
 void ModelBuilder::checkShape(const Shape& shape) const {
-  if (shape.size() > kMostModelDimensions)
+  if (shape.size() > kMaxModelDimensions)
     fail(fmt::format("a value has {} dimensions; at most {} are possible", shape.size(),
-                     kMostModelDimensions));
+                     kMaxModelDimensions));
   Index all = 1;
   for (const Index extent : shape) {
     if (extent < 0)
       misfit(fmt::format("a value would have shape [{}]; the input is too small for this operation",
                          fmt::join(shape, ",")));
-    if (__builtin_mul_overflow(all, std::max(extent, Index(1)), &all) || all > kMostValueElements)
+    if (__builtin_mul_overflow(all, std::max(extent, Index(1)), &all) || all > kMaxValueElements)
       fail(fmt::format("a value of shape [{}] is too large", fmt::join(shape, ",")));
   }
 }
@@ -85,7 +85,7 @@ Shape ModelBuilder::broadcast(const Shape& a, const Shape& b) const {
 
 // The parameters of which all of these are computed; none where one is computed of anything else but constants.
 std::vector<std::string> ModelBuilder::parametersOf(const ModelValues& values) {
-  constexpr std::size_t kMostNamed = 4;
+  constexpr std::size_t kMaxNamed = 4;
   std::vector<std::string> names;
   for (const Value value : values) {
     if (value->isKnown())
@@ -93,7 +93,7 @@ std::vector<std::string> ModelBuilder::parametersOf(const ModelValues& values) {
     if (!value->isOfParameters())
       return {};
     for (const std::string& name : value->parametersRead)
-      if (names.size() < kMostNamed && std::ranges::find(names, name) == names.end())
+      if (names.size() < kMaxNamed && std::ranges::find(names, name) == names.end())
         names.push_back(name);
   }
   return names;
@@ -101,7 +101,7 @@ std::vector<std::string> ModelBuilder::parametersOf(const ModelValues& values) {
 
 ModelValue* ModelBuilder::make(ModelOp op, ModelValues inputs, Shape shape) {
   checkShape(shape);
-  if (graph_.values.size() >= 8 * kMostOperations)
+  if (graph_.values.size() >= 8 * kMaxOperations)
     fail("the network has too many operations");
   ModelValue& value = graph_.values.emplace_back();
   value.op = op;
@@ -134,11 +134,11 @@ ModelBuilder::Value ModelBuilder::input(const std::string& name, const Shape& sh
 
 ModelBuilder::Value ModelBuilder::constant(ModelConstant constant) {
   ModelValue* made = make(ModelOp::Constant, {}, constant.shape());
-  if (constant.isNumbers() && (numbers_ += constant.elements()) > kMostModelNumbers)
+  if (constant.isNumbers() && (numbers_ += constant.elements()) > kMaxModelNumbers)
     throw Error(TENON_ERR_SUPPORT,
                 fmt::format("operation '{}': constants that the model computes have more than {} "
                             "numbers together",
-                            label_, kMostModelNumbers));
+                            label_, kMaxModelNumbers));
   // Integers are sizes and indices, never weights.
   ModelConstant its = constant.isInteger() ? weights_.folded(constant) : std::move(constant);
   for (const ModelConstant::Piece& piece : its.pieces())
@@ -161,8 +161,8 @@ ModelBuilder::Value ModelBuilder::rounded(Value x, Index type) {
 }
 
 void ModelBuilder::spend(Index operations) {
-  constexpr Index kMostSpent = Index(1) << 28;
-  if (operations > kMostSpent - spent_)
+  constexpr Index kMaxSpent = Index(1) << 28;
+  if (operations > kMaxSpent - spent_)
     throw Error(TENON_ERR_SUPPORT,
                 fmt::format("operation '{}': the model computes too much with constants", label_));
   spent_ += operations;

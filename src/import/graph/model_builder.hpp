@@ -11,8 +11,8 @@
 
 namespace tenon {
 
-inline constexpr Index kMostModelNumbers = Index(1) << 24; // of computed constants, all together
-inline constexpr Index kMostModelWindow = Index(1) << 24; // kernel, stride, dilation, padding, step
+inline constexpr Index kMaxModelNumbers = Index(1) << 24; // of computed constants, all together
+inline constexpr Index kMaxModelWindow = Index(1) << 24;  // kernel, stride, dilation, padding, step
 
 class ModelBuilder {
 public:

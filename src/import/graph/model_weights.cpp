@@ -16,7 +16,7 @@ namespace tenon {
 
 namespace {
 
-constexpr Index kMostFoldedBytes = Index(64) << 20;
+constexpr Index kMaxFoldedBytes = Index(64) << 20;
 
 // Integers and flags of a tensor, which a weight is not.
 std::vector<double> readIntegers(const ByteSource& file, const StoredTensor& tensor) {
@@ -134,12 +134,12 @@ ModelConstant ModelWeights::folded(const ModelConstant& constant) const {
     return constant;
   Index bytes = 0;
   if (__builtin_mul_overflow(constant.elements(), Index(sizeof(double)), &bytes) ||
-      bytes > kMostFoldedBytes - foldedBytes_)
+      bytes > kMaxFoldedBytes - foldedBytes_)
     throw Error(
         TENON_ERR_SUPPORT,
         fmt::format("{}: the network computes with constants, such as '{}', of more than {} "
                     "MiB; only weights of layers may be as large",
-                    file_.name(), constant.name(), kMostFoldedBytes >> 20));
+                    file_.name(), constant.name(), kMaxFoldedBytes >> 20));
   foldedBytes_ += bytes;
   if (constant.isInteger()) {
     const ModelTensor& tensor = program_.tensors[constant.pieces().front().tensor];

@@ -13,16 +13,16 @@ namespace tenon {
 
 namespace {
 
-constexpr std::size_t kMostRuns = 256; // slices that a list of indices becomes
-constexpr Index kMostRows = 1024;      // of a matrix that stands for a sum or a new order
+constexpr std::size_t kMaxRuns = 256; // slices that a list of indices becomes
+constexpr Index kMaxRows = 1024;      // of a matrix that stands for a sum or a new order
 
 } // namespace
 
 // A parameter is a table, of which each rank may hold all.
 bool ModelBuilder::isTooLarge(Value x, Index rows, Index columns) {
-  constexpr Index kMostNumbers = Index(1) << 22;
-  return x->isOfParameters() ? columns > 0 && rows > kMostNumbers / columns
-                             : std::max(rows, columns) > kMostRows;
+  constexpr Index kMaxNumbers = Index(1) << 22;
+  return x->isOfParameters() ? columns > 0 && rows > kMaxNumbers / columns
+                             : std::max(rows, columns) > kMaxRows;
 }
 
 ModelBuilder::Value ModelBuilder::along(Value x, int dim, Index rows,
@@ -34,7 +34,7 @@ ModelBuilder::Value ModelBuilder::along(Value x, int dim, Index rows,
     shape[static_cast<std::size_t>(d)] = rows;
     return refuse(
         fmt::format("a product with a matrix [{},{}] along dimension {}", rows, columns, d),
-        fmt::format("at most {} elements in this dimension", kMostRows), shape);
+        fmt::format("at most {} elements in this dimension", kMaxRows), shape);
   }
   std::vector<double> numbers;
   for (Index i = 0; i < rows; ++i)
@@ -75,7 +75,7 @@ ModelBuilder::Value ModelBuilder::cumulativeSum(Value x, int dim, bool isExclusi
 ModelBuilder::Value ModelBuilder::triangle(Value x, bool isUpper, double diagonal) {
   check(x->rank() >= 2, "a triangle needs a matrix");
   const Shape matrix(x->shape.end() - 2, x->shape.end());
-  check(elements(matrix) <= kMostModelNumbers, "a triangle is too large");
+  check(elements(matrix) <= kMaxModelNumbers, "a triangle is too large");
   std::vector<double> flags;
   forEachPlace(matrix, [&](const std::vector<Index>& index, Index) {
     const auto above = static_cast<double>(index[1] - index[0]);
@@ -131,7 +131,7 @@ ModelBuilder::Value ModelBuilder::gather(Value x, int dim, Value places) {
       ++end;
     runs.push_back(slice(x, static_cast<int>(d), order[i], order[end - 1] + 1));
     i = end;
-    if (!x->isKnown() && runs.size() > kMostRuns) {
+    if (!x->isKnown() && runs.size() > kMaxRuns) {
       // Of a table the product with a matrix that is 1 at the places.
       const auto count = static_cast<Index>(order.size());
       if (x->isOfParameters() && !isTooLarge(x, count, n))
@@ -140,7 +140,7 @@ ModelBuilder::Value ModelBuilder::gather(Value x, int dim, Value places) {
         });
       Shape shape = x->shape;
       shape[d] = static_cast<Index>(order.size());
-      return refuse(fmt::format("indices in more than {} pieces", kMostRuns),
+      return refuse(fmt::format("indices in more than {} pieces", kMaxRuns),
                     "an operator of an index map (TenonLinearOpCreateIndexMap) before the network",
                     shape);
     }

@@ -34,8 +34,8 @@ ModelBuilder::Value ModelBuilder::linear(Value x, Value weight, Value bias) {
     return bias ? binary("add", product, bias) : product;
   }
   // A layer on points of a field has at most three dimensions of space.
-  constexpr int kMostField = 5;
-  if (x->rank() > kMostField)
+  constexpr int kMaxField = 5;
+  if (x->rank() > kMaxField)
     return reshape(
         linear(reshape(x, {elements(shape) / std::max(shape.back(), Index(1)), x->shape.back()}),
                weight, bias),

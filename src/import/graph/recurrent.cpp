@@ -9,7 +9,7 @@ namespace tenon {
 
 namespace {
 
-constexpr Index kMostSteps = 512;
+constexpr Index kMaxSteps = 512;
 
 } // namespace
 
@@ -43,11 +43,11 @@ ModelBuilder::Sequence ModelBuilder::recurrence(const Cell& cell, Value x, State
                                                 bool isFromEnd) {
   check(x->rank() == 3 && x->shape[0] >= 1, "a recurrent network needs [steps, batch, features]");
   const Index steps = x->shape[0];
-  if (steps > kMostSteps) {
+  if (steps > kMaxSteps) {
     Shape shape = x->shape;
     shape[2] = state.h->shape.back();
     return {refuse(fmt::format("a recurrent network of {} steps", steps),
-                   fmt::format("at most {} steps", kMostSteps), shape),
+                   fmt::format("at most {} steps", kMaxSteps), shape),
             state};
   }
   const Value given = linear(x, cell.input, cell.inputBias);

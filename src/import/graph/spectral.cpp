@@ -55,10 +55,10 @@ ModelBuilder::Value ModelBuilder::modes(Value coefficients, Value weight) {
 
 bool ModelBuilder::findProducts(Value z, std::vector<Index> begin,
                                 std::vector<Placed>& found) const {
-  constexpr std::size_t kMostProducts = 8;
+  constexpr std::size_t kMaxProducts = 8;
   if (z->op == ModelOp::Zeros || (z->isConstant() && isFilledWith(z, 0)))
     return true;
-  if (z->op == ModelOp::Modes && found.size() < kMostProducts) {
+  if (z->op == ModelOp::Modes && found.size() < kMaxProducts) {
     Box box;
     for (std::size_t d = 0; d < begin.size(); ++d)
       box.push_back({begin[d], begin[d] + z->shape[d]});

@@ -13,7 +13,7 @@ namespace tenon {
 
 namespace {
 
-constexpr Index kMostCopies = 4096; // of a dimension of more than one element
+constexpr Index kMaxCopies = 4096; // of a dimension of more than one element
 
 } // namespace
 
@@ -86,7 +86,7 @@ ModelBuilder::Value ModelBuilder::slice(Value x, int dim, Index begin, Index end
   const Index n = x->shape[d];
   check(step != 0, "a slice has step 0");
   if (step < 0) {
-    check(step > -kMostModelWindow, "a slice has a step that is too large");
+    check(step > -kMaxModelWindow, "a slice has a step that is too large");
     begin = std::clamp(begin < 0 ? begin + n : begin, Index(-1), n - 1);
     end = std::clamp(end < 0 && end >= -n ? end + n : end, Index(-1), n);
     if (x->isKnown())
@@ -95,7 +95,7 @@ ModelBuilder::Value ModelBuilder::slice(Value x, int dim, Index begin, Index end
       return slice(x, dim, 0, 0);
     return flip(slice(x, dim, begin + (begin - end - 1) / -step * step, begin + 1, -step), dim);
   }
-  check(step < kMostModelWindow, "a slice has a step that is too large");
+  check(step < kMaxModelWindow, "a slice has a step that is too large");
   begin = std::clamp(begin < 0 ? begin + n : begin, Index(0), n);
   end = std::clamp(end < 0 ? end + n : end, begin, n);
   Shape shape = x->shape;
@@ -178,7 +178,7 @@ ModelBuilder::Value ModelBuilder::pad(Value x, int dim, Index low, Index high,
   const auto d = static_cast<std::size_t>(dimension(dim, x->rank()));
   if (low == 0 && high == 0)
     return x;
-  check(std::abs(low) < kMostModelWindow && std::abs(high) < kMostModelWindow,
+  check(std::abs(low) < kMaxModelWindow && std::abs(high) < kMaxModelWindow,
         "a padding is too large");
   if (low < 0 || high < 0) {
     x = slice(x, static_cast<int>(d), std::max(-low, Index(0)),
@@ -271,17 +271,17 @@ ModelBuilder::Value ModelBuilder::tile(Value x, const std::vector<Index>& times)
   if (x->isConstant()) {
     Index all = elements(x->shape);
     for (const Index count : times)
-      spend(all *= std::clamp(count, Index(1), kMostCopies));
+      spend(all *= std::clamp(count, Index(1), kMaxCopies));
   }
   // Extents of 1 grow; the others are copied.
   for (std::size_t d = 0; d < times.size(); ++d) {
-    check(times[d] >= 0 && times[d] < kMostModelWindow, "it repeats a dimension too often");
+    check(times[d] >= 0 && times[d] < kMaxModelWindow, "it repeats a dimension too often");
     if (shape[d] == 1)
       shape[d] = times[d];
     else if (times[d] == 0)
       x = slice(x, static_cast<int>(d), 0, 0);
     else
-      check(times[d] < kMostCopies, "it repeats a dimension too often");
+      check(times[d] < kMaxCopies, "it repeats a dimension too often");
   }
   for (std::size_t d = 0; d < times.size(); ++d)
     if (x->shape[d] != 1 && times[d] > 1)

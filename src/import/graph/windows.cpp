@@ -31,13 +31,13 @@ std::vector<Index> ModelBuilder::outputs(Value x, const Windows& w, bool ceil) c
   for (std::size_t s = 0; s < spatial; ++s) {
     const Index k = w.kernel[s], step = w.stride[s], spacing = w.dilation[s];
     for (const Index size : {k, step, spacing})
-      check(size >= 1 && size < kMostModelWindow, "a window's size is out of range");
+      check(size >= 1 && size < kMaxModelWindow, "a window's size is out of range");
     for (const Index size : {w.low[s], w.high[s]})
-      check(size >= 0 && size < kMostModelWindow, "a window's padding is out of range");
+      check(size >= 0 && size < kMaxModelWindow, "a window's padding is out of range");
     const Index n = x->shape[s + 2], span = n + w.low[s] + w.high[s] - spacing * (k - 1) - 1;
     if (w.isTransposed) {
       const Index more = w.outputPadding.empty() ? 0 : w.outputPadding[s];
-      check(more >= 0 && more < kMostModelWindow, "a window's padding is out of range");
+      check(more >= 0 && more < kMaxModelWindow, "a window's padding is out of range");
       extents.push_back((n - 1) * step - w.low[s] - w.high[s] + spacing * (k - 1) + 1 + more);
       continue;
     }

@@ -16,11 +16,11 @@ namespace tenon {
 namespace {
 
 std::string listed(const std::vector<double>& numbers) {
-  constexpr std::size_t kMostShown = 8;
+  constexpr std::size_t kMaxShown = 8;
   std::vector<std::string> words;
-  for (std::size_t i = 0; i < std::min(numbers.size(), kMostShown); ++i)
+  for (std::size_t i = 0; i < std::min(numbers.size(), kMaxShown); ++i)
     words.push_back(fmt::format("{:.6g}", numbers[i]));
-  return joined(words, ",") + (numbers.size() > kMostShown ? ",..." : "");
+  return joined(words, ",") + (numbers.size() > kMaxShown ? ",..." : "");
 }
 
 // Of (x - mean) / deviation = scale x + shift; none where it is no normalisation.
@@ -135,9 +135,9 @@ Mapper::Placed Mapper::makePRelu(const ModelValue& v) {
 
 // None where all of them together would be too large.
 std::optional<int> Mapper::zerosNode(const Shape& shape, int like) {
-  constexpr Index kMostZeros = Index(1) << 23;
+  constexpr Index kMaxZeros = Index(1) << 23;
   zeros_ += elements(shape);
-  if (zeros_ > kMostZeros)
+  if (zeros_ > kMaxZeros)
     return std::nullopt;
   return emit({like}, "constant", {{"shape", shape}, {"value", 0.0}}, "", {}, true);
 }

@@ -27,7 +27,7 @@ private:
   using Value = const ModelValue*;
   static constexpr int kNoNode = std::numeric_limits<int>::min(); // of what is refused
   static constexpr int kAdded = -1;                               // a dimension of extent 1
-  static constexpr std::size_t kMostWindowed = 5;                 // dimensions of a field
+  static constexpr std::size_t kMaxWindowed = 5;                  // dimensions of a field
 
   using Order = std::vector<int>;
   struct Placed {

@@ -67,7 +67,7 @@ Mapper::Placed Mapper::makeLinear(const ModelValue& v) {
                        : withChannel(v.inputs[0], v.rank() - 1, at(shared->second));
   if (x.isRefused())
     return refused(v);
-  if (x.order.size() > kMostWindowed)
+  if (x.order.size() > kMaxWindowed)
     return refuse(v, fmt::format("a linear layer of a tensor with {} dimensions", x.order.size()),
                   "at most 5 dimensions");
   if (isGiven(v))

@@ -13,7 +13,7 @@ namespace tenon {
 
 namespace {
 
-constexpr int kMostInputs = 64; // of a graph
+constexpr int kMaxInputs = 64; // of a graph
 
 int inputsOf(const ImportedNetwork& network) {
   for (const auto& [name, value] : network.graph.settings)
@@ -70,7 +70,7 @@ std::vector<int> sectionStarts(const ImportedNetwork& network, Index mostElement
     const Index its = elementsOf[static_cast<std::size_t>(owner)];
     const auto isRead = [&](int reader) { return reader >= n; };
     if (held > 0 && !owners.contains(owner) && held + its > mostElements &&
-        std::count_if(last.begin(), last.begin() + inputs + n, isRead) <= kMostInputs) {
+        std::count_if(last.begin(), last.begin() + inputs + n, isRead) <= kMaxInputs) {
       starts.push_back(n);
       owners.clear();
       held = 0;

@@ -116,7 +116,7 @@ Mapper::Placed Mapper::makePad(const ModelValue& v) {
   Order order = plainOrder(v.rank());
   while (order.size() < 3 || placeOf({0, order}, v.dim) < 2)
     order.insert(order.begin(), kAdded);
-  if (order.size() > kMostWindowed)
+  if (order.size() > kMaxWindowed)
     return refuse(
         v,
         fmt::format("padding of dimension {} of [{}]", v.dim, fmt::join(v.inputs[0]->shape, ",")),

@@ -44,9 +44,8 @@ ModelBuilder::Windows onnxWindows(const OnnxCall& c, std::vector<Index> kernel) 
   if (!automatic.starts_with("SAME"))
     return w;
   for (std::size_t s = 0; s < count; ++s) {
-    constexpr Index kMost = Index(1) << 24;
-    c.b.check(w.stride[s] >= 1 && w.dilation[s] >= 1 && w.dilation[s] < kMost &&
-                  w.kernel[s] < kMost,
+    constexpr Index kMax = Index(1) << 24;
+    c.b.check(w.stride[s] >= 1 && w.dilation[s] >= 1 && w.dilation[s] < kMax && w.kernel[s] < kMax,
               "a window's size is out of range");
     const Index n = c.x()->shape[s + 2], outputs = (n + w.stride[s] - 1) / w.stride[s];
     const Index all =
@@ -209,11 +208,11 @@ struct Resized {
 // One factor p / q for all dimensions, by which none becomes larger, or none smaller, than its size.
 void keepAspectRatio(const OnnxCall& c, bool isSmallest, const std::vector<int>& axes,
                      const std::vector<Index>& sizes, Resized& to) {
-  constexpr Index kMost = Index(1) << 30;
+  constexpr Index kMax = Index(1) << 30;
   Index p = 0, q = 1;
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const Index n = c.x()->shape[static_cast<std::size_t>(axes[i])];
-    c.b.check(n >= 1 && n <= kMost && sizes[i] >= 1 && sizes[i] <= kMost, "a size is out of range");
+    c.b.check(n >= 1 && n <= kMax && sizes[i] >= 1 && sizes[i] <= kMax, "a size is out of range");
     const bool isLess = sizes[i] * q < p * n;
     if (i == 0 || isLess == isSmallest) {
       p = sizes[i];

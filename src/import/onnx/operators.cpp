@@ -28,12 +28,12 @@ std::string attributeText(const ModelArgument& argument) {
   default:
     break;
   }
-  constexpr std::size_t kMostShown = 8;
+  constexpr std::size_t kMaxShown = 8;
   std::vector<std::string> items;
   for (const ModelArgument& item : argument.list)
-    if (items.size() < kMostShown)
+    if (items.size() < kMaxShown)
       items.push_back(attributeText(item));
-  return fmt::format("[{}{}]", joined(items, ","), argument.list.size() > kMostShown ? ",..." : "");
+  return fmt::format("[{}{}]", joined(items, ","), argument.list.size() > kMaxShown ? ",..." : "");
 }
 
 // Why an attribute cannot be imported: what would work; "" where it can.

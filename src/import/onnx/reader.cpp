@@ -25,11 +25,11 @@ namespace tenon {
 
 namespace {
 
-constexpr Index kLeastOpset = 13, kMostOpset = 23;
-constexpr std::size_t kMostListed = 1 << 16;  // numbers of an attribute
-constexpr std::size_t kMostLiteral = 1 << 20; // numbers of a tensor that are no raw bytes
-constexpr std::size_t kMostDomains = 8;       // in a message
-constexpr std::size_t kMostNames = std::size_t(1) << 22;
+constexpr Index kMinOpset = 13, kMaxOpset = 23;
+constexpr std::size_t kMaxListed = 1 << 16;  // numbers of an attribute
+constexpr std::size_t kMaxLiteral = 1 << 20; // numbers of a tensor that are no raw bytes
+constexpr std::size_t kMaxDomains = 8;       // in a message
+constexpr std::size_t kMaxNames = std::size_t(1) << 22;
 
 // ONNX's numbers of types of elements.
 std::optional<ElementType> onnxType(Index code) {
@@ -88,9 +88,9 @@ public:
                          joined(others)));
     if (!graph || !opset)
       source_.fail("", "it has no graph with a version of its operators: it is no ONNX file");
-    if (*opset < kLeastOpset || *opset > kMostOpset)
+    if (*opset < kMinOpset || *opset > kMaxOpset)
       refuse(fmt::format("its operators have version {} (opset); {} to {} can be read", *opset,
-                         kLeastOpset, kMostOpset));
+                         kMinOpset, kMaxOpset));
     program_.version = static_cast<int>(*opset);
     readGraph(*graph);
     return std::move(program_);
@@ -120,14 +120,14 @@ private:
         number = opset.integer();
     if (domain.empty() || domain == "ai.onnx")
       version = number;
-    else if (others.size() < kMostDomains)
+    else if (others.size() < kMaxDomains)
       others.push_back(domain);
   }
 
   void define(const WireMessage& at, const std::string& name) {
     if (!known_.insert(name).second)
       at.fail(fmt::format("the value '{}' is defined twice", name));
-    if (known_.size() > kMostNames)
+    if (known_.size() > kMaxNames)
       refuse("it has too many values");
   }
   ModelArgument reference(const WireMessage& at, const std::string& name) const {
@@ -234,7 +234,7 @@ private:
             for (WireMessage dim = shape.message(); dim.next();)
               if (dim.number() == 1)
                 extent = dim.integer();
-            if (input.shape.size() == kMostModelDimensions || (extent && *extent < 0))
+            if (input.shape.size() == kMaxModelDimensions || (extent && *extent < 0))
               shape.fail("an input has an impossible shape");
             input.shape.push_back(extent);
           }
@@ -254,7 +254,7 @@ private:
   Fields fieldsOf(WireMessage tensor) const {
     Fields found;
     const auto addLiteral = [&](double number) {
-      if (found.literal.size() == kMostLiteral)
+      if (found.literal.size() == kMaxLiteral)
         refuse("a tensor has too many numbers that are no raw bytes; export the model again");
       found.literal.push_back(number);
     };
@@ -262,7 +262,7 @@ private:
       switch (tensor.number()) {
       case 1:
         tensor.integers([&](Index extent) {
-          if (found.dims.size() == kMostModelDimensions || extent < 0)
+          if (found.dims.size() == kMaxModelDimensions || extent < 0)
             tensor.fail("a tensor has an impossible shape");
           found.dims.push_back(extent);
         });
@@ -419,8 +419,8 @@ private:
   }
 
   void readNode(const WireMessage& field) {
-    if (program_.operations.size() == kMostOperations)
-      refuse(fmt::format("it has more than {} operations", kMostOperations));
+    if (program_.operations.size() == kMaxOperations)
+      refuse(fmt::format("it has more than {} operations", kMaxOperations));
     ModelOperation made;
     std::string domain, module; // "": none is said
     for (WireMessage node = field.message(); node.next();)
@@ -553,7 +553,7 @@ private:
     ModelArgument one;
     ModelArgument::List list;
     const auto add = [&](ModelArgument item) {
-      if (list.size() == kMostListed)
+      if (list.size() == kMaxListed)
         refuse("an attribute has too many numbers");
       list.push_back(std::move(item));
     };

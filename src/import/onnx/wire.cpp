@@ -11,7 +11,7 @@ namespace tenon {
 
 namespace {
 
-constexpr Index kMostText = Index(1) << 20;
+constexpr Index kMaxText = Index(1) << 20;
 
 } // namespace
 
@@ -53,8 +53,8 @@ bool WireMessage::next() {
   if (at_ == end_)
     return false;
   const std::uint64_t key = varint(at_, end_);
-  constexpr std::uint64_t kMostNumber = (1 << 29) - 1;
-  if (key >> 3 == 0 || key >> 3 > kMostNumber)
+  constexpr std::uint64_t kMaxNumber = (1 << 29) - 1;
+  if (key >> 3 == 0 || key >> 3 > kMaxNumber)
     fail("a field has an impossible number");
   number_ = static_cast<int>(key >> 3);
   kind_ = static_cast<Kind>(key & 7);
@@ -103,8 +103,8 @@ double WireMessage::real64() const {
 
 std::string WireMessage::text() const {
   expect(Kind::Bytes);
-  if (length() > kMostText)
-    fail(fmt::format("a text has {} bytes; at most {} are read", length(), kMostText));
+  if (length() > kMaxText)
+    fail(fmt::format("a text has {} bytes; at most {} are read", length(), kMaxText));
   std::string text;
   for (Index at = valueBegin_; at < valueEnd_; ++at)
     text += static_cast<char>(bytes_->at(at));

@@ -27,8 +27,8 @@ ModelValues full(ModelBuilder& b, const Operands& given, const char*) {
 }
 ModelValues identity(ModelBuilder& b, const Operands& given, const char*) {
   const Index rows = given.integer("n"), columns = given.integer("m", rows);
-  constexpr Index kMostRows = 4096;
-  b.check(rows >= 0 && columns >= 0 && rows <= kMostRows && columns <= kMostRows,
+  constexpr Index kMaxRows = 4096;
+  b.check(rows >= 0 && columns >= 0 && rows <= kMaxRows && columns <= kMaxRows,
           "an identity is too large");
   const Value all = b.expand(b.number(1), {rows, columns});
   return {b.triangle(b.triangle(all, true, 0), false, 0)};

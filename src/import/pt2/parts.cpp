@@ -152,9 +152,9 @@ ModelValues diagonal(ModelBuilder& b, const Operands& given, const char*) {
             second = b.dimension(given.integer("dim2", 1), x->rank());
   b.check(first != second, "it has the same dimension twice");
   const Index n = x->shape[static_cast<std::size_t>(first)];
-  constexpr Index kMostRows = 1024;
+  constexpr Index kMaxRows = 1024;
   if (given.integer("offset", 0) != 0 || x->shape[static_cast<std::size_t>(second)] != n ||
-      n > kMostRows)
+      n > kMaxRows)
     return {b.refuse("a diagonal beside the main one, or of a matrix that is not square",
                      "the main diagonal of square matrices", x->shape)};
   std::vector<int> order;

@@ -25,8 +25,8 @@ namespace {
 
 constexpr int kSchema = 8;                               // the major version of PyTorch's schema
 constexpr Index kComplexFloat = 10, kComplexDouble = 11; // among PyTorch's types of elements
-constexpr Index kMostStride = Index(1) << 60;
-constexpr Index kMostTextBytes = Index(256) << 20;
+constexpr Index kMaxStride = Index(1) << 60;
+constexpr Index kMaxTextBytes = Index(256) << 20;
 
 // PyTorch's numbers of types of elements.
 std::optional<ElementType> torchType(Index code) {
@@ -115,9 +115,9 @@ private:
 
   std::string text(const std::string& name) const {
     const ZipMember& its = member(name);
-    if (its.bytes > kMostTextBytes)
+    if (its.bytes > kMaxTextBytes)
       source_.fail(name,
-                   fmt::format("it has {} bytes; at most {} are read", its.bytes, kMostTextBytes));
+                   fmt::format("it has {} bytes; at most {} are read", its.bytes, kMaxTextBytes));
     std::string text;
     const auto stream = streamMember(source_, its);
     // Grows with what is there: the size alone is the archive's word.
@@ -162,8 +162,8 @@ private:
   static std::vector<Index> extents(const JsonView& list) {
     std::vector<Index> numbers;
     for (const JsonView& item : list.list()) {
-      if (numbers.size() == kMostModelDimensions)
-        list.fail(fmt::format("has more than {} dimensions", kMostModelDimensions));
+      if (numbers.size() == kMaxModelDimensions)
+        list.fail(fmt::format("has more than {} dimensions", kMaxModelDimensions));
       numbers.push_back(item.at("as_int").integer(0));
     }
     return numbers;
@@ -182,10 +182,10 @@ private:
     if (strides.size() != sizes.size())
       meta.at("strides").fail("has another number of dimensions than the sizes");
     if (isComplex) {
-      if (sizes.size() == kMostModelDimensions)
+      if (sizes.size() == kMaxModelDimensions)
         refuse(fmt::format("the complex tensor '{}' has too many dimensions", name));
       for (Index& stride : strides)
-        stride = 2 * std::min(stride, kMostStride);
+        stride = 2 * std::min(stride, kMaxStride);
       sizes.push_back(2);
       strides.push_back(1);
     }
@@ -230,8 +230,8 @@ private:
   std::vector<std::optional<Index>> shapeOf(const JsonView& value) const {
     std::vector<std::optional<Index>> shape;
     for (const JsonView& size : value.at("sizes").list()) {
-      if (shape.size() == kMostModelDimensions)
-        refuse(fmt::format("a tensor has more than {} dimensions", kMostModelDimensions));
+      if (shape.size() == kMaxModelDimensions)
+        refuse(fmt::format("a tensor has more than {} dimensions", kMaxModelDimensions));
       shape.push_back(size.has("as_int") ? std::optional(size.at("as_int").integer(0))
                                          : std::nullopt);
     }
@@ -443,7 +443,7 @@ private:
     const auto array = [&](const char* kind, const std::string& name) {
       const StoredTensor found =
           readNpyMember(source_, member(fmt::format("tenon/{}.{}.npy", kind, name)));
-      if (!isReal(found.type) || found.shape.size() > kMostModelDimensions)
+      if (!isReal(found.type) || found.shape.size() > kMaxModelDimensions)
         source_.fail(found.name, "it is no array of real numbers");
       return found;
     };

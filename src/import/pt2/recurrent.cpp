@@ -44,8 +44,8 @@ struct Network {
       : layers(static_cast<std::size_t>(given.integer("num_layers", 1))),
         directions(given.flag("bidirectional", false) ? 2 : 1),
         weights(given.flag("has_biases", true) ? 4 : 2), isLstm(isLstmNetwork) {
-    constexpr std::size_t kMostLayers = 64;
-    b.check(layers >= 1 && layers <= kMostLayers, "its number of layers is out of range");
+    constexpr std::size_t kMaxLayers = 64;
+    b.check(layers >= 1 && layers <= kMaxLayers, "its number of layers is out of range");
     parameters = listed(b, given, "params", layers * directions * weights);
     states = isLstm ? listed(b, given, "hx", 2) : ModelValues{given.needed("hx"), nullptr};
   }

@@ -13,8 +13,8 @@ namespace tenon {
 namespace {
 
 // Small copies share sizes, so that a spare buffer fits the next one.
-constexpr Index kLeastStaged = Index(4) << 10;
-constexpr Index kMostStaged = Index(64) << 20; // page-locking more takes longer than its copy
+constexpr Index kMinStaged = Index(4) << 10;
+constexpr Index kMaxStaged = Index(64) << 20; // page-locking more takes longer than its copy
 
 } // namespace
 
@@ -39,18 +39,18 @@ void KernelContext::fetch(void* to, const void* from, Index bytes) const {
 
 Buffer KernelContext::takeStaging(Index bytes) {
   constexpr const char* kLabel = "values on the host";
-  if (bytes > kMostStaged)
+  if (bytes > kMaxStaged)
     return {bytes, kLabel};
   for (Buffer& spare : spareStaging_)
     if (spare.bytes() >= bytes)
       return std::move(spare);
-  return {roundedUp(bytes, kLeastStaged), kLabel, Device::get().pinned()};
+  return {roundedUp(bytes, kMinStaged), kLabel, Device::get().pinned()};
 }
 
 // The largest buffers are kept, since they serve every smaller copy as well.
 void KernelContext::giveStaging(Buffer staging) noexcept {
   Buffer& least = *std::ranges::min_element(spareStaging_, {}, &Buffer::bytes);
-  if (staging.bytes() <= kMostStaged && staging.bytes() > least.bytes())
+  if (staging.bytes() <= kMaxStaged && staging.bytes() > least.bytes())
     least = std::move(staging);
 }
 

@@ -19,10 +19,10 @@ bool hasThreads() noexcept;
 
 // The least work, in elements read or written once, that is worth the start of a team. A team of two
 // costs about 2 us; y = a x + b y then breaks even at 16,000 doubles or 50,000 floats.
-constexpr Index kLeastWork = Index(1) << 15;
+constexpr Index kMinWork = Index(1) << 15;
 
 inline bool isWorthThreads(int threads, Index work) {
-  return threads > 1 && work >= kLeastWork;
+  return threads > 1 && work >= kMinWork;
 }
 
 // body(piece) for each piece, on a team.

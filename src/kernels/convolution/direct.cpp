@@ -24,7 +24,7 @@ namespace {
 constexpr Index kWeightBandBytes = Index(1) << 19; // of the padded input of a band
 // The bands fall into a number of parts that does not depend on the threads; each part has sums of its own,
 // which are added in order. More parts cost memory and time for the addition.
-constexpr Index kMostParts = 16;
+constexpr Index kMaxParts = 16;
 constexpr Index kOutputsOfPart = 1024; // fewer are not worth sums of their own
 
 template <class T>
@@ -60,7 +60,7 @@ DirectWeights<T>::DirectWeights(const DirectSum& forward, const DirectKernels<T>
       bands_(forward, kernels.lanes, kWeightBandBytes / Index(sizeof(T))),
       gathers_(sum_.out.strides.space[2] != 1 || sum_.out.extent[2] % kernels.lanes != 0) {
   const auto& out = sum_.out.extent;
-  parts_ = std::clamp<Index>(sum_.batch * out[0] * out[1] * out[2] / kOutputsOfPart, 1, kMostParts);
+  parts_ = std::clamp<Index>(sum_.batch * out[0] * out[1] * out[2] / kOutputsOfPart, 1, kMaxParts);
   parts_ = std::min(parts_, sum_.batch * bands_.perImage());
   std::size_t mostVectors = 0;
   for (int shape = 0; shape < Bands::kShapes && gathers_; ++shape) {

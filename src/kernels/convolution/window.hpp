@@ -16,7 +16,6 @@
 
 namespace tenon {
 
-constexpr int kMaxSpatial = 3;
 constexpr Index kNoEnd = std::numeric_limits<Index>::max() / 4;
 
 struct WindowShape {

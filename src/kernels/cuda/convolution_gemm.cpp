@@ -29,12 +29,12 @@ public:
     prepareGemm(*context_);
     const Index columns = copies_ ? 0 : depth_ * images_ * rows_ * cols_;
     const Index most = std::max(columns, copies_ ? 0 : images_ * in_ * inVolume_);
-    if (most > kMostWalkedElements)
+    if (most > kMaxWalkedElements)
       throw Error(TENON_ERR_SUPPORT,
                   fmt::format("backend 'gemm' supports up to {} inputs and columns at a time, but "
                               "this convolution of {} channels has {}; use 'cudnn', or split "
                               "the tensor over more ranks",
-                              kMostWalkedElements, in_, most));
+                              kMaxWalkedElements, in_, most));
   }
   Backend backend() const override { return Backend::Gemm; }
 

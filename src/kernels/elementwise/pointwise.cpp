@@ -37,10 +37,10 @@ constexpr Index costOf(Pointwise function) {
 // Elements that are searched together for an argument that the loop without branches cannot handle.
 constexpr Index kTogether = 256;
 
-// Some functions have arguments too large for a loop without branches (the sine of more than kMost).
+// Some functions have arguments too large for a loop without branches (the sine of more than kMax).
 template <class F>
 constexpr bool hasLargeArguments = requires {
-  F::kMost;
+  F::kMax;
   typename F::Anywhere;
 };
 
@@ -54,7 +54,7 @@ void walkWithin(Index begin, Index end, const F& f, const T* arguments, Of of) {
       T most = 0;
       for (Index j = i; j < last; ++j)
         most = std::max(most, std::abs(arguments[j]));
-      if (most <= T(F::kMost))
+      if (most <= T(F::kMax))
         walkElements(i, last, of(f));
       else
         walkElements(i, last, of(pointwise::Everywhere<F>{}));

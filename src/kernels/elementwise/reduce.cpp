@@ -52,7 +52,7 @@ ElementOffsets<K> offsetsOf(const Block& block) {
 template <class Term, class Of>
 void addSlices(const Block& block, const Of& of, std::vector<device::OneGroup<Term>>& groups) {
   if (!block.empty)
-    forEachSlice(block, kMostWalkedElements, [&](const Block& slice, Index x, Index y) {
+    forEachSlice(block, kMaxWalkedElements, [&](const Block& slice, Index x, Index y) {
       groups.push_back({of(slice, x, y), offsetsOf<1>(slice).count()});
     });
 }

@@ -29,7 +29,7 @@ struct Format<double> {
   static constexpr Bits kUpperHalf = ~Bits((1 << 27) - 1); // of a product's factors that stay exact
   static constexpr double kRound = 0x1.8p52;               // x + kRound holds x rounded
   static constexpr double kLog2High = 0x1.62e42fefa3800p-1, kLog2Low = 0x1.ef35793c76730p-45;
-  static constexpr double kLeastExponent = -760, kMostExponent = 710;
+  static constexpr double kMinExponent = -760, kMaxExponent = 710;
 };
 
 template <>
@@ -39,7 +39,7 @@ struct Format<float> {
   static constexpr Bits kOne = Bits(127) << kMantissa, kSign = INT32_MIN;
   static constexpr float kRound = 0x1.8p23F;
   static constexpr float kLog2High = 0x1.62e4p-1F, kLog2Low = 0x1.7f7d1cp-20F;
-  static constexpr float kLeastExponent = -112, kMostExponent = 89;
+  static constexpr float kMinExponent = -112, kMaxExponent = 89;
 };
 
 template <class T>
@@ -142,7 +142,7 @@ private:
 template <class T>
 TENON_DEVICE T boundedExponential(T x, T low = 0, T factor = 1) {
   using F = Format<T>;
-  const Exponential<T> e(atLeast(bound(F::kLeastExponent), x), low);
+  const Exponential<T> e(atLeast(bound(F::kMinExponent), x), low);
   const T half = (e.n * T(0.5) + F::kRound) - F::kRound;
   const T first = powerOfTwo(half);
   return (factor + factor * e.p) * first * powerOfTwo(e.n - half);
@@ -152,14 +152,14 @@ TENON_DEVICE T boundedExponential(T x, T low = 0, T factor = 1) {
 // exponential of this bound, which overflows, before a loop.
 template <class T>
 TENON_DEVICE T exponential(T x) {
-  return boundedExponential(atMost(bound(Format<T>::kMostExponent), x));
+  return boundedExponential(atMost(bound(Format<T>::kMaxExponent), x));
 }
 
 // exp(x) - 1 for x <= 0; for positive x the result has no meaning.
 template <class T>
 TENON_DEVICE T exponentialMinusOne(T x) {
-  constexpr T kLeast = sizeof(T) == sizeof(double) ? T(-40) : T(-18); // -1 below
-  const Exponential<T> e(clamped(x, bound(kLeast), bound(T(0))));
+  constexpr T kMin = sizeof(T) == sizeof(double) ? T(-40) : T(-18); // -1 below
+  const Exponential<T> e(clamped(x, bound(kMin), bound(T(0))));
   const T scale = powerOfTwo(e.n);
   return scale * e.p + (scale - T(1));
 }
@@ -167,8 +167,8 @@ TENON_DEVICE T exponentialMinusOne(T x) {
 // tanh x, by t / (t + 2) with t = exp(2 |x|) - 1.
 template <class T>
 TENON_DEVICE T hyperbolicTangent(T x) {
-  constexpr T kMost = sizeof(T) == sizeof(double) ? T(19.1) : T(9.1); // 1 beyond
-  const T most = atMost(bound(kMost), magnitude(x));
+  constexpr T kMax = sizeof(T) == sizeof(double) ? T(19.1) : T(9.1); // 1 beyond
+  const T most = atMost(bound(kMax), magnitude(x));
   const Exponential<T> e(most + most);
   const T scale = powerOfTwo(e.n);
   const T t = scale * e.p + (scale - T(1));
@@ -283,7 +283,7 @@ TENON_DEVICE T normalTail(T a) {
 }
 
 // Angles up to which the remainder of a division by pi is found to all digits.
-constexpr double kMostAngle = 3e6;
+constexpr double kMaxAngle = 3e6;
 
 // (-1)^m sin(x - m pi) for m = (the nearest whole number to x / pi - half) + half: with half = 0 the sine
 // of x, with half = 1/2 minus its cosine. In double.
@@ -315,7 +315,7 @@ TENON_DEVICE T sineOrCosine(T x, double half) {
   }
 }
 
-// Sine and cosine, for |x| up to kMostAngle.
+// Sine and cosine, for |x| up to kMaxAngle.
 template <class T>
 TENON_DEVICE T sine(T x) {
   return sineOrCosine(x, 0);

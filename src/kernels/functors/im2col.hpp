@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The columns of a tile of outputs (convolution/im2col.hpp) element by element, for walks in any order. A
-// tile has at most kMostWalkedElements columns, and inputs that they read.
+// tile has at most kMaxWalkedElements columns, and inputs that they read.
 #pragma once
 
 #include "kernels/convolution/im2col.hpp"

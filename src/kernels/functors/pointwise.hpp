@@ -101,15 +101,15 @@ struct Elu {
   }
 };
 
-// Beyond +- kMost the normal distribution is 0 or 1.
+// Beyond +- kMax the normal distribution is 0 or 1.
 struct Gelu {
   static constexpr Reads kReads = Reads::Argument;
   template <class T>
-  static constexpr T kMost = sizeof(T) == sizeof(double) ? T(39) : T(14.6);
+  static constexpr T kMax = sizeof(T) == sizeof(double) ? T(39) : T(14.6);
   template <class T>
   TENON_DEVICE static T value(T given) {
     using namespace functors;
-    const T x = clamped(given, bound(-kMost<T>), bound(kMost<T>)), a = magnitude(x);
+    const T x = clamped(given, bound(-kMax<T>), bound(kMax<T>)), a = magnitude(x);
     const T tail = normalTail(a), centre = T(0.5) + x * normalCentre(x * x);
     const T divisor = atLeast(bound(kCentre<T>), a);
     const T below = a < kCentre<T> ? centre : T(1) - gaussian(a) * tail / divisor;
@@ -119,7 +119,7 @@ struct Gelu {
   TENON_DEVICE static T derivative(T given, T v) {
     using namespace functors;
     constexpr T kPerRootOf2Pi = T(0.39894228040143267794);
-    const T x = clamped(given, bound(-kMost<T>), bound(kMost<T>)), a = magnitude(x);
+    const T x = clamped(given, bound(-kMax<T>), bound(kMax<T>)), a = magnitude(x);
     const T bell = gaussian(a), divisor = atLeast(bound(kCentre<T>), a);
     const T tail = bell * normalTail(a) / divisor, centre = T(0.5) + x * normalCentre(x * x);
     const T below = a < kCentre<T> ? centre : x < T(0) ? tail : T(1) - tail;
@@ -133,11 +133,11 @@ struct GeluTanh {
   static constexpr double kLinear[] = {0x1.988453p+0, 0x1.ea1b284687e5ap-27};
   static constexpr double kCubic[] = {0x1.2444f28p-4, 0x1.26c5a57a4def1p-31};
   template <class T>
-  static constexpr T kMost = sizeof(T) == sizeof(double) ? T(23)
-                                                         : T(12); // x s(2 u) is 0 or x beyond
+  static constexpr T kMax = sizeof(T) == sizeof(double) ? T(23)
+                                                        : T(12); // x s(2 u) is 0 or x beyond
   template <class T>
   TENON_DEVICE static T within(T x) {
-    return functors::clamped(x, functors::bound(-kMost<T>), functors::bound(kMost<T>));
+    return functors::clamped(x, functors::bound(-kMax<T>), functors::bound(kMax<T>));
   }
 
   TENON_DEVICE static functors::Twofold<double> twiceU(double x) {
@@ -175,7 +175,7 @@ struct Silu {
   static constexpr Reads kReads = Reads::Argument;
   template <class T>
   TENON_DEVICE static T least(T x) { // s(x) is 0 below
-    return functors::atLeast(functors::bound(functors::Format<T>::kLeastExponent), x);
+    return functors::atLeast(functors::bound(functors::Format<T>::kMinExponent), x);
   }
   template <class T>
   TENON_DEVICE static T value(T x) {
@@ -183,9 +183,9 @@ struct Silu {
   }
   template <class T>
   TENON_DEVICE static T derivative(T given, T v) {
-    constexpr T kMost = -functors::Format<T>::kLeastExponent; // s(-x) is 0 beyond
+    constexpr T kMax = -functors::Format<T>::kMinExponent; // s(-x) is 0 beyond
     const T x = least(given), s = functors::logistic(x), rest = functors::logistic(-x);
-    return s * (T(1) + functors::atMost(functors::bound(kMost), x) * rest) * v;
+    return s * (T(1) + functors::atMost(functors::bound(kMax), x) * rest) * v;
   }
 };
 
@@ -214,10 +214,10 @@ struct Exp {
   }
 };
 
-// For |x| above kMost only Anywhere is right.
+// For |x| above kMax only Anywhere is right.
 struct Sine {
   static constexpr Reads kReads = Reads::Argument;
-  static constexpr double kMost = functors::kMostAngle;
+  static constexpr double kMax = functors::kMaxAngle;
   template <class T>
   TENON_DEVICE static T value(T x) {
     return functors::sine(x);
@@ -241,7 +241,7 @@ struct Sine {
 // As Sine.
 struct Cosine {
   static constexpr Reads kReads = Reads::Argument;
-  static constexpr double kMost = functors::kMostAngle;
+  static constexpr double kMax = functors::kMaxAngle;
   template <class T>
   TENON_DEVICE static T value(T x) {
     return functors::cosine(x);
@@ -349,21 +349,21 @@ struct Softsign {
   }
 };
 
-// With z = exp x, tanh log(1 + z) is n / (n + 2) of n = z (z + 2). It is 1 beyond kMost.
+// With z = exp x, tanh log(1 + z) is n / (n + 2) of n = z (z + 2). It is 1 beyond kMax.
 struct Mish {
   static constexpr Reads kReads = Reads::Argument;
   template <class T>
-  static constexpr T kMost = sizeof(T) == sizeof(double) ? T(40) : T(20);
+  static constexpr T kMax = sizeof(T) == sizeof(double) ? T(40) : T(20);
   template <class T>
   TENON_DEVICE static T value(T x) {
-    const T z = functors::boundedExponential(functors::atMost(functors::bound(kMost<T>), x));
+    const T z = functors::boundedExponential(functors::atMost(functors::bound(kMax<T>), x));
     const T n = z * (z + T(2));
     return x * (n / (n + T(2)));
   }
   template <class T>
   TENON_DEVICE static T derivative(T given, T v) {
     using namespace functors;
-    const T x = clamped(given, bound(Format<T>::kLeastExponent), bound(kMost<T>));
+    const T x = clamped(given, bound(Format<T>::kMinExponent), bound(kMax<T>));
     const T z = boundedExponential(x), n = z * (z + T(2)), whole = n + T(2);
     const T t = n / whole, below = T(2) / whole; // 1 - t
     return (t + x * below * ((T(1) + t) * (z / (T(1) + z)))) * v;
@@ -418,7 +418,7 @@ private:
   template <class T>
   TENON_DEVICE T ofFactor(T x) const {
     using namespace functors;
-    return clamped(x, T(factor) * bound(Format<T>::kLeastExponent), bound(T(0))) / T(factor);
+    return clamped(x, T(factor) * bound(Format<T>::kMinExponent), bound(T(0))) / T(factor);
   }
 };
 
@@ -473,7 +473,7 @@ template <class F>
 struct Everywhere {
   template <class T>
   TENON_DEVICE static bool isWithin(T x) {
-    return functors::magnitude(x) <= T(F::kMost);
+    return functors::magnitude(x) <= T(F::kMax);
   }
   // Said to be unlikely, since ptxas would spill a register at the call otherwise.
   template <class T>

@@ -29,13 +29,13 @@ namespace tenon::functors {
 struct BlockShape {
   unsigned bits, isAcross;
 
-  static constexpr unsigned kMostBits = std::bit_width(device::kThreads) - 1;
-  static_assert(device::kThreads == 1u << kMostBits);
+  static constexpr unsigned kMaxBits = std::bit_width(device::kThreads) - 1;
+  static_assert(device::kThreads == 1u << kMaxBits);
 
   TENON_DEVICE unsigned lanes() const { return 1u << bits; }
   TENON_DEVICE unsigned groups() const { return device::kThreads >> bits; }
   TENON_DEVICE unsigned lane(unsigned thread) const {
-    return isAcross ? thread >> (kMostBits - bits) : thread & (lanes() - 1);
+    return isAcross ? thread >> (kMaxBits - bits) : thread & (lanes() - 1);
   }
   TENON_DEVICE unsigned group(unsigned thread) const {
     return isAcross ? thread & (groups() - 1) : thread >> bits;

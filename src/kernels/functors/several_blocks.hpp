@@ -13,10 +13,10 @@ namespace tenon::functors {
 
 template <class Box, int Most>
 struct BoxTable {
-  static constexpr int kMost = Most;
+  static constexpr int kMax = Most;
   std::int32_t count = 0;
-  std::uint32_t first[kMost + 1] = {}; // of the grid's blocks of each box, and their end
-  Box boxes[kMost] = {};
+  std::uint32_t first[kMax + 1] = {}; // of the grid's blocks of each box, and their end
+  Box boxes[kMax] = {};
 
   TENON_DEVICE int boxOf(unsigned block) const {
     int box = 0;

@@ -72,13 +72,13 @@ struct TransposeTiles {
   }
 
 private:
-  // visit(lines behind `line`) for every kStep-th one of those below kMost that are left; without a branch for each in a
+  // visit(lines behind `line`) for every kStep-th one of those below kMax that are left; without a branch for each in a
   // whole tile.
-  template <unsigned kStep, unsigned kMost, class Visit>
+  template <unsigned kStep, unsigned kMax, class Visit>
   TENON_DEVICE static void forLines(unsigned line, Index left, const Visit& visit) {
-    if (left >= kMost) {
+    if (left >= kMax) {
       TENON_UNROLL
-      for (unsigned j = 0; j < kMost; j += kStep)
+      for (unsigned j = 0; j < kMax; j += kStep)
         visit(j);
     } else {
       TENON_KEEP_LOOP

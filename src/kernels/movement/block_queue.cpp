@@ -18,10 +18,10 @@ using functors::AddedBoxes;
 using functors::CopiedBox;
 
 // A box of more elements is transposed by tiles, in a kernel of its own.
-constexpr Index kMostTransposed = Index(1) << 14;
+constexpr Index kMaxTransposed = Index(1) << 14;
 // An element of a table's box looks at all its other boxes. That takes longer than a launch if the box is larger, unless
 // they add to the same elements and so read and write these once for all.
-constexpr Index kMostLookedUp = Index(1) << 17;
+constexpr Index kMaxLookedUp = Index(1) << 17;
 
 Index elementsOf(int rank, const Index* extent) {
   Index elements = 1;
@@ -31,8 +31,8 @@ Index elementsOf(int rank, const Index* extent) {
 }
 
 bool isShort(Index n) {
-  constexpr Index kMost = std::numeric_limits<std::int32_t>::max();
-  return -kMost <= n && n <= kMost;
+  constexpr Index kMax = std::numeric_limits<std::int32_t>::max();
+  return -kMax <= n && n <= kMax;
 }
 
 std::int32_t toShort(Index n) {
@@ -49,12 +49,12 @@ auto& newBox(Table& table, Index threads) {
 }
 
 bool fitsCopy(const Block& block) {
-  if (block.rank > CopiedBox::kRank || elementsOf(block.rank, block.extent) > kMostWalkedElements)
+  if (block.rank > CopiedBox::kRank || elementsOf(block.rank, block.extent) > kMaxWalkedElements)
     return false;
   for (int d = 0; d < block.rank; ++d)
     if (!isShort(block.a[d]) || !isShort(block.b[d]) || (block.extent[d] > 1 && block.b[d] == 0))
       return false;
-  return transposedDimension(block) < 0 || elementsOf(block.rank, block.extent) <= kMostTransposed;
+  return transposedDimension(block) < 0 || elementsOf(block.rank, block.extent) <= kMaxTransposed;
 }
 
 template <class Table>
@@ -107,7 +107,7 @@ void runAdds(KernelContext& context, const AddedBoxes& adds) {
 }
 
 bool fitsAdd(int rank, const Index* begin, const Index* extent, const Index* xs, const Index* ys) {
-  if (rank > AddedBox::kRank || elementsOf(rank, extent) > kMostWalkedElements)
+  if (rank > AddedBox::kRank || elementsOf(rank, extent) > kMaxWalkedElements)
     return false;
   for (int d = 0; d < rank; ++d)
     if (!isShort(begin[d] + extent[d]) || !isShort(xs[d]) || (extent[d] > 1 && ys[d] == 0))
@@ -152,7 +152,7 @@ bool areAddedTo(const AddedBoxes& adds, int rank, const void* y, const Index* ys
 // Whether elements of the box would look at too many boxes in vain.
 bool isApart(const AddedBoxes& adds, const AddedBox& box) {
   const AddedBox& last = adds.table.boxes[adds.table.count - 1];
-  return std::max(box.elements, last.elements) > kMostLookedUp && !isSameBox(box, last);
+  return std::max(box.elements, last.elements) > kMaxLookedUp && !isSameBox(box, last);
 }
 
 } // namespace
@@ -174,7 +174,7 @@ bool BlockQueue::queueCopy(int rank, const Index* extent, const T* x, const Inde
     return false;
   writeOrder(block, false); // refuses those that write an element twice
   auto& table = tables_->copies.table;
-  if (table.count == table.kMost)
+  if (table.count == table.kMax)
     flush();
   constexpr Index wide = sizeof(functors::CopyWide::Element);
   const bool isWide = functors::areWide(x, y) && widenBlock(block, wide / Index(sizeof(T)));
@@ -212,7 +212,7 @@ bool BlockQueue::queueAdd(int rank, const Index* begin, const Index* extent, con
   auto& table = adds.table;
   const RunAdds run = runAdds<T>;
   const bool isOther = run != tables_->runAdds || !areAddedTo(adds, rank, y, ys);
-  if (tables_->copies.table.count > 0 || table.count == table.kMost || isOther)
+  if (tables_->copies.table.count > 0 || table.count == table.kMax || isOther)
     flush();
   if (!fitsAdd(rank, begin, extent, xs, ys))
     return false;

@@ -15,11 +15,11 @@ namespace tenon {
 namespace {
 
 // Bytes of a row below which the fence costs more than the caches save.
-constexpr std::size_t kLeastStreamed = 1024;
+constexpr std::size_t kMinStreamed = 1024;
 
 void streamBytes(const std::byte* x, std::byte* y, std::size_t bytes) {
   if constexpr (kStreamed > 0) {
-    if (bytes >= kLeastStreamed) {
+    if (bytes >= kMinStreamed) {
       // Streaming stores need aligned addresses; what comes before and after them is copied as usual.
       const std::size_t head = -reinterpret_cast<std::uintptr_t>(y) % kStreamed,
                         streamed = (bytes - head) / kStreamed * kStreamed;

@@ -30,7 +30,7 @@ bool transposeTiles(KernelContext& context, const Block& block, const Way& way,
     tiles.b[k] *= tile;
   }
   const ElementOffsets<4> offsets{tiles.rank, tiles.extent, {tiles.a, tiles.b, alongX, alongY}};
-  if (offsets.count() > kMostWalkedElements)
+  if (offsets.count() > kMaxWalkedElements)
     return false;
   if constexpr (kHasDevice)
     device::eachBlock(context.stream(), offsets.count(),

@@ -75,8 +75,8 @@ PoolingPlanes planesOf(const WindowShape& w) {
   for (int d = 0; d < kMaxSpatial; ++d) {
     // A stride or dilation may be too large for 32 bits only where it is not read: with a single output or a
     // single tap.
-    const Index stride = std::min(w.stride[d], kMostWalkedElements);
-    const Index dilation = std::min(w.dilation[d], kMostWalkedElements);
+    const Index stride = std::min(w.stride[d], kMaxWalkedElements);
+    const Index dilation = std::min(w.dilation[d], kMaxWalkedElements);
     const Index end = (w.out[d] - 1) * w.stride[d] + (w.kernel[d] - 1) * w.dilation[d] + 1;
     checkElementCount(std::max(w.in[d], end) + std::abs(w.padLow[d]),
                       "the padded input of a pooling");

@@ -66,7 +66,7 @@ void spreadRow(std::integer_sequence<int, kTaps...>, Count outputs, const T* __r
   }
 }
 
-// Calls visit with the taps of a row as a constant sequence. More than kMostTaps go to the loops of loops.cpp.
+// Calls visit with the taps of a row as a constant sequence. More than kMaxTaps go to the loops of loops.cpp.
 template <class Visit>
 void withTaps(Index width, Visit visit) {
   if (width == 1)
@@ -78,7 +78,7 @@ void withTaps(Index width, Visit visit) {
   else
     visit(std::make_integer_sequence<int, 4>());
 }
-constexpr Index kMostTaps = 4;
+constexpr Index kMaxTaps = 4;
 
 struct Tiles {
   Index planes;
@@ -268,7 +268,7 @@ private:
 
 bool isTiled(const PoolingShape& shape) {
   const WindowShape w = embedWindow(shape.window);
-  if (shape.mode != PoolingMode::Max || w.kernel[2] > kMostTaps)
+  if (shape.mode != PoolingMode::Max || w.kernel[2] > kMaxTaps)
     return false;
   for (int d = 0; d < kMaxSpatial; ++d)
     if (w.stride[d] != w.kernel[d] || w.padLow[d] != 0 || (w.dilation[d] != 1 && w.kernel[d] > 1) ||

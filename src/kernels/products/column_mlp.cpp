@@ -22,7 +22,7 @@ namespace {
 constexpr Index kVectorsOfBlock = 6;
 constexpr Index kPointsOfBaseline = 64;
 // Parts of the points whose gradients are summed separately. The number does not depend on the threads.
-constexpr Index kMostParts = 16;
+constexpr Index kMaxParts = 16;
 
 // The offsets in an array of `count` points of the box from `first` on; returns whether the points are contiguous.
 template <class T>
@@ -129,7 +129,7 @@ ColumnMlp<T>::ColumnMlp(std::vector<Index> widths, const PointwiseFunction& acti
   ScratchPlan plan;
   space_ = plan.addForThreads<T>(context_->threads(), elements);
   indices_ = plan.addForThreads<Index>(context_->threads(), points_);
-  partsAt_ = plan.add<T>(kMostParts * sums_);
+  partsAt_ = plan.add<T>(kMaxParts * sums_);
   context_->reserve(plan);
   // The sums of direct convolution take lists of vectors and offsets. Here both are regular, so that they are
   // made once for all layers: vector v begins at v lanes, and channel c at c times the points of a block.
@@ -387,7 +387,7 @@ void ColumnMlp<T>::adjoint(const PointBox& box, const PointArray<const T>& x,
                            const std::vector<LayerNumbers<T>>& gradients) {
   if (device_)
     return device_->adjoint(box, x, dy, dx, gradients);
-  const Index count = box.count(), all = blocks(count), parts = std::min(all, kMostParts);
+  const Index count = box.count(), all = blocks(count), parts = std::min(all, kMaxParts);
   T* ofParts = context_->scratch<T>(partsAt_);
   parallelPieces(context_->threads(space_), parts, sums_ * count,
                  [&, this](int thread, Index begin, Index end) {

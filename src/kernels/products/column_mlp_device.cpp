@@ -15,7 +15,7 @@ namespace tenon {
 namespace {
 
 // Points of a part: enough for a matrix product to fill the device, within 64 MiB of scratch.
-constexpr Index kMostPoints = Index(1) << 16, kMostBytes = Index(1) << 26;
+constexpr Index kMaxPoints = Index(1) << 16, kMaxBytes = Index(1) << 26;
 
 Index offsetOf(const Index* at, const Index* strides, int rank) {
   Index offset = 0;
@@ -58,7 +58,7 @@ DeviceColumnMlp<T>::DeviceColumnMlp(std::vector<Index> widths, const PointwiseFu
   }
   for (Index& at : spareAt_)
     at = take(*std::max_element(widths_.begin(), widths_.end()));
-  points_ = std::clamp<Index>(kMostBytes / (channels * Index(sizeof(T))), 1, kMostPoints);
+  points_ = std::clamp<Index>(kMaxBytes / (channels * Index(sizeof(T))), 1, kMaxPoints);
   ScratchPlan plan;
   scratch_ = plan.add<T>(channels * points_);
   context_.reserve(plan);

@@ -81,7 +81,7 @@ void gemmBlas(const Product<T>& p) {
 }
 
 // The most products that every version of cuBLAS takes in one call.
-[[maybe_unused]] constexpr Index kMostTogether = 65535;
+[[maybe_unused]] constexpr Index kMaxTogether = 65535;
 
 } // namespace
 
@@ -117,11 +117,11 @@ void gemmBatch(KernelContext& context, Backend backend, Index count, const Batch
       Product<T> p{transA, transB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc};
       checkProduct(p);
       resolveBackend<T>(backend, Space::Device);
-      for (Index i = 0; i < count; i += kMostTogether) {
+      for (Index i = 0; i < count; i += kMaxTogether) {
         p.a = a + i * strides.a;
         p.b = b + i * strides.b;
         p.c = c + i * strides.c;
-        gemmBatchOnDevice(context, p, std::min(kMostTogether, count - i), strides);
+        gemmBatchOnDevice(context, p, std::min(kMaxTogether, count - i), strides);
       }
       return;
     }

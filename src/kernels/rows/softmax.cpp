@@ -86,14 +86,14 @@ void sumEach(KernelContext& context, const AxisShape& shape, const Term& term, T
 
 template <class T>
 void axisMaxima(KernelContext& context, const AxisShape& shape, const T* x, T* m) {
-  constexpr T kLeast = -std::numeric_limits<T>::infinity();
+  constexpr T kMin = -std::numeric_limits<T>::infinity();
   if constexpr (kHasDevice)
     if (isOnDevice(context))
       return device::reduceAlongAxis<functors::MaxTo, T>(
-          context, shape, kWhat, functors::ElementOf<T>{x}, kLeast, functors::StoreGroup<T, T>{m});
+          context, shape, kWhat, functors::ElementOf<T>{x}, kMin, functors::StoreGroup<T, T>{m});
   forEachRun(context, shape, 1, [=](const Run& run) {
     for (Index i = 0; i < run.count; ++i) {
-      T best = kLeast;
+      T best = kMin;
       for (Index k = 0; k < shape.n; ++k) {
         const T value = x[run.x + k * shape.inner + i];
         if (beats(value, best))

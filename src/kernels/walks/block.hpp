@@ -105,7 +105,7 @@ void forEachRowInParts(KernelContext& context, const Block& block, Row row) {
   const int threads = context.threads(), d = dividedDimension(block, threads);
   if (d < 0)
     return forEachRow(block, row);
-  parallelRanges(threads, block.extent[d], kLeastWork, [=, &block](Index begin, Index end) {
+  parallelRanges(threads, block.extent[d], kMinWork, [=, &block](Index begin, Index end) {
     Block part = block;
     part.extent[d] = end - begin;
     const Index atA = begin * block.a[d], atB = begin * block.b[d];

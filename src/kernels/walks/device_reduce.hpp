@@ -22,16 +22,16 @@ functors::BlockShape blockShape(Index n, const Term& term) {
   if constexpr (requires { term.groupsAreCloser(); })
     if (term.groupsAreCloser())
       return {3, 1};
-  return {n < kShort ? 5 : functors::BlockShape::kMostBits, 0};
+  return {n < kShort ? 5 : functors::BlockShape::kMaxBits, 0};
 }
 
 // Shorter groups are left to one thread each.
-constexpr Index kLeastForLanes = 32;
+constexpr Index kMinForLanes = 32;
 
 // Into how many pieces a group is divided, so that each thread has little to do in about mostBlocks blocks at most.
 template <class Term>
 Index piecesOf(Index groups, Index n, Index mostBlocks, const Term& term) {
-  if (n < kLeastForLanes)
+  if (n < kMinForLanes)
     return 1;
   const functors::BlockShape shape = blockShape(n, term);
   const Index bundles = (groups + shape.groups() - 1) / shape.groups();
@@ -43,7 +43,7 @@ Index piecesOf(Index groups, Index n, Index mostBlocks, const Term& term) {
 template <class Op, class Term, class Use>
 void reduceInPieces(KernelContext& context, Index groups, Index n, Index pieces, const Term& term,
                     typename Term::Wide neutral, const Use& use) {
-  if (n < kLeastForLanes)
+  if (n < kMinForLanes)
     return eachElement(context.stream(), groups,
                        functors::GroupLoops<Op, Term, Use>{term, use, neutral, n});
   const functors::BlockShape shape = blockShape(n, term);
@@ -54,7 +54,7 @@ void reduceInPieces(KernelContext& context, Index groups, Index n, Index pieces,
                 static_cast<unsigned>(groups), n, (n + pieces - 1) / pieces});
 }
 
-constexpr Index kMostBlocks = 1024; // of a reduction
+constexpr Index kMaxBlocks = 1024; // of a reduction
 
 // use(group, value) for each group, on the device.
 template <class Op, class Term, class Use>
@@ -63,7 +63,7 @@ void reduceEach(KernelContext& context, Index groups, Index n, const Term& term,
   using Wide = typename Term::Wide;
   if (groups <= 0)
     return;
-  const Index pieces = piecesOf(groups, n, kMostBlocks, term);
+  const Index pieces = piecesOf(groups, n, kMaxBlocks, term);
   Wide* const parts = context.parts<Wide>(groups * pieces);
   reduceInPieces<Op>(context, groups, n, pieces, term, neutral,
                      functors::StoreGroup<Wide, Wide>{parts});
@@ -87,7 +87,7 @@ typename Term::Wide reduceAll(KernelContext& context, const std::vector<OneGroup
   std::vector<Index> pieces;
   Index all = 0;
   for (const auto& [term, n] : groups)
-    all += pieces.emplace_back(piecesOf(1, n, kMostBlocks, term));
+    all += pieces.emplace_back(piecesOf(1, n, kMaxBlocks, term));
   Wide* const parts = context.parts<Wide>(all);
   Index first = 0;
   for (std::size_t g = 0; g < groups.size(); first += pieces[g++])

@@ -23,7 +23,7 @@ inline bool isOnDevice(const KernelContext& context) {
 // Throws TENON_ERR_SUPPORT for more elements than one walk of the device covers; `what` names the operation in the
 // text.
 inline void checkElementCount(Index elements, const char* what) {
-  if (elements > kMostWalkedElements)
+  if (elements > kMaxWalkedElements)
     throw Error(TENON_ERR_SUPPORT,
                 fmt::format("{} on the device has more than 2^31 - 1 local elements; divide the "
                             "tensor among more processes",

@@ -48,9 +48,9 @@ inline Divisor divisorOf(Index extent) {
 }
 
 // The most elements that one walk by number covers.
-inline constexpr Index kMostWalkedElements = std::numeric_limits<std::int32_t>::max();
+inline constexpr Index kMaxWalkedElements = std::numeric_limits<std::int32_t>::max();
 
-// The offsets in K arrays of the elements of a box, which has at most kMostWalkedElements. Unit dimensions
+// The offsets in K arrays of the elements of a box, which has at most kMaxWalkedElements. Unit dimensions
 // are dropped, and the outermost dimension needs no division, so that a single row costs one product for each
 // array.
 template <int K>
@@ -136,7 +136,7 @@ public:
   };
 
 private:
-  static constexpr int kMostDivided = kMaxBlockRank - 1;
+  static constexpr int kMaxDivided = kMaxBlockRank - 1;
 
   TENON_DEVICE static void add(Index here, const Index (&stride)[K], Offsets& offsets) {
     for (int k = 0; k < K; ++k)
@@ -145,8 +145,8 @@ private:
 
   int divided_ = 0;
   Index count_ = 1;
-  Divisor extent_[kMostDivided]; // the innermost first
-  Index stride_[kMostDivided][K] = {}, outermost_[K] = {};
+  Divisor extent_[kMaxDivided]; // the innermost first
+  Index stride_[kMaxDivided][K] = {}, outermost_[K] = {};
 };
 
 } // namespace tenon

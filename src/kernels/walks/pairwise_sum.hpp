@@ -44,14 +44,14 @@ private:
 };
 
 // The pieces into which threads cut n items. A piece has a power of two of runs, the least that leaves at most
-// kMostPieces.
+// kMaxPieces.
 struct Pieces {
   explicit Pieces(Index n) {
-    while (n > kMostPieces * length)
+    while (n > kMaxPieces * length)
       length *= 2;
     count = (n + length - 1) / length;
   }
-  static constexpr Index kMostPieces = 64;
+  static constexpr Index kMaxPieces = 64;
   Index length = kRun, count;
 };
 
@@ -71,7 +71,7 @@ double sumOfRuns(KernelContext& context, Index n, const Run& run) {
   if (!isWorthThreads(threads, n))
     return sumOfRuns(Index(0), n, run);
   const Pieces pieces(n);
-  std::array<double, Pieces::kMostPieces> sums;
+  std::array<double, Pieces::kMaxPieces> sums;
   parallelRanges(threads, pieces.count, pieces.length, [=, &sums](Index begin, Index end) {
     for (Index p = begin; p < end; ++p)
       sums[p] = sumOfRuns(p * pieces.length, std::min((p + 1) * pieces.length, n), run);

@@ -31,10 +31,10 @@ inline void fetchLine([[maybe_unused]] const void* address) {
 // were gathered and then summed took 1.5 times as long streamed up to 32 MB, and 0.65 of it from 64 MB on.
 inline bool canStream(const void* y, std::size_t bytesOfRow, std::size_t bytesToNext,
                       std::size_t rows) {
-  constexpr std::size_t kLeast = std::size_t(1) << 26;
+  constexpr std::size_t kMin = std::size_t(1) << 26;
   return kStreamed > 0 &&
          (reinterpret_cast<std::uintptr_t>(y) | bytesOfRow | bytesToNext) % kLine == 0 &&
-         bytesOfRow * rows >= kLeast;
+         bytesOfRow * rows >= kMin;
 }
 
 // n elements, whole stores, to an address that is a multiple of them.

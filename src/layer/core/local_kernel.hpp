@@ -61,10 +61,6 @@ private:
   std::unique_ptr<Kernel<double>> double_;
 };
 
-// A sliding window as a local kernel sees it.
-
-static_assert(kMaxSpatial == kMostSpatial);
-
 // The window of arrays that hold a box of the input, of extents `shape`, and a box of the output.
 WindowShape localWindow(const std::vector<Window>& windows, const Shape& shape, const Box& in,
                         const Box& out);

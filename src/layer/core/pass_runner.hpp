@@ -48,7 +48,7 @@ public:
 
 private:
   // A kernel's inputs, and its output.
-  using Several = std::array<DTensor*, MapList::kMostInputs + 1>;
+  using Several = std::array<DTensor*, MapList::kMaxInputs + 1>;
   std::span<DTensor* const> at(const std::vector<ValueId>& values, Several& several) const;
   Action actionOf(const Step& step) const;
 

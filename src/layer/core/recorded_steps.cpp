@@ -34,7 +34,7 @@ StreamRecording* RecordedSteps::find(std::size_t begin, std::size_t end) {
   });
   if (same != known.rend())
     return &same->recording;
-  if (known.size() == kMost)
+  if (known.size() == kMax)
     known.erase(known.begin());
   known.push_back({end, noted_, {}});
   return nullptr;

@@ -29,7 +29,7 @@ public:
   int count() const noexcept;
 
 private:
-  static constexpr std::size_t kMost =
+  static constexpr std::size_t kMax =
       64; // from one step on: for each level of a stack, and some arrays by turns
   struct Known {
     std::size_t end;

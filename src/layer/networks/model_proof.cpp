@@ -29,12 +29,12 @@ namespace tenon {
 namespace {
 
 // All ranks hold all of a test's arrays.
-constexpr Index kMostTestBytes = Index(64) << 20;
+constexpr Index kMaxTestBytes = Index(64) << 20;
 
 std::vector<double> numbersOf(const ByteSource& file, const StoredTensor& tensor) {
-  if (tensor.bytes > kMostTestBytes)
+  if (tensor.bytes > kMaxTestBytes)
     file.fail(tensor.name, fmt::format("its {} bytes are too many for a test; at most {} are read",
-                                       tensor.bytes, kMostTestBytes));
+                                       tensor.bytes, kMaxTestBytes));
   std::vector<WeightsFile::Part> parts(tensor.shape.size());
   Index stride = 1;
   for (std::size_t d = parts.size(); d-- > 0; stride *= tensor.shape[d])
@@ -108,7 +108,7 @@ public:
   // `wanted` has three numbers for each parameter of the test.
   std::vector<std::string> differences(const ModelTest& test, const std::vector<double>& wanted,
                                        double tolerance, double noise) const {
-    constexpr double kLeast = 1e-4; // of the largest gradient: what is smaller is rounding
+    constexpr double kMin = 1e-4; // of the largest gradient: what is smaller is rounding
     std::vector<std::string> found;
     double largest = 0;
     for (std::size_t i = 0; i < test.parameters.size(); ++i)
@@ -124,8 +124,7 @@ public:
         continue;
       }
       const double *row = &wanted[3 * i], difference = std::abs(products_[place] - row[0]);
-      const double allowed =
-          std::max(tolerance * std::max(row[1], kLeast * largest), noise * row[2]);
+      const double allowed = std::max(tolerance * std::max(row[1], kMin * largest), noise * row[2]);
       if (!(difference <= allowed))
         found.push_back(fmt::format("dL/d{} differs, in its product with a wave, by {:.1e}, "
                                     "allowed {:.1e}: {:.9g} for {:.9g}",

@@ -259,7 +259,7 @@ std::unique_ptr<Setup> makeNetworkSetup(const Layer& layer, const Layouts& value
 namespace {
 
 // Network files can hold so many: a container is two levels of JSON, of which a file may have 64.
-constexpr int kMostLevels = 30;
+constexpr int kMaxLevels = 30;
 
 void checkType(const Layer& layer, const char* type) {
   if (layer.type() != type)
@@ -391,11 +391,11 @@ void Layer::moveBelow(const Layer& container, int level,
   // would be walked once for each way to them.
   if (level <= level_)
     return;
-  if (level > kMostLevels)
+  if (level > kMaxLevels)
     throw Error(TENON_ERR_ARG,
                 fmt::format("{} would lie in {} containers within each other; at most {} can be "
                             "nested",
-                            title(), level, kMostLevels));
+                            title(), level, kMaxLevels));
   moved.emplace_back(this, std::exchange(level_, level));
   for (Layer* child : children_)
     child->moveBelow(container, level + 1, moved);

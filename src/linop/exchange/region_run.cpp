@@ -43,12 +43,11 @@ StoreWay StoreChoice::next() noexcept {
 // it was: most of what makes one store slow has nothing to do with the way. 0 means that there is
 // no time yet, so that no time is kept as 0.
 void StoreChoice::took(StoreWay way, double secondsPerByte) noexcept {
-  constexpr double kWeight = 0.25, kMost = 4, kLeast = 1e-15;
-  const double now = std::max(secondsPerByte, kLeast);
+  constexpr double kWeight = 0.25, kMax = 4, kMin = 1e-15;
+  const double now = std::max(secondsPerByte, kMin);
   const StoreWay before = faster();
   double& known = cost(way);
-  known =
-      known == 0 || now < known ? now : known + kWeight * (std::min(now, kMost * known) - known);
+  known = known == 0 || now < known ? now : known + kWeight * (std::min(now, kMax * known) - known);
   // A change of order makes trials frequent again; a trial of the slower way that changes nothing
   // makes them rarer.
   if (faster() != before)

@@ -63,7 +63,7 @@ public:
   // A message travels in pieces of so many bytes, and those of a staged one are copied while others
   // travel.
   Index pieceBytes() const noexcept {
-    return isStaged() ? kStagedPieceBytes : Exchange::kMostPieceBytes;
+    return isStaged() ? kStagedPieceBytes : Exchange::kMaxPieceBytes;
   }
   Index heldBytes() const noexcept { return elements_.bytes() + staging_.bytes(); }
 

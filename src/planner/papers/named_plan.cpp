@@ -29,7 +29,7 @@ NetworkSource readNetworkSource(const std::string& nameOrPath) {
   else
     source.layers = parseNetwork(
         text, path, [](const std::string&) { return std::unique_ptr<Declaration>(); },
-        kMostProcesses);
+        kMaxProcesses);
   return source;
 }
 

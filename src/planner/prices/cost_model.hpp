@@ -134,7 +134,7 @@ struct Closeness {
   double (CostModel::*layer)(int, int) const;
   double (CostModel::*move)(int, int, int) const;
 };
-inline constexpr Closeness kLeastBounds = {&CostModel::layerSeconds, &CostModel::leastMoveSeconds},
+inline constexpr Closeness kMinBounds = {&CostModel::layerSeconds, &CostModel::leastMoveSeconds},
                            kLowerBounds = {&CostModel::layerSeconds, &CostModel::moveSeconds},
                            kCloserBounds = {&CostModel::closerLayerSeconds,
                                             &CostModel::closerMoveSeconds},

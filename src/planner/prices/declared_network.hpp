@@ -70,6 +70,6 @@ inline DeclaredNetwork declareNetwork(const LayerDescription& network, const Sha
 
 // The most processes of a plan, and of a layout in a network file. More than this is taken for a
 // mistake.
-inline constexpr Index kMostProcesses = Index(1) << 24;
+inline constexpr Index kMaxProcesses = Index(1) << 24;
 
 } // namespace tenon

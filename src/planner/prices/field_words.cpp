@@ -12,7 +12,7 @@ namespace {
 
 // Three labels on each axis: 3^5 = 243 words of each layer, and as many again with input channels.
 // With both labels of channels there are 4^4 = 256.
-constexpr int kMostFieldAxes = 5, kMostMixedAxes = 4;
+constexpr int kMaxFieldAxes = 5, kMaxMixedAxes = 4;
 
 // Appends the words that have each of these labels of channels.
 void appendWords(const Layout& layout, const std::string& channels, std::string word,
@@ -57,7 +57,7 @@ std::vector<std::string> Field::words(bool inputChannels) const {
   const std::vector<int>& extents = layout_.grid().extents();
   std::vector<std::string> words;
   const auto axes = std::ranges::count_if(extents, [](int extent) { return extent > 1; });
-  if (axes > kMostFieldAxes) {
+  if (axes > kMaxFieldAxes) {
     for (char label : {'k', 'n', 'o', 'i'})
       if (label != 'i' || inputChannels) {
         std::string& word = words.emplace_back();
@@ -69,7 +69,7 @@ std::vector<std::string> Field::words(bool inputChannels) const {
   appendWords(layout_, "o", "", words);
   if (inputChannels)
     appendWords(layout_, "i", "", words);
-  if (inputChannels && axes <= kMostMixedAxes)
+  if (inputChannels && axes <= kMaxMixedAxes)
     appendWords(layout_, "oi", "", words);
   return words;
 }

@@ -14,9 +14,9 @@ namespace {
 // Of what may be kept and shared, the parts that the shared memory may take in one attempt.
 constexpr double kShares[] = {0.0, 0.15, 0.3, 0.5, 0.75};
 // Candidates that are tried as one while much is to be freed.
-constexpr std::size_t kMostTogether = 16;
+constexpr std::size_t kMaxTogether = 16;
 // What is freed for nothing comes first, and is divided by this.
-constexpr double kLeastSeconds = 1e-12;
+constexpr double kMinSeconds = 1e-12;
 
 } // namespace
 
@@ -88,7 +88,7 @@ RecomputationSearch::candidates(const State& state) const {
   for (ValueId v = 0; v < static_cast<ValueId>(now.values().size()); ++v) {
     if (!now.values()[v].kept || !may_[v])
       continue;
-    Candidate one{v, state.nodes, memory_.keptBytesOf(v, rank_), kLeastSeconds};
+    Candidate one{v, state.nodes, memory_.keptBytesOf(v, rank_), kMinSeconds};
     std::set<ValueId> seen;
     collect(v, now, one, seen);
     if (one.bytes > 0)
@@ -116,7 +116,7 @@ std::optional<RecomputationSearch::State> RecomputationSearch::reduced(double mo
                                                                        double seconds) {
   State state = evaluate(always_);
   std::set<ValueId> refused;
-  std::size_t together = kMostTogether;
+  std::size_t together = kMaxTogether;
   while (state.kept + state.shared > most) {
     std::vector<Candidate> open = candidates(state);
     std::erase_if(open, [&](const Candidate& one) { return refused.contains(one.value); });

@@ -41,7 +41,7 @@ FirstPart::FirstPart(const Layout& layout)
     hasPartialHalos_ |= layout.halo(d) && layout.halo(d)->isPartial;
     hasGaps_ |= layout.halo(d) && leavesGaps(layout, d);
   }
-  for (int axis = 0; axis < std::min(layout.grid().axes(), kMostMaskedAxes); ++axis)
+  for (int axis = 0; axis < std::min(layout.grid().axes(), kMaxMaskedAxes); ++axis)
     if (!layout.grid().isTrivial(axis)) {
       const AxisMask bit = AxisMask(1) << axis;
       const Property property = layout.property(axis);

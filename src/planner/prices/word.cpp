@@ -32,8 +32,8 @@ std::string runText(const std::string& labels, int count) {
   return count == 1 ? labels.substr(0, 1) : fmt::format("{}{}", labels, count);
 }
 
-constexpr int kMostAxes = 64;
-constexpr double kMostOrders = 1000; // each is a whole search
+constexpr int kMaxAxes = 64;
+constexpr double kMaxOrders = 1000; // each is a whole search
 
 struct Run {
   std::string labels;
@@ -98,7 +98,7 @@ double FineGrid::countOrders() const {
 }
 
 bool FineGrid::hasFewOrders() const {
-  return countOrders() <= kMostOrders;
+  return countOrders() <= kMaxOrders;
 }
 
 std::vector<FineGrid> FineGrid::orders() const {
@@ -109,7 +109,7 @@ std::vector<FineGrid> FineGrid::orders() const {
                 fmt::format("the {} axes of the process grid can be placed on the levels of the "
                             "machine in {:.0f} orders, and at most {:.0f} are searched; set "
                             "placement auto, which looks at two",
-                            axes(), count, kMostOrders));
+                            axes(), count, kMaxOrders));
   const std::vector<std::pair<int, int>> own = kinds;
   std::vector<FineGrid> made = {*this};
   std::ranges::sort(kinds);
@@ -252,7 +252,7 @@ private:
     if (digits != std::string::npos) {
       const char* end = piece.data() + piece.size();
       const auto [stop, error] = std::from_chars(piece.data() + digits, end, run.count);
-      if (error != std::errc() || stop != end || run.count < 1 || run.count > kMostAxes)
+      if (error != std::errc() || stop != end || run.count < 1 || run.count > kMaxAxes)
         fail(fmt::format("'{}' is not a label with the number of its grid axes", piece));
     }
     if (run.labels.empty())

@@ -53,13 +53,13 @@ void checkWidths(const CostTables& tables, const std::vector<EliminationStep>& o
       combinations *= tables.states(other);
       names.push_back(tables.names[other]);
     }
-    if (combinations > kMostCombinations)
+    if (combinations > kMaxCombinations)
       throw Error(
           TENON_ERR_SUPPORT,
           fmt::format("the network has too many connections for an exact search: layer {} with "
                       "its neighbours {} has {:.2g} combinations of words, more than {:.2g}; "
                       "fix the word of one of them",
-                      tables.names[step.layer], joined(names), combinations, kMostCombinations));
+                      tables.names[step.layer], joined(names), combinations, kMaxCombinations));
   }
 }
 

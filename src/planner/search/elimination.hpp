@@ -25,7 +25,7 @@ std::vector<EliminationStep> eliminationOrder(const CostTables& tables);
 // The most combinations of states of a layer and its neighbours, and of those that elimination takes.
 double mostCombinations(const std::vector<EliminationStep>& order,
                         const std::function<double(int layer)>& states);
-inline constexpr double kMostCombinations = 1 << 27; // with three neighbours, 107 states each
+inline constexpr double kMaxCombinations = 1 << 27; // with three neighbours, 107 states each
 // Throws TENON_ERR_SUPPORT naming a layer and its neighbours whose states have too many
 // combinations.
 void checkWidths(const CostTables& tables, const std::vector<EliminationStep>& order);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kEndless = std::numeric_limits<double>::infinity();
 // Single changes of a plan only make its sum a better bound; this ends what rounding keeps going.
-constexpr int kMostForestSweeps = 20;
+constexpr int kMaxForestSweeps = 20;
 
 int rootOf(std::vector<int>& above, int layer) {
   while (above[layer] != layer)
@@ -218,7 +218,7 @@ std::vector<int> Forest::goodPlan() const {
 
 void Forest::improve(std::vector<int>& plan, int fixed) const {
   bool isChanged = true;
-  for (int sweep = 0; isChanged && sweep < kMostForestSweeps; ++sweep) {
+  for (int sweep = 0; isChanged && sweep < kMaxForestSweeps; ++sweep) {
     isChanged = false;
     for (int layer = 0; layer < tables_.layers(); ++layer) {
       if (layer == fixed)

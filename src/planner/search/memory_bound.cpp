@@ -26,13 +26,13 @@ namespace tenon {
 namespace {
 
 // At most some 130 MB of labels; what needs more is left with the proven gap.
-constexpr std::size_t kMostLabels = std::size_t(1) << 22;
+constexpr std::size_t kMaxLabels = std::size_t(1) << 22;
 // Not infinite, since a multiplier of 0 times the limit must be 0.
 constexpr double kNoLimit = 1e300;
 // Each multiplier finds another plan on the convex hull of (bytes, seconds), which has few; this
 // only ends a search that rounding keeps going.
-constexpr int kMostMultipliers = 100;
-constexpr std::size_t kMostNamed = 5; // layers in a message
+constexpr int kMaxMultipliers = 100;
+constexpr std::size_t kMaxNamed = 5; // layers in a message
 
 struct Plan {
   std::vector<int> choice;
@@ -139,7 +139,7 @@ private:
     std::stable_sort(order.begin(), order.end(),
                      [&](int a, int b) { return bytesOf(a) > bytesOf(b); });
     std::vector<std::string> named;
-    for (int layer : std::span(order).first(std::min(order.size(), kMostNamed)))
+    for (int layer : std::span(order).first(std::min(order.size(), kMaxNamed)))
       named.push_back(
           fmt::format("{} {}", tables_.names[layer], sizeText(std::llround(bytesOf(layer)))));
     const double limit = limit_ / (1 + kCostRounding);
@@ -158,7 +158,7 @@ private:
   void raiseLowerBound(Plan& fast) {
     Plan small = leastBytes();
     keep(small);
-    for (int round = 0; round < kMostMultipliers; ++round) {
+    for (int round = 0; round < kMaxMultipliers; ++round) {
       multiplier_ = (small.seconds - fast.seconds) / (fast.bytes - small.bytes);
       const double onLine = fast.seconds + multiplier_ * fast.bytes;
       const auto [next, least] = solve(multiplier_);
@@ -245,10 +245,10 @@ private:
           kept[layer].push_back(state);
     const CostTables rest = tables_.restrictedTo(kept);
     if (mostCombinations(eliminationOrder(rest), [&](int layer) { return rest.states(layer); }) >
-        kMostCombinations)
+        kMaxCombinations)
       return;
     const ParetoResult exact =
-        fastestWithin(rest, limit_, best_.seconds * (1 + kCostRounding), kMostLabels);
+        fastestWithin(rest, limit_, best_.seconds * (1 + kCostRounding), kMaxLabels);
     // With too many labels the plan stays what it is, and the gap between the bounds is reported.
     if (!exact.finished)
       return;

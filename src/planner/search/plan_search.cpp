@@ -40,12 +40,12 @@ struct CertifiedPlan {
 };
 
 // How many plans are looked at for each that is wanted, where the limit excludes some.
-constexpr int kMostPlansFor = 64;
+constexpr int kMaxPlansFor = 64;
 
 class CertifiedSearch {
 public:
   CertifiedSearch(const CostModel& model, const WordLists& words, double limit)
-      : model_(model), words_(words), limit_(limit), tables_(tablesOf(model, words, kLeastBounds)),
+      : model_(model), words_(words), limit_(limit), tables_(tablesOf(model, words, kMinBounds)),
         order_(eliminationOrder(tables_)) {}
 
   // `count` plans of the best, as far as there are so many.
@@ -132,7 +132,7 @@ private:
     for (bool isClose = count == 1; !isClose;) {
       best = {first};
       isClose = true;
-      for (const std::vector<int>& plan : listed(limit_ > 0 ? kMostPlansFor * count : count)) {
+      for (const std::vector<int>& plan : listed(limit_ > 0 ? kMaxPlansFor * count : count)) {
         if (static_cast<int>(best.size()) == count)
           break;
         if (plan == first || (limit_ > 0 && tables_.bytesOf(plan) > limit_))

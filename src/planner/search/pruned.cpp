@@ -20,7 +20,7 @@ bool PrunedElimination::fits(const std::vector<EliminationStep>& order, const Fo
                              double most) {
   const std::vector<std::vector<int>> kept = forest.upTo(most * (1 + kCostRounding));
   return mostCombinations(order, [&](int layer) { return double(kept[layer].size()); }) <=
-         kMostCombinations;
+         kMaxCombinations;
 }
 
 std::vector<int> PrunedElimination::whole(std::vector<int> choice) const {

@@ -14,11 +14,11 @@ namespace tenon {
 
 namespace {
 
-constexpr int kMostSweeps = 300, kSweepsAtATime = 10;
-constexpr double kLeastGrowth = 1e-6; // of the bound, by those sweeps
+constexpr int kMaxSweeps = 300, kSweepsAtATime = 10;
+constexpr double kMinGrowth = 1e-6; // of the bound, by those sweeps
 // Combinations of a layer and its neighbours, of the states that are eliminated.
-constexpr double kMostOfElimination = 1 << 22;
-constexpr int kMostRounds = 4;
+constexpr double kMaxOfElimination = 1 << 22;
+constexpr int kMaxRounds = 4;
 
 double leastOf(const std::vector<double>& values) {
   return *std::ranges::min_element(values);
@@ -132,7 +132,7 @@ std::vector<std::vector<int>> leastStates(const std::vector<std::vector<double>>
 bool isNarrow(const CostTables& tables) {
   return mostCombinations(eliminationOrder(tables), [&](int layer) {
            return double(tables.states(layer));
-         }) <= kMostOfElimination;
+         }) <= kMaxOfElimination;
 }
 
 } // namespace
@@ -140,11 +140,11 @@ bool isNarrow(const CostTables& tables) {
 WideResult searchWide(const CostTables& tables, double secondsPerByte, std::vector<int> known) {
   MovedCosts moved(tables, secondsPerByte);
   double bound = moved.bound();
-  for (int sweeps = 0; sweeps < kMostSweeps; sweeps += kSweepsAtATime) {
+  for (int sweeps = 0; sweeps < kMaxSweeps; sweeps += kSweepsAtATime) {
     for (int sweep = 0; sweep < kSweepsAtATime; ++sweep)
       moved.sweep();
     const double before = std::exchange(bound, moved.bound());
-    if (bound - before <= kLeastGrowth * bound)
+    if (bound - before <= kMinGrowth * bound)
       break;
   }
   WideResult found{.choice = std::move(known), .least = bound, .bounds = moved.bounds()};
@@ -154,7 +154,7 @@ WideResult searchWide(const CostTables& tables, double secondsPerByte, std::vect
   std::size_t mostStates = 1;
   for (const std::vector<double>& layer : found.bounds)
     mostStates = std::max(mostStates, layer.size());
-  for (int round = 0; round < kMostRounds; ++round) {
+  for (int round = 0; round < kMaxRounds; ++round) {
     const double sum = sumOf(found.choice), most = sum * (1 + kCostRounding);
     const auto all = leastStates(found.bounds, found.choice, most, mostStates);
     // As many states as elimination takes.

@@ -25,7 +25,7 @@ namespace {
 
 std::atomic<int> rankOnNode{0};
 
-constexpr int kLeastCapability = 8; // the library has code for no older device
+constexpr int kMinCapability = 8; // the library has code for no older device
 constexpr const char* kUsePrimary =
     "work in the device's primary context, which cudaSetDevice() and "
     "cuDevicePrimaryCtxRetain() give";
@@ -121,9 +121,9 @@ int attribute(cudaDeviceAttr which, int device) {
 Device::Device() : number_(chooseDevice(countDevices())) {
   const int major = attribute(cudaDevAttrComputeCapabilityMajor, number_);
   const int minor = attribute(cudaDevAttrComputeCapabilityMinor, number_);
-  if (major < kLeastCapability)
+  if (major < kMinCapability)
     throw noDevice(fmt::format("device {} has compute capability {}.{}; at least {}.0 is needed",
-                               number_, major, minor, kLeastCapability));
+                               number_, major, minor, kMinCapability));
   name_ = fmt::format("CUDA device {} (compute capability {}.{})", number_, major, minor);
   multiprocessors_ = attribute(cudaDevAttrMultiProcessorCount, number_);
   cuda::openDevice(number_);

@@ -10,7 +10,7 @@ namespace tenon::cuda {
 namespace {
 
 // Older versions make no plans for a device that is only described.
-constexpr std::size_t kLeastDnn = 90800;
+constexpr std::size_t kMinDnn = 90800;
 
 std::string dnnVersionText(std::size_t version) {
   return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
@@ -24,11 +24,11 @@ std::string sonameOf(const char* name, int version) {
 } // namespace
 
 void checkDnnVersion(std::size_t version) {
-  if (version < kLeastDnn)
+  if (version < kMinDnn)
     throw Error(TENON_ERR_SUPPORT,
                 fmt::format("cuDNN is version {}, and at least {} is needed; Tenon was built with "
                             "{}: add the folder of a later one to LD_LIBRARY_PATH, before others",
-                            dnnVersionText(version), dnnVersionText(kLeastDnn),
+                            dnnVersionText(version), dnnVersionText(kMinDnn),
                             dnnVersionText(CUDNN_VERSION)));
 }
 

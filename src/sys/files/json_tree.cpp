@@ -26,7 +26,7 @@ using Kind = JsonNode::Kind;
 constexpr std::size_t kDeepest = 64;
 // A value takes some fifty times the memory of its shortest text, so that a small file could take
 // all memory.
-constexpr std::size_t kMostValues = std::size_t(1) << 20;
+constexpr std::size_t kMaxValues = std::size_t(1) << 20;
 
 // An iterator over the text that notes the furthest place that any copy of it has reached.
 class NotingIterator {
@@ -134,8 +134,8 @@ private:
   }
 
   JsonNode& put(Kind kind) {
-    if (++values_ > kMostValues)
-      fail(byte(), fmt::format("more than {} values", kMostValues));
+    if (++values_ > kMaxValues)
+      fail(byte(), fmt::format("more than {} values", kMaxValues));
     JsonNode* node = &root_;
     if (!open_.empty()) {
       open_.back()->items.emplace_back();
@@ -283,10 +283,10 @@ Index JsonView::integer(Index least) const {
 }
 
 int JsonView::smallInteger(int least) const {
-  constexpr int kMost = std::numeric_limits<int>::max();
+  constexpr int kMax = std::numeric_limits<int>::max();
   const Index number = integer(least);
-  if (number > kMost)
-    fail(fmt::format("is {}; it must be an integer in {} to {}", number, least, kMost));
+  if (number > kMax)
+    fail(fmt::format("is {}; it must be an integer in {} to {}", number, least, kMax));
   return static_cast<int>(number);
 }
 

@@ -26,7 +26,7 @@ namespace {
 constexpr int kTries = 16;     // of names that nobody has
 constexpr mode_t kMode = 0666; // of which umask takes some
 constexpr mode_t kPermissions = 0777;
-constexpr std::size_t kMostName = 200; // of the 255 bytes that file systems allow
+constexpr std::size_t kMaxName = 200; // of the 255 bytes that file systems allow
 
 const char* kindOf(mode_t mode) {
   switch (mode & S_IFMT) {
@@ -76,7 +76,7 @@ void syncToDisk(const std::string& path) {
 
 std::string PartFile::prefix(const std::string& path) {
   const std::string name = path.substr(path.rfind('/') + 1);
-  return fmt::format(".{}.part.", name.substr(0, kMostName));
+  return fmt::format(".{}.part.", name.substr(0, kMaxName));
 }
 
 PartFile::PartFile(std::string path, Owner owner) : path_(std::move(path)) {
@@ -202,8 +202,8 @@ std::string readWholeFile(const std::string& path, const std::string& kind) {
   char block[4096];
   while (const std::size_t got = std::fread(block, 1, sizeof block, file.get())) {
     text.append(block, got);
-    if (text.size() > kMostFileText)
-      throw failed(fmt::format("it has more than {} bytes", kMostFileText));
+    if (text.size() > kMaxFileText)
+      throw failed(fmt::format("it has more than {} bytes", kMaxFileText));
   }
   if (std::ferror(file.get()))
     throw failed(std::strerror(errno));

@@ -83,7 +83,7 @@ private:
 };
 
 // The longest file that is read as one text; what is longer is not a file of text.
-inline constexpr std::size_t kMostFileText = std::size_t(16) << 20;
+inline constexpr std::size_t kMaxFileText = std::size_t(16) << 20;
 // Throws TENON_ERR_FILE with the reason if the file cannot be read, is not a regular file, or is
 // longer than that; `kind` ("options file") is what messages call it.
 std::string readWholeFile(const std::string& path, const std::string& kind);

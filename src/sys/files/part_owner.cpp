@@ -24,11 +24,11 @@ namespace {
 constexpr std::string_view kOwnerEnding = ".owner";
 constexpr mode_t kOwnerMode = 0644;
 constexpr std::time_t kDay = 24 * 3600; // in seconds
-constexpr int kMostHost = 64;           // bytes of a host's name, as the system has them
+constexpr int kMaxHost = 64;            // bytes of a host's name, as the system has them
 
 std::string hostName() {
-  std::array<char, kMostHost + 1> name{};
-  if (gethostname(name.data(), kMostHost) != 0)
+  std::array<char, kMaxHost + 1> name{};
+  if (gethostname(name.data(), kMaxHost) != 0)
     return "?";
   return name.data();
 }
@@ -43,7 +43,7 @@ struct Writer {
 };
 
 Writer readWriter(int file) {
-  std::array<char, kMostHost + 32> text{}, host{};
+  std::array<char, kMaxHost + 32> text{}, host{};
   Writer writer;
   if (pread(file, text.data(), text.size() - 1, 0) <= 0 ||
       std::sscanf(text.data(), "%ld %64s", &writer.process, host.data()) != 2)

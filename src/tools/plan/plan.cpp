@@ -91,7 +91,7 @@ namespace {
 constexpr const char* kProperties[] = {"S0", "S1", "B", "P", "R"};
 
 // The traffic is added up rank by rank, so the number of ranks bounds the time of the command.
-constexpr TenonInt kMostCounted = 65536;
+constexpr TenonInt kMaxCounted = 65536;
 
 // What all processes together send in a conversion that is one exchange.
 Traffic conversionTraffic(const tenon::Layout& from, const tenon::Layout& to) {
@@ -118,10 +118,10 @@ struct ConversionRow {
 };
 
 std::vector<ConversionRow> allConversions(TenonInt processes, const Sizes& shape) {
-  if (processes < 1 || processes > kMostCounted)
+  if (processes < 1 || processes > kMaxCounted)
     throw std::runtime_error(fmt::format("-processes is {}; the number of processes must be in 1 "
                                          "to {}",
-                                         processes, kMostCounted));
+                                         processes, kMaxCounted));
   // One axis: conversions between properties are defined axis by axis.
   const GridPtr line = Grid::make({static_cast<int>(processes)});
   const auto layout = [&](const char* property) {

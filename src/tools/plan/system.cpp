@@ -16,7 +16,7 @@ namespace tenon::tools {
 namespace {
 
 // The largest -size: more instructions than any program has. The answer has a number for each size.
-constexpr TenonInt kMostSteps = 1'000;
+constexpr TenonInt kMaxSteps = 1'000;
 
 } // namespace
 
@@ -62,8 +62,8 @@ std::vector<int> reducedAxesOption() {
 
 int programSizeOption() {
   const TenonInt size = intOption("size");
-  if (size < 1 || size > kMostSteps)
-    throw std::runtime_error(fmt::format("-size is {}; it must be in 1 to {}", size, kMostSteps));
+  if (size < 1 || size > kMaxSteps)
+    throw std::runtime_error(fmt::format("-size is {}; it must be in 1 to {}", size, kMaxSteps));
   return static_cast<int>(size);
 }
 

@@ -19,13 +19,13 @@ extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, st
 
 namespace {
 
-constexpr tenon::Index kMostNumbers = 1 << 16;
+constexpr tenon::Index kMaxNumbers = 1 << 16;
 
 void readParameter(const tenon::ModelWeights& weights, const tenon::ModelConstant& value) {
   tenon::Box box;
   tenon::Index all = 1;
   for (const tenon::Index extent : value.shape()) {
-    box.push_back({0, std::min(extent, kMostNumbers / std::max<tenon::Index>(all, 1))});
+    box.push_back({0, std::min(extent, kMaxNumbers / std::max<tenon::Index>(all, 1))});
     all *= box.back().end;
   }
   std::vector<double> numbers(static_cast<std::size_t>(all));

@@ -13,13 +13,13 @@
 namespace tenon::test {
 
 // At most so many numbers are asked for: a file of few bytes may describe more.
-inline constexpr Index kMostNumbers = 1 << 16;
+inline constexpr Index kMaxNumbers = 1 << 16;
 
 inline void readTensor(const WeightsFile& file, const StoredTensor& tensor) {
   std::vector<WeightsFile::Part> parts;
   Index elements = 1;
   for (std::size_t d = tensor.shape.size(); d-- > 0;) {
-    const Index end = std::min(tensor.shape[d], kMostNumbers / std::max<Index>(elements, 1));
+    const Index end = std::min(tensor.shape[d], kMaxNumbers / std::max<Index>(elements, 1));
     parts.insert(parts.begin(), {0, end, elements});
     elements *= end;
   }
