@@ -20,7 +20,7 @@ namespace {
 
 // A sum is the collective along its axes that leads from the contributions to the sums, or backwards from
 // the sums to the dual of the contributions.
-RouteStep stepOf(const SumTask& sum) {
+RouteStep stepOf(const ReductionTask& sum) {
   constexpr CollectiveKind kForward[] = {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter,
                                          CollectiveKind::Reduce};
   const CollectiveKind kind = kForward[static_cast<int>(sum.change->goal)];
@@ -33,7 +33,7 @@ RouteStep stepOf(const SumTask& sum) {
 class NcclSum final : public LinearOp {
 public:
   // Collective. The devices meet now if arrays on them are expected, else when the first come.
-  explicit NcclSum(const SumTask& sum);
+  explicit NcclSum(const ReductionTask& sum);
   ~NcclSum() override;
 
   std::string_view type() const noexcept override { return "sum by NCCL"; }
@@ -79,7 +79,7 @@ private:
   Event packed_, done_;
 };
 
-NcclSum::NcclSum(const SumTask& sum)
+NcclSum::NcclSum(const ReductionTask& sum)
     : LinearOp(sum.comm, sum.from, sum.to, sum.type), step_(stepOf(sum)),
       pieces_(collectivePieces(step_, sum.comm->rank())) {
   if (sum.carrier.space == Space::Host)
@@ -199,13 +199,13 @@ std::string NcclSum::describeMore() const {
   return text + '\n';
 }
 
-class SumByNccl final : public WayToSum {
+class SumByNccl final : public ReductionAlgorithm {
 public:
-  bool looksAt(const SumTask& sum) const override {
+  bool looksAt(const ReductionTask& sum) const override {
     return sum.change && sum.from.grid().extentOf(sum.change->axes) > 1;
   }
-  std::string agreedText(const SumTask&) const override { return "; reduction by nccl"; }
-  SumOffer offer(const SumTask& sum) const override {
+  std::string agreedText(const ReductionTask&) const override { return "; reduction by nccl"; }
+  ReductionOffer offer(const ReductionTask& sum) const override {
     check();
     return {.make = [sum] { return makeRef<NcclSum>(sum); },
             .sent =
@@ -231,7 +231,7 @@ private:
 
 } // namespace
 
-WayToSumRef sumByNccl() {
+ReductionAlgorithmRef sumByNccl() {
   if (options().getString("", "reduction") != "nccl")
     return nullptr;
   if (options().getChoice("", "reduction_order") == "flat")

@@ -5,11 +5,11 @@
 // it runs as one.
 #pragma once
 
-#include "linop/exchange/way_to_sum.hpp"
+#include "linop/exchange/reduction_algorithm.hpp"
 
 namespace tenon {
 
 // A row of the table of ways.
-WayToSumRef sumByNccl();
+ReductionAlgorithmRef sumByNccl();
 
 } // namespace tenon

@@ -5,7 +5,7 @@
 #include "programs/sum_by_program.hpp"
 
 #include "comm/machine_object.hpp"
-#include "linop/exchange/way_to_sum.hpp"
+#include "linop/exchange/reduction_algorithm.hpp"
 #include "machine/machine_file.hpp"
 #include "programs/reduction_op.hpp"
 #include "programs/sum_by_nccl.hpp"
@@ -49,22 +49,22 @@ struct Choice {
   std::string why;    // what auto has decided, and why
 };
 
-class SumByProgram final : public WayToSum {
+class SumByProgram final : public ReductionAlgorithm {
 public:
   // Throws TENON_ERR_ARG for an option's text that says no programs or no levels.
   SumByProgram();
   // Otherwise all sums go by their routes.
   bool isWanted() const noexcept { return automatic_ || !programs_.empty(); }
 
-  bool looksAt(const SumTask& sum) const override;
-  std::string agreedText(const SumTask& sum) const override;
-  SumOffer offer(const SumTask& sum) const override;
+  bool looksAt(const ReductionTask& sum) const override;
+  std::string agreedText(const ReductionTask& sum) const override;
+  ReductionOffer offer(const ReductionTask& sum) const override;
 
 private:
-  Choice choose(const SumTask& sum) const;
-  SumOffer offerInSteps(const SumTask& sum) const;
-  void chooseByPrice(Choice& choice, const SumTask& sum, const LinkRates& rates) const;
-  LinkRates ratesFor(const SumTask& sum) const;
+  Choice choose(const ReductionTask& sum) const;
+  ReductionOffer offerInSteps(const ReductionTask& sum) const;
+  void chooseByPrice(Choice& choice, const ReductionTask& sum, const LinkRates& rates) const;
+  LinkRates ratesFor(const ReductionTask& sum) const;
 
   // Each sum takes the first program that reduces over its levels.
   std::vector<Program> programs_;
@@ -163,7 +163,7 @@ SumByProgram::SumByProgram() : levels_(parseLevels(options().getString("", "mach
 // Programs of a user leave all of the sum on each rank. A route that was asked for by its mode is not
 // replaced by what is cheaper. Where all ranks are on one node, auto leaves sums to their routes, and
 // ranks need not agree on anything; where nodes are irregular, the view says why it does.
-bool SumByProgram::looksAt(const SumTask& sum) const {
+bool SumByProgram::looksAt(const ReductionTask& sum) const {
   if (!automatic_)
     return sum.change && sum.change->goal == SumGoal::All;
   const bool hasNodes = sum.comm->ranksPerNode() < sum.comm->size();
@@ -173,7 +173,7 @@ bool SumByProgram::looksAt(const SumTask& sum) const {
          (sum.change || !waysToPartSums(sum.from, sum.to).empty());
 }
 
-std::string SumByProgram::agreedText(const SumTask& sum) const {
+std::string SumByProgram::agreedText(const ReductionTask& sum) const {
   std::string how =
       machineFile_.empty() ? "auto" : fmt::format("auto on machine '{}'", machineFile_);
   if (!automatic_) {
@@ -188,7 +188,7 @@ std::string SumByProgram::agreedText(const SumTask& sum) const {
 
 // The rates on the levels on which the ranks are numbered: those of the machine file, or of the
 // policy, or assumed ones on the levels of the option or on the nodes.
-LinkRates SumByProgram::ratesFor(const SumTask& sum) const {
+LinkRates SumByProgram::ratesFor(const ReductionTask& sum) const {
   const int ranks = sum.comm->size();
   if (!machineFile_.empty()) {
     const Machine machine = machineForRanks(machineFile_, ranks);
@@ -209,7 +209,8 @@ LinkRates SumByProgram::ratesFor(const SumTask& sum) const {
 }
 
 // Takes the cheapest program if it costs less than the route on the same levels.
-void SumByProgram::chooseByPrice(Choice& choice, const SumTask& sum, const LinkRates& rates) const {
+void SumByProgram::chooseByPrice(Choice& choice, const ReductionTask& sum,
+                                 const LinkRates& rates) const {
   const Index elementBytes = dataTypeSize(sum.type);
   const Layout& whole = sum.change->isTransposed ? sum.to : sum.from;
   auto best =
@@ -226,7 +227,7 @@ void SumByProgram::chooseByPrice(Choice& choice, const SumTask& sum, const LinkR
                            1e6 * route);
 }
 
-Choice SumByProgram::choose(const SumTask& sum) const {
+Choice SumByProgram::choose(const ReductionTask& sum) const {
   Choice choice;
   const LinkRates rates = ratesFor(sum);
   if (automatic_ && rates.levels.empty()) {
@@ -261,7 +262,7 @@ Choice SumByProgram::choose(const SumTask& sum) const {
 }
 
 // Takes the cheapest steps if they cost less than the route, whose sums go by programs too.
-SumOffer SumByProgram::offerInSteps(const SumTask& sum) const {
+ReductionOffer SumByProgram::offerInSteps(const ReductionTask& sum) const {
   const LinkRates rates = ratesFor(sum);
   const Index elementBytes = dataTypeSize(sum.type);
   SumPrices prices(rates, sum.comm->size());
@@ -285,11 +286,11 @@ SumOffer SumByProgram::offerInSteps(const SumTask& sum) const {
                              1e6 * best.seconds, 1e6 * route)};
 }
 
-SumOffer SumByProgram::offer(const SumTask& sum) const {
+ReductionOffer SumByProgram::offer(const ReductionTask& sum) const {
   if (!sum.change)
     return offerInSteps(sum);
   const Choice choice = choose(sum);
-  SumOffer offer{.make = {}, .steps = {}, .seconds = choice.seconds, .why = choice.why};
+  ReductionOffer offer{.make = {}, .steps = {}, .seconds = choice.seconds, .why = choice.why};
   if (choice.taken) {
     offer.make = [sum, plan = choice.plan] {
       return makeRef<ReductionOp>(sum.comm, sum.from, sum.to, sum.type, plan, sum.carrier);
@@ -305,17 +306,17 @@ SumOffer SumByProgram::offer(const SumTask& sum) const {
 
 namespace {
 
-WayToSumRef sumByProgram() {
+ReductionAlgorithmRef sumByProgram() {
   auto way = std::make_shared<const SumByProgram>();
   return way->isWanted() ? way : nullptr;
 }
 
-constexpr WayToSumRow kWaysToSum[] = {sumByProgram, sumByNccl};
+constexpr ReductionAlgorithmRow kReductionAlgorithms[] = {sumByProgram, sumByNccl};
 
 } // namespace
 
-void registerWaysToSum() noexcept {
-  setWaysToSum(kWaysToSum);
+void registerReductionAlgorithms() noexcept {
+  setReductionAlgorithms(kReductionAlgorithms);
 }
 
 } // namespace tenon

@@ -5,8 +5,8 @@
 
 namespace tenon {
 
-// Hands the ways to sum of this room to linop, which cannot name them. Whoever initialises the
+// Hands the reduction algorithms of this room to linop, which cannot name them. Whoever initialises the
 // library calls it before, as often as it likes: what nobody calls, a linker would leave out.
-void registerWaysToSum() noexcept;
+void registerReductionAlgorithms() noexcept;
 
 } // namespace tenon

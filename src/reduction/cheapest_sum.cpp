@@ -75,7 +75,7 @@ private:
     return scatter + priceOfStep(CollectiveKind::AllGather, group, held, rates_, goal_);
   }
 
-  // The cheapest way to sum over the first `left` factors, where each member holds one of so many
+  // The cheapest program to sum over the first `left` factors, where each member holds one of so many
   // parts. Of equal prices the one of fewer steps is taken, as the larger blocks come first.
   Block cheapest(int left, Index parts, int most) {
     if (left == 0)

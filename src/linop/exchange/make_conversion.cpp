@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chooses between one exchange, a chain of steps and a way to sum, and notes the reasons for views.
+// Chooses between one exchange, a chain of steps and a reduction algorithm, and notes the reasons for views.
 // All ranks must choose alike: the choice depends on layouts, options and prices that they share,
 // and where communicators or programs are made it is compared between ranks first.
 #include "linop/exchange/make_conversion.hpp"
@@ -23,7 +23,7 @@ namespace tenon {
 namespace {
 
 // A conversion that another operator carries out. Its type stays "conversion", so that whoever
-// makes one need not know by which way it goes.
+// makes one need not know by which algorithm it goes.
 class IndirectConversion final : public LinearOp {
 public:
   using TrafficOf = std::function<Traffic(int rank)>;
@@ -65,13 +65,13 @@ struct Maker {
   }
 
   LinearOpRef make();
-  // The sum that the conversion is, and those of the ways to sum that look at it.
-  struct Asked {
-    SumTask sum;
-    std::vector<WayToSumRef> ways;
+  // The sum that the conversion is, and those of the reduction algorithms that look at it.
+  struct ReductionRequest {
+    ReductionTask sum;
+    std::vector<ReductionAlgorithmRef> algorithms;
   };
-  std::optional<Asked> askedOfWays() const;
-  // The route mode "exchange" asks for one exchange and nothing else, so no way to sum is looked for
+  std::optional<ReductionRequest> reductionRequest() const;
+  // The route mode "exchange" asks for one exchange and nothing else, so no reduction algorithm is looked for
   // either.
   bool isFree() const { return policy.route.mode != RouteMode::Exchange; }
   bool sumsInSteps() const { return policy.route.mode == RouteMode::Auto; }
@@ -100,37 +100,40 @@ LinearOpRef Maker::make() {
   return makeRef<Conversion>(comm, from, to, type, policy.carrier, notes);
 }
 
-std::optional<Maker::Asked> Maker::askedOfWays() const {
+std::optional<Maker::ReductionRequest> Maker::reductionRequest() const {
   if (policy.sums.empty())
     return std::nullopt;
-  Asked asked{.sum = {.comm = comm,
-                      .from = from,
-                      .to = to,
-                      .change = sumBetween(from, to),
-                      .type = type,
-                      .carrier = policy.carrier,
-                      .route = route,
-                      .policy = policy.route},
-              .ways = policy.sums};
-  std::erase_if(asked.ways, [&](const WayToSumRef& way) { return !way->looksAt(asked.sum); });
-  if (asked.ways.empty())
+  ReductionRequest request{.sum = {.comm = comm,
+                                   .from = from,
+                                   .to = to,
+                                   .change = sumBetween(from, to),
+                                   .type = type,
+                                   .carrier = policy.carrier,
+                                   .route = route,
+                                   .policy = policy.route},
+                           .algorithms = policy.sums};
+  std::erase_if(request.algorithms, [&](const ReductionAlgorithmRef& algorithm) {
+    return !algorithm->looksAt(request.sum);
+  });
+  if (request.algorithms.empty())
     return std::nullopt;
-  return asked;
+  return request;
 }
 
-// Returns NULL unless the conversion sums, or its adjoint does, and a way to sum takes it.
+// Returns NULL unless the conversion sums, or its adjoint does, and a reduction algorithm takes it.
 LinearOpRef Maker::makeSum() {
-  const std::optional<Asked> asked = askedOfWays();
-  if (!asked)
+  const std::optional<ReductionRequest> request = reductionRequest();
+  if (!request)
     return {};
-  const auto& [sum, ways] = *asked;
-  for (const WayToSumRef& way : ways)
-    notes.agreed += way->agreedText(sum);
-  // Each rank finds the offers by itself, which can fail on one of them, as where a way reads a
+  const auto& [sum, algorithms] = *request;
+  for (const ReductionAlgorithmRef& algorithm : algorithms)
+    notes.agreed += algorithm->agreedText(sum);
+  // Each rank finds the offers by itself, which can fail on one of them, as where a algorithm reads a
   // file; then it fails on all.
-  const SumOffer best = jointly(
-      *comm, "the reduction of a conversion", [&] { return bestOffer(asked->ways, asked->sum); },
-      [&](const SumOffer&) { return agreedText(); });
+  const ReductionOffer best = jointly(
+      *comm, "the reduction of a conversion",
+      [&] { return bestOffer(request->algorithms, request->sum); },
+      [&](const ReductionOffer&) { return agreedText(); });
   notes.lines += best.why;
   if (!best.steps.empty()) {
     route = best.steps;
@@ -156,7 +159,7 @@ LinearOpRef Maker::makeChain() {
   std::vector<IndirectConversion::TrafficOf> traffic;
   for (const RouteStep& step : route) {
     notes.lines += fmt::format("  step {} of {}: ", steps.size() + 1, route.size());
-    // A step that only sums goes as such a conversion by itself would: by a way to sum, where one
+    // A step that only sums goes as such a conversion by itself would: by a reduction algorithm, where one
     // takes it.
     Maker one{comm, step.from, step.to, type, policy, {step}};
     if (LinearOpRef sum = sumsInSteps() ? one.makeSum() : LinearOpRef()) {
@@ -187,10 +190,10 @@ Traffic Maker::sent(int rank, Role role) const {
 }
 
 std::optional<Traffic> Maker::sentInSum(int rank, Role role) const {
-  const std::optional<Asked> asked = askedOfWays();
-  if (!asked)
+  const std::optional<ReductionRequest> request = reductionRequest();
+  if (!request)
     return std::nullopt;
-  const SumOffer best = bestOffer(asked->ways, asked->sum);
+  const ReductionOffer best = bestOffer(request->algorithms, request->sum);
   if (!best.steps.empty())
     return sentInChain(best.steps, rank, role);
   return best.make ? std::optional(best.sent(rank, role)) : std::nullopt;
@@ -233,7 +236,7 @@ std::string Maker::textOf(const RouteStep& step) const {
 MovementPolicy MovementPolicy::fromOptions(Space space) {
   return {.route = RoutePolicy::fromOptions(),
           .carrier = CarrierPolicy::fromOptions(space),
-          .sums = wantedWaysToSum()};
+          .sums = wantedReductionAlgorithms()};
 }
 
 LinearOpRef makeConversion(const CommPtr& comm, const Layout& from, const Layout& to,

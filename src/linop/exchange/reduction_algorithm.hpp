@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Ways to carry out a conversion that sums over grid axes, beside the route that every conversion
-// has. makeConversion() asks each way for an offer, and takes the cheapest one. The ways
+// Algorithms to carry out a conversion that sums over grid axes, beside the route that every conversion
+// has. makeConversion() asks each algorithm for an offer, and takes the cheapest one. The algorithms
 // are made in rooms above, of which this one knows only the table that it is given.
 #pragma once
 
@@ -19,18 +19,18 @@
 namespace tenon {
 
 // A conversion that sums, or whose adjoint does.
-struct SumTask {
+struct ReductionTask {
   CommPtr comm;
   Layout from, to;
   std::optional<SumChange> change; // none if it may do more than that
   TenonDataType type;
   CarrierPolicy carrier;
-  Route route; // by which it goes unless a way takes it
+  Route route; // by which it goes unless a algorithm takes it
   RoutePolicy policy;
 };
 
-struct SumOffer {
-  // Makes the operator; collective. Empty if the way does not take this sum.
+struct ReductionOffer {
+  // Makes the operator; collective. Empty if the algorithm does not take this sum.
   std::function<LinearOpRef()> make;
   // What a rank sends in an Apply of that operator, as a source, or in its adjoint, as a target;
   // without communication.
@@ -42,27 +42,28 @@ struct SumOffer {
   std::string why;    // for views: what has decided; may be empty
 };
 
-class WayToSum {
+class ReductionAlgorithm {
 public:
-  virtual ~WayToSum() = default;
+  virtual ~ReductionAlgorithm() = default;
   // Whether this sum is looked at. The same on all ranks, and it never fails on one of them: only
   // then they agree on an offer.
-  virtual bool looksAt(const SumTask& sum) const = 0;
+  virtual bool looksAt(const ReductionTask& sum) const = 0;
   // The part of a text that ranks agree on.
-  virtual std::string agreedText(const SumTask& sum) const = 0;
+  virtual std::string agreedText(const ReductionTask& sum) const = 0;
   // The same on all ranks, without communication. It may fail on some of them alone.
-  virtual SumOffer offer(const SumTask& sum) const = 0;
+  virtual ReductionOffer offer(const ReductionTask& sum) const = 0;
 };
 
-// A row makes a way as the options want it, or NULL if they do not want it. Of offers with one
+// A row makes a algorithm as the options want it, or NULL if they do not want it. Of offers with one
 // price the first row's is taken. The table must stay; there is none at first.
-using WayToSumRef = std::shared_ptr<const WayToSum>;
-using WayToSumRow = WayToSumRef (*)();
-void setWaysToSum(std::span<const WayToSumRow> table) noexcept;
-// The ways that options want now, of those that the rows make.
-std::vector<WayToSumRef> wantedWaysToSum();
+using ReductionAlgorithmRef = std::shared_ptr<const ReductionAlgorithm>;
+using ReductionAlgorithmRow = ReductionAlgorithmRef (*)();
+void setReductionAlgorithms(std::span<const ReductionAlgorithmRow> table) noexcept;
+// The algorithms that options want now, of those that the rows make.
+std::vector<ReductionAlgorithmRef> wantedReductionAlgorithms();
 
 // The cheapest offer; `why` of it are the reasons of all, as lines of a view.
-SumOffer bestOffer(const std::vector<WayToSumRef>& ways, const SumTask& sum);
+ReductionOffer bestOffer(const std::vector<ReductionAlgorithmRef>& algorithms,
+                         const ReductionTask& sum);
 
 } // namespace tenon
