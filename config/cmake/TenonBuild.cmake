@@ -82,7 +82,7 @@ option(TENON_TEST_KEEP_PLUGINS
   "Run the tests with libraries never closed, so that LeakSanitizer can name MPI's plugins" OFF)
 set(TENON_TEST_NETWORKS ${PROJECT_SOURCE_DIR}/share/tenon/networks CACHE STRING
   "Folder in which the tests of networks find them; elsewhere in a bundle (config/gpu_bundle)")
-set(TENON_TEST_PATIENCE 1 CACHE STRING
+set(TENON_TEST_TIMEOUT_FACTOR 1 CACHE STRING
   "Factor on the tests' time limits, for sanitizers, valgrind and slow machines")
 
 # tenon_add_test(NAME SOURCES ... [RANKS 1 2 ...] [LINK ...] [ARGS ...])
@@ -261,7 +261,7 @@ endfunction()
 # told; MPICH needs tests/support/yield_in_ucx.c. Open MPI would take 0.2 s of each start, more than most
 # tests, to choose its way to send. The time limit is one for hangs.
 function(tenon_test_environment name)
-  math(EXPR limit "600 * ${TENON_TEST_PATIENCE}")
+  math(EXPR limit "600 * ${TENON_TEST_TIMEOUT_FACTOR}")
   set_tests_properties(${name} PROPERTIES TIMEOUT ${limit})
   set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1

@@ -4,7 +4,7 @@
 // testing, since a rank that waits long says which ranks have not sent.
 #include "comm/exchange.hpp"
 
-#include "comm/agreement/patience.hpp"
+#include "comm/agreement/wait_policy.hpp"
 #include "sys/log/log.hpp"
 
 #include <algorithm>

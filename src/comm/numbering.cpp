@@ -4,7 +4,7 @@
 #include "comm/numbering.hpp"
 
 #include "comm/agreement/agreement.hpp"
-#include "comm/agreement/patience.hpp"
+#include "comm/agreement/wait_policy.hpp"
 #include "comm/sparse_exchange.hpp"
 
 #include <fmt/format.h>

@@ -6,7 +6,7 @@
 #include "comm/sparse_exchange.hpp"
 
 #include "comm/agreement/agreement.hpp"
-#include "comm/agreement/patience.hpp"
+#include "comm/agreement/wait_policy.hpp"
 
 #include <fmt/format.h>
 
@@ -47,7 +47,7 @@ void exchangeLengths(const Communicator& comm, int tag, const SparseMessages& se
     }
   MPI_Request barrier = MPI_REQUEST_NULL;
   bool isIn = false;
-  Patience patience(comm);
+  WaitPolicy policy(comm);
   for (int isOver = 0; !isOver;) {
     if (receiveLength(comm, tag, rooms.arriving))
       continue;
@@ -65,7 +65,7 @@ void exchangeLengths(const Communicator& comm, int tag, const SparseMessages& se
     }
     if (!isOver) {
       comm.advance();
-      patience.wait([&] { return someOfText(othersOf(comm)); });
+      policy.wait([&] { return someOfText(othersOf(comm)); });
     }
   }
 }

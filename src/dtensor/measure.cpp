@@ -3,7 +3,7 @@
 // rank, because decisions such as a stopping criterion must come out alike everywhere.
 #include "dtensor/measure.hpp"
 
-#include "comm/agreement/patience.hpp"
+#include "comm/agreement/wait_policy.hpp"
 #include "dtensor/host_view.hpp"
 #include "kernels/elementwise/reduce.hpp"
 #include "sys/log/log.hpp"

@@ -5,7 +5,7 @@
 #include "io/transport.hpp"
 
 #include "comm/agreement/agreement.hpp"
-#include "comm/agreement/patience.hpp"
+#include "comm/agreement/wait_policy.hpp"
 
 #include <algorithm>
 

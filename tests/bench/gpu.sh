@@ -98,7 +98,7 @@ run_tests() {
 # Random operators and layers beside one process.
 check_draws() {
   local status=0 log=$logs/check.log
-  on 2 100 bin/tenon check -space device -n 200 -patience 60 >"$log" 2>&1 || status=$?
+  on 2 100 bin/tenon check -space device -n 200 -timeout 60 >"$log" 2>&1 || status=$?
   if [[ $status -eq 0 ]]; then
     tail -n 1 "$log"
   else

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Collective calls fail alike: the same code and text on every rank, and exactly one that speaks.
 #include "comm/agreement/agreement.hpp"
-#include "comm/agreement/patience.hpp"
+#include "comm/agreement/wait_policy.hpp"
 #include "support/own_communicator.hpp"
 #include "support/world.hpp"
 #include "sys/errors/guard.hpp"
@@ -348,19 +348,19 @@ TEST_F(Absence, OfEachRankIsNamedAloneAndSoAreTwo) {
   }
 }
 
-// One rank comes at about the moment when the patience of the others ends.
-TEST_F(Absence, AtTheEndOfPatienceHasOneOutcome) {
+// One rank comes at about the moment when the others time out.
+TEST_F(Absence, AtTheTimeoutHasOneOutcome) {
   constexpr int kTrials = 24;
-  constexpr double kPatience = 0.004;
+  constexpr double kTimeout = 0.004;
   options().set("-tenon_agree_timeout", "300");
   std::vector<CommPtr> comms;
   for (int trial = 0; trial < kTrials; ++trial)
     comms.push_back(test::ownCommunicator());
-  options().set("-tenon_agree_timeout", fmt::format("{}", kPatience));
+  options().set("-tenon_agree_timeout", fmt::format("{}", kTimeout));
   for (int trial = 0; trial < kTrials; ++trial) {
     MPI_Barrier(MPI_COMM_WORLD);
     if (world()->rank() == trial % world()->size())
-      for (const double end = MPI_Wtime() + kPatience * (0.8 + 0.02 * trial); MPI_Wtime() < end;)
+      for (const double end = MPI_Wtime() + kTimeout * (0.8 + 0.02 * trial); MPI_Wtime() < end;)
         ;
     int codes[2] = {TENON_SUCCESS, 0};
     try {

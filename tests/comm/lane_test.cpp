@@ -2,7 +2,7 @@
 // Lanes from each rank to the next on the node.
 #include "comm/memory/lane.hpp"
 
-#include "comm/agreement/patience.hpp"
+#include "comm/agreement/wait_policy.hpp"
 #include "support/own_communicator.hpp"
 
 #include <gtest/gtest.h>
@@ -30,9 +30,9 @@ protected:
     return {*comm->arena(), previous, theirs, bytes};
   }
   void await(const ReceiveLane& lane) const {
-    Patience patience(*comm);
+    WaitPolicy policy(*comm);
     while (!lane.hasPosting())
-      patience.wait([&] { return ranksText({previous}); });
+      policy.wait([&] { return ranksText({previous}); });
   }
 
   CommPtr comm = test::communicatorWithArena(4);

@@ -100,11 +100,11 @@ struct ncclComm {
     return call;
   }
   Bytes take(std::uint64_t call, const Collective& what, int from) const {
-    constexpr std::chrono::seconds kPatience{60};
+    constexpr std::chrono::seconds kTimeout{60};
     const fs::path path = file(call, from, rank);
     const auto begin = std::chrono::steady_clock::now();
     while (!fs::exists(path)) {
-      if (std::chrono::steady_clock::now() - begin > kPatience)
+      if (std::chrono::steady_clock::now() - begin > kTimeout)
         refuse("rank " + std::to_string(rank) + " waits for rank " + std::to_string(from) + " in " +
                what.text());
       sched_yield();

@@ -30,7 +30,7 @@ public:
   }
 
 private:
-  static constexpr std::chrono::seconds kPatience{240 * TENON_TEST_PATIENCE};
+  static constexpr std::chrono::seconds kTimeout{240 * TENON_TEST_TIMEOUT_FACTOR};
 
   void OnTestStart(const testing::TestInfo& info) override {
     const std::lock_guard lock(mutex_);
@@ -42,7 +42,7 @@ private:
     std::unique_lock lock(mutex_);
     while (!stop_) {
       const int seen = started_;
-      if (wake_.wait_for(lock, kPatience, [&] { return stop_ || started_ != seen; }))
+      if (wake_.wait_for(lock, kTimeout, [&] { return stop_ || started_ != seen; }))
         continue;
       std::fprintf(stderr, "watchdog: rank %d hangs in %s; last call: %s\n", rank_, test_.c_str(),
                    tenon::lastCallName());

@@ -28,7 +28,7 @@ for ranks in 1 3; do
     fail "repeated it is another:" "$said" "$again"
 done
 
-said=$("$mpiexec" "$flag" 2 "$tenon" check -only stuck -patience 1 2>&1)
+said=$("$mpiexec" "$flag" 2 "$tenon" check -only stuck -timeout 1 2>&1)
 [[ $? == 1 ]] || fail "the status of ranks that wait is not 1:" "$said"
 [[ $said == *"check: configuration 0 "*"repeat: mpiexec -n 2 tenon check -seed 1 -case 0 -only stuck"* ]] ||
   fail "ranks that wait are not named:" "$said"

@@ -10,7 +10,7 @@ shift 3
 # digest_of MODE SEED
 digest_of() {
   local said
-  said=$(TENON_STANDIN=$1 "$mpiexec" "$flag" 2 "$tenon" check -n 20 -seed "$2" -space device -patience 0 -digest 2>&1) ||
+  said=$(TENON_STANDIN=$1 "$mpiexec" "$flag" 2 "$tenon" check -n 20 -seed "$2" -space device -timeout 0 -digest 2>&1) ||
     { printf 'in mode %s:\n%s\n' "$1" "$said" >&2; return 1; }
   sed -n 's/^tenon check: digest \([0-9a-f]\{16\}\)$/\1/p' <<<"$said"
 }

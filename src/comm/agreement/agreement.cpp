@@ -4,8 +4,8 @@
 // without memory has to hear its part of them as well.
 #include "comm/agreement/agreement.hpp"
 
-#include "comm/agreement/patience.hpp"
 #include "comm/agreement/vote.hpp"
+#include "comm/agreement/wait_policy.hpp"
 #include "sys/errors/guard.hpp"
 #include "sys/random.hpp"
 

@@ -2,8 +2,8 @@
 // The vote before there is a copy of the caller's communicator, of two collective operations that
 // do not block. Nobody can take them back, so those of a rank that has given up are kept for good,
 // and an attribute of the caller's communicator says that it can no longer be used.
-#include "comm/agreement/patience.hpp"
 #include "comm/agreement/vote.hpp"
+#include "comm/agreement/wait_policy.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
@@ -89,11 +89,11 @@ bool comes(MPI_Comm parent, MPI_Request& request, double deadline) {
   int size = 0, rank = 0, done = 0;
   checkMpi(MPI_Comm_size(parent, &size), "MPI_Comm_size");
   checkMpi(MPI_Comm_rank(parent, &rank), "MPI_Comm_rank");
-  for (Patience patience(parent);;) {
+  for (WaitPolicy policy(parent);;) {
     checkMpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     if (done || MPI_Wtime() >= deadline)
       return done != 0;
-    patience.wait([&] {
+    policy.wait([&] {
       std::vector<int> others(size);
       std::iota(others.begin(), others.end(), 0);
       others.erase(others.begin() + rank);
@@ -102,8 +102,8 @@ bool comes(MPI_Comm parent, MPI_Request& request, double deadline) {
   }
 }
 
-// A rank's vote: 0 after its patience, the code of its error, or that it goes on.
-constexpr int kNoPatience = 0, kGoesOn = std::numeric_limits<int>::max();
+// A rank's vote: 0 after its timeout, the code of its error, or that it goes on.
+constexpr int kTimedOut = 0, kGoesOn = std::numeric_limits<int>::max();
 
 // The error of that code, by which no rank goes on: this rank's own, or another's.
 [[noreturn]] void failAlike(TenonErrorCode code, const std::optional<Error>& mine) {
@@ -121,18 +121,18 @@ int lowestVote(MPI_Comm parent, int mine, double seconds) {
   ArrivalPtr arrival = makeArrival();
   checkMpi(MPI_Ibarrier(parent, &arrival->come), "MPI_Ibarrier");
   const bool haveCome = comes(parent, arrival->come, MPI_Wtime() + seconds);
-  arrival->vote = haveCome ? mine : kNoPatience;
+  arrival->vote = haveCome ? mine : kTimedOut;
   checkMpi(
       MPI_Iallreduce(&arrival->vote, &arrival->all, 1, MPI_INT, MPI_MIN, parent, &arrival->voted),
       "MPI_Iallreduce");
   if (haveCome)
     comes(parent, arrival->voted, std::numeric_limits<double>::infinity());
-  if (arrival->all != kNoPatience)
+  if (arrival->all != kTimedOut)
     return arrival->all;
   if (arrival->voted != MPI_REQUEST_NULL)
     keep(std::move(arrival));
   checkMpi(MPI_Comm_set_attr(parent, keyval(), nullptr), "MPI_Comm_set_attr");
-  return kNoPatience;
+  return kTimedOut;
 }
 
 } // namespace
@@ -148,7 +148,7 @@ void awaitAllRanks(MPI_Comm parent, std::optional<Error> mine) {
   checkMpi(MPI_Comm_size(parent, &size), "MPI_Comm_size");
   const int vote = mine ? mine->code() : kGoesOn;
   const int lowest = size == 1 ? vote : lowestVote(parent, vote, seconds);
-  if (lowest == kNoPatience)
+  if (lowest == kTimedOut)
     throw madeError(TENON_ERR_TIMEOUT, [&] {
       return Error(TENON_ERR_TIMEOUT,
                    fmt::format("after {} s some of the {} ranks of the communicator had not "

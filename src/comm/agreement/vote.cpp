@@ -4,8 +4,8 @@
 // sends and receives what the tree has it send and receive.
 #include "comm/agreement/vote.hpp"
 
-#include "comm/agreement/patience.hpp"
 #include "comm/agreement/vote_tree.hpp"
+#include "comm/agreement/wait_policy.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/options/options.hpp"
 
@@ -105,13 +105,13 @@ Ballot firstFailure(const Ballot& a, const Ballot& b) {
 class Round {
 public:
   Round(Communicator& comm, const Ballot& mine, double seconds)
-      : comm_(comm), mine_(mine), seconds_(seconds), patience_(comm) {}
+      : comm_(comm), mine_(mine), seconds_(seconds), policy_(comm) {}
 
   Ballot preside();
   Ballot attend();
 
 private:
-  // How long the tree may take before rank 0 calls: a small part of the patience, and so long that
+  // How long the tree may take before rank 0 calls: a small part of the timeout, and so long that
   // it calls for ranks that are absent, and hardly ever for those that are slow.
   static constexpr double kLongestStall = 10;
   double stall() const { return std::min(kLongestStall, seconds_ / 8); }
@@ -177,7 +177,7 @@ private:
   Communicator& comm_;
   Ballot mine_;
   double seconds_, start_ = MPI_Wtime();
-  Patience patience_;
+  WaitPolicy policy_;
   VoteTree up_{comm_.size(), VoteTree::Order::Ranks},
       down_{comm_.size(), VoteTree::Order::Mirrored};
   // What this rank has done of its part of the first tree: heard and passed on "here", received so
@@ -203,7 +203,7 @@ bool Round::isTreeComplete() {
     while (!hasCome(kTreeTag, nextReport(), first)) {
       if (MPI_Wtime() >= start_ + stall() || isThere(kCallTag, MPI_ANY_SOURCE))
         return false;
-      patience_.wait([&] { return someOfText(othersOf(comm_)); });
+      policy_.wait([&] { return someOfText(othersOf(comm_)); });
     }
   mine_ = firstFailure(mine_, first);
   return true;
@@ -219,7 +219,7 @@ std::optional<Message> Round::hear(int rank) {
       return message;
     if (isLastLook)
       return std::nullopt;
-    patience_.wait([&] { return ranksText(unheard(rank)); });
+    policy_.wait([&] { return ranksText(unheard(rank)); });
   }
 }
 
@@ -278,7 +278,7 @@ bool Round::hearHere() {
       giveUp(
           comm_, [&] { return absenceText({0}, seconds_); }, true);
     }
-    patience_.wait([] { return std::string("rank 0"); });
+    policy_.wait([] { return std::string("rank 0"); });
   }
 }
 

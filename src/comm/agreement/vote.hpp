@@ -5,19 +5,19 @@
 // only once they know that it is not. So three messages go along trees of ranks (vote_tree.hpp):
 // "here" down, with the digest of rank 0; ballots up, each the first failure of the ranks below;
 // the verdict down. No rank sends more than three. Where a rank is late the tree stalls, and after
-// an eighth of the patience, at most 10 s, rank 0 calls each rank by itself, which reaches
+// an eighth of the timeout, at most 10 s, rank 0 calls each rank by itself, which reaches
 // those below one that is absent:
 //
 //   rank 0                                    another rank
 //   sends "here" down the tree
-//                                             waits for "here" or a call; or, after its patience and
+//                                             waits for "here" or a call; or, after its timeout and
 //                                             that much more, sends "I leave" to rank 0, and fails
 //                                             passes "here" on; then it stays, however long
 //   waits for the ballots of the tree         waits for the ballots of those below, adds its own
 //   if all come: sends the verdict down       passes the verdict on
 //   if not: calls all, absent or not          called: sends its ballot to rank 0, and waits for
 //   waits for all answers, at most its        the decision
-//   patience; sends the decision to all
+//   timeout; sends the decision to all
 //
 // The decision is a timeout if an answer is missing or a rank has left. All succeed or none does,
 // whenever they come: a rank that has left has sent no ballot, so the tree cannot complete, and
@@ -73,7 +73,7 @@ Ballot vote(Communicator& comm, const Ballot& mine, double seconds);
 //
 // On that communicator only collective operations can be started, which nobody can take back. So
 // there are two that do not block: a barrier, which ends when all have come, and then the minimum
-// of the ranks' votes, above 0 of a rank that has seen its end, 0 of one that has lost patience. A
+// of the ranks' votes, above 0 of a rank that has seen its end, 0 of one that has lost timeout. A
 // rank that votes above 0 waits for the minimum, as all ranks are then about to vote; a rank that
 // votes 0 knows it. So all go on or none does, whenever they come: a late rank finds the zeros. A
 // rank that votes 0 leaves both operations pending, and the communicator is out of step from then

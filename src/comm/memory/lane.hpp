@@ -10,7 +10,7 @@
 // the receiver also tells the sender how long reading took.
 #pragma once
 
-#include "comm/agreement/patience.hpp"
+#include "comm/agreement/wait_policy.hpp"
 #include "comm/communicator.hpp"
 #include "geometry/box.hpp"
 

@@ -6,7 +6,7 @@
 #include "comm/session/session.hpp"
 
 #include "comm/agreement/agreement.hpp"
-#include "comm/agreement/patience.hpp"
+#include "comm/agreement/wait_policy.hpp"
 #include "comm/communicator.hpp"
 #include "comm/memory/node.hpp"
 #include "comm/session/end_of_mpi.hpp"

@@ -4,7 +4,7 @@
 // along a fixed tree, and the sum is copied, so that all copies have the same bits.
 #include "linop/exchange/collective_step.hpp"
 
-#include "comm/agreement/patience.hpp"
+#include "comm/agreement/wait_policy.hpp"
 #include "comm/partition.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "kernels/movement/block_copy.hpp"

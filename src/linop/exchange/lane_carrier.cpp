@@ -4,7 +4,7 @@
 // slots, two ranks that each waited for the other's next chunk would otherwise wait for ever.
 #include "linop/exchange/lane_carrier.hpp"
 
-#include "comm/agreement/patience.hpp"
+#include "comm/agreement/wait_policy.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "sys/log/stopwatch.hpp"
 
@@ -86,10 +86,10 @@ void LaneCarrier::post(Outgoing& out, const DTensor& x) {
 }
 
 void LaneCarrier::awaitPosting(const Incoming& in, const DTensor& x) {
-  Patience patience(*comm_);
+  WaitPolicy policy(*comm_);
   while (!in.lane.hasPosting()) {
     pump(x, 1);
-    patience.wait([&] { return missingSenders(in); });
+    policy.wait([&] { return missingSenders(in); });
   }
   // Slots are filled also where nothing had to be waited for: a rank that always found its data
   // ready would otherwise fill none until the end, while its own receivers wait.
@@ -128,13 +128,13 @@ void LaneCarrier::receiveByLane(Incoming& in, const Action& action, Interval chu
 // Posts what is left, and waits until nobody reads the array any more: its owner may write it after
 // End. Packed chunks need no such wait, since they stay in their slots.
 void LaneCarrier::endLanes(const Action& action) {
-  Patience patience(*comm_);
+  WaitPolicy policy(*comm_);
   const auto missing = [&] { return missingReaders(); };
   for (pump(*action.x, 1); morePosts_; pump(*action.x, 1))
-    patience.wait(missing);
+    policy.wait(missing);
   for (const Outgoing& out : outgoing_)
     while (out.readInPlace && !out.lane->isDrained())
-      patience.wait(missing);
+      policy.wait(missing);
 }
 
 // The senders of this part and of later ones that have posted nothing; those of earlier parts have

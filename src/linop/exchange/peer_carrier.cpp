@@ -5,7 +5,7 @@
 // refills data while a kernel is still at it.
 #include "linop/exchange/peer_carrier.hpp"
 
-#include "comm/agreement/patience.hpp"
+#include "comm/agreement/wait_policy.hpp"
 #include "kernels/movement/block_queue.hpp"
 
 #include <fmt/format.h>
@@ -126,10 +126,10 @@ void PeerCarrier::awaitPosting(Incoming& in) {
     in.read.synchronise();
     release(in);
   }
-  Patience patience(*comm_);
+  WaitPolicy policy(*comm_);
   while (!in.lane.hasPosting()) {
     comm_->advance();
-    patience.wait([&] { return ranksText({partOf(in).peer}); });
+    policy.wait([&] { return ranksText({partOf(in).peer}); });
   }
 }
 
@@ -158,13 +158,13 @@ void PeerCarrier::endReading() {
 // which may itself wait for what they pack.
 void PeerCarrier::endLanes(const Action&) {
   endReading();
-  Patience patience(*comm_);
+  WaitPolicy policy(*comm_);
   while (posted_ < outgoing_.size()) {
     if (posted_ < packed_)
       outgoing_[posted_].packed.synchronise();
     comm_->advance();
     if (posted_ == packed_ && packed_ < outgoing_.size())
-      patience.wait([&] { return missingReaders(); });
+      policy.wait([&] { return missingReaders(); });
   }
 }
 

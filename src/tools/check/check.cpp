@@ -170,7 +170,7 @@ const std::vector<ProgramOption> kCheckOptions = {
     {"space", TENON_OPTION_STRING, "host", "memory space of the tensors: host or device"},
     {"digest", TENON_OPTION_FLAG, "false",
      "print a digest of all bits that were computed: equal in runs with equal results"},
-    {"patience", TENON_OPTION_INT, "120",
+    {"timeout", TENON_OPTION_INT, "120",
      "timeout in seconds for a configuration that hangs; 0: none"},
 };
 
@@ -225,11 +225,11 @@ int refuseOnly(const Selection& selection) {
   return kExitUsage;
 }
 
-int refuseNumbers(TenonInt n, TenonInt number, TenonInt patience) {
+int refuseNumbers(TenonInt n, TenonInt number, TenonInt timeout) {
   if (worldRank() == 0)
-    printError(fmt::format("tenon check: -n is {}, -case {} and -patience {}; they must be >= 0, "
+    printError(fmt::format("tenon check: -n is {}, -case {} and -timeout {}; they must be >= 0, "
                            ">= -1, and in 0 to 86400\n",
-                           n, number, patience));
+                           n, number, timeout));
   return kExitUsage;
 }
 
@@ -237,9 +237,9 @@ int refuseNumbers(TenonInt n, TenonInt number, TenonInt patience) {
 // a communicator of its own, so that it cannot meet a message that a configuration has left behind.
 class Sweep {
 public:
-  Sweep(TenonInt seed, Selection selection, int patience)
+  Sweep(TenonInt seed, Selection selection, int timeout)
       : seed_(seed), selection_(std::move(selection)), kinds_(kindsIn(selection_)),
-        patience_(patience) {
+        timeout_(timeout) {
     MPI_Comm_dup(MPI_COMM_WORLD, &verdicts_);
     // A wrong configuration is an answer, not an end: errors come back as codes, except in Apply,
     // where they are fatal.
@@ -270,7 +270,7 @@ private:
   Selection selection_;
   std::vector<CaseKind> kinds_;
   ConversionOptions options_;
-  int patience_, refused_ = 0;
+  int timeout_, refused_ = 0;
   MPI_Comm verdicts_ = MPI_COMM_NULL;
   std::unique_ptr<Case> current_;
 };
@@ -306,7 +306,7 @@ bool Sweep::runCase(TenonInt number) {
   // The kind is the first draw, and the options the next: they are the same on all ranks.
   const CaseKind kind = current_->draw.of(kinds_);
   current_->text = " " + kind.name;
-  const Watchdog watchdog(patience_,
+  const Watchdog watchdog(timeout_,
                           fmt::format("tenon check: configuration {} hangs\n  repeat: {}\n", number,
                                       repeatLine(seed_, number, selection_)));
   try {
@@ -343,17 +343,17 @@ bool Sweep::conclude() {
 
 int runCheck() {
   const TenonInt n = intOption("n"), seed = intOption("seed"), one = intOption("case"),
-                 patience = intOption("patience");
+                 timeout = intOption("timeout");
   const bool layers = flagOption("layers"), hasDigest = flagOption("digest");
   const std::optional<TenonMemorySpace> space = spaceOption("check");
   if (!space)
     return kExitUsage;
   const Selection selection{textOption("only"), layers, *space};
-  if (n < 0 || one < -1 || patience < 0 || patience > 86400)
-    return refuseNumbers(n, one, patience);
+  if (n < 0 || one < -1 || timeout < 0 || timeout > 86400)
+    return refuseNumbers(n, one, timeout);
   if (kindsIn(selection).empty())
     return refuseOnly(selection);
-  Sweep sweep(seed, selection, static_cast<int>(patience));
+  Sweep sweep(seed, selection, static_cast<int>(timeout));
   const TenonInt first = one < 0 ? 0 : one, end = one < 0 ? n : one + 1;
   for (TenonInt number = first; number < end; ++number) {
     if (!sweep.runCase(number))

@@ -31,14 +31,14 @@ std::string ranksText(const std::vector<int>& ranks);
 // The text where it is not known which of the ranks are missing.
 std::string someOfText(const std::vector<int>& ranks);
 
-class Patience {
+class WaitPolicy {
 public:
-  explicit Patience(const Communicator& comm) : Patience(comm.mpi()) {
+  explicit WaitPolicy(const Communicator& comm) : WaitPolicy(comm.mpi()) {
     static const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     if (comm.isAloneOnNode() || (comm.arena() && comm.arena()->nodeSize() <= cores))
       looks_ = kLooks;
   }
-  explicit Patience(MPI_Comm comm) : comm_(comm) {}
+  explicit WaitPolicy(MPI_Comm comm) : comm_(comm) {}
 
   // To be called between two looks; missing() names the ranks that are waited for.
   template <class Missing>
@@ -91,9 +91,9 @@ void waitFor(const Communicator& comm, MPI_Request* requests, std::size_t count,
   };
   if (areDone())
     return;
-  for (Patience patience(comm); !areDone();) {
+  for (WaitPolicy policy(comm); !areDone();) {
     comm.advance();
-    patience.wait(missing);
+    policy.wait(missing);
   }
 }
 

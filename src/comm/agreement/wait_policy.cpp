@@ -2,7 +2,7 @@
 // What a rank says when it waits for long. It says it once, names the call and the missing ranks,
 // and goes on, since a slow rank is not an error; with a limit it ends the program, since messages
 // are in flight that nobody can take back.
-#include "comm/agreement/patience.hpp"
+#include "comm/agreement/wait_policy.hpp"
 
 #include "sys/errors/guard.hpp"
 #include "sys/options/options.hpp"
@@ -77,7 +77,7 @@ bool isTakenBack(MPI_Request& request) {
   return cancelled != 0;
 }
 
-bool Patience::isLong() noexcept {
+bool WaitPolicy::isLong() noexcept {
   const double now = MPI_Wtime();
   if (start_ == 0) {
     start_ = now;
@@ -86,11 +86,11 @@ bool Patience::isLong() noexcept {
   return now - start_ >= next_;
 }
 
-bool Patience::isOver() const noexcept {
+bool WaitPolicy::isOver() const noexcept {
   return MPI_Wtime() - start_ >= orNever(waitTimes.limit);
 }
 
-void Patience::tellWithoutMemory() {
+void WaitPolicy::tellWithoutMemory() {
   next_ = orNever(waitTimes.limit);
   if (isOver()) {
     raise(Error::outOfMemory(), currentFunction(), Severity::Fatal);
@@ -100,7 +100,7 @@ void Patience::tellWithoutMemory() {
              "say for whom\n");
 }
 
-void Patience::tell(const std::string& missing) {
+void WaitPolicy::tell(const std::string& missing) {
   const double seconds = MPI_Wtime() - start_;
   const std::string text =
       fmt::format("{:.3g} s in {} for {}, which {} not reached it", seconds, currentCall(), missing,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Who waits long says for whom, and ends the program after the limit.
-#include "comm/agreement/patience.hpp"
+#include "comm/agreement/wait_policy.hpp"
 
 #include "comm/agreement/agreement.hpp"
 #include "comm/exchange.hpp"
@@ -113,10 +113,10 @@ TEST(WaitLimit, EndsTheProgram) {
                   &fatal);
   setAbortHook([&](TenonErrorCode) { aborted = true; });
   setWaitTimes({.warning = 0, .limit = 0.05});
-  Patience patience(*world());
+  WaitPolicy policy(*world());
   expectError(TENON_ERR_TIMEOUT, {"waited ", "a collective call for rank 5, which has not"}, [&] {
     for (;;)
-      patience.wait([] { return ranksText({5}); });
+      policy.wait([] { return ranksText({5}); });
   });
   EXPECT_EQ(fatal, std::vector{TENON_ERR_TIMEOUT});
   EXPECT_TRUE(aborted);
