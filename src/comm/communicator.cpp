@@ -5,7 +5,7 @@
 #include "comm/communicator.hpp"
 
 #include "comm/agreement/agreement.hpp"
-#include "comm/agreement/joint.hpp"
+#include "comm/agreement/batched.hpp"
 #include "comm/agreement/vote.hpp"
 #include "comm/memory/node.hpp"
 #include "sys/errors/error.hpp"
@@ -294,8 +294,8 @@ void Communicator::advance() const {
 SubCommPtr Communicator::split(const SplitName& name, int color, int key) {
   if (SubCommPtr known = splits_.find(name))
     return known;
-  if (joint_)
-    return joint_->split(name, color, key);
+  if (batch_)
+    return batch_->split(name, color, key);
   // To make it has no time limit.
   return make(collectively(*this, [&] { return Splits::Place(name); }), color, key);
 }

@@ -147,7 +147,7 @@ private:
   Entries kept_;
 };
 
-class JointAgreement;
+class BatchedAgreement;
 
 class Communicator {
 public:
@@ -215,15 +215,15 @@ public:
   };
   using Splits = SubCommunicatorCache<SplitName>;
   // A communicator of the ranks that share a colour, ordered by key; collective where none of that
-  // name is kept. Ranks with the colour MPI_UNDEFINED get MPI_COMM_NULL. Within a joint agreement it
+  // name is kept. Ranks with the colour MPI_UNDEFINED get MPI_COMM_NULL. Within a batched agreement it
   // is made when that is reached.
   SubCommPtr split(const SplitName& name, int color, int key);
   // Makes it in its place, once all ranks have agreed to. Collective.
   SubCommPtr make(Splits::Place place, int color, int key);
 
-  // The joint agreement in whose body this rank is (agreement/joint.hpp); NULL if there is none.
-  JointAgreement* joint() const noexcept { return joint_; }
-  void setJoint(JointAgreement* joint) noexcept { joint_ = joint; }
+  // The batched agreement in whose body this rank is (agreement/batched.hpp); NULL if there is none.
+  BatchedAgreement* batch() const noexcept { return batch_; }
+  void setBatch(BatchedAgreement* batch) noexcept { batch_ = batch; }
 
   // Adds messages that whoever waits here looks after. They are in the list once, and not longer
   // than they live.
@@ -248,7 +248,7 @@ private:
   int lastTag_ = 0;
   bool outOfStep_ = false;
   Splits splits_;
-  JointAgreement* joint_ = nullptr;
+  BatchedAgreement* batch_ = nullptr;
   bool arenaTried_ = false;
   int ranksPerNode_ = 0;
   SharedArena::Made shared_;

@@ -4,7 +4,7 @@
 // share one.
 #include "comm/partition.hpp"
 
-#include "comm/agreement/joint.hpp"
+#include "comm/agreement/batched.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/view.hpp"
 
@@ -94,8 +94,8 @@ std::unique_ptr<DeviceGroup> makeDevices(MPI_Comm line) {
 } // namespace
 
 SubCommPtr lineDevices(Communicator& comm, const GridPtr& grid, const std::vector<int>& axes) {
-  const ApartFromJoint apart(comm); // the communicator is used at once
-  collectively(comm, [] {           // what follows has no time limit
+  const UnbatchedAgreements apart(comm); // the communicator is used at once
+  collectively(comm, [] {                // what follows has no time limit
     Device::get();
     return DeviceGroup::library();
   });

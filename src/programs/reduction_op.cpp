@@ -5,7 +5,7 @@
 // and y_ may be the caller's memory.
 #include "programs/reduction_op.hpp"
 
-#include "comm/agreement/joint.hpp"
+#include "comm/agreement/batched.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "geometry/axis_change.hpp"
 #include "kernels/movement/block_copy.hpp"
@@ -40,7 +40,7 @@ ReductionOp::ReductionOp(const CommPtr& comm, const Layout& from, const Layout& 
     : LinearOp(comm, from, to, type), plan_(std::move(plan)), policy_(policy),
       change_(sumBetween(from, to).value_or(SumChange{})) {
   // The executors need all ranks, so that a program that is wrong or differs is found before them.
-  jointly(
+  batched(
       *comm, "the program of a reduction",
       [this] {
         checkPlan();

@@ -5,7 +5,7 @@
 #include "layer/types/shell.hpp"
 
 #include "capi/layer/create.hpp"
-#include "comm/agreement/joint.hpp"
+#include "comm/agreement/batched.hpp"
 #include "comm/layout_object.hpp"
 #include "dtensor/dtensor.hpp"
 #include "layer/core/layer_types.hpp"
@@ -22,7 +22,7 @@ TenonDTensor lent(const DTensor* tensor) {
 }
 
 Layout callSetUp(Layer& layer, TenonLayerShellSetUp function, const Layout& input) {
-  const ApartFromJoint apart(*layer.comm());
+  const UnbatchedAgreements apart(*layer.comm());
   const ShellDeclaration& shell = shellOf(layer);
   const auto in = makeRef<LayoutObject>(layer.comm(), input);
   TenonLayout out = nullptr;

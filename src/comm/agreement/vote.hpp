@@ -73,7 +73,7 @@ Ballot vote(Communicator& comm, const Ballot& mine, double seconds);
 //
 // On that communicator only collective operations can be started, which nobody can take back. So
 // there are two that do not block: a barrier, which ends when all have come, and then the minimum
-// of the ranks' votes, above 0 of a rank that has seen its end, 0 of one that has lost timeout. A
+// of the ranks' votes, above 0 of a rank that has seen its end, 0 of one that has timed out. A
 // rank that votes above 0 waits for the minimum, as all ranks are then about to vote; a rank that
 // votes 0 knows it. So all go on or none does, whenever they come: a late rank finds the zeros. A
 // rank that votes 0 leaves both operations pending, and the communicator is out of step from then

@@ -151,7 +151,7 @@ public:
   };
 
   // Collective. Does nothing if the layer is set up for these layouts already. New parameters get
-  // first values. Within a joint agreement the set-up is valid once that is reached.
+  // first values. Within a batched agreement the set-up is valid once that is reached.
   void setUp(const Layouts& inputs);
   void setUp(const Layout& input) { setUp(Layouts{input}); }
   bool isSetUp() const noexcept { return !setups_.empty(); }

@@ -4,7 +4,7 @@
 // layers a container has, and a set-up that fails leaves neither parameters nor states behind, since the next attempt may have other settings.
 #include "layer/core/layer_setup.hpp"
 
-#include "comm/agreement/joint.hpp"
+#include "comm/agreement/batched.hpp"
 #include "declaration/core/result_layout.hpp"
 #include "layer/core/bound_maps.hpp"
 #include "layer/core/layer.hpp"
@@ -130,12 +130,12 @@ void chooseWays(Communicator& comm, const BoundMaps& maps) {
 // that it contains, is set up on all ranks or as it was on all.
 void Layer::setUp(const Layouts& inputs) {
   // Ranks with other layers, settings or inputs are told so before they do something else each.
-  if (!comm_->joint())
+  if (!comm_->batch())
     agreeOnText(*comm_, whatIsSetUp(), [&] { return setUpText(inputs); });
   inOneAgreement(*comm_, [&] {
     const auto undone = std::make_shared<NewSetUps>();
     undone->note(*this);
-    comm_->joint()->ifFailed([undone] { undone->undo(); });
+    comm_->batch()->ifFailed([undone] { undone->undo(); });
     setUpAs(inputs, Role::Alone);
     chooseWays(*comm_, setups_.back().setup->maps());
     return true;
@@ -169,7 +169,7 @@ void Layer::checkSettings() const {
 void Layer::setUpAs(const Layouts& inputs, Role role, const std::optional<Layout>& ghosts) {
   static const int event = logEvent("LayerSetUp");
   const LogScope scope(event);
-  comm_->joint()->say(whatIsSetUp(), setUpText(inputs));
+  comm_->batch()->say(whatIsSetUp(), setUpText(inputs));
   const AtWork atWork(atWork_);
   const auto known = std::find_if(setups_.begin(), setups_.end(), [&](const Entry& entry) {
     return entry.setup->inputs() == inputs && entry.ghosts == ghosts;

@@ -5,7 +5,7 @@
 #include "layer/networks/model_proof.hpp"
 
 #include "comm/agreement/agreement.hpp"
-#include "comm/agreement/joint.hpp"
+#include "comm/agreement/batched.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/dtensor.hpp"
 #include "dtensor/host_view.hpp"
@@ -352,7 +352,7 @@ bool proveModel(const Layer& layer, const Layouts& inputs, const std::string& ho
   if (!modelOf(layer)->file()->program().test)
     return false;
   // It runs within the set-up of the layer, whose communicators are made at its end.
-  const ApartFromJoint apart(*layer.comm());
+  const UnbatchedAgreements apart(*layer.comm());
   if (how == "both")
     ProofRun(layer, {TENON_FLOAT64, Space::Host, "auto"}).run(inputs);
   // In float64 on the host the run is what was just tested.

@@ -4,7 +4,7 @@
 // and where communicators or programs are made it is compared between ranks first.
 #include "linop/exchange/make_conversion.hpp"
 
-#include "comm/agreement/joint.hpp"
+#include "comm/agreement/batched.hpp"
 #include "geometry/axis_change.hpp"
 #include "geometry/traffic.hpp"
 #include "linop/algebra/composition.hpp"
@@ -130,7 +130,7 @@ LinearOpRef Maker::makeSum() {
     notes.agreed += algorithm->agreedText(sum);
   // Each rank finds the offers by itself, which can fail on one of them, as where a algorithm reads a
   // file; then it fails on all.
-  const ReductionOffer best = jointly(
+  const ReductionOffer best = batched(
       *comm, "the reduction of a conversion",
       [&] { return bestOffer(request->algorithms, request->sum); },
       [&](const ReductionOffer&) { return agreedText(); });
@@ -152,7 +152,7 @@ LinearOpRef Maker::makeChain() {
   // Collectives need a communicator, which all ranks make together: so they compare first what they
   // are about to make. Exchanges alone need no agreement.
   if (std::any_of(route.begin(), route.end(), isCollective))
-    jointly(
+    batched(
         *comm, "the route of a conversion", [] { return true; },
         [&](bool) { return agreedText(); });
   std::vector<LinearOpRef> steps;

@@ -17,12 +17,12 @@
 
 namespace tenon {
 
-class JointAgreement {
+class BatchedAgreement {
 public:
-  explicit JointAgreement(Communicator& comm) : comm_(comm) { comm.setJoint(this); }
-  ~JointAgreement() { comm_.setJoint(nullptr); }
-  JointAgreement(const JointAgreement&) = delete;
-  JointAgreement& operator=(const JointAgreement&) = delete;
+  explicit BatchedAgreement(Communicator& comm) : comm_(comm) { comm.setBatch(this); }
+  ~BatchedAgreement() { comm_.setBatch(nullptr); }
+  BatchedAgreement(const BatchedAgreement&) = delete;
+  BatchedAgreement& operator=(const BatchedAgreement&) = delete;
 
   // What must be the same on all ranks.
   void say(std::string_view what, std::string text) {
@@ -52,27 +52,27 @@ private:
 
 // While one lives, agreements on the communicator stand where they are: as in a function of the
 // user's, who uses at once what it makes.
-class ApartFromJoint {
+class UnbatchedAgreements {
 public:
-  explicit ApartFromJoint(Communicator& comm) : comm_(comm), outer_(comm.joint()) {
-    comm.setJoint(nullptr);
+  explicit UnbatchedAgreements(Communicator& comm) : comm_(comm), outer_(comm.batch()) {
+    comm.setBatch(nullptr);
   }
-  ~ApartFromJoint() { comm_.setJoint(outer_); }
-  ApartFromJoint(const ApartFromJoint&) = delete;
-  ApartFromJoint& operator=(const ApartFromJoint&) = delete;
+  ~UnbatchedAgreements() { comm_.setBatch(outer_); }
+  UnbatchedAgreements(const UnbatchedAgreements&) = delete;
+  UnbatchedAgreements& operator=(const UnbatchedAgreements&) = delete;
 
 private:
   Communicator& comm_;
-  JointAgreement* outer_;
+  BatchedAgreement* outer_;
 };
 
 // Collective. Runs a body with one agreement at its end, or as a part of a body that has one. The
-// body may call jointly() and ifFailed(), and what agrees by itself.
+// body may call batched() and ifFailed(), and what agrees by itself.
 template <class Body>
 auto inOneAgreement(Communicator& comm, Body&& body) {
-  if (comm.joint())
+  if (comm.batch())
     return std::forward<Body>(body)();
-  JointAgreement joint(comm);
+  BatchedAgreement batch(comm);
   std::optional<Error> error;
   std::optional<decltype(body())> result;
   try {
@@ -80,22 +80,22 @@ auto inOneAgreement(Communicator& comm, Body&& body) {
   } catch (...) {
     error = caughtError();
     if (error->isAgreed()) {
-      joint.undo();
+      batch.undo();
       throw;
     }
   }
-  joint.conclude(error);
+  batch.conclude(error);
   return std::move(*result);
 }
 
 // Like collectively(), but within inOneAgreement() it leaves what is agreed on to that.
 template <class Body, class Describe>
-auto jointly(Communicator& comm, std::string_view what, Body&& body, Describe&& describe) {
-  JointAgreement* joint = comm.joint();
-  if (!joint)
+auto batched(Communicator& comm, std::string_view what, Body&& body, Describe&& describe) {
+  BatchedAgreement* batch = comm.batch();
+  if (!batch)
     return collectively(comm, what, std::forward<Body>(body), std::forward<Describe>(describe));
   auto result = std::forward<Body>(body)();
-  joint->say(what, std::forward<Describe>(describe)(result));
+  batch->say(what, std::forward<Describe>(describe)(result));
   return result;
 }
 

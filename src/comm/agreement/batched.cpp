@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Ends a joint agreement. Communicators are made in the order in which they were asked for, which is
+// Ends a batched agreement. Communicators are made in the order in which they were asked for, which is
 // that of all ranks, since the texts by which objects were made are the same; they enter the list of
 // known ones only now, so that it stays the same on all ranks where one has failed.
-#include "comm/agreement/joint.hpp"
+#include "comm/agreement/batched.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace tenon {
 
-SubCommPtr JointAgreement::split(const Communicator::SplitName& name, int color, int key) {
+SubCommPtr BatchedAgreement::split(const Communicator::SplitName& name, int color, int key) {
   const auto known = std::find_if(splits_.begin(), splits_.end(),
                                   [&](const Split& split) { return split.place.name() == name; });
   if (known != splits_.end())
@@ -18,14 +18,14 @@ SubCommPtr JointAgreement::split(const Communicator::SplitName& name, int color,
   return splits_.back().place.communicator();
 }
 
-void JointAgreement::undo() noexcept {
+void BatchedAgreement::undo() noexcept {
   while (!undos_.empty()) {
     undos_.back()();
     undos_.pop_back();
   }
 }
 
-void JointAgreement::conclude(const std::optional<Error>& mine) {
+void BatchedAgreement::conclude(const std::optional<Error>& mine) {
   try {
     agree(comm_, mine, said_);
   } catch (...) {
