@@ -166,7 +166,7 @@ void LayerPlan::fixSignatures() {
     const std::string given = node.layer->declaration().value<std::string>("signature");
     if (given.empty())
       continue;
-    // A follower's signature would be a choice that the prices do not know.
+    // A dependent's signature would be a choice that the prices do not know.
     if (std::none_of(planned.layers.begin(), planned.layers.end(),
                      [&](const DeclaredLayer& layer) { return layer.name == node.path; }))
       throw Error(
@@ -279,8 +279,9 @@ PlanFrame LayerPlan::frame() const {
   frame.input = pinnedInput(frame.network);
   frame.output = pinnedOutput(frame.network);
   if (frame.network.hasLists)
-    frame.listed = listedFields(frame.network, homesOf(frame.network, inputsFor(frame.network)),
-                                {frame.input, frame.output});
+    frame.listed =
+        listedFields(frame.network, nativeLayouts(frame.network, inputsFor(frame.network)),
+                     {frame.input, frame.output});
   return frame;
 }
 

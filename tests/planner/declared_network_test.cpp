@@ -47,8 +47,8 @@ TEST(NetworkOfLayers, PlansLayersThatHaveParametersOrSeveralInputs) {
   const DeclaredNetwork network = leNet(8);
   EXPECT_EQ(namesOf(network), (std::vector<std::string>{"C1", "C3", "C5", "F6", "Output"}));
   // A tanh or relu and a pooling; the second also a flatten.
-  EXPECT_EQ(network.layers[0].followers.size(), 2u);
-  EXPECT_EQ(network.layers[1].followers.size(), 3u);
+  EXPECT_EQ(network.layers[0].dependents.size(), 2u);
+  EXPECT_EQ(network.layers[1].dependents.size(), 3u);
   ASSERT_EQ(network.moves.size(), 4u);
   EXPECT_EQ(network.moves[0].shape, (Shape{8, 6, 14, 14}));
   EXPECT_EQ(network.moves[1].shape, (Shape{8, 400}));

@@ -16,7 +16,7 @@ namespace tenon {
 
 namespace {
 
-// The layer or follower whose output a node's output is; of the network's input, its number.
+// The layer or dependent whose output a node's output is; of the network's input, its number.
 struct Place {
   int layer = -1, output = 0;
   Shape shape;
@@ -178,8 +178,8 @@ private:
       places_.push_back(addLayer(nameOf(layer, node), declaration, reads, shapes, shape));
     else {
       DeclaredLayer& before = network_.layers[reads.front().layer];
-      before.followers.push_back({declaration, reads.front().output});
-      places_.push_back({reads.front().layer, static_cast<int>(before.followers.size()), shape});
+      before.dependents.push_back({declaration, reads.front().output});
+      places_.push_back({reads.front().layer, static_cast<int>(before.dependents.size()), shape});
     }
   }
 

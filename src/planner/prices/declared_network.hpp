@@ -15,9 +15,9 @@
 namespace tenon {
 
 // A layer without a choice of its own, which lies as what it reads does.
-struct Follower {
+struct DependentLayer {
   std::shared_ptr<const Declaration> declaration;
-  int reads = 0; // 0: the layer's output; k: the output of its follower k - 1
+  int reads = 0; // 0: the layer's output; k: the output of its dependent k - 1
 };
 
 struct DeclaredLayer {
@@ -27,17 +27,17 @@ struct DeclaredLayer {
   int splitDims = 0;       // leading spatial dimensions that may be split
   Index mostChannels = 1;  // parts that the output's channels can have
   bool readsInput = false; // one of the network's, which is where it is wanted and has no cotangent
-  std::vector<Follower> followers = {};
+  std::vector<DependentLayer> dependents = {};
 };
 
 struct DeclaredMove {
   int from = 0, to = 0, input = 0; // the reader's input
   Shape shape = {};                // of what moves; a concatenation gets a part from each writer
-  int output = 0;                  // the writer's: 0, or k for its follower k - 1
+  int output = 0;                  // the writer's: 0, or k for its dependent k - 1
   int source = 0;                  // from -1: the number of the network's input
 };
 
-// A node: a layer, of output 0, or its follower output - 1.
+// A node: a layer, of output 0, or its dependent output - 1.
 struct DeclaredNode {
   int layer = 0, output = 0;
   std::string name = {};

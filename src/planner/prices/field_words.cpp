@@ -85,7 +85,7 @@ void Field::learn(const Layout& layout) {
       cuts_.emplace(std::pair(d, layout.shape()[d]), layout.cuts(d));
 }
 
-Layout Field::layout(const Shape& shape, const Properties& properties, const Layout* home) const {
+Layout Field::layout(const Shape& shape, const Properties& properties, const Layout* native) const {
   LayoutSpec spec{.shape = shape, .grid = grid(), .properties = properties};
   spec.splitAxes.resize(shape.size());
   spec.cuts.resize(shape.size());
@@ -101,11 +101,11 @@ Layout Field::layout(const Shape& shape, const Properties& properties, const Lay
     if (const auto known = cuts_.find({d, shape[d]}); known != cuts_.end())
       spec.cuts[d] = known->second;
   }
-  for (int d = 0; home && home->grid() == *grid() && d < home->rank(); ++d)
-    if (!home->splitAxes(d).empty() &&
-        sortedAxes(spec.splitAxes[d]) == sortedAxes(home->splitAxes(d))) {
-      spec.splitAxes[d] = home->splitAxes(d);
-      spec.cuts[d] = home->cuts(d);
+  for (int d = 0; native && native->grid() == *grid() && d < native->rank(); ++d)
+    if (!native->splitAxes(d).empty() &&
+        sortedAxes(spec.splitAxes[d]) == sortedAxes(native->splitAxes(d))) {
+      spec.splitAxes[d] = native->splitAxes(d);
+      spec.cuts[d] = native->cuts(d);
     }
   return Layout(std::move(spec));
 }

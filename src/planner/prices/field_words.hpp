@@ -38,9 +38,9 @@ public:
 
   // Remembers the cuts of a tensor that lies with the field.
   void learn(const Layout& layout);
-  // Cut as `home` is, where that lies on this grid with the same axes; else as what was learnt.
+  // Cut as `native` is, where that lies on this grid with the same axes; else as what was learnt.
   Layout layout(const Shape& shape, const Properties& properties,
-                const Layout* home = nullptr) const;
+                const Layout* native = nullptr) const;
 
 private:
   std::string name_;

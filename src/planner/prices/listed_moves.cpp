@@ -100,25 +100,25 @@ Layouts withoutHalos(const Layouts& layouts) {
   return plain;
 }
 
-Home homeOf(const DeclaredLayer& layer, const Layouts& inputs) {
+NativeLayouts nativeLayoutsOf(const DeclaredLayer& layer, const Layouts& inputs) {
   layer.declaration->checkLinks(inputs);
   const Form form = layer.declaration->form(inputs, {});
-  Home home{withoutHalos(form.uses), {form.output}};
+  NativeLayouts native{withoutHalos(form.uses), {form.output}};
   // Boundary values of the caller's are read as they lie.
-  for (std::size_t i = home.uses.size(); i < inputs.size(); ++i)
-    home.uses.push_back(inputs[i]);
-  for (const Follower& follower : layer.followers) {
-    const Layouts read{home.outputs[static_cast<std::size_t>(follower.reads)]};
-    follower.declaration->checkLinks(read);
-    home.outputs.push_back(follower.declaration->form(read, {}).output);
+  for (std::size_t i = native.uses.size(); i < inputs.size(); ++i)
+    native.uses.push_back(inputs[i]);
+  for (const DependentLayer& dependent : layer.dependents) {
+    const Layouts read{native.outputs[static_cast<std::size_t>(dependent.reads)]};
+    dependent.declaration->checkLinks(read);
+    native.outputs.push_back(dependent.declaration->form(read, {}).output);
   }
-  return home;
+  return native;
 }
 
 } // namespace
 
-std::vector<Home> homesOf(const DeclaredNetwork& network, const Layouts& inputs) {
-  std::vector<Home> homes;
+std::vector<NativeLayouts> nativeLayouts(const DeclaredNetwork& network, const Layouts& inputs) {
+  std::vector<NativeLayouts> natives;
   for (int number = 0; number < static_cast<int>(network.layers.size()); ++number) {
     const DeclaredLayer& layer = network.layers[number];
     std::vector<std::optional<Layout>> reads(layer.inputs.size());
@@ -127,23 +127,23 @@ std::vector<Home> homesOf(const DeclaredNetwork& network, const Layouts& inputs)
         reads[read.input] = inputs.at(read.source);
     for (const DeclaredMove& move : network.moves)
       if (move.to == number)
-        reads[move.input] = homes[move.from].outputs[move.output];
+        reads[move.input] = natives[move.from].outputs[move.output];
     Layouts given;
     for (std::optional<Layout>& read : reads)
       given.push_back(std::move(read).value());
-    homes.push_back(homeOf(layer, given));
+    natives.push_back(nativeLayoutsOf(layer, given));
   }
-  return homes;
+  return natives;
 }
 
 std::vector<ListedField> listedFields(const DeclaredNetwork& network,
-                                      const std::vector<Home>& homes,
+                                      const std::vector<NativeLayouts>& natives,
                                       const std::vector<std::optional<Layout>>& pinned) {
   std::vector<ListedField> fields;
   for (std::size_t layer = 0; layer < network.layers.size(); ++layer) {
     if (!network.hasLists || !network.layers[layer].declaration->dependsOnPlaces())
       continue;
-    for (const Layout& layout : {homes[layer].uses.front(), homes[layer].outputs.front()}) {
+    for (const Layout& layout : {natives[layer].uses.front(), natives[layer].outputs.front()}) {
       const Layout plain = layout.withoutHalos();
       const auto isLike = [&](const Layout& known) {
         return known.grid() == plain.grid() && known.properties() == plain.properties();

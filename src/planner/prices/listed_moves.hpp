@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What the operators that go by lists send, index maps and linked halos, and where layers lie that work with lists.
 //
-// Such a layer has no choice: its rows lie as its lists say, on the process grid of these. Its home is where it lies in a
+// Such a layer has no choice: its rows lie as its lists say, on the process grid of these. Its native is where it lies in a
 // network without a plan, whose inputs lie as the caller says; so has every layer of such a network. There cuts are the
 // lists' own, while other words of the layers without lists have balanced ones.
 #pragma once
@@ -13,13 +13,13 @@
 
 namespace tenon {
 
-// Where a layer uses its inputs, without halos, and where its output and those of its followers lie.
-struct Home {
+// Where a layer uses its inputs, without halos, and where its output and those of its dependents lie.
+struct NativeLayouts {
   Layouts uses, outputs;
 };
 // One for each layer. Throws what a layer throws that cannot have these inputs, and TENON_ERR_SUPPORT for patches on
 // which a layer would work for itself.
-std::vector<Home> homesOf(const DeclaredNetwork& network, const Layouts& inputs);
+std::vector<NativeLayouts> nativeLayouts(const DeclaredNetwork& network, const Layouts& inputs);
 
 // A layout for each process grid, with its properties, on which layers without a choice lie, but for those that pinned
 // ends of the network have; the names are those in words.
@@ -28,7 +28,7 @@ struct ListedField {
   Layout layout;
 };
 std::vector<ListedField> listedFields(const DeclaredNetwork& network,
-                                      const std::vector<Home>& homes,
+                                      const std::vector<NativeLayouts>& natives,
                                       const std::vector<std::optional<Layout>>& pinned);
 // The words of layers without a choice end with this behind the name of the field.
 inline constexpr std::string_view kListedEnd = "lists";

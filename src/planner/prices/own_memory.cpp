@@ -42,7 +42,7 @@ int rankWithMost(const Layout& layout) {
 
 } // namespace
 
-// Found where the layer's inputs are given, since it does not depend on where things lie: on one process, or at home.
+// Found where the layer's inputs are given, since it does not depend on where things lie: on one process, or at native.
 OwnModel::Kept OwnModel::keptOf(const Declaration& declaration, const Layouts& given) const {
   const Form form = declaration.form(given, {});
   const int rank = rankWithMost(form.output);
@@ -75,15 +75,16 @@ OwnModel::Kept OwnModel::keptOf(const Declaration& declaration, const Layouts& g
   return kept;
 }
 
-std::vector<OwnModel::Kept> OwnModel::keptOf(const DeclaredLayer& layer, const Home* home) const {
+std::vector<OwnModel::Kept> OwnModel::keptOf(const DeclaredLayer& layer,
+                                             const NativeLayouts* native) const {
   std::vector<Kept> kept = {
-      keptOf(*layer.declaration, home ? home->uses : onOneProcess(layer.inputs))};
+      keptOf(*layer.declaration, native ? native->uses : onOneProcess(layer.inputs))};
   std::vector<Shape> outputs = {layer.declaration->outputShape(layer.inputs)};
-  for (const Follower& follower : layer.followers) {
-    const std::vector<Shape> read = {outputs[follower.reads]};
-    kept.push_back(keptOf(*follower.declaration,
-                          home ? Layouts{home->outputs[follower.reads]} : onOneProcess(read)));
-    outputs.push_back(follower.declaration->outputShape(read));
+  for (const DependentLayer& dependent : layer.dependents) {
+    const std::vector<Shape> read = {outputs[dependent.reads]};
+    kept.push_back(keptOf(*dependent.declaration,
+                          native ? Layouts{native->outputs[dependent.reads]} : onOneProcess(read)));
+    outputs.push_back(dependent.declaration->outputShape(read));
   }
   return kept;
 }
@@ -93,9 +94,9 @@ OwnModel::findReadKept(const std::vector<std::vector<Kept>>& kept) const {
   std::vector<std::vector<bool>> read;
   for (std::size_t layer = 0; layer < kept.size(); ++layer) {
     std::vector<bool>& mine = read.emplace_back(kept[layer].size(), false);
-    const std::vector<Follower>& followers = network_.layers[layer].followers;
-    for (std::size_t f = 0; f < followers.size(); ++f)
-      mine[followers[f].reads] = mine[followers[f].reads] || kept[layer][f + 1].inputAsItLies;
+    const std::vector<DependentLayer>& dependents = network_.layers[layer].dependents;
+    for (std::size_t f = 0; f < dependents.size(); ++f)
+      mine[dependents[f].reads] = mine[dependents[f].reads] || kept[layer][f + 1].inputAsItLies;
   }
   for (const DeclaredMove& move : network_.moves)
     read[move.from][move.output] =
@@ -191,7 +192,7 @@ Form OwnModel::runForm(int layer, int word, const Layouts& inputs,
   Layouts used = inputs;
   for (std::size_t i = 0; i < std::min(here.uses.size(), used.size()); ++i)
     used[i] = isListed
-                  ? kind.home->uses[i]
+                  ? kind.native->uses[i]
                   : withCutsOf(inputs[i], layoutLike(here.uses[i].withoutHalos(), inputs[i].shape(),
                                                      declared.declaration->title()));
   Choice choice{.labels = here.signature, .arrives = !(used == inputs), .ghosts = ghosts};
@@ -215,7 +216,7 @@ std::vector<int> OwnModel::runReads(int node) const {
   const auto& [layer, output, name] = network_.nodes[node];
   const DeclaredLayer& declared = network_.layers[layer];
   if (output > 0)
-    return {nodeOf(layer, declared.followers[output - 1].reads)};
+    return {nodeOf(layer, declared.dependents[output - 1].reads)};
   std::vector<int> reads(declared.inputs.size());
   for (const DeclaredMove& read : network_.reads)
     if (read.to == layer)
@@ -231,7 +232,7 @@ namespace {
 const std::shared_ptr<const Declaration>& declarationOf(const DeclaredNetwork& network,
                                                         const DeclaredNode& node) {
   const DeclaredLayer& layer = network.layers[node.layer];
-  return node.output == 0 ? layer.declaration : layer.followers[node.output - 1].declaration;
+  return node.output == 0 ? layer.declaration : layer.dependents[node.output - 1].declaration;
 }
 
 // Of a path of names: a layer lies in a container.

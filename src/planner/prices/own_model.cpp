@@ -66,7 +66,7 @@ OwnModel::OwnModel(DeclaredNetwork network, FineGrid grid, OwnRates rates, bool 
       grid_(this->grid().grid()), conversions_(rates_.links, grid_->size(), grid_) {
   // The fields come first, because they decide how many words there are. Layers follow in the order
   // of the network: each learns its cuts on a field's grid from the layers before it.
-  addHomes();
+  addNativeLayouts();
   addFields(inputChannels);
   for (const DeclaredLayer& layer : network_.layers)
     names_.push_back(layer.name);
@@ -92,7 +92,7 @@ void OwnModel::findAlike() {
         ends_.begin());
 }
 
-void OwnModel::addHomes() {
+void OwnModel::addNativeLayouts() {
   if (!network_.hasLists)
     return;
   Layouts inputs;
@@ -109,7 +109,7 @@ void OwnModel::addHomes() {
   add(task_.input);
   for (const std::optional<Layout>& further : task_.furtherInputs)
     add(further);
-  homes_ = homesOf(network_, inputs);
+  natives_ = nativeLayouts(network_, inputs);
 }
 
 void OwnModel::addFields(bool inputChannels) {
@@ -124,18 +124,18 @@ void OwnModel::addFields(bool inputChannels) {
   };
   add("input", task_.input);
   add("output", task_.output);
-  for (const ListedField& listed : listedFields(network_, homes_, {task_.input, task_.output}))
+  for (const ListedField& listed : listedFields(network_, natives_, {task_.input, task_.output}))
     add(listed.name, listed.layout);
 }
 
 void OwnModel::addKinds() {
   std::map<std::string, int> known;
   std::vector<std::vector<Kept>> kept;
-  const auto homeOf = [&](const DeclaredLayer& layer) {
-    return homes_.empty() ? nullptr : &homes_[&layer - network_.layers.data()];
+  const auto nativeLayoutsOf = [&](const DeclaredLayer& layer) {
+    return natives_.empty() ? nullptr : &natives_[&layer - network_.layers.data()];
   };
   for (const DeclaredLayer& layer : network_.layers)
-    kept.push_back(keptOf(layer, homeOf(layer)));
+    kept.push_back(keptOf(layer, nativeLayoutsOf(layer)));
   const auto readKept = findReadKept(kept);
   for (const DeclaredLayer& layer : network_.layers) {
     const auto number = static_cast<std::size_t>(&layer - network_.layers.data());
@@ -145,11 +145,11 @@ void OwnModel::addKinds() {
                                   layer.mostChannels, layer.readsInput);
     for (const Shape& input : layer.inputs)
       key += fmt::format(" [{}]", fmt::join(input, ","));
-    for (const Follower& follower : layer.followers)
-      key += fmt::format("; {} of {}", follower.declaration->agreedText(), follower.reads);
-    // Layers of a network with lists differ in their homes, too, whose text leaves nothing out but cuts.
-    if (const Home* home = homeOf(layer))
-      for (const Layouts& all : {home->uses, home->outputs})
+    for (const DependentLayer& dependent : layer.dependents)
+      key += fmt::format("; {} of {}", dependent.declaration->agreedText(), dependent.reads);
+    // Layers of a network with lists differ in their natives, too, whose text leaves nothing out but cuts.
+    if (const NativeLayouts* native = nativeLayoutsOf(layer))
+      for (const Layouts& all : {native->uses, native->outputs})
         for (const Layout& layout : all)
           key += fmt::format("; {} {}", layout.describe(), numberOfLayout(layout));
     for (const bool isKept : readKept[number])
@@ -159,7 +159,7 @@ void OwnModel::addKinds() {
     if (!isNew)
       continue;
     Kind kind{.layer = &layer,
-              .home = homeOf(layer),
+              .native = nativeLayoutsOf(layer),
               .table = layer.declaration->rows(layer.inputs),
               .kept = kept[number],
               .readIsKept = readKept[number],
@@ -310,7 +310,7 @@ Parts OwnModel::parts(int layer, int word) const {
   // On the grid of a field an axis counts for what it does to the layer, not for what it did to the
   // field.
   const Placed& here = placed(layer, word);
-  if (!homes_.empty() && asked.declaration->dependsOnPlaces())
+  if (!natives_.empty() && asked.declaration->dependsOnPlaces())
     return {.batch = here.fault.empty() ? here.outputs.front().grid().size() : 1,
             .spatial = std::vector<Index>(asked.splitDims, 1)};
   Parts parts{.spatial = std::vector<Index>(asked.splitDims, 1)};
@@ -350,7 +350,7 @@ Layout OwnModel::inputLayout(const Kind& kind, int word, const WordRows& rows,
   const Shape& shape = kind.layer->inputs[input];
   if (const FieldWord* own = fieldWord(word))
     return fields_[own->field].layout(shape, properties,
-                                      kind.home ? &kind.home->uses[input] : nullptr);
+                                      kind.native ? &kind.native->uses[input] : nullptr);
   LayoutSpec spec{.shape = shape, .grid = grid_, .properties = std::move(properties)};
   spec.splitAxes.resize(shape.size());
   for (int axis = 0; axis < grid().axes(); ++axis) {
@@ -406,14 +406,14 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
     if (std::string fault = whyNotBalanced(kind, plainWord(word)); !fault.empty())
       return fault;
   const bool isListed = liesAsListed(kind, word);
-  if (kind.home && layer.declaration->dependsOnPlaces() && !isListed)
+  if (kind.native && layer.declaration->dependsOnPlaces() && !isListed)
     return "it lies as the lists of the mesh say";
   WordRows rows;
   if (std::string fault = rowsOf(kind, word, rows); !fault.empty() && !isListed)
     return fault;
   const FieldWord* own = fieldWord(word);
   // A solver may have processes without a part, and a layer that stays has none there either.
-  const bool mayBeEmpty = own && (fields_[own->field].hasEmptyParts() || kind.home);
+  const bool mayBeEmpty = own && (fields_[own->field].hasEmptyParts() || kind.native);
   if (!own)
     // The output is not laid out yet, but its channels are known.
     if (const Parts all = grid().parts(words()[plainWord(word)], layer.splitDims);
@@ -422,7 +422,7 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
                          all.channels / all.inputs);
   Layouts inputs;
   for (std::size_t input = 0; input < layer.inputs.size(); ++input) {
-    inputs.push_back(isListed ? kind.home->uses[input] : inputLayout(kind, word, rows, input));
+    inputs.push_back(isListed ? kind.native->uses[input] : inputLayout(kind, word, rows, input));
     if (std::string fault = emptyPart(inputs.back(), "input"); !fault.empty() && !mayBeEmpty)
       return fault;
   }
@@ -445,7 +445,7 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
     placed.uses.front() = form.uses.front().withoutHalos();
   placed.outputs = {form.output};
   addCosts(kind, form, placed);
-  // The cotangent goes through the followers if the layer has any use for it: parameters of its
+  // The cotangent goes through the dependents if the layer has any use for it: parameters of its
   // own, or layers before it.
   follow(kind, wantsCotangent(layer) || !form.parameters.empty(), placed);
   // Outputs that lie with the field carry its cuts on to other extents, such as that behind a
@@ -459,9 +459,9 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
 // A layer with lists lies as they say, which is on the grid of a field on which nothing is changed.
 bool OwnModel::liesAsListed(const Kind& kind, int word) const {
   const FieldWord* own = fieldWord(word);
-  return own && kind.home && kind.layer->declaration->dependsOnPlaces() &&
+  return own && kind.native && kind.layer->declaration->dependsOnPlaces() &&
          word == plainWord(word) && own->labels.find_first_not_of('k') == std::string::npos &&
-         fields_[own->field].isLike(kind.home->uses.front());
+         fields_[own->field].isLike(kind.native->uses.front());
 }
 
 void OwnModel::addListed(const Declaration& declaration, const Form& form, bool hasCotangent,
@@ -508,16 +508,16 @@ void OwnModel::addCosts(const Kind& kind, const Form& form, Placed& placed) cons
   addKept(kind.kept.front(), kind.readIsKept.front(), form, placed);
 }
 
-// Adds the followers of a layer. They take the signature that leaves their input where it is, as
+// Adds the dependents of a layer. They take the signature that leaves their input where it is, as
 // they would without a plan, and convert it where they have none.
 void OwnModel::follow(const Kind& kind, bool hasCotangent, Placed& placed) const {
-  for (std::size_t f = 0; f < kind.layer->followers.size(); ++f) {
-    const Follower& follower = kind.layer->followers[f];
-    const Layout read = placed.outputs[follower.reads];
-    const Form form = follower.declaration->form({read}, {});
+  for (std::size_t f = 0; f < kind.layer->dependents.size(); ++f) {
+    const DependentLayer& dependent = kind.layer->dependents[f];
+    const Layout read = placed.outputs[dependent.reads];
+    const Form form = dependent.declaration->form({read}, {});
     const Layout use = form.links ? form.uses.front().withoutHalos() : form.uses.front();
-    addKernels(*follower.declaration, form, hasCotangent, placed);
-    addListed(*follower.declaration, form, hasCotangent, placed);
+    addKernels(*dependent.declaration, form, hasCotangent, placed);
+    addListed(*dependent.declaration, form, hasCotangent, placed);
     placed.moves.push_back({&LayerParts::forward, read, use});
     if (trains() && hasCotangent)
       placed.moves.push_back({&LayerParts::backward, use.dual(), read.dual()});

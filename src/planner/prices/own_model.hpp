@@ -29,7 +29,7 @@
 // process grid gives every layer further words (field_words.hpp), so that a layer may stay where
 // the field lies.
 //
-// Lists of a mesh. A network with layers that work with them needs pinned inputs, and each of its layers has a home
+// Lists of a mesh. A network with layers that work with them needs pinned inputs, and each of its layers has a native
 // (listed_moves.hpp), whose cuts it keeps on that grid. A layer with lists stays there: it has one word. What goes by
 // lists within a layer is priced as an exchange of these messages.
 #pragma once
@@ -126,13 +126,13 @@ public:
   double exactMoveSeconds(int move, int from, int to) const override;
 
 private:
-  // What flows within a layer and between its followers, and the part that it counts for.
+  // What flows within a layer and between its dependents, and the part that it counts for.
   struct InnerMove {
     double LayerParts::*part;
     Layout from, to;
     Index times = 1;
   };
-  // What goes by lists within a layer or a follower.
+  // What goes by lists within a layer or a dependent.
   struct ListedMove {
     double LayerParts::*part;
     OperatorEntry op;
@@ -140,7 +140,7 @@ private:
   };
   // A layer under a word.
   struct Placed {
-    Layouts uses, outputs; // the layer's output, and those of its followers
+    Layouts uses, outputs; // the layer's output, and those of its dependents
     std::string signature, fault;
     LayerParts kernels = {};
     std::vector<InnerMove> moves = {};
@@ -151,7 +151,7 @@ private:
     bool isBalanced = false;
     std::map<Looks, LayerParts> seconds = {}; // those that were asked for
   };
-  // What the adjoint of a layer or a follower reads, whatever the word.
+  // What the adjoint of a layer or a dependent reads, whatever the word.
   struct Kept {
     bool input = false, output = false;
     bool inputAsItLies = false; // and no copy of it
@@ -160,9 +160,9 @@ private:
   // Layers that differ in nothing but their names.
   struct Kind {
     const DeclaredLayer* layer = nullptr;
-    const Home* home = nullptr; // none: the network has no lists
+    const NativeLayouts* native = nullptr; // none: the network has no lists
     SignatureTable table;
-    std::vector<Kept> kept;       // of the layer and its followers
+    std::vector<Kept> kept;       // of the layer and its dependents
     std::vector<bool> readIsKept; // of each output: whether the adjoint of a reader reads it
     std::vector<Placed> words;
   };
@@ -183,7 +183,7 @@ private:
   // The second half of the words are those of the first with outputs that are cut in balance.
   int plainWord(int word) const { return word % firstExtra(); }
   const FieldWord* fieldWord(int word) const; // null: one of the fine grid
-  void addHomes();
+  void addNativeLayouts();
   void addFields(bool inputChannels);
   void addKinds();
   int addPinnedEnd(std::string name, const Layout& layout);
@@ -198,7 +198,7 @@ private:
   Layout inputLayout(const Kind& kind, int word, const WordRows& rows, std::size_t input) const;
   void addCosts(const Kind& kind, const Form& form, Placed& placed) const;
   Kept keptOf(const Declaration& declaration, const Layouts& given) const;
-  std::vector<Kept> keptOf(const DeclaredLayer& layer, const Home* home) const;
+  std::vector<Kept> keptOf(const DeclaredLayer& layer, const NativeLayouts* native) const;
   std::vector<std::vector<bool>> findReadKept(const std::vector<std::vector<Kept>>& kept) const;
   double parameterCopies(const Layout& use) const;
   double turnBytes(const std::vector<int>& words) const;
@@ -241,7 +241,7 @@ private:
   LinkRates bestLinks_;
   OwnTask task_;
   GridPtr grid_;
-  std::vector<Home> homes_;             // by layer; none: the network has no lists
+  std::vector<NativeLayouts> natives_;  // by layer; none: the network has no lists
   std::vector<Field> fields_;           // grids of pinned ends, and of lists
   std::vector<FieldWord> fieldWords_;   // behind the words of the fine grid
   std::vector<int> kindOf_;             // by layer
