@@ -8,9 +8,9 @@
 // each convolved independently: the sums over c, k run over the channels of one group.
 #pragma once
 
+#include "kernels/base/autotuner.hpp"
 #include "kernels/base/backend.hpp"
 #include "kernels/base/context.hpp"
-#include "kernels/base/trials.hpp"
 #include "kernels/convolution/window.hpp"
 
 #include <memory>
@@ -65,7 +65,7 @@ public:
   // oneDNN's names of its implementations.
   virtual const char* implementation() const = 0;
   // The ways among which a measurement may choose; NULL: there is one way.
-  virtual Trials* trials() { return nullptr; }
+  virtual Autotuner* autotuner() { return nullptr; }
 };
 
 // Without a context the object has its own, of the host. Any extent may be 0: then forward gives the bias or

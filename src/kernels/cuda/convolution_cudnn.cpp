@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Convolution by cuDNN's plans. The library is given the outputs that reach held input (the others are the
 // bias) and the inputs that these reach, so that no padding is negative or larger than a kernel. Which plan is the
-// fastest the library only estimates, so that each pass has several ways, between which a measurement decides: engines of
+// fastest the library only estimates, so that each pass has several candidates, between which a measurement decides: engines of
 // the library, and products of cuBLAS.
 #include "kernels/convolution/backends.hpp"
 #include "kernels/cuda/dnn_graph.hpp"
@@ -70,7 +70,7 @@ cuda::ArrayBox arrayBox(Index a, Index b, const Index* space, const ImageStrides
 
 enum Pass : std::size_t { kForward, kData, kWeights, kPasses };
 
-// The ways of each pass: some engines of each kind of graph, and products. A graph is the convolution alone; the
+// The candidates of each pass: some engines of each kind of graph, and products. A graph is the convolution alone; the
 // convolution with the bias, or with the bias and the rectifier behind it; one of arrays with their channels last, with as
 // much of these as there is; or one in bfloat16.
 enum Kind : std::size_t { kPlain, kBiased, kRectified, kLast, kRounded, kProducts };
@@ -101,7 +101,7 @@ struct Arrays {
 };
 
 template <class T>
-class CudnnConvolution final : public Convolution<T>, private Trials {
+class CudnnConvolution final : public Convolution<T>, private Autotuner {
 public:
   CudnnConvolution(const ConvolutionShape& shape, KernelContextPtr context, bool mayTakeProducts)
       : shape_(shape), mayTakeProducts_(mayTakeProducts), context_(std::move(context)),
@@ -168,7 +168,7 @@ public:
   const char* implementation() const override {
     return hasPlans() ? implementation_.c_str() : "nothing to read";
   }
-  Trials* trials() override { return cuda::measuresPlans() ? this : nullptr; }
+  Autotuner* autotuner() override { return cuda::measuresPlans() ? this : nullptr; }
 
 private:
   using Run = std::optional<cuda::ConvolutionRun>;
@@ -193,7 +193,7 @@ private:
     context_->reserve(scratch);
   }
 
-  // After a failure that says that there is no such way: fails where it was the device that is lost.
+  // After a failure that says that there is no such candidate: fails where it was the device that is lost.
   void checkDevice() const { context_->stream().synchronise(); }
 
   // All that could be one graph with the convolution.
@@ -257,10 +257,10 @@ private:
     return plans;
   }
 
-  // Whether the pass has the way, whose plans are made.
-  bool has(Pass pass, std::size_t way) {
-    const auto kind = static_cast<Kind>(way / kEngines);
-    const std::size_t number = way % kEngines;
+  // Whether the pass has the candidate, whose plans are made.
+  bool has(Pass pass, std::size_t candidate) {
+    const auto kind = static_cast<Kind>(candidate / kEngines);
+    const std::size_t number = candidate % kEngines;
     if (kind == kProducts)
       return mayTakeProducts_;
     const std::vector<Run*> runs = runsOf(pass, kind);
@@ -270,11 +270,11 @@ private:
     return !runs.empty() && (number == 0 || number < enginesOf(*runs[0]).size());
   }
 
-  // Takes the way, or the first if the pass does not have it.
-  void take(Pass pass, std::size_t way, bool isTried) {
-    const bool hasWay = has(pass, way);
-    const auto kind = static_cast<Kind>(way / kEngines);
-    const std::size_t number = way % kEngines;
+  // Takes the candidate, or the first if the pass does not have it.
+  void take(Pass pass, std::size_t candidate, bool isTried) {
+    const bool hasWay = has(pass, candidate);
+    const auto kind = static_cast<Kind>(candidate / kEngines);
+    const std::size_t number = candidate % kEngines;
     taken_[pass] = hasWay ? kind : kPlain;
     if (taken_[pass] == kProducts) {
       if (!products_)
@@ -335,12 +335,12 @@ private:
   }
 
   // The first call loads kernels; one that is clearly slower than the best so far is not repeated.
-  Nanoseconds timeOf(Pass pass, std::size_t way, Arrays& at, Nanoseconds best) {
+  Nanoseconds timeOf(Pass pass, std::size_t candidate, Arrays& at, Nanoseconds best) {
     constexpr int kCalls = 2;
-    if (!has(pass, way))
+    if (!has(pass, candidate))
       return kNever;
     try {
-      take(pass, way, true);
+      take(pass, candidate, true);
       callOn(at, pass);
       Nanoseconds least = kNever;
       for (int n = 0; n < kCalls && (n == 0 || least / 2 <= best); ++n)
@@ -351,7 +351,7 @@ private:
       checkDevice();
       noteLack(error);
     }
-    // Another way may have room where this one does not.
+    // Another candidate may have room where this one does not.
     if (taken_[pass] != kProducts)
       for (Run* run : runsOf(pass, taken_[pass]))
         (*run)->take(cuda::planOf((*run)->graph()), true);
@@ -362,8 +362,8 @@ private:
       lack_ = error.text();
   }
 
-  // A way for which there is no memory is not taken, as the view then says, and where there is none for the arrays the first
-  // ways stay. That there is none to make graphs is an error.
+  // A candidate for which there is no memory is not taken, as the view then says, and where there is none for the arrays the first
+  // candidates stay. That there is none to make graphs is an error.
   std::vector<Nanoseconds> measure() override {
     std::vector<Nanoseconds> times(kPasses * kWays, 0);
     const Index taps = shape_.inChannels / shape_.groups * kernelVolume(window_);
@@ -390,9 +390,9 @@ private:
     }
     for (const Pass pass : {kForward, kData, kWeights}) {
       Nanoseconds best = kNever;
-      for (std::size_t way = 0; way < kWays; ++way) {
-        times[pass * kWays + way] = timeOf(pass, way, *at, best);
-        best = std::min(best, times[pass * kWays + way]);
+      for (std::size_t candidate = 0; candidate < kWays; ++candidate) {
+        times[pass * kWays + candidate] = timeOf(pass, candidate, *at, best);
+        best = std::min(best, times[pass * kWays + candidate]);
       }
     }
     if (!lack_.empty()) // layers that are set up later may find it
@@ -407,7 +407,7 @@ private:
       return;
     for (const Pass pass : {kForward, kData, kWeights}) {
       const auto times = slowest.subspan(pass * kWays, kWays);
-      // First the plain way, for what a graph with the bias does not do.
+      // First the plain candidate, for what a graph with the bias does not do.
       take(pass, fastestOf(times.first(kEngines)), false);
       take(pass, fastestOf(times), false);
     }
@@ -429,7 +429,7 @@ private:
       implementation_ = fmt::format("measured: {}; adjoints {} and {}", name(kForward), name(kData),
                                     name(kWeights));
     if (!lack_.empty())
-      implementation_ += fmt::format("; not all ways measured: {}", lack_);
+      implementation_ += fmt::format("; not all candidates measured: {}", lack_);
   }
 
   cuda::ConvolutionGraph graphOf(Kind kind, Sum sum) const {
@@ -500,7 +500,7 @@ private:
   std::map<const Run*, std::vector<cuda::ConvolutionPlanPtr>> engines_; // until one is chosen
   std::unique_ptr<Convolution<T>> products_; // where a pass takes them, and while they are measured
   std::string implementation_ = "graph";
-  std::string lack_; // the error of a way for which there was no memory
+  std::string lack_; // the error of a candidate for which there was no memory
 };
 
 } // namespace

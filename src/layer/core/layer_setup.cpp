@@ -83,13 +83,13 @@ void Layer::NewSetUps::undo() noexcept {
 
 namespace {
 
-void addTrials(const BoundMaps& maps, std::vector<Trials*>& trials) {
+void addAutotuners(const BoundMaps& maps, std::vector<Autotuner*>& autotuners) {
   for (const BoundKernel& bound : maps.kernels()) {
-    Trials* const one = bound.kernel->trials();
-    if (one && !one->areDone() && std::ranges::find(trials, one) == trials.end())
-      trials.push_back(one);
+    Autotuner* const one = bound.kernel->autotuner();
+    if (one && !one->areDone() && std::ranges::find(autotuners, one) == autotuners.end())
+      autotuners.push_back(one);
     if (const BoundMaps* inner = bound.kernel->inner())
-      addTrials(*inner, trials);
+      addAutotuners(*inner, autotuners);
   }
 }
 
@@ -98,9 +98,9 @@ void addTrials(const BoundMaps& maps, std::vector<Trials*>& trials) {
 // Collective; all ranks succeed or fail alike.
 void chooseWays(Communicator& comm, const BoundMaps& maps) {
   static const int event = logEvent("LayerMeasure");
-  std::vector<Trials*> trials;
-  addTrials(maps, trials);
-  if (trials.empty())
+  std::vector<Autotuner*> autotuners;
+  addAutotuners(maps, autotuners);
+  if (autotuners.empty())
     return;
   const LogScope scope(event);
   std::vector<std::size_t> begins{0};
@@ -108,7 +108,7 @@ void chooseWays(Communicator& comm, const BoundMaps& maps) {
       comm, "the ways of kernels",
       [&] {
         std::vector<Nanoseconds> all;
-        for (Trials* one : trials) {
+        for (Autotuner* one : autotuners) {
           const std::vector<Nanoseconds> mine = one->measure();
           all.insert(all.end(), mine.begin(), mine.end());
           begins.push_back(all.size());
@@ -118,8 +118,8 @@ void chooseWays(Communicator& comm, const BoundMaps& maps) {
       [](const auto& all) { return fmt::format("{} times", all.size()); });
   reduceNumbers(comm, times, MPI_MAX);
   collectively(comm, [&] {
-    for (std::size_t i = 0; i < trials.size(); ++i)
-      trials[i]->choose(std::span(times).subspan(begins[i], begins[i + 1] - begins[i]));
+    for (std::size_t i = 0; i < autotuners.size(); ++i)
+      autotuners[i]->choose(std::span(times).subspan(begins[i], begins[i + 1] - begins[i]));
     return true;
   });
 }

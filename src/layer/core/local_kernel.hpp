@@ -8,7 +8,7 @@
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/data_type.hpp"
 #include "dtensor/dtensor.hpp"
-#include "kernels/base/trials.hpp"
+#include "kernels/base/autotuner.hpp"
 #include "kernels/convolution/window.hpp"
 #include "layer/core/parameter.hpp"
 #include "sys/memory/memory.hpp"
@@ -113,7 +113,7 @@ public:
   // Memory for values and for what they keep, for views.
   virtual Index bytes() const { return 0; }
   // The ways among which a measurement chooses before the first call; null: there is one way.
-  virtual Trials* trials() { return nullptr; }
+  virtual Autotuner* autotuner() { return nullptr; }
   // The function of each element that it applies; null: it is another kernel.
   virtual const PointwiseFunction* function() const { return nullptr; }
   // The maps that it runs within itself, with parameters of their own; null: none.

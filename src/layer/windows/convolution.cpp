@@ -34,8 +34,8 @@ public:
   void expect(const PointwiseFunction& f) override {
     kernel_.visit([&](auto& k) { k.expect(f); });
   }
-  Trials* trials() override {
-    return kernel_.visit([](auto& k) { return k.trials(); });
+  Autotuner* autotuner() override {
+    return kernel_.visit([](auto& k) { return k.autotuner(); });
   }
   std::string describe() const override {
     return kernel_.visit([](const auto& k) {

@@ -37,8 +37,8 @@ public:
   }
 
   bool runsOnDevice() const override { return true; }
-  Trials* trials() override {
-    return kernel_.visit([](auto& k) { return k.trials(); });
+  Autotuner* autotuner() override {
+    return kernel_.visit([](auto& k) { return k.autotuner(); });
   }
   std::string describe() const override {
     return kernel_.visit([](const auto& k) {

@@ -30,7 +30,7 @@ template <class Plan>
 Measured measuredAfter(Plan plan) {
   const auto context = std::make_shared<KernelContext>(Space::Device);
   const auto convolution = makeConvolution<float>(kShape, Backend::Auto, context);
-  Trials& trials = *convolution->trials();
+  Autotuner& trials = *convolution->autotuner();
   plan();
   const Error error = errorOf([&] { trials.choose(trials.measure()); });
   tenonStandinFail("");
@@ -42,7 +42,7 @@ bool has(const std::string& text, const char* words) {
   return text.find(words) != std::string::npos;
 }
 
-TEST(DeviceTrials, FailWhereThereIsNoMemoryForAGraphOrAPlan) {
+TEST(DeviceAutotuning, FailWhereThereIsNoMemoryForAGraphOrAPlan) {
   // The first lists of engines, the graph with the bias, and the first plan beside those that are made.
   for (const char* which : {"graph:1", "graph:2", "graph:*", "plan:1", "plan:4"})
     inChild([=] {
@@ -51,14 +51,14 @@ TEST(DeviceTrials, FailWhereThereIsNoMemoryForAGraphOrAPlan) {
     });
 }
 
-TEST(DeviceTrials, FailWhereTheDeviceIsLost) {
+TEST(DeviceAutotuning, FailWhereTheDeviceIsLost) {
   inChild([] {
     const Measured found = measuredAfter([] { tenonStandinFail("kernel:1"); });
     EXPECT_EQ(found.code, TENON_ERR_LIBRARY) << found.says;
   });
 }
 
-TEST(DeviceTrials, LeaveOutWaysThatCannotRun) {
+TEST(DeviceAutotuning, LeaveOutWaysThatCannotRun) {
   inChild([] {
     const Measured found = measuredAfter([] { tenonStandinFail("cudnnBackendExecute:*"); });
     EXPECT_EQ(found.code, TENON_SUCCESS);
@@ -68,7 +68,7 @@ TEST(DeviceTrials, LeaveOutWaysThatCannotRun) {
 }
 
 // The products' library wants 32 MiB, and the arrays of the measurement half a megabyte.
-TEST(DeviceTrials, SayThatAWayHadNoMemory) {
+TEST(DeviceAutotuning, SayThatAWayHadNoMemory) {
   for (const auto& [bytes, first] : {std::pair{8 << 20, "measured: engine"}, {100 << 10, "graph"}})
     inChild([bytes = bytes, first = first] {
       const Measured found = measuredAfter([=] {
