@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The local kernel of an attention: queries meet the keys part by part, in turns (turns.hpp). No array has
+// The local kernel of an attention: queries meet the keys part by part, around a ring (ring.hpp). No array has
 // the size of queries times keys: scores exist for a tile of queries and one part.
 //
 // With m the running maximum of a query's scores x and s the sum of exp(x - m), a turn brings s and the sum
@@ -19,7 +19,7 @@
 #include "kernels/products/gemm.hpp"
 #include "kernels/rows/softmax.hpp"
 #include "layer/core/layer_types.hpp"
-#include "layer/types/turns.hpp"
+#include "layer/types/ring.hpp"
 #include "sys/log/log.hpp"
 
 #include <fmt/format.h>
@@ -95,7 +95,7 @@ public:
     outputs_ = v.shape().back();
     scale_ = at.layer.declaration().isSet("scale") ? at.layer.declaration().value<double>("scale")
                                                    : 1 / std::sqrt(double(features_));
-    TurnSizes sizes{matrices_, features_, outputs_, k.cuts(row)};
+    RingSizes sizes{matrices_, features_, outputs_, k.cuts(row)};
     if (k.isHolder(position))
       sizes.own = k.part(position, row);
     else
@@ -111,7 +111,7 @@ public:
     if (!at.operators.empty())
       for (const OwnMove& move : at.list.kernels()[at.number].moves)
         operators.push_back(at.operators[move.op]);
-    turns_ = std::make_unique<Turns>(context_, std::move(sizes), operators);
+    ring_ = std::make_unique<Ring>(context_, std::move(sizes), operators);
     planScratch(at.layer.dataType());
     flops_ = 2.0 * double(matrices_ * rows_) * keys * (causal_ ? 0.5 : 1);
   }
@@ -124,7 +124,7 @@ public:
       fill(allRows(), T(0), s);
       fill(allRows() * outputs_, T(0), out);
       const T* const mask = maskOf<T>(x);
-      turns_->forward<T>(x[1], x[2], [&](const KeyPart<const T>& part, Index first, Index n) {
+      ring_->forward<T>(x[1], x[2], [&](const KeyPart<const T>& part, Index first, Index n) {
         forEachTile(first, n, [&](const QueryTile& tile) {
           const Index r = rowsOf(tile), at = rowOf(tile);
           T* const p = scores(tile, x[0]->data<T>(), mask, part, first, n);
@@ -153,7 +153,7 @@ public:
       T *const out = dy.mutableData<T>(), *const s = room<T>(0), *const c = room<T>(1);
       fill(allRows(), T(0), s);
       fill(allRows() * outputs_, T(0), out);
-      turns_->forward<T>(
+      ring_->forward<T>(
           at.inputs[1], at.inputs[2], dx[1], dx[2],
           [&](const KeyPart<const T>& part, const KeyPart<const T>& dPart, Index first, Index n) {
             forEachTile(first, n, [&](const QueryTile& tile) {
@@ -197,7 +197,7 @@ public:
         fill(allRows() * features_, T(0), dq);
       if (dMask)
         fill(dx[3]->localElements(), T(0), dMask);
-      turns_->back<T>(
+      ring_->back<T>(
           at.inputs[1], at.inputs[2], dx[1], dx[2],
           [&](const KeyPart<const T>& part, const auto& cotangents, Index first, Index n) {
             forEachTile(first, n, [&](const QueryTile& tile) {
@@ -225,14 +225,15 @@ public:
   }
 
   std::string describe() const override {
-    return fmt::format(
-        "backend {} (gemm){}", backendName(backend_),
-        turns_->count() > 1 ? fmt::format(", keys and values in {} turns", turns_->count()) : "");
+    return fmt::format("backend {} (gemm){}", backendName(backend_),
+                       ring_->count() > 1
+                           ? fmt::format(", keys and values in {} steps of a ring", ring_->count())
+                           : "");
   }
   bool runsOnDevice() const override { return true; }
   // Messages lie between its products.
-  bool isRepeatable() const override { return turns_->count() == 1; }
-  Index bytes() const override { return rooms_.bytes() + turns_->bytes(); }
+  bool isRepeatable() const override { return ring_->count() == 1; }
+  Index bytes() const override { return rooms_.bytes() + ring_->bytes(); }
 
 private:
   static constexpr Index kTileElements = Index(1) << 19;
@@ -375,7 +376,7 @@ private:
   Index longest_ = 0, tileRows_ = 1, tileMatrices_ = 1;
   Index scores_ = 0, slopes_ = 0; // in the scratch
   Buffer rooms_;
-  std::unique_ptr<Turns> turns_;
+  std::unique_ptr<Ring> ring_;
 };
 
 } // namespace

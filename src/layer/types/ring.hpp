@@ -16,9 +16,9 @@
 namespace tenon {
 
 // An array that goes round: it is in one place while it is read, and arrives in the other.
-class TravellingArray {
+class RingArray {
 public:
-  TravellingArray(LinearOpRef op, KernelContextPtr context)
+  RingArray(LinearOpRef op, KernelContextPtr context)
       : op_(std::move(op)), context_(std::move(context)) {}
 
   // The array as it is now, which other ranks may read.
@@ -84,7 +84,7 @@ struct KeyPart {
 
 // The sizes of a rank: its matrices, the features of keys and values, where the parts of keys begin, and which
 // of them is the own one.
-struct TurnSizes {
+struct RingSizes {
   Index matrices = 1, features = 0, values = 0;
   std::vector<Index> keys;
   int own = 0;
@@ -97,10 +97,10 @@ struct TurnSizes {
   }
 };
 
-class Turns {
+class Ring {
 public:
   // Of what travels, and of its tangents or cotangents; none where there is one part.
-  Turns(KernelContextPtr context, TurnSizes sizes, const std::vector<LinearOpRef>& operators)
+  Ring(KernelContextPtr context, RingSizes sizes, const std::vector<LinearOpRef>& operators)
       : context_(std::move(context)), sizes_(std::move(sizes)), longest_(sizes_.longest()) {
     for (const LinearOpRef& op : operators)
       travelling_.emplace_back(op, context_);
@@ -109,7 +109,7 @@ public:
   int count() const { return static_cast<int>(sizes_.keys.size()) - 1; }
   Index bytes() const {
     Index sum = 0;
-    for (const TravellingArray& array : travelling_)
+    for (const RingArray& array : travelling_)
       sum += array.bytes();
     return sum;
   }
@@ -166,7 +166,7 @@ public:
                               ownMatrices<T>(dv, sizes_.values)};
           },
           0, sizes_.keys.back());
-    TravellingArray &parts = travelling_[0], &sums = travelling_[1];
+    RingArray &parts = travelling_[0], &sums = travelling_[1];
     load<T>(k, v, parts);
     const bool hasSums = dk || dv;
     if (hasSums)
@@ -225,7 +225,7 @@ private:
   }
   // Brings the own keys and values into the array that travels; those that are absent are zero.
   template <class T>
-  void load(const DTensor* k, const DTensor* v, TravellingArray& array) {
+  void load(const DTensor* k, const DTensor* v, RingArray& array) {
     T* const to = array.here<T>();
     if (!k || !v)
       clear(array.elements(), to);
@@ -238,7 +238,7 @@ private:
       copyRows<T>(sizes_.values, ownMatrices<const T>(v, sizes_.values), part.v);
   }
   template <class T>
-  void store(TravellingArray& array, DTensor* dk, DTensor* dv) {
+  void store(RingArray& array, DTensor* dk, DTensor* dv) {
     if (array.elements() == 0)
       return;
     const T* const from = array.here<T>();
@@ -255,9 +255,9 @@ private:
   }
 
   KernelContextPtr context_;
-  TurnSizes sizes_;
+  RingSizes sizes_;
   Index longest_;
-  std::vector<TravellingArray> travelling_;
+  std::vector<RingArray> travelling_;
 };
 
 } // namespace tenon
