@@ -32,7 +32,7 @@
  *  If the program owns the command line and -help is on it, the call prints the help and may end
  *  the process: see TenonOptionsOwnCommandLine(). Rank 0 warns on standard error if the ranks on
  *  its node would start more threads than there are CPUs for them, and if MPI_COMM_WORLD has
- *  another number of ranks than mpiexec or srun was asked for, as happens if program and launcher
+ *  another number of ranks than mpiexec or srun was requested, as happens if program and launcher
  *  belong to different MPIs; with -tenon_ranks N another number than N is an error.
  *
  *  Options: -tenon_help [word], -tenon_options_file PATH, -tenon_ranks N, -tenon_log_view,

@@ -17,7 +17,7 @@ using namespace tenon;
 
 namespace {
 
-// A value of the caller's, which must have the type by which it is asked for.
+// A value of the caller's, which must have the type by which it is requested.
 template <class T>
 const T& storedValue(TenonCheckpoint handle, const char* key, const char* expected) {
   const Checkpoint& checkpoint = deref(handle, "checkpoint");

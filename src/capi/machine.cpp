@@ -176,10 +176,10 @@ TenonErrorCode TenonMachineGetLink(TenonMachine machine, int link, char name[], 
 
 TenonErrorCode TenonMachineGetRanks(TenonMachine machine, TenonInt ranks[]) noexcept {
   return guard(__func__, [&] {
-    const MachineObject& asked = deref(machine, "machine");
+    const MachineObject& requested = deref(machine, "machine");
     required(ranks, "ranks");
-    for (Index device = 0; device < asked.machine().devices(); ++device)
-      ranks[device] = asked.placed(device);
+    for (Index device = 0; device < requested.machine().devices(); ++device)
+      ranks[device] = requested.placed(device);
   });
 }
 

@@ -23,14 +23,14 @@ using Types = std::initializer_list<OptionSpec::Type>;
 const Types kAnyType{OptionSpec::Flag,   OptionSpec::Int,  OptionSpec::Real, OptionSpec::String,
                      OptionSpec::Choice, OptionSpec::Word, OptionSpec::Ints};
 
-struct Asked {
+struct OptionRequest {
   std::string prefix, name;
 };
 
 // The option that a program asks for, once it is known to be declared and to have one of these
 // types.
-Asked asked(const char* prefix, const char* name, const Types& types) {
-  Asked option{textOrEmpty(prefix), textOf(name, "name")};
+OptionRequest requestOf(const char* prefix, const char* name, const Types& types) {
+  OptionRequest option{textOrEmpty(prefix), textOf(name, "name")};
   // Options of the program itself have no prefix of the library, and another list of declarations.
   const bool isProgram = option.prefix == kProgram;
   const auto declared = declarationsNamed(option.name, isProgram);
@@ -151,14 +151,14 @@ TenonErrorCode TenonOptionsInsertFile(const char* path) noexcept {
 TenonErrorCode TenonOptionsGetFlag(const char* prefix, const char* name,
                                    TenonBool* value) noexcept {
   return guard(__func__, [&] {
-    const Asked option = asked(prefix, name, {OptionSpec::Flag});
+    const OptionRequest option = requestOf(prefix, name, {OptionSpec::Flag});
     required(value, "value") = options().getFlag(option.prefix, option.name);
   });
 }
 
 TenonErrorCode TenonOptionsGetInt(const char* prefix, const char* name, TenonInt* value) noexcept {
   return guard(__func__, [&] {
-    const Asked option = asked(prefix, name, {OptionSpec::Int});
+    const OptionRequest option = requestOf(prefix, name, {OptionSpec::Int});
     required(value, "value") = options().getInt(option.prefix, option.name);
   });
 }
@@ -166,7 +166,7 @@ TenonErrorCode TenonOptionsGetInt(const char* prefix, const char* name, TenonInt
 TenonErrorCode TenonOptionsGetIntegers(const char* prefix, const char* name, TenonInt length,
                                        TenonInt values[], TenonInt* count) noexcept {
   return guard(__func__, [&] {
-    const Asked option = asked(prefix, name, {OptionSpec::Ints});
+    const OptionRequest option = requestOf(prefix, name, {OptionSpec::Ints});
     const std::vector<Index> found = options().getInts(option.prefix, option.name);
     if (count)
       *count = static_cast<TenonInt>(found.size());
@@ -177,7 +177,7 @@ TenonErrorCode TenonOptionsGetIntegers(const char* prefix, const char* name, Ten
 
 TenonErrorCode TenonOptionsGetReal(const char* prefix, const char* name, double* value) noexcept {
   return guard(__func__, [&] {
-    const Asked option = asked(prefix, name, {OptionSpec::Real});
+    const OptionRequest option = requestOf(prefix, name, {OptionSpec::Real});
     required(value, "value") = options().getReal(option.prefix, option.name);
   });
 }
@@ -185,15 +185,15 @@ TenonErrorCode TenonOptionsGetReal(const char* prefix, const char* name, double*
 TenonErrorCode TenonOptionsGetString(const char* prefix, const char* name, char value[],
                                      TenonInt length, TenonInt* needed) noexcept {
   return guard(__func__, [&] {
-    const Asked option =
-        asked(prefix, name, {OptionSpec::String, OptionSpec::Choice, OptionSpec::Word});
+    const OptionRequest option =
+        requestOf(prefix, name, {OptionSpec::String, OptionSpec::Choice, OptionSpec::Word});
     copyText(options().getString(option.prefix, option.name), {value, length, needed}, "value");
   });
 }
 
 TenonErrorCode TenonOptionsHas(const char* prefix, const char* name, TenonBool* given) noexcept {
   return guard(__func__, [&] {
-    const Asked option = asked(prefix, name, kAnyType);
+    const OptionRequest option = requestOf(prefix, name, kAnyType);
     required(given, "given") = options().lookup(option.prefix, option.name).has_value();
   });
 }

@@ -182,13 +182,13 @@ void Communicator::openArena() {
   shared_ = collectively(*this, [&] {
     // The ranks of the node make the arena together, whatever has failed before.
     std::optional<Error> unread;
-    Index asked = 0;
+    Index requested = 0;
     try {
-      asked = options().getInt("", "shared_memory");
+      requested = options().getInt("", "shared_memory");
     } catch (...) {
       unread = caughtError();
     }
-    SharedArena::Made made = SharedArena::make(comm_, asked < 0 ? -1 : asked * kMiB);
+    SharedArena::Made made = SharedArena::make(comm_, requested < 0 ? -1 : requested * kMiB);
     if (unread)
       throw Error(*unread);
     return made;

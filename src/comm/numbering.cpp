@@ -110,10 +110,10 @@ private:
         made[placeOf(id)].push_back(id);
       return made;
     });
-    const SparseMessages asked = sparseExchange(comm_, std::move(questions));
+    const SparseMessages requested = sparseExchange(comm_, std::move(questions));
     SparseMessages answers = collectively(comm_, [&] {
       SparseMessages made;
-      for (const auto& [peer, ids] : asked)
+      for (const auto& [peer, ids] : requested)
         for (Index id : ids)
           made[peer].push_back(rowOf(id, peer));
       return made;

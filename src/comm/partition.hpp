@@ -27,7 +27,7 @@ public:
 private:
   CommPtr comm_;
   GridPtr grid_;
-  std::vector<SubCommPtr> lines_; // by axis, each made when it is asked for
+  std::vector<SubCommPtr> lines_; // by axis, each made when it is requested
 };
 
 // The user of a communicator: collectives of the library must not meet those of a caller on one.

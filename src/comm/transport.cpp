@@ -41,23 +41,23 @@ const char* transportName(Transport transport) noexcept {
   return kNames[static_cast<int>(transport)];
 }
 
-Transport resolveTransport(Transport asked, const Communicator& comm) {
-  if (asked == Transport::Shared && !comm.arena() && comm.size() > 1)
+Transport resolveTransport(Transport requested, const Communicator& comm) {
+  if (requested == Transport::Shared && !comm.arena() && comm.size() > 1)
     throw Error(TENON_ERR_SUPPORT, fmt::format("transport \"shared\" is not available, since there "
                                                "is no shared memory: {}; use auto or messages",
                                                comm.whyNoArena()));
-  if (asked != Transport::Auto)
-    return asked;
+  if (requested != Transport::Auto)
+    return requested;
   return comm.arena() ? Transport::Shared : Transport::Messages;
 }
 
-Transport resolveDeviceTransport(Transport asked, Communicator& comm) {
-  if (asked == Transport::Messages || comm.size() == 1)
+Transport resolveDeviceTransport(Transport requested, Communicator& comm) {
+  if (requested == Transport::Messages || comm.size() == 1)
     return Transport::Messages;
   const DeviceArena::Made& made = comm.openDeviceArena();
   if (made.arena)
     return Transport::Shared;
-  if (asked == Transport::Shared)
+  if (requested == Transport::Shared)
     throw Error(TENON_ERR_SUPPORT,
                 fmt::format("transport \"shared\" is not available for arrays on the device, "
                             "since the ranks of the node do not share device memory: {}; set "

@@ -21,12 +21,12 @@ inline constexpr const char* kTransportChoices = "auto|messages|shared";
 Transport parseTransport(std::string_view name);
 const char* transportName(Transport transport) noexcept;
 
-// What a transport that was asked for stands for here, as `auto` does. Throws TENON_ERR_SUPPORT
-// with the reason if `shared` is asked for on a node that has no arena, unless the rank is alone.
-Transport resolveTransport(Transport asked, const Communicator& comm);
+// What a transport that was requested stands for here, as `auto` does. Throws TENON_ERR_SUPPORT
+// with the reason if `shared` is requested on a node that has no arena, unless the rank is alone.
+Transport resolveTransport(Transport requested, const Communicator& comm);
 // The transport of arrays on the device: auto is shared where the node has a DeviceArena.
 // Collective.
-Transport resolveDeviceTransport(Transport asked, Communicator& comm);
+Transport resolveDeviceTransport(Transport requested, Communicator& comm);
 
 // Whether the MPI library sends from and receives into the memory of CUDA devices, as the program
 // tells it.

@@ -316,10 +316,11 @@ bool DTensor::isContiguous() const noexcept {
   return true;
 }
 
-const void* DTensor::address(TenonDataType asked) const {
-  if (asked != type_)
-    throw Error(TENON_ERR_DATATYPE, fmt::format("{} has elements of type {}, but {} was requested",
-                                                title(), dataTypeName(type_), dataTypeName(asked)));
+const void* DTensor::address(TenonDataType requested) const {
+  if (requested != type_)
+    throw Error(TENON_ERR_DATATYPE,
+                fmt::format("{} has elements of type {}, but {} was requested", title(),
+                            dataTypeName(type_), dataTypeName(requested)));
   if (placed_ || placedEmpty_)
     return placed_;
   allocate();
@@ -405,9 +406,9 @@ void DTensor::lendForWriting() {
   writer_ = true;
 }
 
-void* DTensor::hostValues(TenonDataType asked) {
+void* DTensor::hostValues(TenonDataType requested) {
   checkReadable();
-  void* first = const_cast<void*>(address(asked));
+  void* first = const_cast<void*>(address(requested));
   if (space() == Space::Host || localElements_ == 0)
     return first;
   if (!hostCopy_)
@@ -415,14 +416,14 @@ void* DTensor::hostValues(TenonDataType asked) {
   return hostCopy_->first();
 }
 
-void* DTensor::deviceValues(TenonDataType asked) const {
+void* DTensor::deviceValues(TenonDataType requested) const {
   if (space() == Space::Host)
     throw Error(TENON_ERR_STATE,
                 fmt::format("{} is on the host; call TenonDTensorSetSpace() first, "
                             "or TenonDTensorGetArray()",
                             title()));
   checkReadable();
-  void* const first = const_cast<void*>(address(asked));
+  void* const first = const_cast<void*>(address(requested));
   // Kernels that write it may be queued still, as the zeros of a new array are.
   context_->stream().synchronise();
   return first;

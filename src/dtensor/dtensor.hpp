@@ -105,10 +105,10 @@ public:
   void lendForWriting();
   // The address for a loan of the values on the host: that of the array, or on the device that of a copy,
   // which the end of the loan puts back.
-  void* hostValues(TenonDataType asked);
+  void* hostValues(TenonDataType requested);
   // The address of the array itself on the device, once its values are there; TENON_ERR_STATE for a tensor on
   // the host.
-  void* deviceValues(TenonDataType asked) const;
+  void* deviceValues(TenonDataType requested) const;
   // Throw TENON_ERR_STATE if there is no such loan, TENON_ERR_ARG if it is of another address.
   void endReading(const void* array);
   void endWriting(const void* array);
@@ -120,7 +120,7 @@ public:
   void checkGathered() const;
 
 private:
-  const void* address(TenonDataType asked) const;
+  const void* address(TenonDataType requested) const;
   Buffer newArray() const;
   void checkGhosts(const std::vector<Index>& strides, const std::vector<Index>& ghostsLow,
                    const std::vector<Index>& ghostsHigh) const;

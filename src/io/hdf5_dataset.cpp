@@ -147,7 +147,7 @@ Box BatchReader::boxOf(Index sample) const {
 }
 
 const Buffer& BatchReader::elements(const std::vector<Index>& samples) {
-  // What was read ahead is used if it is what is asked for now; any other order of calls reads at
+  // What was read ahead is used if it is what is requested now; any other order of calls reads at
   // once.
   if (!takeAhead(samples))
     readNow(samples);
@@ -169,9 +169,9 @@ bool BatchReader::takeAhead(const std::vector<Index>& samples) {
     return false;
   // The thread is waited for in any case: it writes into the buffer that may be used next.
   const std::string failure = thread_->wait();
-  const bool isAsked = ahead_ == samples;
+  const bool isRequested = ahead_ == samples;
   ahead_.clear();
-  if (!isAsked)
+  if (!isRequested)
     return false;
   if (!failure.empty())
     file_.fail(failure);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Samples in an HDF5 file: each rank reads its box of each sample of a batch when it is asked for, or, with
+// Samples in an HDF5 file: each rank reads its box of each sample of a batch when it is requested, or, with
 // -tenon_dataset_prefetch, while the program works on the batch before.
 #pragma once
 
@@ -47,7 +47,7 @@ private:
 };
 
 // A rank's share of the batches of one HDF5 dataset: the same box of each sample, one after the other. HDF5 reads it when
-// it is asked for, or a thread has read it before.
+// it is requested, or a thread has read it before.
 class BatchReader {
 public:
   BatchReader(const std::string& path, const std::string& dataset);
@@ -58,7 +58,7 @@ public:
   TenonDataType type() const noexcept { return type_; }
   // The numbers of these samples, row-major.
   const Buffer& elements(const std::vector<Index>& samples);
-  // Lets a thread read these samples, if the file stores them contiguously and in the type that is asked for. They are
+  // Lets a thread read these samples, if the file stores them contiguously and in the type that is requested. They are
   // read in vain unless elements() asks for them next.
   void readAhead(std::vector<Index> samples);
 

@@ -173,11 +173,11 @@ static PetscErrorCode FinalizeTenon(void) {
 
 /* Messages and flops are counted where somebody may look at them. */
 static PetscErrorCode EnableLog(void) {
-  PetscBool asked = PETSC_FALSE;
+  PetscBool requested = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(PetscOptionsHasName(NULL, NULL, "-log_view", &asked));
-  if (asked)
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-log_view", &requested));
+  if (requested)
     TenonPetscCall(TenonLogEnable(TENON_TRUE));
   PetscFunctionReturn(0);
 }

@@ -213,8 +213,8 @@ ScratchOf LayerPlan::scratch() const {
 // As carriers of arrays on the host choose. Where nodes have different numbers of ranks, messages are
 // assumed.
 SharedByNode LayerPlan::shared() const {
-  const Transport asked = parseTransport(options().getChoice("", "conversion_transport"));
-  if (network_->space() != Space::Host || !comm()->arena() || asked == Transport::Messages)
+  const Transport requested = parseTransport(options().getChoice("", "conversion_transport"));
+  if (network_->space() != Space::Host || !comm()->arena() || requested == Transport::Messages)
     return {};
   return {.ranks = comm()->ranksPerNode(), .laneBytes = laneBytes};
 }

@@ -114,7 +114,7 @@ private:
   Ref<Layer> compile(const Layouts& inputs, const std::optional<Layout>& output) const;
 
   Ref<Layer> network_, compiled_;
-  mutable std::map<std::string, Index> scratch_; // of kernels that were asked for
+  mutable std::map<std::string, Index> scratch_; // of kernels that were requested
   std::unique_ptr<GradientBuckets> buckets_;
   std::vector<PlannedNode> nodes_;
   std::unique_ptr<Measurement> measurement_;

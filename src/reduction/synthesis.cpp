@@ -67,7 +67,7 @@ private:
 
   std::unordered_map<DeviceState, std::uint32_t, Hash> numbers_;
   std::vector<const DeviceState*> states_; // by number
-  SequenceTable asked_;                    // a group's numbers, then the collective's
+  SequenceTable requested_;                // a group's numbers, then the collective's
   std::vector<int> answers_;               // for each of these, an index in made_
   SequenceTable made_;
   std::vector<std::uint32_t> key_;
@@ -125,7 +125,7 @@ std::optional<StateTable::Numbers> StateTable::apply(CollectiveKind kind, Number
     return std::nullopt;
   key_.assign(group.begin(), group.end());
   key_.push_back(static_cast<std::uint32_t>(kind));
-  const auto [index, isNew] = asked_.insert(key_);
+  const auto [index, isNew] = requested_.insert(key_);
   if (isNew)
     answers_.push_back(make(kind));
   return made_[answers_[index]];

@@ -133,7 +133,7 @@ void Trainer::applyTo(Feed& feed, Index epoch, Index batch) {
   feed.gather->apply(*feed.value, *feed.everywhere);
 }
 
-// The loss is asked for last, so that a device works while the adjoint is queued.
+// The loss is requested last, so that a device works while the adjoint is queued.
 double Trainer::evaluate(Index epoch, Index first, Index end) {
   double sum = 0;
   for (Index batch = first; batch < end; ++batch) {

@@ -229,7 +229,7 @@ NpyStart parseNpyStart(const ByteSource& source, const std::string& name, const 
                                   major, minor));
   const int lengthBytes = major == 1 ? 2 : 4;
   const auto length = static_cast<Index>(littleEndian(first + 8, lengthBytes));
-  // The length is the file's own word; memory for it is asked for only within reason.
+  // The length is the file's own word; memory for it is requested only within reason.
   if (length > kMaxNpyText)
     source.fail(name, fmt::format("its header would have {} bytes; at most {} are read", length,
                                   kMaxNpyText));

@@ -196,7 +196,7 @@ TEST(Oversubscription, IsToldWhereThreadsOutnumberTheCpus) {
       "OMP_NUM_THREADS=4\n");
   EXPECT_TRUE(isOversubscribed({.ranks = 4, .threads = 8, .mostThreads = 2, .cpus = 2}));
   EXPECT_FALSE(isOversubscribed({.ranks = 2, .threads = 8, .mostThreads = 4, .cpus = 8}));
-  // Ranks that outnumber the CPUs were asked for, and unknown CPUs are no reason to speak.
+  // Ranks that outnumber the CPUs were requested, and unknown CPUs are no reason to speak.
   EXPECT_FALSE(isOversubscribed({.ranks = 8, .threads = 8, .mostThreads = 1, .cpus = 2}));
   EXPECT_FALSE(isOversubscribed({.ranks = 4, .threads = 8, .mostThreads = 2, .cpus = 0}));
 }

@@ -50,7 +50,7 @@ TEST(SignatureText, SaysInWhichOrderAxesSplit) {
   EXPECT_EQ(channels.parameters.front().use.box(1)[0], (Interval{4, 5}));
 }
 
-// Cuts of the input are kept where the same axes split it in the order that was asked for.
+// Cuts of the input are kept where the same axes split it in the order that was requested.
 TEST(SignatureText, KeepsCutsInTheSameOrder) {
   const auto conv = convolution();
   LayoutSpec spec{.shape = {8, 4, 16, 16},

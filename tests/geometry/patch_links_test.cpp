@@ -214,11 +214,11 @@ TEST(PatchLinks, TilesAroundAreThoseWithinSoManyCrossings) {
     if (all.empty())
       continue;
     const std::vector<Index> crossings = {draw.upTo(4), draw.upTo(4)};
-    const Index asked = draw.upTo(static_cast<int>(all.size()) - 1);
+    const Index requested = draw.upTo(static_cast<int>(all.size()) - 1);
     std::vector<Index> expected;
     for (std::size_t patch = 0; patch < all.size(); ++patch) {
       bool isNear = true;
-      const auto here = unflattened(all[asked], tiles), there = unflattened(all[patch], tiles);
+      const auto here = unflattened(all[requested], tiles), there = unflattened(all[patch], tiles);
       for (std::size_t d = 0; d < 2; ++d) {
         bool isReached = false;
         for (Index step = -crossings[d]; step <= crossings[d]; ++step)
@@ -228,7 +228,7 @@ TEST(PatchLinks, TilesAroundAreThoseWithinSoManyCrossings) {
       if (isNear)
         expected.push_back(static_cast<Index>(patch));
     }
-    EXPECT_EQ(links->around({asked}, crossings), expected) << "seed " << seed;
+    EXPECT_EQ(links->around({requested}, crossings), expected) << "seed " << seed;
   }
 }
 

@@ -149,7 +149,7 @@ TYPED_TEST(DirectConvolution, NeedsVectorInstructions) {
   limitInstructionSet(instructionSets().back());
 }
 
-// Where it is asked for, nothing else takes its place.
+// Where it is requested, nothing else takes its place.
 TYPED_TEST(DirectConvolution, RefusesWhatItDoesNotSupport) {
   using T = TypeParam;
   expectError(errorOf([] {

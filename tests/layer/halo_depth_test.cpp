@@ -301,7 +301,7 @@ TEST(HaloDepth, OfOneLayerIsASetting) {
 
 TEST(HaloDepth, IsRefusedWhereItCannotBe) {
   const Layout field = onWorld({1, kChannels, 8, 6}, "S2");
-  const auto asked = [](const Layers& before) {
+  const auto requested = [](const Layers& before) {
     const auto last = convolution("zero");
     last->setName("last");
     last->setText("halo", "compute");
@@ -312,15 +312,15 @@ TEST(HaloDepth, IsRefusedWhereItCannotBe) {
   const auto norm = test::newLayer(world(), "batchnorm");
   norm->set("channels", kChannels);
   test::expectErrorOnAll(TENON_ERR_SUPPORT, {"last", "batchnorm", "set halo to exchange"}, [&] {
-    asked({convolution("zero"), norm})->setUp(field);
+    requested({convolution("zero"), norm})->setUp(field);
   });
   test::expectErrorOnAll(TENON_ERR_SUPPORT, {"last", "outside of its container"},
-                         [&] { asked({})->setUp(field); });
+                         [&] { requested({})->setUp(field); });
   if (world()->size() > 1)
     test::expectErrorOnAll(TENON_ERR_SUPPORT, {"last", "boundary mode \"values\""}, [&] {
       const auto values = convolution("values");
       values->set("boundary_constant", 1.0);
-      asked({values})->setUp(field);
+      requested({values})->setUp(field);
     });
 }
 

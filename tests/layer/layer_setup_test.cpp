@@ -141,7 +141,7 @@ TEST(LayerSetUp, MayBeTriedAgainWithOtherSettings) {
   step.adjoint();
 }
 
-// Where direct convolution is asked for, nothing else takes its place.
+// Where direct convolution is requested, nothing else takes its place.
 TEST(LayerSetUp, RefusesADirectConvolutionWithAStride) {
   const Window strided{.kernel = 3, .stride = 2};
   const auto conv = test::newConv(world(), 4, 8, std::vector<Window>(2, strided));
@@ -226,7 +226,7 @@ TEST(LayerSetUp, FailsOnAllRanksIfOneFails) {
   step.adjoint();
 }
 
-// Fails where its form is asked for, which set-up does, in a function that throws.
+// Fails where its form is requested, which set-up does, in a function that throws.
 using Failure = std::function<void(const Layouts& inputs)>;
 class Special final : public Declaration {
 public:

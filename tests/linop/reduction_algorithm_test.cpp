@@ -60,7 +60,7 @@ TEST(ReductionAlgorithm, TheCheapestOfThoseThatTakeTheSumIsMade) {
                                  {algorithm("dear", 2), algorithm("cheap", 1),
                                   algorithm("as cheap", 1), algorithm("none", 0, false)});
   EXPECT_EQ(Named::made, "cheap");
-  EXPECT_EQ(Named::asked, std::vector<int>{0});
+  EXPECT_EQ(Named::requested, std::vector<int>{0});
   for (const char* text : {"  dear has its reasons\n", "  none has its reasons\n"})
     EXPECT_NE(op->describe().find(text), std::string::npos) << op->describe();
   EXPECT_NE(op->agreedText().find("; sums by dear; sums by cheap"), std::string::npos);

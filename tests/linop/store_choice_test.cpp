@@ -60,9 +60,9 @@ TEST(StoreChoice, CountsTheReading) {
   StoreWay stored[kSlots] = {};
   for (int i = 0; i < 1000; ++i) {
     StoreWay& way = stored[i % kSlots];
-    choice.run(i % kSlots, way == StoreWay::Streaming ? 1 : 1e4, [&](StoreWay asked) {
-      way = asked;
-      ++ways[asked];
+    choice.run(i % kSlots, way == StoreWay::Streaming ? 1 : 1e4, [&](StoreWay requested) {
+      way = requested;
+      ++ways[requested];
       return Index(1000);
     });
   }
@@ -74,8 +74,8 @@ TEST(StoreChoice, DoesAsItIsTold) {
     const StoreWay way = parseStoreWay(name);
     StoreChoice choice(way, 1);
     for (int i = 0; i < 100; ++i)
-      choice.run(0, way == StoreWay::Cached ? 1e4 : 0, [&](StoreWay asked) {
-        EXPECT_EQ(asked, way);
+      choice.run(0, way == StoreWay::Cached ? 1e4 : 0, [&](StoreWay requested) {
+        EXPECT_EQ(requested, way);
         return Index(1);
       });
   }

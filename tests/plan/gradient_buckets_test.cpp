@@ -114,7 +114,7 @@ TEST(GradientBuckets, GiveTheDirectionOfTheGradientAsItIs) {
     EXPECT_NEAR(together[i], apart[i], 1e-12 * (1 + apart[i])) << i;
 }
 
-// A parameter has no buffers for a reduction that a bucket does in its stead, until it is asked for one.
+// A parameter has no buffers for a reduction that a bucket does in its stead, until it is requested one.
 TEST(GradientBuckets, TakeTheReductionsOfTheirMembers) {
   const NetworkCase c = networkCases()[0];
   const auto own = [](const Layer& network) {

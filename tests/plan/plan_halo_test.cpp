@@ -39,7 +39,7 @@ Ref<LayerPlan> planOfClosure(Index depth, double latency) {
   plan->set("link_latency", latency);
   plan->set("flop_rate", 1e9);
   plan->set("halo_depth", depth);
-  // Sums of gradients are made when they are asked for, and not counted here.
+  // Sums of gradients are made when they are requested, and not counted here.
   plan->set("gradient_bucket", Index(0));
   return plan;
 }

@@ -51,7 +51,7 @@ TEST(Forest, BoundsAreAtMostTheLeastSums) {
           if (isTree) {
             EXPECT_EQ(forest.bounds()[layer][state], least[layer][state]);
           }
-          // A good plan has the state that was asked for.
+          // A good plan has the state that was requested.
           EXPECT_EQ(forest.goodPlan(layer, state)[layer], state);
         }
     }

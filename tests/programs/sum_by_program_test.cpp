@@ -199,7 +199,7 @@ TEST_F(ByOption, SumsWithinALongerRouteGoByTheirLevels) {
   EXPECT_EQ(pairings.forwardPairing, pairings.adjointPairing) << view;
 }
 
-// A route that is asked for is taken, though programs cost less.
+// A route that is requested is taken, though programs cost less.
 TEST_F(ByOption, AutoLeavesOtherRoutesAlone) {
   if (world()->size() % 2 != 0)
     GTEST_SKIP() << "two nodes";

@@ -505,7 +505,7 @@ cudaError_t cudaEventQuery(cudaEvent_t e) {
   constexpr int kOften = 20;
   if (!e->last || e->last->isDone)
     return cudaSuccess;
-  if (++e->last->asked > kOften)
+  if (++e->last->requested > kOften)
     drain(*e->last->stream, e->last.get());
   return e->last->isDone ? cudaSuccess : fail(cudaErrorNotReady);
 }

@@ -609,10 +609,10 @@ cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t descriptor,
 
 cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t const descriptor,
                                        cudnnBackendAttributeName_t name,
-                                       cudnnBackendAttributeType_t type, int64_t asked,
+                                       cudnnBackendAttributeType_t type, int64_t requested,
                                        int64_t* count, void* values) {
   const cudnnStatus_t status =
-      REAL(cudnnBackendGetAttribute)(descriptor, name, type, asked, count, values);
+      REAL(cudnnBackendGetAttribute)(descriptor, name, type, requested, count, values);
   const RecordPtr record = recordOf(descriptor);
   if (status != CUDNN_STATUS_SUCCESS || !values || !record || name != CUDNN_ATTR_ENGINEHEUR_RESULTS)
     return status;

@@ -93,7 +93,7 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext* context) {
 }
 
 // Zeros for addresses that CUDA does not know, also where the device reaches them (HMM).
-CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* asked, void** found,
+CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* requested, void** found,
                                 CUdeviceptr address) {
   const Call call;
   const DeviceMemory& memory = DeviceMemory::get();
@@ -101,14 +101,14 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* asked, void
   const bool isDevices = memory.contains(p);
   const CUcontext context = memory.contextOf(p);
   for (unsigned i = 0; i < count; ++i) {
-    if (asked[i] == CU_POINTER_ATTRIBUTE_CONTEXT) {
+    if (requested[i] == CU_POINTER_ATTRIBUTE_CONTEXT) {
       std::memcpy(found[i], &context, sizeof context);
       continue;
     }
     int value = 0;
-    if (asked[i] == CU_POINTER_ATTRIBUTE_MEMORY_TYPE)
+    if (requested[i] == CU_POINTER_ATTRIBUTE_MEMORY_TYPE)
       value = isDevices ? CU_MEMORYTYPE_DEVICE : isRegistered(p) ? CU_MEMORYTYPE_HOST : 0;
-    else if (asked[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL)
+    else if (requested[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL)
       value = context ? context->device : 0;
     std::memcpy(found[i], &value, sizeof value);
   }

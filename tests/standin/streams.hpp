@@ -28,7 +28,7 @@ namespace tenon::standin {
 struct Recording { // of an event, each anew
   CUstream_st* stream = nullptr;
   bool isDone = false;
-  int asked = 0;      // in vain
+  int requested = 0;  // in vain
   double seconds = 0; // on the stream's clock
 };
 

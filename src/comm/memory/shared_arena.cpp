@@ -59,12 +59,12 @@ struct Reservation {
   }
 };
 
-Reservation reservationFor(Index asked, int ranks) {
+Reservation reservationFor(Index requested, int ranks) {
   const Index page = SharedSegment::pageBytes(), most = SharedSegment::largest();
   // Every rank of the node gets the same share, and together they cannot ask for more than there
   // is.
   const Index share = std::max(Index(1), SharedSegment::capacity() / ranks);
-  const Index wanted = roundedUp(asked < 0 ? share : asked, page);
+  const Index wanted = roundedUp(requested < 0 ? share : requested, page);
   if (wanted <= most)
     return {.bytes = wanted, .whySmall = {}};
   return {.bytes = most / page * page,
@@ -173,7 +173,7 @@ void SharedArena::map(const std::vector<Offer>& offers) {
 }
 
 void* SharedArena::take(Index bytes) {
-  // Memory of lanes that are read by now may be what is asked for.
+  // Memory of lanes that are read by now may be what is requested.
   releasePending();
   const std::lock_guard lock(mutex_);
   // Lines are not shared by arrays, and large arrays have pages that can be given back.

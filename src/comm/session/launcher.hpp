@@ -51,7 +51,7 @@ struct NodeLoad {
 };
 
 // Whether some rank has several threads and all ranks together have more than there are CPUs. Ranks
-// of one thread each that outnumber the CPUs are what was asked for.
+// of one thread each that outnumber the CPUs are what was requested.
 bool isOversubscribed(const NodeLoad& load);
 // The threads of each rank with which there are no more than CPUs, where that is possible.
 int threadShare(const NodeLoad& load);

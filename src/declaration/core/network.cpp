@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Types that contain layers, as settings only. The form of a container is the forms of its layers
-// one after the other, and only whoever holds the layers can make it: a container that is asked for
+// one after the other, and only whoever holds the layers can make it: a container that is requested
 // one reports a defect of the library.
 #include "declaration/core/types.hpp"
 #include "sys/errors/error.hpp"

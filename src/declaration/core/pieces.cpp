@@ -31,15 +31,15 @@ Form formThatRuns(const Declaration& declaration, Index elementBytes,
                   const std::optional<PieceRates>& rates,
                   const std::function<Form(bool inPieces)>& formOf) {
   const bool canOverlap = declaration.settings().has("overlap");
-  const std::string asked = canOverlap ? declaration.value<std::string>("overlap") : "off";
-  if (asked == "off" || (asked == "auto" && !rates))
+  const std::string requested = canOverlap ? declaration.value<std::string>("overlap") : "off";
+  if (requested == "off" || (requested == "auto" && !rates))
     return formOf(false);
   Form form = formOf(true);
   const std::size_t strips = form.pieces.empty() ? 0 : form.pieces.size() - 1;
   const bool saves =
       strips > 0 && rates &&
       secondsSaved(form.uses.front(), elementBytes, *rates) > double(strips) * kStripSeconds;
-  return asked == "on" || saves || strips == 0 ? form : formOf(false);
+  return requested == "on" || saves || strips == 0 ? form : formOf(false);
 }
 
 } // namespace tenon

@@ -201,17 +201,17 @@ SignatureTable elementwiseTable(int rank, bool linear) {
   return table;
 }
 
-std::vector<int> splitOrder(const TensorSignature& asked, int dim) {
+std::vector<int> splitOrder(const TensorSignature& requested, int dim) {
   std::vector<int> order;
-  bool isAsked = false;
-  for (int axis = 0; axis < static_cast<int>(asked.reversed.size()); ++axis) {
-    if (!(asked.properties[axis] == Property::shard(dim)))
+  bool isRequested = false;
+  for (int axis = 0; axis < static_cast<int>(requested.reversed.size()); ++axis) {
+    if (!(requested.properties[axis] == Property::shard(dim)))
       continue;
     // A reversed axis goes in front of all that came before it: the last axis splits first.
-    order.insert(asked.reversed[axis] ? order.begin() : order.end(), axis);
-    isAsked |= asked.reversed[axis];
+    order.insert(requested.reversed[axis] ? order.begin() : order.end(), axis);
+    isRequested |= requested.reversed[axis];
   }
-  return isAsked ? order : std::vector<int>();
+  return isRequested ? order : std::vector<int>();
 }
 
 namespace {
@@ -248,13 +248,13 @@ std::vector<Index> cutsLike(const Layout& source, int dim, const std::vector<int
 
 } // namespace
 
-Layout makeLayout(const Shape& shape, const GridPtr& grid, const TensorSignature& asked,
+Layout makeLayout(const Shape& shape, const GridPtr& grid, const TensorSignature& requested,
                   const std::vector<CutSource>& cutsFrom) {
-  LayoutSpec spec{.shape = shape, .grid = grid, .properties = asked.properties};
+  LayoutSpec spec{.shape = shape, .grid = grid, .properties = requested.properties};
   spec.splitAxes.resize(shape.size());
   spec.cuts.resize(shape.size());
   for (std::size_t d = 0; d < shape.size(); ++d)
-    spec.splitAxes[d] = splitOrder(asked, static_cast<int>(d));
+    spec.splitAxes[d] = splitOrder(requested, static_cast<int>(d));
   const Layout plain(spec);
   for (std::size_t d = 0; d < shape.size(); ++d) {
     const auto& [source, dim] = cutsFrom[d];
@@ -271,12 +271,12 @@ Layout makeLayout(const Shape& shape, const GridPtr& grid, const TensorSignature
   return Layout(std::move(spec));
 }
 
-Layout makeLayoutLike(const Layout& source, const GridPtr& grid, const TensorSignature& asked) {
+Layout makeLayoutLike(const Layout& source, const GridPtr& grid, const TensorSignature& requested) {
   const Layout plain = source.withoutHalos();
   std::vector<CutSource> same;
   for (int d = 0; d < plain.rank(); ++d)
     same.push_back({&plain, d});
-  return makeLayout(plain.shape(), grid, asked, same);
+  return makeLayout(plain.shape(), grid, requested, same);
 }
 
 } // namespace tenon

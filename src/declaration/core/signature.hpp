@@ -83,7 +83,7 @@ SignatureTable elementwiseTable(int rank, bool linear);
 
 // The axes that split a dimension, in the order that the signature asks for; empty if it asks for
 // none, which means the order of the grid.
-std::vector<int> splitOrder(const TensorSignature& asked, int dim);
+std::vector<int> splitOrder(const TensorSignature& requested, int dim);
 
 // A layout on the grid. Dimension d takes the cuts of a dimension of another layout on the same
 // grid as far as the same axes split both, from the major one on: pieces along further axes of that
@@ -94,9 +94,9 @@ struct CutSource {
   const Layout* layout = nullptr;
   int dim = 0;
 };
-Layout makeLayout(const Shape& shape, const GridPtr& grid, const TensorSignature& asked,
+Layout makeLayout(const Shape& shape, const GridPtr& grid, const TensorSignature& requested,
                   const std::vector<CutSource>& cutsFrom);
 // A layout of the source's shape that takes the source's cuts in all dimensions.
-Layout makeLayoutLike(const Layout& source, const GridPtr& grid, const TensorSignature& asked);
+Layout makeLayoutLike(const Layout& source, const GridPtr& grid, const TensorSignature& requested);
 
 } // namespace tenon

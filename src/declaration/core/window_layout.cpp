@@ -238,9 +238,9 @@ Shape windowOutputShape(const std::vector<Window>& windows, const Shape& input, 
 }
 
 Layout windowOutputLayout(const std::vector<Window>& windows, const Layout& plainUse,
-                          const Shape& shape, const TensorSignature& asked,
+                          const Shape& shape, const TensorSignature& requested,
                           const std::vector<Index>& channelCuts, OutputCuts cuts) {
-  LayoutSpec spec{.shape = shape, .grid = plainUse.gridPtr(), .properties = asked.properties};
+  LayoutSpec spec{.shape = shape, .grid = plainUse.gridPtr(), .properties = requested.properties};
   spec.splitAxes.resize(shape.size());
   spec.cuts.resize(shape.size());
   auto follow = [&](int d, std::vector<Index> where) {
@@ -249,7 +249,7 @@ Layout windowOutputLayout(const std::vector<Window>& windows, const Layout& plai
   };
   // Batch and space follow the input, so that an output lies where its window is read. Channels are
   // another dimension than the input's, and follow only where the type says how.
-  spec.splitAxes[1] = splitOrder(asked, 1);
+  spec.splitAxes[1] = splitOrder(requested, 1);
   follow(0, plainUse.cuts(0));
   if (!channelCuts.empty())
     follow(1, channelCuts);

@@ -62,7 +62,7 @@ Shape windowOutputShape(const std::vector<Window>& windows, const Shape& input, 
 // balanced. The channels have `channelCuts` and the axes that split the input's channels; without `channelCuts`
 // they are balanced.
 Layout windowOutputLayout(const std::vector<Window>& windows, const Layout& plainUse,
-                          const Shape& shape, const TensorSignature& asked,
+                          const Shape& shape, const TensorSignature& requested,
                           const std::vector<Index>& channelCuts,
                           OutputCuts cuts = OutputCuts::Follow);
 

@@ -69,8 +69,8 @@ void GroupedWindowed::checkInput(const Layout& input, const std::string& labels)
 }
 
 Layout GroupedWindowed::plainLayout(const Layout& input, const GridPtr& grid,
-                                    const TensorSignature& asked) const {
-  Layout plain = Windowed::plainLayout(input, grid, asked);
+                                    const TensorSignature& requested) const {
+  Layout plain = Windowed::plainLayout(input, grid, requested);
   LayoutSpec spec = plain.spec();
   spec.cuts[1] = plain.cuts(1);
   if (groups() == 1 || spec.cuts[1].size() <= 2)
@@ -259,8 +259,8 @@ void Windowed::checkBoundaryValues(const Layout& given, const Layout& use) const
 }
 
 Layout Windowed::plainLayout(const Layout& input, const GridPtr& grid,
-                             const TensorSignature& asked) const {
-  return makeLayoutLike(input, grid, asked);
+                             const TensorSignature& requested) const {
+  return makeLayoutLike(input, grid, requested);
 }
 
 std::vector<Index> Windowed::channelCuts(const Layout& plain) const {
@@ -273,9 +273,10 @@ OutputCuts Windowed::outputCuts(const Choice& choice) const {
 }
 
 Layout Windowed::layoutOfOutputs(const std::vector<Window>& windows, const Layout& plain,
-                                 const Shape& shape, const TensorSignature& asked,
+                                 const Shape& shape, const TensorSignature& requested,
                                  const Choice& choice) const {
-  return windowOutputLayout(windows, plain, shape, asked, channelCuts(plain), outputCuts(choice));
+  return windowOutputLayout(windows, plain, shape, requested, channelCuts(plain),
+                            outputCuts(choice));
 }
 
 std::string Windowed::whyNoGhostsOfWindows() const {
@@ -315,7 +316,7 @@ Form Windowed::form(const Layouts& inputs, const Choice& choice) const {
   Layout output = layoutOfOutputs(windows, plain, shape, chosen.output(), choice);
   if (choice.ghosts) {
     output = withHalosOf(*choice.ghosts, output);
-    // Beyond the domain such a window reads what its outputs are asked for there.
+    // Beyond the domain such a window reads what its outputs are requested there.
     for (int d = kFirstSpatial; d < output.rank(); ++d)
       if (Window& window = windows[d - kFirstSpatial]; isOnePoint(window) && output.halo(d))
         window.lowMode = window.highMode = output.halo(d)->low;

@@ -39,12 +39,12 @@ protected:
   virtual void checkInput(const Layout& /*input*/, const std::string& /*labels*/) const {}
   // The input's layout without halos, on the grid, with the properties of the signature.
   virtual Layout plainLayout(const Layout& input, const GridPtr& grid,
-                             const TensorSignature& asked) const;
+                             const TensorSignature& requested) const;
   // The cuts of the output's channels where the input's are split.
   virtual std::vector<Index> channelCuts(const Layout& plain) const;
   // Where the outputs of windows on `plain` lie.
   virtual Layout layoutOfOutputs(const std::vector<Window>& windows, const Layout& plain,
-                                 const Shape& shape, const TensorSignature& asked,
+                                 const Shape& shape, const TensorSignature& requested,
                                  const Choice& choice) const;
   // The padding of windows whose sizes are known.
   virtual void padWindows(std::vector<Window>& windows) const;
@@ -172,7 +172,7 @@ protected:
   void checkInput(const Layout& input, const std::string& labels) const override;
   // With groups the channels are cut between groups, near the input's cuts.
   Layout plainLayout(const Layout& input, const GridPtr& grid,
-                     const TensorSignature& asked) const override;
+                     const TensorSignature& requested) const override;
   std::vector<Index> channelCuts(const Layout& plain) const override;
   Index inOfGroup() const { return integer("in_channels") / groups(); }
   Index outOfGroup() const { return integer("out_channels") / groups(); }

@@ -54,11 +54,11 @@ Form broadcastForm(const Layouts& inputs, const Choice& choice, const SignatureT
                    const Shape& output, const std::string& who) {
   const FormInputs from(inputs, choice);
   const Signature chosen = Signature::choose(table, from.plain, from.grid, choice.labels, who);
-  const auto lying = [&](const Shape& shape, const TensorSignature& asked, const Layout& like) {
+  const auto lying = [&](const Shape& shape, const TensorSignature& requested, const Layout& like) {
     std::vector<CutSource> same;
     for (int d = 0; d < like.rank(); ++d)
       same.push_back({&like, d});
-    return makeLayout(shape, from.grid, asked, same);
+    return makeLayout(shape, from.grid, requested, same);
   };
   Form form{.signature = chosen,
             .inputs = inputs,

@@ -71,7 +71,7 @@ protected:
   static ValueId contributionValue(MapList& list, const Layout& use);
   // Adds the kernel of the type, which keeps its derivative instead of what it reads.
   ValueId addTerms(MapList& list, std::vector<ValueId> reads, ValueId sum, const Layout& use) const;
-  // Whether the terms are weighted and their mean is asked for.
+  // Whether the terms are weighted and their mean is requested.
   bool hasWeightSum() const {
     return text("loss_reduction") == "mean" &&
            text("loss_weights") != (termsAreSamples() ? "element" : "none") && takesTargetWeights();

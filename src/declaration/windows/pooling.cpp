@@ -169,7 +169,7 @@ private:
   }
   void checkInput(const Layout& input, const std::string& labels) const override;
   Layout layoutOfOutputs(const std::vector<Window>& windows, const Layout& plain,
-                         const Shape& shape, const TensorSignature& asked,
+                         const Shape& shape, const TensorSignature& requested,
                          const Choice& choice) const override;
 
   bool toCells_;
@@ -223,9 +223,9 @@ void FaceMeans::checkInput(const Layout& input, const std::string&) const {
 }
 
 Layout FaceMeans::layoutOfOutputs(const std::vector<Window>& windows, const Layout& plain,
-                                  const Shape& shape, const TensorSignature& asked,
+                                  const Shape& shape, const TensorSignature& requested,
                                   const Choice& choice) const {
-  const Layout output = Windowed::layoutOfOutputs(windows, plain, shape, asked, choice);
+  const Layout output = Windowed::layoutOfOutputs(windows, plain, shape, requested, choice);
   if (outputCuts(choice) == OutputCuts::Balanced)
     return output;
   LayoutSpec spec = output.spec();

@@ -47,7 +47,7 @@ ModelValues range(ModelBuilder& b, const Operands& given, const char*) {
     numbers.push_back(first + i * step);
     areIntegers = areIntegers && numbers.back() == std::floor(numbers.back());
   }
-  // The type is that of its arguments, or the one that is asked for.
+  // The type is that of its arguments, or the one that is requested.
   const Index type = given.integer("dtype", areIntegers ? 5 : 7);
   return {b.constant(ModelConstant::ofNumbers({static_cast<Index>(numbers.size())}, numbers,
                                               type >= 1 && type <= 5))};

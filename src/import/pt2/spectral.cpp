@@ -20,12 +20,12 @@ std::vector<int> transformed(ModelBuilder& b, const Operands& given, Value x) {
   const Index usual = type.find("fftn") != type.npos   ? space
                       : type.find("fft2") != type.npos ? 2
                                                        : 1;
-  std::vector<Index> asked = given.integers("dim", {});
-  if (asked.empty())
+  std::vector<Index> requested = given.integers("dim", {});
+  if (requested.empty())
     for (Index d = 0; d < usual; ++d)
-      asked.push_back(x->rank() - usual + d);
+      requested.push_back(x->rank() - usual + d);
   std::vector<int> dims;
-  for (const Index d : asked)
+  for (const Index d : requested)
     dims.push_back(b.dimension(d, x->rank()));
   for (std::size_t i = 0; i < dims.size(); ++i)
     b.check(

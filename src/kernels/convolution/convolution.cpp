@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chooses the backend of a convolution by what was asked for, the data type, the shape and the space. The
+// Chooses the backend of a convolution by what was requested, the data type, the shape and the space. The
 // reference is here as well: plain loops over the definition.
 #include "kernels/convolution/convolution.hpp"
 

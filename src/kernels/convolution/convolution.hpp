@@ -59,7 +59,7 @@ public:
   virtual void adjointData(const T* w, const T* dy, T* dx) = 0;
   // Adds to dw and db. db may be null.
   virtual void adjointWeights(const T* x, const T* dy, T* dw, T* db) = 0;
-  // The backend that computes: never Auto, and Blas where oneDNN was asked for but the shape is empty.
+  // The backend that computes: never Auto, and Blas where oneDNN was requested but the shape is empty.
   virtual Backend backend() const = 0;
   // The implementation, for a view: "im2col+gemm", the vector instructions of the direct convolution, or
   // oneDNN's names of its implementations.
@@ -70,7 +70,7 @@ public:
 
 // Without a context the object has its own, of the host. Any extent may be 0: then forward gives the bias or
 // nothing, and the adjoints give zeros or add nothing. TENON_ERR_ARG for a malformed shape;
-// TENON_ERR_SUPPORT where Direct is asked for with a stride above 1 in the last dimension, or on a
+// TENON_ERR_SUPPORT where Direct is requested with a stride above 1 in the last dimension, or on a
 // processor without AVX2 and FMA, or NEON; for a backend of the other space; and where cuDNN has no engine.
 template <class T>
 std::unique_ptr<Convolution<T>> makeConvolution(const ConvolutionShape& shape, Backend backend,

@@ -220,10 +220,10 @@ Index numberOf(const Descriptor& from, cudnnBackendAttributeName_t name) {
 // The descriptors that an attribute holds, of a type that the caller knows.
 std::vector<Descriptor> partsOf(const Descriptor& from, cudnnBackendAttributeName_t name,
                                 cudnnBackendDescriptorType_t type) {
-  const auto get = [&](Index asked, void* values) {
+  const auto get = [&](Index requested, void* values) {
     Index count = 0;
-    checkDnn(dnn().cudnnBackendGetAttribute(from.get(), name, CUDNN_TYPE_BACKEND_DESCRIPTOR, asked,
-                                            &count, values),
+    checkDnn(dnn().cudnnBackendGetAttribute(from.get(), name, CUDNN_TYPE_BACKEND_DESCRIPTOR,
+                                            requested, &count, values),
              "cudnnBackendGetAttribute");
     return count;
   };

@@ -19,7 +19,7 @@ public:
   cublasHandle_t blas();
   cudnnHandle_t dnn();
   const Stream& stream() const noexcept { return stream_; }
-  // Whether products in float32 are asked for by the factors' roundings to bfloat16; known once there is blas().
+  // Whether products in float32 are requested by the factors' roundings to bfloat16; known once there is blas().
   bool roundsFactors() const noexcept { return roundsFactors_; }
 
 private:

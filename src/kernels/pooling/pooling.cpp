@@ -178,7 +178,7 @@ template <class T>
 std::unique_ptr<Pooling<T>> makePooling(const PoolingShape& shape, Backend backend,
                                         KernelContextPtr context) {
   checkShape(shape);
-  // The device has one implementation, whichever of its backends is asked for.
+  // The device has one implementation, whichever of its backends is requested.
   const Backend chosen = resolveBackend<T>(backend, context ? context->space() : Space::Host);
   if (context && context->space() == Space::Device)
     return std::make_unique<DevicePooling<T>>(shape, std::move(context));

@@ -35,7 +35,7 @@ public:
   virtual void adjoint(const T* dy, const void* workspace, T* dx) = 0;
   // The derivative in the direction dx.
   virtual void tangent(const T* dx, const void* workspace, T* dy) = 0;
-  // The backend that computes: never Auto, and Blas (own loops) where oneDNN was asked for but means
+  // The backend that computes: never Auto, and Blas (own loops) where oneDNN was requested but means
   // something else (maxima, cropped or dilated windows, empty shapes).
   virtual Backend backend() const = 0;
 };

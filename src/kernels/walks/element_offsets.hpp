@@ -87,7 +87,7 @@ public:
   }
 
   // The offsets of the elements first, first + step, ..., one after the other. It divides only where an innermost row
-  // ends; what is beyond the last element may be asked for.
+  // ends; what is beyond the last element may be requested.
   class Steps {
   public:
     TENON_DEVICE Steps(const ElementOffsets& of, Index first, Index step)

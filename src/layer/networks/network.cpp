@@ -462,7 +462,7 @@ void Layer::handOn(Layer& child) const {
     child.inheritSettings(*this, static_cast<int>(std::ranges::count_if(nodes_, isChild)));
 }
 
-// Layers that share halos are asked for their forms before they are set up.
+// Layers that share halos are requested their forms before they are set up.
 std::optional<HaloSharing> Layer::sharedHalos() const {
   const Index depth = settings().find<Index>("halo_depth").value_or(1);
   if (depth == 1 && std::ranges::none_of(children_, [](const Layer* child) {

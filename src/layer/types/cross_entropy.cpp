@@ -88,7 +88,7 @@ private:
 
 // Makes of z, m and the sums over all classes this rank's contribution of the loss. Its derivative by z
 // is the total one, sums included:  scale w (softmax - onehot). Labels and scaled weights are kept,
-// since the target may be another one when the derivative is asked for.
+// since the target may be another one when the derivative is requested.
 class NegativeLogLikelihood final : public LocalKernel {
 public:
   explicit NegativeLogLikelihood(const LogitsPart& part)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The kernels of losses, and the target and weights that they read. The derivative is made with the
 // value, in one sweep, and kept: so derivatives never read the target, which may be another one by
-// the time they are asked for.
+// the time they are requested.
 #include "layer/types/losses.hpp"
 
 #include "declaration/core/window_layout.hpp"

@@ -53,7 +53,7 @@ CarrierPolicy CarrierPolicy::fromOptions(Space space) {
           .gpuAware = parseGpuAware(options().getChoice("", "gpu_aware"))};
 }
 
-// Only a transport that was asked for is compared: what auto stands for depends on the node.
+// Only a transport that was requested is compared: what auto stands for depends on the node.
 std::string CarrierPolicy::agreedText() const {
   return transport == Transport::Auto ? ""
                                       : fmt::format("; transport {}", transportName(transport));

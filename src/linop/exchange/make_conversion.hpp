@@ -21,7 +21,7 @@ struct MovementPolicy {
 
 // Makes a conversion. Collective; it communicates only if there are collectives or reduction algorithms:
 // then ranks agree, and may create a communicator. Throws TENON_ERR_SHAPE if the global shapes
-// differ, TENON_ERR_SUPPORT if the transport is not to be had. The reduction algorithms are asked for a
+// differ, TENON_ERR_SUPPORT if the transport is not to be had. The reduction algorithms are requested a
 // conversion that sums over grid axes and does nothing else, unless the route's policy wants one
 // exchange.
 LinearOpRef makeConversion(const CommPtr& comm, const Layout& from, const Layout& to,

@@ -40,8 +40,8 @@ public:
                              fmt::join(dims_, ","));
         });
     SparseMessages requests = collectively(comm_, [&] { return requestsFor(); });
-    const SparseMessages asked = sparseExchange(comm_, std::move(requests));
-    auto map = collectively(comm_, [&] { return build(asked); });
+    const SparseMessages requested = sparseExchange(comm_, std::move(requests));
+    auto map = collectively(comm_, [&] { return build(requested); });
     std::vector<std::uint64_t> most = collectively(comm_, [&] {
       const auto& [sent, received] = map.traffic;
       std::vector<std::uint64_t> numbers;
@@ -185,9 +185,9 @@ private:
                       [&](const IndexEntries& of) { return to_.grid().position(of.peer); });
   }
 
-  IndexMapSpec build(const SparseMessages& asked) {
+  IndexMapSpec build(const SparseMessages& requested) {
     IndexMapSpec spec{.from = from_, .to = to_, .dims = dims_};
-    for (const auto& [peer, request] : asked)
+    for (const auto& [peer, request] : requested)
       spec.sends.push_back(entriesOf(peer, request));
     spec.receives = std::move(received_);
     const int rank = comm_.rank();

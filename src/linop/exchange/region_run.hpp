@@ -36,15 +36,15 @@ StoreWay parseStoreWay(std::string_view name);
 // The choice for the slots of one lane.
 class StoreChoice {
 public:
-  // With Auto the way is chosen by time, else it is always the one that was asked for.
-  StoreChoice(StoreWay asked, int slots) : asked_(asked), stored_(slots) {}
+  // With Auto the way is chosen by time, else it is always the one that was requested.
+  StoreChoice(StoreWay requested, int slots) : requested_(requested), stored_(slots) {}
 
   // Calls store(way), which stores elements one way into a slot and returns how many bytes.
   // readSeconds is how long reading took what was stored there before.
   template <class Store>
   void run(int slot, double readSeconds, Store store) {
-    if (asked_ != StoreWay::Auto) {
-      store(asked_);
+    if (requested_ != StoreWay::Auto) {
+      store(requested_);
       return;
     }
     Stored& stored = stored_[slot];
@@ -78,7 +78,7 @@ private:
 
   static constexpr int kFirstInterval = 8, kLastInterval = 128;
 
-  StoreWay asked_;
+  StoreWay requested_;
   std::vector<Stored> stored_; // by slot
   StoreWay last_ = StoreWay::Cached;
   std::array<double, 2> cost_{}; // seconds per byte, 0 before the first time

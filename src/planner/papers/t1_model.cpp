@@ -36,33 +36,33 @@ T1Model::T1Model(NetworkTable network, Index batch, FineGrid grid, const T1Link&
 }
 
 std::string T1Model::spatial(int layer) const {
-  const TableLayer& asked = network_.layers[layer];
-  return asked.splitSpace ? spatialLabels(static_cast<int>(asked.input.size()), network_.splitDims)
-                          : "";
+  const TableLayer& row = network_.layers[layer];
+  return row.splitSpace ? spatialLabels(static_cast<int>(row.input.size()), network_.splitDims)
+                        : "";
 }
 
 // Assumption 5, and for the label i that the input's channels have as many parts, too.
 std::string T1Model::fault(int layer, int word) const {
-  const TableLayer& asked = network_.layers[layer];
+  const TableLayer& row = network_.layers[layer];
   const Parts& parts = parts_[word];
   if (static_cast<double>(parts.batch) > batch_)
     return fmt::format("a batch of {} has no {} parts", batch_, parts.batch);
-  if (parts.inputs > 1 && asked.kind == TableLayer::Kind::Add)
+  if (parts.inputs > 1 && row.kind == TableLayer::Kind::Add)
     return "an add has no input channels of its own";
-  if (parts.channels > asked.outChannels)
-    return fmt::format("{} output channels have no {} parts", asked.outChannels, parts.channels);
-  if (parts.inputs > 1 && parts.inputs > asked.inChannels)
-    return fmt::format("{} input channels have no {} parts", asked.inChannels, parts.inputs);
-  if (parts.space > 1 && !asked.splitSpace)
+  if (parts.channels > row.outChannels)
+    return fmt::format("{} output channels have no {} parts", row.outChannels, parts.channels);
+  if (parts.inputs > 1 && parts.inputs > row.inChannels)
+    return fmt::format("{} input channels have no {} parts", row.inChannels, parts.inputs);
+  if (parts.space > 1 && !row.splitSpace)
     return "it must have all of space";
-  const std::size_t dims = std::min(asked.input.size(), parts.spatial.size());
+  const std::size_t dims = std::min(row.input.size(), parts.spatial.size());
   for (std::size_t j = 0; j < dims; ++j) {
     const auto split = static_cast<double>(parts.spatial[j]);
-    const auto least = static_cast<double>(std::max<Index>(1, asked.halo()));
-    if (static_cast<double>(asked.input[j]) / split < least ||
-        static_cast<double>(asked.output[j]) / split < 1)
-      return fmt::format("{} of {} rows have no {} parts with halos of {}", asked.output[j],
-                         asked.input[j], parts.spatial[j], asked.halo());
+    const auto least = static_cast<double>(std::max<Index>(1, row.halo()));
+    if (static_cast<double>(row.input[j]) / split < least ||
+        static_cast<double>(row.output[j]) / split < 1)
+      return fmt::format("{} of {} rows have no {} parts with halos of {}", row.output[j],
+                         row.input[j], parts.spatial[j], row.halo());
   }
   return {};
 }
@@ -105,28 +105,28 @@ double T1Model::gatherSeconds(const TableLayer& layer, Index among, Index others
 }
 
 double T1Model::layerSeconds(int layer, int word) const {
-  const TableLayer& asked = network_.layers[layer];
+  const TableLayer& row = network_.layers[layer];
   const Parts& parts = parts_[word];
   const Index outputs = parts.channels / parts.inputs, without = parts.space * parts.batch;
-  const double channels = static_cast<double>(asked.inChannels) / double(parts.inputs);
-  double seconds = gradientSeconds(asked, parts) + haloSeconds(asked, parts, channels);
+  const double channels = static_cast<double>(row.inChannels) / double(parts.inputs);
+  double seconds = gradientSeconds(row, parts) + haloSeconds(row, parts, channels);
   if (parts.inputs > 1)
-    seconds += 2 * gatherSeconds(asked, parts.inputs, outputs * without);
+    seconds += 2 * gatherSeconds(row, parts.inputs, outputs * without);
   if (!network_.isRead(layer)) // assumption 11
-    seconds += gatherSeconds(asked, parts.channels, without);
+    seconds += gatherSeconds(row, parts.channels, without);
   return seconds;
 }
 
 // Assumption 14. With the label i the input's channels are split, too, and each process has contributions
 // of all the output channels of its part.
 double T1Model::layerBytes(int layer, int word) const {
-  const TableLayer& asked = network_.layers[layer];
+  const TableLayer& row = network_.layers[layer];
   const Parts& parts = parts_[word];
   const double without = double(parts.space * parts.batch), inputs = double(parts.inputs);
-  return kBytesOfAWeight * static_cast<double>(asked.weights) / double(parts.channels) +
+  return kBytesOfAWeight * static_cast<double>(row.weights) / double(parts.channels) +
          kWordBytes * batch_ *
-             (asked.inputElements() / (without * inputs) +
-              asked.outputElements() / (without * double(parts.channels) / inputs));
+             (row.inputElements() / (without * inputs) +
+              row.outputElements() / (without * double(parts.channels) / inputs));
 }
 
 // Assumption 9. Where a word of the writer gives a process all that the reader needs, nothing

@@ -304,16 +304,16 @@ char OwnModel::channelLabel(int layer) const {
 }
 
 Parts OwnModel::parts(int layer, int word) const {
-  const DeclaredLayer& asked = network_.layers[layer];
+  const DeclaredLayer& requested = network_.layers[layer];
   if (!fieldWord(word))
-    return grid().parts(words()[plainWord(word)], asked.splitDims);
+    return grid().parts(words()[plainWord(word)], requested.splitDims);
   // On the grid of a field an axis counts for what it does to the layer, not for what it did to the
   // field.
   const Placed& here = placed(layer, word);
-  if (!natives_.empty() && asked.declaration->dependsOnPlaces())
+  if (!natives_.empty() && requested.declaration->dependsOnPlaces())
     return {.batch = here.fault.empty() ? here.outputs.front().grid().size() : 1,
-            .spatial = std::vector<Index>(asked.splitDims, 1)};
-  Parts parts{.spatial = std::vector<Index>(asked.splitDims, 1)};
+            .spatial = std::vector<Index>(requested.splitDims, 1)};
+  Parts parts{.spatial = std::vector<Index>(requested.splitDims, 1)};
   WordRows rows;
   rowsOf(kinds_[kindOf_[layer]], word, rows);
   for (std::size_t axis = 0; axis < rows.size(); ++axis) {
@@ -563,7 +563,7 @@ const std::vector<int>& OwnModel::layoutsOf(int layer, bool isSource, int place,
 
 int OwnModel::numberOfLayout(Layout layout) {
   // Layouts are compared as wholes only within the few of the same shape and properties, since
-  // thousands are asked for.
+  // thousands are requested.
   std::vector<int>& alike = layoutsLike_[{layout.shape(), describe(layout.properties())}];
   for (int known : alike)
     if (layouts_[known] == layout)

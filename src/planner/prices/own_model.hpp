@@ -149,7 +149,7 @@ private:
     double turnBytes = 0;                 // the most that the layer needs for a while
     std::vector<double> outputBytes = {}; // of each output
     bool isBalanced = false;
-    std::map<Looks, LayerParts> seconds = {}; // those that were asked for
+    std::map<Looks, LayerParts> seconds = {}; // those that were requested
   };
   // What the adjoint of a layer or a dependent reads, whatever the word.
   struct Kept {
@@ -245,7 +245,7 @@ private:
   std::vector<Field> fields_;           // grids of pinned ends, and of lists
   std::vector<FieldWord> fieldWords_;   // behind the words of the fine grid
   std::vector<int> kindOf_;             // by layer
-  mutable std::vector<Kind> kinds_;     // their seconds are found when they are asked for
+  mutable std::vector<Kind> kinds_;     // their seconds are found when they are requested
   std::vector<Layout> layouts_, duals_; // each once
   std::vector<FirstPart> parts_, dualParts_;
   std::map<std::pair<Shape, std::string>, std::vector<int>> layoutsLike_;

@@ -21,7 +21,7 @@ struct HaloRun {
 using RunOfHalos = std::function<HaloRun(const std::vector<bool>& mayCompute)>;
 
 // The fastest run with groups of at most `depth` windows and no more than so many bytes; 0: no limit. That
-// without groups is the first that is asked for, and is taken where no other is faster and fits.
+// without groups is the first that is requested, and is taken where no other is faster and fits.
 HaloRun fastestHalos(int windows, Index depth, double bytes, const RunOfHalos& run);
 
 } // namespace tenon

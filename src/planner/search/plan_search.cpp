@@ -35,7 +35,7 @@ struct CertifiedPlan {
   BoundedPlan plan; // its states are places in the lists of words
   int rounds = 1;   // searches
   // The best plans within the limit, this one first, by prices that are nearly always exact. Where
-  // the limit binds there may be fewer than were asked for.
+  // the limit binds there may be fewer than were requested.
   std::vector<std::vector<int>> best = {};
 };
 
@@ -52,7 +52,7 @@ public:
   CertifiedPlan run(int count) {
     for (int round = 1, close = 0;; ++round) {
       const BoundedPlan plan = fastestPlan(tables_, limit_);
-      // Bounds that take no time tell what hardly matters; prices are asked for what may. The closer
+      // Bounds that take no time tell what hardly matters; prices are requested what may. The closer
       // look costs little and finds nearly all, so the look at all positions is only for a plan that
       // has passed it.
       if (!raise(plan.choice, kLowerBounds)) {

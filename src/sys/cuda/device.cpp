@@ -95,7 +95,7 @@ struct KnownMemory {
 // What the runtime says of an address; none for memory of the host that it was not told of.
 std::optional<KnownMemory> knownMemory(const void* address) {
   cudaPointerAttributes found{};
-#ifdef TENON_HIP // to which it is an error to be asked for such memory
+#ifdef TENON_HIP // to which it is an error to be requested such memory
   if (hipPointerGetAttributes(&found, address) != hipSuccess) {
     hipGetLastError();
     return std::nullopt;
@@ -239,21 +239,22 @@ int Device::holderOf(const void* address) {
   CUmemorytype type{};
   unsigned isManaged = 0; // managed memory counts as the host's, which reaches it too
   int holder = -1;
-  CUpointer_attribute asked[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
-                                 CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
+  CUpointer_attribute requested[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                     CU_POINTER_ATTRIBUTE_IS_MANAGED,
+                                     CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
   void* found[] = {&type, &isManaged, &holder};
-  const CUresult status =
-      driver->cuPointerGetAttributes(std::size(asked), asked, found, cuda::driversAddress(address));
+  const CUresult status = driver->cuPointerGetAttributes(std::size(requested), requested, found,
+                                                         cuda::driversAddress(address));
   return status == CUDA_SUCCESS && type == CU_MEMORYTYPE_DEVICE && isManaged == 0 ? holder : -1;
 }
 
 bool Device::isPinned(const std::byte* pages, Index bytes, Index pageBytes) {
   const cuda::DriverTable* driver = cuda::driver();
   CUmemorytype type{};
-  CUpointer_attribute asked = CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
+  CUpointer_attribute requested = CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
   void* found = &type;
   for (Index at = 0; driver && at < bytes; at += pageBytes)
-    if (driver->cuPointerGetAttributes(1, &asked, &found, cuda::driversAddress(pages + at)) ==
+    if (driver->cuPointerGetAttributes(1, &requested, &found, cuda::driversAddress(pages + at)) ==
             CUDA_SUCCESS &&
         type == CU_MEMORYTYPE_HOST)
       return true;

@@ -72,11 +72,11 @@ std::optional<DriverTable> findDriver() {
 const DriverTable* driver() {
   static std::mutex mutex;
   static std::optional<DriverTable> known;
-  static unsigned long long asked = 0;
+  static unsigned long long requested = 0;
   const std::scoped_lock lock(mutex);
   if (!known)
-    if (const unsigned long long loaded = librariesLoaded(); loaded != asked) {
-      asked = loaded;
+    if (const unsigned long long loaded = librariesLoaded(); loaded != requested) {
+      requested = loaded;
       known = findDriver();
     }
   return known ? &*known : nullptr;

@@ -26,7 +26,7 @@ struct Turn {
 };
 thread_local Turn turn;
 
-// The context of the program is asked for each time, since it may make another one current between
+// The context of the program is requested each time, since it may make another one current between
 // two calls.
 void take(CUcontext context) noexcept {
   functions->cuCtxGetCurrent(&turn.programs);
@@ -100,9 +100,9 @@ ContextFound contextOfProgram() {
 
 bool isInOtherContext(const void* address) {
   CUcontext context = nullptr;
-  CUpointer_attribute asked = CU_POINTER_ATTRIBUTE_CONTEXT;
+  CUpointer_attribute requested = CU_POINTER_ATTRIBUTE_CONTEXT;
   void* to = &context;
-  return functions->cuPointerGetAttributes(1, &asked, &to, driversAddress(address)) ==
+  return functions->cuPointerGetAttributes(1, &requested, &to, driversAddress(address)) ==
              CUDA_SUCCESS &&
          context && context != librarys.load(std::memory_order_acquire);
 }

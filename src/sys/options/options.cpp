@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The database of options: five sources, ranked whatever the order in which they are read, and
-// look-ups from the most specific key to the least. Every look-up notes the key that was asked for,
+// look-ups from the most specific key to the least. Every look-up notes the key that was requested,
 // so that at the end the options that nobody asked for can be told, with what was probably meant.
 #include "sys/options/options.hpp"
 
@@ -134,7 +134,7 @@ void OptionDatabase::set(const std::string& key, const std::optional<std::string
 void OptionDatabase::clear() {
   std::lock_guard lock(mutex_);
   entries_.clear();
-  asked_.clear();
+  requested_.clear();
   readers_.clear();
 }
 
@@ -154,7 +154,7 @@ std::optional<OptionValue> OptionDatabase::lookup(std::string_view prefix,
   declaredAs(prefix, name, {});
   const std::string key = keyOf(prefix, name);
   std::lock_guard lock(mutex_);
-  asked_.emplace(key, name);
+  requested_.emplace(key, name);
   auto found = entries_.find(key);
   // Without a value for this object, the value for all objects holds.
   if (found == entries_.end() && prefix != kProgram)
@@ -267,10 +267,10 @@ std::string OptionDatabase::nearestAsked(std::string_view key) const {
   const auto meant = declarationsOf(key);
   std::lock_guard lock(mutex_);
   std::vector<std::string> candidates;
-  for (const auto& asked : asked_)
+  for (const auto& requested : requested_)
     if (std::any_of(meant.begin(), meant.end(),
-                    [&](const auto* one) { return one->name == asked.second; }))
-      candidates.push_back(asked.first);
+                    [&](const auto* one) { return one->name == requested.second; }))
+      candidates.push_back(requested.first);
   return nearest(key, candidates);
 }
 

@@ -91,7 +91,7 @@ private:
 
   mutable std::mutex mutex_;
   std::map<std::string, Entry, std::less<>> entries_;
-  mutable std::map<std::string, std::string> asked_; // keys looked up, and their names
+  mutable std::map<std::string, std::string> requested_; // keys looked up, and their names
   struct Reader {
     std::string title, prefix;
   };

@@ -248,7 +248,7 @@ void Settings::inherit(std::string_view name, const Settings& other) {
 
 std::optional<SettingValue> Settings::find(std::string_view name) const {
   const Entry* entry = findEntry(name);
-  // Defaults stay text until they are asked for: so isSet() is whether there is a value.
+  // Defaults stay text until they are requested: so isSet() is whether there is a value.
   if (!entry || entry->value || !entry->spec->defaultValue)
     return entry ? entry->value : std::nullopt;
   return parsed(entry->spec->type, entry->spec->defaultValue);

@@ -59,7 +59,7 @@ std::pair<std::string, Shape> extentsIn(const std::string& word) {
 }
 
 Asked askedBy(int argc, char** argv) {
-  Asked asked;
+  Asked requested;
   for (int i = 2; i < argc; ++i) {
     const std::string word = argv[i];
     const auto value = [&] {
@@ -68,21 +68,21 @@ Asked askedBy(int argc, char** argv) {
       return std::string(argv[++i]);
     };
     if (word == "-extents")
-      asked.extents.push_back(extentsIn(value()));
+      requested.extents.push_back(extentsIn(value()));
     else if (word == "-processes")
-      asked.processes = numberIn(value(), "-processes");
+      requested.processes = numberIn(value(), "-processes");
     else if (word == "-o")
-      asked.writes = value();
+      requested.writes = value();
     else if (word == "-prove")
-      asked.proves = true;
-    else if (isOption(argv[i]) || !asked.file.empty())
+      requested.proves = true;
+    else if (isOption(argv[i]) || !requested.file.empty())
       throw std::runtime_error(fmt::format("unknown argument '{}'; see tenon import -help", word));
     else
-      asked.file = word;
+      requested.file = word;
   }
-  if (asked.file.empty())
+  if (requested.file.empty())
     throw std::runtime_error("the path of a model is missing; see tenon import -help");
-  return asked;
+  return requested;
 }
 
 void writeNetwork(const std::string& name, const ModelProgram& program, const ByteSource& file,
@@ -119,7 +119,7 @@ void writeNetwork(const std::string& name, const ModelProgram& program, const By
 }
 
 // On all ranks, with the batch or, where there are fewer samples, space split.
-int prove(const Asked& asked, const std::vector<Shape>& inputs) {
+int prove(const Asked& requested, const std::vector<Shape>& inputs) {
   MPI_Init(nullptr, nullptr);
   TenonErrorCode code = TenonInitialize(nullptr, nullptr, nullptr);
   const bool isFirst = worldRank() == 0;
@@ -132,9 +132,10 @@ int prove(const Asked& asked, const std::vector<Shape>& inputs) {
       return result == TENON_SUCCESS;
     };
     std::vector<Layout> layouts(inputs.size());
-    bool isGood = done(TenonLayerCreateFromModel(MPI_COMM_WORLD, asked.file.c_str(), net.out())) &&
-                  done(TenonObjectSetText(net.object(), "model_test", "off")) &&
-                  done(TenonPartitionCreate(MPI_COMM_WORLD, 1, &ranks, grid.out()));
+    bool isGood =
+        done(TenonLayerCreateFromModel(MPI_COMM_WORLD, requested.file.c_str(), net.out())) &&
+        done(TenonObjectSetText(net.object(), "model_test", "off")) &&
+        done(TenonPartitionCreate(MPI_COMM_WORLD, 1, &ranks, grid.out()));
     std::vector<TenonLayout> handles;
     for (std::size_t i = 0; isGood && i < inputs.size(); ++i) {
       isGood =
@@ -146,7 +147,7 @@ int prove(const Asked& asked, const std::vector<Shape>& inputs) {
              done(TenonLayerSetUpMany(net, static_cast<int>(handles.size()), handles.data())) &&
              done(TenonLayerTestModel(net));
     if (isGood && isFirst)
-      std::printf("%s gives its own results on %s\n", asked.file.c_str(),
+      std::printf("%s gives its own results on %s\n", requested.file.c_str(),
                   counted(ranks, "rank").c_str());
   }
   TenonFinalize();
@@ -162,15 +163,16 @@ int runImport(int argc, char** argv) {
     return 0;
   }
   try {
-    const Asked asked = askedBy(argc, argv);
-    const auto file = openBytes(asked.file, "model file");
+    const Asked requested = askedBy(argc, argv);
+    const auto file = openBytes(requested.file, "model file");
     const ModelProgram program = readModelProgram(*file);
-    const std::vector<Shape> inputs = extentsOfRun(program, asked.extents);
-    if (asked.proves)
-      return prove(asked, inputs);
-    std::fputs(reportModel(asked.file, program, *file, inputs, asked.processes).c_str(), stdout);
-    if (!asked.writes.empty())
-      writeNetwork(asked.writes, program, *file, inputs);
+    const std::vector<Shape> inputs = extentsOfRun(program, requested.extents);
+    if (requested.proves)
+      return prove(requested, inputs);
+    std::fputs(reportModel(requested.file, program, *file, inputs, requested.processes).c_str(),
+               stdout);
+    if (!requested.writes.empty())
+      writeNetwork(requested.writes, program, *file, inputs);
     return 0;
   } catch (const Error& error) {
     // As the library's own errors are told (handles.hpp).

@@ -249,7 +249,7 @@ void printAsText(const FoundPlan& plan) {
                plan.gap);
   if (plan.overlapped)
     fmt::print("  {:<22} {:>12.4f} ms\n", "with overlap", *plan.overlapped * 1e3);
-  // Only what differs from what was asked for is told.
+  // Only what differs from what was requested is told.
   if (plan.grid->size() < intOption("processes"))
     fmt::print("  {:<22} {:>12}\n", "processes that work", plan.grid->size());
   if (plan.spaceOutermost)

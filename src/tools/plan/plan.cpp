@@ -40,7 +40,7 @@ const std::vector<ProgramOption> kSignatureOptions{
 
 namespace {
 
-// Whether a line such as "k: S1,S0 -> P" has the properties of the inputs that are asked for.
+// Whether a line such as "k: S1,S0 -> P" has the properties of the inputs that are requested.
 bool isOf(const std::string& line, const std::string& inputs) {
   const std::string text = line.substr(line.find(": ") + 2);
   return inputs.empty() || text.substr(0, text.find(' ')) == inputs;
@@ -217,7 +217,7 @@ std::vector<PlacedSum> sumsOption() {
 }
 
 // Of each placement the seconds of all sums, one after the other, each by its fastest program; none
-// if no sums are asked for.
+// if no sums are requested.
 std::vector<double> secondsOf(const PlannedPlacements& placements) {
   const std::vector<PlacedSum> sums = sumsOption();
   const int size = programSizeOption();

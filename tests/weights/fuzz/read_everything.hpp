@@ -12,7 +12,7 @@
 
 namespace tenon::test {
 
-// At most so many numbers are asked for: a file of few bytes may describe more.
+// At most so many numbers are requested: a file of few bytes may describe more.
 inline constexpr Index kMaxNumbers = 1 << 16;
 
 inline void readTensor(const WeightsFile& file, const StoredTensor& tensor) {
