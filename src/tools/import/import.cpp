@@ -30,7 +30,7 @@ constexpr const char* kUsage =
     "  -prove                 run the test that the file holds, on all ranks: mpiexec -n 4 tenon "
     "import FILE -prove\n";
 
-struct Asked {
+struct Request {
   std::string file, writes;
   std::vector<std::pair<std::string, Shape>> extents;
   Index processes = 1;
@@ -58,8 +58,8 @@ std::pair<std::string, Shape> extentsIn(const std::string& word) {
   return {word.substr(0, equals), shape};
 }
 
-Asked askedBy(int argc, char** argv) {
-  Asked requested;
+Request requestOf(int argc, char** argv) {
+  Request request;
   for (int i = 2; i < argc; ++i) {
     const std::string word = argv[i];
     const auto value = [&] {
@@ -68,21 +68,21 @@ Asked askedBy(int argc, char** argv) {
       return std::string(argv[++i]);
     };
     if (word == "-extents")
-      requested.extents.push_back(extentsIn(value()));
+      request.extents.push_back(extentsIn(value()));
     else if (word == "-processes")
-      requested.processes = numberIn(value(), "-processes");
+      request.processes = numberIn(value(), "-processes");
     else if (word == "-o")
-      requested.writes = value();
+      request.writes = value();
     else if (word == "-prove")
-      requested.proves = true;
-    else if (isOption(argv[i]) || !requested.file.empty())
+      request.proves = true;
+    else if (isOption(argv[i]) || !request.file.empty())
       throw std::runtime_error(fmt::format("unknown argument '{}'; see tenon import -help", word));
     else
-      requested.file = word;
+      request.file = word;
   }
-  if (requested.file.empty())
+  if (request.file.empty())
     throw std::runtime_error("the path of a model is missing; see tenon import -help");
-  return requested;
+  return request;
 }
 
 void writeNetwork(const std::string& name, const ModelProgram& program, const ByteSource& file,
@@ -119,7 +119,7 @@ void writeNetwork(const std::string& name, const ModelProgram& program, const By
 }
 
 // On all ranks, with the batch or, where there are fewer samples, space split.
-int prove(const Asked& requested, const std::vector<Shape>& inputs) {
+int prove(const Request& request, const std::vector<Shape>& inputs) {
   MPI_Init(nullptr, nullptr);
   TenonErrorCode code = TenonInitialize(nullptr, nullptr, nullptr);
   const bool isFirst = worldRank() == 0;
@@ -133,7 +133,7 @@ int prove(const Asked& requested, const std::vector<Shape>& inputs) {
     };
     std::vector<Layout> layouts(inputs.size());
     bool isGood =
-        done(TenonLayerCreateFromModel(MPI_COMM_WORLD, requested.file.c_str(), net.out())) &&
+        done(TenonLayerCreateFromModel(MPI_COMM_WORLD, request.file.c_str(), net.out())) &&
         done(TenonObjectSetText(net.object(), "model_test", "off")) &&
         done(TenonPartitionCreate(MPI_COMM_WORLD, 1, &ranks, grid.out()));
     std::vector<TenonLayout> handles;
@@ -147,7 +147,7 @@ int prove(const Asked& requested, const std::vector<Shape>& inputs) {
              done(TenonLayerSetUpMany(net, static_cast<int>(handles.size()), handles.data())) &&
              done(TenonLayerTestModel(net));
     if (isGood && isFirst)
-      std::printf("%s gives its own results on %s\n", requested.file.c_str(),
+      std::printf("%s gives its own results on %s\n", request.file.c_str(),
                   counted(ranks, "rank").c_str());
   }
   TenonFinalize();
@@ -163,16 +163,16 @@ int runImport(int argc, char** argv) {
     return 0;
   }
   try {
-    const Asked requested = askedBy(argc, argv);
-    const auto file = openBytes(requested.file, "model file");
+    const Request request = requestOf(argc, argv);
+    const auto file = openBytes(request.file, "model file");
     const ModelProgram program = readModelProgram(*file);
-    const std::vector<Shape> inputs = extentsOfRun(program, requested.extents);
-    if (requested.proves)
-      return prove(requested, inputs);
-    std::fputs(reportModel(requested.file, program, *file, inputs, requested.processes).c_str(),
+    const std::vector<Shape> inputs = extentsOfRun(program, request.extents);
+    if (request.proves)
+      return prove(request, inputs);
+    std::fputs(reportModel(request.file, program, *file, inputs, request.processes).c_str(),
                stdout);
-    if (!requested.writes.empty())
-      writeNetwork(requested.writes, program, *file, inputs);
+    if (!request.writes.empty())
+      writeNetwork(request.writes, program, *file, inputs);
     return 0;
   } catch (const Error& error) {
     // As the library's own errors are told (handles.hpp).
