@@ -5,16 +5,16 @@
  * decomposition of its field is given; the plan weighs staying there against redistribution, and the
  * program runs what was chosen. The losses do not depend on it, nor on the number of processes.
  *
- * A word has a label for each axis of a process grid: n splits the batch, o and i the channels that a layer gives and
+ * A parallelization has a label for each axis of a process grid: n splits the batch, o and i the channels that a layer gives and
  * takes, h the rows. "input:h" is on the grid of the solver's field, which has one axis, and there the layer lies as
- * the field does; words without "input:" are on a grid of the prime factors of the number of processes.
+ * the field does; parallelizations without "input:" are on a grid of the prime factors of the number of processes.
  *
  * A solver has eight waves cos(k x) exp(-r y) on a square, in blocks of rows, one block for each process. A network
  * looks at the field and estimates r: two convolutions with pooling, which have much data and few weights,
  * and two affine layers, which have few data and many weights. It is trained by gradient descent.
  *
  *   mpiexec -n 4 08_plan
- *   mpiexec -n 4 08_plan -view              # each layer: its word, layouts, predicted costs
+ *   mpiexec -n 4 08_plan -view              # each layer: its parallelization, layouts, predicted costs
  *   mpiexec -n 4 08_plan -report            # predicted beside measured times and messages
  *   mpiexec -n 4 08_plan -save waves.json   # the plan as a file, for -load
  */
@@ -134,21 +134,21 @@ static TenonErrorCode CreatePlan(Program* p) {
   return TENON_SUCCESS;
 }
 
-static TenonErrorCode PrintWords(Program* p) {
-  char name[kText], word[kText];
+static TenonErrorCode PrintParallelizations(Program* p) {
+  char name[kText], parallelization[kText];
   TenonInt i;
   double layers, channels, space, batch;
 
   TenonCall(TenonPlanGetNumber(p->plan, NULL, "layers", &layers));
   for (i = 0; i < (TenonInt)layers; ++i) {
     TenonCall(TenonPlanGetLayerName(p->plan, i, name, kText, NULL));
-    TenonCall(TenonPlanGetText(p->plan, name, "word", word, kText, NULL));
+    TenonCall(TenonPlanGetText(p->plan, name, "labels", parallelization, kText, NULL));
     TenonCall(TenonPlanGetNumber(p->plan, name, "channel_parts", &channels));
     TenonCall(TenonPlanGetNumber(p->plan, name, "space_parts", &space));
     TenonCall(TenonPlanGetNumber(p->plan, name, "batch_parts", &batch));
     if (p->rank == 0)
-      printf("%-5s  %-6s  channels in %g, space in %g, batch in %g\n", name, word, channels, space,
-             batch);
+      printf("%-5s  %-6s  channels in %g, space in %g, batch in %g\n", name, parallelization,
+             channels, space, batch);
   }
   return TENON_SUCCESS;
 }
@@ -226,7 +226,7 @@ static TenonErrorCode Run(MPI_Comm comm) {
   TenonCall(CreatePlan(&p));
   if (view)
     TenonCall(TenonObjectView((TenonObject)p.plan));
-  TenonCall(PrintWords(&p));
+  TenonCall(PrintParallelizations(&p));
   TenonCall(CreateTraining(&p));
   if (report)
     TenonCall(TenonLogEnable(TENON_TRUE)); /* what is measured is in the log */

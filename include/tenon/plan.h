@@ -12,7 +12,7 @@
  *      TenonPlanApply(plan, x, y);
  *      TenonPlanApplyAdjoint(plan, dy, dx);
  *
- *  P processes form a grid whose axes are the prime factors of P. A plan gives each layer a word,
+ *  P processes form a grid whose axes are the prime factors of P. A plan gives each layer a parallelization,
  *  one index label for each axis: n splits the batch, o the output channels, i the input channels,
  *  and d, h and w split space. "n6,o3" stands for six axes of the batch and three of output
  *  channels. In "n2,h7-" space is split along the last seven axes, the last of which is the major
@@ -26,8 +26,8 @@
  *
  *  The network stays the program's own: its layers keep their names, options and parameters, and
  *  their initial values are those that they have without a plan. TenonPlanSetUp() sets the
- *  signature of each planned layer to its word. Layers without parameters and with one input
- *  follow what they read. A signature that the program has set is kept: the plan fixes that word.
+ *  signature of each planned layer to its parallelization. Layers without parameters and with one input
+ *  follow what they read. A signature that the program has set is kept: the plan fixes that parallelization.
  *
  *  What is asked of a plan are settings (tenon/object.h; each is an option -tenon_[prefix_]name
  *  too), which may change until TenonPlanSetUp(). What does not fit together is an error of
@@ -83,7 +83,7 @@
  *  from 0, with a property for each of its axes, at most 5: dimension 0 is the batch, 1 the
  *  channels, and 2 the first of space; blocks are balanced. The input then has this layout, such as
  *  that of a solver's field, instead of the one that is best for the plan, and its cotangent is
- *  wanted there in training. Each layer may also have a word on this grid, in which each axis keeps
+ *  wanted there in training. Each layer may also have a parallelization on this grid, in which each axis keeps
  *  what it splits of the input, or splits the batch, or channels: "input:h,w" is where the field
  *  lies. The output likewise: "output:h,w".
  *
@@ -95,8 +95,8 @@
  *
  *  Lists of a mesh (tenon/edges.h, tenon/index_map.h, tenon/links.h). The layouts of all inputs are
  *  given; the batch is the number of rows of the first, and fields on edges have rows of their own.
- *  A layer that works with edges or index maps stays where these lie, with the word "input:lists";
- *  the layers without lists have words as elsewhere, on the process grid of the lists with the
+ *  A layer that works with edges or index maps stays where these lie, with the parallelization "input:lists";
+ *  the layers without lists have parallelizations as elsewhere, on the process grid of the lists with the
  *  cuts of these. What goes by lists is priced by its messages. Such a plan does not take layers
  *  of type linkedhalo.
  *
@@ -183,13 +183,13 @@ TENON_EXTERN TenonErrorCode TenonPlanSetOutput(TenonPlan plan, TenonLayout layou
 TENON_EXTERN TenonErrorCode TenonPlanSetMachine(TenonPlan plan,
                                                 TenonMachine machine) TENON_NOEXCEPT;
 
-/** @brief Fixes the word of a layer. Local; call on all ranks.
+/** @brief Fixes the parallelization of a layer. Local; call on all ranks.
  *  @param[in] plan   plan, not set up
  *  @param[in] layer  name of the layer; within containers the path of names, "block/conv1"
- *  @param[in] word   word, such as "n6,o3"; TenonPlanSearch() checks it
+ *  @param[in] labels  parallelization, such as "n6,o3"; TenonPlanSearch() checks it
  *  @return TENON_ERR_STATE  the plan is set up */
 TENON_EXTERN TenonErrorCode TenonPlanFix(TenonPlan plan, const char* layer,
-                                         const char* word) TENON_NOEXCEPT;
+                                         const char* labels) TENON_NOEXCEPT;
 
 /** @brief Finds the plan that takes the least time. Not collective.
  *
@@ -205,8 +205,8 @@ TENON_EXTERN TenonErrorCode TenonPlanFix(TenonPlan plan, const char* layer,
  *                             divided among that many processes; the message names machine or layer
  *  @return TENON_ERR_MEMORY_LIMIT  no plan is within the memory limit; the message says how much is
  *                             missing, which layers need most, and what takes less
- *  @return TENON_ERR_OPTION   a fixed word is not possible
- *  @return TENON_ERR_ARG      a word is fixed for a layer that does not exist
+ *  @return TENON_ERR_OPTION   a fixed parallelization is not possible
+ *  @return TENON_ERR_ARG      a parallelization is fixed for a layer that does not exist
  *  @return TENON_ERR_SUPPORT  the network has too many connections for an exact search
  *  @return TENON_ERR_STATE    the shape of the input was not set
  *
@@ -223,7 +223,7 @@ TENON_EXTERN TenonErrorCode TenonPlanSearch(TenonPlan plan) TENON_NOEXCEPT;
  *  @param[in] plan  plan
  *  @return TENON_ERR_STATE       the network is set up, the input has no shape, or the plan is for
  *                                more processes than the communicator has
- *  @return TENON_ERR_OPTION      a fixed word or a signature is not possible
+ *  @return TENON_ERR_OPTION      a fixed parallelization or a signature is not possible
  *  @return TENON_ERR_COLLECTIVE  the ranks have different networks or settings
  *  @note   Errors of TenonPlanSearch() and TenonLayerSetUp() are returned on all ranks.
  */
@@ -233,7 +233,7 @@ TENON_EXTERN TenonErrorCode TenonPlanSetUp(TenonPlan plan) TENON_NOEXCEPT;
  *
  *  The file is JSON: the network without weights, its data type and the shape of its input, the
  *  layouts that are given, the number of processes and the grid, and the plan: of each layer its
- *  word, the signature that it means, and the layouts in which the layer uses its inputs. It
+ *  parallelization, the signature that it means, and the layouts in which the layer uses its inputs. It
  *  replaces a file of that name when it is complete.
  *
  *  @param[in] plan  plan that was searched, loaded or set up
@@ -253,7 +253,7 @@ TENON_EXTERN TenonErrorCode TenonPlanSave(TenonPlan plan, const char* path) TENO
  *  @param[in] path  path of the file
  *  @return TENON_ERR_FILE    the file cannot be read
  *  @return TENON_ERR_FORMAT  the file is damaged, of another version or no plan, or is for another
- *                            network, or a word, signature or layout does not fit its layer; the
+ *                            network, or a parallelization, signature or layout does not fit its layer; the
  *                            message names the file and the key and byte, or the layer
  *  @return TENON_ERR_SHAPE   it is for another shape of the input
  *  @return TENON_ERR_STATE   it is for another number of processes or for other levels; or the plan
@@ -292,8 +292,8 @@ TENON_EXTERN TenonErrorCode TenonPlanLoad(TenonPlan plan, const char* path) TENO
  *  | channel_parts | number of parts of the channels                                             |
  *  | space_parts   | number of parts of space                                                    |
  *  | batch_parts   | number of parts of the batch                                                |
- *  | runner_up     | predicted time of the best plan with the best other word, or a lower bound  |
- *  |               | under a memory limit; 0 if there is no other word                           |
+ *  | runner_up     | predicted time of the best plan with the best other parallelization, or a lower bound  |
+ *  |               | under a memory limit; 0 if there is no other parallelization                           |
  *
  *  @param[in]  plan   plan
  *  @param[in]  layer  name of a layer. May be NULL, in which case the number is one of the plan.
@@ -317,16 +317,16 @@ TENON_EXTERN TenonErrorCode TenonPlanGetNumber(TenonPlan plan, const char* layer
 TENON_EXTERN TenonErrorCode TenonPlanGetLayerName(TenonPlan plan, TenonInt index, char name[],
                                                   TenonInt length, TenonInt* needed) TENON_NOEXCEPT;
 
-/** @brief Returns the word of a layer, or the best other one. Not collective.
+/** @brief Returns the parallelization of a layer, or the best other one. Not collective.
  *  @param[in]  plan    plan
  *  @param[in]  layer   name of the layer
- *  @param[in]  name    "word", such as "n6,o3"; or "runner_up", the best other word, "" if there is
+ *  @param[in]  name    "labels", such as "n6,o3"; or "runner_up", the best other parallelization, "" if there is
  *                      none
- *  @param[out] text    [length] word. May be NULL, in which case only needed is returned.
+ *  @param[out] text    [length] parallelization. May be NULL, in which case only needed is returned.
  *  @param[in]  length  size of the buffer in characters
- *  @param[out] needed  size that the word needs. May be NULL, in which case it is not returned.
+ *  @param[out] needed  size that the parallelization needs. May be NULL, in which case it is not returned.
  *  @return TENON_ERR_STATE  TenonPlanSearch() was not called
- *  @return TENON_ERR_ARG    there is no such layer or name, or the word does not fit into the
+ *  @return TENON_ERR_ARG    there is no such layer or name, or the parallelization does not fit into the
  *                           buffer
  */
 TENON_EXTERN TenonErrorCode TenonPlanGetText(TenonPlan plan, const char* layer, const char* name,
@@ -350,7 +350,7 @@ TENON_EXTERN TenonErrorCode TenonPlanReport(TenonPlan plan) TENON_NOEXCEPT;
  *  Latency and bandwidth are fitted to the communication of all layers, and the speed of a process
  *  to their floating-point operations, by least squares of the relative errors. With
  *  TenonPlanSetRatesFrom(), which takes more rates than are returned here, another plan for the
- *  same network then tells whether other words would be faster. Rates of which nothing was measured
+ *  same network then tells whether other parallelizations would be faster. Rates of which nothing was measured
  *  are those of the plan.
  *
  *  @param[in]  plan       plan that is set up

@@ -150,9 +150,9 @@ TenonErrorCode TenonPlanSetMachine(TenonPlan plan, TenonMachine machine) noexcep
   });
 }
 
-TenonErrorCode TenonPlanFix(TenonPlan plan, const char* layer, const char* word) noexcept {
+TenonErrorCode TenonPlanFix(TenonPlan plan, const char* layer, const char* labels) noexcept {
   return guard(__func__,
-               [&] { deref(plan, "plan").fix(textOf(layer, "layer"), textOf(word, "word")); });
+               [&] { deref(plan, "plan").fix(textOf(layer, "layer"), textOf(labels, "labels")); });
 }
 
 TenonErrorCode TenonPlanSearch(TenonPlan plan) noexcept {
@@ -204,10 +204,10 @@ TenonErrorCode TenonPlanGetText(TenonPlan plan, const char* layer, const char* n
   return guard(__func__, [&] {
     const PlannedLayer& planned = plannedLayer(plan, layer);
     const std::string which = textOf(name, "name");
-    if (which != "word" && which != "runner_up")
+    if (which != "labels" && which != "runner_up")
       throw Error(TENON_ERR_ARG,
-                  fmt::format("there is no text '{}'; use word or runner_up", which));
-    copyText(which == "word" ? planned.labels : planned.runnerUp, {text, length, needed}, "text");
+                  fmt::format("there is no text '{}'; use labels or runner_up", which));
+    copyText(which == "labels" ? planned.labels : planned.runnerUp, {text, length, needed}, "text");
   });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Searches the plan of a network of layers, gives each layer its word, and sets the network up. The
+// Searches the plan of a network of layers, gives each layer its parallelization, and sets the network up. The
 // network belongs to the user: whatever a plan sets in it is remembered first and restored unless
 // everything went well, and what a pinned output needs stands around the network, not in it.
 #include "plan/layer_plan.hpp"
@@ -49,7 +49,7 @@ public:
       before_.push_back({node.layer, node.layer->declaration().settings(), node.layer->uses(),
                          node.layer->declaration().lists()});
   }
-  // A failure after some layers have their words would leave a network that is neither the user's
+  // A failure after some layers have their parallelizations would leave a network that is neither the user's
   // nor the plan's.
   ~KeptSettings() {
     for (std::size_t i = 0; !done_ && i < before_.size(); ++i) {
@@ -159,7 +159,7 @@ const FoundPlan& LayerPlan::search() {
   return NetworkPlan::search();
 }
 
-// The words that the user has given to layers as their signatures are fixed.
+// The parallelizations that the user has given to layers as their signatures are fixed.
 void LayerPlan::fixSignatures() {
   const DeclaredNetwork planned = layers();
   for (const UnfoldedNode& node : unfoldedNetwork()) {
@@ -378,7 +378,7 @@ void LayerPlan::load(const std::string& path) {
   });
 }
 
-void LayerPlan::giveWords() {
+void LayerPlan::applyParallelizations() {
   for (const UnfoldedNode& node : unfoldedNetwork()) {
     node.layer->setReducedByOthers(bucketBytes() > 0);
     if (recomputes(node.path))
@@ -410,7 +410,7 @@ Layouts LayerPlan::inputsFor(const DeclaredNetwork& declared) const {
   return inputs;
 }
 
-// The layout that the network's output has, now that its layers have their words: the forms tell,
+// The layout that the network's output has, now that its layers have their parallelizations: the forms tell,
 // without a set-up.
 Layout LayerPlan::outputFor(const Layouts& inputs) const {
   Layouts outputs;
@@ -452,7 +452,7 @@ void LayerPlan::setUp() {
     inOneAgreement(*comm(), [&] {
       shareSearch();
       kept.note(unfoldedNetwork());
-      giveWords();
+      applyParallelizations();
       const DeclaredNetwork declared = layers();
       const Layouts inputs = inputsFor(declared);
       compiled_ = compile(inputs, pinnedOutput(declared));
@@ -476,7 +476,7 @@ void LayerPlan::setUp() {
     leave();
     throw;
   }
-  // From here on the network is set up, and its words are what runs.
+  // From here on the network is set up, and its parallelizations are what runs.
   kept.done();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The plan of a network of layers on the processes of a communicator. Once it is set up, each layer
-// has its word as its signature and lies on the grid of that word, the plan's own or that of a
+// has its parallelization as its signature and lies on the grid of that parallelization, the plan's own or that of a
 // pinned end, and the plan is run like a layer.
 //
 // Layouts that the caller has for input and output are pinned ends of the search. Where the last
@@ -31,7 +31,7 @@ public:
   void setOutput(const Layout& layout);
 
   const FoundPlan& search() override;
-  // Collective. Searches on one rank if nobody has, gives each layer its word, and sets the network
+  // Collective. Searches on one rank if nobody has, gives each layer its parallelization, and sets the network
   // up. Does nothing the second time. A failure leaves the network as it was.
   void setUp();
   bool isSetUp() const noexcept { return bool(compiled_); }
@@ -93,7 +93,7 @@ private:
   void shareSearch();
   PlanFrame frame() const;
   PlanSubject subject() const;
-  void giveWords();
+  void applyParallelizations();
   const PlannedLayer* plannedAt(const std::string& path) const;
   bool recomputes(const std::string& path) const;
   bool sharesHalo(const std::string& path) const;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Writes plans as JSON, for other ranks and for files, and reads them. A reader believes the text
-// where it can compare nothing, as in times, but not in what would run: a word, its signature and
+// where it can compare nothing, as in times, but not in what would run: a parallelization, its signature and
 // its layouts say the same three times, and the form of the layer has to agree with all of them.
 #include "plan/plan_file.hpp"
 
 #include "geometry/layout_json.hpp"
-#include "planner/prices/word_rows.hpp"
+#include "planner/prices/signature_rows.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
 
@@ -26,7 +26,7 @@ constexpr std::pair<const char*, std::optional<Baseline> Baselines::*> kBaseline
 
 Json asJson(const PlannedLayer& layer) {
   Json json = {{"name", layer.name},
-               {"word", layer.labels},
+               {"labels", layer.labels},
                {"signature", layer.signature},
                {"uses", Json::array()},
                {"batch", layer.parts.batch},
@@ -43,9 +43,10 @@ Json asJson(const PlannedLayer& layer) {
 }
 
 Json asJson(const Baseline& baseline) {
-  const Word& word = baseline.word;
+  const Parallelization& parallelization = baseline.parallelization;
   return {{"seconds", baseline.seconds},
-          {"axes", std::vector{word.batch, word.outputs, word.inputs, word.space}}};
+          {"axes", std::vector{parallelization.batch, parallelization.outputs,
+                               parallelization.inputs, parallelization.space}}};
 }
 
 Json asJson(const Grid& grid) {
@@ -68,9 +69,9 @@ const FineGrid& gridFrom(const JsonView& view, bool isReversed, const PlanFrame&
                         fmt::join(extents, "x"), frame.grids.front().processes(), kWriteAnew));
 }
 
-// The grid that a word is on: that of the plan, or that of a pinned end, which the word names.
-GridPtr gridOfWord(const JsonView& word, const FineGrid& grid, const PlanFrame& frame) {
-  const std::string field = fieldIn(word.text());
+// The grid that a parallelization is on: that of the plan, or that of a pinned end, which the parallelization names.
+GridPtr gridOf(const JsonView& parallelization, const FineGrid& grid, const PlanFrame& frame) {
+  const std::string field = fieldIn(parallelization.text());
   if (field.empty())
     return grid.grid();
   for (const ListedField& listed : frame.listed)
@@ -78,31 +79,35 @@ GridPtr gridOfWord(const JsonView& word, const FineGrid& grid, const PlanFrame& 
       return listed.layout.gridPtr();
   const std::optional<Layout>& pinned = field == "input" ? frame.input : frame.output;
   if (!pinned || (field != "input" && field != "output"))
-    word.fail(fmt::format("'{}' is on the process grid of the {}, but that is not pinned",
-                          word.text(), field));
+    parallelization.fail(
+        fmt::format("'{}' is on the process grid of the {}, but that is not pinned",
+                    parallelization.text(), field));
   return pinned->gridPtr();
 }
 
-// Checks that the layer can be as the text says: its word means the signature, and a form with this
+// Checks that the layer can be as the text says: its parallelization means the signature, and a form with this
 // signature and these inputs exists and uses them as they are.
 void checkForm(const JsonView& view, const PlannedLayer& planned, const DeclaredLayer& layer,
                const FineGrid& grid, const GridPtr& itsGrid) {
   try {
-    const std::string field = fieldIn(planned.labels), word = withoutBalanced(planned.labels);
-    const bool isListed = word.ends_with(kListedEnd) && layer.declaration->dependsOnPlaces();
-    const bool isMeant =
-        isListed ? planned.signature.empty() && word == fmt::format("{}:{}", field, kListedEnd)
-        : field.empty() ? signatureOf(word, layer, grid) == planned.signature
-                        : fieldWordText(field, planned.signature, *itsGrid) == word;
+    const std::string field = fieldIn(planned.labels),
+                      parallelization = withoutBalanced(planned.labels);
+    const bool isListed =
+        parallelization.ends_with(kListedEnd) && layer.declaration->dependsOnPlaces();
+    const bool isMeant = isListed ? planned.signature.empty() &&
+                                        parallelization == fmt::format("{}:{}", field, kListedEnd)
+                         : field.empty()
+                             ? signatureOf(parallelization, layer, grid) == planned.signature
+                             : fieldText(field, planned.signature, *itsGrid) == parallelization;
     if (!isMeant)
       view.at("signature")
           .fail(fmt::format(
-              "layer {} has the signature \"{}\", which its word '{}' does not mean; {}",
+              "layer {} has the signature \"{}\", which its parallelization '{}' does not mean; {}",
               layer.name, planned.signature, planned.labels, kWriteAnew));
     if (planned.isBalanced && !layer.declaration->settings().has("output_cuts"))
-      view.at("word").fail(fmt::format("layer {} has no output of sliding windows that could be "
-                                       "balanced, as its word '{}' says; {}",
-                                       layer.name, planned.labels, kWriteAnew));
+      view.at("labels").fail(fmt::format("layer {} has no output of sliding windows that could be "
+                                         "balanced, as its parallelization '{}' says; {}",
+                                         layer.name, planned.labels, kWriteAnew));
     Choice choice{.labels = planned.signature};
     if (!isListed)
       choice.grid = itsGrid;
@@ -124,12 +129,12 @@ void checkForm(const JsonView& view, const PlannedLayer& planned, const Declared
 
 PlannedLayer layerFrom(const JsonView& view, const DeclaredLayer& declared, const FineGrid& grid,
                        const PlanFrame& frame) {
-  view.allow({"name", "word", "signature", "uses", "batch", "channels", "input_channels", "space",
+  view.allow({"name", "labels", "signature", "uses", "batch", "channels", "input_channels", "space",
               "spatial", "bytes", "runner_up", "runner_up_seconds"});
   PlannedLayer layer{.name = view.at("name").name(),
-                     .labels = view.at("word").text(),
+                     .labels = view.at("labels").text(),
                      .signature = view.at("signature").text(),
-                     .isBalanced = view.at("word").text().ends_with(kBalancedEnd),
+                     .isBalanced = view.at("labels").text().ends_with(kBalancedEnd),
                      .parts = {.batch = view.at("batch").integer(1),
                                .channels = view.at("channels").integer(1),
                                .space = view.at("space").integer(1),
@@ -144,7 +149,7 @@ PlannedLayer layerFrom(const JsonView& view, const DeclaredLayer& declared, cons
                                      layer.name, declared.name, kWriteAnew));
   layer.meaning = meaningOf(layer.parts, spatialLabels(declared),
                             channelLabel(declared.declaration->rows(declared.inputs)));
-  const GridPtr itsGrid = gridOfWord(view.at("word"), grid, frame);
+  const GridPtr itsGrid = gridOf(view.at("labels"), grid, frame);
   const std::vector<JsonView> uses = view.at("uses").list();
   if (uses.size() != declared.inputs.size())
     view.at("uses").fail(fmt::format(
@@ -164,10 +169,11 @@ Baseline baselineFrom(const JsonView& view) {
   if (axes.size() != 4)
     view.fail(
         "expected four numbers of axes: of the batch, output channels, input channels and space");
-  return {.word = {axes[0], axes[1], axes[2], axes[3]}, .seconds = view.at("seconds").real()};
+  return {.parallelization = {axes[0], axes[1], axes[2], axes[3]},
+          .seconds = view.at("seconds").real()};
 }
 
-// Layers that were chosen when all had their words, and the seconds of that choice.
+// Layers that were chosen when all had their parallelizations, and the seconds of that choice.
 void addChosen(const JsonView& view, const DeclaredNetwork& network,
                std::vector<std::string>& layers, double& seconds) {
   view.allow({"layers", "seconds"});
@@ -238,7 +244,7 @@ FoundPlan planFrom(const JsonView& view, const PlanFrame& frame) {
   const std::vector<JsonView> layers = view.at("layers").list();
   const std::vector<DeclaredLayer>& declared = frame.network.layers;
   if (layers.size() != declared.size())
-    view.at("layers").fail(fmt::format("has {}, but {} of the network have words; {}",
+    view.at("layers").fail(fmt::format("has {}, but {} of the network have parallelizations; {}",
                                        counted(static_cast<Index>(layers.size()), "layer"),
                                        declared.size(), kWriteAnew));
   for (std::size_t i = 0; i < layers.size(); ++i)

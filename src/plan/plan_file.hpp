@@ -11,7 +11,7 @@
 // "network" has the lines of a network file, without containers; "grid" has the prime factors of
 // the number of processes in the order of the machine's levels. Reading searches nothing and prices
 // nothing: each layer has its signature, and the layouts in which it uses its inputs, beside its
-// word, so that a reader only makes its form and compares. A plan for something else is refused.
+// parallelization, so that a reader only makes its form and compares. A plan for something else is refused.
 #pragma once
 
 #include "geometry/box.hpp"
@@ -23,19 +23,19 @@
 
 namespace tenon {
 
-// What a plan that is read must fit: the layers that have words, the grids of the processes, and
-// the pinned layouts, on whose grids words may be, too.
+// What a plan that is read must fit: the layers that have parallelizations, the grids of the processes, and
+// the pinned layouts, on whose grids parallelizations may be, too.
 struct PlanFrame {
   DeclaredNetwork network;
   std::vector<FineGrid> grids;
   std::optional<Layout> input, output;
-  std::vector<ListedField> listed = {}; // on whose grids words may be as well
+  std::vector<ListedField> listed = {}; // on whose grids parallelizations may be as well
 };
 
 Json jsonOf(const FoundPlan& plan);
 std::string textOf(const FoundPlan& plan);
 // Throws TENON_ERR_FORMAT naming the key and the byte where the text is damaged, or where a grid, a
-// word, a signature or a layout does not fit.
+// parallelization, a signature or a layout does not fit.
 FoundPlan planFrom(const JsonView& plan, const PlanFrame& frame);
 
 // What a plan was made for, in the form in which it is compared.

@@ -38,13 +38,13 @@ const PhaseCost& in(const LayerCost& cost, Phase phase) {
   return cost[static_cast<int>(phase)];
 }
 
-std::string wordText(const PlannedLayer& planned, double seconds) {
+std::string parallelizationText(const PlannedLayer& planned, double seconds) {
   const Parts& parts = planned.parts;
-  const std::string word = planned.labels.empty() ? "one process" : planned.labels;
+  const std::string parallelization = planned.labels.empty() ? "one process" : planned.labels;
   std::string text =
-      fmt::format("{}{}, grid of {} x {} x {} (batch, channels, space)", word,
-                  fieldIn(word).empty() ? "" : fmt::format(": {}", planned.meaning), parts.batch,
-                  parts.channels,
+      fmt::format("{}{}, grid of {} x {} x {} (batch, channels, space)", parallelization,
+                  fieldIn(parallelization).empty() ? "" : fmt::format(": {}", planned.meaning),
+                  parts.batch, parts.channels,
                   parts.spatial.empty() ? fmt::format("{}", parts.space)
                                         : fmt::format("{}", fmt::join(parts.spatial, " x ")));
   if (planned.runnerUp.empty())
@@ -67,7 +67,7 @@ std::string LayerPlan::describe(const PlannedNode& node, const LayerCost& most) 
   const Layer& layer = *node.layer;
   const Layout& output = layer.outputLayout();
   std::string text = fmt::format("  {}: {}\n", node.path,
-                                 node.planned       ? wordText(*node.planned, found().seconds)
+                                 node.planned ? parallelizationText(*node.planned, found().seconds)
                                  : node.isOfNetwork ? "follows what it reads"
                                                     : "redistribution");
   for (const Layout& input : layer.inputLayouts())

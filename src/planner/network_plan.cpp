@@ -206,9 +206,9 @@ void NetworkPlan::pinOutput(PinnedEnd layout) {
   outputEnd_ = std::move(layout);
 }
 
-void NetworkPlan::fix(const std::string& layer, const std::string& word) {
+void NetworkPlan::fix(const std::string& layer, const std::string& parallelization) {
   checkChange("TenonPlanFix()");
-  fixed_[layer] = word; // first, as the word may be one of the plan that goes
+  fixed_[layer] = parallelization; // first, as the parallelization may be one of the plan that goes
   found_.reset();
 }
 
@@ -498,10 +498,10 @@ FoundPlan NetworkPlan::fittingPlan(const CostModel& model) const {
         throw;
       break;
     }
-    const bool isKnown = std::ranges::find(tried, one.words) != tried.end();
+    const bool isKnown = std::ranges::find(tried, one.parallelizations) != tried.end();
     if (isKnown || (best && secondsToCompare(one) >= secondsToCompare(*best)))
       continue;
-    tried.push_back(one.words);
+    tried.push_back(one.parallelizations);
     const bool fits = recomputeWithin(model, memoryLimit_, one);
     least = std::min(least, one.bytes);
     if (fits && (!best || secondsToCompare(one) < secondsToCompare(*best)))

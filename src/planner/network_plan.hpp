@@ -42,10 +42,10 @@ public:
   void pinInput(int input, PinnedEnd layout);
   void pinInput(PinnedEnd layout) { pinInput(0, std::move(layout)); }
   void pinOutput(PinnedEnd layout);
-  void fix(const std::string& layer, const std::string& word);
+  void fix(const std::string& layer, const std::string& parallelization);
 
   virtual const FoundPlan& search();
-  // What is asked, and the words of the layers once they were searched.
+  // What is asked, and the parallelizations of the layers once they were searched.
   std::string describe() const override;
   // Throws TENON_ERR_STATE before a search.
   const FoundPlan& found() const;
@@ -81,7 +81,7 @@ protected:
   std::vector<Shape> inputShapes() const;
   // Of the whole batch, or of the rows of a field on edges.
   void setFurtherShape(int input, Shape shape);
-  // The prices of words on a grid: by default Tenon's own, of the network's layers.
+  // The prices of parallelizations on a grid: by default Tenon's own, of the network's layers.
   virtual std::unique_ptr<CostModel> prices(const FineGrid& grid) const;
   // Throws what does not fit together. The settings come one by one, so that a search asks when all
   // are there.
@@ -129,7 +129,7 @@ private:
   double overlap_ = 0;                 // the share of communication that goes on beside computation
   PinnedEnd everyInput_, outputEnd_;   // as the settings say, or the output's layout
   std::map<int, PinnedEnd> inputEnds_; // layouts of inputs
-  FixedWords fixed_;
+  FixedParallelizations fixed_;
   std::optional<FoundPlan> found_;
 };
 

@@ -49,18 +49,18 @@ std::vector<AlexNetLayer> layers() {
 }
 
 // The first kForms ways to cut a row of axes into four runs, one for each label.
-std::vector<std::string> words(const std::vector<std::string>& labels) {
+std::vector<std::string> parallelizations(const std::vector<std::string>& labels) {
   std::vector<std::string> all;
   for (int a = 0; a <= kAxes; ++a)
     for (int b = 0; a + b <= kAxes; ++b)
       for (int c = 0; a + b + c <= kAxes; ++c) {
         const int runs[] = {a, b, c, kAxes - a - b - c};
-        std::string word;
+        std::string parallelization;
         for (int run = 0; run < 4; ++run)
           for (int axis = 0; axis < runs[run]; ++axis)
-            word += (word.empty() ? "" : ",") + labels[run];
+            parallelization += (parallelization.empty() ? "" : ",") + labels[run];
         if (all.size() < kForms)
-          all.push_back(word);
+          all.push_back(parallelization);
       }
   return all;
 }
@@ -79,10 +79,10 @@ int main() {
       declaration->set(name, value);
     const Layout input(
         {.shape = layer.input, .grid = grid, .properties = Properties(kAxes, Property::shard(0))});
-    const std::vector<std::string> all = words(layer.labels);
+    const std::vector<std::string> all = parallelizations(layer.labels);
     const auto times = processorTimes(1, [&](int) {
-      for (const std::string& word : all)
-        declaration->form({input}, {.labels = word});
+      for (const std::string& parallelization : all)
+        declaration->form({input}, {.labels = parallelization});
     });
     const double median = quantile(times, 0.5) / 1000;
     fmt::print("{:<34} {:>10.2f} {:>8.2f} {:>8.2f}  <= {} {}\n", declaration->view(), median,

@@ -8,9 +8,9 @@
 //
 //   predicted / measured   of all layers and phases of a step of the plan by the rates of the machine, and of a
 //                          second plan by rates that were fitted to steps of the first
-//   chosen / best          time of a step of the plan and of 12 with forced words, which take turns: all layers on
+//   chosen / best          time of a step of the plan and of 12 with forced parallelizations, which take turns: all layers on
 //                          batch, output channels, input channels or rows as far as they can, the plan with the
-//                          runner-up of one layer, and words drawn at random
+//                          runner-up of one layer, and parallelizations drawn at random
 #include "bench/planned_training.hpp"
 #include "plan/machine_measurement.hpp"
 #include "support/networks.hpp"
@@ -33,7 +33,7 @@ struct Subject {
   Ref<Layer> (*make)(const CommPtr&);
 };
 
-using Words = std::map<std::string, std::string>;
+using Parallelizations = std::map<std::string, std::string>;
 
 class PlanChoice {
 public:
@@ -68,12 +68,12 @@ public:
   }
 
 private:
-  Ref<LayerPlan> planOf(const Words& words) const {
+  Ref<LayerPlan> planOf(const Parallelizations& parallelizations) const {
     const auto plan = makeRef<LayerPlan>(subject_.make(comm_), batch_);
     plan->set("input_shape", subject_.sample);
     plan->setMachine(machine_);
-    for (const auto& [layer, word] : words)
-      plan->fix(layer, word);
+    for (const auto& [layer, parallelization] : parallelizations)
+      plan->fix(layer, parallelization);
     return plan;
   }
 
@@ -87,21 +87,22 @@ private:
   }
 
   // Of each layer, alone.
-  std::map<std::string, std::vector<std::string>> legalWords(const FoundPlan& chosen) const {
+  std::map<std::string, std::vector<std::string>>
+  legalParallelizations(const FoundPlan& chosen) const {
     std::map<std::string, std::vector<std::string>> legal;
     for (const PlannedLayer& layer : chosen.layers)
-      for (const char* word : {"n", "o", "i", "h", "w"}) {
+      for (const char* parallelization : {"n", "o", "i", "h", "w"}) {
         try {
-          planOf({{layer.name, wordOnAll(word)}})->search();
-          legal[layer.name].push_back(wordOnAll(word));
-        } catch (const Error&) { // the layer has no such word
+          planOf({{layer.name, parallelizationOnAll(parallelization)}})->search();
+          legal[layer.name].push_back(parallelizationOnAll(parallelization));
+        } catch (const Error&) { // the layer has no such parallelization
         }
       }
     return legal;
   }
 
   // One label on all axes, of which powers of two have the logarithm.
-  std::string wordOnAll(const std::string& label) const {
+  std::string parallelizationOnAll(const std::string& label) const {
     int axes = 0;
     for (int ranks = comm_->size(); ranks > 1; ranks /= 2)
       ++axes;
@@ -109,55 +110,55 @@ private:
                     : fmt::format("{}{}{}", label, axes, label == "h" || label == "w" ? "-" : "");
   }
 
-  std::vector<Words> forcedWords(const FoundPlan& chosen) const {
-    const auto legal = legalWords(chosen);
-    std::vector<Words> all;
+  std::vector<Parallelizations> forcedParallelizations(const FoundPlan& chosen) const {
+    const auto legal = legalParallelizations(chosen);
+    std::vector<Parallelizations> all;
     std::set<std::string> known = {wordsOf(chosen)};
-    const auto add = [&](const Words& words) {
+    const auto add = [&](const Parallelizations& parallelizations) {
       if (static_cast<int>(all.size()) == kForced)
         return;
       try {
-        const Ref<LayerPlan> plan = planOf(words);
+        const Ref<LayerPlan> plan = planOf(parallelizations);
         if (known.insert(wordsOf(plan->search())).second)
-          all.push_back(words);
+          all.push_back(parallelizations);
       } catch (const Error&) { // not together
       }
     };
     for (const char* label : {"n", "o", "i", "h"}) {
-      Words words;
+      Parallelizations parallelizations;
       for (const auto& [layer, own] : legal) {
-        const bool can = std::ranges::find(own, wordOnAll(label)) != own.end();
-        words[layer] = can ? wordOnAll(label) : own.front();
+        const bool can = std::ranges::find(own, parallelizationOnAll(label)) != own.end();
+        parallelizations[layer] = can ? parallelizationOnAll(label) : own.front();
       }
-      add(words);
+      add(parallelizations);
     }
-    Words own;
+    Parallelizations own;
     for (const PlannedLayer& layer : chosen.layers)
       own[layer.name] = layer.labels;
     for (const PlannedLayer& layer : chosen.layers) {
-      Words words = own;
-      words[layer.name] = layer.runnerUp;
+      Parallelizations parallelizations = own;
+      parallelizations[layer.name] = layer.runnerUp;
       if (!layer.runnerUp.empty() && all.size() < 8)
-        add(words);
+        add(parallelizations);
     }
     for (std::uint64_t draw = 0; static_cast<int>(all.size()) < kForced && draw < 1000; ++draw) {
-      Words words;
+      Parallelizations parallelizations;
       std::uint64_t number = 0;
       for (const auto& [layer, legalOnes] : legal)
-        words[layer] = legalOnes[static_cast<std::size_t>(uniformAt(draw, 7, Index(number++)) *
-                                                          double(legalOnes.size()))];
-      add(words);
+        parallelizations[layer] = legalOnes[static_cast<std::size_t>(
+            uniformAt(draw, 7, Index(number++)) * double(legalOnes.size()))];
+      add(parallelizations);
     }
     return all;
   }
 
   void race(const FoundPlan& chosen) {
     std::vector<std::unique_ptr<PlannedTraining>> runs;
-    std::vector<Words> all = {{}};
-    for (const Words& words : forcedWords(chosen))
-      all.push_back(words);
-    for (const Words& words : all) {
-      runs.push_back(std::make_unique<PlannedTraining>(planOf(words), kClasses, "adam"));
+    std::vector<Parallelizations> all = {{}};
+    for (const Parallelizations& parallelizations : forcedParallelizations(chosen))
+      all.push_back(parallelizations);
+    for (const Parallelizations& parallelizations : all) {
+      runs.push_back(std::make_unique<PlannedTraining>(planOf(parallelizations), kClasses, "adam"));
       warm(*runs.back());
     }
     std::vector<std::vector<double>> seconds(runs.size());
@@ -168,7 +169,8 @@ private:
       }
     if (comm_->rank() != 0)
       return;
-    fmt::print("  {:<10} {:>10} {:>10} {:>10}  words\n", "plan", "predicted", "median", "least");
+    fmt::print("  {:<10} {:>10} {:>10} {:>10}  parallelizations\n", "plan", "predicted", "median",
+               "least");
     std::vector<double> medians, leasts;
     for (std::size_t r = 0; r < runs.size(); ++r) {
       medians.push_back(medianOf(seconds[r]));
@@ -213,8 +215,9 @@ void run(Index batch, int rounds, bool reports) {
 } // namespace tenon::bench
 
 int main(int argc, char** argv) {
-  return tenon::bench::benchmarkMain("plan_choice", argc, argv, [](int count, char** words) {
-    tenon::bench::run(count > 1 ? std::atoi(words[1]) : 64, count > 2 ? std::atoi(words[2]) : 21,
-                      count > 3);
-  });
+  return tenon::bench::benchmarkMain(
+      "plan_choice", argc, argv, [](int count, char** parallelizations) {
+        tenon::bench::run(count > 1 ? std::atoi(parallelizations[1]) : 64,
+                          count > 2 ? std::atoi(parallelizations[2]) : 21, count > 3);
+      });
 }

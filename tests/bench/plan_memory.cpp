@@ -51,10 +51,10 @@ double segmentsMapped() {
   bool isSegment = false;
   for (std::string line, key; std::getline(maps, line);) {
     double value = 0;
-    std::istringstream words(line);
-    if (words >> key && key.back() != ':')
+    std::istringstream parallelizations(line);
+    if (parallelizations >> key && key.back() != ':')
       isSegment = line.find(kSegments) != std::string::npos;
-    else if (isSegment && key == "Pss:" && words >> value)
+    else if (isSegment && key == "Pss:" && parallelizations >> value)
       kilobytes += value;
   }
   return 1024 * kilobytes;

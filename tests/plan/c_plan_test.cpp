@@ -41,7 +41,7 @@ protected:
   TenonLayout input_ = nullptr, output_ = nullptr;
 };
 
-// The adjoint is that of the tangent, though nobody knows which words there are.
+// The adjoint is that of the tangent, though nobody knows which parallelizations there are.
 TEST_F(CPlan, RunsApplyTangentAndAdjoint) {
   expectSuccess(TenonPlanSetInput(plan_, input_));
   expectSuccess(TenonPlanSetOutput(plan_, output_));
@@ -183,7 +183,7 @@ TEST_F(CPlan, RunsOnGivenGrids) {
   expectSuccess(TenonLayoutDestroy(&given));
 }
 
-// A word by name, and numbers that multiply to what the plan has.
+// A parallelization by name, and numbers that multiply to what the plan has.
 TEST_F(CPlan, AnswersWhatASearchHasFound) {
   const TenonInt shape = 16, processes = 8;
   char text[32] = "", few[4];
@@ -211,10 +211,10 @@ TEST_F(CPlan, AnswersWhatASearchHasFound) {
   EXPECT_EQ(number("outer", "batch_parts"), 8);
   expectSuccess(TenonPlanGetLayerName(plan_, 1, text, sizeof text, nullptr));
   EXPECT_STREQ(text, "outer");
-  expectSuccess(TenonPlanGetText(plan_, "outer", "word", text, sizeof text, nullptr));
+  expectSuccess(TenonPlanGetText(plan_, "outer", "labels", text, sizeof text, nullptr));
   EXPECT_STREQ(text, "n3");
   expectSuccess(TenonPlanGetText(plan_, "outer", "runner_up", text, sizeof text, nullptr));
-  EXPECT_STREQ(text, ""); // the word is fixed
+  EXPECT_STREQ(text, ""); // the parallelization is fixed
   EXPECT_EQ(number("outer", "runner_up"), 0);
   EXPECT_GE(number("inner", "runner_up"), number(nullptr, "seconds"));
   expectCode(TENON_ERR_STATE, TenonPlanGetNumber(plan_, nullptr, "overlapped", &value),

@@ -226,14 +226,14 @@ TEST(ListedPlan, ChoosesForLayersWithoutLists) {
   ASSERT_NO_FATAL_FAILURE(expectPlanned(*planOf(c), c));
   if (world()->size() == 1)
     return;
-  for (const auto& [layer, word] : {std::pair("wide", "input:o"),
-                                    {"edges", "input:i"},
-                                    {"edges", "input:o"},
-                                    {"last", "input:i"}}) {
+  for (const auto& [layer, parallelization] : {std::pair("wide", "input:o"),
+                                               {"edges", "input:i"},
+                                               {"edges", "input:o"},
+                                               {"last", "input:i"}}) {
     const Ref<LayerPlan> plan = planOf(c);
-    plan->fix(layer, word);
-    ASSERT_NO_FATAL_FAILURE(expectPlanned(*plan, c)) << layer << " " << word;
-    EXPECT_EQ(plan->layerNamed(layer).labels, word);
+    plan->fix(layer, parallelization);
+    ASSERT_NO_FATAL_FAILURE(expectPlanned(*plan, c)) << layer << " " << parallelization;
+    EXPECT_EQ(plan->layerNamed(layer).labels, parallelization);
   }
 }
 
@@ -332,10 +332,11 @@ TEST(ListedPlan, OfPatchesPredictsWhatTheLogCounts) {
   ASSERT_NO_FATAL_FAILURE(expectPlanned(*plan, c));
   if (size == 1)
     return;
-  for (const auto& [layer, word] : {std::pair("first", "input:o"), {"last", "input:i"}}) {
+  for (const auto& [layer, parallelization] :
+       {std::pair("first", "input:o"), {"last", "input:i"}}) {
     const Ref<LayerPlan> other = planOf(c);
-    other->fix(layer, word);
-    ASSERT_NO_FATAL_FAILURE(expectPlanned(*other, c)) << layer << " " << word;
+    other->fix(layer, parallelization);
+    ASSERT_NO_FATAL_FAILURE(expectPlanned(*other, c)) << layer << " " << parallelization;
   }
 }
 

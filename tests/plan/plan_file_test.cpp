@@ -167,8 +167,8 @@ TEST_F(PlanFiles, AreRefusedWhereDamaged) {
   expectError(TENON_ERR_STATE, {"TenonPlanLoad"}, [&] { plan->load(path_); });
 }
 
-// Words that a layer cannot have, and grids that these processes do not make.
-TEST_F(PlanFiles, AreRefusedWithForeignWordsAndGrids) {
+// Parallelizations that a layer cannot have, and grids that these processes do not make.
+TEST_F(PlanFiles, AreRefusedWithForeignParallelizationsAndGrids) {
   if (world()->size() == 1)
     GTEST_SKIP() << "needs two ranks";
   const NetworkCase c = networkCases()[0];
@@ -178,10 +178,10 @@ TEST_F(PlanFiles, AreRefusedWithForeignWordsAndGrids) {
     const std::size_t begin = other.find(key) + key.size();
     return other.replace(begin, other.find(end, begin) - begin, to);
   };
-  write(changed("\"word\": \"", "\"", "x,y,z"));
+  write(changed("\"labels\": \"", "\"", "x,y,z"));
   expectRefused(TENON_ERR_FORMAT, {path_.c_str(), "C1", "'x,y,z'"}, planOf(c, world()));
-  write(changed("\"word\": \"", "\"", "output:h"));
-  expectRefused(TENON_ERR_FORMAT, {path_.c_str(), "word", "output:h", "not pinned"},
+  write(changed("\"labels\": \"", "\"", "output:h"));
+  expectRefused(TENON_ERR_FORMAT, {path_.c_str(), "labels", "output:h", "not pinned"},
                 planOf(c, world()));
   write(changed("\"extents\": [", "]", "7"));
   expectRefused(TENON_ERR_FORMAT, {path_.c_str(), "process grid 7"}, planOf(c, world()));
@@ -191,7 +191,7 @@ TEST_F(PlanFiles, AreRefusedWithForeignWordsAndGrids) {
   expectRefused(TENON_ERR_FORMAT, {path_.c_str()}, planOf(c, world()));
 }
 
-// Each layer's word, signature and layouts say the same, and a reader compares them.
+// Each layer's parallelization, signature and layouts say the same, and a reader compares them.
 TEST_F(PlanFiles, AreRefusedWhereWhatWouldRunDoesNotFit) {
   if (world()->size() == 1)
     GTEST_SKIP() << "needs two ranks";
@@ -226,11 +226,12 @@ TEST_F(PlanFiles, AreRefusedWhereWhatWouldRunDoesNotFit) {
   expectRefused(TENON_ERR_FORMAT, {path.c_str(), "layers[0].uses[0]", "S7"}, planOf(c, world()));
   write(changed("name", "C2"));
   expectRefused(TENON_ERR_FORMAT, {path.c_str(), "layers[0].name", "C2", "C1"}, planOf(c, world()));
-  // A word with its signature, but with the layouts of the one before.
+  // A parallelization with its signature, but with the layouts of the one before.
   std::string other = changed("signature", onAll("i"));
-  const std::string word = axes == 1 ? "i" : fmt::format("i{}", axes), key = "\"word\": \"";
+  const std::string parallelization = axes == 1 ? "i" : fmt::format("i{}", axes),
+                    key = "\"labels\": \"";
   const std::size_t begin = other.find(key) + key.size();
-  write(other.replace(begin, other.find('"', begin) - begin, word));
+  write(other.replace(begin, other.find('"', begin) - begin, parallelization));
   expectRefused(TENON_ERR_FORMAT, {path.c_str(), "layers[0]", "C1"}, planOf(c, world()));
 }
 

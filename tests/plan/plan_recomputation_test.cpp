@@ -61,10 +61,10 @@ Left stepOf(LayerPlan& plan) {
   return left;
 }
 
-// With the words of the first, so that all sums have the same order.
-Ref<LayerPlan> planWithin(double bytes, const LayerPlan& words) {
+// With the parallelizations of the first, so that all sums have the same order.
+Ref<LayerPlan> planWithin(double bytes, const LayerPlan& parallelizations) {
   const Ref<LayerPlan> plan = planOf(kCase, world());
-  for (const PlannedLayer& layer : words.found().layers)
+  for (const PlannedLayer& layer : parallelizations.found().layers)
     plan->fix(layer.name, layer.labels);
   plan->set("memory_limit", static_cast<Index>(bytes));
   return plan;

@@ -26,7 +26,7 @@ TEST(PlanReport, HasPredictedAndMeasuredMessages) {
   const NetworkCase c = networkCases()[0];
   const Ref<LayerPlan> plan = planOf(c, world());
   if (world()->size() > 1)
-    plan->fix("C1", forcedWord("hw"));
+    plan->fix("C1", forcedParallelization("hw"));
   plan->setUp();
   expectError(TENON_ERR_STATE, {"TenonLogEnable"}, [&] { plan->report(); });
   logEnable(true);

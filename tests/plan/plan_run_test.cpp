@@ -31,8 +31,9 @@ TEST_P(PlannedNetwork, TrainsLikeOneProcess) {
 
 // Whether a layer can lie there: pooling may leave processes of a field without a cell, and a layer may have fewer
 // channels than processes.
-bool canHave(const Ref<LayerPlan>& plan, const std::string& layer, const std::string& word) {
-  plan->fix(layer, word);
+bool canHave(const Ref<LayerPlan>& plan, const std::string& layer,
+             const std::string& parallelization) {
+  plan->fix(layer, parallelization);
   try {
     plan->search();
   } catch (const Error& error) {
@@ -42,25 +43,25 @@ bool canHave(const Ref<LayerPlan>& plan, const std::string& layer, const std::st
   return true;
 }
 
-// Words of space and of channels, whatever they cost.
-TEST_P(PlannedNetwork, TrainsWithForcedWords) {
+// Parallelizations of space and of channels, whatever they cost.
+TEST_P(PlannedNetwork, TrainsWithForcedParallelizations) {
   const NetworkCase& c = GetParam();
   const Ref<LayerPlan> probe = planOf(c, world());
   if (world()->size() == 1)
     GTEST_SKIP() << "needs two ranks";
   for (const char* channels : {"o", "i"}) {
     const Ref<LayerPlan> plan = planOf(c, world());
-    const std::string word = forcedWord(channels);
+    const std::string parallelization = forcedParallelization(channels);
     int number = 0, split = 0;
     for (const PlannedLayer& layer : probe->search().layers)
       if (layer.name.find("sum") == std::string::npos && layer.name != "first" &&
           layer.name != "C1" && layer.name != "conv1") {
-        if (!canHave(planOf(c, world()), layer.name, word))
+        if (!canHave(planOf(c, world()), layer.name, parallelization))
           continue;
-        plan->fix(layer.name, word);
+        plan->fix(layer.name, parallelization);
         ++split;
       } else if (number++ == 0) {
-        plan->fix(layer.name, forcedWord("hw"));
+        plan->fix(layer.name, forcedParallelization("hw"));
       }
     EXPECT_GT(split, 0);
     ASSERT_NO_FATAL_FAILURE(expectSameLosses(*plan, c));
@@ -105,9 +106,10 @@ TEST_P(PlannedNetwork, TrainsFromAnUnevenField) {
   int stay = 0, turn = 0;
   const std::vector<PlannedLayer> layers = pinned(false)->search().layers;
   for (const PlannedLayer& layer : layers)
-    if (const std::string word = wordOfField(c, layer.name);
-        turn++ % 2 == 0 && !word.empty() && canHave(pinned(false), layer.name, word)) {
-      turns->fix(layer.name, word);
+    if (const std::string parallelization = parallelizationOfField(c, layer.name);
+        turn++ % 2 == 0 && !parallelization.empty() &&
+        canHave(pinned(false), layer.name, parallelization)) {
+      turns->fix(layer.name, parallelization);
       ++stay;
     }
   EXPECT_GT(stay, 0);
@@ -154,7 +156,7 @@ TEST(LayerPlan, StaysWhereTheFieldLies) {
   EXPECT_EQ(apply.bytes, neighbours * 64 * 8);
 }
 
-// Of blocks that no other word has, and some of them empty, every layer stays if its kernel sees no neighbour.
+// Of blocks that no other parallelization has, and some of them empty, every layer stays if its kernel sees no neighbour.
 TEST(LayerPlan, MovesNothingWhereNothingIsGained) {
   const Ref<Layer> network = newNetwork(world(), "sequential");
   for (const char* name : {"one", "two", "three"})
@@ -166,7 +168,7 @@ TEST(LayerPlan, MovesNothingWhereNothingIsGained) {
   plan->setOutput(field);
   plan->setUp();
   for (const char* name : {"one", "two", "three"})
-    EXPECT_EQ(plan->layerNamed(name).labels, wordOnUneven("h", "w")) << plan->describe();
+    EXPECT_EQ(plan->layerNamed(name).labels, parallelizationOnUneven("h", "w")) << plan->describe();
   for (const LayerCost& cost : plan->costs(world()->rank(), true))
     EXPECT_EQ(cost[static_cast<int>(Phase::ApplyMove)].messages +
                   cost[static_cast<int>(Phase::AdjointMove)].messages,

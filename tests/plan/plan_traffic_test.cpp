@@ -58,7 +58,7 @@ TEST_P(PlannedTraffic, IsWhatTheLogCounts) {
   options().set("-tenon_overlap_steps", "true");
 }
 
-TEST_P(PlannedTraffic, IsWhatTheLogCountsForOtherWords) {
+TEST_P(PlannedTraffic, IsWhatTheLogCountsForOtherParallelizations) {
   if (world()->size() == 1)
     GTEST_SKIP() << "needs two ranks";
   const Ref<LayerPlan> probe = planOf(GetParam(), world());

@@ -73,26 +73,27 @@ inline Shape outputShapeOf(const NetworkCase& c) {
   return c.name == "unet3d" ? c.input : Shape{c.input[0], 10};
 }
 
-// The word with these labels on the grid of an uneven field, whose axes of one process have none.
-inline std::string wordOnUneven(const std::string& rows, const std::string& columns) {
+// The parallelization with these labels on the grid of an uneven field, whose axes of one process have none.
+inline std::string parallelizationOnUneven(const std::string& rows, const std::string& columns) {
   const int size = world()->size();
   return "input:" + (size == 1 ? "all" : size == 2 ? rows : rows + "," + columns);
 }
 
-// The word of a layer that lies where an uneven field does; "" of one whose input has no space.
-inline std::string wordOfField(const NetworkCase& c, const std::string& layer) {
+// The parallelization of a layer that lies where an uneven field does; "" of one whose input has no space.
+inline std::string parallelizationOfField(const NetworkCase& c, const std::string& layer) {
   for (const char* flat : {"last", "fc5", "fc6", "F6", "Output"})
     if (layer == flat)
       return "";
   const bool isJoint = layer.find("sum") != std::string::npos || layer.ends_with("_beside");
   const Index rank = static_cast<Index>(c.input.size());
-  return isJoint ? wordOnUneven(fmt::format("S{}", rank - 2), fmt::format("S{}", rank - 1))
-                 : wordOnUneven("h", "w");
+  return isJoint
+             ? parallelizationOnUneven(fmt::format("S{}", rank - 2), fmt::format("S{}", rank - 1))
+             : parallelizationOnUneven("h", "w");
 }
 
-// A word for the processes of the world, 2, 4 or 8, with one label for two of the grid's axes, or for its one: of the
+// A parallelization for the processes of the world, 2, 4 or 8, with one label for two of the grid's axes, or for its one: of the
 // third the batch is split.
-inline std::string forcedWord(const std::string& label) {
+inline std::string forcedParallelization(const std::string& label) {
   const int size = world()->size();
   const std::string run = size == 2 ? label.substr(0, 1) : label + (label == "hw" ? "2-" : "2");
   return size == 8 ? "n," + run : run;
@@ -166,7 +167,7 @@ inline Ref<LayerPlan> planOf(const NetworkCase& c, const CommPtr& comm) {
 // The plan of that network with outputs that are cut in balance; at least two ranks.
 inline Ref<LayerPlan> planAhead() {
   const Ref<LayerPlan> plan = planOf(aheadCase(), world());
-  plan->fix("first", forcedWord("w") + (world()->size() == 2 ? "" : "-") + ",balanced");
+  plan->fix("first", forcedParallelization("w") + (world()->size() == 2 ? "" : "-") + ",balanced");
   return plan;
 }
 

@@ -67,8 +67,8 @@ TEST(NetworkOfLayers, TheSearchFindsTheBestOfAllCombinations) {
     for (const DeclaredNetwork& network :
          {leNet(8), declareNetwork(fileOf(kResidual), {4, 2, 8, 8})}) {
       const OwnModel model(network, FineGrid({processes}), fast());
-      const WordLists words = legalWords(model);
-      const double best = *test::leastByForce(test::exactTables(model, words));
+      const ParallelizationLists parallelizations = legalParallelizations(model);
+      const double best = *test::leastByForce(test::exactTables(model, parallelizations));
       EXPECT_NEAR(findPlan(model, {}, 0).seconds, best, 1e-12 * best) << processes;
     }
   }
@@ -84,9 +84,9 @@ TEST(NetworkOfLayers, ALayerTakesTheTimeOfItsLargestPart) {
   OwnRates rates = fast();
   rates.kernels.memory = 1e300;
   const OwnModel model(network, FineGrid({4}), rates);
-  const int word = model.parse(0, "w2-");
+  const int parallelization = model.parse(0, "w2-");
   const double kernel = 2.0 * 4 * (6 * 4 * 3) / rates.kernels.flops;
-  EXPECT_DOUBLE_EQ(model.layerParts(0, word).backward, kernel);
+  EXPECT_DOUBLE_EQ(model.layerParts(0, parallelization).backward, kernel);
   const GridPtr grid = Grid::make({2, 2});
   const auto halo = [&](Looks looks) {
     LayoutSpec spec{.shape = {1, 4, 16},
@@ -98,8 +98,8 @@ TEST(NetworkOfLayers, ALayerTakesTheTimeOfItsLargestPart) {
     return priceOfMove(plain, Layout(spec), 4, rates.links, looks).seconds;
   };
   EXPECT_LT(halo(Looks::First), halo(Looks::All));
-  EXPECT_NEAR(model.layerParts(0, word).forward, kernel + halo(Looks::All), 1e-18);
-  EXPECT_LT(model.layerSeconds(0, word), model.exactLayerSeconds(0, word));
+  EXPECT_NEAR(model.layerParts(0, parallelization).forward, kernel + halo(Looks::All), 1e-18);
+  EXPECT_LT(model.layerSeconds(0, parallelization), model.exactLayerSeconds(0, parallelization));
 }
 
 // One sample of one channel, and columns that cannot be split: rows alone can, of which windows leave the
@@ -123,7 +123,7 @@ TEST(NetworkOfLayers, OutputsAreBalancedWhereThatIsFaster) {
   EXPECT_FALSE(follows.layers[0].isBalanced);
   EXPECT_NEAR(follows.seconds / found.seconds, 4.0 / 3, 1e-3);
   EXPECT_EQ(findPlan(model, {{"a", "h,balanced"}}, 0).seconds, found.seconds);
-  // What is set stays, and outputs that are balanced have no second word.
+  // What is set stays, and outputs that are balanced have no second parallelization.
   EXPECT_EQ(findPlan(modelOf(R"(, "output_cuts": "follow")", {1, 1, 11, 5}), {}, 0).seconds,
             follows.seconds);
   const OwnModel set = modelOf(R"(, "output_cuts": "balanced")", {1, 1, 11, 5});

@@ -77,9 +77,9 @@ TEST(Elimination, RefusesTooManyConnections) {
     for (int other = 0; other < layer; ++other)
       tables.pairs.push_back({other, layer, std::vector<double>(57 * 57, 0.0)});
   }
-  expectError(TENON_ERR_SUPPORT, {"layer L0", "L1, L2, L3, L4, L5", "fix the word"},
+  expectError(TENON_ERR_SUPPORT, {"layer L0", "L1, L2, L3, L4, L5", "fix the parallelization"},
               [&] { Elimination elimination(tables); });
-  // With a word that is fixed, it is one layer less.
+  // With a parallelization that is fixed, it is one layer less.
   const std::vector<int> one = {5};
   std::vector<int> all(57);
   for (int k = 0; k < 57; ++k)

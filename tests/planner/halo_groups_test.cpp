@@ -95,7 +95,7 @@ TEST(HaloGroups, NoOthersSaveMoreByTheModelsPrices) {
                       .grid = Grid::make({2, 2}),
                       .properties = parseProperties("S2,S3")});
   const int convolutions = test::drawsAll() ? 6 : 4;
-  FixedWords fixed;
+  FixedParallelizations fixed;
   for (int i = 0; i < convolutions; ++i)
     fixed[fmt::format("L{}", i)] = "input:h,w";
   for (const double flops : {5e10, 2e11, 1e13}) {
@@ -106,11 +106,11 @@ TEST(HaloGroups, NoOthersSaveMoreByTheModelsPrices) {
                       {.objective = Objective::Inference, .input = field, .output = field});
     };
     const OwnModel model = modelWhere(0);
-    const std::vector<int> words = findPlan(model, fixed, 0).words;
-    const double most = model.sharedHalos(words, convolutions, 0).seconds;
+    const std::vector<int> parallelizations = findPlan(model, fixed, 0).parallelizations;
+    const double most = model.sharedHalos(parallelizations, convolutions, 0).seconds;
     EXPECT_GT(most, 0) << flops;
     for (int exchanging = 2; exchanging < 1 << convolutions; exchanging += 2)
-      EXPECT_LE(modelWhere(exchanging).sharedHalos(words, convolutions, 0).seconds,
+      EXPECT_LE(modelWhere(exchanging).sharedHalos(parallelizations, convolutions, 0).seconds,
                 most * (1 + 1e-9))
           << flops << " " << exchanging;
   }

@@ -136,7 +136,7 @@ TEST(KernelCost, IsTheLargestOfAllPositions) {
           spec.splitAxes.resize(4);
           for (std::size_t axis = 0; axis < extents.size(); ++axis)
             if (properties[axis].isShard()) {
-              // The last axis is the major one in space, as in the words of a plan.
+              // The last axis is the major one in space, as in the parallelizations of a plan.
               auto& axes = spec.splitAxes[properties[axis].dim];
               axes.insert(properties[axis].dim > 1 ? axes.begin() : axes.end(), int(axis));
             }

@@ -50,7 +50,7 @@ TEST_F(NamedPlans, TakePinnedGridsAndObjectives) {
   plan->set("overlap_share", 0.0);
   const FoundPlan summed = plan->search();
   EXPECT_FALSE(summed.overlapped);
-  // Every layer can have its word of the plan as a fixed one.
+  // Every layer can have its parallelization of the plan as a fixed one.
   plan->fix("conv1", plan->layerNamed("conv1").labels);
   EXPECT_EQ(plan->search().seconds, summed.seconds);
   plan->fix("conv1", "input:k,k");
@@ -73,7 +73,7 @@ TEST_F(NamedPlans, AreSearched) {
   EXPECT_EQ(found.gap, 0);
 }
 
-TEST_F(NamedPlans, FixAWord) {
+TEST_F(NamedPlans, FixAParallelization) {
   plan->fix("conv1", "n6,o3");
   EXPECT_GT(plan->search().seconds, 8.05e-3);
   EXPECT_EQ(plan->layerNamed("conv1").labels, "n6,o3");

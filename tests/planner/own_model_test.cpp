@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Tenon's own prices: certified plans against a search with exact prices, plans against all combinations of
-// words, and moves against the conversions that they are.
+// parallelizations, and moves against the conversions that they are.
 #include "machine/route.hpp"
 #include "planner/prices/own_model.hpp"
 #include "planner/random_tables.hpp"
@@ -51,7 +51,7 @@ TEST(OwnModel, CertifiedPlansAreTheBestByExactPrices) {
   for (const auto& one : std::span(kCases).first(test::drawsAll() ? 5 : 3)) {
     const OwnModel model = shippedModel(one.name, one.batch, one.levels);
     const FoundPlan found = findPlan(model, {}, 0);
-    const double best = fastestPlan(exactTables(model, legalWords(model)), 0).seconds;
+    const double best = fastestPlan(exactTables(model, legalParallelizations(model)), 0).seconds;
     EXPECT_NEAR(found.seconds, best, 1e-12 * best) << one.name;
     EXPECT_GE(found.rounds, 1);
   }
@@ -59,7 +59,7 @@ TEST(OwnModel, CertifiedPlansAreTheBestByExactPrices) {
 
 void expectBestByExactPrices(const OwnModel& model, const char* what) {
   const double found = findPlan(model, {}, 0).seconds;
-  const double best = fastestPlan(exactTables(model, legalWords(model)), 0).seconds;
+  const double best = fastestPlan(exactTables(model, legalParallelizations(model)), 0).seconds;
   EXPECT_NEAR(found, best, 1e-12 * best) << what;
 }
 
@@ -100,14 +100,14 @@ TEST(OwnModel, BoundsOfMovesAreAtMostTheirPrices) {
         declareNetwork(smallNetwork(), 4), FineGrid({2, 2, 2}), rates(levels), true,
         OwnTask{.input = isPinned ? std::optional(field) : std::nullopt}));
   for (const auto& model : models) {
-    const WordLists words = legalWords(*model);
+    const ParallelizationLists parallelizations = legalParallelizations(*model);
     double share = 0;
     int prices = 0;
     for (int m = 0; m < static_cast<int>(model->moves().size()); ++m) {
       if (model->firstLike(m) != m)
         continue;
-      for (int from : words[model->moves()[m].from])
-        for (int to : words[model->moves()[m].to]) {
+      for (int from : parallelizations[model->moves()[m].from])
+        for (int to : parallelizations[model->moves()[m].to]) {
           const double least = model->leastMoveSeconds(m, from, to);
           const double price = model->moveSeconds(m, from, to);
           ASSERT_LE(least, price * (1 + 1e-12))
@@ -128,8 +128,8 @@ TEST(OwnModel, BoundsOfMovesAreAtMostTheirPrices) {
 TEST(OwnModel, FindsTheBestOfAllCombinations) {
   for (Index processes : {1, 2, 3, 4, 6, 8, 12}) {
     const OwnModel model(declareNetwork(smallNetwork(), 4), FineGrid({processes}), rates());
-    const WordLists words = legalWords(model);
-    const double best = *test::leastByForce(exactTables(model, words));
+    const ParallelizationLists parallelizations = legalParallelizations(model);
+    const double best = *test::leastByForce(exactTables(model, parallelizations));
     EXPECT_NEAR(findPlan(model, {}, 0).seconds, best, 1e-12 * best) << processes;
   }
 }
@@ -179,8 +179,8 @@ int wordNamed(const OwnModel& model, int layer, const std::string& text) {
   return model.parse(layer, text);
 }
 
-// Where words agree in batch and space, nothing moves but halos.
-TEST(OwnModel, EqualWordsMoveNothing) {
+// Where parallelizations agree in batch and space, nothing moves but halos.
+TEST(OwnModel, EqualParallelizationsMoveNothing) {
   const OwnModel model(declareNetwork(smallNetwork(), 4), FineGrid({4}), rates());
   EXPECT_EQ(model.moveSeconds(1, wordNamed(model, 1, "n2"), wordNamed(model, 2, "n2")), 0);
   EXPECT_EQ(model.moveSeconds(0, wordNamed(model, 0, "n2"), wordNamed(model, 1, "n2")), 0);
@@ -214,8 +214,8 @@ TEST(OwnModel, MovesCostWhatTheirConversionsCost) {
 // Gradients of weights that all have are summed among all, as a run does it.
 TEST(OwnModel, WeightsThatAllHaveAreSummed) {
   const OwnModel model(declareNetwork(smallNetwork(), 4), FineGrid({4}), rates());
-  const auto seconds = [&](const char* word) {
-    return model.layerSeconds(2, wordNamed(model, 2, word));
+  const auto seconds = [&](const char* parallelization) {
+    return model.layerSeconds(2, wordNamed(model, 2, parallelization));
   };
   const double kernels = 3 * 2.0 * 4320 / kFlops; // of a sample
   const auto layout = [](const char* properties) {
@@ -254,8 +254,10 @@ TEST(OwnModel, GroupsOfChannelsHaveALabelOfTheirOwn) {
   const FoundPlan found = findPlan(model, {{"conv2", "n2,g"}, {"conv3", "n2,o"}}, 0);
   EXPECT_EQ(found.layers[1].labels, "n2,g");
   EXPECT_EQ(found.layers[2].labels, "n2,o");
-  const auto refused = [&](const char* layer, const char* word, const char* why) {
-    expectError(TENON_ERR_OPTION, {layer, why}, [&] { findPlan(model, {{layer, word}}, 0); });
+  const auto refused = [&](const char* layer, const char* parallelization, const char* why) {
+    expectError(TENON_ERR_OPTION, {layer, why}, [&] {
+      findPlan(model, {{layer, parallelization}}, 0);
+    });
   };
   refused("conv2", "n2,o", "its output channels have the label g");
   refused("conv3", "n2,g", "its output channels have the label o");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Inputs and outputs that lie where a solver has them: plans against all combinations of words, what it costs
+// Inputs and outputs that lie where a solver has them: plans against all combinations of parallelizations, what it costs
 // to stay, and the objectives.
 #include "geometry/layout.hpp"
 #include "machine/price.hpp"
@@ -76,13 +76,13 @@ TEST(PinnedEnds, PlansAreTheBestOfAllCombinations) {
           task.output = fieldOn(one.grid, one.output, {4, 4, 12, 10});
         const OwnModel model(declareNetwork(table, 4), FineGrid({one.processes}), kPinnedRates,
                              true, task);
-        const double best = *test::leastByForce(exactTables(model, legalWords(model)));
+        const double best = *test::leastByForce(exactTables(model, legalParallelizations(model)));
         EXPECT_NEAR(findPlan(model, {}, 0).seconds, best, 1e-12 * best)
             << one.input << " " << one.processes;
       }
 }
 
-// A solver's blocks of 5 and 7 rows, which no word of the fine grid has.
+// A solver's blocks of 5 and 7 rows, which no parallelization of the fine grid has.
 Layout unevenField(Index channels) {
   return fieldOn({2, 2}, "S2,S3", {1, channels, 12, 10}, {{}, {}, {0, 5, 12}, {0, 4, 10}});
 }
@@ -143,7 +143,7 @@ TEST(PinnedEnds, PlansOfRandomFieldsAreTheBest) {
       task.output = drawnField(shape, processes);
     const OwnModel model(declareNetwork(table, batch), FineGrid({processes}), kPinnedRates, true,
                          task);
-    const double best = *test::leastByForce(exactTables(model, legalWords(model)));
+    const double best = *test::leastByForce(exactTables(model, legalParallelizations(model)));
     EXPECT_NEAR(findPlan(model, {}, 0).seconds, best, 1e-12 * best) << round;
   }
 }
@@ -247,7 +247,7 @@ TEST(PinnedEnds, FieldsMayHaveManyAxes) {
 }
 
 // A solver's grid has an axis for every dimension. Those of one process say nothing: they are not
-// printed, and make no further words, whose plans would be the same ones.
+// printed, and make no further parallelizations, whose plans would be the same ones.
 TEST(PinnedEnds, AxesOfOneProcessHaveNoLabels) {
   const NetworkTable table = fieldNetwork(2, 3, 4);
   const auto modelOn = [&](const std::vector<int>& grid, const char* properties) {
@@ -256,9 +256,9 @@ TEST(PinnedEnds, AxesOfOneProcessHaveNoLabels) {
   };
   const OwnModel model = modelOn({1, 1, 2, 2}, "S0,S1,S2,S3"), same = modelOn({2, 2}, "S2,S3");
   EXPECT_EQ(model.states(), same.states());
-  for (int word = 0; word < model.states(); ++word)
-    if (model.fault(0, word).empty()) {
-      EXPECT_EQ(model.text(0, word), same.text(0, word));
+  for (int parallelization = 0; parallelization < model.states(); ++parallelization)
+    if (model.fault(0, parallelization).empty()) {
+      EXPECT_EQ(model.text(0, parallelization), same.text(0, parallelization));
     }
   const FoundPlan found = findPlan(model, {{"L0", "input:h,i"}}, 0);
   EXPECT_EQ(found.layers[0].labels, "input:h,i");
@@ -268,7 +268,7 @@ TEST(PinnedEnds, AxesOfOneProcessHaveNoLabels) {
   EXPECT_EQ(findPlan(one, {}, 0).layers[0].labels, "input:all");
 }
 
-// A word on the grid of the processes that gives each process the same as one on the field's grid is
+// A parallelization on the grid of the processes that gives each process the same as one on the field's grid is
 // no other plan.
 TEST(PinnedEnds, TheNextBestPlanIsAnotherOne) {
   const NetworkTable table = fieldNetwork(1, 3, 4);
@@ -306,7 +306,7 @@ TEST(Placements, TheFasterOfBothIsTaken) {
   EXPECT_LE(seconds("all"), std::min(batch, space));
 }
 
-// Six ways to put two axes of one level among two of another, which the words' prefixes place.
+// Six ways to put two axes of one level among two of another, which the parallelizations' prefixes place.
 TEST(Placements, OrdersAreAllOfTheAxesThatDiffer) {
   std::vector<std::vector<int>> levels, ranks;
   for (const FineGrid& grid : FineGrid({4, 4}).orders()) {
@@ -338,7 +338,7 @@ TEST(FewerProcesses, TheBestNumberIsTaken) {
     plan->set("fewer_processes", fewer);
     return plan->search().seconds;
   };
-  // One axis of 7 has few words, and none of the batch of 8 alone.
+  // One axis of 7 has few parallelizations, and none of the batch of 8 alone.
   double least = seconds(7, false);
   for (Index processes : {1, 4, 5, 6})
     least = std::min(least, seconds(processes, false));

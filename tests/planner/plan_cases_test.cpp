@@ -36,13 +36,14 @@ void expectNone(const std::optional<Baseline>& baseline, const json& expected, c
 }
 
 // By (model, domain, batch).
-int wordOf(const CostModel& model, int layer, const std::vector<Index>& grid) {
-  for (std::size_t word = 0; word < model.words().size(); ++word) {
-    const Parts parts = model.parts(layer, static_cast<int>(word));
+int parallelizationOf(const CostModel& model, int layer, const std::vector<Index>& grid) {
+  for (std::size_t parallelization = 0; parallelization < model.parallelizations().size();
+       ++parallelization) {
+    const Parts parts = model.parts(layer, static_cast<int>(parallelization));
     if (std::vector<Index>{parts.channels, parts.space, parts.batch} == grid)
-      return static_cast<int>(word);
+      return static_cast<int>(parallelization);
   }
-  ADD_FAILURE() << "no word";
+  ADD_FAILURE() << "no parallelization";
   return 0;
 }
 
@@ -64,8 +65,8 @@ TEST(PlanCases, CostsOfTheGivenPlans) {
     const T1Model model = modelOf(one);
     std::vector<int> plan;
     for (int layer = 0; layer < model.layers(); ++layer) {
-      plan.push_back(
-          wordOf(model, layer, one["plan"][model.names()[layer]].get<std::vector<Index>>()));
+      plan.push_back(parallelizationOf(
+          model, layer, one["plan"][model.names()[layer]].get<std::vector<Index>>()));
       EXPECT_EQ(model.fault(layer, plan.back()), "");
     }
     expectClose(secondsOf(model, plan), one["time"], one);
@@ -75,11 +76,11 @@ TEST(PlanCases, CostsOfTheGivenPlans) {
 TEST(PlanCases, FixedToTheGivenPlanTheSearchFindsIt) {
   for (const json& one : cases("plans")) {
     const T1Model model = modelOf(one);
-    FixedWords fixed;
+    FixedParallelizations fixed;
     for (int layer = 0; layer < model.layers(); layer += 2) {
       const auto grid = one["plan"][model.names()[layer]].get<std::vector<Index>>();
-      fixed[model.names()[layer]] =
-          textOf(model.words()[wordOf(model, layer, grid)], model.spatial(layer));
+      fixed[model.names()[layer]] = textOf(
+          model.parallelizations()[parallelizationOf(model, layer, grid)], model.spatial(layer));
     }
     expectClose(findPlan(model, fixed, 0).seconds, one["time"], one);
   }

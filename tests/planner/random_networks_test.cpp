@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// T1 on random networks of up to six layers: the search against all combinations of words, on 2 to 12
+// T1 on random networks of up to six layers: the search against all combinations of parallelizations, on 2 to 12
 // processes, and what of its prices can be said without its formulas.
 #include "planner/papers/t1_model.hpp"
 #include "planner/random_tables.hpp"
@@ -58,22 +58,22 @@ void forRandomNetworks(Check&& check) {
       const Index batch = std::uniform_int_distribution<Index>(1, 12)(random);
       const T1Model model(randomNetwork(graph, random), batch, FineGrid({processes}), kSlow,
                           draw % 2 == 0);
-      WordLists words;
+      ParallelizationLists parallelizations;
       try {
-        words = legalWords(model);
+        parallelizations = legalParallelizations(model);
       } catch (const Error&) {
         continue;
       }
       SCOPED_TRACE(graph.name + " on " + std::to_string(processes));
-      check(model, words);
+      check(model, parallelizations);
       ++checked;
     }
   EXPECT_GT(checked, 50);
 }
 
 TEST(RandomNetworks, TheSearchFindsTheBestOfAllPlans) {
-  forRandomNetworks([](const T1Model& model, const WordLists& words) {
-    const CostTables tables = tablesOf(model, words);
+  forRandomNetworks([](const T1Model& model, const ParallelizationLists& parallelizations) {
+    const CostTables tables = tablesOf(model, parallelizations);
     double combinations = 1;
     for (int layer = 0; layer < tables.layers(); ++layer)
       combinations *= tables.states(layer);
@@ -83,7 +83,7 @@ TEST(RandomNetworks, TheSearchFindsTheBestOfAllPlans) {
     test::forAllPlans(tables, [&](const std::vector<int>& choice) {
       std::vector<int> plan;
       for (int layer = 0; layer < tables.layers(); ++layer)
-        plan.push_back(words[layer][choice[layer]]);
+        plan.push_back(parallelizations[layer][choice[layer]]);
       least = std::min(least, secondsOf(model, plan));
     });
     const FoundPlan found = findPlan(model, {}, 0);
@@ -94,15 +94,16 @@ TEST(RandomNetworks, TheSearchFindsTheBestOfAllPlans) {
   });
 }
 
-TEST(RandomNetworks, RunnersUpAreTheBestPlansWithAnotherWord) {
-  forRandomNetworks([](const T1Model& model, const WordLists& words) {
+TEST(RandomNetworks, RunnersUpAreTheBestPlansWithAnotherParallelization) {
+  forRandomNetworks([](const T1Model& model, const ParallelizationLists& parallelizations) {
     const FoundPlan found = findPlan(model, {}, 0);
     const PlannedLayer& layer = found.layers.back();
     if (layer.runnerUp.empty())
       return;
     double least = std::numeric_limits<double>::infinity();
-    for (int word : words.back()) {
-      const std::string text = textOf(model.words()[word], model.spatial(model.layers() - 1));
+    for (int parallelization : parallelizations.back()) {
+      const std::string text =
+          textOf(model.parallelizations()[parallelization], model.spatial(model.layers() - 1));
       if (text != layer.labels)
         least = std::min(least, findPlan(model, {{layer.name, text}}, 0).seconds);
     }
@@ -112,14 +113,15 @@ TEST(RandomNetworks, RunnersUpAreTheBestPlansWithAnotherWord) {
   });
 }
 
-// The same word on both sides of an edge moves nothing but what the channels gather.
+// The same parallelization on both sides of an edge moves nothing but what the channels gather.
 TEST(RandomNetworks, EqualBatchAndSpaceMoveNothing) {
-  forRandomNetworks([](const T1Model& model, const WordLists&) {
+  forRandomNetworks([](const T1Model& model, const ParallelizationLists&) {
     for (std::size_t move = 0; move < model.moves().size(); ++move)
-      for (std::size_t word = 0; word < model.words().size(); ++word)
-        if (model.words()[word].channels() == 0) {
-          EXPECT_EQ(model.moveSeconds(static_cast<int>(move), static_cast<int>(word),
-                                      static_cast<int>(word)),
+      for (std::size_t parallelization = 0; parallelization < model.parallelizations().size();
+           ++parallelization)
+        if (model.parallelizations()[parallelization].channels() == 0) {
+          EXPECT_EQ(model.moveSeconds(static_cast<int>(move), static_cast<int>(parallelization),
+                                      static_cast<int>(parallelization)),
                     0);
         }
   });

@@ -40,19 +40,20 @@ inline NetworkTable smallNetwork() {
 }
 
 // All layers and all moves at all positions.
-inline CostTables exactTables(const CostModel& model, const WordLists& words) {
-  CostTables tables = tablesOf(model, words);
+inline CostTables exactTables(const CostModel& model,
+                              const ParallelizationLists& parallelizations) {
+  CostTables tables = tablesOf(model, parallelizations);
   for (int layer = 0; layer < tables.layers(); ++layer)
     for (int state = 0; state < tables.states(layer); ++state) {
-      const double exact = model.exactLayerSeconds(layer, words[layer][state]);
+      const double exact = model.exactLayerSeconds(layer, parallelizations[layer][state]);
       EXPECT_LE(tables.seconds[layer][state], exact * (1 + 1e-12));
       tables.seconds[layer][state] = exact;
     }
   for (std::size_t m = 0; m < tables.pairs.size(); ++m) {
     PairTable& pair = tables.pairs[m];
     std::size_t cell = 0;
-    for (int from : words[pair.from])
-      for (int to : words[pair.to]) {
+    for (int from : parallelizations[pair.from])
+      for (int to : parallelizations[pair.to]) {
         const double exact = model.exactMoveSeconds(static_cast<int>(m), from, to);
         EXPECT_LE(pair.seconds[cell], exact * (1 + 1e-12));
         pair.seconds[cell++] = exact;

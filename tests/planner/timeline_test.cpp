@@ -7,7 +7,7 @@
 namespace tenon {
 namespace {
 
-// A chain of layers with one word each.
+// A chain of layers with one parallelization each.
 class ByHand : public CostModel {
 public:
   ByHand(std::vector<LayerParts> layers, std::vector<MoveParts> moves)

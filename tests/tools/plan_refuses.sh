@@ -91,9 +91,9 @@ network "the memory limit is 976.6 KiB for each process, but every plan needs at
   -memory_limit 1000000
 network "'n9' names no layer" -fix n9
 network "the network has no layer 'conv9'; did you mean 'conv1'" -fix conv9=n9
-network "layer conv1: the word 'n8' is not possible: it has 8 labels" -fix conv1=n8
-network "layer conv1 cannot have the word 'o9': 96 output channels have no 512 parts" -fix conv1=o9
-network "layer fc6: the word 'n8,h'" -fix fc6=n8,h
+network "layer conv1: the parallelization 'n8' is not possible: it has 8 labels" -fix conv1=n8
+network "layer conv1 cannot have the parallelization 'o9': 96 output channels have no 512 parts" -fix conv1=o9
+network "layer fc6: the parallelization 'n8,h'" -fix fc6=n8,h
 network "the label i is not among the choices" -fix fc6=n3,i6
 network "there is no published cost 'eq2'" -cost eq2 -grid 4,128
 network "-grid is missing" -cost eq8

@@ -5,16 +5,16 @@
 ! its field is given; the plan weighs staying there against redistribution, and the program runs what was chosen.
 ! The losses do not depend on it, nor on the number of processes.
 !
-! A word has a label for each axis of a process grid: n splits the batch, o and i the channels that a layer gives and
+! A parallelization has a label for each axis of a process grid: n splits the batch, o and i the channels that a layer gives and
 ! takes, h the rows. "input:h" is on the grid of the solver's field, which has one axis, and there the layer lies as the
-! field does; words without "input:" are on a grid of the prime factors of the number of processes.
+! field does; parallelizations without "input:" are on a grid of the prime factors of the number of processes.
 !
 ! A solver has eight waves cos(k x) exp(-r y) on a square, in blocks of rows, one block for each process. A network
 ! looks at the field and estimates r: two convolutions with pooling, which have much data and few weights, and two
 ! affine layers, which have few data and many weights. It is trained by gradient descent.
 !
 !   mpiexec -n 4 fortran_08_plan
-!   mpiexec -n 4 fortran_08_plan -view              # each layer: its word, layouts, predicted costs
+!   mpiexec -n 4 fortran_08_plan -view              # each layer: its parallelization, layouts, predicted costs
 !   mpiexec -n 4 fortran_08_plan -report            # predicted beside measured times and messages
 !   mpiexec -n 4 fortran_08_plan -save waves.json   # the plan as a file, for -load
 program planned_network
@@ -48,7 +48,7 @@ program planned_network
   call create_network()
   call create_plan()
   if (view) call tenon_view(plan)
-  call print_words()
+  call print_parallelizations()
   call create_training()
   if (report) call tenon_log_enable(.true.) ! what is measured is in the log
   call train()
@@ -164,21 +164,21 @@ contains
     padded = text//repeat(' ', max(0, length - len(text)))
   end function padded
 
-  subroutine print_words()
-    character(len=:), allocatable :: name, word
+  subroutine print_parallelizations()
+    character(len=:), allocatable :: name, parallelization
     real(real64) :: layers, channels, space, batch
     integer :: i
     call tenon_plan_get_number(plan, 'layers', layers)
     do i = 1, nint(layers)
       call tenon_plan_get_layer_name(plan, i, name)
-      call tenon_plan_get_text(plan, name, 'word', word)
+      call tenon_plan_get_text(plan, name, 'parallelization', parallelization)
       call tenon_plan_get_number(plan, 'channel_parts', channels, name)
       call tenon_plan_get_number(plan, 'space_parts', space, name)
       call tenon_plan_get_number(plan, 'batch_parts', batch, name)
-      if (rank == 0) print '(3(a, i0))', padded(name, 5)//'  '//padded(word, 6)//'  channels in ', &
+      if (rank == 0) print '(3(a, i0))', padded(name, 5)//'  '//padded(parallelization, 6)//'  channels in ', &
         nint(channels), ', space in ', nint(space), ', batch in ', nint(batch)
     end do
-  end subroutine print_words
+  end subroutine print_parallelizations
 
   ! The loss is the mean of (estimate - r)^2 over the waves.
   subroutine create_training()

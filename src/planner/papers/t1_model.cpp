@@ -31,8 +31,8 @@ T1Model::T1Model(NetworkTable network, Index batch, FineGrid grid, const T1Link&
     names_.push_back(layer.name);
   for (const TableEdge& edge : network_.edges)
     moves_.push_back({edge.from, edge.to});
-  for (const Word& word : words())
-    parts_.push_back(this->grid().parts(word, network_.splitDims));
+  for (const Parallelization& parallelization : parallelizations())
+    parts_.push_back(this->grid().parts(parallelization, network_.splitDims));
 }
 
 std::string T1Model::spatial(int layer) const {
@@ -42,9 +42,9 @@ std::string T1Model::spatial(int layer) const {
 }
 
 // Assumption 5, and for the label i that the input's channels have as many parts, too.
-std::string T1Model::fault(int layer, int word) const {
+std::string T1Model::fault(int layer, int parallelization) const {
   const TableLayer& row = network_.layers[layer];
-  const Parts& parts = parts_[word];
+  const Parts& parts = parts_[parallelization];
   if (static_cast<double>(parts.batch) > batch_)
     return fmt::format("a batch of {} has no {} parts", batch_, parts.batch);
   if (parts.inputs > 1 && row.kind == TableLayer::Kind::Add)
@@ -104,9 +104,9 @@ double T1Model::gatherSeconds(const TableLayer& layer, Index among, Index others
                                           static_cast<double>(others) * (1 - 1 / r);
 }
 
-double T1Model::layerSeconds(int layer, int word) const {
+double T1Model::layerSeconds(int layer, int parallelization) const {
   const TableLayer& row = network_.layers[layer];
-  const Parts& parts = parts_[word];
+  const Parts& parts = parts_[parallelization];
   const Index outputs = parts.channels / parts.inputs, without = parts.space * parts.batch;
   const double channels = static_cast<double>(row.inChannels) / double(parts.inputs);
   double seconds = gradientSeconds(row, parts) + haloSeconds(row, parts, channels);
@@ -119,9 +119,9 @@ double T1Model::layerSeconds(int layer, int word) const {
 
 // Assumption 14. With the label i the input's channels are split, too, and each process has contributions
 // of all the output channels of its part.
-double T1Model::layerBytes(int layer, int word) const {
+double T1Model::layerBytes(int layer, int parallelization) const {
   const TableLayer& row = network_.layers[layer];
-  const Parts& parts = parts_[word];
+  const Parts& parts = parts_[parallelization];
   const double without = double(parts.space * parts.batch), inputs = double(parts.inputs);
   return kBytesOfAWeight * static_cast<double>(row.weights) / double(parts.channels) +
          kWordBytes * batch_ *
@@ -129,7 +129,7 @@ double T1Model::layerBytes(int layer, int word) const {
               row.outputElements() / (without * double(parts.channels) / inputs));
 }
 
-// Assumption 9. Where a word of the writer gives a process all that the reader needs, nothing
+// Assumption 9. Where a parallelization of the writer gives a process all that the reader needs, nothing
 // moves.
 double T1Model::moveSeconds(int move, int from, int to) const {
   const TableEdge& edge = network_.edges[move];

@@ -32,7 +32,7 @@
 // input channels. Then the input is read in (i, s, b), equal on the o, halos have the channels of a
 // part, and the output is a sum of i parts of B output/(o s b), which is reduced and scattered to
 // (r, s, b), there and back at equal cost; its bytes are 12 W/r + 4 B input/(i s b) +
-// 4 B output/(o s b). With o = 1 or i = 1 these are words of one label.
+// 4 B output/(o s b). With o = 1 or i = 1 these are parallelizations of one label.
 #pragma once
 
 #include "planner/papers/network_table.hpp"
@@ -51,10 +51,10 @@ public:
           bool inputChannels = false);
 
   std::string spatial(int layer) const override;
-  Parts parts(int, int word) const override { return parts_[word]; }
-  std::string fault(int layer, int word) const override;
-  double layerSeconds(int layer, int word) const override;
-  double layerBytes(int layer, int word) const override;
+  Parts parts(int, int parallelization) const override { return parts_[parallelization]; }
+  std::string fault(int layer, int parallelization) const override;
+  double layerSeconds(int layer, int parallelization) const override;
+  double layerBytes(int layer, int parallelization) const override;
   double moveSeconds(int move, int from, int to) const override;
 
 private:
@@ -69,7 +69,7 @@ private:
   NetworkTable network_;
   double batch_;
   T1Link link_;
-  std::vector<Parts> parts_; // by word
+  std::vector<Parts> parts_; // by parallelization
 };
 
 } // namespace tenon

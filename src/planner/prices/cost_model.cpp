@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Words as text for a layer, the words that are legal, and the tables that a search gets from a
-// model. The order of a layer's words decides between plans that cost the same, because a search
-// takes the first: the words on the grid of a pinned field are listed first, so that a layer stays
+// Parallelizations as text for a layer, the parallelizations that are legal, and the tables that a search gets from a
+// model. The order of a layer's parallelizations decides between plans that cost the same, because a search
+// takes the first: the parallelizations on the grid of a pinned field are listed first, so that a layer stays
 // where the field lies.
 #include "planner/prices/cost_model.hpp"
 
@@ -15,29 +15,31 @@
 
 namespace tenon {
 
-int CostModel::numberOf(const Word& word) const {
-  const auto at = std::find(words_.begin(), words_.end(), word);
-  return at == words_.end() ? -1 : static_cast<int>(at - words_.begin());
+int CostModel::numberOf(const Parallelization& parallelization) const {
+  const auto at = std::find(parallelizations_.begin(), parallelizations_.end(), parallelization);
+  return at == parallelizations_.end() ? -1 : static_cast<int>(at - parallelizations_.begin());
 }
 
 std::string CostModel::text(int layer, int number) const {
-  return textOf(words_[number], spatial(layer), channelLabel(layer));
+  return textOf(parallelizations_[number], spatial(layer), channelLabel(layer));
 }
 
 int CostModel::parse(int layer, const std::string& text) const {
   const std::string who = "layer " + names_[layer];
-  // The model has words with input channels only if the search was asked to try them.
-  const int number = numberOf(parseWord(text, grid_, spatial(layer), who, channelLabel(layer)));
+  // The model has parallelizations with input channels only if the search was asked to try them.
+  const int number =
+      numberOf(parseParallelization(text, grid_, spatial(layer), who, channelLabel(layer)));
   const std::string why =
       number < 0 ? "the label i is not among the choices of this search" : fault(layer, number);
   if (!why.empty())
-    throw Error(TENON_ERR_OPTION, fmt::format("{} cannot have the word '{}': {}", who, text, why));
+    throw Error(TENON_ERR_OPTION,
+                fmt::format("{} cannot have the parallelization '{}': {}", who, text, why));
   return number;
 }
 
 namespace {
 
-// The first word splits the batch alone, and the reason against it is the simplest.
+// The first parallelization splits the batch alone, and the reason against it is the simplest.
 [[noreturn]] void refuseLayer(const CostModel& model, int layer) {
   throw Error(
       TENON_ERR_SHAPE,
@@ -49,30 +51,31 @@ namespace {
 
 } // namespace
 
-WordLists legalWords(const CostModel& model) {
-  WordLists lists(model.layers());
+ParallelizationLists legalParallelizations(const CostModel& model) {
+  ParallelizationLists lists(model.layers());
   for (int layer = 0; layer < model.layers(); ++layer) {
-    // From the first word behind those of the fine grid, round to the last of these.
-    const int fine = static_cast<int>(model.words().size()), extra = model.firstExtra();
+    // From the first parallelization behind those of the fine grid, round to the last of these.
+    const int fine = static_cast<int>(model.parallelizations().size()), extra = model.firstExtra();
     for (int turn = 0; turn < model.states(); ++turn)
-      if (const int word = turn < extra ? (fine + turn) % extra : turn;
-          model.fault(layer, word).empty())
-        lists[layer].push_back(word);
+      if (const int parallelization = turn < extra ? (fine + turn) % extra : turn;
+          model.fault(layer, parallelization).empty())
+        lists[layer].push_back(parallelization);
     if (lists[layer].empty())
       refuseLayer(model, layer);
   }
   return lists;
 }
 
-CostTables tablesOf(const CostModel& model, const WordLists& words, Closeness prices) {
+CostTables tablesOf(const CostModel& model, const ParallelizationLists& parallelizations,
+                    Closeness prices) {
   CostTables tables{.names = model.names(),
                     .seconds = std::vector<std::vector<double>>(model.layers()),
                     .bytes = std::vector<std::vector<double>>(model.layers()),
                     .pairs = {}};
   for (int layer = 0; layer < model.layers(); ++layer)
-    for (int word : words[layer]) {
-      tables.seconds[layer].push_back((model.*prices.layer)(layer, word));
-      tables.bytes[layer].push_back(model.layerBytes(layer, word));
+    for (int parallelization : parallelizations[layer]) {
+      tables.seconds[layer].push_back((model.*prices.layer)(layer, parallelization));
+      tables.bytes[layer].push_back(model.layerBytes(layer, parallelization));
     }
   for (std::size_t m = 0; m < model.moves().size(); ++m) {
     const auto [from, to] = model.moves()[m];
@@ -81,27 +84,28 @@ CostTables tablesOf(const CostModel& model, const WordLists& words, Closeness pr
     // than looked up.
     const int like = model.firstLike(static_cast<int>(m));
     if (const auto [first, second] = model.moves()[like];
-        like < static_cast<int>(m) && words[first] == words[from] && words[second] == words[to]) {
+        like < static_cast<int>(m) && parallelizations[first] == parallelizations[from] &&
+        parallelizations[second] == parallelizations[to]) {
       pair.seconds = tables.pairs[like].seconds;
       continue;
     }
-    pair.seconds.reserve(words[from].size() * words[to].size());
-    for (int a : words[from])
-      for (int b : words[to])
+    pair.seconds.reserve(parallelizations[from].size() * parallelizations[to].size());
+    for (int a : parallelizations[from])
+      for (int b : parallelizations[to])
         pair.seconds.push_back((model.*prices.move)(static_cast<int>(m), a, b));
   }
   return tables;
 }
 
-double CostModel::planBytes(const std::vector<int>& words) const {
+double CostModel::planBytes(const std::vector<int>& parallelizations) const {
   double sum = 0;
   for (int layer = 0; layer < layers(); ++layer)
-    sum += layerBytes(layer, words[layer]);
+    sum += layerBytes(layer, parallelizations[layer]);
   return sum;
 }
 
 double secondsOf(const CostModel& model, const std::vector<int>& plan, Closeness prices) {
-  // The same sum as that of the tables, but with any of a model's prices, and for words instead of
+  // The same sum as that of the tables, but with any of a model's prices, and for parallelizations instead of
   // states.
   double sum = 0;
   for (int layer = 0; layer < model.layers(); ++layer)

@@ -169,7 +169,7 @@ private:
     // Rows lie as their lists say, and not on one process: such networks are laid out when they are priced.
     if (!network_.hasLists)
       checkForm(*declaration, shapes);
-    // A layer of its own is what can gain from another word than the layer before it: it has
+    // A layer of its own is what can gain from another parallelization than the layer before it: it has
     // parameters, joins several inputs or stands where the network's input enters; and what has to lie as lists say
     // must not bind the layer before it.
     const bool hasParameters = !declaration->rows(shapes).front().parameters.empty();

@@ -3,7 +3,7 @@
 //
 // Such a layer has no choice: its rows lie as its lists say, on the process grid of these. Its native is where it lies in a
 // network without a plan, whose inputs lie as the caller says; so has every layer of such a network. There cuts are the
-// lists' own, while other words of the layers without lists have balanced ones.
+// lists' own, while other parallelizations of the layers without lists have balanced ones.
 #pragma once
 
 #include "machine/price.hpp"
@@ -22,7 +22,7 @@ struct NativeLayouts {
 std::vector<NativeLayouts> nativeLayouts(const DeclaredNetwork& network, const Layouts& inputs);
 
 // A layout for each process grid, with its properties, on which layers without a choice lie, but for those that pinned
-// ends of the network have; the names are those in words.
+// ends of the network have; the names are those in parallelizations.
 struct ListedField {
   std::string name;
   Layout layout;
@@ -30,7 +30,7 @@ struct ListedField {
 std::vector<ListedField> listedFields(const DeclaredNetwork& network,
                                       const std::vector<NativeLayouts>& natives,
                                       const std::vector<std::optional<Layout>>& pinned);
-// The words of layers without a choice end with this behind the name of the field.
+// The parallelizations of layers without a choice end with this behind the name of the field.
 inline constexpr std::string_view kListedEnd = "lists";
 
 inline bool goesByLists(const OperatorEntry& op) {

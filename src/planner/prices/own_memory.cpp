@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The memory of a plan. The search adds up what each layer holds under a word. Of the plan that it finds
+// The memory of a plan. The search adds up what each layer holds under a parallelization. Of the plan that it finds
 // the layers get the forms that a run would have, and these are counted as a run finds them, since what
-// layers use by turns depends on the words of all.
+// layers use by turns depends on the parallelizations of all.
 #include "planner/prices/own_model.hpp"
 
 #include "declaration/core/pieces.hpp"
@@ -135,12 +135,12 @@ void OwnModel::addKept(const Kept& kept, bool outputIsKept, const Form& form,
 
 // At each layer, from the last one in training, what it needs for a while and what others have written
 // or wait for meanwhile.
-double OwnModel::turnBytes(const std::vector<int>& words) const {
+double OwnModel::turnBytes(const std::vector<int>& parallelizations) const {
   double most = 0;
   for (int layer = 0; layer < plannedLayers(); ++layer) {
     double waiting = 0;
     for (int writer = 0; writer < layer; ++writer) {
-      const Placed& wrote = placed(writer, words[writer]);
+      const Placed& wrote = placed(writer, parallelizations[writer]);
       for (std::size_t output = 0; output < wrote.outputBytes.size(); ++output)
         if (std::ranges::any_of(network_.moves, [&](const DeclaredMove& move) {
               return move.from == writer && move.output == static_cast<int>(output) &&
@@ -148,13 +148,13 @@ double OwnModel::turnBytes(const std::vector<int>& words) const {
             }))
           waiting += wrote.outputBytes[output];
     }
-    most = std::max(most, waiting + placed(layer, words[layer]).turnBytes);
+    most = std::max(most, waiting + placed(layer, parallelizations[layer]).turnBytes);
   }
   return most;
 }
 
 // A free input lies where the first layer that reads it uses it.
-Layouts OwnModel::runInputs(const std::vector<int>& words) const {
+Layouts OwnModel::runInputs(const std::vector<int>& parallelizations) const {
   int count = 0;
   for (const DeclaredMove& read : network_.reads)
     count = std::max(count, read.source + 1);
@@ -164,9 +164,10 @@ Layouts OwnModel::runInputs(const std::vector<int>& words) const {
   Layouts inputs;
   for (int i = 0; i < count; ++i) {
     const auto first = std::ranges::find(network_.reads, i, &DeclaredMove::source);
-    inputs.push_back(pinned[i]
-                         ? *pinned[i]
-                         : placed(first->to, words[first->to]).uses[first->input].withoutHalos());
+    inputs.push_back(
+        pinned[i]
+            ? *pinned[i]
+            : placed(first->to, parallelizations[first->to]).uses[first->input].withoutHalos());
   }
   return inputs;
 }
@@ -182,12 +183,12 @@ Form OwnModel::formThatRuns(const Declaration& declaration, const Layouts& input
   });
 }
 
-// As a layer has it that reads these layouts and was told its word.
-Form OwnModel::runForm(int layer, int word, const Layouts& inputs,
+// As a layer has it that reads these layouts and was told its parallelization.
+Form OwnModel::runForm(int layer, int parallelization, const Layouts& inputs,
                        const std::optional<Layout>& ghosts) const {
-  const Placed& here = placed(layer, word);
+  const Placed& here = placed(layer, parallelization);
   const Kind& kind = kinds_[kindOf_[layer]];
-  const bool isListed = liesAsListed(kind, word);
+  const bool isListed = liesAsListed(kind, parallelization);
   const DeclaredLayer& declared = network_.layers[layer];
   Layouts used = inputs;
   for (std::size_t i = 0; i < std::min(here.uses.size(), used.size()); ++i)
@@ -250,8 +251,9 @@ std::vector<HaloFrom> OwnModel::haloSettings() const {
   return halos;
 }
 
-std::vector<RunNode> OwnModel::runNodes(const std::vector<int>& words, const Layouts& inputs,
-                                        const std::vector<HaloFrom>& halos, Index depth) const {
+std::vector<RunNode> OwnModel::runNodes(const std::vector<int>& parallelizations,
+                                        const Layouts& inputs, const std::vector<HaloFrom>& halos,
+                                        Index depth) const {
   const int count = static_cast<int>(network_.nodes.size()),
             before = static_cast<int>(inputs.size());
   std::vector<SharingNode> sharing;
@@ -264,9 +266,9 @@ std::vector<RunNode> OwnModel::runNodes(const std::vector<int>& words, const Lay
     one.container = containerOf(node.name);
     for (int read : runReads(n))
       one.reads.push_back(read < 0 ? -1 - read : before + read);
-    one.form = [this, &words, &node, &type](const Layouts& given,
-                                            const std::optional<Layout>& ghosts) {
-      return node.output == 0 ? runForm(node.layer, words[node.layer], given, ghosts)
+    one.form = [this, &parallelizations, &node, &type](const Layouts& given,
+                                                       const std::optional<Layout>& ghosts) {
+      return node.output == 0 ? runForm(node.layer, parallelizations[node.layer], given, ghosts)
                               : formThatRuns(type, given, {.ghosts = ghosts});
     };
   }
@@ -334,15 +336,16 @@ double OwnModel::bytesOfRun(const std::vector<RunNode>& nodes, const RunMemory& 
   return bytesBesideArrays(nodes.size()) + most + scratchOf(nodes);
 }
 
-double OwnModel::runBytes(const std::vector<int>& words) const {
-  const Layouts inputs = runInputs(words);
-  const std::vector<RunNode> nodes = runNodes(words, inputs);
+double OwnModel::runBytes(const std::vector<int>& parallelizations) const {
+  const Layouts inputs = runInputs(parallelizations);
+  const std::vector<RunNode> nodes = runNodes(parallelizations, inputs);
   return bytesOfRun(nodes, runMemory(nodes, inputs));
 }
 
-CostModel::Again OwnModel::recomputedWithin(const std::vector<int>& words, double bytes) const {
-  const Layouts inputs = runInputs(words);
-  const std::vector<RunNode> nodes = runNodes(words, inputs);
+CostModel::Again OwnModel::recomputedWithin(const std::vector<int>& parallelizations,
+                                            double bytes) const {
+  const Layouts inputs = runInputs(parallelizations);
+  const std::vector<RunNode> nodes = runNodes(parallelizations, inputs);
   RunMemory memory = runMemory(nodes, inputs);
   const std::vector<int> ranks = lookedAt();
   const auto bytesOf = [&](int rank) { return memory.of(rank).total(); };
@@ -405,11 +408,11 @@ double OwnModel::runSeconds(const std::vector<RunNode>& nodes, const RunMemory& 
   return seconds / static_cast<double>(task_.stepsPerEvaluation);
 }
 
-CostModel::Shared OwnModel::sharedHalos(const std::vector<int>& words, Index depth,
+CostModel::Shared OwnModel::sharedHalos(const std::vector<int>& parallelizations, Index depth,
                                         double bytes) const {
   if (network_.nodes.empty())
     return {};
-  const Layouts inputs = runInputs(words);
+  const Layouts inputs = runInputs(parallelizations);
   std::vector<HaloFrom> halos = haloSettings();
   std::vector<int> open;
   for (int n = 0; n < static_cast<int>(halos.size()); ++n)
@@ -417,7 +420,7 @@ CostModel::Shared OwnModel::sharedHalos(const std::vector<int>& words, Index dep
       halos[n] = HaloFrom::Exchange;
       open.push_back(n);
     }
-  const std::vector<RunNode> apart = runNodes(words, inputs, halos, depth);
+  const std::vector<RunNode> apart = runNodes(parallelizations, inputs, halos, depth);
   std::erase_if(open, [&](int n) { return !apart[n].form.uses.front().hasHalos(); });
   std::map<std::vector<int>, HaloRun> known; // by the nodes whose halo is computed
   const auto runOf = [&](const std::vector<bool>& mayCompute) {
@@ -425,7 +428,7 @@ CostModel::Shared OwnModel::sharedHalos(const std::vector<int>& words, Index dep
     for (std::size_t i = 0; i < open.size(); ++i)
       if (mayCompute[i])
         theirs[open[i]] = HaloFrom::Auto;
-    const std::vector<RunNode> nodes = runNodes(words, inputs, theirs, depth);
+    const std::vector<RunNode> nodes = runNodes(parallelizations, inputs, theirs, depth);
     std::vector<int> computed;
     std::ranges::copy_if(open, std::back_inserter(computed), [&](int n) {
       const int read = nodes[n].reads.front();
@@ -447,9 +450,10 @@ CostModel::Shared OwnModel::sharedHalos(const std::vector<int>& words, Index dep
 
 // Of layers that run all is counted as a run finds it. A table of sizes has the sum of its layers, and
 // what they use by turns.
-double OwnModel::planBytes(const std::vector<int>& words) const {
-  return network_.nodes.empty() ? kOnceBytes + CostModel::planBytes(words) + turnBytes(words)
-                                : runBytes(words);
+double OwnModel::planBytes(const std::vector<int>& parallelizations) const {
+  return network_.nodes.empty()
+             ? kOnceBytes + CostModel::planBytes(parallelizations) + turnBytes(parallelizations)
+             : runBytes(parallelizations);
 }
 
 } // namespace tenon

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Prices the forms that layers would have under each word, and the conversions between them. What a
-// layer costs under a word is computed in the constructor, once for layers that differ in name
+// Prices the forms that layers would have under each parallelization, and the conversions between them. What a
+// layer costs under a parallelization is computed in the constructor, once for layers that differ in name
 // alone; moves are priced when a search asks, and remembered by their two layouts, because many
-// pairs of words lead to the same two.
+// pairs of parallelizations lead to the same two.
 #include "planner/prices/own_model.hpp"
 
 #include "geometry/layout.hpp"
@@ -64,7 +64,7 @@ OwnModel::OwnModel(DeclaredNetwork network, FineGrid grid, OwnRates rates, bool 
     : CostModel(std::move(grid), inputChannels), network_(std::move(network)),
       rates_(std::move(rates)), bestLinks_(bestLinks(rates_.links)), task_(std::move(task)),
       grid_(this->grid().grid()), conversions_(rates_.links, grid_->size(), grid_) {
-  // The fields come first, because they decide how many words there are. Layers follow in the order
+  // The fields come first, because they decide how many parallelizations there are. Layers follow in the order
   // of the network: each learns its cuts on a field's grid from the layers before it.
   addNativeLayouts();
   addFields(inputChannels);
@@ -114,13 +114,13 @@ void OwnModel::addNativeLayouts() {
 
 void OwnModel::addFields(bool inputChannels) {
   // Input and output of a network often lie on one grid with the same properties, and then have the
-  // same words.
+  // same parallelizations.
   const auto add = [&](const std::string& name, const std::optional<Layout>& pinned) {
     if (!pinned ||
         std::any_of(fields_.begin(), fields_.end(), [&](Field& f) { return f.isLike(*pinned); }))
       return;
-    for (std::string& labels : fields_.emplace_back(name, *pinned).words(inputChannels))
-      fieldWords_.push_back({static_cast<int>(fields_.size()) - 1, std::move(labels)});
+    for (std::string& labels : fields_.emplace_back(name, *pinned).parallelizations(inputChannels))
+      fieldParallelizations_.push_back({static_cast<int>(fields_.size()) - 1, std::move(labels)});
   };
   add("input", task_.input);
   add("output", task_.output);
@@ -163,22 +163,22 @@ void OwnModel::addKinds() {
               .table = layer.declaration->rows(layer.inputs),
               .kept = kept[number],
               .readIsKept = readKept[number],
-              .words = {}};
-    for (int word = 0; word < states(); ++word)
-      kind.words.push_back(place(kind, word));
+              .parallelizations = {}};
+    for (int parallelization = 0; parallelization < states(); ++parallelization)
+      kind.parallelizations.push_back(place(kind, parallelization));
     kinds_.push_back(std::move(kind));
   }
 }
 
-// Adds a pinned end of the network as a layer that has one word, the first. It costs nothing
+// Adds a pinned end of the network as a layer that has one parallelization, the first. It costs nothing
 // itself; the moves from and to it do.
 int OwnModel::addPinnedEnd(std::string name, const Layout& layout) {
   Kind kind;
-  for (int word = 0; word < states(); ++word)
-    kind.words.push_back({.uses = {layout},
-                          .outputs = {layout},
-                          .signature = {},
-                          .fault = word == 0 ? "" : "pinned"});
+  for (int parallelization = 0; parallelization < states(); ++parallelization)
+    kind.parallelizations.push_back({.uses = {layout},
+                                     .outputs = {layout},
+                                     .signature = {},
+                                     .fault = parallelization == 0 ? "" : "pinned"});
   kindOf_.push_back(static_cast<int>(kinds_.size()));
   kinds_.push_back(std::move(kind));
   names_.push_back(std::move(name));
@@ -224,43 +224,45 @@ void OwnModel::addPinnedEnds() {
 }
 
 int OwnModel::firstExtra() const {
-  return static_cast<int>(words().size() + fieldWords_.size());
+  return static_cast<int>(parallelizations().size() + fieldParallelizations_.size());
 }
 
-const FieldWord* OwnModel::fieldWord(int word) const {
-  const int fine = static_cast<int>(words().size()), plain = plainWord(word);
-  return plain < fine ? nullptr : &fieldWords_[plain - fine];
+const FieldParallelization* OwnModel::fieldParallelization(int parallelization) const {
+  const int fine = static_cast<int>(parallelizations().size()),
+            plain = plainParallelization(parallelization);
+  return plain < fine ? nullptr : &fieldParallelizations_[plain - fine];
 }
 
-std::string OwnModel::text(int layer, int word) const {
-  if (word != plainWord(word))
-    return text(layer, plainWord(word)) + std::string(kBalancedEnd);
-  const FieldWord* own = fieldWord(word);
+std::string OwnModel::text(int layer, int parallelization) const {
+  if (parallelization != plainParallelization(parallelization))
+    return text(layer, plainParallelization(parallelization)) + std::string(kBalancedEnd);
+  const FieldParallelization* own = fieldParallelization(parallelization);
   if (!own)
-    return CostModel::text(layer, word);
+    return CostModel::text(layer, parallelization);
   const Field& field = fields_[own->field];
   const Kind& kind = kinds_[kindOf_[layer]];
-  if (liesAsListed(kind, word))
+  if (liesAsListed(kind, parallelization))
     return fmt::format("{}:{}", field.name(), kListedEnd);
-  WordRows rows;
-  // A word that the layer cannot have is named by what it would do to the field.
-  if (!rowsOf(kind, word, rows).empty())
+  SignatureRows rows;
+  // A parallelization that the layer cannot have is named by what it would do to the field.
+  if (!rowsOf(kind, parallelization, rows).empty())
     return fmt::format("{}:{}", field.name(), own->labels);
-  return fieldWordText(field.name(), signatureOf(rows), *field.grid());
+  return fieldText(field.name(), signatureOf(rows), *field.grid());
 }
 
 int OwnModel::parse(int layer, const std::string& text) const {
-  // Words on the grid of a field begin with its name, so that they cannot be taken for others.
-  for (int word = static_cast<int>(words().size()); word < firstExtra(); ++word)
-    if (fault(layer, word).empty() && this->text(layer, word) == text)
-      return word;
+  // Parallelizations on the grid of a field begin with its name, so that they cannot be taken for others.
+  for (int parallelization = static_cast<int>(parallelizations().size());
+       parallelization < firstExtra(); ++parallelization)
+    if (fault(layer, parallelization).empty() && this->text(layer, parallelization) == text)
+      return parallelization;
   if (!text.ends_with(kBalancedEnd))
     return CostModel::parse(layer, text);
-  const int word = parse(layer, withoutBalanced(text)) + firstExtra();
-  if (const std::string& why = placed(layer, word).fault; !why.empty())
-    throw Error(TENON_ERR_OPTION,
-                fmt::format("layer {} cannot have the word '{}': {}", names_[layer], text, why));
-  return word;
+  const int parallelization = parse(layer, withoutBalanced(text)) + firstExtra();
+  if (const std::string& why = placed(layer, parallelization).fault; !why.empty())
+    throw Error(TENON_ERR_OPTION, fmt::format("layer {} cannot have the parallelization '{}': {}",
+                                              names_[layer], text, why));
+  return parallelization;
 }
 
 namespace {
@@ -282,14 +284,14 @@ bool holdAlike(const Layouts& a, const Layouts& b) {
 
 } // namespace
 
-bool OwnModel::areAlike(int layer, int word, int other) const {
-  const Placed &a = placed(layer, word), &b = placed(layer, other);
+bool OwnModel::areAlike(int layer, int parallelization, int other) const {
+  const Placed &a = placed(layer, parallelization), &b = placed(layer, other);
   return holdAlike(a.uses, b.uses) && holdAlike(a.outputs, b.outputs);
 }
 
-Layouts OwnModel::uses(int layer, int word) const {
+Layouts OwnModel::uses(int layer, int parallelization) const {
   Layouts plain;
-  for (const Layout& use : placed(layer, word).uses)
+  for (const Layout& use : placed(layer, parallelization).uses)
     // A layer adds the halo by itself.
     plain.push_back(use.withoutHalos());
   return plain;
@@ -303,19 +305,20 @@ char OwnModel::channelLabel(int layer) const {
   return tenon::channelLabel(kinds_[kindOf_[layer]].table);
 }
 
-Parts OwnModel::parts(int layer, int word) const {
+Parts OwnModel::parts(int layer, int parallelization) const {
   const DeclaredLayer& requested = network_.layers[layer];
-  if (!fieldWord(word))
-    return grid().parts(words()[plainWord(word)], requested.splitDims);
+  if (!fieldParallelization(parallelization))
+    return grid().parts(parallelizations()[plainParallelization(parallelization)],
+                        requested.splitDims);
   // On the grid of a field an axis counts for what it does to the layer, not for what it did to the
   // field.
-  const Placed& here = placed(layer, word);
+  const Placed& here = placed(layer, parallelization);
   if (!natives_.empty() && requested.declaration->dependsOnPlaces())
     return {.batch = here.fault.empty() ? here.outputs.front().grid().size() : 1,
             .spatial = std::vector<Index>(requested.splitDims, 1)};
   Parts parts{.spatial = std::vector<Index>(requested.splitDims, 1)};
-  WordRows rows;
-  rowsOf(kinds_[kindOf_[layer]], word, rows);
+  SignatureRows rows;
+  rowsOf(kinds_[kindOf_[layer]], parallelization, rows);
   for (std::size_t axis = 0; axis < rows.size(); ++axis) {
     const Property output = rows[axis]->output;
     const Index extent = here.outputs.front().grid().extent(static_cast<int>(axis));
@@ -333,22 +336,23 @@ Parts OwnModel::parts(int layer, int word) const {
   return parts;
 }
 
-std::string OwnModel::rowsOf(const Kind& kind, int word, WordRows& rows) const {
-  const FieldWord* own = fieldWord(word);
+std::string OwnModel::rowsOf(const Kind& kind, int parallelization, SignatureRows& rows) const {
+  const FieldParallelization* own = fieldParallelization(parallelization);
   return own ? findRows(*kind.layer, kind.table, fields_[own->field], own->labels, rows)
-             : findRows(*kind.layer, kind.table, grid().axes(), words()[plainWord(word)], rows);
+             : findRows(*kind.layer, kind.table, grid().axes(),
+                        parallelizations()[plainParallelization(parallelization)], rows);
 }
 
 // The layout in which an input is used, without halos. On a field's grid the cuts are the field's
 // where they apply. On the fine grid they are balanced, and a dimension's axes of space are taken
 // from the last one, so that this is the major one.
-Layout OwnModel::inputLayout(const Kind& kind, int word, const WordRows& rows,
+Layout OwnModel::inputLayout(const Kind& kind, int parallelization, const SignatureRows& rows,
                              std::size_t input) const {
   Properties properties;
   for (const SignatureRow* row : rows)
     properties.push_back(row->inputs[std::min(input, row->inputs.size() - 1)]);
   const Shape& shape = kind.layer->inputs[input];
-  if (const FieldWord* own = fieldWord(word))
+  if (const FieldParallelization* own = fieldParallelization(parallelization))
     return fields_[own->field].layout(shape, properties,
                                       kind.native ? &kind.native->uses[input] : nullptr);
   LayoutSpec spec{.shape = shape, .grid = grid_, .properties = std::move(properties)};
@@ -358,33 +362,34 @@ Layout OwnModel::inputLayout(const Kind& kind, int word, const WordRows& rows,
     if (!property.isShard())
       continue;
     std::vector<int>& axes = spec.splitAxes[property.dim];
-    const bool isFromLast = axis >= grid().axes() - words()[plainWord(word)].space;
+    const bool isFromLast =
+        axis >= grid().axes() - parallelizations()[plainParallelization(parallelization)].space;
     axes.insert(isFromLast ? axes.begin() : axes.end(), axis);
   }
   return Layout(std::move(spec));
 }
 
-OwnModel::Placed OwnModel::place(const Kind& kind, int word) {
+OwnModel::Placed OwnModel::place(const Kind& kind, int parallelization) {
   Placed placed;
   try {
-    // Whether a layer can have a word is best known to its declaration, so what this throws is the
+    // Whether a layer can have a parallelization is best known to its declaration, so what this throws is the
     // reason why it cannot.
-    placed.fault = addForm(kind, word, placed);
+    placed.fault = addForm(kind, parallelization, placed);
   } catch (const Error& error) {
     placed.fault = error.text();
   }
   return placed;
 }
 
-// Why a layer has no second word with an output that is cut in balance. What the user has set is not
+// Why a layer has no second parallelization with an output that is cut in balance. What the user has set is not
 // changed by a plan.
-std::string OwnModel::whyNotBalanced(const Kind& kind, int word) const {
+std::string OwnModel::whyNotBalanced(const Kind& kind, int parallelization) const {
   const Declaration& declaration = *kind.layer->declaration;
   if (!declaration.settings().has("output_cuts"))
     return "its output is not that of sliding windows";
   if (declaration.isSet("output_cuts"))
     return "its setting output_cuts is set";
-  const Placed& plain = kind.words[word];
+  const Placed& plain = kind.parallelizations[parallelization];
   if (!plain.fault.empty())
     return plain.fault;
   LayoutSpec spec = plain.outputs.front().spec();
@@ -396,38 +401,42 @@ std::string OwnModel::whyNotBalanced(const Kind& kind, int word) const {
              : "";
 }
 
-// Makes the form of a layer under a word and adds what it costs, or returns the reason why there is
-// none. What needs no form is checked before one is made, since most words of a large grid fail
+// Makes the form of a layer under a parallelization and adds what it costs, or returns the reason why there is
+// none. What needs no form is checked before one is made, since most parallelizations of a large grid fail
 // there.
-std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
+std::string OwnModel::addForm(const Kind& kind, int parallelization, Placed& placed) {
   const DeclaredLayer& layer = *kind.layer;
-  placed.isBalanced = word != plainWord(word);
+  placed.isBalanced = parallelization != plainParallelization(parallelization);
   if (placed.isBalanced)
-    if (std::string fault = whyNotBalanced(kind, plainWord(word)); !fault.empty())
+    if (std::string fault = whyNotBalanced(kind, plainParallelization(parallelization));
+        !fault.empty())
       return fault;
-  const bool isListed = liesAsListed(kind, word);
+  const bool isListed = liesAsListed(kind, parallelization);
   if (kind.native && layer.declaration->dependsOnPlaces() && !isListed)
     return "it lies as the lists of the mesh say";
-  WordRows rows;
-  if (std::string fault = rowsOf(kind, word, rows); !fault.empty() && !isListed)
+  SignatureRows rows;
+  if (std::string fault = rowsOf(kind, parallelization, rows); !fault.empty() && !isListed)
     return fault;
-  const FieldWord* own = fieldWord(word);
+  const FieldParallelization* own = fieldParallelization(parallelization);
   // A solver may have processes without a part, and a layer that stays has none there either.
   const bool mayBeEmpty = own && (fields_[own->field].hasEmptyParts() || kind.native);
   if (!own)
     // The output is not laid out yet, but its channels are known.
-    if (const Parts all = grid().parts(words()[plainWord(word)], layer.splitDims);
+    if (const Parts all = grid().parts(parallelizations()[plainParallelization(parallelization)],
+                                       layer.splitDims);
         all.channels > layer.mostChannels * all.inputs)
       return fmt::format("{} output channels have no {} parts", layer.mostChannels,
                          all.channels / all.inputs);
   Layouts inputs;
   for (std::size_t input = 0; input < layer.inputs.size(); ++input) {
-    inputs.push_back(isListed ? kind.native->uses[input] : inputLayout(kind, word, rows, input));
+    inputs.push_back(isListed ? kind.native->uses[input]
+                              : inputLayout(kind, parallelization, rows, input));
     if (std::string fault = emptyPart(inputs.back(), "input"); !fault.empty() && !mayBeEmpty)
       return fault;
   }
   if (!isListed)
-    placed.signature = signatureOf(rows, own ? 0 : words()[plainWord(word)].space);
+    placed.signature = signatureOf(
+        rows, own ? 0 : parallelizations()[plainParallelization(parallelization)].space);
   Choice choice{.labels = placed.signature};
   if (!isListed)
     choice.grid = own ? fields_[own->field].grid() : grid_;
@@ -449,7 +458,7 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
   // own, or layers before it.
   follow(kind, wantsCotangent(layer) || !form.parameters.empty(), placed);
   // Outputs that lie with the field carry its cuts on to other extents, such as that behind a
-  // stride. Words that keep the most are placed first, so that the others find these cuts.
+  // stride. Parallelizations that keep the most are placed first, so that the others find these cuts.
   if (own && !placed.isBalanced && own->labels.find_first_not_of('k') == std::string::npos)
     for (const Layout& output : placed.outputs)
       fields_[own->field].learn(output);
@@ -457,10 +466,11 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
 }
 
 // A layer with lists lies as they say, which is on the grid of a field on which nothing is changed.
-bool OwnModel::liesAsListed(const Kind& kind, int word) const {
-  const FieldWord* own = fieldWord(word);
+bool OwnModel::liesAsListed(const Kind& kind, int parallelization) const {
+  const FieldParallelization* own = fieldParallelization(parallelization);
   return own && kind.native && kind.layer->declaration->dependsOnPlaces() &&
-         word == plainWord(word) && own->labels.find_first_not_of('k') == std::string::npos &&
+         parallelization == plainParallelization(parallelization) &&
+         own->labels.find_first_not_of('k') == std::string::npos &&
          fields_[own->field].isLike(kind.native->uses.front());
 }
 
@@ -552,8 +562,8 @@ OwnModel::Ends OwnModel::endsOf(const DeclaredMove& move) {
 const std::vector<int>& OwnModel::layoutsOf(int layer, bool isSource, int place,
                                             const Shape& shape) {
   const auto [at, isNew] = layoutsOf_.try_emplace({kindOf_[layer], isSource, place, shape});
-  for (int word = 0; isNew && word < states(); ++word) {
-    const Placed& one = placed(layer, word);
+  for (int parallelization = 0; isNew && parallelization < states(); ++parallelization) {
+    const Placed& one = placed(layer, parallelization);
     at->second.push_back(one.fault.empty() ? numberOfLayout(onShape(
                                                  (isSource ? one.outputs : one.uses)[place], shape))
                                            : -1);
@@ -595,8 +605,8 @@ double OwnModel::priceBack(const Ends& ends, int from, int to, Looks looks) cons
   return ends.back ? there(duals_[ends.targets[to]], duals_[ends.sources[from]], looks) : 0;
 }
 
-LayerParts OwnModel::partsBy(int layer, int word, Looks looks) const {
-  Placed& placed = kinds_[kindOf_[layer]].words[word];
+LayerParts OwnModel::partsBy(int layer, int parallelization, Looks looks) const {
+  Placed& placed = kinds_[kindOf_[layer]].parallelizations[parallelization];
   const auto [at, isNew] = placed.seconds.try_emplace(looks, placed.kernels);
   LayerParts& parts = at->second;
   if (isNew) {
@@ -611,25 +621,25 @@ LayerParts OwnModel::partsBy(int layer, int word, Looks looks) const {
   return parts;
 }
 
-double OwnModel::secondsBy(int layer, int word, Looks looks) const {
-  const LayerParts parts = partsBy(layer, word, looks);
+double OwnModel::secondsBy(int layer, int parallelization, Looks looks) const {
+  const LayerParts parts = partsBy(layer, parallelization, looks);
   return parts.forward + parts.backward + parts.gradients;
 }
 
-LayerParts OwnModel::layerParts(int layer, int word) const {
-  return partsBy(layer, word, Looks::Few);
+LayerParts OwnModel::layerParts(int layer, int parallelization) const {
+  return partsBy(layer, parallelization, Looks::Few);
 }
 
-double OwnModel::layerSeconds(int layer, int word) const {
-  return secondsBy(layer, word, Looks::First);
+double OwnModel::layerSeconds(int layer, int parallelization) const {
+  return secondsBy(layer, parallelization, Looks::First);
 }
 
-double OwnModel::closerLayerSeconds(int layer, int word) const {
-  return secondsBy(layer, word, Looks::Few);
+double OwnModel::closerLayerSeconds(int layer, int parallelization) const {
+  return secondsBy(layer, parallelization, Looks::Few);
 }
 
-double OwnModel::exactLayerSeconds(int layer, int word) const {
-  return secondsBy(layer, word, Looks::All);
+double OwnModel::exactLayerSeconds(int layer, int parallelization) const {
+  return secondsBy(layer, parallelization, Looks::All);
 }
 
 MoveParts OwnModel::moveParts(int move, int from, int to) const {

@@ -20,17 +20,17 @@
 // Layers share by turns what a pass needs besides: the values, in training cotangents, of a layer
 // and what it writes, and those that wait for another layer meanwhile.
 //
-// Nothing here knows a type of layers: what a word means for one is found in its table
-// (word_rows.hpp). Where windows cut an output in unequal parts, there is a second word of the same
+// Nothing here knows a type of layers: what a parallelization means for one is found in its table
+// (parallelization_rows.hpp). Where windows cut an output in unequal parts, there is a second parallelization of the same
 // meaning whose output is cut in balance.
 //
 // Pinned ends. Where the network's input or output has a layout of its own, it becomes another
-// layer, with one word, so that moves from and to it are priced and certified like others. Its
-// process grid gives every layer further words (field_words.hpp), so that a layer may stay where
+// layer, with one parallelization, so that moves from and to it are priced and certified like others. Its
+// process grid gives every layer further parallelizations (field_parallelizations.hpp), so that a layer may stay where
 // the field lies.
 //
 // Lists of a mesh. A network with layers that work with them needs pinned inputs, and each of its layers has a native
-// (listed_moves.hpp), whose cuts it keeps on that grid. A layer with lists stays there: it has one word. What goes by
+// (listed_moves.hpp), whose cuts it keeps on that grid. A layer with lists stays there: it has one parallelization. What goes by
 // lists within a layer is priced as an exchange of these messages.
 #pragma once
 
@@ -38,12 +38,12 @@
 #include "planner/prices/conversion_prices.hpp"
 #include "planner/prices/cost_model.hpp"
 #include "planner/prices/declared_network.hpp"
-#include "planner/prices/field_words.hpp"
+#include "planner/prices/field_parallelizations.hpp"
 #include "planner/prices/kernel_cost.hpp"
 #include "planner/prices/listed_moves.hpp"
 #include "planner/prices/run_memory.hpp"
+#include "planner/prices/signature_rows.hpp"
 #include "planner/prices/volume_bound.hpp"
-#include "planner/prices/word_rows.hpp"
 
 #include <map>
 #include <optional>
@@ -98,27 +98,34 @@ public:
   int firstExtra() const override;
   bool isPinned(int layer) const override { return layer >= plannedLayers(); }
   char channelLabel(int layer) const override;
-  std::string text(int layer, int word) const override;
+  std::string text(int layer, int parallelization) const override;
   int parse(int layer, const std::string& text) const override;
-  std::string signature(int layer, int word) const override {
-    return placed(layer, word).signature;
+  std::string signature(int layer, int parallelization) const override {
+    return placed(layer, parallelization).signature;
   }
-  bool isBalanced(int layer, int word) const override { return placed(layer, word).isBalanced; }
-  std::vector<Layout> uses(int layer, int word) const override;
-  bool areAlike(int layer, int word, int other) const override;
+  bool isBalanced(int layer, int parallelization) const override {
+    return placed(layer, parallelization).isBalanced;
+  }
+  std::vector<Layout> uses(int layer, int parallelization) const override;
+  bool areAlike(int layer, int parallelization, int other) const override;
   std::string spatial(int layer) const override;
-  Parts parts(int layer, int word) const override;
-  std::string fault(int layer, int word) const override { return placed(layer, word).fault; }
-  double layerSeconds(int layer, int word) const override;
-  double closerLayerSeconds(int layer, int word) const override;
-  double exactLayerSeconds(int layer, int word) const override;
-  LayerParts layerParts(int layer, int word) const override;
+  Parts parts(int layer, int parallelization) const override;
+  std::string fault(int layer, int parallelization) const override {
+    return placed(layer, parallelization).fault;
+  }
+  double layerSeconds(int layer, int parallelization) const override;
+  double closerLayerSeconds(int layer, int parallelization) const override;
+  double exactLayerSeconds(int layer, int parallelization) const override;
+  LayerParts layerParts(int layer, int parallelization) const override;
   MoveParts moveParts(int move, int from, int to) const override;
-  double layerBytes(int layer, int word) const override { return placed(layer, word).bytes; }
-  double planBytes(const std::vector<int>& words) const override;
+  double layerBytes(int layer, int parallelization) const override {
+    return placed(layer, parallelization).bytes;
+  }
+  double planBytes(const std::vector<int>& parallelizations) const override;
   bool knowsRecomputation() const override { return trains() && !network_.nodes.empty(); }
-  Again recomputedWithin(const std::vector<int>& words, double bytes) const override;
-  Shared sharedHalos(const std::vector<int>& words, Index depth, double bytes) const override;
+  Again recomputedWithin(const std::vector<int>& parallelizations, double bytes) const override;
+  Shared sharedHalos(const std::vector<int>& parallelizations, Index depth,
+                     double bytes) const override;
   double moveSeconds(int move, int from, int to) const override;
   double leastMoveSeconds(int move, int from, int to) const override;
   int firstLike(int move) const override { return ends_[move].firstLike; }
@@ -138,7 +145,7 @@ private:
     OperatorEntry op;
     bool adjoint;
   };
-  // A layer under a word.
+  // A layer under a parallelization.
   struct Placed {
     Layouts uses, outputs; // the layer's output, and those of its dependents
     std::string signature, fault;
@@ -151,7 +158,7 @@ private:
     bool isBalanced = false;
     std::map<Looks, LayerParts> seconds = {}; // those that were requested
   };
-  // What the adjoint of a layer or a dependent reads, whatever the word.
+  // What the adjoint of a layer or a dependent reads, whatever the parallelization.
   struct Kept {
     bool input = false, output = false;
     bool inputAsItLies = false; // and no copy of it
@@ -164,9 +171,9 @@ private:
     SignatureTable table;
     std::vector<Kept> kept;       // of the layer and its dependents
     std::vector<bool> readIsKept; // of each output: whether the adjoint of a reader reads it
-    std::vector<Placed> words;
+    std::vector<Placed> parallelizations;
   };
-  // The numbers of the layouts at both ends of a move, by word; -1 where the word is not possible.
+  // The numbers of the layouts at both ends of a move, by parallelization; -1 where the parallelization is not possible.
   struct Ends {
     std::vector<int> sources, targets;
     double weight = 1;
@@ -178,48 +185,53 @@ private:
 
   int plannedLayers() const { return static_cast<int>(network_.layers.size()); }
   bool trains() const { return task_.objective == Objective::Training; }
-  const Placed& placed(int layer, int word) const { return kinds_[kindOf_[layer]].words[word]; }
+  const Placed& placed(int layer, int parallelization) const {
+    return kinds_[kindOf_[layer]].parallelizations[parallelization];
+  }
 
-  // The second half of the words are those of the first with outputs that are cut in balance.
-  int plainWord(int word) const { return word % firstExtra(); }
-  const FieldWord* fieldWord(int word) const; // null: one of the fine grid
+  // The second half of the parallelizations are those of the first with outputs that are cut in balance.
+  int plainParallelization(int parallelization) const { return parallelization % firstExtra(); }
+  const FieldParallelization*
+  fieldParallelization(int parallelization) const; // null: one of the fine grid
   void addNativeLayouts();
   void addFields(bool inputChannels);
   void addKinds();
   int addPinnedEnd(std::string name, const Layout& layout);
   void addPinnedEnds();
-  Placed place(const Kind& kind, int word);
-  std::string addForm(const Kind& kind, int word, Placed& placed);
-  bool liesAsListed(const Kind& kind, int word) const;
+  Placed place(const Kind& kind, int parallelization);
+  std::string addForm(const Kind& kind, int parallelization, Placed& placed);
+  bool liesAsListed(const Kind& kind, int parallelization) const;
   void addListed(const Declaration& declaration, const Form& form, bool hasCotangent,
                  Placed& placed) const;
-  std::string whyNotBalanced(const Kind& kind, int word) const;
-  std::string rowsOf(const Kind& kind, int word, WordRows& rows) const;
-  Layout inputLayout(const Kind& kind, int word, const WordRows& rows, std::size_t input) const;
+  std::string whyNotBalanced(const Kind& kind, int parallelization) const;
+  std::string rowsOf(const Kind& kind, int parallelization, SignatureRows& rows) const;
+  Layout inputLayout(const Kind& kind, int parallelization, const SignatureRows& rows,
+                     std::size_t input) const;
   void addCosts(const Kind& kind, const Form& form, Placed& placed) const;
   Kept keptOf(const Declaration& declaration, const Layouts& given) const;
   std::vector<Kept> keptOf(const DeclaredLayer& layer, const NativeLayouts* native) const;
   std::vector<std::vector<bool>> findReadKept(const std::vector<std::vector<Kept>>& kept) const;
   double parameterCopies(const Layout& use) const;
-  double turnBytes(const std::vector<int>& words) const;
-  Layouts runInputs(const std::vector<int>& words) const;
+  double turnBytes(const std::vector<int>& parallelizations) const;
+  Layouts runInputs(const std::vector<int>& parallelizations) const;
   Form formThatRuns(const Declaration& declaration, const Layouts& inputs, Choice choice) const;
-  Form runForm(int layer, int word, const Layouts& inputs,
+  Form runForm(int layer, int parallelization, const Layouts& inputs,
                const std::optional<Layout>& ghosts) const;
   std::vector<int> runReads(int node) const;
   // The setting of each node that says where its halo comes from.
   std::vector<HaloFrom> haloSettings() const;
-  std::vector<RunNode> runNodes(const std::vector<int>& words, const Layouts& inputs) const {
-    return runNodes(words, inputs, haloSettings(), 1);
+  std::vector<RunNode> runNodes(const std::vector<int>& parallelizations,
+                                const Layouts& inputs) const {
+    return runNodes(parallelizations, inputs, haloSettings(), 1);
   }
-  std::vector<RunNode> runNodes(const std::vector<int>& words, const Layouts& inputs,
+  std::vector<RunNode> runNodes(const std::vector<int>& parallelizations, const Layouts& inputs,
                                 const std::vector<HaloFrom>& halos, Index depth) const;
   double runSeconds(const std::vector<RunNode>& nodes, const RunMemory& memory) const;
   RunMemory runMemory(const std::vector<RunNode>& nodes, const Layouts& inputs) const;
   std::vector<int> lookedAt() const;
   double scratchOf(const std::vector<RunNode>& nodes) const;
   double bytesOfRun(const std::vector<RunNode>& nodes, const RunMemory& memory) const;
-  double runBytes(const std::vector<int>& words) const;
+  double runBytes(const std::vector<int>& parallelizations) const;
   double bytesOf(const Layout& layout) const;
   void addKept(const Kept& kept, bool outputIsKept, const Form& form, Placed& placed) const;
   bool wantsCotangent(const DeclaredLayer& layer) const;
@@ -227,8 +239,8 @@ private:
                   Placed& placed) const;
   double there(const Layout& from, const Layout& to, Looks looks) const;
   void follow(const Kind& kind, bool hasCotangent, Placed& placed) const;
-  LayerParts partsBy(int layer, int word, Looks looks) const;
-  double secondsBy(int layer, int word, Looks looks) const;
+  LayerParts partsBy(int layer, int parallelization, Looks looks) const;
+  double secondsBy(int layer, int parallelization, Looks looks) const;
   Ends endsOf(const DeclaredMove& move);
   const std::vector<int>& layoutsOf(int layer, bool isSource, int place, const Shape& shape);
   void findAlike();
@@ -241,15 +253,16 @@ private:
   LinkRates bestLinks_;
   OwnTask task_;
   GridPtr grid_;
-  std::vector<NativeLayouts> natives_;  // by layer; none: the network has no lists
-  std::vector<Field> fields_;           // grids of pinned ends, and of lists
-  std::vector<FieldWord> fieldWords_;   // behind the words of the fine grid
+  std::vector<NativeLayouts> natives_; // by layer; none: the network has no lists
+  std::vector<Field> fields_;          // grids of pinned ends, and of lists
+  std::vector<FieldParallelization>
+      fieldParallelizations_;           // behind the parallelizations of the fine grid
   std::vector<int> kindOf_;             // by layer
   mutable std::vector<Kind> kinds_;     // their seconds are found when they are requested
   std::vector<Layout> layouts_, duals_; // each once
   std::vector<FirstPart> parts_, dualParts_;
   std::map<std::pair<Shape, std::string>, std::vector<int>> layoutsLike_;
-  // The numbers by word, of the outputs or uses of a kind at a place, as something of a shape.
+  // The numbers by parallelization, of the outputs or uses of a kind at a place, as something of a shape.
   std::map<std::tuple<int, bool, int, Shape>, std::vector<int>> layoutsOf_;
   std::vector<Ends> ends_; // by move
   mutable ConversionPrices conversions_;

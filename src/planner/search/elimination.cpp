@@ -56,10 +56,11 @@ void checkWidths(const CostTables& tables, const std::vector<EliminationStep>& o
     if (combinations > kMaxCombinations)
       throw Error(
           TENON_ERR_SUPPORT,
-          fmt::format("the network has too many connections for an exact search: layer {} with "
-                      "its neighbours {} has {:.2g} combinations of words, more than {:.2g}; "
-                      "fix the word of one of them",
-                      tables.names[step.layer], joined(names), combinations, kMaxCombinations));
+          fmt::format(
+              "the network has too many connections for an exact search: layer {} with "
+              "its neighbours {} has {:.2g} combinations of parallelizations, more than {:.2g}; "
+              "fix the parallelization of one of them",
+              tables.names[step.layer], joined(names), combinations, kMaxCombinations));
   }
 }
 

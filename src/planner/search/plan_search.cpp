@@ -32,7 +32,7 @@ struct RunnerUp {
 // the plan found are looked at closely, and it is searched again with what was found, until nothing
 // new is. The plan is then the best of all, since the others cost no less than the tables say.
 struct CertifiedPlan {
-  BoundedPlan plan; // its states are places in the lists of words
+  BoundedPlan plan; // its states are places in the lists of parallelizations
   int rounds = 1;   // searches
   // The best plans within the limit, this one first, by prices that are nearly always exact. Where
   // the limit binds there may be fewer than were requested.
@@ -44,9 +44,10 @@ constexpr int kMaxPlansFor = 64;
 
 class CertifiedSearch {
 public:
-  CertifiedSearch(const CostModel& model, const WordLists& words, double limit)
-      : model_(model), words_(words), limit_(limit), tables_(tablesOf(model, words, kMinBounds)),
-        order_(eliminationOrder(tables_)) {}
+  CertifiedSearch(const CostModel& model, const ParallelizationLists& parallelizations,
+                  double limit)
+      : model_(model), parallelizations_(parallelizations), limit_(limit),
+        tables_(tablesOf(model, parallelizations, kMinBounds)), order_(eliminationOrder(tables_)) {}
 
   // `count` plans of the best, as far as there are so many.
   CertifiedPlan run(int count) {
@@ -92,14 +93,14 @@ private:
 
   bool raiseLayer(int layer, int state, Closeness prices) {
     return raise(tables_.seconds[layer][state],
-                 (model_.*prices.layer)(layer, words_[layer][state]));
+                 (model_.*prices.layer)(layer, parallelizations_[layer][state]));
   }
 
   bool raiseMove(std::size_t move, int from, int to, Closeness prices) {
     PairTable& pair = tables_.pairs[move];
     return raise(pair.seconds[std::size_t(from) * tables_.states(pair.to) + to],
-                 (model_.*prices.move)(static_cast<int>(move), words_[pair.from][from],
-                                       words_[pair.to][to]));
+                 (model_.*prices.move)(static_cast<int>(move), parallelizations_[pair.from][from],
+                                       parallelizations_[pair.to][to]));
   }
 
   bool raise(const std::vector<int>& plan, Closeness prices) {
@@ -111,7 +112,7 @@ private:
     return isTrue;
   }
 
-  // Looks at the words, and at the pairs of them, that are in some plan as fast as the one found, as
+  // Looks at the parallelizations, and at the pairs of them, that are in some plan as fast as the one found, as
   // far as a forest can tell. After a search the tables are wrong in many places at once, and every
   // one of them would cost a round of its own.
   void raiseLikely(const BoundedPlan& plan, Closeness prices) {
@@ -172,7 +173,8 @@ private:
   std::vector<int> othersOf(int layer, int state) const {
     std::vector<int> others;
     for (int s = 0; s < tables_.states(layer); ++s)
-      if (s != state && !model_.areAlike(layer, words_[layer][state], words_[layer][s]))
+      if (s != state &&
+          !model_.areAlike(layer, parallelizations_[layer][state], parallelizations_[layer][s]))
         others.push_back(s);
     return others;
   }
@@ -225,7 +227,7 @@ private:
   }
 
   const CostModel& model_;
-  const WordLists& words_;
+  const ParallelizationLists& parallelizations_;
   double limit_;
   CostTables tables_;
   std::vector<EliminationStep> order_;
@@ -311,19 +313,20 @@ double secondsOverlapped(const CostModel& model, const std::vector<int>& plan, d
 namespace {
 
 struct UniformPlan {
-  Word word;
+  Parallelization parallelization;
   std::vector<int> plan;
   double seconds = 0; // a lower bound
 };
 
-std::optional<UniformPlan> uniformOf(const CostModel& model, const Word& word) {
+std::optional<UniformPlan> uniformOf(const CostModel& model,
+                                     const Parallelization& parallelization) {
   std::vector<int> plan;
   for (int layer = 0; layer < model.layers(); ++layer) {
     if (model.isPinned(layer)) {
       plan.push_back(0);
       continue;
     }
-    Word own = word;
+    Parallelization own = parallelization;
     // A fully connected layer has no space to split; its output channels take the processes, as in
     // the papers.
     if (model.spatial(layer).empty()) {
@@ -335,23 +338,23 @@ std::optional<UniformPlan> uniformOf(const CostModel& model, const Word& word) {
       return std::nullopt;
   }
   const double seconds = secondsOf(model, plan);
-  return UniformPlan{word, std::move(plan), seconds};
+  return UniformPlan{parallelization, std::move(plan), seconds};
 }
 
 Baseline closer(const CostModel& model, const UniformPlan& uniform) {
-  return {uniform.word, secondsOf(model, uniform.plan, kCloserBounds)};
+  return {uniform.parallelization, secondsOf(model, uniform.plan, kCloserBounds)};
 }
 
-std::optional<Baseline> baselineOf(const CostModel& model, const Word& word) {
-  const auto uniform = uniformOf(model, word);
+std::optional<Baseline> baselineOf(const CostModel& model, const Parallelization& parallelization) {
+  const auto uniform = uniformOf(model, parallelization);
   return uniform ? std::optional(closer(model, *uniform)) : std::nullopt;
 }
 
 std::optional<Baseline> bestUniform(const CostModel& model) {
   std::vector<UniformPlan> all;
-  for (const Word& word : model.words())
-    if (word.inputs == 0)
-      if (auto uniform = uniformOf(model, word))
+  for (const Parallelization& parallelization : model.parallelizations())
+    if (parallelization.inputs == 0)
+      if (auto uniform = uniformOf(model, parallelization))
         all.push_back(std::move(*uniform));
   std::stable_sort(all.begin(), all.end(), [](const UniformPlan& a, const UniformPlan& b) {
     return a.seconds < b.seconds;
@@ -391,20 +394,21 @@ int planLayerNamed(const CostModel& model, const std::string& name) {
   return static_cast<int>(at - names.begin());
 }
 
-PlannedLayer plannedLayer(const CostModel& model, int layer, const std::vector<int>& words,
-                          int state, const RunnerUp& second) {
-  const Parts parts = model.parts(layer, words[state]);
+PlannedLayer plannedLayer(const CostModel& model, int layer,
+                          const std::vector<int>& parallelizations, int state,
+                          const RunnerUp& second) {
+  const Parts parts = model.parts(layer, parallelizations[state]);
   PlannedLayer made{.name = model.names()[layer],
-                    .labels = model.text(layer, words[state]),
+                    .labels = model.text(layer, parallelizations[state]),
                     .meaning = meaningOf(parts, model.spatial(layer), model.channelLabel(layer)),
-                    .signature = model.signature(layer, words[state]),
-                    .isBalanced = model.isBalanced(layer, words[state]),
-                    .uses = model.uses(layer, words[state]),
+                    .signature = model.signature(layer, parallelizations[state]),
+                    .isBalanced = model.isBalanced(layer, parallelizations[state]),
+                    .uses = model.uses(layer, parallelizations[state]),
                     .parts = parts,
-                    .bytes = model.layerBytes(layer, words[state]),
+                    .bytes = model.layerBytes(layer, parallelizations[state]),
                     .runnerUp = {}};
   if (second.state >= 0) {
-    made.runnerUp = model.text(layer, words[second.state]);
+    made.runnerUp = model.text(layer, parallelizations[second.state]);
     made.runnerUpSeconds = second.seconds;
   }
   return made;
@@ -416,12 +420,12 @@ constexpr int kReplayed = 16;
 
 // Makes the plan that is fastest with overlap the plan. The first is the one with the least sum,
 // and stays where another is no faster.
-void replay(const CostModel& model, const WordLists& words, double overlap, CertifiedPlan& found,
-            FoundPlan& result) {
+void replay(const CostModel& model, const ParallelizationLists& parallelizations, double overlap,
+            CertifiedPlan& found, FoundPlan& result) {
   for (const std::vector<int>& choice : found.best) {
     std::vector<int> plan;
     for (int layer = 0; layer < model.layers(); ++layer)
-      plan.push_back(words[layer][choice[layer]]);
+      plan.push_back(parallelizations[layer][choice[layer]]);
     const double seconds = secondsOverlapped(model, plan, overlap);
     if (result.overlapped && *result.overlapped <= seconds)
       continue;
@@ -435,7 +439,7 @@ void replay(const CostModel& model, const WordLists& words, double overlap, Cert
 } // namespace
 
 bool recomputeWithin(const CostModel& model, double memoryLimit, FoundPlan& plan) {
-  CostModel::Again again = model.recomputedWithin(plan.words, memoryLimit);
+  CostModel::Again again = model.recomputedWithin(plan.parallelizations, memoryLimit);
   plan.bytes = again.bytes;
   if (again.layers.empty())
     return false;
@@ -449,7 +453,7 @@ bool recomputeWithin(const CostModel& model, double memoryLimit, FoundPlan& plan
 }
 
 void shareHalos(const CostModel& model, Index depth, double memoryLimit, FoundPlan& plan) {
-  CostModel::Shared shared = model.sharedHalos(plan.words, depth, memoryLimit);
+  CostModel::Shared shared = model.sharedHalos(plan.parallelizations, depth, memoryLimit);
   if (shared.layers.empty())
     return;
   plan.shared = std::move(shared.layers);
@@ -458,14 +462,14 @@ void shareHalos(const CostModel& model, Index depth, double memoryLimit, FoundPl
   plan.bytes = shared.bytes;
 }
 
-FoundPlan findPlan(const CostModel& model, const FixedWords& fixed, double memoryLimit,
+FoundPlan findPlan(const CostModel& model, const FixedParallelizations& fixed, double memoryLimit,
                    double overlap) {
-  WordLists words = legalWords(model);
+  ParallelizationLists parallelizations = legalParallelizations(model);
   for (const auto& [name, text] : fixed) {
     const int layer = planLayerNamed(model, name);
-    words[layer] = {model.parse(layer, text)};
+    parallelizations[layer] = {model.parse(layer, text)};
   }
-  CertifiedSearch search(model, words, memoryLimit);
+  CertifiedSearch search(model, parallelizations, memoryLimit);
   CertifiedPlan certified = search.run(overlap > 0 ? kReplayed : 1);
   const BoundedPlan& best = certified.plan;
   FoundPlan found{.grid = model.grid().grid(),
@@ -477,16 +481,16 @@ FoundPlan findPlan(const CostModel& model, const FixedWords& fixed, double memor
                   .layers = {}};
   std::vector<int> chosen;
   for (int layer = 0; layer < model.layers(); ++layer)
-    chosen.push_back(words[layer][best.choice[layer]]);
+    chosen.push_back(parallelizations[layer][best.choice[layer]]);
   found.bytes = model.planBytes(chosen);
   if (overlap > 0)
-    replay(model, words, overlap, certified, found);
+    replay(model, parallelizations, overlap, certified, found);
   for (int layer = 0; layer < model.layers(); ++layer)
-    found.words.push_back(words[layer][best.choice[layer]]);
+    found.parallelizations.push_back(parallelizations[layer][best.choice[layer]]);
   const std::vector<RunnerUp> runnersUp = search.runnersUp(best);
   for (int layer = 0; layer < model.layers() && !model.isPinned(layer); ++layer)
     found.layers.push_back(
-        plannedLayer(model, layer, words[layer], best.choice[layer], runnersUp[layer]));
+        plannedLayer(model, layer, parallelizations[layer], best.choice[layer], runnersUp[layer]));
   return found;
 }
 

@@ -48,7 +48,8 @@ const std::vector<ProgramOption> kNetworkOptions{
      "(own) layers that may share one halo exchange, at most, where that saves time"},
     {"optimizer_state", TENON_OPTION_INT, "2",
      "(own) tensors that the optimizer keeps for each parameter: 1 for sgd, 2 for adam"},
-    {"fix", TENON_OPTION_STRING, "", "words that are given: conv1=n9,fc6=n4,o5; may be repeated"},
+    {"fix", TENON_OPTION_STRING, "",
+     "parallelizations that are given: conv1=n9,fc6=n4,o5; may be repeated"},
     {"input_channels", TENON_OPTION_WORD, "auto",
      "also split input channels (label i): true, false, or auto: under model own"},
     {"objective", TENON_OPTION_WORD, "training",
@@ -107,22 +108,23 @@ bool isOn(const char* name, const std::string& given) {
   return false;
 }
 
-// Fixes the words of layers, "conv1=n6,o3,fc6=n9". A word has commas itself, so that a piece with
-// '=' begins another layer and one without continues the word.
-void fixWords(NamedPlan& plan, const std::string& given) {
-  std::vector<std::pair<std::string, std::string>> words;
+// Fixes the parallelizations of layers, "conv1=n6,o3,fc6=n9". A parallelization has commas itself, so that a piece with
+// '=' begins another layer and one without continues the parallelization.
+void fixParallelizations(NamedPlan& plan, const std::string& given) {
+  std::vector<std::pair<std::string, std::string>> parallelizations;
   for (const std::string& piece : wordsOf(given, ',')) {
     const std::size_t sign = piece.find('=');
     if (sign != std::string::npos)
-      words.emplace_back(piece.substr(0, sign), piece.substr(sign + 1));
-    else if (!words.empty())
-      words.back().second += "," + piece;
+      parallelizations.emplace_back(piece.substr(0, sign), piece.substr(sign + 1));
+    else if (!parallelizations.empty())
+      parallelizations.back().second += "," + piece;
     else
       throw std::runtime_error(fmt::format(
-          "-fix {}: '{}' names no layer; pass layer=word, such as conv1=n6,o3", given, piece));
+          "-fix {}: '{}' names no layer; pass layer=parallelization, such as conv1=n6,o3", given,
+          piece));
   }
-  for (const auto& [layer, word] : words)
-    plan.fix(layer, word);
+  for (const auto& [layer, parallelization] : parallelizations)
+    plan.fix(layer, parallelization);
 }
 
 // The shape of a sample, whose text is another one where somebody means -pin_input.
@@ -168,7 +170,7 @@ Ref<NamedPlan> planFromOptions() {
   if (!textOption("input").empty())
     plan->set("input_shape", inputOption());
   setTask(*plan);
-  fixWords(*plan, textOption("fix"));
+  fixParallelizations(*plan, textOption("fix"));
   return plan;
 }
 
@@ -261,8 +263,8 @@ void printAsText(const FoundPlan& plan) {
   printBaseline("batch only", plan.baselines.batch, plan.seconds);
   printBaseline("model only", plan.baselines.model, plan.seconds);
   printBaseline("domain only", plan.baselines.domain, plan.seconds);
-  fmt::print("\n  {:<12} {:<14} {:>6} {:>6} {:>6} {:>10}  {}\n", "layer", "word", "model", "domain",
-             "batch", "MiB", "next best");
+  fmt::print("\n  {:<12} {:<14} {:>6} {:>6} {:>6} {:>10}  {}\n", "layer", "labels", "model",
+             "domain", "batch", "MiB", "next best");
   for (const PlannedLayer& layer : plan.layers)
     fmt::print("  {:<12} {:<14} {:>6} {:>6} {:>6} {:>10.2f}  {}\n", layer.name, layer.labels,
                layer.parts.channels, layer.parts.space, layer.parts.batch, layer.bytes / (1 << 20),

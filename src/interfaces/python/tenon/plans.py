@@ -17,8 +17,8 @@ class Planned(Object):
     __slots__ = ()
 
     def table(self: Any) -> Table:
-        """The planned layers: the word of each, into how many parts it divides batch, channels and space, the predicted memory of a
-        process in MiB, the best other word, and how many milliseconds longer the plan would take with it. Of a plan that was
+        """The planned layers: the labels of each, into how many parts it divides batch, channels and space, the predicted memory of a
+        process in MiB, the best other parallelization, and how many milliseconds longer the plan would take with it. Of a plan that was
         searched, loaded or set up. Not collective.
 
         TenonPlanGetText(), TenonPlanGetNumber()
@@ -29,9 +29,9 @@ class Planned(Object):
             parts = [round(self.number(name, f'{what}_parts')) for what in ('batch', 'channel', 'space')]
             other = self.text(name, 'runner_up')
             longer = 1e3 * (self.number(name, 'runner_up') - whole) if other else 0.0
-            rows.append([name, self.text(name, 'word'), *parts, self.number(name, 'bytes') / MIB, other, longer])
+            rows.append([name, self.text(name, 'labels'), *parts, self.number(name, 'bytes') / MIB, other, longer])
         title = f'plan: {1e3 * whole:.4g} ms, {self.number(None, "bytes") / MIB:.4g} MiB per process'
-        return Table(title, ['layer', 'word', 'batch', 'channels', 'space', 'MiB', 'next_best', 'longer_ms'], rows)
+        return Table(title, ['layer', 'labels', 'batch', 'channels', 'space', 'MiB', 'next_best', 'longer_ms'], rows)
 
     def alternatives(self: Any) -> Table:
         """The predicted time of the plan in milliseconds beside those of simpler plans, of which those that do not exist are left
@@ -53,7 +53,7 @@ class Planned(Object):
         return Table('predicted time', ['plan', 'ms', 'ratio'], rows)
 
     def chart(self: Any) -> Any:
-        """The predicted times of the plan and of simpler ones, and the memory of each layer with its word. It needs matplotlib, whose
+        """The predicted times of the plan and of simpler ones, and the memory of each layer with its labels. It needs matplotlib, whose
         axes it returns. Not collective."""
         from .charts import axes, bars
         times, layers = self.alternatives(), self.table()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the rows of words. A table may name its rows as it likes, so that only what a row does to
+// Finds the rows of parallelizations. A table may name its rows as it likes, so that only what a row does to
 // input and output decides; where several do the same, the first is taken, which is the one that the
 // type prefers.
-#include "planner/prices/word_rows.hpp"
+#include "planner/prices/signature_rows.hpp"
 
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
@@ -50,12 +50,12 @@ std::size_t spatialNumber(Property property) {
 // Space comes from the last axis inward, its dimensions taking turns, as FineGrid::parts() counts
 // them.
 std::string findRows(const DeclaredLayer& layer, const SignatureTable& table, int axes,
-                     const Word& word, WordRows& rows) {
+                     const Parallelization& parallelization, SignatureRows& rows) {
   for (int axis = 0; axis < axes; ++axis) {
-    const bool isSpace = axis >= axes - word.space;
-    const bool isSum = axis >= word.batch + word.outputs && !isSpace;
+    const bool isSpace = axis >= axes - parallelization.space;
+    const bool isSum = axis >= parallelization.batch + parallelization.outputs && !isSpace;
     Property output = isSum ? Property::partial() : Property::shard(1);
-    if (axis < word.batch)
+    if (axis < parallelization.batch)
       output = Property::shard(0);
     else if (isSpace)
       output = Property::shard(kFirstSpatial + (axes - 1 - axis) % std::max(1, layer.splitDims));
@@ -67,7 +67,7 @@ std::string findRows(const DeclaredLayer& layer, const SignatureTable& table, in
 }
 
 std::string findRows(const DeclaredLayer& layer, const SignatureTable& table, const Field& field,
-                     const std::string& labels, WordRows& rows) {
+                     const std::string& labels, SignatureRows& rows) {
   for (std::size_t axis = 0; axis < labels.size(); ++axis) {
     const Property kept = field.property(static_cast<int>(axis));
     const char label = labels[axis];
@@ -91,7 +91,7 @@ std::string findRows(const DeclaredLayer& layer, const SignatureTable& table, co
   return {};
 }
 
-std::string signatureOf(const WordRows& rows, int space) {
+std::string signatureOf(const SignatureRows& rows, int space) {
   std::vector<std::string> labels;
   for (std::size_t axis = 0; axis < rows.size(); ++axis) {
     // A single axis of space splits in no particular order.
@@ -101,8 +101,7 @@ std::string signatureOf(const WordRows& rows, int space) {
   return joined(labels, ",");
 }
 
-std::string fieldWordText(const std::string& field, const std::string& signature,
-                          const Grid& grid) {
+std::string fieldText(const std::string& field, const std::string& signature, const Grid& grid) {
   std::vector<std::string> labels = split(signature, ','), shown;
   for (std::size_t axis = 0; axis < labels.size(); ++axis)
     if (!grid.isTrivial(static_cast<int>(axis)))
@@ -110,31 +109,34 @@ std::string fieldWordText(const std::string& field, const std::string& signature
   return field + kAfterField + (shown.empty() ? "all" : joined(shown, ","));
 }
 
-std::string withoutBalanced(const std::string& word) {
-  return word.ends_with(kBalancedEnd) ? word.substr(0, word.size() - kBalancedEnd.size()) : word;
+std::string withoutBalanced(const std::string& parallelization) {
+  return parallelization.ends_with(kBalancedEnd)
+             ? parallelization.substr(0, parallelization.size() - kBalancedEnd.size())
+             : parallelization;
 }
 
-std::string fieldIn(const std::string& word) {
-  const std::size_t end = word.find(kAfterField);
-  return end == std::string::npos ? "" : word.substr(0, end);
+std::string fieldIn(const std::string& parallelization) {
+  const std::size_t end = parallelization.find(kAfterField);
+  return end == std::string::npos ? "" : parallelization.substr(0, end);
 }
 
-std::string signatureOf(const std::string& word, const DeclaredLayer& layer, const FineGrid& grid) {
+std::string signatureOf(const std::string& parallelization, const DeclaredLayer& layer,
+                        const FineGrid& grid) {
   const auto refuse = [&](const std::string& why) {
-    throw Error(TENON_ERR_OPTION,
-                fmt::format("layer {} cannot have the word '{}': {}", layer.name, word, why));
+    throw Error(TENON_ERR_OPTION, fmt::format("layer {} cannot have the parallelization '{}': {}",
+                                              layer.name, parallelization, why));
   };
   const SignatureTable table = layer.declaration->rows(layer.inputs);
   const std::string spatial = spatialLabels(layer);
-  for (const Word& known : grid.words(true)) {
-    if (textOf(known, spatial, channelLabel(table)) != word)
+  for (const Parallelization& known : grid.parallelizations(true)) {
+    if (textOf(known, spatial, channelLabel(table)) != parallelization)
       continue;
-    WordRows rows;
+    SignatureRows rows;
     if (const std::string fault = findRows(layer, table, grid.axes(), known, rows); !fault.empty())
       refuse(fault);
     return signatureOf(rows, known.space);
   }
-  refuse(fmt::format("no word on a process grid of {} is written like that",
+  refuse(fmt::format("no parallelization on a process grid of {} is written like that",
                      counted(grid.axes(), "axis", "axes")));
   return {};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "planner/prices/word.hpp"
+#include "planner/prices/parallelization.hpp"
 #include "sys/expect_error.hpp"
 
 namespace tenon {
@@ -17,10 +17,10 @@ TEST(FineGrid, HasThePrimeFactorsOfEachLevel) {
 }
 
 TEST(FineGrid, HasAllWaysToDivideItsAxes) {
-  EXPECT_EQ(FineGrid({4096}).words(false).size(), 91u);
+  EXPECT_EQ(FineGrid({4096}).parallelizations(false).size(), 91u);
   // Four kinds of labels on 12 axes: 15 over 3.
-  EXPECT_EQ(FineGrid({4096}).words(true).size(), 455u);
-  EXPECT_EQ(FineGrid({1}).words(true).size(), 1u);
+  EXPECT_EQ(FineGrid({4096}).parallelizations(true).size(), 455u);
+  EXPECT_EQ(FineGrid({1}).parallelizations(true).size(), 1u);
 }
 
 TEST(FineGrid, GivesTheBatchTheFirstAxesAndSpaceTheLast) {
@@ -43,7 +43,7 @@ TEST(FineGrid, SharesSpaceAmongDimensionsInTurns) {
     }
 }
 
-TEST(Words, AreWrittenAsRuns) {
+TEST(Parallelizations, AreWrittenAsRuns) {
   EXPECT_EQ(textOf({.batch = 9}, "h"), "n9");
   EXPECT_EQ(textOf({.batch = 6, .outputs = 3}, "h"), "n6,o3");
   EXPECT_EQ(textOf({.batch = 1, .inputs = 1, .space = 1}, "dhw"), "n,i,d");
@@ -53,7 +53,7 @@ TEST(Words, AreWrittenAsRuns) {
   EXPECT_EQ(textOf({}, "h"), "");
 }
 
-TEST(Words, AreExplained) {
+TEST(Parallelizations, AreExplained) {
   EXPECT_EQ(meaningOf({.channels = 2, .space = 4, .inputs = 2, .spatial = {4}}, "h", 'o'),
             "rows over 4, channels in over 2");
   EXPECT_EQ(meaningOf({.batch = 8, .channels = 6, .space = 6, .inputs = 2, .spatial = {1, 2, 3}},
@@ -64,27 +64,28 @@ TEST(Words, AreExplained) {
   EXPECT_EQ(meaningOf({}, "hw", 'o'), "whole on each process");
 }
 
-TEST(Words, AreReadAsTheyAreWritten) {
+TEST(Parallelizations, AreReadAsTheyAreWritten) {
   const FineGrid grid({512});
   for (const std::string spatial : {"h", "hw", "dhw"})
-    for (const Word& word : grid.words(true))
-      EXPECT_EQ(parseWord(textOf(word, spatial), grid, spatial, "x"), word);
+    for (const Parallelization& parallelization : grid.parallelizations(true))
+      EXPECT_EQ(parseParallelization(textOf(parallelization, spatial), grid, spatial, "x"),
+                parallelization);
 }
 
-TEST(Words, AreReadLabelByLabel) {
+TEST(Parallelizations, AreReadLabelByLabel) {
   const FineGrid grid({16});
-  EXPECT_EQ(parseWord("n,n,o,h", grid, "h", "x"), (Word{2, 1, 0, 1}));
-  EXPECT_EQ(parseWord("n1,n1,i2", grid, "h", "x"), (Word{2, 0, 2, 0}));
-  EXPECT_EQ(parseWord("n,o,i2", grid, "h", "x"), (Word{1, 1, 2, 0}));
-  EXPECT_EQ(parseWord("n2,s2", grid, "dhw", "x"), (Word{2, 0, 0, 2}));
-  EXPECT_EQ(parseWord("", FineGrid({1}), "h", "x"), Word());
+  EXPECT_EQ(parseParallelization("n,n,o,h", grid, "h", "x"), (Parallelization{2, 1, 0, 1}));
+  EXPECT_EQ(parseParallelization("n1,n1,i2", grid, "h", "x"), (Parallelization{2, 0, 2, 0}));
+  EXPECT_EQ(parseParallelization("n,o,i2", grid, "h", "x"), (Parallelization{1, 1, 2, 0}));
+  EXPECT_EQ(parseParallelization("n2,s2", grid, "dhw", "x"), (Parallelization{2, 0, 0, 2}));
+  EXPECT_EQ(parseParallelization("", FineGrid({1}), "h", "x"), Parallelization());
 }
 
-TEST(Words, ThatAreNotPossibleAreRefused) {
+TEST(Parallelizations, ThatAreNotPossibleAreRefused) {
   const FineGrid grid({16});
   const auto refused = [&](const char* text, const char* why) {
     expectError(TENON_ERR_OPTION, {"layer fc6", text, why},
-                [&] { parseWord(text, grid, "h", "layer fc6"); });
+                [&] { parseParallelization(text, grid, "h", "layer fc6"); });
   };
   refused("n3", "it has 3 labels, but 16 processes are a grid of 4 axes");
   refused("n5", "5 labels");
@@ -99,7 +100,8 @@ TEST(Words, ThatAreNotPossibleAreRefused) {
   refused("n99999999999999", "not a label with the number");
   refused("4", "has no label");
   refused("n3,,o", "has no label");
-  expectError(TENON_ERR_OPTION, {"no spatial label"}, [&] { parseWord("n3,h", grid, "", "fc6"); });
+  expectError(TENON_ERR_OPTION, {"no spatial label"},
+              [&] { parseParallelization("n3,h", grid, "", "fc6"); });
 }
 
 } // namespace

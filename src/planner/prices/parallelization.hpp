@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Two-ended words on a fine grid. The axes of a fine grid are the prime factors of the number of
+// Two-ended parallelizations on a fine grid. The axes of a fine grid are the prime factors of the number of
 // processes, in the order of the machine's levels, so that all layers of a plan lie on one grid. A
-// word gives each axis a label: the batch takes axes from the first inward, space from the last
+// parallelization gives each axis a label: the batch takes axes from the first inward, space from the last
 // inward, and channels have those between, first the output's and then the input's,
 //
 //     n n n n | o o | i | h h h       text: "n4,o2,i,h3-"
 //
 // Spatial dimensions take turns from the last axis, which is the major one of the first dimension:
-// "dhw4-" are d, h, w, d read from the last axis. Two such words are prefixes of each other in
+// "dhw4-" are d, h, w, d read from the last axis. Two such parallelizations are prefixes of each other in
 // batch and space, so that each rank keeps what both give it.
 #pragma once
 
@@ -21,15 +21,15 @@
 
 namespace tenon {
 
-struct Word {
+struct Parallelization {
   // Axes. Output channels are o in texts, or g where they are groups of both; input channels are i.
   int batch = 0, outputs = 0, inputs = 0, space = 0;
 
   int channels() const { return outputs + inputs; }
-  bool operator==(const Word&) const = default;
+  bool operator==(const Parallelization&) const = default;
 };
 
-// The numbers of parts into which a word splits batch, channels and space; space both as a whole
+// The numbers of parts into which a parallelization splits batch, channels and space; space both as a whole
 // and by dimension.
 struct Parts {
   Index batch = 1, channels = 1, space = 1;
@@ -43,11 +43,11 @@ public:
   // processes.
   explicit FineGrid(const std::vector<Index>& levels);
 
-  // The same processes with the axes in the opposite order: words then have the batch innermost.
+  // The same processes with the axes in the opposite order: parallelizations then have the batch innermost.
   FineGrid reversed() const;
   bool isReversed() const noexcept { return reversed_; }
   // The same processes with the axes in each order, this one first; axes of one level and extent are
-  // alike. So words can place batch, channels and space on the levels in every way: each parallelism
+  // alike. So parallelizations can place batch, channels and space on the levels in every way: each parallelism
   // matrix has an order in which the batch's axes come first and those of space last. Throws
   // TENON_ERR_SUPPORT, saying how many there are, if these are too many.
   std::vector<FineGrid> orders() const;
@@ -64,10 +64,10 @@ public:
   const std::vector<int>& extents() const noexcept { return extents_; }
   int axes() const noexcept { return static_cast<int>(extents_.size()); }
 
-  // All words. Those that split the batch most come first, and those of input channels last: the
-  // words without output channels, and then those with both.
-  std::vector<Word> words(bool inputChannels) const;
-  Parts parts(const Word& word, int splitDims) const;
+  // All parallelizations. Those that split the batch most come first, and those of input channels last: the
+  // parallelizations without output channels, and then those with both.
+  std::vector<Parallelization> parallelizations(bool inputChannels) const;
+  Parts parts(const Parallelization& parallelization, int splitDims) const;
 
 private:
   std::vector<std::pair<int, int>> kinds() const; // level and extent of each axis
@@ -88,11 +88,13 @@ std::string spatialLabels(int dims, int split);
 std::string meaningOf(const Parts& parts, const std::string& spatial, char label);
 // `label` is that of output channels: inside, they are 'o' for every layer, and a layer with groups
 // shows them as 'g'.
-std::string textOf(const Word& word, const std::string& spatial, char label = 'o');
+std::string textOf(const Parallelization& parallelization, const std::string& spatial,
+                   char label = 'o');
 // Reads runs such as "n4,o2,h3-", or single labels "n,n,o"; "s" stands for the spatial labels.
 // Throws TENON_ERR_OPTION saying what is wrong with the text, for `who`, unless it is a two-ended
-// word whose output channels have the label.
-Word parseWord(std::string_view text, const FineGrid& grid, const std::string& spatial,
-               const std::string& who, char label = 'o');
+// parallelization whose output channels have the label.
+Parallelization parseParallelization(std::string_view text, const FineGrid& grid,
+                                     const std::string& spatial, const std::string& who,
+                                     char label = 'o');
 
 } // namespace tenon

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Words on the process grid of a pinned layout, such as a solver's field. Each axis keeps the
-// property that it has there, or splits the batch, or channels, of one label in a word. With the
+// Parallelizations on the process grid of a pinned layout, such as a solver's field. Each axis keeps the
+// property that it has there, or splits the batch, or channels, of one label in a parallelization. With the
 // layout S2,S3 on a grid of 4 x 2:
 //
 //     k,k   a layer lies where the field does     o,k   4 parts of the output channels, space by 2
@@ -16,7 +16,7 @@
 
 namespace tenon {
 
-struct FieldWord {
+struct FieldParallelization {
   int field = 0;
   std::string labels; // of each axis: k, n, o or i
 };
@@ -30,10 +30,10 @@ public:
   const GridPtr& grid() const noexcept { return layout_.gridPtr(); }
   Property property(int axis) const { return layout_.property(axis); }
   bool hasEmptyParts() const;
-  // The words, those that keep the most first. An axis of one process keeps its property, since any
+  // The parallelizations, those that keep the most first. An axis of one process keeps its property, since any
   // other would change nothing; on a grid of more than 5 other axes all these have the same label,
-  // and on one of 5 no word splits channels of both input and output.
-  std::vector<std::string> words(bool inputChannels) const;
+  // and on one of 5 no parallelization splits channels of both input and output.
+  std::vector<std::string> parallelizations(bool inputChannels) const;
   bool isLike(const Layout& layout) const;
 
   // Remembers the cuts of a tensor that lies with the field.

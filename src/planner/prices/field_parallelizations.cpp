@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lists the words on a pinned process grid, and lays tensors out on it. A solver's cuts follow no
+// Lists the parallelizations on a pinned process grid, and lays tensors out on it. A solver's cuts follow no
 // rule, so they are not computed but remembered: a dimension of known extent that the field's own
 // axes split is cut as the first tensor was that lay there.
-#include "planner/prices/field_words.hpp"
+#include "planner/prices/field_parallelizations.hpp"
 
 #include <algorithm>
 
@@ -10,29 +10,30 @@ namespace tenon {
 
 namespace {
 
-// Three labels on each axis: 3^5 = 243 words of each layer, and as many again with input channels.
+// Three labels on each axis: 3^5 = 243 parallelizations of each layer, and as many again with input channels.
 // With both labels of channels there are 4^4 = 256.
 constexpr int kMaxFieldAxes = 5, kMaxMixedAxes = 4;
 
-// Appends the words that have each of these labels of channels.
-void appendWords(const Layout& layout, const std::string& channels, std::string word,
-                 std::vector<std::string>& words) {
-  const int axis = static_cast<int>(word.size());
+// Appends the parallelizations that have each of these labels of channels.
+void appendParallelizations(const Layout& layout, const std::string& channels,
+                            std::string parallelization,
+                            std::vector<std::string>& parallelizations) {
+  const int axis = static_cast<int>(parallelization.size());
   if (axis == layout.grid().axes()) {
-    // Each word is listed once, with the labels that it has; one without channels is among those
+    // Each parallelization is listed once, with the labels that it has; one without channels is among those
     // of output channels.
     if (channels == "o" || std::ranges::all_of(channels, [&](char channel) {
-          return word.find(channel) != std::string::npos;
+          return parallelization.find(channel) != std::string::npos;
         }))
-      words.push_back(std::move(word));
+      parallelizations.push_back(std::move(parallelization));
     return;
   }
-  // 'k' comes first, so that the words which keep the most do; where the field's batch is split,
+  // 'k' comes first, so that the parallelizations which keep the most do; where the field's batch is split,
   // 'n' is the same as 'k'.
   for (char label : "kn" + channels)
     if (label == 'k' || (!layout.grid().isTrivial(axis) &&
                          (label != 'n' || !(layout.property(axis) == Property::shard(0)))))
-      appendWords(layout, channels, word + label, words);
+      appendParallelizations(layout, channels, parallelization + label, parallelizations);
 }
 
 std::vector<int> sortedAxes(std::vector<int> axes) {
@@ -53,25 +54,25 @@ bool Field::hasEmptyParts() const {
   return false;
 }
 
-std::vector<std::string> Field::words(bool inputChannels) const {
+std::vector<std::string> Field::parallelizations(bool inputChannels) const {
   const std::vector<int>& extents = layout_.grid().extents();
-  std::vector<std::string> words;
+  std::vector<std::string> parallelizations;
   const auto axes = std::ranges::count_if(extents, [](int extent) { return extent > 1; });
   if (axes > kMaxFieldAxes) {
     for (char label : {'k', 'n', 'o', 'i'})
       if (label != 'i' || inputChannels) {
-        std::string& word = words.emplace_back();
+        std::string& parallelization = parallelizations.emplace_back();
         for (int extent : extents)
-          word += extent > 1 ? label : 'k';
+          parallelization += extent > 1 ? label : 'k';
       }
-    return words;
+    return parallelizations;
   }
-  appendWords(layout_, "o", "", words);
+  appendParallelizations(layout_, "o", "", parallelizations);
   if (inputChannels)
-    appendWords(layout_, "i", "", words);
+    appendParallelizations(layout_, "i", "", parallelizations);
   if (inputChannels && axes <= kMaxMixedAxes)
-    appendWords(layout_, "oi", "", words);
-  return words;
+    appendParallelizations(layout_, "oi", "", parallelizations);
+  return parallelizations;
 }
 
 bool Field::isLike(const Layout& layout) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The signature that is read from the text of a word is the one that was priced.
+// The signature that is read from the text of a parallelization is the one that was priced.
 #include "declaration/core/types.hpp"
 #include "planner/papers/named_plan.hpp"
 #include "planner/prices/own_model.hpp"
@@ -11,24 +11,26 @@
 namespace tenon {
 namespace {
 
-// All words of all layers that the model has: on the grid of the processes, and on that of a field.
+// All parallelizations of all layers that the model has: on the grid of the processes, and on that of a field.
 void expectSignatures(const DeclaredNetwork& network, const FineGrid& grid, OwnTask task) {
   const OwnModel model(network, grid, {}, true, std::move(task));
-  int words = 0;
+  int parallelizations = 0;
   for (int layer = 0; layer < model.layers() && !model.isPinned(layer); ++layer)
-    for (int word = 0; word < model.states(); ++word) {
-      if (!model.fault(layer, word).empty())
+    for (int parallelization = 0; parallelization < model.states(); ++parallelization) {
+      if (!model.fault(layer, parallelization).empty())
         continue;
-      ++words;
-      const std::string text = withoutBalanced(model.text(layer, word));
+      ++parallelizations;
+      const std::string text = withoutBalanced(model.text(layer, parallelization));
       if (const std::string field = fieldIn(text); !field.empty())
-        ASSERT_EQ(fieldWordText(field, model.signature(layer, word), Grid({2, 2}, {0, 1, 2, 3})),
-                  text);
+        ASSERT_EQ(
+            fieldText(field, model.signature(layer, parallelization), Grid({2, 2}, {0, 1, 2, 3})),
+            text);
       else
-        ASSERT_EQ(signatureOf(text, network.layers[layer], grid), model.signature(layer, word))
+        ASSERT_EQ(signatureOf(text, network.layers[layer], grid),
+                  model.signature(layer, parallelization))
             << network.layers[layer].name << " " << text;
     }
-  EXPECT_GT(words, 0);
+  EXPECT_GT(parallelizations, 0);
 }
 
 DeclaredNetwork shipped(const char* name, const Shape& input) {
@@ -36,7 +38,7 @@ DeclaredNetwork shipped(const char* name, const Shape& input) {
       *readNetworkSource(fmt::format(TENON_TEST_NETWORKS "/{}.json", name)).layers, input);
 }
 
-TEST(WordRows, SignaturesOfWordsAreThoseThatWerePriced) {
+TEST(SignatureRows, SignaturesOfParallelizationsAreThoseThatWerePriced) {
   const struct {
     const char* name;
     Shape input;
@@ -62,15 +64,15 @@ TEST(WordRows, SignaturesOfWordsAreThoseThatWerePriced) {
 }
 
 // Groups have a label of their own.
-TEST(WordRows, NamesGroupsAndSums) {
+TEST(SignatureRows, NamesGroupsAndSums) {
   DeclaredNetwork network = shipped("lenet5", {8, 1, 28, 28});
   DeclaredLayer& conv = network.layers[1]; // C3
   EXPECT_EQ(signatureOf("n,o,h", conv, FineGrid({8})), "n,o,h");
   EXPECT_EQ(signatureOf("hw3-", conv, FineGrid({8})), "h-,w-,h-");
   EXPECT_EQ(signatureOf("n,i2", conv, FineGrid({8})), "n,i,i");
-  EXPECT_EQ(fieldWordText("input", "h,w", *Grid::make({4, 2})), "input:h,w");
-  EXPECT_EQ(fieldWordText("input", "n,o,h,w", *Grid::make({1, 1, 4, 2})), "input:h,w");
-  EXPECT_EQ(fieldWordText("output", "n,o", *Grid::make({1, 1})), "output:all");
+  EXPECT_EQ(fieldText("input", "h,w", *Grid::make({4, 2})), "input:h,w");
+  EXPECT_EQ(fieldText("input", "n,o,h,w", *Grid::make({1, 1, 4, 2})), "input:h,w");
+  EXPECT_EQ(fieldText("output", "n,o", *Grid::make({1, 1})), "output:all");
   EXPECT_EQ(fieldIn("input:h,w"), "input");
   EXPECT_EQ(fieldIn("n,o"), "");
   const auto grouped = std::shared_ptr<Declaration>(makeDeclaration("conv"));
@@ -84,12 +86,12 @@ TEST(WordRows, NamesGroupsAndSums) {
               [&] { signatureOf("n,o2", conv, FineGrid({8})); });
 }
 
-TEST(WordRows, RefusesWordsThatALayerCannotHave) {
+TEST(SignatureRows, RefusesParallelizationsThatALayerCannotHave) {
   const DeclaredNetwork network = shipped("lenet5", {8, 1, 28, 28});
   const DeclaredLayer& conv = network.layers.front();
-  for (const char* word : {"", "x,y,z", "n4", "n,n,n", "h,n2", "n3,"})
-    expectError(TENON_ERR_OPTION, {conv.name.c_str(), word, "3 axes"},
-                [&] { signatureOf(word, conv, FineGrid({8})); });
+  for (const char* parallelization : {"", "x,y,z", "n4", "n,n,n", "h,n2", "n3,"})
+    expectError(TENON_ERR_OPTION, {conv.name.c_str(), parallelization, "3 axes"},
+                [&] { signatureOf(parallelization, conv, FineGrid({8})); });
 }
 
 } // namespace

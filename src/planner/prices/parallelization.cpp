@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fine grids, the two-ended words on them, and words as text. The axes of a word are counted from
+// Fine grids, the two-ended parallelizations on them, and parallelizations as text. The axes of a parallelization are counted from
 // both ends, batch from the first axis and space from the last: every function here has to split a
-// dimension in that order, or two words of one plan would no longer be prefixes of each other.
-#include "planner/prices/word.hpp"
+// dimension in that order, or two parallelizations of one plan would no longer be prefixes of each other.
+#include "planner/prices/parallelization.hpp"
 
 #include "geometry/traffic.hpp"
 #include "sys/errors/error.hpp"
@@ -147,35 +147,35 @@ Index FineGrid::product(int first, int last) const {
   return product;
 }
 
-std::vector<Word> FineGrid::words(bool inputChannels) const {
-  std::vector<Word> words;
-  // With the batch split most at first: plans that cost the same go to the first word, and the
+std::vector<Parallelization> FineGrid::parallelizations(bool inputChannels) const {
+  std::vector<Parallelization> parallelizations;
+  // With the batch split most at first: plans that cost the same go to the first parallelization, and the
   // batch needs nothing but a sum of gradients.
   const auto add = [&](auto&& isWanted) {
     for (int batch = axes(); batch >= 0; --batch)
       for (int channels = 0; batch + channels <= axes(); ++channels)
         for (int outputs = channels; outputs >= 0; --outputs)
           if (const int inputs = channels - outputs; isWanted(outputs, inputs))
-            words.push_back({batch, outputs, inputs, axes() - batch - channels});
+            parallelizations.push_back({batch, outputs, inputs, axes() - batch - channels});
   };
   add([](int, int inputs) { return inputs == 0; });
   if (inputChannels) {
     add([](int outputs, int inputs) { return inputs > 0 && outputs == 0; });
     add([](int outputs, int inputs) { return inputs > 0 && outputs > 0; });
   }
-  return words;
+  return parallelizations;
 }
 
-Parts FineGrid::parts(const Word& word, int splitDims) const {
-  const int inner = axes() - word.space;
-  Parts parts{.batch = product(0, word.batch),
-              .channels = product(word.batch, inner),
+Parts FineGrid::parts(const Parallelization& parallelization, int splitDims) const {
+  const int inner = axes() - parallelization.space;
+  Parts parts{.batch = product(0, parallelization.batch),
+              .channels = product(parallelization.batch, inner),
               .space = product(inner, axes()),
-              .inputs = product(word.batch + word.outputs, inner),
+              .inputs = product(parallelization.batch + parallelization.outputs, inner),
               .spatial = std::vector<Index>(splitDims, 1)};
   // Spatial dimensions take turns from the last axis, so that none is cut much more often than the
   // others.
-  for (int turn = 0; turn < word.space && splitDims > 0; ++turn)
+  for (int turn = 0; turn < parallelization.space && splitDims > 0; ++turn)
     parts.spatial[turn % splitDims] *= extents_[axes() - 1 - turn];
   return parts;
 }
@@ -200,49 +200,53 @@ std::string meaningOf(const Parts& parts, const std::string& spatial, char label
   return meanings.empty() ? "whole on each process" : joined(meanings, ", ");
 }
 
-std::string textOf(const Word& word, const std::string& spatial, char label) {
+std::string textOf(const Parallelization& parallelization, const std::string& spatial, char label) {
   std::vector<std::string> runs;
-  if (word.batch > 0)
-    runs.push_back(runText("n", word.batch));
-  if (word.outputs > 0)
-    runs.push_back(runText(std::string(1, label), word.outputs));
-  if (word.inputs > 0)
-    runs.push_back(runText("i", word.inputs));
-  if (word.space > 0)
-    runs.push_back(runText(spatial, word.space) + (word.space > 1 ? "-" : ""));
+  if (parallelization.batch > 0)
+    runs.push_back(runText("n", parallelization.batch));
+  if (parallelization.outputs > 0)
+    runs.push_back(runText(std::string(1, label), parallelization.outputs));
+  if (parallelization.inputs > 0)
+    runs.push_back(runText("i", parallelization.inputs));
+  if (parallelization.space > 0)
+    runs.push_back(runText(spatial, parallelization.space) +
+                   (parallelization.space > 1 ? "-" : ""));
   return joined(runs, ",");
 }
 
 namespace {
 
-class WordReader {
+class ParallelizationReader {
 public:
-  WordReader(std::string_view text, const FineGrid& grid, const std::string& spatial,
-             const std::string& who, char label)
+  ParallelizationReader(std::string_view text, const FineGrid& grid, const std::string& spatial,
+                        const std::string& who, char label)
       : text_(text), grid_(grid), spatial_(spatial), who_(who), label_(label) {}
 
-  Word read() const {
-    Word word;
+  Parallelization read() const {
+    Parallelization parallelization;
     for (const std::string& piece : split(text_, ','))
-      add(runOf(piece), word);
-    if (sum(word) != grid_.axes())
-      fail(fmt::format("it has {} labels, but {} processes are a grid of {}", sum(word),
+      add(runOf(piece), parallelization);
+    if (sum(parallelization) != grid_.axes())
+      fail(fmt::format("it has {} labels, but {} processes are a grid of {}", sum(parallelization),
                        grid_.processes(), counted(grid_.axes(), "axis", "axes")));
-    return word;
+    return parallelization;
   }
 
 private:
-  static int sum(const Word& word) { return word.batch + word.channels() + word.space; }
-
-  [[noreturn]] void fail(const std::string& why) const {
-    throw Error(TENON_ERR_OPTION,
-                fmt::format("{}: the word '{}' is not possible: {}. Pass runs of n, of {}, of i "
-                            "and of {}, in this order, such as n4,{}2",
-                            who_, text_, why, label_,
-                            spatial_.empty() ? "no spatial label" : spatial_, label_));
+  static int sum(const Parallelization& parallelization) {
+    return parallelization.batch + parallelization.channels() + parallelization.space;
   }
 
-  // One run of a word, such as "n4", "o" or "h3-". The order of space is always from the last axis,
+  [[noreturn]] void fail(const std::string& why) const {
+    throw Error(
+        TENON_ERR_OPTION,
+        fmt::format("{}: the parallelization '{}' is not possible: {}. Pass runs of n, of {}, of i "
+                    "and of {}, in this order, such as n4,{}2",
+                    who_, text_, why, label_, spatial_.empty() ? "no spatial label" : spatial_,
+                    label_));
+  }
+
+  // One run of a parallelization, such as "n4", "o" or "h3-". The order of space is always from the last axis,
   // so that its sign changes nothing.
   Run runOf(std::string piece) const {
     if (piece.ends_with('-'))
@@ -260,20 +264,21 @@ private:
     return run;
   }
 
-  void add(const Run& run, Word& word) const {
+  void add(const Run& run, Parallelization& parallelization) const {
     // Batch, output channels, input channels and space follow each other, which is checked by what
     // has been read before a run.
     const bool isSpace = run.labels == "s" ? !spatial_.empty() : isTurn(run);
-    if (run.labels == "n" && word.channels() + word.space == 0)
-      word.batch += run.count;
-    else if (run.labels == std::string(1, label_) && word.inputs + word.space == 0)
-      word.outputs += run.count;
-    else if (run.labels == "i" && word.space == 0)
-      word.inputs += run.count;
+    if (run.labels == "n" && parallelization.channels() + parallelization.space == 0)
+      parallelization.batch += run.count;
+    else if (run.labels == std::string(1, label_) &&
+             parallelization.inputs + parallelization.space == 0)
+      parallelization.outputs += run.count;
+    else if (run.labels == "i" && parallelization.space == 0)
+      parallelization.inputs += run.count;
     else if (run.labels == (label_ == 'o' ? "g" : "o"))
       fail(fmt::format("its output channels have the label {}", label_));
     else if (isSpace)
-      word.space += run.count;
+      parallelization.space += run.count;
     else
       fail(fmt::format("'{}' is not a label that can follow there", run.labels));
   }
@@ -293,9 +298,10 @@ private:
 
 } // namespace
 
-Word parseWord(std::string_view text, const FineGrid& grid, const std::string& spatial,
-               const std::string& who, char label) {
-  return WordReader(text, grid, spatial, who, label).read();
+Parallelization parseParallelization(std::string_view text, const FineGrid& grid,
+                                     const std::string& spatial, const std::string& who,
+                                     char label) {
+  return ParallelizationReader(text, grid, spatial, who, label).read();
 }
 
 } // namespace tenon
