@@ -184,12 +184,12 @@ Form Declaration::formLikeInput(const Layouts& inputs, const Choice& choice) con
   const Signature chosen =
       Signature::choose(rows({input.shape()}), input, grid, choice.labels, title());
   Layout use = makeLayoutLike(input, grid, chosen.input());
-  if (choice.ghosts)
-    use = withHalosOf(*choice.ghosts, use);
+  if (choice.computedHalo)
+    use = withHalosOf(*choice.computedHalo, use);
   return {.signature = chosen, .inputs = inputs, .uses = {use}, .output = use};
 }
 
-std::string Declaration::whyNoGhosts() const {
+std::string Declaration::whyNoComputedHalo() const {
   return fmt::format("layers of type {} work on each part as a whole, or on all parts together",
                      type());
 }

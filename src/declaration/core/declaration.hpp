@@ -160,9 +160,9 @@ public:
   // Whether kernels of the type apply operators of its maps within themselves (OwnMove).
   virtual bool movesInKernels() const { return false; }
   // Why a rank cannot compute outputs of the type beside its own part from inputs beside its part, and
-  // why its inputs cannot be such outputs, as a half sentence; empty where both can be. Choice::ghosts is
+  // why its inputs cannot be such outputs, as a half sentence; empty where both can be. Choice::computedHalo is
   // for these types.
-  virtual std::string whyNoGhosts() const;
+  virtual std::string whyNoComputedHalo() const;
   // Of a type with windows: whether outputs beyond either end of a dimension are those at the other end
   // where inputs are.
   virtual bool keepsPeriod(int /*dim*/, const Shape& /*input*/) const { return true; }

@@ -27,7 +27,7 @@ struct Choice {
   std::optional<OutputCuts> cuts = {}; // none: as the setting output_cuts says, where there is one
   // The output with a halo that each rank computes beside its own part, so that who reads it need not
   // exchange it (halo_sharing.hpp); of types that can.
-  std::optional<Layout> ghosts = {};
+  std::optional<Layout> computedHalo = {};
 };
 
 // What the form of several inputs begins with.

@@ -94,14 +94,14 @@ HaloSharing::HaloSharing(std::vector<SharingNode> nodes, int inputs, std::vector
       values_(static_cast<std::size_t>(inputs) + nodes_.size(),
               {0, "what it reads comes from outside of its container"}) {}
 
-std::optional<Layout> HaloSharing::ghostsOf(int node, const Layouts& inputs) {
+std::optional<Layout> HaloSharing::computedHaloOf(int node, const Layouts& inputs) {
   const SharingNode& at = nodes_[node];
   State& value = values_[inputs_ + node];
   if (!at.declaration) {
     value.why = "what it reads is the output of a container";
     return std::nullopt;
   }
-  if (value.why = at.declaration->whyNoGhosts(); !value.why.empty()) {
+  if (value.why = at.declaration->whyNoComputedHalo(); !value.why.empty()) {
     value.why = fmt::format("{}: {}", at.declaration->title(), value.why);
     if (at.halo == HaloFrom::Compute)
       throwNotComputed(at, value.why);
@@ -119,8 +119,8 @@ std::optional<Layout> HaloSharing::ghostsOf(int node, const Layouts& inputs) {
     return std::nullopt;
   }
   const Wanted found = wanted(node, inputs.front(), plain.output, windows);
-  value = {found.ghosts ? windows : 0, found.why};
-  return found.ghosts;
+  value = {found.computedHalo ? windows : 0, found.why};
+  return found.computedHalo;
 }
 
 // A window of one point, or one beside the other, reads none.
@@ -142,7 +142,7 @@ HaloSharing::Wanted HaloSharing::wanted(int node, const Layout& input, const Lay
   const auto says = [&](const std::string& why) {
     return Wanted{{}, fmt::format("{}: {}", at.declaration->title(), why)};
   };
-  if (const std::string why = at.declaration->whyNoGhosts(); !why.empty())
+  if (const std::string why = at.declaration->whyNoComputedHalo(); !why.empty())
     return says(why);
   if (std::ranges::find(outputs_, value) != outputs_.end())
     return says("its output is one of the container");
@@ -156,26 +156,26 @@ HaloSharing::Wanted HaloSharing::wanted(int node, const Layout& input, const Lay
     const Wanted its = wantedBy(reader, static_cast<int>(r), output, windows);
     if (!its.why.empty())
       return {{}, its.why};
-    for (int d = 0; its.ghosts && d < output.rank(); ++d) {
-      if (!its.ghosts->halo(d))
+    for (int d = 0; its.computedHalo && d < output.rank(); ++d) {
+      if (!its.computedHalo->halo(d))
         continue;
-      const std::optional<Halo> halo = halosFor(*its.ghosts, d);
+      const std::optional<Halo> halo = halosFor(*its.computedHalo, d);
       if (!halo || !merge(all.halos[d], *halo))
         return says(fmt::format("its readers go round dimension {} on one side, or some of them, "
                                 "and not on all",
                                 d));
     }
   }
-  const Layout ghosts(std::move(all));
-  if (sameHolding(ghosts, output))
+  const Layout computedHalo(std::move(all));
+  if (sameHolding(computedHalo, output))
     return {};
   for (int d = 0; d < output.rank(); ++d)
-    if (ghosts.halo(d) && ghosts.halo(d)->low == Boundary::Periodic &&
+    if (computedHalo.halo(d) && computedHalo.halo(d)->low == Boundary::Periodic &&
         !at.declaration->keepsPeriod(d, input.shape()))
       return says(fmt::format("its readers go round dimension {}, but its windows do not, or not "
                               "from one period to the next",
                               d));
-  return {ghosts, {}};
+  return {computedHalo, {}};
 }
 
 // What a reader uses of a value, with the halo that the reader computes itself.
@@ -187,7 +187,7 @@ HaloSharing::Wanted HaloSharing::wantedBy(const SharingNode& reader, int number,
   const auto says = [&](const std::string& why) {
     return Wanted{{}, fmt::format("{}: {}", type.title(), why)};
   };
-  if (const std::string why = type.whyNoGhosts(); !why.empty())
+  if (const std::string why = type.whyNoComputedHalo(); !why.empty())
     return says(why);
   const Form plain = reader.form({value}, std::nullopt);
   if (!(plain.uses.front().withoutHalos() == value))
@@ -198,7 +198,9 @@ HaloSharing::Wanted HaloSharing::wantedBy(const SharingNode& reader, int number,
   if (reads && windows >= depth_ && reader.halo != HaloFrom::Compute)
     return says("as many layers as halo_depth says have a halo before it");
   const Wanted next = wanted(number, value, plain.output, windows + (reads ? 1 : 0));
-  return {next.ghosts ? reader.form({value}, next.ghosts).uses.front() : plain.uses.front(), {}};
+  return {next.computedHalo ? reader.form({value}, next.computedHalo).uses.front()
+                            : plain.uses.front(),
+          {}};
 }
 
 } // namespace tenon

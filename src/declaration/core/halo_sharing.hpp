@@ -34,7 +34,7 @@ struct SharingNode {
   HaloFrom halo = HaloFrom::Auto;
   std::string container = {}; // of several in one list; halos are shared within one
   // Its form for inputs, and with the halo that it computes.
-  std::function<Form(const Layouts& inputs, const std::optional<Layout>& ghosts)> form = {};
+  std::function<Form(const Layouts& inputs, const std::optional<Layout>& computedHalo)> form = {};
 };
 
 class HaloSharing {
@@ -45,12 +45,12 @@ public:
   // The output of a node with the halo that it computes; none where nobody needs one. Nodes are asked in
   // their order, with the layouts that their inputs have then. Throws TENON_ERR_SUPPORT where the halo of
   // the node is to be computed and cannot be.
-  std::optional<Layout> ghostsOf(int node, const Layouts& inputs);
+  std::optional<Layout> computedHaloOf(int node, const Layouts& inputs);
 
 private:
   // A halo that a value is to have, or why it has none.
   struct Wanted {
-    std::optional<Layout> ghosts = {};
+    std::optional<Layout> computedHalo = {};
     std::string why = {};
   };
   // Of a value: by how many windows its halo is computed since the last exchange, 0 without a halo.

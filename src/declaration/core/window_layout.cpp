@@ -261,11 +261,11 @@ Layout windowOutputLayout(const std::vector<Window>& windows, const Layout& plai
   return Layout(std::move(spec));
 }
 
-Layout withHalosOf(const Layout& ghosts, const Layout& plain) {
+Layout withHalosOf(const Layout& computedHalo, const Layout& plain) {
   LayoutSpec spec = plain.spec();
   for (int d = 0; d < plain.rank(); ++d)
     if (d != kChannelDim)
-      spec.halos[d] = ghosts.halo(d);
+      spec.halos[d] = computedHalo.halo(d);
   return Layout(std::move(spec));
 }
 

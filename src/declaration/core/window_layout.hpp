@@ -67,7 +67,7 @@ Layout windowOutputLayout(const std::vector<Window>& windows, const Layout& plai
                           OutputCuts cuts = OutputCuts::Follow);
 
 // The layout with the halos of another that is cut alike, but for channels.
-Layout withHalosOf(const Layout& ghosts, const Layout& plain);
+Layout withHalosOf(const Layout& computedHalo, const Layout& plain);
 
 // The input's layout with the halo that the output's parts read, with their own halos, where any part
 // reads more than it owns. Elements outside the domain are in it where a boundary mode extends the domain; without one

@@ -279,7 +279,7 @@ Layout Windowed::layoutOfOutputs(const std::vector<Window>& windows, const Layou
                             outputCuts(choice));
 }
 
-std::string Windowed::whyNoGhostsOfWindows() const {
+std::string Windowed::whyNoComputedHaloOfWindows() const {
   if (isFilled())
     return "it takes its halo as the caller has filled it";
   if (callersValues())
@@ -314,8 +314,8 @@ Form Windowed::form(const Layouts& inputs, const Choice& choice) const {
       Signature::choose(rows({input.shape()}), input, grid, choice.labels, title());
   const Layout plain = plainLayout(input, grid, chosen.input());
   Layout output = layoutOfOutputs(windows, plain, shape, chosen.output(), choice);
-  if (choice.ghosts) {
-    output = withHalosOf(*choice.ghosts, output);
+  if (choice.computedHalo) {
+    output = withHalosOf(*choice.computedHalo, output);
     // Beyond the domain such a window reads what its outputs are requested there.
     for (int d = kFirstSpatial; d < output.rank(); ++d)
       if (Window& window = windows[d - kFirstSpatial]; isOnePoint(window) && output.halo(d))

@@ -57,8 +57,8 @@ protected:
   void check() const override;
   // Of the text alone, whose longest list has a mode for each dimension.
   void checkBoundaryText() const;
-  // Of a type whose form is form(): whyNoGhosts().
-  std::string whyNoGhostsOfWindows() const;
+  // Of a type whose form is form(): whyNoComputedHalo().
+  std::string whyNoComputedHaloOfWindows() const;
   int spatialRank() const { return static_cast<int>(windowSizes().size()); }
   // One number for each spatial dimension; `unset` where the setting has none.
   std::vector<Index> perDimension(std::string_view name, Index unset) const;

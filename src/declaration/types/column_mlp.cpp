@@ -30,7 +30,7 @@ class ColumnMlpDeclaration final : public Declaration {
 public:
   ColumnMlpDeclaration() : Declaration("columnmlp", kColumnMlpSettings) {}
   bool joinsPatches(const std::vector<Shape>&) const override { return true; }
-  std::string whyNoGhosts() const override { return {}; }
+  std::string whyNoComputedHalo() const override { return {}; }
 
   Shape outputShape(const std::vector<Shape>& inputs) const override {
     Shape shape = inputs.front();
@@ -69,8 +69,8 @@ public:
     // The output has other channels than the input, and no axis splits either.
     cuts[1] = {};
     form.output = makeLayout(shape, grid, chosen.output(), cuts);
-    if (choice.ghosts)
-      form.output = withHalosOf(*choice.ghosts, form.output);
+    if (choice.computedHalo)
+      form.output = withHalosOf(*choice.computedHalo, form.output);
     int number = 0;
     for (const Shape& one : parameterShapes()) {
       const bool isWeight = one.size() == 2;

@@ -68,7 +68,7 @@ public:
   explicit PointwiseDeclaration(const Function& function)
       : Elementwise(function.name, function.settings), function_(function) {}
   bool joinsPatches(const std::vector<Shape>&) const override { return true; }
-  std::string whyNoGhosts() const override { return {}; }
+  std::string whyNoComputedHalo() const override { return {}; }
 
   KernelEntry kernel(const Form&) const override {
     return {.name = type(),

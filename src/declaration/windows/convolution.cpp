@@ -68,8 +68,8 @@ public:
     return table;
   }
 
-  std::string whyNoGhosts() const override {
-    return isGiven() ? "its weight is an input" : whyNoGhostsOfWindows();
+  std::string whyNoComputedHalo() const override {
+    return isGiven() ? "its weight is an input" : whyNoComputedHaloOfWindows();
   }
 
   Work work(const Form& form, int position) const override {
@@ -174,8 +174,9 @@ private:
         choice.arrives || !sameHolding(inputs.front(), plain)
             ? "its input needs more than a halo exchange (choose a signature that uses the input "
               "layout, or add a repartition before it)"
-        : choice.ghosts   ? "it computes outputs beside its own part too, for layers that do not "
-                            "exchange their halos (set halo_depth of its container to 1)"
+        : choice.computedHalo
+            ? "it computes outputs beside its own part too, for layers that do not "
+              "exchange their halos (set halo_depth of its container to 1)"
         : isGiven()       ? "its weight is an input"
         : callersValues() ? "sides with boundary mode \"values\" are filled after the halo exchange"
                           : nullptr;

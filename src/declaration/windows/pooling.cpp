@@ -66,7 +66,7 @@ public:
     return imageTable(spatialRank(), !isMaximum_);
   }
 
-  std::string whyNoGhosts() const override { return whyNoGhostsOfWindows(); }
+  std::string whyNoComputedHalo() const override { return whyNoComputedHaloOfWindows(); }
 
   Work work(const Form& form, int position) const override {
     double taps = 1;

@@ -158,7 +158,7 @@ public:
   // The form for inputs in these layouts, by the settings, with the halo that it computes, if any; not of
   // containers.
   Form form(const Layouts& inputs, bool overlap = false,
-            const std::optional<Layout>& ghosts = {}) const;
+            const std::optional<Layout>& computedHalo = {}) const;
   // That of the last SetUp, but for pieces.
   Form latestForm() const;
   // The scratch that the kernels of a form will take on this rank, in this network that takes over what
@@ -251,7 +251,8 @@ private:
   };
   struct Entry {
     std::unique_ptr<Setup> setup;
-    std::optional<Layout> ghosts; // the output with the halo that it computes, which only nodes do
+    std::optional<Layout>
+        computedHalo; // the output with the halo that it computes, which only nodes do
     std::vector<Kept> frames;
     int used = 0;
     ArgumentStaging inferred, tangents, cotangents; // arguments of the other calls
@@ -264,7 +265,7 @@ private:
   // A container gives its nodes their values and runs their maps; what a node needs to be applied by
   // itself is made when it is.
   enum class Role { Alone, Node };
-  void setUpAs(const Layouts& inputs, Role role, const std::optional<Layout>& ghosts = {});
+  void setUpAs(const Layouts& inputs, Role role, const std::optional<Layout>& computedHalo = {});
   // What ranks agree on. Throws if this one cannot begin.
   std::string whatIsSetUp() const;
   std::string setUpText(const Layouts& inputs);
@@ -278,7 +279,8 @@ private:
   // The layer, and what it contains, comes to lie in a container; `moved` gets the levels before.
   void moveBelow(const Layer& container, int level, std::vector<std::pair<Layer*, int>>& moved);
   void inheritSettings(const Layer& container, int uses);
-  const Setup& setUpChild(Layer& child, const Layouts& inputs, const std::optional<Layout>& ghosts);
+  const Setup& setUpChild(Layer& child, const Layouts& inputs,
+                          const std::optional<Layout>& computedHalo);
   void handOn(Layer& child) const;
   std::optional<HaloSharing> sharedHalos() const;
   void checkInputCount(const Layouts& inputs) const;
@@ -290,7 +292,7 @@ private:
                      const char* remedy = "") const;
   void checkRead(const DTensor& tensor, const Layout& layout, const char* role,
                  const char* remedy = "") const;
-  Entry makeEntry(const Layouts& inputs, Role role, const std::optional<Layout>& ghosts);
+  Entry makeEntry(const Layouts& inputs, Role role, const std::optional<Layout>& computedHalo);
   std::vector<Kept> framesOf(Entry& entry);
   void checkWritten(const Entry& entry, Inputs x, Outputs y, const char* role) const;
   void draw(std::uint64_t seed, std::uint64_t stream, Fill fill);

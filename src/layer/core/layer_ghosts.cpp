@@ -48,7 +48,7 @@ void Layer::checkGhosts(Inputs x) const {
     inputs.push_back(tensor->layout());
   for (const Entry& entry : setups_)
     if (entry.setup->inputs() == inputs)
-      checkGhosts(x, form(inputs, false, entry.ghosts).uses);
+      checkGhosts(x, form(inputs, false, entry.computedHalo).uses);
 }
 
 void Layer::checkGhosts(Inputs x, const Layouts& uses) const {

@@ -166,13 +166,13 @@ void Layer::checkSettings() const {
     child->checkSettings();
 }
 
-void Layer::setUpAs(const Layouts& inputs, Role role, const std::optional<Layout>& ghosts) {
+void Layer::setUpAs(const Layouts& inputs, Role role, const std::optional<Layout>& computedHalo) {
   static const int event = logEvent("LayerSetUp");
   const LogScope scope(event);
   comm_->batch()->say(whatIsSetUp(), setUpText(inputs));
   const AtWork atWork(atWork_);
   const auto known = std::find_if(setups_.begin(), setups_.end(), [&](const Entry& entry) {
-    return entry.setup->inputs() == inputs && entry.ghosts == ghosts;
+    return entry.setup->inputs() == inputs && entry.computedHalo == computedHalo;
   });
   if (known != setups_.end()) {
     if (role == Role::Alone && known->frames.empty())
@@ -182,7 +182,7 @@ void Layer::setUpAs(const Layouts& inputs, Role role, const std::optional<Layout
   if (role == Role::Alone)
     checkSettings();
   // The set-up makes parameters that are not there yet; those of earlier set-ups are shared.
-  Entry made = makeEntry(inputs, role, ghosts);
+  Entry made = makeEntry(inputs, role, computedHalo);
   if (role == Role::Alone)
     draw(static_cast<std::uint64_t>(declaration_->value<Index>("seed")), streamOf("parameters"),
          Fill::New);
@@ -198,7 +198,8 @@ void Layer::checkInputCount(const Layouts& inputs) const {
                             counted(given, "layout"), declaration_->inputAdvice()));
 }
 
-Form Layer::form(const Layouts& inputs, bool overlap, const std::optional<Layout>& ghosts) const {
+Form Layer::form(const Layouts& inputs, bool overlap,
+                 const std::optional<Layout>& computedHalo) const {
   declaration_->setTitle(title());
   Layouts used = inputs;
   for (std::size_t i = 0; i < std::min(uses_.size(), used.size()); ++i)
@@ -206,13 +207,13 @@ Form Layer::form(const Layouts& inputs, bool overlap, const std::optional<Layout
   Form form = declaration_->form(used, {.labels = textOf("signature"),
                                         .overlap = overlap,
                                         .arrives = !(used == inputs),
-                                        .ghosts = ghosts});
+                                        .computedHalo = computedHalo});
   form.inputs = inputs;
   return form;
 }
 
 Form Layer::latestForm() const {
-  return form(inputLayouts(), false, setups_.back().ghosts);
+  return form(inputLayouts(), false, setups_.back().computedHalo);
 }
 
 Index Layer::kernelScratch(const Form& form, const std::vector<const Layer*>& containers,
@@ -240,7 +241,7 @@ Index Layer::kernelScratch(const Form& form, const std::vector<const Layer*>& co
 }
 
 Layer::Entry Layer::makeEntry(const Layouts& inputs, Role role,
-                              const std::optional<Layout>& ghosts) {
+                              const std::optional<Layout>& computedHalo) {
   declaration_->setTitle(title());
   checkInputCount(inputs);
   declaration_->checkLinks(inputs);
@@ -252,9 +253,9 @@ Layer::Entry Layer::makeEntry(const Layouts& inputs, Role role,
                     "but is set up by itself; set halo to exchange or auto",
                     title()));
   Entry entry;
-  entry.ghosts = ghosts;
+  entry.computedHalo = computedHalo;
   entry.setup = declaration_->contains() ? setUpNetwork(*this, inputs)
-                                         : setUpMaps(*this, inputs, ghosts, makeKernel_);
+                                         : setUpMaps(*this, inputs, computedHalo, makeKernel_);
   entry.setup->setObservers(observers_);
   if (role == Role::Alone)
     entry.frames = framesOf(entry);
@@ -288,7 +289,7 @@ template <class LayoutOf>
 const Layer::Entry& Layer::find(std::size_t count, LayoutOf layoutOf) const {
   for (const Entry& entry : setups_) {
     const Layouts& known = entry.setup->inputs();
-    bool same = known.size() == count && !entry.ghosts;
+    bool same = known.size() == count && !entry.computedHalo;
     for (std::size_t i = 0; same && i < count; ++i)
       same = known[i] == layoutOf(i);
     if (same)

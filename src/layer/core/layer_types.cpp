@@ -21,12 +21,13 @@ namespace tenon {
 
 namespace {
 
-Form chosenForm(const Layer& layer, const Layouts& inputs, const std::optional<Layout>& ghosts) {
+Form chosenForm(const Layer& layer, const Layouts& inputs,
+                const std::optional<Layout>& computedHalo) {
   std::optional<PieceRates> rates;
   if (const LinkRates links = LinkRates::fromOptions(); layer.space() == Space::Host)
     rates = {links.latency, links.copyBandwidth};
   return formThatRuns(layer.declaration(), dataTypeSize(layer.dataType()), rates,
-                      [&](bool inPieces) { return layer.form(inputs, inPieces, ghosts); });
+                      [&](bool inPieces) { return layer.form(inputs, inPieces, computedHalo); });
 }
 
 double bytesOf(const Layout& layout, int rank, Index each) {
@@ -59,8 +60,8 @@ void checkMemory(const Layer& layer, const Form& form) {
 } // namespace
 
 std::unique_ptr<Setup> setUpMaps(Layer& layer, const Layouts& inputs,
-                                 const std::optional<Layout>& ghosts, KernelMaker make) {
-  const Form form = chosenForm(layer, inputs, ghosts);
+                                 const std::optional<Layout>& computedHalo, KernelMaker make) {
+  const Form form = chosenForm(layer, inputs, computedHalo);
   checkMemory(layer, form);
   return std::make_unique<Setup>(BoundMaps(layer, form, make), form.signature.describe());
 }

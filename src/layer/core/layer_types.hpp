@@ -24,7 +24,7 @@ std::unique_ptr<LocalKernel> makePointwiseKernel(const KernelSite& at);
 // A layer that is no container, set up for its inputs: in pieces where the user says so, or where
 // that is predicted to save time.
 std::unique_ptr<Setup> setUpMaps(Layer& layer, const Layouts& inputs,
-                                 const std::optional<Layout>& ghosts, KernelMaker make);
+                                 const std::optional<Layout>& computedHalo, KernelMaker make);
 
 // Makes a layer of a type.
 using LayerMaker = std::function<Ref<Layer>(CommPtr comm)>;

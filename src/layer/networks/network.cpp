@@ -444,7 +444,7 @@ Layouts Layer::setUpNodes(const Layouts& inputs) {
       reads.push_back(values[value]);
     const int number = static_cast<int>(&node - nodes_.data());
     const Setup& made =
-        setUpChild(*node.layer, reads, halos ? halos->ghostsOf(number, reads) : std::nullopt);
+        setUpChild(*node.layer, reads, halos ? halos->computedHaloOf(number, reads) : std::nullopt);
     if (made.outputs().size() > 1)
       throw Error(
           TENON_ERR_SUPPORT,
@@ -479,22 +479,22 @@ std::optional<HaloSharing> Layer::sharedHalos() const {
       continue;
     one.declaration = &layer.declaration();
     one.halo = haloFrom(layer.declaration());
-    one.form = [&layer](const Layouts& inputs, const std::optional<Layout>& ghosts) {
-      return layer.form(inputs, false, ghosts);
+    one.form = [&layer](const Layouts& inputs, const std::optional<Layout>& computedHalo) {
+      return layer.form(inputs, false, computedHalo);
     };
   }
   return HaloSharing(std::move(nodes), inputCount(), outputValues(), depth);
 }
 
 const Setup& Layer::setUpChild(Layer& child, const Layouts& inputs,
-                               const std::optional<Layout>& ghosts) {
+                               const std::optional<Layout>& computedHalo) {
   handOn(child);
   if (!training_)
     child.setTraining(false);
   if (frozen_)
     child.setFrozen(true);
   try {
-    child.setUpAs(inputs, Role::Node, ghosts);
+    child.setUpAs(inputs, Role::Node, computedHalo);
   } catch (const Error& error) {
     rethrowWithPlace(*this, child, error);
   }

@@ -185,7 +185,7 @@ Form OwnModel::formThatRuns(const Declaration& declaration, const Layouts& input
 
 // As a layer has it that reads these layouts and was told its parallelization.
 Form OwnModel::runForm(int layer, int parallelization, const Layouts& inputs,
-                       const std::optional<Layout>& ghosts) const {
+                       const std::optional<Layout>& computedHalo) const {
   const Placed& here = placed(layer, parallelization);
   const Kind& kind = kinds_[kindOf_[layer]];
   const bool isListed = liesAsListed(kind, parallelization);
@@ -196,7 +196,8 @@ Form OwnModel::runForm(int layer, int parallelization, const Layouts& inputs,
                   ? kind.native->uses[i]
                   : withCutsOf(inputs[i], layoutLike(here.uses[i].withoutHalos(), inputs[i].shape(),
                                                      declared.declaration->title()));
-  Choice choice{.labels = here.signature, .arrives = !(used == inputs), .ghosts = ghosts};
+  Choice choice{
+      .labels = here.signature, .arrives = !(used == inputs), .computedHalo = computedHalo};
   if (here.isBalanced)
     choice.cuts = OutputCuts::Balanced;
   Form form = formThatRuns(*declared.declaration, used, std::move(choice));
@@ -267,9 +268,10 @@ std::vector<RunNode> OwnModel::runNodes(const std::vector<int>& parallelizations
     for (int read : runReads(n))
       one.reads.push_back(read < 0 ? -1 - read : before + read);
     one.form = [this, &parallelizations, &node, &type](const Layouts& given,
-                                                       const std::optional<Layout>& ghosts) {
-      return node.output == 0 ? runForm(node.layer, parallelizations[node.layer], given, ghosts)
-                              : formThatRuns(type, given, {.ghosts = ghosts});
+                                                       const std::optional<Layout>& computedHalo) {
+      return node.output == 0
+                 ? runForm(node.layer, parallelizations[node.layer], given, computedHalo)
+                 : formThatRuns(type, given, {.computedHalo = computedHalo});
     };
   }
   const bool shares = depth > 1 || std::ranges::count(halos, HaloFrom::Compute) > 0;
@@ -281,7 +283,7 @@ std::vector<RunNode> OwnModel::runNodes(const std::vector<int>& parallelizations
     for (int read : reads)
       given.push_back(read < 0 ? inputs[-1 - read] : nodes[read].form.output);
     nodes.push_back({declarationOf(network_, network_.nodes[n]),
-                     sharing[n].form(given, shares ? found.ghostsOf(n, given) : std::nullopt),
+                     sharing[n].form(given, shares ? found.computedHaloOf(n, given) : std::nullopt),
                      reads});
   }
   // A repartition follows where the output is wanted elsewhere.

@@ -216,7 +216,7 @@ private:
   Layouts runInputs(const std::vector<int>& parallelizations) const;
   Form formThatRuns(const Declaration& declaration, const Layouts& inputs, Choice choice) const;
   Form runForm(int layer, int parallelization, const Layouts& inputs,
-               const std::optional<Layout>& ghosts) const;
+               const std::optional<Layout>& computedHalo) const;
   std::vector<int> runReads(int node) const;
   // The setting of each node that says where its halo comes from.
   std::vector<HaloFrom> haloSettings() const;
