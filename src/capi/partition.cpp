@@ -197,7 +197,7 @@ TenonErrorCode TenonPartitionSetStream(TenonPartition partition, void* stream) n
   return guard(__func__, [&] {
     checkInitialized();
     const CommPtr& comm = deref(partition, "partition").comm();
-    Device::get().checkCallersStream(stream);
+    Device::get().checkUserStream(stream);
     setStream(comm, stream);
   });
 }

@@ -31,7 +31,7 @@ std::string Partition::describe() const {
 MPI_Comm Partition::axisComm(int axis) {
   if (!lines_[axis])
     lines_[axis] =
-        collectively(*comm_, [&] { return lineComm(*comm_, grid_, {axis}, AxisUse::Callers); });
+        collectively(*comm_, [&] { return lineComm(*comm_, grid_, {axis}, AxisUse::User); });
   return lines_[axis]->mpi();
 }
 

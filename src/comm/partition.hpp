@@ -31,7 +31,7 @@ private:
 };
 
 // The user of a communicator: collectives of the library must not meet those of a caller on one.
-enum class AxisUse { Callers, Library };
+enum class AxisUse { User, Library };
 
 // The ranks that differ from this one along these axes alone, ordered by coordinates, the first
 // axis slowest, the rank itself among them; none if it is outside the grid.

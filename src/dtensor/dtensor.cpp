@@ -81,15 +81,15 @@ DTensor::DTensor(CommPtr comm, Layout layout, Rounded, Space space)
 
 DTensor::~DTensor() {
   try {
-    awaitCallersArray();
+    awaitUserArray();
   } catch (...) { // a destructor cannot throw; the next call on the device reports the failure
   }
 }
 
 // After this the user may free or read the array that was placed. On a stream of the user's no waiting is needed:
 // the user's later work there comes after the kernels.
-void DTensor::awaitCallersArray() const {
-  if (isCallers_ && space() == Space::Device && !isOnCallersStream(comm_))
+void DTensor::awaitUserArray() const {
+  if (isUsers_ && space() == Space::Device && !isOnUserStream(comm_))
     context_->stream().synchronise();
 }
 
@@ -167,8 +167,8 @@ void DTensor::placeArray(void* firstOwned, const std::vector<Index>& strides,
   }
   // All checks come before the first change, so that an error leaves the tensor as it was. The array that gives way
   // goes back to the user only when no kernel uses it any more.
-  awaitCallersArray();
-  isCallers_ = true;
+  awaitUserArray();
+  isUsers_ = true;
   // A rank without elements may place NULL, and yet it counts as placed.
   placedEmpty_ = localElements_ == 0;
   // Kernels count from the first element of the box, halo included, and the user from the first owned one.
@@ -183,8 +183,8 @@ void DTensor::placeArray(void* firstOwned, const std::vector<Index>& strides,
 
 void DTensor::placeBox(void* first, bool readOnly) {
   checkNotLent();
-  awaitCallersArray();
-  isCallers_ = false; // the library waits for its kernels itself
+  awaitUserArray();
+  isUsers_ = false; // the library waits for its kernels itself
   placedEmpty_ = localElements_ == 0;
   placed_ = placedEmpty_ ? nullptr : first;
   arrays_.reset();
@@ -251,7 +251,7 @@ void DTensor::placeComponents(int dim, const std::vector<Component>& components,
   allocate();
   arrays_ = std::move(list);
   ungatheredState_ = hasNoValues ? state() : 0;
-  isCallers_ = true;
+  isUsers_ = true;
   readOnly_ = readOnly;
 }
 
@@ -283,20 +283,20 @@ void DTensor::gatherArrays() {
   checkNotLent();
   gather(*context_, list, type_, extent_, own_.data<void>(), strides_);
   changed();
-  awaitCallersArray();
+  awaitUserArray();
 }
 
 void DTensor::scatterArrays() {
   const ArrayList& list = placedArrays();
   checkWritable();
   scatter(*context_, list, type_, extent_, own_.data<void>(), strides_);
-  awaitCallersArray();
+  awaitUserArray();
 }
 
 void DTensor::resetArray() {
   checkNotLent();
-  awaitCallersArray();
-  isCallers_ = false;
+  awaitUserArray();
+  isUsers_ = false;
   placed_ = nullptr;
   placedEmpty_ = false;
   arrays_.reset();

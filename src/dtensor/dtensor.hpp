@@ -135,7 +135,7 @@ private:
   void checkLoan(bool exists, const char* what, const void* array) const;
   void checkPlaced(const void* memory) const;
   // Waits for kernels that use memory of the user's, unless they run on a stream of the user's.
-  void awaitCallersArray() const;
+  void awaitUserArray() const;
 
   CommPtr comm_;
   Layout layout_;
@@ -150,7 +150,7 @@ private:
   bool private_ = false;
   void* placed_ = nullptr;
   bool placedEmpty_ = false;
-  bool isCallers_ = false; // the placed memory, or that of arrays_, is the user's
+  bool isUsers_ = false; // the placed memory, or that of arrays_, is the user's
   std::optional<ArrayList> arrays_;
   // The state in which arrays_ wait for their first gather; 0: none.
   std::uint64_t ungatheredState_ = 0;

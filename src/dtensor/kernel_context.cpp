@@ -58,7 +58,7 @@ void setStream(const CommPtr& comm, const std::optional<void*>& stream) {
   contexts.stream = stream;
 }
 
-bool isOnCallersStream(const CommPtr& comm) {
+bool isOnUserStream(const CommPtr& comm) {
   const std::scoped_lock lock(contextsMutex());
   return contextsOf(comm).stream.has_value();
 }

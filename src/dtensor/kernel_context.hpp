@@ -19,6 +19,6 @@ KernelContextPtr contextOf(const CommPtr& comm, Space space = Space::Host);
 void setStream(const CommPtr& comm, const std::optional<void*>& stream);
 // Whether the device's context works on a stream of the user's: what the user queues there later runs after the
 // kernels, without waiting.
-bool isOnCallersStream(const CommPtr& comm);
+bool isOnUserStream(const CommPtr& comm);
 
 } // namespace tenon

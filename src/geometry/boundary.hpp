@@ -42,7 +42,7 @@ Boundary parseBoundary(std::string_view word);
 
 // Whether the user supplies the elements beyond such a side. Code that fills a halo in place must
 // leave them untouched.
-inline bool isCallers(Boundary mode) {
+inline bool isUsers(Boundary mode) {
   return mode == Boundary::Values;
 }
 

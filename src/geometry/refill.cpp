@@ -49,7 +49,7 @@ bool canRefill(const Layout& from, const Layout& to, int dim, int part) {
     return true;
   // What callers fill comes from them alone: no cell within the domain gives it.
   const auto agrees = [](Boundary its, Boundary wanted, bool isThere) {
-    return isCallers(wanted) ? its == wanted && isThere : its == wanted || its == Boundary::None;
+    return isUsers(wanted) ? its == wanted && isThere : its == wanted || its == Boundary::None;
   };
   if (needs.begin < 0 && !agrees(lowMode(from, dim), lowMode(to, dim), has.begin <= needs.begin))
     return false;

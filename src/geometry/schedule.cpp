@@ -4,11 +4,11 @@
 // receiver agree on what a message contains without talking.
 #include "geometry/schedule.hpp"
 
-#include "geometry/callers_elements.hpp"
 #include "geometry/channel_runs.hpp"
 #include "geometry/coverage.hpp"
 #include "geometry/refill.hpp"
 #include "geometry/segments.hpp"
+#include "geometry/user_elements.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
@@ -167,7 +167,7 @@ public:
     const Box box = mine_.box(position_);
     std::vector<Coverage> touched, ours;
     for (int d = 0; d < mine_.rank(); ++d) {
-      ours.push_back(notCallers(d, box[d]));
+      ours.push_back(notUsers(d, box[d]));
       std::vector<Interval> runs;
       for (const Candidate& candidate : candidates_[d])
         for (const Overlap& o : candidate.overlaps)
@@ -202,10 +202,10 @@ private:
   }
 
   // The elements along one dimension but those beyond a side whose values the user supplies.
-  Coverage notCallers(int dim, Interval box) const {
+  Coverage notUsers(int dim, Interval box) const {
     const auto& halo = mine_.halo(dim);
     if (halo && isExtended(*halo, role_))
-      return besideCallers(*halo, mine_.shape()[dim], box);
+      return besideUsers(*halo, mine_.shape()[dim], box);
     const Interval all =
         run_ && dim == kChannelDim ? localChannels(*run_, box) : Interval{0, box.size()};
     return coverage({all}, all);
@@ -397,7 +397,7 @@ Schedule scheduleAmong(PeerSearch::Among among, const Layout& from, const Layout
       PeerSearch peers(source, target, rank, role, run, among);
       peers.run();
       append(gaps.zeros, peers.gaps().zeros);
-      append(gaps.callers, peers.gaps().callers);
+      append(gaps.userValues, peers.gaps().userValues);
       append(transfers, peers.takeTransfers());
     };
     search(Role::Source, schedule.sends, schedule.sourceGaps);

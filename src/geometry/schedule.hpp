@@ -78,7 +78,7 @@ struct Transfer {
 // The elements that nobody sends, as disjoint boxes: zeros, and those whose values the user
 // supplies.
 struct Gaps {
-  std::vector<ElementBox> zeros, callers;
+  std::vector<ElementBox> zeros, userValues;
 };
 
 struct Schedule {

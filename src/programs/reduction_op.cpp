@@ -122,8 +122,8 @@ std::unique_ptr<ReductionOp::Rows> ReductionOp::makeRows(Space space) {
     made->held.back()->placeArray(buffer.data<void>(), rowMajorStrides(held_[i]), none, none,
                                   false);
   }
-  made->callersFirst = row(held_.front());
-  made->callersLast = row(held_.back());
+  made->userFirst = row(held_.front());
+  made->userLast = row(held_.back());
   // The buffers stay, so the executors are bound to them for good. A step at an end that works on
   // the caller's array runs unbound.
   for (std::size_t i = 0; i < stages_.size(); ++i) {
@@ -137,7 +137,7 @@ void ReductionOp::takeSource(const Action& action) {
   const DTensor& x = *action.x;
   const bool isFirst = isForward(action.sense);
   if (x.isContiguous()) {
-    x_ = isFirst ? rows_->callersFirst : rows_->callersLast;
+    x_ = isFirst ? rows_->userFirst : rows_->userLast;
     x_->placeBox(const_cast<void*>(arrayOf(x)), true);
     return;
   }
@@ -160,7 +160,7 @@ void ReductionOp::takeTarget(const Action& action) {
   if (!isInPlace_)
     return;
   y.checkWritable();
-  y_ = isLast ? rows_->callersLast : rows_->callersFirst;
+  y_ = isLast ? rows_->userLast : rows_->userFirst;
   y_->placeBox(const_cast<void*>(arrayOf(y)), false);
 }
 

@@ -51,7 +51,7 @@ private:
   struct Rows {
     Buffer even, odd;
     std::vector<Ref<DTensor>> held;
-    Ref<DTensor> callersFirst, callersLast; // rows that are placed on the caller's arrays
+    Ref<DTensor> userFirst, userLast; // rows that are placed on the caller's arrays
   };
 
   // The sides of the sum whose program is run, forwards or backwards; boxes of a layout and of its

@@ -130,7 +130,7 @@ public:
   static bool isPinned(const std::byte* pages, Index bytes, Index pageBytes);
   // Throws TENON_ERR_ARG unless this is a stream of the context in which the library works: one that
   // was made there, or a default stream while the program has that context current, or none.
-  void checkCallersStream(void* stream) const;
+  void checkUserStream(void* stream) const;
 
 private:
   Device();

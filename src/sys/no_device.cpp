@@ -101,7 +101,7 @@ int Device::holderOf(const void*) {
 bool Device::isPinned(const std::byte*, Index, Index) {
   return false;
 }
-void Device::checkCallersStream(void*) const {
+void Device::checkUserStream(void*) const {
   refuse();
 }
 

@@ -56,7 +56,7 @@ struct Sum {
   LayoutHandle contributions, sums;
   OpHandle op;
   TensorHandle x, y;
-  CallersArray arrays;
+  UserArray arrays;
 };
 
 void addTenon(Race& race, MPI_Comm comm, const std::vector<double>& want, Sum& sum, Sum& bound,

@@ -92,7 +92,7 @@ struct Halo {
   LayoutHandle from, to;
   OpHandle op;
   TensorHandle memory, x, y;
-  CallersArray array;
+  UserArray array;
   double* data = nullptr;
 };
 

@@ -2,7 +2,7 @@
 // Tenon's C interface for the benchmarks: layouts, arrays, and the main program.
 #pragma once
 
-#include "tools/check/callers_memory.hpp"
+#include "tools/check/user_memory.hpp"
 #include "tools/handles.hpp"
 
 #include <cstddef>
@@ -53,11 +53,11 @@ inline const char* nameOf(Memory memory) {
 }
 
 // The caller's, of zeros; none where the library's array is worked on.
-class CallersArray {
+class UserArray {
 public:
-  CallersArray(MPI_Comm comm, std::size_t count, Memory memory) {
+  UserArray(MPI_Comm comm, std::size_t count, Memory memory) {
     if (memory != Memory::Library)
-      memory_ = tools::CallersMemory(count * sizeof(double), std::byte{0});
+      memory_ = tools::UserMemory(count * sizeof(double), std::byte{0});
     if (memory != Memory::Shared)
       return;
     const int one = 1;
@@ -68,7 +68,7 @@ public:
   double* data() const { return reinterpret_cast<double*>(memory_.data()); }
 
 private:
-  tools::CallersMemory memory_;
+  tools::UserMemory memory_;
 };
 
 // Runs the benchmark between TenonInitialize() and TenonFinalize(); its result is the program's.

@@ -53,7 +53,7 @@ struct Repartition {
   LayoutHandle from, to;
   OpHandle op;
   TensorHandle x, y;
-  CallersArray arrays;
+  UserArray arrays;
 };
 
 void addTenon(Race& race, MPI_Comm comm, Repartition& work, const Values& want,

@@ -195,7 +195,7 @@ TEST_F(BoundaryCApi, BadLinksAreNamed) {
 }
 
 // The end values as a tensor in the boundary's layout, and as one number.
-TEST_F(BoundaryCApi, TheCallersValuesAreASecondInputWithACotangent) {
+TEST_F(BoundaryCApi, TheUserValuesAreASecondInputWithACotangent) {
   setBoundary(TENON_BOUNDARY_VALUES, TENON_BOUNDARY_VALUES);
   TenonLayout wide = nullptr, number = layout({1}, "B");
   expectSuccess(TenonLayerGetBoundaryLayout(sum_, line_, &wide));

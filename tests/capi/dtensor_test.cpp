@@ -136,7 +136,7 @@ TEST_F(CApi, APrivateTensorIsConvertedAsAnother) {
   expectSuccess(TenonLayoutDestroy(&rows));
 }
 
-TEST_F(CApi, ACallersArrayNeedsNoStridesOrGhosts) {
+TEST_F(CApi, AUserArrayNeedsNoStridesOrGhosts) {
   TenonLayout rows = layout({2 * worldSize(), 3}, "S0");
   TenonDTensor x = tensor(rows, TENON_FLOAT64);
   std::vector<double> plain(6, 1), ghosted(4 * 5, 0);

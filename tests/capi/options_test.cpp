@@ -173,7 +173,7 @@ TEST_F(CApi, DeclaredOptionsAreListed) {
              {"which is 6"});
 }
 
-TEST_F(CApi, TheLogTakesTheCallersEvents) {
+TEST_F(CApi, TheLogTakesTheUserEvents) {
   int event = -1, same = -2;
   expectSuccess(TenonLogEventRegister("capi test", &event));
   expectSuccess(TenonLogEventRegister("capi test", &same));

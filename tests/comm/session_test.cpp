@@ -93,7 +93,7 @@ TEST_F(Session, IsNeededBeforeAnythingElse) {
   expectError(TENON_ERR_STATE, {"not initialised"}, [] { finalize(); });
 }
 
-TEST_F(Session, LivesOnTheCallersCommunicator) {
+TEST_F(Session, LivesOnTheUserCommunicator) {
   MPI_Comm half = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, rank() % 2, rank(), &half);
   if (rank() % 2 == 0) { // the other ranks know nothing of it

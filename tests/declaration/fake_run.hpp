@@ -42,7 +42,7 @@ public:
   // Rounds what Apply has kept, as a list that keeps roundings lets it do by itself.
   void roundPoint(const MapList& rounding) {
     for (ValueId v = 0; v < static_cast<ValueId>(point_.size()); ++v)
-      if (rounding.keepsRounded(v) && !(rounding.values()[v].isCallers() && contiguous_))
+      if (rounding.keepsRounded(v) && !(rounding.values()[v].isUsers() && contiguous_))
         point_[v] = rounded(point_[v]);
   }
   Cells tangent(const Pass& pass, const std::vector<Cells>& dx, const std::vector<Cells>& dw) {

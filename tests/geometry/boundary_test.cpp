@@ -58,10 +58,10 @@ TEST(Boundary, WallsOnAnElementDoNotRepeatIt) {
             (std::vector<Index>{-2, 1, 2, 3, -4, -3, -2, 1, 2, 3, 4, -3, -2, -1, 2, 3, 4}));
 }
 
-TEST(Boundary, TheCallersValuesAreZeroToTheExtension) {
+TEST(Boundary, TheUserValuesAreZeroToTheExtension) {
   EXPECT_EQ(extended(Boundary::Values, 4), extended(Boundary::Zero, 4));
   for (int i = 0; i < kBoundaries; ++i)
-    EXPECT_EQ(isCallers(Boundary(i)), Boundary(i) == Boundary::Values);
+    EXPECT_EQ(isUsers(Boundary(i)), Boundary(i) == Boundary::Values);
 }
 
 TEST(Boundary, NamesAreReadBack) {

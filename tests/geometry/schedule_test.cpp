@@ -144,7 +144,7 @@ std::vector<int> counts(const std::vector<ElementBox>& boxes, const Shape& exten
 }
 
 // Marks every cell of all ranks that the caller supplies where the layout is filled in this role.
-std::vector<int> callersElements(const Layout& layout, int ranks, bool asSource) {
+std::vector<int> userElements(const Layout& layout, int ranks, bool asSource) {
   const RawMemory raw(layout, ranks);
   std::vector<int> result(raw.size, 0);
   const auto modes = [&](int d, int rank, const std::vector<Index>& local) {
@@ -181,8 +181,8 @@ TEST_P(ScheduleDraws, GapsAreTheCellsThatNobodyContributesTo) {
       ASSERT_TRUE(++contributions[at.first] == 1 || mayAdd) << c.text();
       ASSERT_TRUE(++transposedContributions[at.second] == 1 || transposeMayAdd) << c.text();
     }
-    const auto sourceCallers = callersElements(c.a, c.ranks, true);
-    const auto targetCallers = callersElements(c.b, c.ranks, false);
+    const auto sourceCallers = userElements(c.a, c.ranks, true);
+    const auto targetCallers = userElements(c.b, c.ranks, false);
     std::vector<int> zeros, callers, expectedZeros(sourceGap), expectedCallers(sourceCallers);
     append(expectedZeros, targetGap);
     append(expectedCallers, targetCallers);
@@ -193,7 +193,7 @@ TEST_P(ScheduleDraws, GapsAreTheCellsThatNobodyContributesTo) {
         const Schedule s = makeSchedule(c.a, c.b, r);
         const Gaps& gaps = atSource ? s.sourceGaps : s.targetGaps;
         append(zeros, counts(gaps.zeros, atSource ? s.sourceExtent : s.targetExtent));
-        append(callers, counts(gaps.callers, atSource ? s.sourceExtent : s.targetExtent));
+        append(callers, counts(gaps.userValues, atSource ? s.sourceExtent : s.targetExtent));
       }
     ASSERT_EQ(zeros, expectedZeros) << c.text();
     ASSERT_EQ(callers, expectedCallers) << c.text();

@@ -108,7 +108,7 @@ TEST(Checkpoint, IsTheSameFileByEveryTransport) {
 }
 
 // Fields as a solver holds them: with ghosts, in any order of dimensions, of any type.
-TEST(Checkpoint, KeepsTheCallersTensors) {
+TEST(Checkpoint, KeepsTheUserTensors) {
   const SharedFolder folder("checkpoint_tensors");
   const int ranks = world()->size();
   std::vector<Index> cuts(static_cast<std::size_t>(ranks) + 1,

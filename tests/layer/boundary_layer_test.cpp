@@ -35,7 +35,7 @@ struct Config {
   Supply supply;
   bool overlap = false; // of the halo, where the layer can
 
-  bool hasValues() const { return std::ranges::any_of(windows, hasCallersMode); }
+  bool hasValues() const { return std::ranges::any_of(windows, hasUserMode); }
   bool hasSecondInput() const { return hasValues() && supply != Supply::Constant; }
   Shape output() const {
     Shape shape = {input[0], what == What::Convolution ? kOutputs : input[1]};
@@ -191,9 +191,8 @@ SecondInput tensorInput(const PaddedInput& padded, const Layout& layout, unsigne
   for (double& value : made.padded)
     value = std::uniform_int_distribution<int>(-64, 64)(engine) / 64.0;
   std::vector<bool> callers(made.padded.size());
-  padded.forEachCell([&](Index i, test::Place::Kind kind, Index, int) {
-    callers[i] = kind == test::Place::Callers;
-  });
+  padded.forEachCell(
+      [&](Index i, test::Place::Kind kind, Index, int) { callers[i] = kind == test::Place::User; });
   const int here = layout.grid().position(world()->rank());
   const Box held = layout.box(here);
   visitFloating(type, [&]<class T>(T) {
@@ -204,9 +203,9 @@ SecondInput tensorInput(const PaddedInput& padded, const Layout& layout, unsigne
         index[d] += held[d].begin;
         inPadded &= padded.covers(d, index[d]);
       }
-      const bool isCallers = inPadded && callers[padded.at(index)];
-      *cell++ = static_cast<T>(isCallers ? made.padded[padded.at(index)] * shareOf(layout, here)
-                                         : elsewhere);
+      const bool isUsers = inPadded && callers[padded.at(index)];
+      *cell++ = static_cast<T>(isUsers ? made.padded[padded.at(index)] * shareOf(layout, here)
+                                       : elsewhere);
     });
   });
   return made;

@@ -293,7 +293,7 @@ TEST(LayerKeeping, LetsGoAfterTheAdjoint) {
   }
 }
 
-TEST(LayerKeeping, CopiesTheCallersArrays) {
+TEST(LayerKeeping, CopiesTheUserArrays) {
   for (const auto& make : {small, tanhLayer}) {
     test::Step want = drawn(make(1), batch(8), 1), step = drawn(make(1), batch(8), 1);
     test::fillParameters(*want.layer);

@@ -15,7 +15,7 @@ namespace tenon::test {
 
 // What the cell beyond or inside the domain is along one dimension.
 struct Place {
-  enum Kind { Copy, Nothing, Callers } kind;
+  enum Kind { Copy, Nothing, User } kind;
   Index source = 0; // of a copy
   int sign = 1;     // of a copy
 };
@@ -27,7 +27,7 @@ inline Place placeOf(Index index, Index extent, Boundary low, Boundary high) {
   const Boundary mode = index < 0 ? low : high;
   int sign = 1;
   if (mode == Boundary::Values)
-    return {Place::Callers};
+    return {Place::User};
   if (mode == Boundary::Zero || mode == Boundary::None)
     return {Place::Nothing};
   while (index < 0 || index >= extent) {
@@ -101,7 +101,7 @@ public:
     forEachCell([&](Index i, Place::Kind kind, Index source, int sign) {
       if (kind == Place::Copy)
         result[i] = sign * x[source];
-      if (kind == Place::Callers)
+      if (kind == Place::User)
         result[i] = values[i];
     });
     return result;
@@ -113,7 +113,7 @@ public:
     forEachCell([&](Index i, Place::Kind kind, Index source, int sign) {
       if (kind == Place::Copy)
         dx[source] += sign * padded[i];
-      if (kind == Place::Callers)
+      if (kind == Place::User)
         values[i] = padded[i];
     });
     return dx;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A halo exchange completed by the caller's values or a constant, against the definition cell by
 // cell, over drawn layouts; and the cotangents of both.
-#include "geometry/callers_elements.hpp"
+#include "geometry/user_elements.hpp"
 #include "operators.hpp"
 #include "support/conversion_definition.hpp"
 #include "support/random_layout.hpp"
@@ -22,12 +22,12 @@ Ref<DTensor> filled(const Layout& layout, std::uint64_t seed) {
 }
 
 // Whether each local cell of a halo layout is the caller's: by its global position alone.
-std::vector<bool> callersMask(const DTensor& g) {
+std::vector<bool> userMask(const DTensor& g) {
   const Layout& layout = g.layout();
   const Box held = layout.boxOfRank(world()->rank());
   std::vector<bool> mask;
   test::forEach(extents(held), [&](const std::vector<Index>& local) {
-    mask.push_back(test::isCallersCell(layout, held, local));
+    mask.push_back(test::isUserCell(layout, held, local));
   });
   return mask;
 }
@@ -43,19 +43,19 @@ struct Layouts {
       for (auto& halo : spec.halos)
         if (halo) {
           halo->isPartial = false;
-          callers |= isCallers(halo->low) || isCallers(halo->high);
+          callers |= isUsers(halo->low) || isUsers(halo->high);
         }
       if (!callers)
         continue;
       Layouts drawn{made.withoutHalos(), Layout(spec)};
       draw.modesByChannel(drawn.plain, drawn.wide);
-      if (hasCallersSide(drawn.wide))
+      if (hasUserSide(drawn.wide))
         return drawn;
     }
   }
 };
 
-TEST(BoundaryOp, TheCallersValuesCompleteAHaloExchange) {
+TEST(BoundaryOp, TheUserValuesCompleteAHaloExchange) {
   test::LayoutDraw draw(31);
   for (int i = 0; i < 60; ++i) {
     const Layouts at = Layouts::draw(draw);
@@ -66,7 +66,7 @@ TEST(BoundaryOp, TheCallersValuesCompleteAHaloExchange) {
     const auto extended = elementsOf(*g), values = elementsOf(*v);
     boundaryValues(world(), at.wide, TENON_FLOAT64)->apply(1, *v, 1, *g);
     const auto complete = elementsOf(*g);
-    const auto mask = callersMask(*g);
+    const auto mask = userMask(*g);
     for (std::size_t cell = 0; cell < complete.size(); ++cell) {
       if (mask[cell]) {
         ASSERT_EQ(extended[cell], 0);
@@ -76,7 +76,7 @@ TEST(BoundaryOp, TheCallersValuesCompleteAHaloExchange) {
   }
 }
 
-TEST(BoundaryOp, AConstantFillsTheCallersCellsAndGetsTheirSum) {
+TEST(BoundaryOp, AConstantFillsTheUserCellsAndGetsTheirSum) {
   test::LayoutDraw draw(32);
   for (int i = 0; i < 60; ++i) {
     const Layout wide = Layouts::draw(draw).wide;
@@ -88,7 +88,7 @@ TEST(BoundaryOp, AConstantFillsTheCallersCellsAndGetsTheirSum) {
     op->apply(1, *c, 1, *g);
     op->applyAdjoint(*dg, *dc);
     const auto after = elementsOf(*g);
-    const auto mask = callersMask(*g);
+    const auto mask = userMask(*g);
     double sum = 0;
     for (std::size_t cell = 0; cell < after.size(); ++cell) {
       ASSERT_EQ(after[cell], before[cell] + (mask[cell] ? elementsOf(*c).at(0) : 0));
@@ -98,7 +98,7 @@ TEST(BoundaryOp, AConstantFillsTheCallersCellsAndGetsTheirSum) {
   }
 }
 
-TEST(BoundaryOp, AreRefusedWithoutASideOfTheCallers) {
+TEST(BoundaryOp, AreRefusedWithoutASideOfTheUser) {
   const Layout plain = test::onLine({7, 5}, "S0");
   const Layout zero = test::withHalo(plain, 1, Boundary::Zero);
   const Layout contributions = test::withHalo(plain, 1, Boundary::Values).dual();

@@ -435,7 +435,7 @@ TEST(DeviceConversion, RefusesAbsentSharedMemoryAndMixedSpaces) {
 }
 
 // Of the program, on which all kernels of the communicator run, and messages wait for what is queued there.
-class CallersStream : public test::CApi {
+class UserStream : public test::CApi {
 protected:
   void SetUp() override {
     CApi::SetUp();
@@ -454,7 +454,7 @@ protected:
   Stream stream_ = Stream::make();
 };
 
-TEST_F(CallersStream, IsThatOfTensorsAndMessages) {
+TEST_F(UserStream, IsThatOfTensorsAndMessages) {
   test::expectSuccess(TenonPartitionSetStream(partition_, stream_.handle()));
   const CommPtr comm = Communicator::of(parent_);
   const Layout from = onLine({6, 7}, "P"), to = onLine({6, 7}, "B");
@@ -482,7 +482,7 @@ TEST_F(CallersStream, IsThatOfTensorsAndMessages) {
 }
 
 // Its kernels run on another stream.
-TEST_F(CallersStream, IsNotMixedWithThatOfAnotherCommunicator) {
+TEST_F(UserStream, IsNotMixedWithThatOfAnotherCommunicator) {
   const CommPtr comm = Communicator::of(parent_);
   const Layout from = onLine({6, 7}, "S0"), to = onLine({6, 7}, "B");
   const auto x = makeRef<DTensor>(comm, from, TENON_FLOAT64, Space::Device),

@@ -86,7 +86,7 @@ std::vector<double> inPlace(std::vector<double> apart, const DTensor& y) {
     holdsValues |= y.layout().halo(d) && !y.layout().halo(d)->isPartial;
   std::size_t number = 0;
   test::forEach(y.extent(), [&](const std::vector<Index>& cell) {
-    if (holdsValues && test::isCallersCell(y.layout(), y.box(), cell))
+    if (holdsValues && test::isUserCell(y.layout(), y.box(), cell))
       apart[number] = kOld;
     ++number;
   });

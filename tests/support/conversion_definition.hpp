@@ -34,7 +34,7 @@ inline Modes modesAt(const Halo& halo, const Box& held, const std::vector<Index>
 }
 
 // Whether the caller supplies a cell of the box that is held.
-inline bool isCallersCell(const Layout& layout, const Box& held, const std::vector<Index>& local) {
+inline bool isUserCell(const Layout& layout, const Box& held, const std::vector<Index>& local) {
   for (int d = 0; d < layout.rank(); ++d) {
     const auto& halo = layout.halo(d);
     const Index index = held[d].begin + local[d];

@@ -190,20 +190,20 @@ TEST(OpenDevice, RefusesStreamsThatItCannotUse) {
     cudaStreamCreateWithFlags(&here, cudaStreamNonBlocking);
     cudaSetDevice(1);
     cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);
-    device.checkCallersStream(here);
+    device.checkUserStream(here);
     expectError(TENON_ERR_ARG, {"is of device 1", "works on device 0", "-tenon_device to 1"},
-                [&] { device.checkCallersStream(other); });
+                [&] { device.checkUserStream(other); });
     for (cudaStream_t stream : {cudaStream_t(nullptr), cudaStreamLegacy, cudaStreamPerThread}) {
       cudaSetDevice(1);
       {
         const DeviceTurn turn(DeviceTurn::Whose::Library);
         expectError(TENON_ERR_ARG,
                     {"is of device 1", "make device 0 current", "-tenon_device to 1"},
-                    [&] { device.checkCallersStream(stream); });
+                    [&] { device.checkUserStream(stream); });
       }
       cudaSetDevice(0);
       const DeviceTurn turn(DeviceTurn::Whose::Library);
-      device.checkCallersStream(stream);
+      device.checkUserStream(stream);
     }
   });
 }
@@ -221,7 +221,7 @@ TEST(OpenDevice, RefusesStreamsAndMemoryOfAnotherContext) {
     const DeviceTurn turn(DeviceTurn::Whose::Library);
     for (cudaStream_t one : {stream, cudaStream_t(nullptr), cudaStreamPerThread})
       expectError(TENON_ERR_ARG, {"another CUDA context of device 0", "primary context"},
-                  [&] { device.checkCallersStream(one); });
+                  [&] { device.checkUserStream(one); });
     EXPECT_TRUE(device.reaches(own));
     expectError(TENON_ERR_ARG, {"another CUDA context of device 0", "primary context"},
                 [&] { device.reaches(others); });

@@ -116,7 +116,7 @@ TEST_F(Handlers, PrintShowsRankNameTextAndPlace) {
   EXPECT_TRUE(says("in TenonFail (")) << printed_;
 }
 
-TEST_F(Handlers, CallersAddFramesUpToEightLines) {
+TEST_F(Handlers, UserAddFramesUpToEightLines) {
   const auto code = fail(TENON_ERR_ARG, "n is -1");
   addFrame("solve", "solver.c", 12, code);
   EXPECT_EQ(lines(), 4);

@@ -64,14 +64,14 @@ Layout boundaryLayout(const Layer& layer, const Layout& input) {
     throw Error(TENON_ERR_TYPE, fmt::format("{} has type {}; this call needs type convolution and "
                                             "pooling",
                                             layer.title(), layer.type()));
-  const std::optional<CallersValues> callers = windowed->callersValues();
-  if (!callers || callers->constant)
+  const std::optional<UserValues> userValues = windowed->userValues();
+  if (!values || values->constant)
     throw Error(
         TENON_ERR_STATE,
         fmt::format(
             "{} does not have a second input for boundary values: {}", layer.title(),
-            callers ? "it has a boundary constant"
-                    : "no side has boundary mode \"values\"; set it with TenonLayerSetBoundary()"));
+            values ? "it has a boundary constant"
+                   : "no side has boundary mode \"values\"; set it with TenonLayerSetBoundary()"));
   return layer.form({input}).uses.front();
 }
 

@@ -28,7 +28,7 @@ namespace {
 constexpr int kTreeTag = Communicator::kAgreementTag, kCallTag = Communicator::kCallTag;
 
 // What another rank answers to rank 0.
-struct Message {
+struct Envelope {
   bool leaves = false;
   Ballot ballot;
 };
@@ -169,7 +169,7 @@ private:
 
   std::vector<int> unheard(int from) const;
   bool isTreeComplete();
-  std::optional<Message> hear(int rank);
+  std::optional<Envelope> hear(int rank);
   Ballot callAll();
   bool hearHere();
   Ballot answer();
@@ -212,11 +212,11 @@ bool Round::isTreeComplete() {
 // What a rank answers; none if it has not by the deadline. Rank 0 reads the clock before it looks: a
 // rank must not miss the deadline because of one before it that is late, nor because rank 0 has been
 // stopped in the meantime.
-std::optional<Message> Round::hear(int rank) {
-  for (Message message;;) {
+std::optional<Envelope> Round::hear(int rank) {
+  for (Envelope envelope;;) {
     const bool isLastLook = MPI_Wtime() >= start_ + seconds_;
-    if (hasCome(kCallTag, rank, message))
-      return message;
+    if (hasCome(kCallTag, rank, envelope))
+      return envelope;
     if (isLastLook)
       return std::nullopt;
     policy_.wait([&] { return ranksText(unheard(rank)); });
@@ -230,13 +230,13 @@ Ballot Round::callAll() {
   Decision decision{.verdict = mine_};
   Absent absent;
   for (int r = 1; r < comm_.size(); ++r) {
-    const auto message = hear(r);
-    if (!message)
+    const auto envelope = hear(r);
+    if (!envelope)
       absent.addMissing(r);
-    else if (message->leaves)
+    else if (envelope->leaves)
       absent.addGone(r);
     else
-      decision.verdict = firstFailure(decision.verdict, message->ballot);
+      decision.verdict = firstFailure(decision.verdict, envelope->ballot);
   }
   if (absent.isAnybody())
     decision.timeout = absent.text(seconds_);
@@ -274,7 +274,7 @@ bool Round::hearHere() {
       return isHeard_;
     }
     if (isLastLook) {
-      send(kCallTag, Message{true, mine_}, 0);
+      send(kCallTag, Envelope{true, mine_}, 0);
       giveUp(
           comm_, [&] { return absenceText({0}, seconds_); }, true);
     }
@@ -291,7 +291,7 @@ Ballot Round::answer() {
   if (!hasCome(kCallTag, 0, decision)) {
     if (!hasReported_)
       send(kTreeTag, mine_, up_.parent(comm_.rank()));
-    send(kCallTag, Message{false, mine_}, 0);
+    send(kCallTag, Envelope{false, mine_}, 0);
     receive(kCallTag, 0, decision);
   }
   if (decision.timeout.front() != 0)

@@ -72,7 +72,7 @@ inline bool isNumber(const Layout& layout) {
 }
 
 // The sides of the input's use layout whose elements the caller supplies.
-struct CallersValues {
+struct UserValues {
   std::optional<double> constant; // none: they are a second input
 };
 
@@ -89,7 +89,7 @@ struct Form {
       uses; // of the inputs that are converted; a second input with boundary values is not
   std::vector<ParameterForm> parameters = {};
   Layout output;
-  std::optional<CallersValues> callers = {};
+  std::optional<UserValues> userValues = {};
   // Empty, or the interior first, which reads the input as it lies, and then its strips.
   std::vector<FormPiece> pieces = {};
   std::vector<StateForm> states = {};

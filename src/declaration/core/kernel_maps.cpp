@@ -11,9 +11,9 @@
 #include "declaration/core/kernel_maps.hpp"
 
 #include "declaration/core/window_layout.hpp"
-#include "geometry/callers_elements.hpp"
 #include "geometry/layout.hpp"
 #include "geometry/refill.hpp"
+#include "geometry/user_elements.hpp"
 
 #include <fmt/format.h>
 
@@ -33,19 +33,19 @@ namespace {
 
 // kNoValue where nothing lies beyond the domain, or where a constant would fill no element.
 ValueId addBoundaryInput(MapList& list, const Form& form) {
-  if (!form.callers)
+  if (!form.userValues)
     return kNoValue;
-  if (!form.callers->constant)
+  if (!form.userValues->constant)
     return list.input("v", form.inputs[1]);
   const Layout& use = form.uses.front();
-  return hasCallersSide(use) ? list.constant("c", boundaryScalar(use), *form.callers->constant)
-                             : kNoValue;
+  return hasUserSide(use) ? list.constant("c", boundaryScalar(use), *form.userValues->constant)
+                          : kNoValue;
 }
 
 // use <- use + M v, with v in the use layout or a number, which is moved beside the elements.
 void addBoundary(MapList& list, ValueId v, ValueId use) {
   const Layout to = list.values()[use].layout, given = list.values()[v].layout;
-  if (!hasCallersSide(to))
+  if (!hasUserSide(to))
     return;
   if (!isNumber(given)) {
     list.apply(OperatorKind::BoundaryValues, v, use);

@@ -38,7 +38,7 @@ std::optional<PatchRule> Windowed::linksOf(const Shape& outer, const Shape& inne
                             "of {} dimensions; patches are the batch",
                             title(), spatialRank(), counted(outer.front(), "patch", "patches"),
                             counted(links->patches(), "patch", "patches"), links->spatialRank()));
-  if (callersValues())
+  if (userValues())
     throw Error(TENON_ERR_SUPPORT,
                 fmt::format("{} has sides with boundary mode \"values\" and links; the ends of a "
                             "box of tiles have modes in TenonLinksCreateFromTiles()",

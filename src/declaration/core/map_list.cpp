@@ -251,16 +251,16 @@ std::vector<bool> MapList::mayRunAgain(const std::vector<bool>& nodes) const {
     if (map.kind == Map::Kind::Source)
       continue;
     // Halos that the caller has filled are where the argument lies, and not in what is kept of it.
-    const auto isCallers = [&](ValueId v) { return values_[v].isCallers(); };
-    const auto isLost = [&](ValueId v) { return isCallers(v) && !values_[v].kept; };
+    const auto isUsers = [&](ValueId v) { return values_[v].isUsers(); };
+    const auto isLost = [&](ValueId v) { return isUsers(v) && !values_[v].kept; };
     const bool runsAgain =
         nodes[map.node] && (map.kind == Map::Kind::Kernel ? !kernels_[map.object].runsOnce &&
                                                                 std::ranges::none_of(map.x, isLost)
-                                                          : std::ranges::none_of(map.x, isCallers));
+                                                          : std::ranges::none_of(map.x, isUsers));
     (runsAgain ? may : mayNot)[map.y] = true;
   }
   for (std::size_t v = 0; v < values_.size(); ++v)
-    may[v] = may[v] && !mayNot[v] && !values_[v].isCallers() && !values_[v].exact;
+    may[v] = may[v] && !mayNot[v] && !values_[v].isUsers() && !values_[v].exact;
   return may;
 }
 
@@ -290,7 +290,7 @@ Index MapList::keptBytes(int rank, Index elementBytes) const {
     const Index bytes = (keepsRounded(v) ? Index(sizeof(BFloat16)) : elementBytes) *
                         elements(value.layout.boxOfRank(rank));
     // Arguments are kept as they are; the library's own values begin at aligned addresses.
-    sum += value.isCallers() ? bytes : roundedUp(bytes, kAlignment);
+    sum += value.isUsers() ? bytes : roundedUp(bytes, kAlignment);
   }
   for (const Map& map : maps_)
     if (map.kind == Map::Kind::Kernel)

@@ -41,7 +41,7 @@ struct Value {
   ValueId of = kNoValue; // of Kept: the value of Apply's pass
 
   // In the caller's memory, or where it can be.
-  bool isCallers() const { return place == Place::Argument || standsIn != kNoValue; }
+  bool isUsers() const { return place == Place::Argument || standsIn != kNoValue; }
 };
 
 // The kinds of operators. A Conversion sums where contributions meet, and an Exchange is a conversion in

@@ -32,9 +32,9 @@ MemoryPlan memoryPlanOf(const Pass& pass, const std::function<Index(ValueId)>& b
     // needs none of its own on most ranks: neither may be overwritten by a value that comes later.
     // A value whose rounding is kept is not kept itself, and free again as soon as it has been
     // rounded.
-    const bool mayBeCallers =
+    const bool mayBeUsers =
         value.standsIn != kNoValue && pass.values[value.standsIn].place == Value::Place::Argument;
-    if (!mayBeCallers && !(value.kept && pass.keeps))
+    if (!mayBeUsers && !(value.kept && pass.keeps))
       blocks.push_back({alive, bytesOf(alive.value)});
   }
   std::ranges::stable_sort(blocks, std::greater(), &Block::bytes);

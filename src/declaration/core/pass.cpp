@@ -44,16 +44,16 @@ void addRoundings(const MapList& list, Pass& pass) {
     if (kept[v] == v)
       continue;
     const Value& value = list.values()[v];
-    const ValueId callers = value.place == Value::Place::Argument ? v : value.standsIn;
+    const ValueId user = value.place == Value::Place::Argument ? v : value.standsIn;
     pass.values[v].kept = false;
     pass.values.push_back({.name = "~" + value.name,
                            .layout = value.layout,
-                           .standsIn = callers,
+                           .standsIn = user,
                            .kept = true,
                            .rounded = true});
     Step step{.what = Do::Round, .reads = {v}, .writes = {kept[v]}};
     auto at = pass.steps.end();
-    if (const int writer = lastWriter(pass, v); callers == kNoValue && writer >= 0) {
+    if (const int writer = lastWriter(pass, v); user == kNoValue && writer >= 0) {
       step.map = pass.steps[writer].map;
       at = pass.steps.begin() + writer + 1;
     }

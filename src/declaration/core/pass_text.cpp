@@ -61,12 +61,12 @@ public:
 
   std::string lifetime(const Lifetime& lifetime) const {
     const Value& value = pass_.values[lifetime.value];
-    const bool mayBeCallers =
+    const bool mayBeUsers =
         value.standsIn != kNoValue && pass_.values[value.standsIn].place == Value::Place::Argument;
     return fmt::format("{} {}, steps {} to {}{}{}{}", value.name,
                        value.layout.summary(value.layout.grid()), lifetime.first, lifetime.last,
                        value.kept ? ", kept" : "", value.rounded ? " in bfloat16" : "",
-                       mayBeCallers ? ", in the user's array if contiguous" : "");
+                       mayBeUsers ? ", in the user's array if contiguous" : "");
   }
 
 private:

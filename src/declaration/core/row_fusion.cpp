@@ -82,7 +82,7 @@ private:
     return op.kind == OperatorKind::Conversion && op.from == op.to;
   }
   bool isOwn(ValueId v) const {
-    return list_.values()[v].place == Value::Place::Own && !list_.values()[v].isCallers();
+    return list_.values()[v].place == Value::Place::Own && !list_.values()[v].isUsers();
   }
   std::vector<int> mapsWith(const std::function<bool(const Map&)>& condition) const {
     std::vector<int> found;

@@ -126,10 +126,10 @@ Halo haloOf(const Window& window, Index channels) {
   return halo;
 }
 
-bool hasCallersMode(const Window& window) {
-  return isCallers(window.lowMode) || isCallers(window.highMode) ||
+bool hasUserMode(const Window& window) {
+  return isUsers(window.lowMode) || isUsers(window.highMode) ||
          std::ranges::any_of(window.bands, [](const ModeBand& band) {
-           return isCallers(band.low) || isCallers(band.high);
+           return isUsers(band.low) || isUsers(band.high);
          });
 }
 

@@ -34,7 +34,7 @@ inline constexpr Index kOpenEnd = kMaxElements;
 // A halo with the window's boundary modes in a tensor with so many channels, and no boxes yet.
 Halo haloOf(const Window& window, Index channels);
 // Whether the user supplies what is beyond a side, of some channel at least.
-bool hasCallersMode(const Window& window);
+bool hasUserMode(const Window& window);
 
 // "kernel 5x5, stride 1x1, ...", without boundary modes by channel.
 std::string describe(const std::vector<Window>& windows);

@@ -158,23 +158,23 @@ void Windowed::check() const {
     checkBoundaryText();
 }
 
-std::optional<CallersValues> Windowed::callersValues() const {
-  if (isFilled() || std::ranges::none_of(windows(), hasCallersMode))
+std::optional<UserValues> Windowed::userValues() const {
+  if (isFilled() || std::ranges::none_of(windows(), hasUserMode))
     return std::nullopt;
   const auto constant = settings().find("boundary_constant");
-  return CallersValues{constant ? std::optional(std::get<double>(*constant)) : std::nullopt};
+  return UserValues{constant ? std::optional(std::get<double>(*constant)) : std::nullopt};
 }
 
 int Windowed::inputCount() const {
-  const auto callers = callersValues();
-  return callers && !callers->constant ? 2 : 1;
+  const auto values = userValues();
+  return values && !values->constant ? 2 : 1;
 }
 
 std::string Windowed::inputAdvice() const {
-  const auto callers = callersValues();
-  if (!callers)
+  const auto values = userValues();
+  if (!values)
     return {};
-  return callers->constant
+  return values->constant
              ? "; it has sides with boundary mode \"values\" and a boundary constant"
              : "; it has sides with boundary mode \"values\" and no boundary constant, so that it "
                "needs a second input: pass the layout of TenonLayerGetBoundaryLayout() or one of "
@@ -218,7 +218,7 @@ void Windowed::checkHalo(const Layout& input, const Layout& use) const {
                 fmt::format("{} takes the halos of its input as filled, but the input has none "
                             "({}); pass it in layout {}, or set filled to false",
                             title(), input.describe(), use.describe()));
-  if (input.hasHalos() && callersValues())
+  if (input.hasHalos() && userValues())
     throw Error(TENON_ERR_LAYOUT,
                 fmt::format("the input of {} has halos ({}), but a side of the window has boundary "
                             "mode \"values\"; pass the input without halos, or set filled if "
@@ -282,7 +282,7 @@ Layout Windowed::layoutOfOutputs(const std::vector<Window>& windows, const Layou
 std::string Windowed::whyNoComputedHaloOfWindows() const {
   if (isFilled())
     return "it takes its halo as the caller has filled it";
-  if (callersValues())
+  if (userValues())
     return "a side has boundary mode \"values\"";
   return lists().links() ? "links join its patches" : "";
 }
@@ -325,13 +325,13 @@ Form Windowed::form(const Layouts& inputs, const Choice& choice) const {
             .inputs = inputs,
             .uses = {windowUseLayout(windows, plain, output)},
             .output = output,
-            .callers = callersValues()};
+            .userValues = userValues()};
   if (auto links = linksOf(input.shape(), shape, isFilled() || input.hasHalos());
       links && form.uses.front().hasLinkedHalos())
     form.links = std::move(links);
   checkHalo(input, form.uses.front());
   checkReadsGhosts(windows, input);
-  if (inputs.size() > 1 && form.callers)
+  if (inputs.size() > 1 && form.userValues)
     checkBoundaryValues(inputs[1], form.uses.front());
   addParameters(plain, form);
   // Halos that the caller has filled leave nothing to wait for, hence nothing to compute in pieces.

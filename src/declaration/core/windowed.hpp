@@ -26,7 +26,7 @@ public:
   } // as linksOf() sees to
   bool keepsPeriod(int dim, const Shape& input) const override;
   // What lies beyond the sides with boundary mode values; none if no side has it.
-  std::optional<CallersValues> callersValues() const;
+  std::optional<UserValues> userValues() const;
 
 protected:
   using Declaration::Declaration;

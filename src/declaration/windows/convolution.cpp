@@ -177,9 +177,9 @@ private:
         : choice.computedHalo
             ? "it computes outputs beside its own part too, for layers that do not "
               "exchange their halos (set halo_depth of its container to 1)"
-        : isGiven()       ? "its weight is an input"
-        : callersValues() ? "sides with boundary mode \"values\" are filled after the halo exchange"
-                          : nullptr;
+        : isGiven()    ? "its weight is an input"
+        : userValues() ? "sides with boundary mode \"values\" are filled after the halo exchange"
+                       : nullptr;
     if (obstacle && text("overlap") == "on")
       throw Error(TENON_ERR_SUPPORT, fmt::format("{}: overlap \"on\" is not possible because {}; "
                                                  "set it to \"auto\" or \"off\"",

@@ -69,7 +69,7 @@ void TransposedConvolution::check() const {
                               title(), s, more[s], all[s].stride, all[s].dilation));
     // What a kernel computes beyond the domain is folded back by the adjoint of the boundary mode,
     // and values of a caller have no place to fold to.
-    if (hasCallersMode(all[s]))
+    if (hasUserMode(all[s]))
       throw Error(TENON_ERR_ARG,
                   fmt::format("{} has boundary mode \"values\", but nothing is read beyond the "
                               "output of a transposed convolution; use none, zero, periodic, "

@@ -39,7 +39,7 @@ private:
 // A caller's array that a layer copies at every call, since a kernel needs it contiguous, or since it
 // may change before the adjoint: remembered for views.
 
-class CallersCopy {
+class UserCopy {
 public:
   // Whether the last call copied this array.
   void note(bool copied, const DTensor& array) {
@@ -81,7 +81,7 @@ private:
   struct Side {
     std::vector<Tensor*> tensors;
     std::vector<Ref<DTensor>> mine; // used where they are in another space
-    std::vector<CallersCopy> copies;
+    std::vector<UserCopy> copies;
 
     // Whether some of them are; then there is room for all.
     bool opens(std::span<Tensor* const> given, Space space);

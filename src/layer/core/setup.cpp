@@ -122,7 +122,7 @@ Setup::PassTensors& Setup::applyOf(Passes& passes) {
     const Value& value = apply.pass.values[v];
     if (!value.kept || value.place != Value::Place::Own)
       continue;
-    if (isFirst && !value.isCallers()) {
+    if (isFirst && !value.isUsers()) {
       keptPlaces_.emplace_back(v, keptBytes_);
       keptBytes_ += roundedUp(bytesOf(v, apply), kAlignment);
     }
@@ -158,7 +158,7 @@ void Setup::noteReader(const Map& map, const Layer& layer) {
   if (kernel.keepsOutput)
     read.push_back(map.y);
   for (ValueId v : read)
-    if (maps_.list().values()[v].isCallers() &&
+    if (maps_.list().values()[v].isUsers() &&
         std::none_of(saved_.begin(), saved_.end(),
                      [&](const Saved& known) { return known.value == kept[v]; }))
       saved_.push_back({kept[v], &layer, {}});
@@ -293,13 +293,13 @@ void Setup::infer(Inputs x, Outputs y) {
 
 void Setup::save(Frame& frame, Saving saving) {
   for (std::size_t i = 0; i < saved_.size(); ++i)
-    saved_[i].copy.note(saveCallers(frame, i, saving), *frame.slots_[saved_[i].value]);
+    saved_[i].copy.note(saveUsers(frame, i, saving), *frame.slots_[saved_[i].value]);
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     frame.parameters_[i] = parameters_[i].first->state();
 }
 
 // What the pass has copied already is the frame's own.
-bool Setup::saveCallers(Frame& frame, std::size_t number, Saving saving) {
+bool Setup::saveUsers(Frame& frame, std::size_t number, Saving saving) {
   const ValueId v = saved_[number].value;
   const DTensor& tensor = *frame.slots_[v];
   return &tensor != frame.own_[v].get() &&

@@ -87,14 +87,14 @@ private:
     const void* placedIn = nullptr; // the shared memory in which it is
     std::vector<ValueId> staged;
     std::vector<DTensor*> staging;           // where they lie if they cannot stand in another
-    std::vector<CallersCopy> copies;         // of them, by the last call
+    std::vector<UserCopy> copies;            // of them, by the last call
     std::vector<ValueId> left;               // by Apply, in its frame
     std::unique_ptr<RecordedSteps> recorded; // null where nothing is
   };
   struct Saved {
     ValueId value;       // of Apply's pass
     const Layer* reader; // whose derivative reads it
-    CallersCopy copy;    // by the last call
+    UserCopy copy;       // by the last call
   };
   using Derive = Pass (*)(const MapList&, const Chosen&, Order, const InInference&);
   // Those of one choice of nodes that are in inference. Without steps: not derived as yet.
@@ -128,7 +128,7 @@ private:
                                    Frame& frame, Slots inputs, Slots outputs, bool completes);
   void save(Frame& frame, Saving saving);
   // Returns whether the caller's array was copied.
-  bool saveCallers(Frame& frame, std::size_t number, Saving saving);
+  bool saveUsers(Frame& frame, std::size_t number, Saving saving);
   // Throws if the point of the Apply is gone.
   void restore(Frame& frame) const;
   std::string facts() const;

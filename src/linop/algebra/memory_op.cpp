@@ -6,7 +6,7 @@
 #include "linop/algebra/memory_op.hpp"
 
 #include "dtensor/arithmetic.hpp"
-#include "geometry/callers_elements.hpp"
+#include "geometry/user_elements.hpp"
 #include "kernels/movement/block_copy.hpp"
 
 #include <fmt/format.h>
@@ -19,12 +19,12 @@ namespace tenon {
 namespace {
 
 std::vector<ElementBox> elementsOfRank(const Communicator& comm, const Layout& layout) {
-  if (!hasCallersSide(layout))
+  if (!hasUserSide(layout))
     throw Error(
         TENON_ERR_LAYOUT,
         fmt::format("layout {} has no side with boundary mode \"values\"; set that mode on a halo",
                     layout.describe()));
-  return callersElements(layout, layout.grid().position(comm.rank()));
+  return userElements(layout, layout.grid().position(comm.rank()));
 }
 
 const Layout& ofValues(const Layout& layout) {

@@ -92,7 +92,7 @@ Direction makeDirection(const Schedule& schedule, bool forward, int rank, Index 
       .unpacks =
           partsOf(forward ? schedule.receives : schedule.sends, !forward, dims, elementBytes),
       .zeros = regionsOf(gaps.zeros),
-      .callers = regionsOf(gaps.callers),
+      .userValues = regionsOf(gaps.userValues),
       .rank = rank,
       .sums = forward ? schedule.sumsOnReceipt : schedule.sumsOnTranspose};
   const std::vector<Part>& parts = direction.unpacks;

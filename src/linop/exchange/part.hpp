@@ -78,9 +78,9 @@ struct Part {
 
 // One direction of a schedule on a rank: from its source to its target, or back in the transpose.
 struct Direction {
-  std::vector<Part> packs, unpacks;   // the rank's own part is in both
-  std::vector<Region> zeros, callers; // target elements that nobody contributes to
-  int rank = -1;                      // this one, whose own part stays where it is
+  std::vector<Part> packs, unpacks;      // the rank's own part is in both
+  std::vector<Region> zeros, userValues; // target elements that nobody contributes to
+  int rank = -1;                         // this one, whose own part stays where it is
   bool sums = false;         // target elements may get several contributions; else at most one
   bool sameTarget = false;   // all parts are added to one box of elements
   bool coversTarget = false; // the first part brings each target element a value

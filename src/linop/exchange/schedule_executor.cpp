@@ -50,8 +50,8 @@ bool prepareTarget(const Direction& direction, const Action& action, const Regio
   if (!direction.sums) {
     for (const Region& region : direction.zeros)
       scaleRegion(action.beta, region, y, &queue);
-    for (std::size_t i = 0; !kept && i < direction.callers.size(); ++i)
-      scaleRegion(action.beta, direction.callers[i], y, &queue);
+    for (std::size_t i = 0; !kept && i < direction.userValues.size(); ++i)
+      scaleRegion(action.beta, direction.userValues[i], y, &queue);
     return true;
   }
   if (kept) {

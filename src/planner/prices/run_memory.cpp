@@ -193,7 +193,7 @@ double RunMemory::keptBytes(int rank) const {
   // What the caller holds is counted there.
   for (ValueId v = 0; v < static_cast<ValueId>(list_.values().size()); ++v)
     if (const Value& value = list_.values()[v];
-        value.kept && value.isCallers() && !list_.keepsRounded(v))
+        value.kept && value.isUsers() && !list_.keepsRounded(v))
       kept -= bytesOf(value.layout, rank);
   return double(task_.stackDepth) * kept;
 }

@@ -261,7 +261,7 @@ bool Device::isPinned(const std::byte* pages, Index bytes, Index pageBytes) {
   return false;
 }
 
-void Device::checkCallersStream(void* stream) const {
+void Device::checkUserStream(void* stream) const {
   const bool isDefault = !stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
   const cuda::ContextFound found =
       isDefault ? cuda::contextOfProgram() : cuda::contextOfStream(stream);

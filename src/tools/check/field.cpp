@@ -60,7 +60,7 @@ Box boxOfTensor(TenonLayout layout, bool isOwned) {
 
 // Shares memory with the ranks of a layout, unless they share none, or too little: then the array
 // stays as it is, which is a case as well.
-void shareWhereItGoes(CallersMemory& memory, TenonLayout layout) {
+void shareWhereItGoes(UserMemory& memory, TenonLayout layout) {
   Partition grid;
   require(TenonLayoutGetPartition(layout, grid.out()));
   try {
@@ -77,7 +77,7 @@ std::size_t bytesOf(TenonDataType type) {
   return type == TENON_FLOAT32 ? 4 : 8;
 }
 
-Field::Field(TenonLayout layout, TenonDataType type, bool isCallers, Draw& draw,
+Field::Field(TenonLayout layout, TenonDataType type, bool isUsers, Draw& draw,
              TenonMemorySpace space)
     : type_(type), box_(boxOfTensor(layout, false)) {
   require(TenonDTensorCreate(layout, type, tensor_.out()));
@@ -86,7 +86,7 @@ Field::Field(TenonLayout layout, TenonDataType type, bool isCallers, Draw& draw,
   // The ranks' parts differ, and so do the numbers that each draws for its array: they come from a
   // source of its own, so that all ranks go on alike with theirs.
   Draw local(draw.number(), 0);
-  if (isCallers)
+  if (isUsers)
     place(layout, space, local);
 }
 
@@ -96,7 +96,7 @@ Field::Field(TenonLayout layout, TenonDataType type, Field& other)
   require(TenonDTensorGetSpace(other, &space));
   require(TenonDTensorCreate(layout, type, tensor_.out()));
   require(TenonDTensorSetSpace(tensor_, space));
-  if (other.isCallers())
+  if (other.isUsers())
     placeOn(other.memory_.data());
 }
 
@@ -143,7 +143,7 @@ void Field::place(TenonLayout layout, TenonMemorySpace space, Draw& draw) {
   if (elementsOf(owned) == 0 || elementsOf(box_) == 0)
     return;
   array_ = drawArray(draw, owned, box_);
-  memory_ = CallersMemory(array_.elements * bytesOf(type_), kGuard, space);
+  memory_ = UserMemory(array_.elements * bytesOf(type_), kGuard, space);
   if (draw.chance(50) && space == TENON_MEMORY_HOST)
     shareWhereItGoes(memory_, layout);
   isCell_.assign(array_.elements, false);
@@ -203,7 +203,7 @@ void Field::spoil() {
 }
 
 bool Field::isGuardIntact() const {
-  if (!isCallers())
+  if (!isUsers())
     return true;
   read(); // waits until work on the array is done
   const std::vector<std::byte> content = memory_.content();

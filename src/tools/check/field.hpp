@@ -4,16 +4,16 @@
 // Elements are read and written in row-major order of the rank's box.
 #pragma once
 
-#include "tools/check/callers_memory.hpp"
 #include "tools/check/draw.hpp"
+#include "tools/check/user_memory.hpp"
 #include "tools/check/values.hpp"
 
 namespace tenon::tools {
 
 class Field {
 public:
-  // With `isCallers` the tensor is in a user array, where this rank owns something.
-  Field(TenonLayout layout, TenonDataType type, bool isCallers, Draw& draw,
+  // With `isUsers` the tensor is in a user array, where this rank owns something.
+  Field(TenonLayout layout, TenonDataType type, bool isUsers, Draw& draw,
         TenonMemorySpace space = TENON_MEMORY_HOST);
   // A tensor on the array of another, with the same owned elements; the other must outlive it.
   Field(TenonLayout layout, TenonDataType type, Field& other);
@@ -21,7 +21,7 @@ public:
   explicit Field(DTensor tensor);
 
   operator TenonDTensor() const { return tensor_; }
-  bool isCallers() const { return memory_.bytes() > 0; }
+  bool isUsers() const { return memory_.bytes() > 0; }
   const Box& box() const { return box_; }
   TenonDataType type() const { return type_; }
   void write(const Values& cells);
@@ -48,7 +48,7 @@ private:
   void visitCells(Visit visit) const;
 
   Array array_;
-  CallersMemory memory_;     // of the array
+  UserMemory memory_;        // of the array
   std::vector<bool> isCell_; // by element: whether it is in the box
   DTensor tensor_;           // behind its memory: its destruction waits for work on it
   TenonDataType type_;

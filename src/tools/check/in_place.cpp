@@ -33,7 +33,7 @@ LayoutSpec widened(LayoutSpec spec) {
 }
 
 // Whether an element lies beyond a side whose values the caller supplies.
-bool isCallers(const LayoutSpec& spec, const Indices& cell) {
+bool isUsers(const LayoutSpec& spec, const Indices& cell) {
   for (int d = 0; d < spec.ndim(); ++d)
     if (const auto& halo = spec.halos[d])
       if ((cell[d] < 0 && halo->low == TENON_BOUNDARY_VALUES) ||
@@ -47,12 +47,12 @@ constexpr double kMark = -77;
 
 // Compares the caller's values. In place they stay, as they were marked; in a tensor of its own a
 // conversion writes zeros there. They are then set to 0, as the definition has them.
-void checkCallersValues(Case& c, const LayoutSpec& spec, Field& y) {
+void checkUserValues(Case& c, const LayoutSpec& spec, Field& y) {
   Values cells = y.read();
   std::size_t next = 0;
   forEachCell(y.box(), [&](const Indices& cell) {
     double& value = cells[next++];
-    if (!y.isCallers() || !isCallers(spec, cell))
+    if (!y.isUsers() || !isUsers(spec, cell))
       return;
     if (value != kMark)
       c.found("the value of the user array",
@@ -91,7 +91,7 @@ void checkInPlace(Case& c) {
       require(TenonLinearOpBind(isAdjoint ? adjoint : op, x, y));
     require(isAdjoint ? TenonLinearOpApplyAdjoint(op, x, y) : TenonLinearOpApply(op, x, y));
     if (!isAdjoint)
-      checkCallersValues(c, wide, outer);
+      checkUserValues(c, wide, outer);
     const double magnitude = isReal ? scaleOf(valueOf(from, filling.magnitudes())) : 0;
     compareOutput(c, to, y, {valueOf(from, filling), 0, filling, roundingOf(type, magnitude)},
                   isAdjoint ? "adjoint: output" : "forward: output");

@@ -46,13 +46,13 @@ void LayerStep::fillParameters(TenonInt seed) {
   }
 }
 
-void LayerStep::makeTensors(TenonDataType type, bool mayBeCallers, Draw& draw,
+void LayerStep::makeTensors(TenonDataType type, bool mayBeUsers, Draw& draw,
                             TenonMemorySpace space) {
   const auto make = [&](TenonLayout layout) {
     // Each tensor for itself, since a layer may be given any mixture.
-    const bool isCallers = mayBeCallers && draw.chance(25);
+    const bool isUsers = mayBeUsers && draw.chance(25);
     const bool isOfTheHost = space == TENON_MEMORY_HOST || draw.chance(15);
-    return Field(layout, type, isCallers, draw,
+    return Field(layout, type, isUsers, draw,
                  isOfTheHost ? TENON_MEMORY_HOST : TENON_MEMORY_DEVICE);
   };
   for (const Layout& layout : inputs_) {

@@ -18,9 +18,9 @@ public:
   // To be called after set-up. Parameters and their tangents get values that do not depend on the
   // partition.
   void fillParameters(TenonInt seed);
-  // Makes the tensors, at random in user arrays if `mayBeCallers`; for a layer on the device, some
+  // Makes the tensors, at random in user arrays if `mayBeUsers`; for a layer on the device, some
   // are on the host.
-  void makeTensors(TenonDataType type, bool mayBeCallers, Draw& draw,
+  void makeTensors(TenonDataType type, bool mayBeUsers, Draw& draw,
                    TenonMemorySpace space = TENON_MEMORY_HOST);
   void apply();
   void applyTangent();

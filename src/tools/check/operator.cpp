@@ -97,11 +97,11 @@ void checkDirection(Case& c, const Subject& s, TenonLinearOp op, const Call& cal
   const bool isReal = c.draw.chance(50) && s.fromType != TENON_INT64 && s.toType != TENON_INT64;
   const Filling ofX = drawFilling(c.draw, s.fromType, isReal),
                 ofY = drawFilling(c.draw, s.toType, isReal);
-  const bool callersX = c.draw.chance(40), callersY = c.draw.chance(40);
+  const bool userX = c.draw.chance(40), userY = c.draw.chance(40);
   const std::string what = call.text() + (isReal ? " on reals" : "") +
-                           (callersX ? ", user array x" : "") + (callersY ? ", user array y" : "");
-  Field x(makeLayout(c.comm, s.from), s.fromType, callersX, c.draw, c.space);
-  Field y(makeLayout(c.comm, s.to), s.toType, callersY, c.draw, c.space);
+                           (userX ? ", user array x" : "") + (userY ? ", user array y" : "");
+  Field x(makeLayout(c.comm, s.from), s.fromType, userX, c.draw, c.space);
+  Field y(makeLayout(c.comm, s.to), s.toType, userY, c.draw, c.space);
   const Values given = fill(s.from, c.position(s.from.grid), ofX);
   // What must not be read holds NaN.
   if (call.alpha == 0)

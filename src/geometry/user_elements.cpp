@@ -2,7 +2,7 @@
 // Finds the halo elements whose values the user supplies, by their complement. An element is the
 // user's as soon as one dimension says so, hence the others are a product of intervals, and
 // gapsOf() lists what a product leaves uncovered.
-#include "geometry/callers_elements.hpp"
+#include "geometry/user_elements.hpp"
 
 #include "geometry/channel_runs.hpp"
 
@@ -10,27 +10,27 @@
 
 namespace tenon {
 
-Coverage besideCallers(const Halo& halo, Index extent, Interval box) {
+Coverage besideUsers(const Halo& halo, Index extent, Interval box) {
   Interval others{0, box.size()};
-  if (isCallers(halo.low))
+  if (isUsers(halo.low))
     others.begin = std::clamp<Index>(-box.begin, 0, box.size());
-  if (isCallers(halo.high))
+  if (isUsers(halo.high))
     others.end = std::clamp<Index>(extent - box.begin, 0, box.size());
   return coverage({others}, {0, box.size()});
 }
 
-bool hasCallersSide(const Layout& layout) {
+bool hasUserSide(const Layout& layout) {
   for (int d = 0; d < layout.rank(); ++d)
     if (const auto& halo = layout.halo(d))
-      if (isCallers(halo->low) || isCallers(halo->high) ||
+      if (isUsers(halo->low) || isUsers(halo->high) ||
           std::ranges::any_of(halo->bands, [](const ModeBand& band) {
-            return isCallers(band.low) || isCallers(band.high);
+            return isUsers(band.low) || isUsers(band.high);
           }))
         return true;
   return false;
 }
 
-std::vector<ElementBox> callersElements(const Layout& layout, int position) {
+std::vector<ElementBox> userElements(const Layout& layout, int position) {
   const Box held = layout.box(position);
   std::vector<ElementBox> boxes;
   forEachChannelRun(layout, layout, [&](const Layout& uniform, const Layout&, const Interval* run) {
@@ -39,7 +39,7 @@ std::vector<ElementBox> callersElements(const Layout& layout, int position) {
       const auto& halo = uniform.halo(d);
       const Interval all =
           run && d == kChannelDim ? localChannels(*run, held[d]) : Interval{0, held[d].size()};
-      others.push_back(halo ? besideCallers(*halo, uniform.shape()[d], held[d])
+      others.push_back(halo ? besideUsers(*halo, uniform.shape()[d], held[d])
                             : coverage({all}, all));
     }
     const std::vector<ElementBox> more = gapsOf(others);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "geometry/callers_elements.hpp"
+#include "geometry/user_elements.hpp"
 
 #include "support/conversion_definition.hpp"
 #include "support/random_layout.hpp"
@@ -16,7 +16,7 @@ bool holds(const ElementBox& box, const std::vector<Index>& local) {
   return true;
 }
 
-TEST(CallersCells, CoverEachOfThemOnceAndNoOther) {
+TEST(UserCells, CoverEachOfThemOnceAndNoOther) {
   test::LayoutDraw draw(3);
   Index found = 0;
   for (int i = 0; i < 3000; ++i) {
@@ -24,30 +24,30 @@ TEST(CallersCells, CoverEachOfThemOnceAndNoOther) {
            plain = layout;
     draw.modesByChannel(layout, plain);
     for (int position = -1; position < layout.grid().size(); ++position) {
-      const auto boxes = callersElements(layout, position);
+      const auto boxes = userElements(layout, position);
       const Box held = layout.box(position);
       test::forEach(extents(held), [&](const std::vector<Index>& local) {
         int times = 0;
         for (const ElementBox& box : boxes)
           times += holds(box, local);
-        ASSERT_EQ(times, test::isCallersCell(layout, held, local)) << layout.describe();
+        ASSERT_EQ(times, test::isUserCell(layout, held, local)) << layout.describe();
         found += times;
       });
       for (const ElementBox& box : boxes)
         ASSERT_GT(elements(box.extent), 0);
-      ASSERT_TRUE(boxes.empty() || hasCallersSide(layout));
+      ASSERT_TRUE(boxes.empty() || hasUserSide(layout));
     }
   }
   EXPECT_GT(found, 1000);
 }
 
-TEST(CallersCells, NeedAHaloWithTheirMode) {
+TEST(UserCells, NeedAHaloWithTheirMode) {
   const GridPtr grid = Grid::make({1});
   LayoutSpec spec{.shape = {4}, .grid = grid, .properties = {Property::broadcast()}};
-  EXPECT_FALSE(hasCallersSide(Layout(spec)));
+  EXPECT_FALSE(hasUserSide(Layout(spec)));
   spec.halos = {Halo{.boxes = {{-1, 5}}, .low = Boundary::Zero, .high = Boundary::Values}};
-  EXPECT_TRUE(hasCallersSide(Layout(spec)));
-  EXPECT_EQ(callersElements(Layout(spec), 0), (std::vector<ElementBox>{{{5}, {1}}}));
+  EXPECT_TRUE(hasUserSide(Layout(spec)));
+  EXPECT_EQ(userElements(Layout(spec), 0), (std::vector<ElementBox>{{{5}, {1}}}));
 }
 
 } // namespace

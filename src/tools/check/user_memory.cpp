@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Memory as a solver has it: mapped pages on the host, the array of a tensor on the device. Sharing
 // replaces the pages by those of a file, hence what is shared is given back before it is unmapped.
-#include "tools/check/callers_memory.hpp"
+#include "tools/check/user_memory.hpp"
 
 #include <sys/mman.h>
 
@@ -10,15 +10,14 @@
 
 namespace tenon::tools {
 
-CallersMemory::CallersMemory(std::size_t bytes, std::byte value, TenonMemorySpace space)
-    : bytes_(bytes) {
+UserMemory::UserMemory(std::size_t bytes, std::byte value, TenonMemorySpace space) : bytes_(bytes) {
   if (space == TENON_MEMORY_DEVICE)
     allocateOnDevice(value);
   else
     map(value);
 }
 
-void CallersMemory::map(std::byte value) {
+void UserMemory::map(std::byte value) {
   void* pages =
       mmap(nullptr, mappedBytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED)
@@ -27,7 +26,7 @@ void CallersMemory::map(std::byte value) {
   std::memset(memory_, std::to_integer<int>(value), bytes_);
 }
 
-void CallersMemory::allocateOnDevice(std::byte value) {
+void UserMemory::allocateOnDevice(std::byte value) {
   const TenonInt none = 0;
   const auto words = static_cast<TenonInt>((bytes_ + sizeof(TenonInt) - 1) / sizeof(TenonInt));
   Layout layout;
@@ -45,7 +44,7 @@ void CallersMemory::allocateOnDevice(std::byte value) {
   require(TenonDTensorRestoreArray(onDevice_, &array));
 }
 
-CallersMemory& CallersMemory::operator=(CallersMemory&& other) noexcept {
+UserMemory& UserMemory::operator=(UserMemory&& other) noexcept {
   std::swap(memory_, other.memory_);
   std::swap(bytes_, other.bytes_);
   std::swap(grid_, other.grid_);
@@ -53,7 +52,7 @@ CallersMemory& CallersMemory::operator=(CallersMemory&& other) noexcept {
   return *this;
 }
 
-CallersMemory::~CallersMemory() {
+UserMemory::~UserMemory() {
   // What is shared must be given back while it is still mapped.
   if (grid_)
     TenonPartitionUnshareMemory(grid_, memory_);
@@ -61,7 +60,7 @@ CallersMemory::~CallersMemory() {
     munmap(memory_, mappedBytes());
 }
 
-std::vector<std::byte> CallersMemory::content() const {
+std::vector<std::byte> UserMemory::content() const {
   if (!onDevice_)
     return {memory_, memory_ + bytes_};
   // Memory of the device is read through the host, too.
@@ -73,7 +72,7 @@ std::vector<std::byte> CallersMemory::content() const {
   return content;
 }
 
-void CallersMemory::share(Partition grid) {
+void UserMemory::share(Partition grid) {
   require(TenonPartitionShareMemory(grid, memory_, bytes_));
   grid_ = std::move(grid);
 }

@@ -39,7 +39,7 @@ bool areDistinct(const Shape& extent, const Strides& strides) {
   return true;
 }
 
-TEST(CallersArray, HasDistinctCellsExactlyWhereAddressesDiffer) {
+TEST(UserArray, HasDistinctCellsExactlyWhereAddressesDiffer) {
   std::mt19937 draw(5);
   const auto upTo = [&](Index most) { return static_cast<Index>(draw() % (most + 1)); };
   int distinct = 0, same = 0;
@@ -68,13 +68,13 @@ TEST(CallersArray, HasDistinctCellsExactlyWhereAddressesDiffer) {
 
 // Rows shorter than their columns' reach: no stride exceeds the span of the others, and yet all elements
 // are distinct.
-TEST(CallersArray, MayInterleaveItsDimensions) {
+TEST(UserArray, MayInterleaveItsDimensions) {
   EXPECT_FALSE(sameElement({1000, 1000}, stridesOf({1000, 1001})));
   EXPECT_TRUE(sameElement({1002, 1001}, stridesOf({1000, 1001})));
   checkDistinct({2, 3}, stridesOf({3, 2}), false);
 }
 
-TEST(CallersArray, NamesTwoCellsOfOneElement) {
+TEST(UserArray, NamesTwoCellsOfOneElement) {
   expectError(TENON_ERR_ARG, {"{1,1,12,1}", "[1,2,10,10]", "(0,1,0,0) and (0,0,0,1)"}, [] {
     checkDistinct({1, 2, 10, 10}, stridesOf({1, 1, 12, 1}), true);
   });
@@ -84,7 +84,7 @@ TEST(CallersArray, NamesTwoCellsOfOneElement) {
   checkDistinct({2, 4}, stridesOf({4, 0}), true);
 }
 
-TEST(CallersArray, SpansNoMoreThanItsLength) {
+TEST(UserArray, SpansNoMoreThanItsLength) {
   checkSpan({3, 5}, stridesOf({-8, 1}), 21, 8);
   checkSpan({3, 5}, stridesOf({8, 1}), 0, 8);
   expectError(TENON_ERR_SHAPE, {"{8,1}", "[3,5]", "span 21 elements", "length of 20"}, [] {

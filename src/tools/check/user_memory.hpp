@@ -12,13 +12,13 @@
 
 namespace tenon::tools {
 
-class CallersMemory {
+class UserMemory {
 public:
-  CallersMemory() = default;
-  CallersMemory(std::size_t bytes, std::byte value, TenonMemorySpace space = TENON_MEMORY_HOST);
-  CallersMemory(CallersMemory&& other) noexcept { *this = std::move(other); }
-  CallersMemory& operator=(CallersMemory&& other) noexcept;
-  ~CallersMemory();
+  UserMemory() = default;
+  UserMemory(std::size_t bytes, std::byte value, TenonMemorySpace space = TENON_MEMORY_HOST);
+  UserMemory(UserMemory&& other) noexcept { *this = std::move(other); }
+  UserMemory& operator=(UserMemory&& other) noexcept;
+  ~UserMemory();
 
   std::byte* data() const { return memory_; }
   std::size_t bytes() const { return bytes_; }
