@@ -4,7 +4,7 @@
 // everything went well, and what a pinned output needs stands around the network, not in it.
 #include "plan/layer_plan.hpp"
 
-#include "comm/agreement/joint.hpp"
+#include "comm/agreement/batched.hpp"
 #include "comm/memory/lane.hpp"
 #include "comm/transport.hpp"
 #include "dtensor/kernel_context.hpp"
@@ -39,11 +39,11 @@ constexpr OptionSpec kOptions[] = {
 const OptionRegistration kRegistration{{"plan", kOptions}};
 
 // Sets the layers back to what they were, unless all went well.
-class KeptSettings {
+class SavedSettings {
 public:
-  KeptSettings() = default;
-  KeptSettings(const KeptSettings&) = delete;
-  KeptSettings& operator=(const KeptSettings&) = delete;
+  SavedSettings() = default;
+  SavedSettings(const SavedSettings&) = delete;
+  SavedSettings& operator=(const SavedSettings&) = delete;
   void note(const std::vector<UnfoldedNode>& nodes) {
     for (const UnfoldedNode& node : nodes)
       before_.push_back({node.layer, node.layer->declaration().settings(), node.layer->uses(),
@@ -51,7 +51,7 @@ public:
   }
   // A failure after some layers have their parallelizations would leave a network that is neither the user's
   // nor the plan's.
-  ~KeptSettings() {
+  ~SavedSettings() {
     for (std::size_t i = 0; !done_ && i < before_.size(); ++i) {
       before_[i].layer->declaration().restore(std::move(before_[i].settings));
       before_[i].layer->setUses(std::move(before_[i].uses));
@@ -447,7 +447,7 @@ void LayerPlan::setUp() {
     return;
   static const int event = logEvent("PlanSetUp");
   const LogScope scope(event);
-  KeptSettings kept;
+  SavedSettings kept;
   try {
     inOneAgreement(*comm(), [&] {
       shareSearch();
@@ -457,7 +457,7 @@ void LayerPlan::setUp() {
       const Layouts inputs = inputsFor(declared);
       compiled_ = compile(inputs, pinnedOutput(declared));
       // What was compiled lives until its set-up is undone, before which the plan leaves it.
-      JointAgreement& joint = *comm()->joint();
+      JointAgreement& joint = *comm()->batch();
       joint.ifFailed([made = compiled_] {});
       compiled_->setUp(inputs);
       joint.ifFailed([this] { leave(); });

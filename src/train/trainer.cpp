@@ -171,7 +171,7 @@ void Trainer::tell(Event event) {
 
 // The mean over the validation batches; evaluated as inference.
 void Trainer::validate() {
-  const KeptModes ofNetwork(*network_), ofCriterion(*criterion_);
+  const SavedModes ofNetwork(*network_), ofCriterion(*criterion_);
   network_->setTraining(false);
   criterion_->setTraining(false);
   double sum = 0;

@@ -34,7 +34,7 @@ public:
     run(pass);
     point_.clear();
     for (ValueId v = 0; v < static_cast<ValueId>(pass.values.size()); ++v)
-      point_.push_back(pass.values[v].kept || pass.values[v].place == Value::Place::Constant
+      point_.push_back(pass.values[v].saved || pass.values[v].place == Value::Place::Constant
                            ? memory(v)
                            : kNothing);
     return memory(pass.outputs.front());
@@ -79,7 +79,7 @@ private:
     pass_ = &pass;
     memory_.assign(pass.values.size(), kNothing);
     for (ValueId v = 0; v < static_cast<ValueId>(pass.values.size()); ++v)
-      if (pass.values[v].place == Value::Place::Kept)
+      if (pass.values[v].place == Value::Place::Saved)
         memory_[v] = point_[pass.values[v].of];
     flights_.clear();
     begun_.clear();
@@ -90,7 +90,7 @@ private:
     if (standsIn == kNoValue)
       return memory_[v];
     const Value& other = pass_->values[standsIn];
-    const bool stands = other.place == Value::Place::Kept ? !isRounded_[other.of] : contiguous_;
+    const bool stands = other.place == Value::Place::Saved ? !isRounded_[other.of] : contiguous_;
     return memory_[stands ? standsIn : v];
   }
   static Cells rounded(Cells x) {

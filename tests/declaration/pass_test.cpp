@@ -502,7 +502,7 @@ bool lacksGradients(const MapList&, Pass& pass) {
 bool forgetsThePoint(const MapList&, Pass& pass) {
   bool any = false;
   for (Value& value : pass.values)
-    any |= std::exchange(value.kept, false);
+    any |= std::exchange(value.saved, false);
   return any;
 }
 

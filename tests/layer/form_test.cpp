@@ -171,7 +171,7 @@ public:
 
   const Form& form() const { return form_; }
   const MapList& list() const { return list_; }
-  Index keptBytes() const { return list_.keptBytes(world()->rank(), kElementBytes); }
+  Index savedBytes() const { return list_.savedBytes(world()->rank(), kElementBytes); }
 
   // With the parameters' conversions, which a first Apply makes, and the target's from where it lies.
   Count apply(const DTensor* target) const {
@@ -264,9 +264,9 @@ void expectSteps(Layer& layer, const Said& said, const Layouts& inputs, const st
   const DTensor* target = layer.declaration().takesTarget() ? &layer.target() : nullptr;
   expectEqual(counted("LayerApply", [&] { layer.apply(x.inputs(), y.one()); }), said.apply(target),
               what + ", apply");
-  EXPECT_NE(layer.describe().find("saved activations " + sizeText(said.keptBytes()) + "\n"),
+  EXPECT_NE(layer.describe().find("saved activations " + sizeText(said.savedBytes()) + "\n"),
             std::string::npos)
-      << what << ": " << said.keptBytes() << " B are not\n"
+      << what << ": " << said.savedBytes() << " B are not\n"
       << layer.describe();
   expectEqual(counted("LayerAdjoint", [&] { layer.applyAdjoint(dy.one(), dx.cotangents()); }),
               said.adjoint(true), what + ", adjoint");
@@ -373,7 +373,7 @@ TEST_F(Forms, MayLieOnAnotherGrid) {
   ASSERT_EQ(list.operators().size(), 1U);
   EXPECT_EQ(list.operators()[0].from, input);
   EXPECT_EQ(list.operators()[0].to, form.uses[0]);
-  EXPECT_EQ(list.keptBytes(7, 4), 4 * 16 * 3 * 32 * 32 / 2);
+  EXPECT_EQ(list.savedBytes(7, 4), 4 * 16 * 3 * 32 * 32 / 2);
 }
 
 } // namespace

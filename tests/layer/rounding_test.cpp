@@ -227,7 +227,7 @@ TEST(Rounding, StatisticsAreExact) {
   net->describe();
   int exact = 0, rounded = 0;
   for (const Value& value : net->maps({net->inputLayout()}).list().values())
-    if (value.kept)
+    if (value.saved)
       ++(value.exact ? exact : rounded);
   EXPECT_EQ(exact, world()->size() > 1 ? 4 : 2) << "moments, a reference, sums, all";
   EXPECT_EQ(rounded, 1) << "the input";

@@ -134,7 +134,7 @@ TenonErrorCode TenonLayerShellSetLabels(TenonLayer layer, const char* labels) no
 TenonErrorCode TenonLayerShellSetSaved(TenonLayer layer, TenonBool input,
                                        TenonBool output) noexcept {
   return specifyLayer(__func__, layer, [&](Layer& l) {
-    changedShell(l, "setting what is saved").setKept(input != TENON_FALSE, output != TENON_FALSE);
+    changedShell(l, "setting what is saved").setSaved(input != TENON_FALSE, output != TENON_FALSE);
   });
 }
 

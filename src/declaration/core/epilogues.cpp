@@ -54,7 +54,7 @@ std::vector<int> epilogues(const MapList& list, const InInference& nodes, bool k
   std::vector<int> functions(list.maps().size(), -1);
   for (std::size_t v = 0; v < list.values().size(); ++v) {
     const Value& value = list.values()[v];
-    if (value.place != Value::Place::Own || value.isUsers() || (keeps && value.kept) ||
+    if (value.place != Value::Place::Own || value.isUsers() || (keeps && value.saved) ||
         !canApply(list, of.writers[v], of.readers[v]))
       continue;
     for (const int map : of.writers[v])

@@ -142,9 +142,9 @@ int MapList::addKernel(KernelEntry kernel, std::vector<ValueId> x, ValueId y, bo
   if (!fixed && kernel.keepsInputs)
     for (ValueId v : x)
       // A constant is in the list and need not be kept for each Apply.
-      values_[v].kept = values_[v].place != Value::Place::Constant;
+      values_[v].saved = values_[v].place != Value::Place::Constant;
   if (!fixed && kernel.keepsOutput)
-    values_[y].kept = true;
+    values_[y].saved = true;
   kernels_.push_back(std::move(kernel));
   const int index = static_cast<int>(kernels_.size()) - 1;
   add({.kind = Map::Kind::Kernel,
@@ -172,7 +172,7 @@ std::vector<ValueId> MapList::bind(const MapList& node, const std::vector<ValueI
   here[node.output()] = write;
   for (ValueId v = 0; v < static_cast<ValueId>(here.size()); ++v) {
     Value copy = node.values_[v];
-    const bool kept = copy.kept, exact = copy.exact;
+    const bool saved = copy.saved, exact = copy.exact;
     // A copy of an argument into contiguous memory. Within a network most arguments are values of
     // the library, which are contiguous already, so the copy is the value itself; an input of the
     // network may have been copied for another node before.
@@ -189,7 +189,7 @@ std::vector<ValueId> MapList::bind(const MapList& node, const std::vector<ValueI
       here[v] = addValue(std::move(copy));
     }
     // One reader that keeps a value is enough, whatever its other readers need.
-    values_[here[v]].kept |= kept;
+    values_[here[v]].saved |= saved;
     values_[here[v]].exact |= exact;
   }
   return here;
@@ -252,7 +252,7 @@ std::vector<bool> MapList::mayRunAgain(const std::vector<bool>& nodes) const {
       continue;
     // Halos that the caller has filled are where the argument lies, and not in what is kept of it.
     const auto isUsers = [&](ValueId v) { return values_[v].isUsers(); };
-    const auto isLost = [&](ValueId v) { return isUsers(v) && !values_[v].kept; };
+    const auto isLost = [&](ValueId v) { return isUsers(v) && !values_[v].saved; };
     const bool runsAgain =
         nodes[map.node] && (map.kind == Map::Kind::Kernel ? !kernels_[map.object].runsOnce &&
                                                                 std::ranges::none_of(map.x, isLost)
@@ -270,22 +270,22 @@ void MapList::recompute(const std::vector<bool>& nodes) {
   isRewritten_ = true;
   std::vector<bool> needed;
   for (const Value& value : values_)
-    needed.push_back(value.kept);
+    needed.push_back(value.saved);
   for (auto map = maps_.rbegin(); map != maps_.rend(); ++map)
     if (map->y != kNoValue && may[map->y] && needed[map->y])
       for (ValueId x : map->x)
         needed[x] = values_[x].place != Value::Place::Constant;
   for (std::size_t v = 0; v < values_.size(); ++v) {
     values_[v].again = needed[v] && may[v];
-    values_[v].kept = needed[v] && !may[v];
+    values_[v].saved = needed[v] && !may[v];
   }
 }
 
-Index MapList::keptBytes(int rank, Index elementBytes) const {
+Index MapList::savedBytes(int rank, Index elementBytes) const {
   Index sum = 0;
   for (ValueId v = 0; v < static_cast<ValueId>(values_.size()); ++v) {
     const Value& value = values_[v];
-    if (!value.kept)
+    if (!value.saved)
       continue;
     const Index bytes = (keepsRounded(v) ? Index(sizeof(BFloat16)) : elementBytes) *
                         elements(value.layout.boxOfRank(rank));

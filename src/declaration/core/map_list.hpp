@@ -24,9 +24,9 @@ namespace tenon {
 using ValueId = int;
 inline constexpr ValueId kNoValue = -1;
 
-// Kept, of a derivative's pass: what its Apply has left.
+// Saved, of a derivative's pass: what its Apply has left.
 struct Value {
-  enum class Place { Argument, Own, Constant, Kept };
+  enum class Place { Argument, Own, Constant, Saved };
   std::string name;
   Layout layout;
   Place place = Place::Own;
@@ -34,11 +34,11 @@ struct Value {
   // for it, which serves where that is no rounding.
   ValueId standsIn = kNoValue;
   int constant = -1;     // index of a constant
-  bool kept = false;     // a derivative reads it,
+  bool saved = false;    // a derivative reads it,
   bool exact = false;    // and not a rounding of it
   bool again = false;    // a derivative that needs it runs its maps again
   bool rounded = false;  // is a rounding, in bfloat16
-  ValueId of = kNoValue; // of Kept: the value of Apply's pass
+  ValueId of = kNoValue; // of Saved: the value of Apply's pass
 
   // In the caller's memory, or where it can be.
   bool isUsers() const { return place == Place::Argument || standsIn != kNoValue; }
@@ -185,7 +185,7 @@ public:
   // list.
   void keepRounded() noexcept { keepsRounded_ = true; }
   bool keepsRounded(ValueId v) const {
-    return keepsRounded_ && values_[v].kept && !values_[v].exact;
+    return keepsRounded_ && values_[v].saved && !values_[v].exact;
   }
 
   // Says that kernels do not apply functions to their parts of a value, as on the device.
@@ -253,7 +253,7 @@ public:
   ValueId output() const noexcept { return outputs_.front(); }
   // The bytes that a rank keeps from Apply to its adjoint, with `elementBytes` for each element that
   // is not rounded. The library's own values are aligned.
-  Index keptBytes(int rank, Index elementBytes) const;
+  Index savedBytes(int rank, Index elementBytes) const;
 
 private:
   ValueId addValue(Value value);

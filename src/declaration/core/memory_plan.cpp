@@ -34,7 +34,7 @@ MemoryPlan memoryPlanOf(const Pass& pass, const std::function<Index(ValueId)>& b
     // rounded.
     const bool mayBeUsers =
         value.standsIn != kNoValue && pass.values[value.standsIn].place == Value::Place::Argument;
-    if (!mayBeUsers && !(value.kept && pass.keeps))
+    if (!mayBeUsers && !(value.saved && pass.keeps))
       blocks.push_back({alive, bytesOf(alive.value)});
   }
   std::ranges::stable_sort(blocks, std::greater(), &Block::bytes);

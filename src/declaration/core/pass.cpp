@@ -39,19 +39,19 @@ int lastWriter(const Pass& pass, ValueId v) {
 // A value of the library's is rounded when its last writer has run. One of the caller's is rounded
 // at the end, and stays as it is where the frame may refer to it.
 void addRoundings(const MapList& list, Pass& pass) {
-  const std::vector<ValueId> kept = keptIn(list);
-  for (ValueId v = 0; v < static_cast<ValueId>(kept.size()); ++v) {
-    if (kept[v] == v)
+  const std::vector<ValueId> saved = savedIn(list);
+  for (ValueId v = 0; v < static_cast<ValueId>(saved.size()); ++v) {
+    if (saved[v] == v)
       continue;
     const Value& value = list.values()[v];
     const ValueId user = value.place == Value::Place::Argument ? v : value.standsIn;
-    pass.values[v].kept = false;
+    pass.values[v].saved = false;
     pass.values.push_back({.name = "~" + value.name,
                            .layout = value.layout,
                            .standsIn = user,
-                           .kept = true,
+                           .saved = true,
                            .rounded = true});
-    Step step{.what = Do::Round, .reads = {v}, .writes = {kept[v]}};
+    Step step{.what = Do::Round, .reads = {v}, .writes = {saved[v]}};
     auto at = pass.steps.end();
     if (const int writer = lastWriter(pass, v); user == kNoValue && writer >= 0) {
       step.map = pass.steps[writer].map;
@@ -74,15 +74,15 @@ void addExpansions(Pass& pass) {
       map = step.map;
       point = step.point;
       for (ValueId& v : point) {
-        const ValueId kept = v;
-        if (!pass.values[kept].rounded)
+        const ValueId saved = v;
+        if (!pass.values[saved].rounded)
           continue;
         v = static_cast<ValueId>(pass.values.size());
-        pass.values.push_back({.name = pass.values[kept].name.substr(1),
-                               .layout = pass.values[kept].layout,
-                               .standsIn = kept});
-        std::ranges::replace(point, kept, v);
-        steps.push_back({Do::Expand, map, step.adjoint, false, {kept}, {v}});
+        pass.values.push_back({.name = pass.values[saved].name.substr(1),
+                               .layout = pass.values[saved].layout,
+                               .standsIn = saved});
+        std::ranges::replace(point, saved, v);
+        steps.push_back({Do::Expand, map, step.adjoint, false, {saved}, {v}});
       }
     }
     if (isKernel)
@@ -98,7 +98,7 @@ class Points {
 public:
   Points(const MapList& list, Pass& pass, const InInference& nodes)
       : list_(list), pass_(pass), nodes_(nodes), functions_(epilogues(list, nodes, true)),
-        kept_(keptIn(list)), ids_(kept_.size(), kNoValue) {
+        saved_(savedIn(list)), ids_(saved_.size(), kNoValue) {
     // A derivative that reads what is between needs both steps.
     for (int& function : functions_)
       if (function >= 0 && list.kernels()[list.maps()[function].object].keepsInputs)
@@ -128,11 +128,11 @@ private:
     const Value& value = list_.values()[v];
     if (value.again)
       return ids_[v] = runAgain(v);
-    return ids_[v] = add({.name = (kept_[v] == v ? "" : "~") + value.name,
+    return ids_[v] = add({.name = (saved_[v] == v ? "" : "~") + value.name,
                           .layout = value.layout,
-                          .place = Value::Place::Kept,
-                          .rounded = kept_[v] != v,
-                          .of = kept_[v]});
+                          .place = Value::Place::Saved,
+                          .rounded = saved_[v] != v,
+                          .of = saved_[v]});
   }
 
   // As Apply wrote it: what its maps read is there before them. A function that kernels have applied is applied by them
@@ -159,10 +159,10 @@ private:
     return made;
   }
   ValueId expanded(ValueId v) {
-    const Value kept = pass_.values[v];
-    if (!kept.rounded)
+    const Value saved = pass_.values[v];
+    if (!saved.rounded)
       return v;
-    const ValueId made = add({.name = kept.name.substr(1), .layout = kept.layout, .standsIn = v});
+    const ValueId made = add({.name = saved.name.substr(1), .layout = saved.layout, .standsIn = v});
     pass_.steps.push_back({.what = Do::Expand, .reads = {v}, .writes = {made}, .again = true});
     return made;
   }
@@ -171,7 +171,7 @@ private:
   Pass& pass_;
   const InInference& nodes_;
   std::vector<int> functions_; // by map: its epilogue
-  std::vector<ValueId> kept_, ids_;
+  std::vector<ValueId> saved_, ids_;
 };
 
 // Tangents or cotangents of the list's values, made when first asked for.
@@ -345,12 +345,12 @@ private:
 
 } // namespace
 
-std::vector<ValueId> keptIn(const MapList& list) {
+std::vector<ValueId> savedIn(const MapList& list) {
   auto next = static_cast<ValueId>(list.values().size());
-  std::vector<ValueId> kept;
+  std::vector<ValueId> saved;
   for (ValueId v = 0; v < static_cast<ValueId>(list.values().size()); ++v)
-    kept.push_back(list.keepsRounded(v) ? next++ : v);
-  return kept;
+    saved.push_back(list.keepsRounded(v) ? next++ : v);
+  return saved;
 }
 
 std::vector<bool> nodesAgain(const MapList& list, const Pass& pass) {

@@ -112,7 +112,7 @@ std::vector<int> epilogues(const MapList& list, const InInference& nodes, bool k
 
 // By value of the list: the value of Apply's pass that holds it for derivatives, itself or its
 // rounding.
-std::vector<ValueId> keptIn(const MapList& list);
+std::vector<ValueId> savedIn(const MapList& list);
 
 // Splits what sends messages into beginning and end, and moves them.
 void schedule(const MapList& list, Pass& pass, Order order);

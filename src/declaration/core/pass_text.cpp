@@ -65,7 +65,7 @@ public:
         value.standsIn != kNoValue && pass_.values[value.standsIn].place == Value::Place::Argument;
     return fmt::format("{} {}, steps {} to {}{}{}{}", value.name,
                        value.layout.summary(value.layout.grid()), lifetime.first, lifetime.last,
-                       value.kept ? ", kept" : "", value.rounded ? " in bfloat16" : "",
+                       value.saved ? ", kept" : "", value.rounded ? " in bfloat16" : "",
                        mayBeUsers ? ", in the user's array if contiguous" : "");
   }
 

@@ -164,16 +164,16 @@ void MapList::fuse(const std::vector<RowRun>& runs) {
       fused.x.push_back(maps_[map].x.front());
     for (const int map : between)
       if (maps_[map].y != fused.y)
-        values_[maps_[map].y].kept = false;
+        values_[maps_[map].y].saved = false;
     for (const ValueId x : fused.x)
-      values_[x].kept = values_[x].place != Value::Place::Constant;
+      values_[x].saved = values_[x].place != Value::Place::Constant;
     maps_[run.network].x.clear(); // reads them no more
     maps_[last] = std::move(fused);
     std::erase(between, last);
     replaced.insert(replaced.end(), between.begin(), between.end());
     if (std::ranges::none_of(maps_,
                              [&](const Map& map) { return std::ranges::count(map.x, rows) > 0; })) {
-      values_[rows].kept = false;
+      values_[rows].saved = false;
       replaced.insert(replaced.end(), run.taken.begin(), run.taken.end());
     }
   }

@@ -4,7 +4,7 @@
 //   slice  along one dimension, from `begin` to `end` by `step`
 //   crop   in space, a box of `size` from `offset` on
 //
-// A part keeps those of its elements that are kept at all, so that nothing moves; parts may end up
+// A part keeps those of its elements that are ranges at all, so that nothing moves; parts may end up
 // empty. Labels on a grid axis: S0, S1, ..., B, R, P.
 #include "declaration/types/slice.hpp"
 
@@ -31,9 +31,9 @@ Index stepsTo(Index distance, Index step) {
 // Channels may be left out, but no patches, and nothing within them.
 bool Excerpt::joinsPatches(const std::vector<Shape>& inputs) const {
   const Shape& x = inputs.front();
-  const std::vector<Kept> kept = keptOf(x);
-  for (std::size_t d = 0; d < kept.size(); ++d)
-    if (d != 1 && kept[d].count != x[d])
+  const std::vector<Range> ranges = rangesOf(x);
+  for (std::size_t d = 0; d < ranges.size(); ++d)
+    if (d != 1 && ranges[d].count != x[d])
       return false;
   return true;
 }
@@ -44,22 +44,22 @@ SignatureTable Excerpt::rows(const std::vector<Shape>& inputs) const {
 
 Shape Excerpt::outputShape(const std::vector<Shape>& inputs) const {
   Shape shape;
-  for (const Kept& kept : keptOf(inputs.front()))
-    shape.push_back(kept.count);
+  for (const Range& range : rangesOf(inputs.front()))
+    shape.push_back(range.count);
   return shape;
 }
 
 Form Excerpt::form(const Layouts& inputs, const Choice& choice) const {
   Form form = formLikeInput(inputs, choice);
-  const std::vector<Kept> kept = keptOf(inputs.front().shape());
+  const std::vector<Range> ranges = rangesOf(inputs.front().shape());
   LayoutSpec spec = form.uses.front().spec();
-  for (std::size_t d = 0; d < kept.size(); ++d) {
-    spec.shape[d] = kept[d].count;
+  for (std::size_t d = 0; d < ranges.size(); ++d) {
+    spec.shape[d] = ranges[d].count;
     for (Index& cut : spec.cuts[d])
-      // An output belongs to the part that owns the input that it is: the first kept one at or
+      // An output belongs to the part that owns the input that it is: the first ranges one at or
       // behind the cut.
-      cut = std::min(stepsTo(cut - kept[d].begin, kept[d].step), kept[d].count);
-    spec.cuts[d].back() = kept[d].count;
+      cut = std::min(stepsTo(cut - ranges[d].begin, ranges[d].step), ranges[d].count);
+    spec.cuts[d].back() = ranges[d].count;
   }
   form.output = Layout(std::move(spec));
   return form;
@@ -81,7 +81,7 @@ class Slice final : public Excerpt {
 public:
   Slice() : Excerpt("slice", kSlice) {}
 
-  std::vector<Kept> keptOf(const Shape& x) const override {
+  std::vector<Range> rangesOf(const Shape& x) const override {
     const Index dim = integer("dim");
     if (dim >= static_cast<Index>(x.size()))
       throw Error(
@@ -89,9 +89,9 @@ public:
           fmt::format("{} slices dimension {}, but its input has shape [{}]; set dim to one "
                       "of its dimensions, counted from 0",
                       title(), dim, fmt::join(x, ",")));
-    std::vector<Kept> kept;
+    std::vector<Range> ranges;
     for (Index extent : x)
-      kept.push_back({0, 1, extent});
+      ranges.push_back({0, 1, extent});
     const Index extent = x[dim], step = integer("step");
     // As in Python: a negative number counts from the end, and what lies beyond an end is cut off.
     const auto fromStart = [&](Index at) {
@@ -99,8 +99,8 @@ public:
     };
     const Index begin = fromStart(integer("begin"));
     const Index end = isSet("end") ? fromStart(integer("end")) : extent;
-    kept[dim] = {begin, step, stepsTo(end - begin, step)};
-    return kept;
+    ranges[dim] = {begin, step, stepsTo(end - begin, step)};
+    return ranges;
   }
 
   std::string summary() const override {
@@ -135,9 +135,9 @@ class Crop final : public Excerpt {
 public:
   Crop() : Excerpt("crop", kCrop) {}
 
-  std::vector<Kept> keptOf(const Shape& x) const override {
+  std::vector<Range> rangesOf(const Shape& x) const override {
     const int spatial = spatialRankOf(x, title());
-    std::vector<Kept> kept = {{0, 1, x[0]}, {0, 1, x[1]}};
+    std::vector<Range> ranges = {{0, 1, x[0]}, {0, 1, x[1]}};
     for (int s = 0; s < spatial; ++s) {
       const Index extent = x[s + kFirstSpatial], begin = numberOf("offset", s, spatial),
                   count = numberOf("size", s, spatial);
@@ -146,9 +146,9 @@ public:
                     fmt::format("{} keeps {} elements from {} on in dimension {}, but its input "
                                 "has shape [{}]; use a smaller size or offset",
                                 title(), count, begin, s + kFirstSpatial, fmt::join(x, ",")));
-      kept.push_back({begin, 1, count});
+      ranges.push_back({begin, 1, count});
     }
-    return kept;
+    return ranges;
   }
 
   std::string summary() const override {

@@ -10,11 +10,11 @@ class Excerpt : public Declaration {
 public:
   using Declaration::Declaration;
   // What is kept of a dimension: output i is input begin + i step, for i < count.
-  struct Kept {
+  struct Range {
     Index begin, step, count;
   };
   // Throws TENON_ERR_SHAPE where an input has no such elements.
-  virtual std::vector<Kept> keptOf(const Shape& x) const = 0;
+  virtual std::vector<Range> rangesOf(const Shape& x) const = 0;
 
   Shape outputShape(const std::vector<Shape>& inputs) const override;
   SignatureTable rows(const std::vector<Shape>& inputs) const override;

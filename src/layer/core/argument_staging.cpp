@@ -21,21 +21,21 @@ bool SavedTensor::keep(const DTensor& x, Saving saving, const Value& as, const B
     if (!copy_)
       copy_ = maps.tensor(as);
     copyLocal(x, *copy_);
-    kept_ = copy_;
+    saved_ = copy_;
   } else {
-    kept_ = Ref<DTensor>::share(const_cast<DTensor*>(&x));
+    saved_ = Ref<DTensor>::share(const_cast<DTensor*>(&x));
   }
-  state_ = kept_->state();
+  state_ = saved_->state();
   return copied;
 }
 
 const DTensor& SavedTensor::get(const std::string& who) const {
-  if (kept_->state() != state_)
+  if (saved_->state() != state_)
     throw Error(TENON_ERR_STATE,
                 fmt::format("{1} was changed after TenonLayerApply(), but {0} needs it for the "
                             "adjoint; use another tensor, or place a user array, which is copied",
-                            who, kept_->title()));
-  return *kept_;
+                            who, saved_->title()));
+  return *saved_;
 }
 
 namespace {

@@ -28,11 +28,11 @@ public:
   bool keep(const DTensor& x, Saving saving, const Value& as, const BoundMaps& maps);
   // Throws TENON_ERR_STATE if the tensor was changed since; `who` kept it.
   const DTensor& get(const std::string& who) const;
-  void drop() noexcept { kept_ = {}; }
+  void drop() noexcept { saved_ = {}; }
   Index bytes() const noexcept { return copy_ ? copy_->arrayBytes() : 0; }
 
 private:
-  Ref<DTensor> kept_, copy_;
+  Ref<DTensor> saved_, copy_;
   std::uint64_t state_ = 0;
 };
 

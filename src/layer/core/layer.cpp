@@ -122,7 +122,7 @@ std::string Layer::ownView() const {
   return text +
          fmt::format("  memory on rank {}: parameters {}, buffers {}, saved activations {}\n",
                      comm_->rank(), sizeText(held.parameters), sizeText(held.buffers),
-                     sizeText(held.kept));
+                     sizeText(held.saved));
 }
 
 Layer::Memory Layer::memory() const {
@@ -130,8 +130,8 @@ Layer::Memory Layer::memory() const {
   for (const Entry& entry : setups_) {
     held.buffers += entry.setup->bytes() + entry.inferred.bytes() + entry.tangents.bytes() +
                     entry.cotangents.bytes();
-    for (const Kept& kept : entry.frames)
-      held.kept += kept.frame->bytes() + kept.arguments.bytes();
+    for (const StackLevel& level : entry.frames)
+      held.saved += level.frame->bytes() + level.arguments.bytes();
   }
   for (const Ref<Parameter>& p : parameters_)
     held.parameters += p->bytes();
@@ -330,13 +330,13 @@ void Layer::setRecording(bool records) {
     child->setRecording(records);
 }
 
-void KeptModes::note(Layer& layer) {
+void SavedModes::note(Layer& layer) {
   modes_.push_back({&layer, layer.isTraining(), layer.isRecording()});
   for (Layer* child : layer.children())
     note(*child);
 }
 
-KeptModes::~KeptModes() {
+SavedModes::~SavedModes() {
   for (const Mode& mode : modes_) {
     mode.layer->setTraining(mode.training);
     mode.layer->setRecording(mode.records);

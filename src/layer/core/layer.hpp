@@ -235,7 +235,7 @@ public:
 
   // Allocated now on this rank: what its set-ups hold beside what Apply keeps; that; and its own parameters.
   struct Memory {
-    Index buffers = 0, kept = 0, parameters = 0;
+    Index buffers = 0, saved = 0, parameters = 0;
   };
   Memory memory() const;
   // Type and settings as text: what must be the same on all ranks.
@@ -245,7 +245,7 @@ public:
 
 private:
   // Of one level of the stack.
-  struct Kept {
+  struct StackLevel {
     std::unique_ptr<Frame> frame;
     ArgumentStaging arguments; // of the Apply
   };
@@ -253,7 +253,7 @@ private:
     std::unique_ptr<Setup> setup;
     std::optional<Layout>
         computedHalo; // the output with the halo that it computes, which only nodes do
-    std::vector<Kept> frames;
+    std::vector<StackLevel> frames;
     int used = 0;
     ArgumentStaging inferred, tangents, cotangents; // arguments of the other calls
     const ArgumentStaging* lastApply = nullptr;
@@ -293,7 +293,7 @@ private:
   void checkRead(const DTensor& tensor, const Layout& layout, const char* role,
                  const char* remedy = "") const;
   Entry makeEntry(const Layouts& inputs, Role role, const std::optional<Layout>& computedHalo);
-  std::vector<Kept> framesOf(Entry& entry);
+  std::vector<StackLevel> framesOf(Entry& entry);
   void checkWritten(const Entry& entry, Inputs x, Outputs y, const char* role) const;
   void draw(std::uint64_t seed, std::uint64_t stream, Fill fill);
   // layoutOf(i) is the layout of input i.
@@ -333,12 +333,12 @@ private:
 };
 
 // Puts back how a layer and those in it run.
-class KeptModes {
+class SavedModes {
 public:
-  explicit KeptModes(Layer& layer) { note(layer); }
-  ~KeptModes();
-  KeptModes(const KeptModes&) = delete;
-  KeptModes& operator=(const KeptModes&) = delete;
+  explicit SavedModes(Layer& layer) { note(layer); }
+  ~SavedModes();
+  SavedModes(const SavedModes&) = delete;
+  SavedModes& operator=(const SavedModes&) = delete;
 
 private:
   void note(Layer& layer);

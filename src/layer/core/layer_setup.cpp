@@ -262,9 +262,9 @@ Layer::Entry Layer::makeEntry(const Layouts& inputs, Role role,
   return entry;
 }
 
-std::vector<Layer::Kept> Layer::framesOf(Entry& entry) {
+std::vector<Layer::StackLevel> Layer::framesOf(Entry& entry) {
   stack_.reserve(depth_);
-  std::vector<Kept> frames;
+  std::vector<StackLevel> frames;
   for (int level = 0; level < depth_; ++level)
     frames.push_back({entry.setup->makeFrame(), {}});
   return frames;

@@ -185,16 +185,16 @@ void StepRunner::differentiate(const Step& step) {
   const BoundKernel& bound = maps_.kernel(map.object);
   LocalKernel& kernel = *bound.kernel;
   Several several, left;
-  const std::span<DTensor* const> kept = at(step.point, left);
+  const std::span<DTensor* const> saved = at(step.point, left);
   KernelPoint point;
   point.workspace = workspaceOf(step);
   point.adds = step.adds;
   if (entry.keepsInputs) {
-    point.inputs = asInputs(kept.first(map.x.size()));
-    point.x = kept.front();
+    point.inputs = asInputs(saved.first(map.x.size()));
+    point.x = saved.front();
   }
   if (entry.keepsOutput)
-    point.y = kept.back();
+    point.y = saved.back();
   if (step.what == Do::Tangent)
     return kernel.tangentMany(point, asInputs(at(step.reads, several)), *bound.uses,
                               *at(step.writes[0]));

@@ -59,7 +59,7 @@ void Frame::drop() noexcept {
 }
 
 Index Frame::bytes() const {
-  Index sum = heldBytes(own_) + kept_.bytes();
+  Index sum = heldBytes(own_) + savedMemory_.bytes();
   for (const SavedTensor& tensor : saved_)
     sum += tensor.bytes();
   for (const Buffer& workspace : workspaces_)
@@ -120,11 +120,11 @@ Setup::PassTensors& Setup::applyOf(Passes& passes) {
   const bool isFirst = &passes == &passes_.front();
   for (ValueId v = 0; v < static_cast<ValueId>(apply.pass.values.size()); ++v) {
     const Value& value = apply.pass.values[v];
-    if (!value.kept || value.place != Value::Place::Own)
+    if (!value.saved || value.place != Value::Place::Own)
       continue;
     if (isFirst && !value.isUsers()) {
-      keptPlaces_.emplace_back(v, keptBytes_);
-      keptBytes_ += roundedUp(bytesOf(v, apply), kAlignment);
+      savedPlaces_.emplace_back(v, savedBytes_);
+      savedBytes_ += roundedUp(bytesOf(v, apply), kAlignment);
     }
     apply.own[v] = {}; // each frame has its own
   }
@@ -151,7 +151,7 @@ void Setup::noteReaders() {
 // What a kernel keeps of the caller's memory is saved.
 void Setup::noteReader(const Map& map, const Layer& layer) {
   const KernelEntry& kernel = maps_.list().kernels()[map.object];
-  const std::vector<ValueId> kept = keptIn(maps_.list());
+  const std::vector<ValueId> saved = savedIn(maps_.list());
   std::vector<ValueId> read;
   if (kernel.keepsInputs)
     read = map.x;
@@ -160,8 +160,8 @@ void Setup::noteReader(const Map& map, const Layer& layer) {
   for (ValueId v : read)
     if (maps_.list().values()[v].isUsers() &&
         std::none_of(saved_.begin(), saved_.end(),
-                     [&](const Saved& known) { return known.value == kept[v]; }))
-      saved_.push_back({kept[v], &layer, {}});
+                     [&](const Saved& known) { return known.value == saved[v]; }))
+      saved_.push_back({saved[v], &layer, {}});
 }
 
 Index Setup::bytesOf(ValueId v, const PassTensors& of) {
@@ -175,7 +175,7 @@ Setup::PassTensors Setup::tensorsOf(Pass pass) const {
     const auto v = static_cast<ValueId>(made.slots.size());
     made.own.push_back(value.place == Value::Place::Own ? maps_.tensor(value) : Ref<DTensor>());
     made.slots.push_back(made.own.back().get());
-    if (value.place == Value::Place::Kept)
+    if (value.place == Value::Place::Saved)
       made.left.push_back(v);
     if (value.place == Value::Place::Constant)
       made.slots[v] = value.constant < 0 ? nullptr : &maps_.constant(value.constant);
@@ -215,18 +215,18 @@ std::unique_ptr<Frame> Setup::makeFrame() {
   const MapList& list = maps_.list();
   PassTensors& apply = passes_.front().apply;
   reserve(apply);
-  frame->kept_ = maps_.memory(keptBytes_);
+  frame->savedMemory_ = maps_.memory(savedBytes_);
   frame->slots_ = apply.slots;
   frame->own_.resize(frame->slots_.size());
   for (ValueId v = 0; v < static_cast<ValueId>(frame->own_.size()); ++v) {
     const Value& value = apply.pass.values[v];
-    if (!value.kept || value.place != Value::Place::Own)
+    if (!value.saved || value.place != Value::Place::Own)
       continue;
     frame->own_[v] = maps_.tensor(value);
     frame->slots_[v] = frame->own_[v].get();
   }
-  for (const auto& [v, place] : keptPlaces_)
-    frame->own_[v]->placeBox(frame->kept_.data<std::byte>() + place, false);
+  for (const auto& [v, place] : savedPlaces_)
+    frame->own_[v]->placeBox(frame->savedMemory_.data<std::byte>() + place, false);
   for (ValueId v : apply.staged)
     frame->staging_.push_back((apply.own[v] ? apply.own : frame->own_)[v].get());
   frame->saved_.resize(saved_.size());

@@ -30,7 +30,7 @@ private:
   friend class Setup;
   std::vector<DTensor*> slots_;           // by value of Apply's pass
   std::vector<Ref<DTensor>> own_;         // of what derivatives read,
-  Buffer kept_;                           // and their memory
+  Buffer savedMemory_;                    // and their memory
   std::vector<DTensor*> staging_;         // for staged values whose argument is not contiguous
   std::vector<SavedTensor> saved_;        // in the set-up's order
   std::vector<Buffer> workspaces_;        // by map
@@ -146,8 +146,8 @@ private:
   const PassTensors *lastApply_ = nullptr, *lastAdjoint_ = nullptr;
   Buffer shared_;
   bool poisons_ = false; // it before each pass
-  Index keptBytes_ = 0;
-  std::vector<std::pair<ValueId, Index>> keptPlaces_; // by value of Apply's pass
+  Index savedBytes_ = 0;
+  std::vector<std::pair<ValueId, Index>> savedPlaces_; // by value of Apply's pass
   std::vector<Saved> saved_; // what derivatives read that may be the caller's memory
   std::vector<ParameterOfLayer> parameters_;
 };

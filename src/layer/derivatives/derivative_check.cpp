@@ -231,7 +231,7 @@ private:
   }
 
   Layer& layer_;
-  KeptModes modes_;
+  SavedModes modes_;
   std::uint64_t seed_, stream_ = 0;
   Carried carried_;
   Tensors x_, dx_;

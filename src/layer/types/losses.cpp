@@ -48,7 +48,7 @@ const DTensor* weightSum(Inputs x) {
   return x.size() > 1 ? x[1] : nullptr;
 }
 
-class ElementTerms final : public KeptGradient {
+class ElementTerms final : public SavedGradient {
 public:
   ElementTerms(LossPart part, ErrorTerm term, double delta)
       : part_(std::move(part)), term_(term), delta_(delta) {}
@@ -74,7 +74,7 @@ private:
 
 // Differences reach one element beyond those that the rank owns, so x has a halo, while terms,
 // weights and counts are of owned elements: hence the two boxes.
-class GradientTerms final : public KeptGradient {
+class GradientTerms final : public SavedGradient {
 public:
   GradientTerms(LossPart part, int position, std::vector<double> spacing)
       : part_(std::move(part)), spacing_(std::move(spacing)),
@@ -159,7 +159,7 @@ private:
 
 // Makes of x and these sums over whole samples this rank's contribution, and the total derivative by x:
 // the sums are in it, so that nothing is differentiated through their exchange.
-class RelativeErrors final : public KeptGradient {
+class RelativeErrors final : public SavedGradient {
 public:
   RelativeErrors(LossPart part, double epsilon) : part_(std::move(part)), epsilon_(epsilon) {}
   void forwardMany(Inputs x, ParameterUses&, DTensor& contribution, Buffer* workspace) override {
@@ -270,8 +270,8 @@ void TargetUse::checkWeights() const {
 
 // The derivative by the input is at hand as an array, so that the tangent is a dot product and the
 // adjoint a multiple. The factor stays where kernels work: the host does not wait for it.
-void KeptGradient::tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&,
-                               DTensor& contribution) {
+void SavedGradient::tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&,
+                                DTensor& contribution) {
   visitFloating(contribution.dataType(), [&]<class T>(T) {
     const Index elements = dx[0] ? dx[0]->localElements() : 0;
     storeSlopeDot<T>(contribution.context(), elements, point.workspace->data<T>(),
@@ -279,8 +279,8 @@ void KeptGradient::tangentMany(const KernelPoint& point, Inputs dx, ParameterUse
   });
 }
 
-void KeptGradient::adjointMany(const KernelPoint& point, const DTensor& dContribution,
-                               ParameterUses&, InputCotangents dx) {
+void SavedGradient::adjointMany(const KernelPoint& point, const DTensor& dContribution,
+                                ParameterUses&, InputCotangents dx) {
   if (!dx[0])
     return;
   visitFloating(dContribution.dataType(), [&]<class T>(T) {

@@ -39,7 +39,7 @@ private:
 };
 
 // A kernel whose workspace holds this rank's contribution of the derivative by its first input.
-class KeptGradient : public LocalKernel {
+class SavedGradient : public LocalKernel {
 public:
   void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&,
                    DTensor& contribution) final;

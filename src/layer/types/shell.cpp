@@ -97,7 +97,7 @@ void ShellDeclaration::setContext(void* context, std::function<void(void*)> dest
   destroy_ = std::move(destroy);
 }
 
-void ShellDeclaration::setKept(bool input, bool output) {
+void ShellDeclaration::setSaved(bool input, bool output) {
   keepsInput_ = input;
   keepsOutput_ = output;
 }

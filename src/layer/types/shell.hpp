@@ -43,7 +43,7 @@ public:
   // Sets the labels that the functions can do, the best first: "S0,B,R".
   void setLabels(const std::string& labels) { labels_ = parseProperties(labels); }
   // Sets which tensors of Apply the derivatives get; by default the input alone.
-  void setKept(bool input, bool output);
+  void setSaved(bool input, bool output);
   void addParameter(std::string name, Shape shape, Index fanIn, Index fanOut);
   // Adds a state, which Apply carries on; at first all its elements have one value.
   void addState(std::string name, Shape shape, double initial);

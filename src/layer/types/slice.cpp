@@ -17,12 +17,12 @@ namespace {
 // y[i] = x[begin + i step] for each i of y for which x has such an element, else 0.
 class LocalExcerpt final : public LinearKernel {
 public:
-  using Kept = Excerpt::Kept;
+  using Range = Excerpt::Range;
 
-  LocalExcerpt(const std::vector<Kept>& kept, const Box& x, const Box& y) {
+  LocalExcerpt(const std::vector<Range>& ranges, const Box& x, const Box& y) {
     Index written = 1, all = 1;
-    for (std::size_t d = 0; d < kept.size(); ++d) {
-      const auto [begin, step, count] = kept[d];
+    for (std::size_t d = 0; d < ranges.size(); ++d) {
+      const auto [begin, step, count] = ranges[d];
       // Some outputs of y have their element in this rank's part of x. Both ends are rounded up,
       // and no output lies below 0.
       const Index low = x[d].begin - begin, high = x[d].end - begin;
@@ -82,8 +82,8 @@ private:
 
 std::unique_ptr<LocalKernel> makeExcerpt(const KernelSite& at) {
   const auto& excerpt = static_cast<const Excerpt&>(at.layer.declaration());
-  return std::make_unique<LocalExcerpt>(excerpt.keptOf(at.form.inputs.front().shape()), at.input(),
-                                        at.outputs());
+  return std::make_unique<LocalExcerpt>(excerpt.rangesOf(at.form.inputs.front().shape()),
+                                        at.input(), at.outputs());
 }
 
 } // namespace
@@ -98,11 +98,11 @@ std::unique_ptr<LocalKernel> makeCropKernel(const KernelSite& at) {
 
 std::unique_ptr<LocalKernel> makePadKernel(const KernelSite& at) {
   const Shape& shape = at.form.output.shape();
-  std::vector<Excerpt::Kept> kept = {{0, 1, shape[0]}, {0, 1, shape[1]}};
+  std::vector<Excerpt::Range> ranges = {{0, 1, shape[0]}, {0, 1, shape[1]}};
   for (const Window& window : static_cast<const Windowed&>(at.layer.declaration()).windows())
     // Padding keeps a box that begins before the input.
-    kept.push_back({-window.padLow, 1, shape[kept.size()]});
-  return std::make_unique<LocalExcerpt>(kept, at.input(), at.outputs());
+    ranges.push_back({-window.padLow, 1, shape[ranges.size()]});
+  return std::make_unique<LocalExcerpt>(ranges, at.input(), at.outputs());
 }
 
 } // namespace tenon

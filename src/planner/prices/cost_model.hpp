@@ -92,12 +92,12 @@ public:
   // The layers of a plan whose halos the layers before them had better compute, so that at most `depth`
   // layers share an exchange (declaration/core/halo_sharing.hpp), and the plan takes no more than so many
   // bytes; with the seconds that it saves, and the bytes that the plan then takes.
-  struct Shared {
+  struct SharedHalos {
     std::vector<std::string> layers = {};
     double seconds = 0, bytes = 0;
   };
-  virtual Shared sharedHalos(const std::vector<int>& /*parallelizations*/, Index /*depth*/,
-                             double /*bytes*/) const {
+  virtual SharedHalos sharedHalos(const std::vector<int>& /*parallelizations*/, Index /*depth*/,
+                                  double /*bytes*/) const {
     return {};
   }
   virtual double moveSeconds(int move, int from, int to) const = 0;

@@ -43,18 +43,18 @@ int rankWithMost(const Layout& layout) {
 } // namespace
 
 // Found where the layer's inputs are given, since it does not depend on where things lie: on one process, or at native.
-OwnModel::Kept OwnModel::keptOf(const Declaration& declaration, const Layouts& given) const {
+OwnModel::Saved OwnModel::savedOf(const Declaration& declaration, const Layouts& given) const {
   const Form form = declaration.form(given, {});
   const int rank = rankWithMost(form.output);
   Layouts storage;
   for (const ParameterForm& parameter : form.parameters)
     storage.push_back(parameter.use);
   const MapList list = declaration.maps(form, storage);
-  Kept kept;
-  double others = double(list.keptBytes(rank, network_.elementBytes));
+  Saved saved;
+  double others = double(list.savedBytes(rank, network_.elementBytes));
   for (ValueId v = 0; v < static_cast<ValueId>(list.values().size()); ++v) {
     const Value& value = list.values()[v];
-    if (!value.kept)
+    if (!value.saved)
       continue;
     const auto standsFor = [&](const std::vector<ValueId>& those) {
       return std::ranges::any_of(
@@ -65,42 +65,43 @@ OwnModel::Kept OwnModel::keptOf(const Declaration& declaration, const Layouts& g
         !isOutput && (liesThere || std::ranges::any_of(given, [&](const Layout& input) {
                         return value.layout.shape() == input.shape();
                       }));
-    kept.inputAsItLies |= liesThere;
-    kept.output |= isOutput;
-    kept.input |= isInput;
+    saved.inputAsItLies |= liesThere;
+    saved.output |= isOutput;
+    saved.input |= isInput;
     if (isInput || isOutput)
       others -= double(network_.elementBytes) * elementsOf(value.layout, rank);
   }
-  kept.perOutput = std::max(0.0, others) / std::max(1.0, elementsOf(form.output, rank));
-  return kept;
+  saved.perOutput = std::max(0.0, others) / std::max(1.0, elementsOf(form.output, rank));
+  return saved;
 }
 
-std::vector<OwnModel::Kept> OwnModel::keptOf(const DeclaredLayer& layer,
-                                             const NativeLayouts* native) const {
-  std::vector<Kept> kept = {
-      keptOf(*layer.declaration, native ? native->uses : onOneProcess(layer.inputs))};
+std::vector<OwnModel::Saved> OwnModel::savedOf(const DeclaredLayer& layer,
+                                               const NativeLayouts* native) const {
+  std::vector<Saved> saved = {
+      savedOf(*layer.declaration, native ? native->uses : onOneProcess(layer.inputs))};
   std::vector<Shape> outputs = {layer.declaration->outputShape(layer.inputs)};
   for (const DependentLayer& dependent : layer.dependents) {
     const std::vector<Shape> read = {outputs[dependent.reads]};
-    kept.push_back(keptOf(*dependent.declaration,
-                          native ? Layouts{native->outputs[dependent.reads]} : onOneProcess(read)));
+    saved.push_back(savedOf(*dependent.declaration, native
+                                                        ? Layouts{native->outputs[dependent.reads]}
+                                                        : onOneProcess(read)));
     outputs.push_back(dependent.declaration->outputShape(read));
   }
-  return kept;
+  return saved;
 }
 
 std::vector<std::vector<bool>>
-OwnModel::findReadKept(const std::vector<std::vector<Kept>>& kept) const {
+OwnModel::findReadSaved(const std::vector<std::vector<Saved>>& saved) const {
   std::vector<std::vector<bool>> read;
-  for (std::size_t layer = 0; layer < kept.size(); ++layer) {
-    std::vector<bool>& mine = read.emplace_back(kept[layer].size(), false);
+  for (std::size_t layer = 0; layer < saved.size(); ++layer) {
+    std::vector<bool>& mine = read.emplace_back(saved[layer].size(), false);
     const std::vector<DependentLayer>& dependents = network_.layers[layer].dependents;
     for (std::size_t f = 0; f < dependents.size(); ++f)
-      mine[dependents[f].reads] = mine[dependents[f].reads] || kept[layer][f + 1].inputAsItLies;
+      mine[dependents[f].reads] = mine[dependents[f].reads] || saved[layer][f + 1].inputAsItLies;
   }
   for (const DeclaredMove& move : network_.moves)
     read[move.from][move.output] =
-        read[move.from][move.output] || kept[move.to].front().inputAsItLies;
+        read[move.from][move.output] || saved[move.to].front().inputAsItLies;
   return read;
 }
 
@@ -111,10 +112,10 @@ double OwnModel::parameterCopies(const Layout& use) const {
                   : 1;
 }
 
-void OwnModel::addKept(const Kept& kept, bool outputIsKept, const Form& form,
-                       Placed& placed) const {
+void OwnModel::addSaved(const Saved& saved, bool outputIsSaved, const Form& form,
+                        ParallelizedLayer& placed) const {
   const double output = bytesOf(form.output);
-  // Of what is kept, a rounding may be.
+  // Of what is saved, a rounding may be.
   const auto depth = double(network_.stackDepth);
   const double share =
       depth *
@@ -123,12 +124,12 @@ void OwnModel::addKept(const Kept& kept, bool outputIsKept, const Form& form,
   for (const Layout& use : form.uses) {
     inputs += bytesOf(use);
     // Others are where their writer has put them.
-    if (trains() && kept.input && (use.hasHalos() || !kept.inputAsItLies))
+    if (trains() && saved.input && (use.hasHalos() || !saved.inputAsItLies))
       placed.bytes += share * bytesOf(use);
   }
   if (trains())
-    placed.bytes += depth * kept.perOutput * double(mostElements(form.output)) +
-                    (outputIsKept || kept.output ? share * output : 0);
+    placed.bytes += depth * saved.perOutput * double(mostElements(form.output)) +
+                    (outputIsSaved || saved.output ? share * output : 0);
   placed.outputBytes.push_back(output);
   placed.turnBytes = std::max(placed.turnBytes, inputs + output);
 }
@@ -140,7 +141,7 @@ double OwnModel::turnBytes(const std::vector<int>& parallelizations) const {
   for (int layer = 0; layer < plannedLayers(); ++layer) {
     double waiting = 0;
     for (int writer = 0; writer < layer; ++writer) {
-      const Placed& wrote = placed(writer, parallelizations[writer]);
+      const ParallelizedLayer& wrote = placed(writer, parallelizations[writer]);
       for (std::size_t output = 0; output < wrote.outputBytes.size(); ++output)
         if (std::ranges::any_of(network_.moves, [&](const DeclaredMove& move) {
               return move.from == writer && move.output == static_cast<int>(output) &&
@@ -186,7 +187,7 @@ Form OwnModel::formThatRuns(const Declaration& declaration, const Layouts& input
 // As a layer has it that reads these layouts and was told its parallelization.
 Form OwnModel::runForm(int layer, int parallelization, const Layouts& inputs,
                        const std::optional<Layout>& computedHalo) const {
-  const Placed& here = placed(layer, parallelization);
+  const ParallelizedLayer& here = placed(layer, parallelization);
   const Kind& kind = kinds_[kindOf_[layer]];
   const bool isListed = liesAsListed(kind, parallelization);
   const DeclaredLayer& declared = network_.layers[layer];
@@ -410,8 +411,8 @@ double OwnModel::runSeconds(const std::vector<RunNode>& nodes, const RunMemory& 
   return seconds / static_cast<double>(task_.stepsPerEvaluation);
 }
 
-CostModel::Shared OwnModel::sharedHalos(const std::vector<int>& parallelizations, Index depth,
-                                        double bytes) const {
+CostModel::SharedHalos OwnModel::sharedHalos(const std::vector<int>& parallelizations, Index depth,
+                                             double bytes) const {
   if (network_.nodes.empty())
     return {};
   const Layouts inputs = runInputs(parallelizations);

@@ -130,13 +130,13 @@ void OwnModel::addFields(bool inputChannels) {
 
 void OwnModel::addKinds() {
   std::map<std::string, int> known;
-  std::vector<std::vector<Kept>> kept;
+  std::vector<std::vector<Saved>> saved;
   const auto nativeLayoutsOf = [&](const DeclaredLayer& layer) {
     return natives_.empty() ? nullptr : &natives_[&layer - network_.layers.data()];
   };
   for (const DeclaredLayer& layer : network_.layers)
-    kept.push_back(keptOf(layer, nativeLayoutsOf(layer)));
-  const auto readKept = findReadKept(kept);
+    saved.push_back(savedOf(layer, nativeLayoutsOf(layer)));
+  const auto readSaved = findReadSaved(saved);
   for (const DeclaredLayer& layer : network_.layers) {
     const auto number = static_cast<std::size_t>(&layer - network_.layers.data());
     // Networks repeat their layers, and a form takes far longer to make than a key: this is
@@ -152,8 +152,8 @@ void OwnModel::addKinds() {
       for (const Layouts& all : {native->uses, native->outputs})
         for (const Layout& layout : all)
           key += fmt::format("; {} {}", layout.describe(), numberOfLayout(layout));
-    for (const bool isKept : readKept[number])
-      key += isKept ? " kept" : " read";
+    for (const bool isSaved : readSaved[number])
+      key += isSaved ? " kept" : " read";
     const auto [at, isNew] = known.emplace(key, static_cast<int>(kinds_.size()));
     kindOf_.push_back(at->second);
     if (!isNew)
@@ -161,8 +161,8 @@ void OwnModel::addKinds() {
     Kind kind{.layer = &layer,
               .native = nativeLayoutsOf(layer),
               .table = layer.declaration->rows(layer.inputs),
-              .kept = kept[number],
-              .readIsKept = readKept[number],
+              .saved = saved[number],
+              .readIsSaved = readSaved[number],
               .parallelizations = {}};
     for (int parallelization = 0; parallelization < states(); ++parallelization)
       kind.parallelizations.push_back(place(kind, parallelization));
@@ -285,7 +285,7 @@ bool holdAlike(const Layouts& a, const Layouts& b) {
 } // namespace
 
 bool OwnModel::areAlike(int layer, int parallelization, int other) const {
-  const Placed &a = placed(layer, parallelization), &b = placed(layer, other);
+  const ParallelizedLayer &a = placed(layer, parallelization), &b = placed(layer, other);
   return holdAlike(a.uses, b.uses) && holdAlike(a.outputs, b.outputs);
 }
 
@@ -312,7 +312,7 @@ Parts OwnModel::parts(int layer, int parallelization) const {
                         requested.splitDims);
   // On the grid of a field an axis counts for what it does to the layer, not for what it did to the
   // field.
-  const Placed& here = placed(layer, parallelization);
+  const ParallelizedLayer& here = placed(layer, parallelization);
   if (!natives_.empty() && requested.declaration->dependsOnPlaces())
     return {.batch = here.fault.empty() ? here.outputs.front().grid().size() : 1,
             .spatial = std::vector<Index>(requested.splitDims, 1)};
@@ -369,8 +369,8 @@ Layout OwnModel::inputLayout(const Kind& kind, int parallelization, const Signat
   return Layout(std::move(spec));
 }
 
-OwnModel::Placed OwnModel::place(const Kind& kind, int parallelization) {
-  Placed placed;
+OwnModel::ParallelizedLayer OwnModel::place(const Kind& kind, int parallelization) {
+  ParallelizedLayer placed;
   try {
     // Whether a layer can have a parallelization is best known to its declaration, so what this throws is the
     // reason why it cannot.
@@ -389,7 +389,7 @@ std::string OwnModel::whyNotBalanced(const Kind& kind, int parallelization) cons
     return "its output is not that of sliding windows";
   if (declaration.isSet("output_cuts"))
     return "its setting output_cuts is set";
-  const Placed& plain = kind.parallelizations[parallelization];
+  const ParallelizedLayer& plain = kind.parallelizations[parallelization];
   if (!plain.fault.empty())
     return plain.fault;
   LayoutSpec spec = plain.outputs.front().spec();
@@ -404,7 +404,7 @@ std::string OwnModel::whyNotBalanced(const Kind& kind, int parallelization) cons
 // Makes the form of a layer under a parallelization and adds what it costs, or returns the reason why there is
 // none. What needs no form is checked before one is made, since most parallelizations of a large grid fail
 // there.
-std::string OwnModel::addForm(const Kind& kind, int parallelization, Placed& placed) {
+std::string OwnModel::addForm(const Kind& kind, int parallelization, ParallelizedLayer& placed) {
   const DeclaredLayer& layer = *kind.layer;
   placed.isBalanced = parallelization != plainParallelization(parallelization);
   if (placed.isBalanced)
@@ -475,7 +475,7 @@ bool OwnModel::liesAsListed(const Kind& kind, int parallelization) const {
 }
 
 void OwnModel::addListed(const Declaration& declaration, const Form& form, bool hasCotangent,
-                         Placed& placed) const {
+                         ParallelizedLayer& placed) const {
   if (!declaration.takesLists() && !form.links && !declaration.movesInKernels())
     return;
   const MapList list = declaration.maps(form, declaration.storageLayouts(form));
@@ -499,7 +499,7 @@ double OwnModel::there(const Layout& from, const Layout& to, Looks looks) const 
   return conversions_.seconds(from, to, network_.elementBytes, looks);
 }
 
-void OwnModel::addCosts(const Kind& kind, const Form& form, Placed& placed) const {
+void OwnModel::addCosts(const Kind& kind, const Form& form, ParallelizedLayer& placed) const {
   const DeclaredLayer& layer = *kind.layer;
   addKernels(*layer.declaration, form, wantsCotangent(layer), placed);
   addListed(*layer.declaration, form, wantsCotangent(layer), placed);
@@ -515,12 +515,12 @@ void OwnModel::addCosts(const Kind& kind, const Form& form, Placed& placed) cons
   }
   if (layer.readsInput)
     placed.bytes += bytesOf(form.uses.front().withoutHalos());
-  addKept(kind.kept.front(), kind.readIsKept.front(), form, placed);
+  addSaved(kind.saved.front(), kind.readIsSaved.front(), form, placed);
 }
 
 // Adds the dependents of a layer. They take the signature that leaves their input where it is, as
 // they would without a plan, and convert it where they have none.
-void OwnModel::follow(const Kind& kind, bool hasCotangent, Placed& placed) const {
+void OwnModel::follow(const Kind& kind, bool hasCotangent, ParallelizedLayer& placed) const {
   for (std::size_t f = 0; f < kind.layer->dependents.size(); ++f) {
     const DependentLayer& dependent = kind.layer->dependents[f];
     const Layout read = placed.outputs[dependent.reads];
@@ -531,7 +531,7 @@ void OwnModel::follow(const Kind& kind, bool hasCotangent, Placed& placed) const
     placed.moves.push_back({&LayerParts::forward, read, use});
     if (trains() && hasCotangent)
       placed.moves.push_back({&LayerParts::backward, use.dual(), read.dual()});
-    addKept(kind.kept[f + 1], kind.readIsKept[f + 1], form, placed);
+    addSaved(kind.saved[f + 1], kind.readIsSaved[f + 1], form, placed);
     placed.outputs.push_back(form.output);
   }
 }
@@ -542,7 +542,7 @@ bool OwnModel::wantsCotangent(const DeclaredLayer& layer) const {
 }
 
 void OwnModel::addKernels(const Declaration& layer, const Form& form, bool hasCotangent,
-                          Placed& placed) const {
+                          ParallelizedLayer& placed) const {
   const KernelCost cost =
       kernelCost(layer, form, hasCotangent, network_.elementBytes, rates_.kernels);
   placed.kernels.forward += cost.applySeconds;
@@ -563,7 +563,7 @@ const std::vector<int>& OwnModel::layoutsOf(int layer, bool isSource, int place,
                                             const Shape& shape) {
   const auto [at, isNew] = layoutsOf_.try_emplace({kindOf_[layer], isSource, place, shape});
   for (int parallelization = 0; isNew && parallelization < states(); ++parallelization) {
-    const Placed& one = placed(layer, parallelization);
+    const ParallelizedLayer& one = placed(layer, parallelization);
     at->second.push_back(one.fault.empty() ? numberOfLayout(onShape(
                                                  (isSource ? one.outputs : one.uses)[place], shape))
                                            : -1);
@@ -606,7 +606,7 @@ double OwnModel::priceBack(const Ends& ends, int from, int to, Looks looks) cons
 }
 
 LayerParts OwnModel::partsBy(int layer, int parallelization, Looks looks) const {
-  Placed& placed = kinds_[kindOf_[layer]].parallelizations[parallelization];
+  ParallelizedLayer& placed = kinds_[kindOf_[layer]].parallelizations[parallelization];
   const auto [at, isNew] = placed.seconds.try_emplace(looks, placed.kernels);
   LayerParts& parts = at->second;
   if (isNew) {

@@ -124,8 +124,8 @@ public:
   double planBytes(const std::vector<int>& parallelizations) const override;
   bool knowsRecomputation() const override { return trains() && !network_.nodes.empty(); }
   Again recomputedWithin(const std::vector<int>& parallelizations, double bytes) const override;
-  Shared sharedHalos(const std::vector<int>& parallelizations, Index depth,
-                     double bytes) const override;
+  SharedHalos sharedHalos(const std::vector<int>& parallelizations, Index depth,
+                          double bytes) const override;
   double moveSeconds(int move, int from, int to) const override;
   double leastMoveSeconds(int move, int from, int to) const override;
   int firstLike(int move) const override { return ends_[move].firstLike; }
@@ -146,7 +146,7 @@ private:
     bool adjoint;
   };
   // A layer under a parallelization.
-  struct Placed {
+  struct ParallelizedLayer {
     Layouts uses, outputs; // the layer's output, and those of its dependents
     std::string signature, fault;
     LayerParts kernels = {};
@@ -159,7 +159,7 @@ private:
     std::map<Looks, LayerParts> seconds = {}; // those that were requested
   };
   // What the adjoint of a layer or a dependent reads, whatever the parallelization.
-  struct Kept {
+  struct Saved {
     bool input = false, output = false;
     bool inputAsItLies = false; // and no copy of it
     double perOutput = 0;       // bytes of workspaces for each element of the output
@@ -169,9 +169,9 @@ private:
     const DeclaredLayer* layer = nullptr;
     const NativeLayouts* native = nullptr; // none: the network has no lists
     SignatureTable table;
-    std::vector<Kept> kept;       // of the layer and its dependents
-    std::vector<bool> readIsKept; // of each output: whether the adjoint of a reader reads it
-    std::vector<Placed> parallelizations;
+    std::vector<Saved> saved;      // of the layer and its dependents
+    std::vector<bool> readIsSaved; // of each output: whether the adjoint of a reader reads it
+    std::vector<ParallelizedLayer> parallelizations;
   };
   // The numbers of the layouts at both ends of a move, by parallelization; -1 where the parallelization is not possible.
   struct Ends {
@@ -185,7 +185,7 @@ private:
 
   int plannedLayers() const { return static_cast<int>(network_.layers.size()); }
   bool trains() const { return task_.objective == Objective::Training; }
-  const Placed& placed(int layer, int parallelization) const {
+  const ParallelizedLayer& placed(int layer, int parallelization) const {
     return kinds_[kindOf_[layer]].parallelizations[parallelization];
   }
 
@@ -198,19 +198,19 @@ private:
   void addKinds();
   int addPinnedEnd(std::string name, const Layout& layout);
   void addPinnedEnds();
-  Placed place(const Kind& kind, int parallelization);
-  std::string addForm(const Kind& kind, int parallelization, Placed& placed);
+  ParallelizedLayer place(const Kind& kind, int parallelization);
+  std::string addForm(const Kind& kind, int parallelization, ParallelizedLayer& placed);
   bool liesAsListed(const Kind& kind, int parallelization) const;
   void addListed(const Declaration& declaration, const Form& form, bool hasCotangent,
-                 Placed& placed) const;
+                 ParallelizedLayer& placed) const;
   std::string whyNotBalanced(const Kind& kind, int parallelization) const;
   std::string rowsOf(const Kind& kind, int parallelization, SignatureRows& rows) const;
   Layout inputLayout(const Kind& kind, int parallelization, const SignatureRows& rows,
                      std::size_t input) const;
-  void addCosts(const Kind& kind, const Form& form, Placed& placed) const;
-  Kept keptOf(const Declaration& declaration, const Layouts& given) const;
-  std::vector<Kept> keptOf(const DeclaredLayer& layer, const NativeLayouts* native) const;
-  std::vector<std::vector<bool>> findReadKept(const std::vector<std::vector<Kept>>& kept) const;
+  void addCosts(const Kind& kind, const Form& form, ParallelizedLayer& placed) const;
+  Saved savedOf(const Declaration& declaration, const Layouts& given) const;
+  std::vector<Saved> savedOf(const DeclaredLayer& layer, const NativeLayouts* native) const;
+  std::vector<std::vector<bool>> findReadSaved(const std::vector<std::vector<Saved>>& saved) const;
   double parameterCopies(const Layout& use) const;
   double turnBytes(const std::vector<int>& parallelizations) const;
   Layouts runInputs(const std::vector<int>& parallelizations) const;
@@ -233,12 +233,13 @@ private:
   double bytesOfRun(const std::vector<RunNode>& nodes, const RunMemory& memory) const;
   double runBytes(const std::vector<int>& parallelizations) const;
   double bytesOf(const Layout& layout) const;
-  void addKept(const Kept& kept, bool outputIsKept, const Form& form, Placed& placed) const;
+  void addSaved(const Saved& saved, bool outputIsSaved, const Form& form,
+                ParallelizedLayer& placed) const;
   bool wantsCotangent(const DeclaredLayer& layer) const;
   void addKernels(const Declaration& layer, const Form& form, bool hasCotangent,
-                  Placed& placed) const;
+                  ParallelizedLayer& placed) const;
   double there(const Layout& from, const Layout& to, Looks looks) const;
-  void follow(const Kind& kind, bool hasCotangent, Placed& placed) const;
+  void follow(const Kind& kind, bool hasCotangent, ParallelizedLayer& placed) const;
   LayerParts partsBy(int layer, int parallelization, Looks looks) const;
   double secondsBy(int layer, int parallelization, Looks looks) const;
   Ends endsOf(const DeclaredMove& move);

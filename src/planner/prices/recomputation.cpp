@@ -51,7 +51,7 @@ double RecomputationSearch::secondsAgain() const {
 
 RecomputationSearch::State RecomputationSearch::evaluate(Nodes nodes) {
   memory_.recompute(nodes);
-  return {std::move(nodes), memory_.keptBytes(rank_), memory_.sharedBytes(rank_), secondsAgain()};
+  return {std::move(nodes), memory_.savedBytes(rank_), memory_.sharedBytes(rank_), secondsAgain()};
 }
 
 // The nodes that write a value from what is kept now. What lies before a node that cannot run again is
@@ -70,7 +70,7 @@ void RecomputationSearch::collect(ValueId v, const MapList& now, Candidate& of,
       of.seconds += operators_[map.object];
     for (ValueId x : map.x) {
       const Value& value = now.values()[x];
-      if (value.kept || value.again || value.place == Value::Place::Constant)
+      if (value.saved || value.again || value.place == Value::Place::Constant)
         continue;
       if (may_[x])
         collect(x, now, of, seen);
@@ -86,7 +86,7 @@ RecomputationSearch::candidates(const State& state) const {
   now.recompute(state.nodes);
   std::vector<Candidate> all;
   for (ValueId v = 0; v < static_cast<ValueId>(now.values().size()); ++v) {
-    if (!now.values()[v].kept || !may_[v])
+    if (!now.values()[v].saved || !may_[v])
       continue;
     Candidate one{v, state.nodes, memory_.keptBytesOf(v, rank_), kMinSeconds};
     std::set<ValueId> seen;

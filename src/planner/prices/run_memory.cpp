@@ -188,12 +188,12 @@ void RunMemory::addParameter(const HeldParameter& parameter, int rank, RunBytes&
     bytes.parameters += stored; // what the optimizer steps along
 }
 
-double RunMemory::keptBytes(int rank) const {
-  auto kept = double(list_.keptBytes(rank, task_.elementBytes));
+double RunMemory::savedBytes(int rank) const {
+  auto kept = double(list_.savedBytes(rank, task_.elementBytes));
   // What the caller holds is counted there.
   for (ValueId v = 0; v < static_cast<ValueId>(list_.values().size()); ++v)
     if (const Value& value = list_.values()[v];
-        value.kept && value.isUsers() && !list_.keepsRounded(v))
+        value.saved && value.isUsers() && !list_.keepsRounded(v))
       kept -= bytesOf(value.layout, rank);
   return double(task_.stackDepth) * kept;
 }
@@ -213,7 +213,7 @@ RunBytes RunMemory::of(int rank) const {
   bytes.arguments += bytesOf(output, rank);
   if (task_.trains) {
     bytes.arguments += bytesOf(output.dual(), rank);
-    bytes.kept = keptBytes(rank);
+    bytes.kept = savedBytes(rank);
   }
   bytes.shared = sharedBytes(rank);
   for (const Value& value : list_.values())

@@ -68,7 +68,7 @@ public:
   // As with other nodes that are run again.
   void recompute(std::vector<bool> nodes);
   // Of the bytes of a rank those that depend on it.
-  double keptBytes(int rank) const;
+  double savedBytes(int rank) const;
   double sharedBytes(int rank) const;
   double keptBytesOf(ValueId v, int rank) const {
     return double(task_.stackDepth) * bytesOf(list_.values()[v].layout, rank);

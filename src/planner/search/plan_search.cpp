@@ -453,7 +453,7 @@ bool recomputeWithin(const CostModel& model, double memoryLimit, FoundPlan& plan
 }
 
 void shareHalos(const CostModel& model, Index depth, double memoryLimit, FoundPlan& plan) {
-  CostModel::Shared shared = model.sharedHalos(plan.parallelizations, depth, memoryLimit);
+  CostModel::SharedHalos shared = model.sharedHalos(plan.parallelizations, depth, memoryLimit);
   if (shared.layers.empty())
     return;
   plan.shared = std::move(shared.layers);
