@@ -503,7 +503,7 @@ int LayerPlan::reductions() const {
 LayerPlan::Memory LayerPlan::memory() const {
   const Setup& setup = layer().setup(layer().inputLayouts());
   const Layer::Memory held = layer().memory();
-  Memory memory{.kept = held.kept, .shared = setup.sharedBytes()};
+  Memory memory{.saved = held.saved, .shared = setup.sharedBytes()};
   // The values that passes use by turns are counted among the buffers of a layer.
   memory.messages = held.buffers - memory.shared;
   memory.scratch = contextOf(comm())->scratchBytes();

@@ -61,12 +61,12 @@ public:
 
   // The memory that is allocated now on this rank.
   struct Memory {
-    Index kept = 0,
+    Index saved = 0,
           shared = 0; // values that each Apply keeps for its adjoint; values of all passes by turns
     Index parameters = 0; // with gradients and directions
     Index messages = 0;   // buffers of operators, and constants
     Index scratch = 0;    // of kernels, which all layers of the communicator share
-    Index total() const { return kept + shared + parameters + messages + scratch; }
+    Index total() const { return saved + shared + parameters + messages + scratch; }
   };
   Memory memory() const;
   // The number of reductions of gradients in an adjoint: those of buckets, and those of parameters

@@ -115,7 +115,7 @@ std::string LayerPlan::describe() const {
   text += fmt::format("  memory on rank {}: {}; values kept for adjoints {}, shared by lifetimes "
                       "{}, parameters and "
                       "gradients {}, messages {}, scratch of kernels {}\n  {}\n",
-                      comm()->rank(), sizeText(held.total()), sizeText(held.kept),
+                      comm()->rank(), sizeText(held.total()), sizeText(held.saved),
                       sizeText(held.shared), sizeText(held.parameters), sizeText(held.messages),
                       sizeText(held.scratch),
                       counted(reductions(), "reduction of gradients", "reductions of gradients"));

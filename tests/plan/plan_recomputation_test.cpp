@@ -80,7 +80,7 @@ TEST_F(Recomputation, FitsWithTheSameBits) {
   const Ref<LayerPlan> free = planOf(kCase, world());
   const Left kept = stepOf(*free);
   for (double share : {0.2, 0.35}) {
-    const double limit = free->found().bytes - share * double(kept.memory.kept);
+    const double limit = free->found().bytes - share * double(kept.memory.saved);
     const Ref<LayerPlan> plan = planWithin(limit, *free);
     if (world()->size() == 1) { // a search of several plans, which every rank would make
       plan->set("recompute", false);
@@ -96,10 +96,10 @@ TEST_F(Recomputation, FitsWithTheSameBits) {
     EXPECT_LE(found.bytes, limit);
     EXPECT_EQ(again.gradients, kept.gradients) << plan->describe();
     EXPECT_EQ(again.output, kept.output);
-    EXPECT_LT(again.memory.kept + again.memory.shared, kept.memory.kept + kept.memory.shared);
+    EXPECT_LT(again.memory.saved + again.memory.shared, kept.memory.saved + kept.memory.shared);
     // What changes between the two is predicted to the byte but for what aligns values.
     const double fewer =
-        double(kept.memory.kept + kept.memory.shared - again.memory.kept - again.memory.shared);
+        double(kept.memory.saved + kept.memory.shared - again.memory.saved - again.memory.shared);
     EXPECT_NEAR(fewer, free->found().bytes - found.bytes, 0.02 * fewer) << plan->describe();
     EXPECT_NE(plan->describe().find("computed again for the adjoint"), std::string::npos);
   }
@@ -117,7 +117,7 @@ TEST_F(Recomputation, IsInAPlanFile) {
   EXPECT_EQ(loaded->found().recomputed, saved->found().recomputed);
   const Left got = stepOf(*loaded);
   EXPECT_EQ(got.gradients, want.gradients);
-  EXPECT_EQ(got.memory.kept, want.memory.kept);
+  EXPECT_EQ(got.memory.saved, want.memory.saved);
   EXPECT_EQ(got.memory.shared, want.memory.shared);
   if (world()->rank() == 0) // which alone has read it
     std::remove(path.c_str());

@@ -32,8 +32,8 @@ RecomputationSearch::RecomputationSearch(RunMemory& memory, std::vector<double> 
       writers_[map.y].push_back(static_cast<int>(m));
   const State now = evaluate(always_);
   const RunBytes bytes = memory_.of(rank_);
-  fixed_ = bytes.total() - bytes.kept - bytes.shared;
-  least_ = fixed_ + now.kept + now.shared;
+  fixed_ = bytes.total() - bytes.saved - bytes.shared;
+  least_ = fixed_ + now.saved + now.shared;
   alwaysSeconds_ = now.seconds;
 }
 
@@ -75,7 +75,7 @@ void RecomputationSearch::collect(ValueId v, const MapList& now, Candidate& of,
       if (may_[x])
         collect(x, now, of, seen);
       else if (seen.insert(x).second)
-        of.bytes -= memory_.keptBytesOf(x, rank_);
+        of.bytes -= memory_.savedBytesOf(x, rank_);
     }
   }
 }
@@ -88,7 +88,7 @@ RecomputationSearch::candidates(const State& state) const {
   for (ValueId v = 0; v < static_cast<ValueId>(now.values().size()); ++v) {
     if (!now.values()[v].saved || !may_[v])
       continue;
-    Candidate one{v, state.nodes, memory_.keptBytesOf(v, rank_), kMinSeconds};
+    Candidate one{v, state.nodes, memory_.savedBytesOf(v, rank_), kMinSeconds};
     std::set<ValueId> seen;
     collect(v, now, one, seen);
     if (one.bytes > 0)
@@ -117,14 +117,14 @@ std::optional<RecomputationSearch::State> RecomputationSearch::reduced(double mo
   State state = evaluate(always_);
   std::set<ValueId> refused;
   std::size_t together = kMaxTogether;
-  while (state.kept + state.shared > most) {
+  while (state.saved + state.shared > most) {
     std::vector<Candidate> open = candidates(state);
     std::erase_if(open, [&](const Candidate& one) { return refused.contains(one.value); });
     if (open.empty() || state.seconds >= seconds)
       return std::nullopt;
-    State next = evaluate(first(open, state.kept + state.shared - most, together));
-    least_ = std::min(least_, fixed_ + next.kept + next.shared);
-    if (next.kept < state.kept && next.shared <= std::max(shared, state.shared))
+    State next = evaluate(first(open, state.saved + state.shared - most, together));
+    least_ = std::min(least_, fixed_ + next.saved + next.shared);
+    if (next.saved < state.saved && next.shared <= std::max(shared, state.shared))
       state = std::move(next);
     else if (together > 1)
       together /= 2;
@@ -145,7 +145,7 @@ RecomputationSearch::State RecomputationSearch::spared(State state, double most)
     Nodes fewer = state.nodes;
     fewer[node] = false;
     State next = evaluate(std::move(fewer));
-    if (next.kept + next.shared <= most && next.seconds <= state.seconds)
+    if (next.saved + next.shared <= most && next.seconds <= state.seconds)
       state = std::move(next);
   }
   return state;

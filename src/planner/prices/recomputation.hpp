@@ -37,7 +37,7 @@ private:
   using Nodes = std::vector<bool>;
   struct State {
     Nodes nodes;
-    double kept = 0, shared = 0, seconds = 0;
+    double saved = 0, shared = 0, seconds = 0;
   };
   // A value that need not be kept if these nodes run again.
   struct Candidate {

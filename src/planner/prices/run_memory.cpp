@@ -189,13 +189,13 @@ void RunMemory::addParameter(const HeldParameter& parameter, int rank, RunBytes&
 }
 
 double RunMemory::savedBytes(int rank) const {
-  auto kept = double(list_.savedBytes(rank, task_.elementBytes));
+  auto saved = double(list_.savedBytes(rank, task_.elementBytes));
   // What the caller holds is counted there.
   for (ValueId v = 0; v < static_cast<ValueId>(list_.values().size()); ++v)
     if (const Value& value = list_.values()[v];
         value.saved && value.isUsers() && !list_.keepsRounded(v))
-      kept -= bytesOf(value.layout, rank);
-  return double(task_.stackDepth) * kept;
+      saved -= bytesOf(value.layout, rank);
+  return double(task_.stackDepth) * saved;
 }
 
 double RunMemory::sharedBytes(int rank) const {
@@ -213,7 +213,7 @@ RunBytes RunMemory::of(int rank) const {
   bytes.arguments += bytesOf(output, rank);
   if (task_.trains) {
     bytes.arguments += bytesOf(output.dual(), rank);
-    bytes.kept = savedBytes(rank);
+    bytes.saved = savedBytes(rank);
   }
   bytes.shared = sharedBytes(rank);
   for (const Value& value : list_.values())

@@ -51,12 +51,12 @@ struct RunTask {
 
 struct RunBytes {
   double arguments = 0;  // inputs, output, and in training the output's cotangent
-  double kept = 0;       // from Apply to its adjoint
+  double saved = 0;      // from Apply to its adjoint
   double shared = 0;     // values of all passes by turns
   double parameters = 0; // with gradients, their contributions, and what the optimizer keeps
   double messages = 0;   // buffers of what moves, and constants
 
-  double total() const { return arguments + kept + shared + parameters + messages; }
+  double total() const { return arguments + saved + shared + parameters + messages; }
 };
 
 class RunMemory {
@@ -70,7 +70,7 @@ public:
   // Of the bytes of a rank those that depend on it.
   double savedBytes(int rank) const;
   double sharedBytes(int rank) const;
-  double keptBytesOf(ValueId v, int rank) const {
+  double savedBytesOf(ValueId v, int rank) const {
     return double(task_.stackDepth) * bytesOf(list_.values()[v].layout, rank);
   }
   // The joined list without recomputation, and that which runs.
