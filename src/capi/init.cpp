@@ -120,9 +120,9 @@ std::string infoOf(const std::string& what) {
               fmt::format("what is '{}'; use version, build, devices or advice", what));
 }
 
-// The room of sessions lies far below that of the reduction algorithms, so that they are named here.
+// The room of sessions lies far below that of the reduction methods, so that they are named here.
 void start(int* argc, char*** argv, MPI_Comm comm, const char* help) {
-  registerReductionAlgorithms();
+  registerReductionMethods();
   initialize(argc, argv, comm, textOrEmpty(help));
 }
 

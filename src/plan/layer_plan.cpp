@@ -457,10 +457,10 @@ void LayerPlan::setUp() {
       const Layouts inputs = inputsFor(declared);
       compiled_ = compile(inputs, pinnedOutput(declared));
       // What was compiled lives until its set-up is undone, before which the plan leaves it.
-      JointAgreement& joint = *comm()->batch();
-      joint.ifFailed([made = compiled_] {});
+      BatchedAgreement& batch = *comm()->batch();
+      batch.ifFailed([made = compiled_] {});
       compiled_->setUp(inputs);
-      joint.ifFailed([this] { leave(); });
+      batch.ifFailed([this] { leave(); });
       // Initial values are drawn by a layer's place in its container, which is another one within what
       // is put around the network: they are drawn again, so that a pinned output does not change them. Those of
       // an imported network are its file's.

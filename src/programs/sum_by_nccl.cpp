@@ -199,7 +199,7 @@ std::string NcclSum::describeMore() const {
   return text + '\n';
 }
 
-class SumByNccl final : public ReductionAlgorithm {
+class SumByNccl final : public ReductionMethod {
 public:
   bool looksAt(const ReductionTask& sum) const override {
     return sum.change && sum.from.grid().extentOf(sum.change->axes) > 1;
@@ -231,7 +231,7 @@ private:
 
 } // namespace
 
-ReductionAlgorithmRef sumByNccl() {
+ReductionMethodRef sumByNccl() {
   if (options().getString("", "reduction") != "nccl")
     return nullptr;
   if (options().getChoice("", "reduction_order") == "flat")

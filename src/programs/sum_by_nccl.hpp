@@ -5,11 +5,11 @@
 // it runs as one.
 #pragma once
 
-#include "linop/exchange/reduction_algorithm.hpp"
+#include "linop/exchange/reduction_method.hpp"
 
 namespace tenon {
 
 // A row of the table of ways.
-ReductionAlgorithmRef sumByNccl();
+ReductionMethodRef sumByNccl();
 
 } // namespace tenon

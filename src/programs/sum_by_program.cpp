@@ -5,7 +5,7 @@
 #include "programs/sum_by_program.hpp"
 
 #include "comm/machine_object.hpp"
-#include "linop/exchange/reduction_algorithm.hpp"
+#include "linop/exchange/reduction_method.hpp"
 #include "machine/machine_file.hpp"
 #include "programs/reduction_op.hpp"
 #include "programs/sum_by_nccl.hpp"
@@ -49,7 +49,7 @@ struct Choice {
   std::string why;    // what auto has decided, and why
 };
 
-class SumByProgram final : public ReductionAlgorithm {
+class SumByProgram final : public ReductionMethod {
 public:
   // Throws TENON_ERR_ARG for an option's text that says no programs or no levels.
   SumByProgram();
@@ -306,17 +306,17 @@ ReductionOffer SumByProgram::offer(const ReductionTask& sum) const {
 
 namespace {
 
-ReductionAlgorithmRef sumByProgram() {
+ReductionMethodRef sumByProgram() {
   auto way = std::make_shared<const SumByProgram>();
   return way->isWanted() ? way : nullptr;
 }
 
-constexpr ReductionAlgorithmRow kReductionAlgorithms[] = {sumByProgram, sumByNccl};
+constexpr ReductionMethodRow kReductionMethods[] = {sumByProgram, sumByNccl};
 
 } // namespace
 
-void registerReductionAlgorithms() noexcept {
-  setReductionAlgorithms(kReductionAlgorithms);
+void registerReductionMethods() noexcept {
+  setReductionMethods(kReductionMethods);
 }
 
 } // namespace tenon

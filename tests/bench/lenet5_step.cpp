@@ -185,7 +185,7 @@ void run(const std::string& how) {
 } // namespace tenon::bench
 
 int main(int argc, char** argv) {
-  tenon::registerReductionAlgorithms();
+  tenon::registerReductionMethods();
   tenon::initialize(&argc, &argv, MPI_COMM_NULL, "");
   int code = 0;
   try {

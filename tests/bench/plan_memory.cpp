@@ -148,7 +148,7 @@ void runAs(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace tenon;
-  registerReductionAlgorithms();
+  registerReductionMethods();
   initialize(&argc, &argv, MPI_COMM_NULL, "");
   int code = 0;
   try {

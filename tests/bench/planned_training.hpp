@@ -131,7 +131,7 @@ inline double medianOf(std::vector<double> values) {
 // Runs a benchmark of that name between the library's beginning and end.
 template <class Run>
 int benchmarkMain(const char* name, int argc, char** argv, Run&& run) {
-  registerReductionAlgorithms();
+  registerReductionMethods();
   initialize(&argc, &argv, MPI_COMM_NULL, "");
   int code = 0;
   try {

@@ -88,7 +88,7 @@ int main(int argc, char** argv) {
   }
   listeners.Append(new Watchdog(rank));
   // Each test program decides itself when to initialise; most want the library all the time.
-  tenon::registerReductionAlgorithms();
+  tenon::registerReductionMethods();
   tenon::initialize(&argc, &argv, MPI_COMM_WORLD, "");
   int failed = RUN_ALL_TESTS();
   tenon::finalize();

@@ -121,7 +121,7 @@ private:
 
   Boundary boundary() { return static_cast<Boundary>(upTo(kExtensions - 1)); }
 
-  Halo halo(const Layout& plain, int dim, bool contributions, bool covering) {
+  Halo halo(const Layout& plain, int dim, bool isPartial, bool covering) {
     Halo result{.boxes = {}, .low = boundary(), .high = boundary(), .isPartial = isPartial};
     const int least = covering ? 0 : -2;
     for (int part = 0; part < plain.parts(dim); ++part) {

@@ -64,7 +64,7 @@ Layout boundaryLayout(const Layer& layer, const Layout& input) {
     throw Error(TENON_ERR_TYPE, fmt::format("{} has type {}; this call needs type convolution and "
                                             "pooling",
                                             layer.title(), layer.type()));
-  const std::optional<UserValues> userValues = windowed->userValues();
+  const std::optional<UserValues> values = windowed->userValues();
   if (!values || values->constant)
     throw Error(
         TENON_ERR_STATE,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chooses between one exchange, a chain of steps and a reduction algorithm, and notes the reasons for views.
+// Chooses between one exchange, a chain of steps and a reduction method, and notes the reasons for views.
 // All ranks must choose alike: the choice depends on layouts, options and prices that they share,
 // and where communicators or programs are made it is compared between ranks first.
 #include "linop/exchange/make_conversion.hpp"
@@ -13,8 +13,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <functional>
+#include <method>
 #include <optional>
 #include <vector>
 
@@ -23,7 +23,7 @@ namespace tenon {
 namespace {
 
 // A conversion that another operator carries out. Its type stays "conversion", so that whoever
-// makes one need not know by which algorithm it goes.
+// makes one need not know by which method it goes.
 class IndirectConversion final : public LinearOp {
 public:
   using TrafficOf = std::function<Traffic(int rank)>;
@@ -65,13 +65,13 @@ struct Maker {
   }
 
   LinearOpRef make();
-  // The sum that the conversion is, and those of the reduction algorithms that look at it.
+  // The sum that the conversion is, and those of the reduction methods that look at it.
   struct ReductionRequest {
     ReductionTask sum;
-    std::vector<ReductionAlgorithmRef> algorithms;
+    std::vector<ReductionMethodRef> methods;
   };
   std::optional<ReductionRequest> reductionRequest() const;
-  // The route mode "exchange" asks for one exchange and nothing else, so no reduction algorithm is looked for
+  // The route mode "exchange" asks for one exchange and nothing else, so no reduction method is looked for
   // either.
   bool isFree() const { return policy.route.mode != RouteMode::Exchange; }
   bool sumsInSteps() const { return policy.route.mode == RouteMode::Auto; }
@@ -111,28 +111,27 @@ std::optional<Maker::ReductionRequest> Maker::reductionRequest() const {
                                    .carrier = policy.carrier,
                                    .route = route,
                                    .policy = policy.route},
-                           .algorithms = policy.sums};
-  std::erase_if(request.algorithms, [&](const ReductionAlgorithmRef& algorithm) {
-    return !algorithm->looksAt(request.sum);
-  });
-  if (request.algorithms.empty())
+                           .methods = policy.sums};
+  std::erase_if(request.methods,
+                [&](const ReductionMethodRef& method) { return !method->looksAt(request.sum); });
+  if (request.methods.empty())
     return std::nullopt;
   return request;
 }
 
-// Returns NULL unless the conversion sums, or its adjoint does, and a reduction algorithm takes it.
+// Returns NULL unless the conversion sums, or its adjoint does, and a reduction method takes it.
 LinearOpRef Maker::makeSum() {
   const std::optional<ReductionRequest> request = reductionRequest();
   if (!request)
     return {};
-  const auto& [sum, algorithms] = *request;
-  for (const ReductionAlgorithmRef& algorithm : algorithms)
-    notes.agreed += algorithm->agreedText(sum);
-  // Each rank finds the offers by itself, which can fail on one of them, as where a algorithm reads a
+  const auto& [sum, methods] = *request;
+  for (const ReductionMethodRef& method : methods)
+    notes.agreed += method->agreedText(sum);
+  // Each rank finds the offers by itself, which can fail on one of them, as where a method reads a
   // file; then it fails on all.
   const ReductionOffer best = batched(
       *comm, "the reduction of a conversion",
-      [&] { return bestOffer(request->algorithms, request->sum); },
+      [&] { return bestOffer(request->methods, request->sum); },
       [&](const ReductionOffer&) { return agreedText(); });
   notes.lines += best.why;
   if (!best.steps.empty()) {
@@ -159,7 +158,7 @@ LinearOpRef Maker::makeChain() {
   std::vector<IndirectConversion::TrafficOf> traffic;
   for (const RouteStep& step : route) {
     notes.lines += fmt::format("  step {} of {}: ", steps.size() + 1, route.size());
-    // A step that only sums goes as such a conversion by itself would: by a reduction algorithm, where one
+    // A step that only sums goes as such a conversion by itself would: by a reduction method, where one
     // takes it.
     Maker one{comm, step.from, step.to, type, policy, {step}};
     if (LinearOpRef sum = sumsInSteps() ? one.makeSum() : LinearOpRef()) {
@@ -193,7 +192,7 @@ std::optional<Traffic> Maker::sentInSum(int rank, Role role) const {
   const std::optional<ReductionRequest> request = reductionRequest();
   if (!request)
     return std::nullopt;
-  const ReductionOffer best = bestOffer(request->algorithms, request->sum);
+  const ReductionOffer best = bestOffer(request->methods, request->sum);
   if (!best.steps.empty())
     return sentInChain(best.steps, rank, role);
   return best.make ? std::optional(best.sent(rank, role)) : std::nullopt;
@@ -236,7 +235,7 @@ std::string Maker::textOf(const RouteStep& step) const {
 MovementPolicy MovementPolicy::fromOptions(Space space) {
   return {.route = RoutePolicy::fromOptions(),
           .carrier = CarrierPolicy::fromOptions(space),
-          .sums = wantedReductionAlgorithms()};
+          .sums = wantedReductionMethods()};
 }
 
 LinearOpRef makeConversion(const CommPtr& comm, const Layout& from, const Layout& to,

@@ -445,7 +445,8 @@ CostModel::SharedHalos OwnModel::sharedHalos(const std::vector<int>& paralleliza
     return at->second;
   };
   const HaloRun best = fastestHalos(static_cast<int>(open.size()), depth, bytes, runOf);
-  Shared shared{.layers = {}, .seconds = known.at({}).seconds - best.seconds, .bytes = best.bytes};
+  SharedHalos shared{
+      .layers = {}, .seconds = known.at({}).seconds - best.seconds, .bytes = best.bytes};
   for (int n : best.computed)
     shared.layers.push_back(network_.nodes[n].name);
   return shared;

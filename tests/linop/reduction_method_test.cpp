@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which algorithm a conversion that sums takes, of algorithms that stand in for those of the rooms above.
-#include "linop/exchange/reduction_algorithm.hpp"
+// Which method a conversion that sums takes, of methods that stand in for those of the rooms above.
+#include "linop/exchange/reduction_method.hpp"
 
 #include "operators.hpp"
 #include "sys/expect_error.hpp"
@@ -12,7 +12,7 @@ using test::onLine;
 using test::world;
 
 // Sums by one exchange, and tells who it is by the text that ranks agree on.
-class Named final : public ReductionAlgorithm {
+class Named final : public ReductionMethod {
 public:
   Named(std::string name, double seconds, bool takes = true)
       : name_(std::move(name)), seconds_(seconds), takes_(takes) {}
@@ -40,25 +40,24 @@ private:
   bool takes_;
 };
 
-ReductionAlgorithmRef algorithm(const char* name, double seconds, bool takes = true) {
+ReductionMethodRef method(const char* name, double seconds, bool takes = true) {
   return std::make_shared<Named>(name, seconds, takes);
 }
 
-LinearOpRef convert(const Layout& from, const Layout& to,
-                    std::vector<ReductionAlgorithmRef> algorithms,
+LinearOpRef convert(const Layout& from, const Layout& to, std::vector<ReductionMethodRef> methods,
                     RouteMode mode = RouteMode::Auto) {
   Named::made.clear();
   Named::request.clear();
   MovementPolicy policy = test::by(RoutePolicy{.mode = mode, .rates = {}});
-  policy.sums = std::move(algorithms);
+  policy.sums = std::move(methods);
   return makeConversion(world(), from, to, TENON_FLOAT64, policy);
 }
 
-TEST(ReductionAlgorithm, TheCheapestOfThoseThatTakeTheSumIsMade) {
+TEST(ReductionMethod, TheCheapestOfThoseThatTakeTheSumIsMade) {
   const Layout p = onLine({6}, "P"), b = onLine({6}, "B");
-  const LinearOpRef op = convert(p, b,
-                                 {algorithm("dear", 2), algorithm("cheap", 1),
-                                  algorithm("as cheap", 1), algorithm("none", 0, false)});
+  const LinearOpRef op = convert(
+      p, b,
+      {method("dear", 2), method("cheap", 1), method("as cheap", 1), method("none", 0, false)});
   EXPECT_EQ(Named::made, "cheap");
   EXPECT_EQ(Named::requested, std::vector<int>{0});
   for (const char* text : {"  dear has its reasons\n", "  none has its reasons\n"})
@@ -66,8 +65,8 @@ TEST(ReductionAlgorithm, TheCheapestOfThoseThatTakeTheSumIsMade) {
   EXPECT_NE(op->agreedText().find("; sums by dear; sums by cheap"), std::string::npos);
 }
 
-TEST(ReductionAlgorithm, TheRouteIsTakenWhereNoAlgorithmTakesTheSum) {
-  const LinearOpRef op = convert(onLine({6}, "P"), onLine({6}, "B"), {algorithm("none", 0, false)});
+TEST(ReductionMethod, TheRouteIsTakenWhereNoMethodTakesTheSum) {
+  const LinearOpRef op = convert(onLine({6}, "P"), onLine({6}, "B"), {method("none", 0, false)});
   EXPECT_EQ(Named::made, "");
   const test::Ends ends(*op, Sense::Forward, 1);
   test::setCells(*ends.x, std::vector<double>(6, 1.0));
@@ -75,32 +74,32 @@ TEST(ReductionAlgorithm, TheRouteIsTakenWhereNoAlgorithmTakesTheSum) {
   EXPECT_EQ(test::elementsOf(*ends.y), std::vector<double>(6, world()->size()));
 }
 
-TEST(ReductionAlgorithm, OnlyPureSumsAndTheirAdjointsAreOffered) {
+TEST(ReductionMethod, OnlyPureSumsAndTheirAdjointsAreOffered) {
   const auto on = [](const char* property) { return onLine({6, 6}, property); };
   for (const auto& [from, to] : {std::pair("B", "P"), {"S0", "S1"}, {"S0", "P"}, {"R", "P"}}) {
-    convert(on(from), on(to), {algorithm("any", 0)});
+    convert(on(from), on(to), {method("any", 0)});
     EXPECT_TRUE(Named::request.empty()) << from << " -> " << to;
   }
   for (const auto& [from, to] :
        {std::pair("P", "B"), {"P", "S0"}, {"P", "S1"}, {"P", "R"}, {"S1", "B"}, {"R", "B"}}) {
-    convert(on(from), on(to), {algorithm("any", 0)});
+    convert(on(from), on(to), {method("any", 0)});
     EXPECT_TRUE(!Named::request.empty() || world()->size() == 1) << from << " -> " << to;
   }
   const Layout p = on("P"), b = on("B");
-  convert(p, b, {algorithm("any", 0)}, RouteMode::Exchange);
+  convert(p, b, {method("any", 0)}, RouteMode::Exchange);
   EXPECT_TRUE(Named::request.empty());
 }
 
-// Ranks need not agree on a algorithm that does not look at the sum.
-TEST(ReductionAlgorithm, AnAlgorithmThatDoesNotLookIsNotAsked) {
+// Ranks need not agree on a method that does not look at the sum.
+TEST(ReductionMethod, AMethodThatDoesNotLookIsNotAsked) {
   const LinearOpRef op =
-      convert(onLine({6}, "P"), onLine({6}, "B"), {algorithm("any", 0)}, RouteMode::Chain);
+      convert(onLine({6}, "P"), onLine({6}, "B"), {method("any", 0)}, RouteMode::Chain);
   EXPECT_TRUE(Named::request.empty());
   EXPECT_EQ(op->agreedText().find("sums by"), std::string::npos);
 }
 
-// A algorithm may fail on one rank alone; all of them must be told, and none may wait for the others.
-class FailsOnTheLast final : public ReductionAlgorithm {
+// A method may fail on one rank alone; all of them must be told, and none may wait for the others.
+class FailsOnTheLast final : public ReductionMethod {
 public:
   bool looksAt(const ReductionTask&) const override { return true; }
   std::string agreedText(const ReductionTask&) const override { return ""; }
@@ -111,7 +110,7 @@ public:
   }
 };
 
-TEST(ReductionAlgorithm, AnOfferThatFailsOnOneRankFailsOnAll) {
+TEST(ReductionMethod, AnOfferThatFailsOnOneRankFailsOnAll) {
   expectError(TENON_ERR_FILE, {"no such machine"}, [] {
     convert(onLine({6}, "P"), onLine({6}, "B"), {std::make_shared<FailsOnTheLast>()});
   });

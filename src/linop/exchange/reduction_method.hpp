@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Algorithms to carry out a conversion that sums over grid axes, beside the route that every conversion
-// has. makeConversion() asks each algorithm for an offer, and takes the cheapest one. The algorithms
+// Methods to carry out a conversion that sums over grid axes, beside the route that every conversion
+// has. makeConversion() asks each method for an offer, and takes the cheapest one. The methods
 // are made in rooms above, of which this one knows only the table that it is given.
 #pragma once
 
@@ -25,12 +25,12 @@ struct ReductionTask {
   std::optional<SumChange> change; // none if it may do more than that
   TenonDataType type;
   CarrierPolicy carrier;
-  Route route; // by which it goes unless a algorithm takes it
+  Route route; // by which it goes unless a method takes it
   RoutePolicy policy;
 };
 
 struct ReductionOffer {
-  // Makes the operator; collective. Empty if the algorithm does not take this sum.
+  // Makes the operator; collective. Empty if the method does not take this sum.
   std::function<LinearOpRef()> make;
   // What a rank sends in an Apply of that operator, as a source, or in its adjoint, as a target;
   // without communication.
@@ -42,9 +42,9 @@ struct ReductionOffer {
   std::string why;    // for views: what has decided; may be empty
 };
 
-class ReductionAlgorithm {
+class ReductionMethod {
 public:
-  virtual ~ReductionAlgorithm() = default;
+  virtual ~ReductionMethod() = default;
   // Whether this sum is looked at. The same on all ranks, and it never fails on one of them: only
   // then they agree on an offer.
   virtual bool looksAt(const ReductionTask& sum) const = 0;
@@ -54,16 +54,15 @@ public:
   virtual ReductionOffer offer(const ReductionTask& sum) const = 0;
 };
 
-// A row makes a algorithm as the options want it, or NULL if they do not want it. Of offers with one
+// A row makes a method as the options want it, or NULL if they do not want it. Of offers with one
 // price the first row's is taken. The table must stay; there is none at first.
-using ReductionAlgorithmRef = std::shared_ptr<const ReductionAlgorithm>;
-using ReductionAlgorithmRow = ReductionAlgorithmRef (*)();
-void setReductionAlgorithms(std::span<const ReductionAlgorithmRow> table) noexcept;
-// The algorithms that options want now, of those that the rows make.
-std::vector<ReductionAlgorithmRef> wantedReductionAlgorithms();
+using ReductionMethodRef = std::shared_ptr<const ReductionMethod>;
+using ReductionMethodRow = ReductionMethodRef (*)();
+void setReductionMethods(std::span<const ReductionMethodRow> table) noexcept;
+// The methods that options want now, of those that the rows make.
+std::vector<ReductionMethodRef> wantedReductionMethods();
 
 // The cheapest offer; `why` of it are the reasons of all, as lines of a view.
-ReductionOffer bestOffer(const std::vector<ReductionAlgorithmRef>& algorithms,
-                         const ReductionTask& sum);
+ReductionOffer bestOffer(const std::vector<ReductionMethodRef>& methods, const ReductionTask& sum);
 
 } // namespace tenon
