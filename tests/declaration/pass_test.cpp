@@ -317,7 +317,7 @@ TEST(Pass, RunsAgainToTheSameBits) {
         return std::ranges::count(list.values(), true, what);
       };
       again += count(random.list, &Value::again) > 0;
-      fewer += count(random.list, &Value::kept) < count(kept.list, &Value::kept);
+      fewer += count(random.list, &Value::saved) < count(kept.list, &Value::saved);
       for (bool contiguous : {true, false})
         for (Order order : {Order::Moved, Order::Unmoved}) {
           const Passes plain = passesOf(kept.list, {true, true}, order),

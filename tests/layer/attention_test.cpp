@@ -400,7 +400,7 @@ TEST(Attention, MemoryDoesNotGrowWithTheSequence) {
     layer->apply(std::vector<const DTensor*>{x.get(), x.get(), x.get()}, *y);
     layer->applyAdjoint(*dy, std::vector<DTensor*>{dq.get(), dk.get(), dv.get()});
     const Layer::Memory memory = layer->memory();
-    return memory.buffers + memory.kept;
+    return memory.buffers + memory.saved;
   };
   const Index two = memoryOn(2, ""), all = memoryOn(ranks, "");
   const Index gatheredByTwo = memoryOn(2, "m"), gatheredByAll = memoryOn(ranks, "m");

@@ -205,7 +205,7 @@ Index savedBytes(const char* type, TenonDataType dataType) {
     appendLayer(*net, layer);
   const Layout input = onWorld({Index(64) * world()->size(), 18}, "S0");
   setUp(net, input, dataType);
-  return net->memory().kept;
+  return net->memory().saved;
 }
 
 TEST(Rounding, TakesTwoBytesForACell) {
