@@ -59,7 +59,7 @@ TEST(ReductionMethod, TheCheapestOfThoseThatTakeTheSumIsMade) {
       p, b,
       {method("dear", 2), method("cheap", 1), method("as cheap", 1), method("none", 0, false)});
   EXPECT_EQ(Named::made, "cheap");
-  EXPECT_EQ(Named::requested, std::vector<int>{0});
+  EXPECT_EQ(Named::request, std::vector<int>{0});
   for (const char* text : {"  dear has its reasons\n", "  none has its reasons\n"})
     EXPECT_NE(op->describe().find(text), std::string::npos) << op->describe();
   EXPECT_NE(op->agreedText().find("; sums by dear; sums by cheap"), std::string::npos);

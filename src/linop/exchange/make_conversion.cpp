@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 
 #include <functional>
-#include <method>
+#include <algorithm>
 #include <optional>
 #include <vector>
 
