@@ -63,7 +63,7 @@ TEST(DeviceAutotuning, LeaveOutWaysThatCannotRun) {
     const Measured found = measuredAfter([] { tenonStandinFail("cudnnBackendExecute:*"); });
     EXPECT_EQ(found.code, TENON_SUCCESS);
     EXPECT_TRUE(has(found.says, "measured: im2col+gemm; adjoints im2col+gemm")) << found.says;
-    EXPECT_FALSE(has(found.says, "not all ways")) << found.says;
+    EXPECT_FALSE(has(found.says, "not all candidates")) << found.says;
   });
 }
 
@@ -78,7 +78,7 @@ TEST(DeviceAutotuning, SayThatAWayHadNoMemory) {
       });
       EXPECT_EQ(found.code, TENON_SUCCESS) << found.says;
       EXPECT_EQ(found.says.find(first), 0) << found.says;
-      EXPECT_TRUE(has(found.says, "; not all ways measured: ")) << found.says;
+      EXPECT_TRUE(has(found.says, "; not all candidates measured: ")) << found.says;
     });
 }
 

@@ -197,7 +197,7 @@ TEST(Options, DeclarationsThatCannotWorkAreErrors) {
     });
   };
   for (const char* name : {"", "-x", "two words", "a=b", "7", "1e3", "inf", "tab\t", "#"})
-    refused("odd", {name, OptionSpec::Int, "0", "bad name"}, "expected a name of labels");
+    refused("odd", {name, OptionSpec::Int, "0", "bad name"}, "expected a name of letters");
   refused("odd", {"tenon_mine", OptionSpec::Int, "0", "the library's"}, "begin with tenon_");
   refused("", {"mine", OptionSpec::Int, "0", "no owner"}, "without an owner");
   for (const auto type : {OptionSpec::Flag, OptionSpec::Int, OptionSpec::Real})

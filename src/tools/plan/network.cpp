@@ -120,7 +120,7 @@ void fixParallelizations(NamedPlan& plan, const std::string& given) {
       parallelizations.back().second += "," + piece;
     else
       throw std::runtime_error(fmt::format(
-          "-fix {}: '{}' names no layer; pass layer=parallelization, such as conv1=n6,o3", given,
+          "-fix {}: '{}' names no layer; pass layer=labels, such as conv1=n6,o3", given,
           piece));
   }
   for (const auto& [layer, parallelization] : parallelizations)
