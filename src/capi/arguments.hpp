@@ -6,8 +6,8 @@
 #pragma once
 
 #include "comm/communicator.hpp"
-#include "geometry/boundary.hpp"
-#include "geometry/box.hpp"
+#include "geometry/layout/boundary.hpp"
+#include "geometry/layout/box.hpp"
 #include "sys/errors/guard.hpp"
 #include "sys/errors/object.hpp"
 #include "sys/memory/memory.hpp"

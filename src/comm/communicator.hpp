@@ -12,7 +12,7 @@
 #include "comm/memory/device_arena.hpp"
 #include "comm/memory/shared_arena.hpp"
 #include "comm/mpi.hpp"
-#include "geometry/grid.hpp"
+#include "geometry/layout/grid.hpp"
 #include "sys/device_group.hpp"
 
 #include <algorithm>

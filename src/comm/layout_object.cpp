@@ -5,7 +5,7 @@
 #include "comm/layout_object.hpp"
 
 #include "comm/agreement/agreement.hpp"
-#include "geometry/from_boxes.hpp"
+#include "geometry/layout/from_boxes.hpp"
 #include "sys/text/view.hpp"
 
 #include <fmt/format.h>

@@ -5,8 +5,8 @@
 #pragma once
 
 #include "comm/communicator.hpp"
-#include "geometry/layout.hpp"
-#include "geometry/layout_draft.hpp"
+#include "geometry/layout/layout.hpp"
+#include "geometry/layout/layout_draft.hpp"
 #include "sys/errors/object.hpp"
 #include "sys/options/settings.hpp"
 

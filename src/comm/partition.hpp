@@ -4,7 +4,7 @@
 #pragma once
 
 #include "comm/communicator.hpp"
-#include "geometry/grid.hpp"
+#include "geometry/layout/grid.hpp"
 #include "sys/errors/object.hpp"
 
 namespace tenon {

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "dtensor/data_type.hpp"
-#include "geometry/layout.hpp"
+#include "geometry/layout/layout.hpp"
 #include "kernels/base/context.hpp"
 
 #include <array>

@@ -5,7 +5,7 @@
 #include "dtensor/fill.hpp"
 
 #include "dtensor/host_view.hpp"
-#include "geometry/channel_runs.hpp"
+#include "geometry/layout/channel_runs.hpp"
 #include "kernels/elementwise/reduce.hpp"
 #include "sys/random.hpp"
 

@@ -3,7 +3,7 @@
 // it for that.
 #pragma once
 
-#include "import/layers/model_layers.hpp"
+#include "import/lowering/model_layers.hpp"
 #include "weights/byte_source.hpp"
 
 #include <map>

@@ -4,7 +4,7 @@
 #include "import/model_report.hpp"
 
 #include "declaration/core/types.hpp"
-#include "geometry/traffic.hpp"
+#include "geometry/schedule/traffic.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
 

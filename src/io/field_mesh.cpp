@@ -5,7 +5,7 @@
 
 #include "comm/agreement/agreement.hpp"
 #include "dtensor/host_view.hpp"
-#include "geometry/edges.hpp"
+#include "geometry/mesh/edges.hpp"
 #include "linop/exchange/index_map_op.hpp"
 #include "sys/text/text.hpp"
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "dtensor/data_type.hpp"
-#include "geometry/box.hpp"
+#include "geometry/layout/box.hpp"
 
 #include <memory>
 #include <optional>

@@ -13,7 +13,7 @@
 #pragma once
 
 #include "dtensor/data_type.hpp"
-#include "geometry/box.hpp"
+#include "geometry/layout/box.hpp"
 #include "sys/options/one_of.hpp"
 
 #include <map>

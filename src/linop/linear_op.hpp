@@ -8,7 +8,7 @@
 #pragma once
 
 #include "dtensor/dtensor.hpp"
-#include "geometry/schedule.hpp"
+#include "geometry/schedule/schedule.hpp"
 #include "sys/errors/error.hpp"
 
 #include <optional>

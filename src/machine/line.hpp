@@ -2,7 +2,7 @@
 // Lines of a process grid: the ranks that a collective or a sum along some of its axes joins.
 #pragma once
 
-#include "geometry/grid.hpp"
+#include "geometry/layout/grid.hpp"
 
 #include <vector>
 

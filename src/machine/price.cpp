@@ -4,7 +4,7 @@
 // that the choice changes how long a price takes and never what it is.
 #include "machine/price.hpp"
 
-#include "geometry/axis_change.hpp"
+#include "geometry/schedule/axis_change.hpp"
 #include "machine/line.hpp"
 
 #include <algorithm>

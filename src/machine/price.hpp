@@ -21,8 +21,8 @@
 // Where the rates have levels, all of it goes by the outermost level that a line of ranks crosses.
 #pragma once
 
-#include "geometry/flow_table.hpp"
-#include "geometry/layout.hpp"
+#include "geometry/layout/layout.hpp"
+#include "geometry/schedule/flow_table.hpp"
 #include "machine/link.hpp"
 
 #include <limits>

@@ -4,9 +4,9 @@
 // translated back to the grids as they are, where one step can be along several axes.
 #include "machine/route.hpp"
 
-#include "geometry/axis_change.hpp"
-#include "geometry/cuts.hpp"
-#include "geometry/traffic.hpp"
+#include "geometry/layout/cuts.hpp"
+#include "geometry/schedule/axis_change.hpp"
+#include "geometry/schedule/traffic.hpp"
 #include "machine/route_search.hpp"
 #include "sys/options/options.hpp"
 

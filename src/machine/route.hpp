@@ -13,13 +13,13 @@
 // the value of a valid tensor, so that any path does.
 //
 // On a grid of more than 4 axes those that both ends treat alike are merged
-// (geometry/axis_change.hpp) before the search; its steps are told on the grid as it is, where a
+// (geometry/schedule/axis_change.hpp) before the search; its steps are told on the grid as it is, where a
 // collective may be along several axes at once. The search is bounded: layouts with halos, and
 // grids of more than 4 axes that cannot be merged, take the direct exchange, and so does what has
 // not been found after 96 nodes; a tensor without elements too.
 #pragma once
 
-#include "geometry/schedule.hpp"
+#include "geometry/schedule/schedule.hpp"
 #include "machine/price.hpp"
 
 #include <optional>

@@ -4,7 +4,7 @@
 // the order in which edges were made, so that all ranks find the same route.
 #include "machine/route_search.hpp"
 
-#include "geometry/axis_change.hpp"
+#include "geometry/schedule/axis_change.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -7,7 +7,7 @@
 // shortest, and most edges are dropped before their layout is made.
 #pragma once
 
-#include "geometry/layout.hpp"
+#include "geometry/layout/layout.hpp"
 #include "machine/link.hpp"
 #include "machine/route.hpp"
 

@@ -5,8 +5,8 @@
 #include "plan/measurement.hpp"
 
 #include "dtensor/data_type.hpp"
-#include "geometry/layout.hpp"
-#include "geometry/traffic.hpp"
+#include "geometry/layout/layout.hpp"
+#include "geometry/schedule/traffic.hpp"
 #include "linop/exchange/make_conversion.hpp"
 #include "planner/prices/conversion_prices.hpp"
 #include "planner/prices/listed_moves.hpp"

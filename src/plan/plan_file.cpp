@@ -4,7 +4,7 @@
 // its layouts say the same three times, and the form of the layer has to agree with all of them.
 #include "plan/plan_file.hpp"
 
-#include "geometry/layout_json.hpp"
+#include "geometry/layout/layout_json.hpp"
 #include "planner/prices/signature_rows.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"

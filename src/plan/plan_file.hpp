@@ -14,7 +14,7 @@
 // parallelization, so that a reader only makes its form and compares. A plan for something else is refused.
 #pragma once
 
-#include "geometry/box.hpp"
+#include "geometry/layout/box.hpp"
 #include "planner/prices/declared_network.hpp"
 #include "planner/prices/listed_moves.hpp"
 #include "planner/search/plan_search.hpp"

@@ -4,7 +4,7 @@
 // measurements; setSpace() alone drops nothing, since every search of a plan of layers calls it.
 #include "planner/network_plan.hpp"
 
-#include "geometry/given_grid.hpp"
+#include "geometry/layout/given_grid.hpp"
 #include "machine/link.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/log/log.hpp"

@@ -7,7 +7,7 @@
 
 #include "comm/agreement/batched.hpp"
 #include "dtensor/arithmetic.hpp"
-#include "geometry/axis_change.hpp"
+#include "geometry/schedule/axis_change.hpp"
 #include "kernels/movement/block_copy.hpp"
 #include "reduction/collective_rule.hpp"
 #include "reduction/execution.hpp"

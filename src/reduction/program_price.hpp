@@ -15,7 +15,7 @@
 // sum costs what the sum does.
 #pragma once
 
-#include "geometry/axis_change.hpp"
+#include "geometry/schedule/axis_change.hpp"
 #include "reduction/grouping.hpp"
 
 namespace tenon {

@@ -11,7 +11,7 @@
 // group.
 #pragma once
 
-#include "geometry/grid.hpp"
+#include "geometry/layout/grid.hpp"
 #include "reduction/grouping.hpp"
 
 #include <vector>

@@ -4,7 +4,7 @@
 // in a member's array: schedules are made by counting both.
 #include "reduction/reduction_step.hpp"
 
-#include "geometry/cuts.hpp"
+#include "geometry/layout/cuts.hpp"
 #include "reduction/program_price.hpp"
 #include "reduction/reduction_groups.hpp"
 

@@ -21,8 +21,8 @@
 // R -> B of a sum for the first.
 #pragma once
 
-#include "geometry/axis_change.hpp"
-#include "geometry/schedule.hpp"
+#include "geometry/schedule/axis_change.hpp"
+#include "geometry/schedule/schedule.hpp"
 #include "machine/link.hpp"
 #include "reduction/holdings.hpp"
 

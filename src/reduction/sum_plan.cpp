@@ -3,7 +3,7 @@
 // kinds, so levels are found once for each grid and axes, and prices once for each size.
 #include "reduction/sum_plan.hpp"
 
-#include "geometry/axis_change.hpp"
+#include "geometry/schedule/axis_change.hpp"
 #include "machine/route.hpp"
 #include "reduction/reduction_groups.hpp"
 #include "sys/errors/error.hpp"

@@ -7,7 +7,7 @@
 // truncated or foreign file is refused before training begins.
 #pragma once
 
-#include "geometry/box.hpp"
+#include "geometry/layout/box.hpp"
 
 #include <cstdint>
 #include <string>

@@ -5,9 +5,9 @@
 // chosen for it; one that sums and does more, also as the steps that are. The bytes are multiples of S, the size of the whole tensor.
 //
 //   tests/bench/between_nodes
-#include "geometry/axis_change.hpp"
-#include "geometry/layout_draft.hpp"
-#include "geometry/traffic.hpp"
+#include "geometry/layout/layout_draft.hpp"
+#include "geometry/schedule/axis_change.hpp"
+#include "geometry/schedule/traffic.hpp"
 #include "machine/line.hpp"
 #include "machine/route.hpp"
 #include "reduction/reduction_groups.hpp"

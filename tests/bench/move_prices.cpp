@@ -4,8 +4,8 @@
 //
 //   tests/bench/move_prices
 #include "bench/processor_time.hpp"
-#include "geometry/layout_draft.hpp"
-#include "geometry/traffic.hpp"
+#include "geometry/layout/layout_draft.hpp"
+#include "geometry/schedule/traffic.hpp"
 #include "machine/route.hpp"
 
 #include <fmt/format.h>

@@ -6,8 +6,8 @@
 //
 //   tests/bench/schedule_making
 #include "bench/processor_time.hpp"
-#include "geometry/layout_draft.hpp"
-#include "geometry/schedule.hpp"
+#include "geometry/layout/layout_draft.hpp"
+#include "geometry/schedule/schedule.hpp"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Merged axes: on the grid of fewer axes every rank has its box and its peers.
-#include "geometry/axis_change.hpp"
+#include "geometry/schedule/axis_change.hpp"
 
-#include "geometry/cuts.hpp"
-#include "geometry/schedule.hpp"
+#include "geometry/layout/cuts.hpp"
+#include "geometry/schedule/schedule.hpp"
 
 #include <gtest/gtest.h>
 

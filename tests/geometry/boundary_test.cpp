@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "geometry/boundary.hpp"
+#include "geometry/layout/boundary.hpp"
 #include "sys/errors/error.hpp"
 
 #include <gtest/gtest.h>

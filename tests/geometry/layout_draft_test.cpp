@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "geometry/layout_draft.hpp"
+#include "geometry/layout/layout_draft.hpp"
 
 #include "sys/expect_error.hpp"
 

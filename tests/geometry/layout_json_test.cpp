@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Layouts as JSON: what is read is what was written, and what does not fit is refused.
-#include "geometry/layout_json.hpp"
+#include "geometry/layout/layout_json.hpp"
 
 #include "support/random_layout.hpp"
 #include "sys/errors/error.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "geometry/cuts.hpp"
-#include "geometry/from_boxes.hpp"
-#include "geometry/layout.hpp"
+#include "geometry/layout/cuts.hpp"
+#include "geometry/layout/from_boxes.hpp"
+#include "geometry/layout/layout.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/expect_error.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Schedules as dense matrices over the raw memory of all ranks.
-#include "geometry/schedule.hpp"
+#include "geometry/schedule/schedule.hpp"
 #include "support/conversion_definition.hpp"
 #include "support/random_layout.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Sizes whose elements or bytes no 64-bit integer counts.
-#include "geometry/from_boxes.hpp"
-#include "geometry/layout_draft.hpp"
-#include "geometry/window.hpp"
+#include "geometry/layout/from_boxes.hpp"
+#include "geometry/layout/layout_draft.hpp"
+#include "geometry/layout/window.hpp"
 #include "sys/expect_error.hpp"
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Counted flows against schedules, and layouts that differ on one axis.
-#include "geometry/axis_change.hpp"
-#include "geometry/flow_table.hpp"
-#include "geometry/traffic.hpp"
+#include "geometry/schedule/axis_change.hpp"
+#include "geometry/schedule/flow_table.hpp"
+#include "geometry/schedule/traffic.hpp"
 #include "support/draws.hpp"
 #include "support/random_layout.hpp"
 

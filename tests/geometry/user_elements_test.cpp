@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "geometry/user_elements.hpp"
+#include "geometry/schedule/user_elements.hpp"
 
 #include "support/conversion_definition.hpp"
 #include "support/random_layout.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "geometry/window.hpp"
+#include "geometry/layout/window.hpp"
 #include "sys/errors/error.hpp"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 // Each attribute of each operator of ONNX, by ONNX's own list (onnx_operators.py), is read by Tenon or refused by
 // name. What the rows of the importer say they read is given with another type, which whoever reads it notices.
 #include "import/model_file.hpp"
-#include "import/onnx/rows.hpp"
+#include "import/onnx/operator_rows.hpp"
 #include "import/onnx_bytes.hpp"
 #include "sys/expect_error.hpp"
 #include "sys/text/text.hpp"

@@ -2,7 +2,7 @@
 // What series of fields refuse, and that their files are checkpoints. Other programs read them in check_fields.py.
 #include "training_run.hpp"
 
-#include "geometry/edges.hpp"
+#include "geometry/mesh/edges.hpp"
 #include "io/field_series.hpp"
 #include "sys/traps.hpp"
 

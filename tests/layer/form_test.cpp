@@ -6,7 +6,7 @@
 
 #include "declaration/core/pass.hpp"
 #include "declaration/core/types.hpp"
-#include "geometry/traffic.hpp"
+#include "geometry/schedule/traffic.hpp"
 #include "kernels/pooling/pooling.hpp"
 #include "support/draws.hpp"
 #include "sys/log/log.hpp"

@@ -2,8 +2,8 @@
 // Layouts from a solver's boxes, "S0,S1,S2,S3" on a grid with axes of one process: along these all properties are one, so
 // layers take filled halos, outputs are added to inputs, and no label moves the solver's split points.
 #include "declaration/core/window_layout.hpp"
-#include "geometry/from_boxes.hpp"
-#include "geometry/layout_draft.hpp"
+#include "geometry/layout/from_boxes.hpp"
+#include "geometry/layout/layout_draft.hpp"
 #include "layer_run.hpp"
 
 #include "layer/core/layer_types.hpp"

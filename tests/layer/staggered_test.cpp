@@ -3,7 +3,7 @@
 // faces lie and from the modes' definitions; the layouts of a staggered grid; and the order of the means.
 #include "dtensor/fill.hpp"
 #include "dtensor/measure.hpp"
-#include "geometry/layout_draft.hpp"
+#include "geometry/layout/layout_draft.hpp"
 #include "run_layer.hpp"
 #include "sys/log/log.hpp"
 

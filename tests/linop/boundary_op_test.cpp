@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A halo exchange completed by the caller's values or a constant, against the definition cell by
 // cell, over drawn layouts; and the cotangents of both.
-#include "geometry/user_elements.hpp"
+#include "geometry/schedule/user_elements.hpp"
 #include "operators.hpp"
 #include "support/conversion_definition.hpp"
 #include "support/random_layout.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What every operator promises, in both directions and both floating types: the adjoint identity,
 // exact on integers; factors; the two halves; bound arrays.
-#include "geometry/refill.hpp"
+#include "geometry/schedule/refill.hpp"
 #include "linop/algebra/adjoint_test.hpp"
 #include "operators.hpp"
 #include "sys/expect_error.hpp"

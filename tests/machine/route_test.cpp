@@ -2,7 +2,7 @@
 // Routes that can be told by hand, and what every route keeps.
 #include "machine/route.hpp"
 
-#include "geometry/traffic.hpp"
+#include "geometry/schedule/traffic.hpp"
 #include "support/random_layout.hpp"
 #include "sys/errors/error.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Inputs and outputs that lie where a solver has them: plans against all combinations of parallelizations, what it costs
 // to stay, and the objectives.
-#include "geometry/layout.hpp"
+#include "geometry/layout/layout.hpp"
 #include "machine/price.hpp"
 #include "planner/papers/named_plan.hpp"
 #include "planner/random_tables.hpp"

@@ -3,7 +3,7 @@
 // the grid.
 #include "comm/partition.hpp"
 #include "dtensor/arithmetic.hpp"
-#include "geometry/layout_draft.hpp"
+#include "geometry/layout/layout_draft.hpp"
 #include "layer/layer_run.hpp"
 #include "linop/algebra/adjoint_test.hpp"
 #include "linop/operators.hpp"

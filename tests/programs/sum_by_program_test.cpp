@@ -2,8 +2,8 @@
 // Conversions that sum by a program.
 #include "programs/sum_by_program.hpp"
 
-#include "geometry/axis_change.hpp"
-#include "geometry/layout_draft.hpp"
+#include "geometry/layout/layout_draft.hpp"
+#include "geometry/schedule/axis_change.hpp"
 #include "linop/algebra/adjoint_test.hpp"
 #include "linop/operators.hpp"
 #include "programs/reduction_op.hpp"

@@ -2,7 +2,7 @@
 // The cheapest sums and their prices, beside what all schedules of all members move.
 #include "reduction/cheapest_sum.hpp"
 
-#include "geometry/cuts.hpp"
+#include "geometry/layout/cuts.hpp"
 #include "reduction/execution.hpp"
 #include "reduction/reduction_groups.hpp"
 #include "reduction/reduction_step.hpp"

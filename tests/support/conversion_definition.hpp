@@ -3,7 +3,7 @@
 // independent reference that schedules and operators are compared with.
 #pragma once
 
-#include "geometry/layout.hpp"
+#include "geometry/layout/layout.hpp"
 
 namespace tenon::test {
 

@@ -3,7 +3,7 @@
 // inactive ranks, halos of every boundary mode. Equal seeds give equal layouts on every rank.
 #pragma once
 
-#include "geometry/layout.hpp"
+#include "geometry/layout/layout.hpp"
 
 #include <algorithm>
 #include <random>

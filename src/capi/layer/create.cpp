@@ -9,7 +9,7 @@
 #include "declaration/core/types.hpp"
 #include "declaration/core/window_layout.hpp"
 #include "dtensor/dtensor.hpp"
-#include "geometry/boundary.hpp"
+#include "geometry/layout/boundary.hpp"
 #include "sys/text/text.hpp"
 
 #include <tenon/ext/layer.h>

@@ -5,7 +5,7 @@
 // a slip in a layout is an error and not a costly redistribution.
 #include "capi/linearop/create.hpp"
 
-#include "geometry/layout.hpp"
+#include "geometry/layout/layout.hpp"
 #include "linop/algebra/composition.hpp"
 #include "linop/algebra/memory_op.hpp"
 #include "linop/exchange/make_conversion.hpp"

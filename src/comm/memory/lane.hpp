@@ -12,7 +12,7 @@
 
 #include "comm/agreement/wait_policy.hpp"
 #include "comm/communicator.hpp"
-#include "geometry/box.hpp"
+#include "geometry/layout/box.hpp"
 
 #include <array>
 #include <list>

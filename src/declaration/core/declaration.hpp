@@ -7,7 +7,7 @@
 #include "declaration/core/form.hpp"
 #include "declaration/core/map_list.hpp"
 #include "declaration/mesh/mesh_lists.hpp"
-#include "geometry/box.hpp"
+#include "geometry/layout/box.hpp"
 #include "sys/options/settings.hpp"
 #include "sys/random.hpp"
 

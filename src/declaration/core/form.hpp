@@ -4,7 +4,7 @@
 #pragma once
 
 #include "declaration/core/signature.hpp"
-#include "geometry/patch_links.hpp"
+#include "geometry/patches/patch_links.hpp"
 
 #include <optional>
 #include <string>

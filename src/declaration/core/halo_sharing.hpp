@@ -6,7 +6,7 @@
 //
 // where E_1' brings the halo that all of them together need, L_1' is L_1 on each rank's part and on the
 // cells around it that L_2 reads, and R_2 is local: it fills what lies beyond the domain by the boundary
-// mode of L_2 (geometry/refill.hpp). Each rank computes some cells that its neighbours compute too, and
+// mode of L_2 (geometry/schedule/refill.hpp). Each rank computes some cells that its neighbours compute too, and
 // waits for them once. Nothing else changes: a value with such a halo has the layout G, its cotangent is
 // contributions in G*, so that the adjoint is as exact and the gradients of parameters are sums over ranks as
 // before. Layers that work point by point may stand between.

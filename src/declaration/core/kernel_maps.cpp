@@ -11,9 +11,9 @@
 #include "declaration/core/kernel_maps.hpp"
 
 #include "declaration/core/window_layout.hpp"
-#include "geometry/layout.hpp"
-#include "geometry/refill.hpp"
-#include "geometry/user_elements.hpp"
+#include "geometry/layout/layout.hpp"
+#include "geometry/schedule/refill.hpp"
+#include "geometry/schedule/user_elements.hpp"
 
 #include <fmt/format.h>
 

@@ -12,8 +12,8 @@
 // here; whoever plans counts.
 #pragma once
 
-#include "geometry/layout.hpp"
-#include "geometry/patch_links.hpp"
+#include "geometry/layout/layout.hpp"
+#include "geometry/patches/patch_links.hpp"
 
 #include <optional>
 #include <string>
@@ -49,7 +49,7 @@ struct Value {
 // linear. IndexMap goes by the lists of an index map, or by a rule of which each rank makes its lists,
 // and IndexSum is its transpose. The others send
 // no messages: Crop goes to fewer of the elements that each rank holds, Refill makes what lies beyond the
-// domain anew from these (geometry/refill.hpp), and the two of the boundary
+// domain anew from these (geometry/schedule/refill.hpp), and the two of the boundary
 // take the elements that the caller supplies from a tensor in the use layout or from one number.
 enum class OperatorKind {
   Conversion,

@@ -5,8 +5,8 @@
 #include "declaration/core/network_file.hpp"
 
 #include "declaration/core/types.hpp"
-#include "geometry/given_grid.hpp"
-#include "geometry/layout_json.hpp"
+#include "geometry/layout/given_grid.hpp"
+#include "geometry/layout/layout_json.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/files/json_text.hpp"
 #include "sys/files/json_tree.hpp"

@@ -2,7 +2,7 @@
 // Layouts of results that a user gives once and that are used for any batch.
 #pragma once
 
-#include "geometry/layout.hpp"
+#include "geometry/layout/layout.hpp"
 
 namespace tenon {
 

@@ -4,7 +4,7 @@
 // points that a user gave never move, and whatever is free is even.
 #include "declaration/core/signature.hpp"
 
-#include "geometry/axis_change.hpp"
+#include "geometry/schedule/axis_change.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
 

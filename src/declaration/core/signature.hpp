@@ -11,7 +11,7 @@
 // one axis.
 #pragma once
 
-#include "geometry/layout.hpp"
+#include "geometry/layout/layout.hpp"
 
 #include <span>
 

@@ -4,7 +4,7 @@
 // halo that nobody needs would turn a local read into an exchange.
 #include "declaration/core/window_layout.hpp"
 
-#include "geometry/refill.hpp"
+#include "geometry/schedule/refill.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
 

@@ -5,8 +5,8 @@
 
 #include "declaration/core/form.hpp"
 #include "declaration/core/signature.hpp"
-#include "geometry/layout.hpp"
-#include "geometry/window.hpp"
+#include "geometry/layout/layout.hpp"
+#include "geometry/layout/window.hpp"
 
 namespace tenon {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "declaration/core/declaration.hpp"
-#include "geometry/edges.hpp"
+#include "geometry/mesh/edges.hpp"
 
 namespace tenon {
 

@@ -3,8 +3,8 @@
 // layers' settings say, and the links of the field's patches. A container hands its own on to its layers.
 #pragma once
 
-#include "geometry/edges.hpp"
-#include "geometry/patch_links.hpp"
+#include "geometry/mesh/edges.hpp"
+#include "geometry/patches/patch_links.hpp"
 
 #include <map>
 #include <string>

@@ -7,7 +7,7 @@
 #include "declaration/core/declaration.hpp"
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
-#include "geometry/layout.hpp"
+#include "geometry/layout/layout.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -8,7 +8,7 @@
 // the total derivative, so that nothing travels in the adjoint.
 #include "declaration/core/types.hpp"
 #include "declaration/types/losses.hpp"
-#include "geometry/layout.hpp"
+#include "geometry/layout/layout.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>

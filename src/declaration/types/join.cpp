@@ -18,7 +18,7 @@
 #include "declaration/core/result_layout.hpp"
 #include "declaration/core/types.hpp"
 #include "declaration/types/broadcast.hpp"
-#include "geometry/layout.hpp"
+#include "geometry/layout/layout.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>

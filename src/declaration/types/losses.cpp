@@ -12,7 +12,7 @@
 
 #include "declaration/core/types.hpp"
 #include "declaration/core/window_layout.hpp"
-#include "geometry/layout.hpp"
+#include "geometry/layout/layout.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/options/option_text.hpp"
 #include "sys/text/text.hpp"

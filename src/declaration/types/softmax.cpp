@@ -6,7 +6,7 @@
 // derivatives need y alone. Labels on a grid axis: S0, S1, ..., B, R.
 #include "declaration/core/elementwise.hpp"
 #include "declaration/core/types.hpp"
-#include "geometry/layout.hpp"
+#include "geometry/layout/layout.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>

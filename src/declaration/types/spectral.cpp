@@ -13,7 +13,7 @@
 
 #include "declaration/core/types.hpp"
 #include "declaration/core/window_layout.hpp"
-#include "geometry/layout.hpp"
+#include "geometry/layout/layout.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
 

@@ -3,7 +3,7 @@
 // matrices, whichever method computes them.
 #pragma once
 
-#include "geometry/box.hpp"
+#include "geometry/layout/box.hpp"
 
 namespace tenon {
 

@@ -2,7 +2,7 @@
 // Layouts of tensors whose dimensions stand in another order.
 #pragma once
 
-#include "geometry/layout.hpp"
+#include "geometry/layout/layout.hpp"
 
 namespace tenon {
 

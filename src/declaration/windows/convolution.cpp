@@ -12,7 +12,7 @@
 // input's cotangent. The price is a kernel call for each strip, the gain also a copy of the input.
 #include "declaration/core/types.hpp"
 #include "declaration/core/windowed.hpp"
-#include "geometry/layout.hpp"
+#include "geometry/layout/layout.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
 

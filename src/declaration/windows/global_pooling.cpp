@@ -7,7 +7,7 @@
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
 #include "declaration/core/window_layout.hpp"
-#include "geometry/layout.hpp"
+#include "geometry/layout/layout.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>

@@ -10,7 +10,7 @@
 // Labels on a grid axis: n batch, c channel, d/h/w space, B, R; P for the mean, which is linear.
 #include "declaration/core/types.hpp"
 #include "declaration/core/windowed.hpp"
-#include "geometry/cuts.hpp"
+#include "geometry/layout/cuts.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
 

@@ -6,7 +6,7 @@
 // operator (rows.hpp), and the other sources have the rows by family.
 #pragma once
 
-#include "import/graph/operands.hpp"
+#include "import/canonical/operands.hpp"
 #include "import/model_program.hpp"
 
 namespace tenon {

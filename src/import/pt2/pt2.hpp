@@ -7,7 +7,7 @@
 // rows by family.
 #pragma once
 
-#include "import/graph/operands.hpp"
+#include "import/canonical/operands.hpp"
 #include "import/model_program.hpp"
 
 #include <map>

@@ -5,7 +5,7 @@
 #include "layer/core/state_tensor.hpp"
 
 #include "dtensor/fill.hpp"
-#include "geometry/layout.hpp"
+#include "geometry/layout/layout.hpp"
 #include "linop/exchange/make_conversion.hpp"
 
 #include <utility>

@@ -4,7 +4,7 @@
 // process then reads its own block of each weight.
 #pragma once
 
-#include "import/layers/sections.hpp"
+#include "import/lowering/sections.hpp"
 #include "import/model_file.hpp"
 #include "layer/core/layer.hpp"
 
@@ -49,7 +49,7 @@ private:
 };
 
 Ref<Layer> makeModel(CommPtr comm);
-// A section of the network of a model (import/layers/sections.hpp) for inputs of these shapes, with parameters of its
+// A section of the network of a model (import/lowering/sections.hpp) for inputs of these shapes, with parameters of its
 // own from the model's file, without a test.
 Ref<Layer> makeModelSection(const Layer& model, NetworkSection section, std::vector<Shape> inputs);
 // Null if the layer is no model.

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "dtensor/arithmetic.hpp"
-#include "geometry/box.hpp"
+#include "geometry/layout/box.hpp"
 #include "kernels/movement/block_copy.hpp"
 
 #include <algorithm>

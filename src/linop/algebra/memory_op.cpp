@@ -6,7 +6,7 @@
 #include "linop/algebra/memory_op.hpp"
 
 #include "dtensor/arithmetic.hpp"
-#include "geometry/user_elements.hpp"
+#include "geometry/schedule/user_elements.hpp"
 #include "kernels/movement/block_copy.hpp"
 
 #include <fmt/format.h>

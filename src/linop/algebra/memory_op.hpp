@@ -13,7 +13,7 @@
 // different ones, empty ones too.
 #pragma once
 
-#include "geometry/coverage.hpp"
+#include "geometry/layout/coverage.hpp"
 #include "linop/linear_op.hpp"
 
 namespace tenon {

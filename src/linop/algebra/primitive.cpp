@@ -4,7 +4,7 @@
 // does the rest.
 #include "linop/algebra/primitive.hpp"
 
-#include "geometry/axis_change.hpp"
+#include "geometry/schedule/axis_change.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>

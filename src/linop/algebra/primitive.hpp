@@ -12,7 +12,7 @@
 // the ranks that exchange data differ on this axis alone, and the caller's own cuts stay.
 #pragma once
 
-#include "geometry/layout.hpp"
+#include "geometry/layout/layout.hpp"
 
 namespace tenon {
 

@@ -7,7 +7,7 @@
 // make_conversion.hpp.
 #pragma once
 
-#include "geometry/layout.hpp"
+#include "geometry/layout/layout.hpp"
 #include "linop/exchange/schedule_executor.hpp"
 #include "linop/linear_op.hpp"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The operator of an index map (geometry/index_map.hpp), one exchange among the ranks that have entries for
+// The operator of an index map (geometry/mesh/index_map.hpp), one exchange among the ranks that have entries for
 // each other. The adjoint adds what targets hold to what they were made from, in the order of the ranks'
 // positions and of the lists. Of a halo it works in place: owned elements are left alone.
 #pragma once
 
-#include "geometry/index_map.hpp"
+#include "geometry/mesh/index_map.hpp"
 #include "linop/exchange/schedule_executor.hpp"
 #include "linop/linear_op.hpp"
 

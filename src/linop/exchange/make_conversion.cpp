@@ -5,16 +5,16 @@
 #include "linop/exchange/make_conversion.hpp"
 
 #include "comm/agreement/batched.hpp"
-#include "geometry/axis_change.hpp"
-#include "geometry/traffic.hpp"
+#include "geometry/schedule/axis_change.hpp"
+#include "geometry/schedule/traffic.hpp"
 #include "linop/algebra/composition.hpp"
 #include "linop/exchange/collective_step.hpp"
 #include "sys/text/view.hpp"
 
 #include <fmt/format.h>
 
-#include <functional>
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <vector>
 

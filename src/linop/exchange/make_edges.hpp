@@ -3,7 +3,7 @@
 #pragma once
 
 #include "comm/communicator.hpp"
-#include "geometry/edges.hpp"
+#include "geometry/mesh/edges.hpp"
 #include "sys/errors/object.hpp"
 
 namespace tenon {

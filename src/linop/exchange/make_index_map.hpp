@@ -4,7 +4,7 @@
 #pragma once
 
 #include "comm/communicator.hpp"
-#include "geometry/index_map.hpp"
+#include "geometry/mesh/index_map.hpp"
 #include "sys/errors/object.hpp"
 
 namespace tenon {

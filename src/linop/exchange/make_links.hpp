@@ -3,7 +3,7 @@
 #pragma once
 
 #include "comm/communicator.hpp"
-#include "geometry/patch_links.hpp"
+#include "geometry/patches/patch_links.hpp"
 #include "sys/errors/object.hpp"
 
 namespace tenon {

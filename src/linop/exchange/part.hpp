@@ -4,7 +4,7 @@
 #pragma once
 
 #include "dtensor/data_type.hpp"
-#include "geometry/schedule.hpp"
+#include "geometry/schedule/schedule.hpp"
 
 #include <algorithm>
 #include <array>

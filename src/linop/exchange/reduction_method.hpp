@@ -4,7 +4,7 @@
 // are made in rooms above, of which this one knows only the table that it is given.
 #pragma once
 
-#include "geometry/axis_change.hpp"
+#include "geometry/schedule/axis_change.hpp"
 #include "linop/exchange/carrier.hpp"
 #include "linop/linear_op.hpp"
 #include "machine/route.hpp"

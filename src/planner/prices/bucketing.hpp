@@ -6,7 +6,7 @@
 // holds.
 #pragma once
 
-#include "geometry/layout.hpp"
+#include "geometry/layout/layout.hpp"
 
 #include <cstddef>
 #include <vector>

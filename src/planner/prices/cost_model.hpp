@@ -4,7 +4,7 @@
 // numbers on the fine grid.
 #pragma once
 
-#include "geometry/layout.hpp"
+#include "geometry/layout/layout.hpp"
 #include "planner/prices/parallelization.hpp"
 #include "planner/search/cost_tables.hpp"
 

@@ -10,7 +10,7 @@
 // that stay.
 #pragma once
 
-#include "geometry/layout.hpp"
+#include "geometry/layout/layout.hpp"
 
 #include <map>
 

@@ -5,7 +5,7 @@
 // pairs of parallelizations lead to the same two.
 #include "planner/prices/own_model.hpp"
 
-#include "geometry/layout.hpp"
+#include "geometry/layout/layout.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>

@@ -4,7 +4,7 @@
 // dimension in that order, or two parallelizations of one plan would no longer be prefixes of each other.
 #include "planner/prices/parallelization.hpp"
 
-#include "geometry/traffic.hpp"
+#include "geometry/schedule/traffic.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
 

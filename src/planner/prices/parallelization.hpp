@@ -11,8 +11,8 @@
 // batch and space, so that each rank keeps what both give it.
 #pragma once
 
-#include "geometry/grid.hpp"
-#include "geometry/schedule.hpp"
+#include "geometry/layout/grid.hpp"
+#include "geometry/schedule/schedule.hpp"
 #include "sys/types.hpp"
 
 #include <string>

@@ -5,7 +5,7 @@
 #include "planner/prices/run_memory.hpp"
 
 #include "declaration/core/memory_plan.hpp"
-#include "geometry/schedule.hpp"
+#include "geometry/schedule/schedule.hpp"
 #include "planner/prices/bucketing.hpp"
 #include "planner/prices/listed_moves.hpp"
 #include "sys/bfloat16.hpp"

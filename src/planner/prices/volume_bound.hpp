@@ -4,7 +4,7 @@
 // the moves that it has tables of, and looks at the others through this.
 #pragma once
 
-#include "geometry/traffic.hpp"
+#include "geometry/schedule/traffic.hpp"
 #include "machine/price.hpp"
 
 #include <array>

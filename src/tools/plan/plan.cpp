@@ -5,7 +5,7 @@
 // report of all ranks.
 #include "tools/commands.hpp"
 
-#include "geometry/traffic.hpp"
+#include "geometry/schedule/traffic.hpp"
 #include "sys/errors/error.hpp"
 #include "tools/handles.hpp"
 #include "tools/plan/commands.hpp"

@@ -3,7 +3,7 @@
 // divided into sections.
 // The checksums of an archive would refuse nearly all changes of its members; so most of them are made in a
 // member, and the archive is written anew around it.
-#include "import/layers/sections.hpp"
+#include "import/lowering/sections.hpp"
 #include "import/model_file.hpp"
 #include "sys/errors/error.hpp"
 #include "weights/zip.hpp"

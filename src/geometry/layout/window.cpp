@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The arithmetic of sliding windows. A range of outputs reads one interval of inputs here, whatever
+// its stride and dilation leave out in between, because a halo is an interval too.
+#include "geometry/layout/window.hpp"
+
+#include "sys/errors/error.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+void checkAtLeast(const char* what, Index value, Index least, int dim) {
+  if (value < least)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("the {} of the window in spatial dimension {} is {}; it must be >= {}",
+                            what, dim, value, least));
+}
+
+Index ceilDivide(Index a, Index b) {
+  return a >= 0 ? a / b + (a % b != 0) : -(-a / b);
+}
+
+} // namespace
+
+Index windowOutput(const Window& window, Index extent, int dim) {
+  checkAtLeast("kernel", window.kernel, 1, dim);
+  checkAtLeast("stride", window.stride, 1, dim);
+  checkAtLeast("dilation", window.dilation, 1, dim);
+  for (const Index pad : {window.padLow, window.padHigh})
+    if (pad < -kMaxElements || pad > kMaxElements)
+      throw Error(TENON_ERR_SHAPE,
+                  fmt::format("the padding of spatial dimension {} is {}; no dimension has more "
+                              "than {} elements",
+                              dim, pad, kMaxElements));
+  constexpr const char* kPadded = "the extent of a padded dimension";
+  const Index padded =
+      checkedSum(checkedSum(extent, window.padLow, kPadded), window.padHigh, kPadded);
+  const Index beyond = window.ceil ? window.stride - 1 : 0;
+  if (checkedSum(padded, beyond, kPadded) < window.reach())
+    throw Error(TENON_ERR_SHAPE,
+                fmt::format("the window spans {1} elements in spatial dimension {0} (kernel {2}, "
+                            "dilation {3}), but the input of {4} with padding {5} + {6} has {7}; "
+                            "use a larger input or more padding",
+                            dim, window.reach(), window.kernel, window.dilation, extent,
+                            window.padLow, window.padHigh, padded));
+  const Index outputs = (padded + beyond - window.reach()) / window.stride + 1;
+  // With ceil, a window that is cut off counts as an output; but one that would begin beyond the
+  // domain would read padding alone, and is left out.
+  const Index domainEnd = extent + std::min<Index>(window.padHigh, 0);
+  const bool lastBeginsBeyond = (outputs - 1) * window.stride >= domainEnd + window.padLow;
+  return window.ceil && outputs > 1 && lastBeginsBeyond ? outputs - 1 : outputs;
+}
+
+Interval windowInput(const Window& window, Interval outputs) {
+  if (outputs.empty())
+    return {0, 0};
+  const Index first = outputs.begin * window.stride - window.padLow;
+  const Index last = (outputs.end - 1) * window.stride - window.padLow;
+  return {first, last + window.reach()};
+}
+
+Interval windowBox(const Window& window, Index extent, Interval outputs) {
+  Interval box = windowInput(window, outputs);
+  box.end = std::min(box.end, extent + window.padHigh);
+  if (window.lowMode == Boundary::None)
+    box.begin = std::max<Index>(box.begin, 0);
+  if (window.highMode == Boundary::None)
+    box.end = std::min(box.end, extent);
+  return box.empty() ? Interval{} : box;
+}
+
+Window continued(Window window, Interval outputs, Index extent) {
+  window.padHigh += std::max<Index>(0, outputs.end - extent) * window.stride;
+  return window;
+}
+
+Interval interiorOutputs(const Window& window, Index extent, Interval owned, Interval outputs) {
+  const auto reads = [&](Index output) { return windowBox(window, extent, {output, output + 1}); };
+  // An output that reads padding alone needs nothing of others, and so ends the search.
+  while (!outputs.empty() && !reads(outputs.begin).empty() &&
+         reads(outputs.begin).begin < owned.begin)
+    ++outputs.begin;
+  while (!outputs.empty() && !reads(outputs.end - 1).empty() &&
+         reads(outputs.end - 1).end > owned.end)
+    --outputs.end;
+  const Interval box = windowBox(window, extent, outputs);
+  const bool own = box.empty() || (box.begin >= owned.begin && box.end <= owned.end);
+  return own ? outputs : Interval{outputs.begin, outputs.begin};
+}
+
+std::vector<Index> windowCuts(const Window& window, const std::vector<Index>& inputCuts,
+                              Index outputs) {
+  std::vector<Index> cuts;
+  // An output belongs after a cut from the first one on whose centre is not before the cut. The
+  // outer cuts are set: outputs whose centre is outside the domain go to the first and to the last
+  // part.
+  const Index centre = (window.reach() - 1) / 2 - window.padLow;
+  for (Index cut : inputCuts)
+    cuts.push_back(std::clamp<Index>(ceilDivide(cut - centre, window.stride), 0, outputs));
+  cuts.front() = 0;
+  cuts.back() = outputs;
+  return cuts;
+}
+
+} // namespace tenon

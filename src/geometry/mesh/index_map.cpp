@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Lists as blocks of a schedule. Kernels add the entries of one block in any order, so that no block has a
+// position twice: entries are coloured like the edges between sources and targets, which both ends of a
+// message do alike. Where nothing is repeated, as in a halo, there is one colour.
+#include "geometry/mesh/index_map.hpp"
+
+#include "sys/errors/error.hpp"
+#include "sys/text/text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <numeric>
+#include <utility>
+
+namespace tenon {
+
+namespace {
+
+// Numbers of the distinct positions, in their order, for each entry; and how many there are.
+std::pair<std::vector<Index>, Index> numbersOf(const std::vector<Index>& positions,
+                                               std::size_t dims) {
+  const std::size_t count = positions.size() / dims;
+  std::vector<Index> order(count), numbers(count);
+  std::iota(order.begin(), order.end(), 0);
+  const auto at = [&](Index i) { return positions.data() + i * static_cast<Index>(dims); };
+  std::ranges::sort(order, [&](Index a, Index b) {
+    return std::lexicographical_compare(at(a), at(a) + dims, at(b), at(b) + dims);
+  });
+  Index distinct = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i > 0 && !std::equal(at(order[i]), at(order[i]) + dims, at(order[i - 1])))
+      ++distinct;
+    numbers[order[i]] = distinct;
+  }
+  return {std::move(numbers), count == 0 ? 0 : distinct + 1};
+}
+
+// The colours that the entries of each place have. They are bits of words, which a place finds in a table of its own by
+// their numbers: it has no more words than entries, though one with few entries can have colours of any size.
+class ColourSets {
+public:
+  // Of places with so many entries each; no colour is as large as `colours`.
+  ColourSets(const std::vector<Index>& entries, Index colours) {
+    for (Index count : entries) {
+      const auto words = static_cast<std::size_t>(std::min(count, colours / kBits + 1));
+      // What has a single entry is never asked for its colours.
+      const std::size_t room = count < 2 ? 0 : words < 2 ? 1 : std::bit_ceil(2 * words);
+      begin_.push_back(begin_.back() + static_cast<Index>(room));
+    }
+    words_.resize(static_cast<std::size_t>(begin_.back()));
+  }
+
+  void add(Index place, Index colour) {
+    if (Word* word = slot(place, colour / kBits)) {
+      word->number = colour / kBits;
+      word->bits |= std::uint64_t(1) << (colour % kBits);
+    }
+  }
+  std::uint64_t bits(Index place, Index number) {
+    const Word* word = slot(place, number);
+    return word ? word->bits : 0;
+  }
+  // The first word from this number on that has room. Numbers on the way are led there directly from then on.
+  Index open(Index place, Index number) {
+    const auto isFull = [](const Word* word) { return word && word->bits == ~std::uint64_t(0); };
+    Index end = number;
+    for (const Word* word = nullptr; isFull(word = slot(place, end));)
+      end = std::max(end + 1, word->open);
+    while (number != end)
+      number = std::max(number + 1, std::exchange(slot(place, number)->open, end));
+    return end;
+  }
+
+  // The least colour that neither place has.
+  static Index least(ColourSets& sources, Index source, ColourSets& targets, Index target) {
+    for (Index number = 0;;) {
+      if (const Index open = targets.open(target, sources.open(source, number)); open != number) {
+        number = open;
+        continue;
+      }
+      const std::uint64_t taken = sources.bits(source, number) | targets.bits(target, number);
+      if (~taken != 0)
+        return number * kBits + std::countr_one(taken);
+      ++number;
+    }
+  }
+
+private:
+  static constexpr Index kBits = 64;
+  struct Word {
+    Index number = -1;
+    std::uint64_t bits = 0;
+    Index open = 0; // of a full one: a later word, before which all are full
+  };
+
+  // Of the word with this number, or where it has its place; null where no colours are kept.
+  Word* slot(Index place, Index number) {
+    const Index room = begin_[place + 1] - begin_[place];
+    if (room == 0)
+      return nullptr;
+    for (Index at = number;; ++at)
+      if (Word& word = words_[begin_[place] + (at & (room - 1))];
+          word.number < 0 || word.number == number)
+        return &word;
+  }
+
+  std::vector<Index> begin_ = {0}; // of each place, among the words
+  std::vector<Word> words_;
+};
+
+// The entries of each colour: the first one that neither their source nor their target has yet.
+std::vector<std::vector<Index>> coloured(const IndexEntries& entries, std::size_t dims) {
+  const auto [sources, sourceCount] = numbersOf(entries.source, dims);
+  const auto [targets, targetCount] = numbersOf(entries.target, dims);
+  const Index count = static_cast<Index>(sources.size());
+  std::vector<std::vector<Index>> colours;
+  if (sourceCount == count && targetCount == count) {
+    colours.emplace_back(count);
+    std::iota(colours[0].begin(), colours[0].end(), 0);
+    return colours;
+  }
+  std::vector<Index> perSource(sourceCount, 0), perTarget(targetCount, 0);
+  for (Index i = 0; i < count; ++i) {
+    ++perSource[sources[i]];
+    ++perTarget[targets[i]];
+  }
+  const Index most = *std::ranges::max_element(perSource) + *std::ranges::max_element(perTarget);
+  ColourSets ofSources(perSource, most), ofTargets(perTarget, most);
+  for (Index i = 0; i < count; ++i) {
+    const Index colour = ColourSets::least(ofSources, sources[i], ofTargets, targets[i]);
+    ofSources.add(sources[i], colour);
+    ofTargets.add(targets[i], colour);
+    colours.resize(std::max(colours.size(), static_cast<std::size_t>(colour) + 1));
+    colours[colour].push_back(i);
+  }
+  return colours;
+}
+
+bool isRun(const std::vector<Index>& positions) {
+  for (std::size_t i = 1; i < positions.size(); ++i)
+    if (positions[i] != positions[i - 1] + 1)
+      return false;
+  return true;
+}
+
+} // namespace
+
+Shape jointShape(const Layout& layout, const std::vector<int>& dims) {
+  Shape shape;
+  for (int d : dims)
+    shape.push_back(layout.shape()[d]);
+  return shape;
+}
+
+Shape jointExtent(const Layout& layout, const std::vector<int>& dims, int position) {
+  const Box box = layout.box(position);
+  Shape shape;
+  for (int d : dims)
+    shape.push_back(box[d].size());
+  return shape;
+}
+
+std::vector<Index> unflattened(Index flat, const Shape& extents) {
+  std::vector<Index> index(extents.size());
+  for (std::size_t d = extents.size(); d-- > 0; flat /= extents[d])
+    index[d] = flat % extents[d];
+  return index;
+}
+
+Index flattened(const Index* index, const Shape& extents) {
+  Index flat = 0;
+  for (std::size_t d = 0; d < extents.size(); ++d)
+    flat = flat * extents[d] + index[d];
+  return flat;
+}
+
+IndexPlace placeOf(const Layout& layout, const std::vector<int>& dims, int position, Index joint) {
+  const Grid& grid = layout.grid();
+  const std::vector<Index> index = unflattened(joint, jointShape(layout, dims));
+  std::vector<int> coordinates = grid.coordinates(position);
+  // Of a root's tensor there is one holder along the axis.
+  for (int axis = 0; axis < grid.axes(); ++axis)
+    if (layout.property(axis).isRoot())
+      coordinates[axis] = 0;
+  IndexPlace place{-1, {}};
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    const auto& cuts = layout.cuts(dims[i]);
+    // Of the parts that begin there the last one, which is not empty.
+    const int part =
+        static_cast<int>(std::upper_bound(cuts.begin(), cuts.end() - 1, index[i]) - cuts.begin()) -
+        1;
+    const std::vector<int> on = layout.partCoordinates(dims[i], part);
+    for (std::size_t a = 0; a < on.size(); ++a)
+      coordinates[layout.splitAxes(dims[i])[a]] = on[a];
+    place.local.push_back(index[i] - layout.box(dims[i], part).begin);
+  }
+  place.position = grid.positionAt(coordinates);
+  return place;
+}
+
+IndexTraffic trafficOf(const IndexMapSpec& spec, int rank) {
+  const auto count = [&](const std::vector<IndexEntries>& lists) {
+    Traffic traffic;
+    for (const IndexEntries& of : lists)
+      if (of.peer != rank) {
+        ++traffic.messages;
+        traffic.elements += static_cast<Index>(of.source.size() / spec.dims.size());
+      }
+    return traffic;
+  };
+  return {count(spec.sends), count(spec.receives)};
+}
+
+IndexMap::IndexMap(IndexMapSpec spec)
+    : from_(std::move(spec.from)), to_(std::move(spec.to)), dims_(std::move(spec.dims)),
+      isHalo_(to_.hasLinkedHalos() && to_.withoutHalos() == from_), isUneven_(spec.isUneven),
+      traffic_(spec.traffic), most_(spec.most) {
+  for (const std::vector<IndexEntries>* entries : {&spec.sends, &spec.receives})
+    for (const IndexEntries& of : *entries)
+      isWeighted_ = isWeighted_ || !of.weights.empty();
+  sends_ = listsOf(spec.sends);
+  receives_ = listsOf(spec.receives);
+}
+
+bool IndexMap::isJoint(int dim) const {
+  return std::ranges::find(dims_, dim) != dims_.end();
+}
+
+std::vector<IndexMap::Lists> IndexMap::listsOf(std::vector<IndexEntries>& all) const {
+  std::vector<Lists> result;
+  const std::size_t dims = dims_.size();
+  for (IndexEntries& entries : all) {
+    Lists& lists = result.emplace_back(Lists{entries.peer, {}});
+    for (const std::vector<Index>& colour : coloured(entries, dims)) {
+      if (colour.empty())
+        continue;
+      ElementList source{dims_, {}, {}}, target{dims_, {}, {}};
+      for (Index i : colour) {
+        const auto begin = i * static_cast<Index>(dims), end = begin + static_cast<Index>(dims);
+        source.positions.insert(source.positions.end(), entries.source.begin() + begin,
+                                entries.source.begin() + end);
+        target.positions.insert(target.positions.end(), entries.target.begin() + begin,
+                                entries.target.begin() + end);
+        if (!entries.weights.empty())
+          source.weights.push_back(entries.weights[i]);
+      }
+      target.weights = source.weights;
+      Group group{.count = static_cast<Index>(colour.size()), .sourceList = {}, .targetList = {}};
+      // A run is a box, which is moved faster, and which MPI can send from the array.
+      if (dims == 1 && source.weights.empty() && isRun(source.positions) &&
+          isRun(target.positions)) {
+        group.source = source.positions.front();
+        group.target = target.positions.front();
+      } else {
+        group.sourceList = std::make_shared<const ElementList>(std::move(source));
+        group.targetList = std::make_shared<const ElementList>(std::move(target));
+      }
+      lists.groups.push_back(std::move(group));
+    }
+    entries = {}; // so that the lists are not kept twice
+  }
+  return result;
+}
+
+Layout IndexMap::withFree(const Layout& pattern, const Layout& like) const {
+  LayoutSpec spec = like.spec();
+  const LayoutSpec& given = pattern.spec();
+  spec.grid = given.grid;
+  spec.properties = given.properties;
+  for (int d = 0; d < pattern.rank(); ++d)
+    if (isJoint(d)) {
+      spec.shape[d] = given.shape[d];
+      spec.splitAxes[d] = given.splitAxes[d];
+      spec.cuts[d] = given.cuts[d];
+      spec.halos[d] = given.halos[d];
+    }
+  return Layout(std::move(spec));
+}
+
+// The layout on the other side of one that lies as its pattern does.
+Layout IndexMap::acrossFrom(const Layout& side, const Layout& pattern, const Layout& other,
+                            const char* name) const {
+  if (side.rank() >= pattern.rank() && side.grid() == pattern.grid() &&
+      side.properties() == pattern.properties() && side == withFree(pattern, side))
+    return withFree(other, side);
+  throw Error(
+      TENON_ERR_LAYOUT,
+      fmt::format("the {} is {}, but the index map was made for {} (dimensions {} alike, the "
+                  "others of any extent)",
+                  name, side.describe(), pattern.describe(), fmt::join(dims_, ",")));
+}
+
+Layout IndexMap::rangeFor(const Layout& x) const {
+  return acrossFrom(x, from_, to_, "domain");
+}
+
+Layout IndexMap::domainFor(const Layout& y) const {
+  return acrossFrom(y, to_, from_, "range");
+}
+
+std::pair<Layout, Layout> IndexMap::layoutsOf(const Shape& shape) const {
+  bool fits = static_cast<int>(shape.size()) >= from_.rank();
+  for (int d = 0; fits && d < static_cast<int>(shape.size()); ++d)
+    fits = !isJoint(d) || shape[d] == 0;
+  if (!fits)
+    throw Error(
+        TENON_ERR_SHAPE,
+        fmt::format(
+            "shape is [{}], but the index map was made for {}; pass 0 in its joint dimensions "
+            "{}, and any dimensions behind its {}",
+            fmt::join(shape, ","), from_.describe(), fmt::join(dims_, ","), from_.rank()));
+  const auto of = [&](const Layout& pattern) {
+    LayoutSpec spec{.shape = shape, .grid = pattern.gridPtr(), .properties = pattern.properties()};
+    spec.cuts.resize(shape.size());
+    spec.halos.resize(shape.size());
+    spec.splitAxes.resize(shape.size());
+    for (int d : dims_) {
+      spec.shape[d] = pattern.shape()[d];
+      spec.cuts[d] = pattern.cuts(d);
+      spec.halos[d] = pattern.halo(d);
+      spec.splitAxes[d] = pattern.splitAxes(d);
+    }
+    return Layout(std::move(spec));
+  };
+  return {of(from_), of(to_)};
+}
+
+std::vector<Transfer> IndexMap::transfers(const std::vector<Lists>& all, const Layout& from,
+                                          const Layout& to, int rank, Shape free) const {
+  const std::size_t dims = free.size();
+  for (int d : dims_)
+    free[d] = 1;
+  const ElementBlock plain{.extent = free,
+                           .sourceBegin = std::vector<Index>(dims, 0),
+                           .targetBegin = std::vector<Index>(dims, 0),
+                           .sourceStep = std::vector<Index>(dims, 1),
+                           .targetStep = std::vector<Index>(dims, 1)};
+  const Index each = elements(free);
+  std::vector<Transfer> result;
+  for (const Lists& lists : all) {
+    Transfer transfer{lists.peer, 0, {}};
+    if (isHalo_ && lists.peer == rank) {
+      // What lies in both: a halo need not have all that the rank owns.
+      const Box owned = from.boxOfRank(rank), box = to.boxOfRank(rank);
+      ElementBlock block = plain;
+      for (std::size_t d = 0; d < dims; ++d) {
+        const Interval both = intersect(owned[d], box[d]);
+        block.extent[d] = both.size();
+        block.sourceBegin[d] = both.empty() ? 0 : both.begin - owned[d].begin;
+        block.targetBegin[d] = both.empty() ? 0 : both.begin - box[d].begin;
+      }
+      transfer.elements = elements(block.extent);
+      if (transfer.elements > 0)
+        transfer.blocks.push_back(std::move(block));
+    }
+    for (const Group& group : lists.groups) {
+      ElementBlock block = plain;
+      block.extent[dims_.front()] = group.count;
+      block.sourceBegin[dims_.front()] = group.source;
+      block.targetBegin[dims_.front()] = group.target;
+      block.sourceList = group.sourceList;
+      block.targetList = group.targetList;
+      transfer.elements += group.count * each;
+      transfer.blocks.push_back(std::move(block));
+    }
+    if (transfer.elements > 0)
+      result.push_back(std::move(transfer));
+  }
+  return result;
+}
+
+Schedule IndexMap::schedule(const Layout& from, const Layout& to, int rank) const {
+  Schedule schedule;
+  schedule.sourceExtent = extents(from.boxOfRank(rank));
+  schedule.targetExtent = extents(to.boxOfRank(rank));
+  schedule.sends = transfers(sends_, from, to, rank, schedule.sourceExtent);
+  schedule.receives = transfers(receives_, from, to, rank, schedule.targetExtent);
+  // Gaps are not listed: a sum begins by scaling the whole target.
+  schedule.sumsOnReceipt = isUneven_;
+  schedule.sumsOnTranspose = true;
+  return schedule;
+}
+
+std::string IndexMap::describe() const {
+  const std::string to = isHalo_ ? "its halo" : to_.describe();
+  const std::string most =
+      most_ ? fmt::format("; a rank sends at most {}, {}", counted(most_->sent.messages, "message"),
+                          counted(most_->sent.elements, "element"))
+            : "";
+  return fmt::format("index map: {} -> {}, in dimensions {}{}", from_.describe(), to,
+                     fmt::join(dims_, ","), most);
+}
+
+} // namespace tenon

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A rank's lists of the copies that links ask for. What a rank receives it reads off its own halo; what it sends it reads
+// off the halos of those that have copies of its patches, in the same order, so that both ends of a message have the
+// same list without a word between them.
+#include "geometry/patches/patch_links.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <unordered_map>
+
+namespace tenon {
+
+namespace {
+
+constexpr int kPatchDim = 0, kSpaceDim = 2;
+
+class LinkedMapMaker {
+public:
+  LinkedMapMaker(const PatchRule& rule, const Layout& from, const Layout& to, int rank)
+      : rule_(rule), from_(from), to_(to), rank_(rank), position_(to.grid().position(rank)) {
+    const auto isByChannel = [&](int d) { return to.halo(d) && !to.halo(d)->bands.empty(); };
+    hasChannels_ = !rule.vectors.empty();
+    for (int d = kSpaceDim; d < to.rank(); ++d)
+      hasChannels_ = hasChannels_ || isByChannel(d);
+    for (int d = 0; d < to.rank(); ++d)
+      if (d != kChannelDim || hasChannels_)
+        dims_.push_back(d);
+    extents_.assign(to.shape().begin() + kSpaceDim, to.shape().end());
+    for (std::size_t place = 0; place < rule.vectors.size(); ++place)
+      placeOfChannel_.emplace(rule.vectors[place], place);
+  }
+
+  IndexMapPtr make() {
+    IndexMapSpec spec{.from = from_, .to = to_, .dims = dims_};
+    if (to_.isHolder(position_)) {
+      spec.receives = received();
+      spec.sends = sent();
+      spec.isUneven = isUneven_;
+    }
+    spec.traffic = trafficOf(spec, rank_);
+    return std::make_shared<const IndexMap>(std::move(spec));
+  }
+
+private:
+  int rankAt(int position) const { return to_.grid().rank(position); }
+
+  // Visits the elements that a position holds beyond its own: where in its array, and which.
+  template <class Visit>
+  void forEachGhost(int position, Visit&& visit) const {
+    const Box box = to_.box(position), owned = to_.ownedBox(position);
+    std::vector<Index> local(dims_.size(), 0), index(dims_.size());
+    for (int d : dims_)
+      if (box[d].empty())
+        return;
+    const auto isOwned = [&](std::size_t i) {
+      return index[i] >= owned[dims_[i]].begin && index[i] < owned[dims_[i]].end;
+    };
+    for (;;) {
+      for (std::size_t i = 0; i < dims_.size(); ++i)
+        index[i] = box[dims_[i]].begin + local[i];
+      std::size_t i = dims_.size() - 1;
+      bool isInside = true;
+      for (std::size_t k = 0; isInside && k <= i; ++k)
+        isInside = isOwned(k);
+      if (isInside) // the rest of the run is owned too, or lies behind it
+        local[i] = std::min(owned[dims_[i]].end, box[dims_[i]].end) - box[dims_[i]].begin - 1;
+      else
+        visit(local, index);
+      while (++local[i] == box[dims_[i]].size()) {
+        local[i] = 0;
+        if (i == 0)
+          return;
+        --i;
+      }
+    }
+  }
+
+  struct Found {
+    Index joint; // in the source
+    double weight;
+  };
+
+  // What an element is a copy of.
+  std::optional<Found> sourceOf(const std::vector<Index>& index) const {
+    const std::size_t first = hasChannels_ ? 2 : 1; // of the spatial dimensions
+    std::vector<Index> space(index.begin() + static_cast<std::ptrdiff_t>(first), index.end());
+    int factor = 1;
+    for (std::size_t s = 0; s < space.size(); ++s) {
+      const auto& halo = to_.halo(kSpaceDim + static_cast<int>(s));
+      if (!halo || halo->isLinked())
+        continue;
+      const auto [low, high] = modesOf(*halo, hasChannels_ ? index[kChannelDim] : 0);
+      const auto inside = extensionSource(space[s], extents_[s], low, high);
+      if (!inside)
+        return std::nullopt;
+      factor *= extensionSign(space[s], extents_[s], low, high);
+      space[s] = *inside;
+    }
+    std::optional<LinkedElement> at = rule_.links->source(index[kPatchDim], space, extents_);
+    if (!at)
+      return std::nullopt;
+    std::vector<Index> joint{at->patch};
+    factor *= at->factor;
+    if (first == 2)
+      joint.push_back(channelOf(index[kChannelDim], *at, factor));
+    joint.insert(joint.end(), at->index.begin(), at->index.end());
+    return Found{flattened(joint.data(), jointShape(from_, dims_)), double(factor)};
+  }
+
+  static std::pair<Boundary, Boundary> modesOf(const Halo& halo, Index channel) {
+    const auto band = std::ranges::upper_bound(halo.bands, channel, {}, &ModeBand::end);
+    return band == halo.bands.end() ? std::pair(halo.low, halo.high)
+                                    : std::pair(band->low, band->high);
+  }
+
+  // The channel that a channel's ghosts are copies of: another one where the grid is turned.
+  Index channelOf(Index channel, const LinkedElement& at, int& factor) const {
+    const auto component = placeOfChannel_.find(static_cast<int>(channel));
+    if (component == placeOfChannel_.end())
+      return channel;
+    const std::size_t place = component->second;
+    const std::size_t along = place % at.dims.size();
+    factor *= at.signs[along];
+    return rule_.vectors[place - along + static_cast<std::size_t>(at.dims[along])];
+  }
+
+  void add(IndexEntries& entries, const std::vector<Index>& source,
+           const std::vector<Index>& target, double weight) const {
+    entries.source.insert(entries.source.end(), source.begin(), source.end());
+    entries.target.insert(entries.target.end(), target.begin(), target.end());
+    entries.weights.push_back(weight);
+  }
+
+  // In the order of the grid's positions, and without weights where all are ones.
+  std::vector<IndexEntries> finished(std::map<int, IndexEntries> byPosition) const {
+    byPosition.try_emplace(position_); // with what the rank owns, in any case
+    std::vector<IndexEntries> lists;
+    for (auto& [position, entries] : byPosition) {
+      entries.peer = rankAt(position);
+      if (std::ranges::all_of(entries.weights, [](double w) { return w == 1; }))
+        entries.weights.clear();
+      lists.push_back(std::move(entries));
+    }
+    return lists;
+  }
+
+  std::vector<IndexEntries> received() {
+    std::map<int, IndexEntries> lists;
+    forEachGhost(position_, [&](const std::vector<Index>& local, const std::vector<Index>& index) {
+      const auto found = sourceOf(index);
+      if (!found) {
+        isUneven_ = true;
+        return;
+      }
+      const IndexPlace place = placeOf(from_, dims_, position_, found->joint);
+      add(lists[place.position], place.local, local, found->weight);
+    });
+    return finished(std::move(lists));
+  }
+
+  std::vector<IndexEntries> sent() const {
+    std::map<int, IndexEntries> lists;
+    const std::vector<Index> readers = readersOfOwn();
+    for (int position = 0; position < to_.grid().size(); ++position) {
+      if (!sharesCopies(position) || !hasSome(position, readers))
+        continue;
+      forEachGhost(position, [&](const std::vector<Index>& local, const std::vector<Index>& index) {
+        if (!std::ranges::binary_search(readers, index[kPatchDim]))
+          return;
+        const auto found = sourceOf(index);
+        if (!found)
+          return;
+        const IndexPlace place = placeOf(from_, dims_, position, found->joint);
+        if (place.position == position_)
+          add(lists[position], place.local, local, found->weight);
+      });
+    }
+    return finished(std::move(lists));
+  }
+
+  std::vector<Index> readersOfOwn() const {
+    const Interval own = from_.ownedBox(position_)[kPatchDim];
+    std::vector<Index> patches(static_cast<std::size_t>(own.size()));
+    std::iota(patches.begin(), patches.end(), own.begin);
+    std::vector<Index> crossings;
+    for (std::size_t s = 0; s < extents_.size(); ++s) {
+      const int d = kSpaceDim + static_cast<int>(s);
+      Index beyond = 0;
+      for (int part = 0; part < to_.parts(d); ++part) {
+        const Interval box = to_.box(d, part);
+        beyond = std::max({beyond, -box.begin, box.end - extents_[s]});
+      }
+      crossings.push_back(extents_[s] == 0 ? 0 : (beyond + extents_[s] - 1) / extents_[s]);
+    }
+    return rule_.links->around(patches, crossings);
+  }
+
+  bool hasSome(int position, const std::vector<Index>& patches) const {
+    const Interval own = to_.ownedBox(position)[kPatchDim];
+    const auto first = std::ranges::lower_bound(patches, own.begin);
+    return first != patches.end() && *first < own.end;
+  }
+
+  // Whether a position has this one's coordinates on axes that split no joint dimension: it then has its copies, or
+  // its channels, from here.
+  bool sharesCopies(int position) const {
+    for (int axis = 0; axis < to_.grid().axes(); ++axis) {
+      const bool isSplit = std::ranges::any_of(dims_, [&](int d) {
+        return std::ranges::find(from_.splitAxes(d), axis) != from_.splitAxes(d).end();
+      });
+      if (!isSplit &&
+          to_.grid().coordinate(position, axis) != to_.grid().coordinate(position_, axis))
+        return false;
+    }
+    return to_.isHolder(position);
+  }
+
+  const PatchRule& rule_;
+  const Layout &from_, &to_;
+  int rank_, position_;   // -1 outside the grid
+  std::vector<int> dims_; // the joint ones
+  bool hasChannels_;      // are among them: components of vectors, or boundary modes by channel
+  Shape extents_;         // of a patch
+  std::unordered_map<int, std::size_t> placeOfChannel_; // of a component, among the rule's
+  bool isUneven_ = false;
+};
+
+} // namespace
+
+IndexMapPtr makeLinkedMap(const PatchRule& rule, const Layout& from, const Layout& to, int rank) {
+  return LinkedMapMaker(rule, from, to, rank).make();
+}
+
+} // namespace tenon

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Runs, overlaps and neighbouring parts along one dimension. Bisection over the parts is what keeps
+// the work independent of the size of the grid; it can find too many parts, whose overlaps are then
+// empty, but never too few.
+#include "geometry/schedule/segments.hpp"
+
+#include <algorithm>
+#include <ranges>
+#include <tuple>
+
+namespace tenon {
+
+namespace {
+
+Index localOf(const Segment& run, Index global) {
+  return run.local + (global - run.global) * run.step;
+}
+
+} // namespace
+
+bool isExtended(const Halo& halo, Role role) {
+  return (role == Role::Source) == halo.isPartial && !halo.isLinked();
+}
+
+std::vector<Segment> partSegments(const Layout& layout, int dim, int part, Role role) {
+  const Interval owned = layout.owned(dim, part);
+  const auto& halo = layout.halo(dim);
+  if (!halo)
+    return owned.empty() ? std::vector<Segment>{}
+                         : std::vector<Segment>{{0, owned.begin, owned.size(), 1}};
+  const Interval box = halo->boxes[part];
+  if (isExtended(*halo, role))
+    return extensionSegments(box, layout.shape()[dim], halo->low, halo->high);
+  const Interval kept = intersect(box, owned);
+  if (kept.empty())
+    return {};
+  return {{kept.begin - box.begin, kept.begin, kept.size(), 1}};
+}
+
+Interval globalRange(const Segment& run) {
+  return run.step > 0 ? Interval{run.global, run.global + run.length}
+                      : Interval{run.global - run.length + 1, run.global + 1};
+}
+
+std::vector<Overlap> overlaps(const std::vector<Segment>& sources,
+                              const std::vector<Segment>& targets) {
+  std::vector<Overlap> result;
+  for (const Segment& s : sources)
+    for (const Segment& t : targets) {
+      const Interval shared = intersect(globalRange(s), globalRange(t));
+      if (!shared.empty())
+        result.push_back({shared.begin, shared.size(), localOf(s, shared.begin),
+                          localOf(t, shared.begin), s.step, t.step, s.sign * t.sign});
+    }
+  std::sort(result.begin(), result.end(), [](const Overlap& x, const Overlap& y) {
+    // Both sides of a message list their overlaps in one order, so that ties are broken too.
+    return std::tie(x.global, x.source, x.target) < std::tie(y.global, y.source, y.target);
+  });
+  return result;
+}
+
+Index sharedElements(const std::vector<Segment>& some, const std::vector<Segment>& others) {
+  Index sum = 0;
+  for (const Segment& s : some)
+    for (const Segment& o : others)
+      sum += intersect(globalRange(s), globalRange(o)).size();
+  return sum;
+}
+
+std::vector<int> partsNear(const std::vector<Segment>& runs, const Layout& layout, int dim,
+                           Role role) {
+  const int parts = layout.parts(dim);
+  const auto& halo = layout.halo(dim);
+  const bool extended = halo && isExtended(*halo, role);
+  std::vector<int> near;
+  const auto addParts = [&](int first, int last) {
+    for (int part = first; part < last; ++part)
+      near.push_back(part);
+  };
+  // Boxes of a user in any order cannot be bisected: every part is a candidate.
+  if (extended && !layout.boxesRise(dim)) {
+    addParts(0, parts);
+    return near;
+  }
+  const auto intervalOf = [&](int part) {
+    return extended ? halo->boxes[part] : layout.owned(dim, part);
+  };
+  const auto countWhile = [&](auto&& holds) {
+    const auto all = std::views::iota(0, parts);
+    return static_cast<int>(
+        std::ranges::partition_point(all, [&](int part) { return holds(intervalOf(part)); }) -
+        all.begin());
+  };
+  for (const Segment& run : runs) {
+    const Interval range = globalRange(run);
+    addParts(countWhile([&](Interval i) { return i.end <= range.begin; }),
+             countWhile([&](Interval i) { return i.begin < range.end; }));
+  }
+  // A box that leaves the domain can hold any index, by the extension of its boundary. Such boxes
+  // are the first and the last ones.
+  if (extended) {
+    addParts(0, countWhile([](Interval i) { return i.begin < 0; }));
+    addParts(countWhile([&](Interval i) { return i.end <= layout.shape()[dim]; }), parts);
+  }
+  std::sort(near.begin(), near.end());
+  near.erase(std::unique(near.begin(), near.end()), near.end());
+  return near;
+}
+
+} // namespace tenon

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Counts the traffic of a rank, and finds the positions that differ in it. What a position does
+// along a dimension depends on its coordinates on the axes that split this dimension; so every
+// combination of these is counted once, and positions are then compared by numbers of classes only.
+#include "geometry/schedule/traffic.hpp"
+
+#include "geometry/layout/channel_runs.hpp"
+#include "sys/errors/error.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <unordered_map>
+
+namespace tenon {
+
+namespace {
+
+// Numbers positions by what they do, as far as some axes tell: every combination of coordinates on
+// these axes belongs to a class.
+class PositionClasses {
+public:
+  PositionClasses(const Grid& grid, std::vector<int> axes) : grid_(grid), axes_(std::move(axes)) {}
+
+  int combinations() const { return grid_.extentOf(axes_); }
+  int classOf(int position) const { return classes_[grid_.coordinateOn(position, axes_)]; }
+
+  // Combinations with equal keys are one class; `key` is asked of the position that is 0 on all
+  // other axes.
+  template <class Key>
+  void make(Key&& key) {
+    std::map<decltype(key(0)), int> known;
+    for (int index = 0; index < combinations(); ++index) {
+      std::vector<int> coordinates(grid_.axes(), 0);
+      for (int rest = index, i = static_cast<int>(axes_.size()) - 1; i >= 0; --i) {
+        coordinates[axes_[i]] = rest % grid_.extent(axes_[i]);
+        rest /= grid_.extent(axes_[i]);
+      }
+      const auto found = key(grid_.positionAt(coordinates));
+      classes_.push_back(known.emplace(found, static_cast<int>(known.size())).first->second);
+    }
+  }
+
+private:
+  const Grid& grid_;
+  std::vector<int> axes_;
+  std::vector<int> classes_;
+};
+
+// The axes that split a dimension on either side.
+std::vector<int> axesOfDim(const Layout& from, const Layout& to, int dim) {
+  std::vector<int> axes = from.splitAxes(dim);
+  for (int axis : to.splitAxes(dim))
+    if (std::ranges::find(axes, axis) == axes.end())
+      axes.push_back(axis);
+  return axes;
+}
+
+// Axes that split nothing, on which a position is a peer at all only if its coordinate is 0.
+std::vector<int> choosyAxes(const Layout& from, const Layout& to) {
+  std::vector<int> axes;
+  for (int axis = 0; axis < from.grid().axes(); ++axis) {
+    const Property a = from.property(axis), b = to.property(axis);
+    if (!a.isShard() && !b.isShard() &&
+        (a.isRoot() || b.isRoot() || (a.isBroadcast() && b.isPartial())))
+      axes.push_back(axis);
+  }
+  return axes;
+}
+
+// For each axis, the difference between the ranks of neighbours along it; none if that depends on
+// where they are.
+std::optional<std::vector<int>> rankStrides(const Grid& grid) {
+  std::vector<int> strides;
+  for (int axis = 0; axis < grid.axes(); ++axis) {
+    std::vector<int> coordinates(grid.axes(), 0);
+    coordinates[axis] = grid.extent(axis) > 1 ? 1 : 0;
+    strides.push_back(grid.rank(grid.positionAt(coordinates)) - grid.rank(0));
+  }
+  for (int position = 0; position < grid.size(); ++position) {
+    int rank = grid.rank(0);
+    for (int axis = 0; axis < grid.axes(); ++axis)
+      rank += strides[axis] * grid.coordinate(position, axis);
+    if (rank != grid.rank(position))
+      return std::nullopt;
+  }
+  return strides;
+}
+
+// A flow by level, as the schedule lists it; levelOf(peer) is the level that a message crosses. It serves
+// boundary modes that differ by channel: there several runs of channels can have one peer, so that its
+// message is not counted by a product.
+LevelFlow listedFlow(const Layout& from, const Layout& to, int rank, Role role, std::size_t levels,
+                     const std::function<std::ptrdiff_t(int peer)>& levelOf) {
+  LevelFlow flow{std::vector<Traffic>(levels + 1), 0};
+  const Schedule schedule = makeSchedule(from, to, rank);
+  for (const Transfer& t : role == Role::Source ? schedule.sends : schedule.receives) {
+    if (t.peer == rank) {
+      flow.keptElements += t.elements;
+      continue;
+    }
+    Traffic& level = flow.others[static_cast<std::size_t>(levelOf(t.peer))];
+    ++level.messages;
+    level.elements += t.elements;
+  }
+  return flow;
+}
+
+} // namespace
+
+// Along an axis either all ranks share a unit or each is in a unit of its own: the latter if the
+// unit's size divides the axis's stride. The ranks along all other axes together must not leave the
+// unit in which rank(0) is, as they would by a carry; `within` is the place of the last of them in
+// it.
+std::optional<UnitAxes> UnitAxes::of(const Grid& grid, const std::vector<Index>& unitRanks) {
+  UnitAxes units;
+  if (unitRanks.empty())
+    return units;
+  const auto strides = rankStrides(grid);
+  if (!strides || grid.axes() > kMaxMaskedAxes)
+    return std::nullopt;
+  for (const Index ranks : unitRanks) {
+    AxisMask apart = 0;
+    Index within = grid.rank(0) % ranks;
+    for (int axis = 0; axis < grid.axes(); ++axis) {
+      if (grid.extent(axis) > 1 && (*strides)[axis] % ranks == 0)
+        apart |= AxisMask(1) << axis;
+      else
+        within += Index(grid.extent(axis) - 1) * (*strides)[axis];
+      if ((*strides)[axis] < 0)
+        return std::nullopt;
+    }
+    if (within >= ranks)
+      return std::nullopt;
+    units.apart.push_back(apart);
+  }
+  return units;
+}
+
+Flow countFlow(const Layout& from, const Layout& to, int rank, Role role) {
+  if (!from.hasModesByChannel() && !to.hasModesByChannel())
+    return FlowCount(from, to, rank, role).flow();
+  const LevelFlow flow = listedFlow(from, to, rank, role, 0, [](int) { return 0; });
+  return {flow.others.front(), flow.keptElements};
+}
+
+LevelFlow countFlow(const Layout& from, const Layout& to, int rank, Role role,
+                    const std::vector<Index>& unitRanks) {
+  if (!from.hasModesByChannel() && !to.hasModesByChannel())
+    return FlowCount(from, to, rank, role).byLevel(unitRanks);
+  return listedFlow(from, to, rank, role, unitRanks.size(),
+                    [&](int peer) { return levelBetween(rank, peer, unitRanks); });
+}
+
+LevelFlow countFlow(const Layout& from, const Layout& to, int rank, Role role,
+                    const UnitAxes& units) {
+  LevelFlow flow{std::vector<Traffic>(units.apart.size() + 1), 0};
+  if (from.hasModesByChannel() || to.hasModesByChannel()) {
+    const Grid& grid = from.grid();
+    const int own = grid.position(rank);
+    // The first level on whose axes the peer is elsewhere.
+    return listedFlow(from, to, rank, role, units.apart.size(), [&](int peer) {
+      const auto isApart = [&](AxisMask apart) {
+        for (int axis = 0; axis < grid.axes(); ++axis)
+          if ((apart >> axis & 1) != 0 &&
+              grid.coordinate(own, axis) != grid.coordinate(grid.position(peer), axis))
+            return true;
+        return false;
+      };
+      return std::ranges::find_if(units.apart, isApart) - units.apart.begin();
+    });
+  }
+  const FlowCount whole(from, to, rank, role);
+  flow.keptElements = whole.keptElements();
+  // Units are nested, so that the traffic which crosses a level is the difference of two counts.
+  Traffic around = whole.all();
+  for (std::size_t level = 0; level < units.apart.size(); ++level) {
+    const Traffic inside = FlowCount(from, to, rank, role, units.apart[level]).all();
+    flow.others[level] = {around.messages - inside.messages, around.elements - inside.elements};
+    around = inside;
+  }
+  flow.others.back() = {around.messages - (flow.keptElements > 0),
+                        around.elements - flow.keptElements};
+  return flow;
+}
+
+std::vector<int> unlikePositions(const Layout& from, const Layout& to) {
+  return unlikePositions(from, to, UnitAxes());
+}
+
+std::vector<int> unlikePositions(const Layout& from, const Layout& to, const UnitAxes& units) {
+  const Grid& grid = from.grid();
+  std::vector<PositionClasses> all;
+  all.emplace_back(grid, choosyAxes(from, to));
+  all.front().make([](int position) { return position; });
+  for (int dim = 0; dim < from.rank(); ++dim) {
+    all.emplace_back(grid, axesOfDim(from, to, dim));
+    all.back().make([&](int position) {
+      const int rank = grid.rank(position);
+      std::vector<AlongDim> key;
+      const auto add = [&](AxisMask apart) {
+        for (const Role role : {Role::Source, Role::Target})
+          forEachChannelRun(from, to, [&](const Layout& a, const Layout& b, const Interval* run) {
+            // A position without peers has a key that no flow has.
+            const FlowCount count(a, b, rank, role, apart);
+            if (!run || !count.hasPeers())
+              key.push_back(count.hasPeers() ? count.along(dim) : AlongDim{{-1, -1}, -1});
+            else
+              // Peers of several runs are counted once, so it matters who they are.
+              for (const auto& [distance, shared] : count.partsBeside(dim, *run))
+                key.push_back({{distance, shared}, run->begin});
+          });
+      };
+      add(0);
+      std::ranges::for_each(units.apart, add);
+      return key;
+    });
+  }
+  std::vector<int> positions;
+  // The classes of a position are joined one by one to a single number: a pair that was not seen
+  // before gets the next one. Whether the last pair is new says whether the position is.
+  std::vector<std::unordered_map<Index, int>> known(all.size());
+  for (int position = 0; position < grid.size(); ++position) {
+    int id = 0;
+    bool isNew = false;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const Index pair = Index(id) << 32 | all[i].classOf(position);
+      const auto [at, added] = known[i].emplace(pair, static_cast<int>(known[i].size()));
+      id = at->second;
+      isNew = added;
+    }
+    if (isNew)
+      positions.push_back(position);
+  }
+  return positions;
+}
+
+} // namespace tenon

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Attentions, also where they are spelled out. A mask of numbers that leave nothing of any score is one of
+// -infinity, as long as each query sees a key.
+#include "import/canonical/model_builder.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+namespace tenon {
+
+namespace {
+
+constexpr Index kMaxHeads = 4096; // of queries that share those of keys
+constexpr double kNever = -std::numeric_limits<double>::infinity();
+
+bool isCausalMask(const ModelConstant& mask) {
+  const std::vector<Index>& shape = mask.shape();
+  const Index keys = shape.back(), queries = shape[shape.size() - 2];
+  if (mask.elements() != keys * queries || keys != queries || keys < 2)
+    return false;
+  for (Index i = 0; i < queries; ++i)
+    for (Index j = 0; j < keys; ++j)
+      if (mask.numbers()[static_cast<std::size_t>(i * keys + j)] != (j > i ? kNever : 0))
+        return false;
+  return true;
+}
+
+bool leavesAllKeys(const ModelConstant& mask) {
+  const auto keys = static_cast<std::size_t>(mask.shape().back());
+  for (std::size_t row = 0; keys > 0 && row < mask.numbers().size(); row += keys) {
+    const auto first = mask.numbers().begin() + static_cast<std::ptrdiff_t>(row);
+    if (std::all_of(first, first + static_cast<std::ptrdiff_t>(keys),
+                    [](double number) { return number == kNever; }))
+      return false;
+  }
+  return true;
+}
+
+// Numbers that leave nothing of any score are -infinity, as long as each query sees a key.
+ModelConstant withoutHugeNumbers(const ModelConstant& mask) {
+  constexpr double kMin = -1e37;
+  std::vector<double> numbers = mask.numbers();
+  std::ranges::replace_if(
+      numbers, [](double number) { return number < kMin; }, kNever);
+  const ModelConstant made =
+      ModelConstant::ofNumbers(mask.shape(), std::move(numbers)).fixed(mask.isFixed());
+  return leavesAllKeys(made) ? made : mask;
+}
+
+} // namespace
+
+ModelBuilder::Value ModelBuilder::addedMask(Value flags) {
+  return where(flags, number(0), number(kNever));
+}
+
+// With the dimensions of the scores, of extent 1 where the mask has none; null if it does not fit.
+ModelBuilder::Value ModelBuilder::maskFor(Value mask, const Shape& scores) {
+  mask = withoutExpansion(mask);
+  Shape shape(scores.size() - std::min(scores.size(), mask->shape.size()), 1);
+  shape.insert(shape.end(), mask->shape.begin(), mask->shape.end());
+  return broadcast(shape, scores) == scores ? reshape(mask, shape) : nullptr;
+}
+
+ModelBuilder::Value ModelBuilder::repeatedHeads(Value x, Index heads) {
+  const int dim = x->rank() - 3;
+  const Index have = x->shape[static_cast<std::size_t>(dim)];
+  ModelValues values;
+  for (Index head = 0; head < heads; ++head)
+    values.push_back(slice(x, dim, head * have / heads, head * have / heads + 1));
+  return concatenate(values, dim);
+}
+
+ModelBuilder::Value ModelBuilder::attention(Value q, Value k, Value v, double scale, Value mask,
+                                            bool isCausal) {
+  check(q->rank() >= 3 && k->rank() == q->rank() && v->rank() == q->rank(),
+        "an attention needs queries, keys and values [..., sequence, features]");
+  const Shape leads(q->shape.begin(), q->shape.end() - 2);
+  const auto isLed = [&](Value x) {
+    return std::equal(leads.begin(), leads.end(), x->shape.begin());
+  };
+  for (Value* x : {&k, &v})
+    if (const Index have = (*x)->shape[leads.size() - 1];
+        q->rank() > 3 && have > 0 && have < leads.back() && leads.back() % have == 0 &&
+        leads.back() < kMaxHeads)
+      *x = repeatedHeads(*x, leads.back());
+  Shape scored = q->shape;
+  scored.back() = k->shape[leads.size()];
+  const Value fitting = mask ? maskFor(mask, scored) : nullptr;
+  if (isLed(k) && isLed(v) && (fitting || !mask)) {
+    mask = fitting;
+    if (mask && mask->isKnown()) {
+      const ModelConstant numbers = withoutHugeNumbers(fold(mask));
+      mask = constant(numbers);
+      if (!isCausal && isCausalMask(numbers)) {
+        mask = nullptr;
+        isCausal = true;
+      }
+    }
+    check(k->shape.back() == q->shape.back() && k->shape[leads.size()] == v->shape[leads.size()],
+          "the queries, keys and values of an attention do not fit each other");
+    Shape shape = q->shape;
+    shape.back() = v->shape.back();
+    ModelValue* made = make(ModelOp::Attention, {q, k, v}, shape);
+    if (mask)
+      made->inputs.push_back(mask);
+    made->scale = {scale};
+    made->isCausal = isCausal;
+    return made;
+  }
+  return writtenOutAttention(q, k, v, scale, mask, isCausal);
+}
+
+// The same as products and a softmax, where no one layer does it.
+ModelBuilder::Value ModelBuilder::writtenOutAttention(Value q, Value k, Value v, double scale,
+                                                      Value mask, bool isCausal) {
+  Value scores = affine(matmul(q, turned(k)), {scale}, {0});
+  const Index rows = scores->shape[scores->shape.size() - 2], columns = scores->shape.back();
+  if (isCausal) {
+    check(rows * columns <= Index(1) << 23, "a causal attention has too long a sequence");
+    std::vector<double> numbers;
+    for (Index i = 0; i < rows; ++i)
+      for (Index j = 0; j < columns; ++j)
+        numbers.push_back(j > i ? kNever : 0);
+    scores = binary("add", scores, constant(ModelConstant::ofNumbers({rows, columns}, numbers)));
+  }
+  if (mask)
+    scores = binary("add", scores, mask);
+  return matmul(softmax(scores, scores->rank() - 1), v);
+}
+
+// A softmax that is chosen unless it is NaN, and else 0, is that softmax.
+ModelBuilder::Value ModelBuilder::withoutNaN(Value x) const {
+  if (x->op != ModelOp::Where || x->inputs[0]->op != ModelOp::Compare ||
+      x->inputs[0]->function != "not_equal" || !isFilledWith(x->inputs[1], 0))
+    return x;
+  const Value softmax = x->inputs[2];
+  return softmax->op == ModelOp::Softmax && x->inputs[0]->inputs == ModelValues{softmax, softmax}
+             ? softmax
+             : x;
+}
+
+// q k^T, its factor and the mask of what a softmax is taken of; without a product where it is something else.
+ModelBuilder::Scores ModelBuilder::scoresOf(Value scores) {
+  // scale q k^T, or none.
+  const auto productOf = [&](Value x) {
+    const bool isScaled = x->op == ModelOp::Affine && x->dim < 0 && x->shift[0] == 0;
+    const Value product = isScaled ? x->inputs[0] : x;
+    const bool isOne = product->op == ModelOp::Matmul && x->shape == scores->shape;
+    return std::pair(isOne ? product : nullptr, isScaled ? x->scale[0] : 1.0);
+  };
+  Value mask = nullptr;
+  auto [product, scale] = productOf(scores);
+  if (scores->op == ModelOp::Add && scores->inputs.size() == 2)
+    for (const auto& [p, q] : {std::pair(scores->inputs[0], scores->inputs[1]),
+                               std::pair(scores->inputs[1], scores->inputs[0])})
+      if (!product && productOf(p).first) {
+        std::tie(product, scale) = productOf(p);
+        mask = q;
+      }
+  if (scores->op == ModelOp::Where && scores->inputs[0]->isKnown())
+    for (const auto& [p, q] : {std::pair(scores->inputs[1], scores->inputs[2]),
+                               std::pair(scores->inputs[2], scores->inputs[1])})
+      if (!product && productOf(p).first && isFilledWith(q, kNever)) {
+        std::tie(product, scale) = productOf(p);
+        const Value flags = scores->inputs[0];
+        mask = addedMask(p == scores->inputs[1] ? flags : unary("not", flags));
+      }
+  return {product, scale, mask};
+}
+
+// With a mask that is added to the products, or where a constant chooses between them and -infinity. A query
+// that sees no key is NaN in such a softmax, but 0 in the layer.
+ModelBuilder::Value ModelBuilder::spelledAttention(Value a, Value b) {
+  const auto isSoftmax = [this](Value x) {
+    x = withoutNaN(x);
+    return x->op == ModelOp::Softmax && x->rank() >= 3 && x->dim == x->rank() - 1;
+  };
+  // y = v p^T is the transpose of p v^T.
+  if (!isSoftmax(a) && b->op == ModelOp::Transpose && b->rank() >= 3 && isSoftmax(turned(b))) {
+    const Value made = spelledAttention(turned(b), turned(a));
+    return made ? turned(made) : nullptr;
+  }
+  if (!isSoftmax(a) || b->rank() != a->rank() ||
+      !std::equal(a->shape.begin(), a->shape.end() - 2, b->shape.begin()))
+    return nullptr;
+  const bool isZeroForNaN = withoutNaN(a) != a;
+  a = withoutNaN(a);
+  const auto [product, scale, mask] = scoresOf(a->inputs[0]);
+  const bool isKnown = mask && mask->isKnown();
+  if (!product || (!isZeroForNaN && isKnown && !leavesAllKeys(fold(mask))))
+    return nullptr;
+  return attention(product->inputs[0], turned(product->inputs[1]), b, scale, mask, false);
+}
+
+} // namespace tenon

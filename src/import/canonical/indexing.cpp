@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Elements of a dimension by their places: sums up to them, another order, some of them, additions to some. Where a
+// dimension may be split, these are products with a fixed matrix along it.
+#include "import/canonical/model_builder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+namespace tenon {
+
+namespace {
+
+constexpr std::size_t kMaxRuns = 256; // slices that a list of indices becomes
+constexpr Index kMaxRows = 1024;      // of a matrix that stands for a sum or a new order
+
+} // namespace
+
+// A parameter is a table, of which each rank may hold all.
+bool ModelBuilder::isTooLarge(Value x, Index rows, Index columns) {
+  constexpr Index kMaxNumbers = Index(1) << 22;
+  return x->isOfParameters() ? columns > 0 && rows > kMaxNumbers / columns
+                             : std::max(rows, columns) > kMaxRows;
+}
+
+ModelBuilder::Value ModelBuilder::along(Value x, int dim, Index rows,
+                                        const std::function<double(Index, Index)>& matrix) {
+  const int d = dimension(dim, x->rank());
+  const Index columns = x->shape[static_cast<std::size_t>(d)];
+  if (isTooLarge(x, rows, columns)) {
+    Shape shape = x->shape;
+    shape[static_cast<std::size_t>(d)] = rows;
+    return refuse(
+        fmt::format("a product with a matrix [{},{}] along dimension {}", rows, columns, d),
+        fmt::format("at most {} elements in this dimension", kMaxRows), shape);
+  }
+  std::vector<double> numbers;
+  for (Index i = 0; i < rows; ++i)
+    for (Index j = 0; j < columns; ++j)
+      numbers.push_back(matrix(i, j));
+  const Value weight = constant(ModelConstant::ofNumbers({rows, columns}, std::move(numbers)));
+  std::vector<int> order(static_cast<std::size_t>(x->rank())), back = order;
+  std::iota(order.begin(), order.end(), 0);
+  order.erase(order.begin() + d);
+  order.push_back(d);
+  for (std::size_t i = 0; i < order.size(); ++i)
+    back[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
+  const Value last = transpose(x, order);
+  if (!x->isKnown())
+    return transpose(linear(last, weight, nullptr), back);
+  Shape shape = last->shape;
+  shape.back() = rows;
+  const Value flat = reshape(last, {elements(x->shape) / std::max(columns, Index(1)), columns});
+  return transpose(reshape(foldedMatmul(flat, transpose(weight, {1, 0})), shape), back);
+}
+
+ModelBuilder::Value ModelBuilder::flip(Value x, int dim) {
+  const int d = dimension(dim, x->rank());
+  const Index n = x->shape[static_cast<std::size_t>(d)];
+  if (x->isKnown())
+    return slice(x, d, n - 1, -1 - n, -1);
+  return n < 2 ? x : along(x, d, n, [n](Index i, Index j) { return double(i + j == n - 1); });
+}
+
+ModelBuilder::Value ModelBuilder::cumulativeSum(Value x, int dim, bool isExclusive,
+                                                bool isFromEnd) {
+  const Index n = x->shape[static_cast<std::size_t>(dimension(dim, x->rank()))];
+  return along(x, dim, n, [=](Index i, Index j) {
+    return double(i == j ? !isExclusive : isFromEnd ? j > i : j < i);
+  });
+}
+
+ModelBuilder::Value ModelBuilder::triangle(Value x, bool isUpper, double diagonal) {
+  check(x->rank() >= 2, "a triangle needs a matrix");
+  const Shape matrix(x->shape.end() - 2, x->shape.end());
+  check(elements(matrix) <= kMaxModelNumbers, "a triangle is too large");
+  std::vector<double> flags;
+  forEachPlace(matrix, [&](const std::vector<Index>& index, Index) {
+    const auto above = static_cast<double>(index[1] - index[0]);
+    flags.push_back(double(isUpper ? above >= diagonal : above <= diagonal));
+  });
+  const bool isInteger = x->isKnown() && x->asConstant().isInteger();
+  return where(constant(ModelConstant::ofNumbers(matrix, std::move(flags))), x,
+               number(0, isInteger));
+}
+
+// Padding that takes away at one end what it puts in at the other.
+ModelBuilder::Value ModelBuilder::roll(Value x, int dim, Index by) {
+  const auto d = static_cast<std::size_t>(dimension(dim, x->rank()));
+  const Index n = x->shape[d];
+  if (n == 0 || by % n == 0)
+    return x;
+  by = (by % n + n) % n;
+  if (x->isKnown()) {
+    const ModelConstant whole = fold(x);
+    const auto part = [&](Index begin, Index end) {
+      return slicedNumbers(whole, static_cast<int>(d), begin, end, 1);
+    };
+    return constant(joinedNumbers({part(n - by, n), part(0, n - by)}, static_cast<int>(d)));
+  }
+  if (by > n - by)
+    by -= n;
+  ModelValue* made = make(ModelOp::Pad, {x}, x->shape);
+  made->dim = static_cast<int>(d);
+  made->low = {by};
+  made->high = {-by};
+  made->modes = {"periodic"};
+  made->padValue = 0;
+  return made;
+}
+
+ModelBuilder::Value ModelBuilder::gather(Value x, int dim, Value places) {
+  const auto d = static_cast<std::size_t>(dimension(dim, x->rank()));
+  const Index n = x->shape[d];
+  check(places->rank() == 1, "its indices have not one dimension");
+  std::vector<Index> order = integersOf(places, "a list of indices");
+  if (order.empty())
+    return slice(x, static_cast<int>(d), 0, 0);
+  for (Index& place : order) {
+    place += place < 0 ? n : 0;
+    check(place >= 0 && place < n, "an index is out of range");
+  }
+  if (x->isKnown() && x->constant->isNumbers())
+    spend(static_cast<Index>(order.size()) * (elements(x->shape) / n));
+  ModelValues runs;
+  for (std::size_t i = 0; i < order.size();) {
+    std::size_t end = i + 1;
+    while (end < order.size() && order[end] == order[end - 1] + 1)
+      ++end;
+    runs.push_back(slice(x, static_cast<int>(d), order[i], order[end - 1] + 1));
+    i = end;
+    if (!x->isKnown() && runs.size() > kMaxRuns) {
+      // Of a table the product with a matrix that is 1 at the places.
+      const auto count = static_cast<Index>(order.size());
+      if (x->isOfParameters() && !isTooLarge(x, count, n))
+        return along(x, static_cast<int>(d), count, [&](Index to, Index from) {
+          return double(order[static_cast<std::size_t>(to)] == from);
+        });
+      Shape shape = x->shape;
+      shape[d] = static_cast<Index>(order.size());
+      return refuse(fmt::format("indices in more than {} pieces", kMaxRuns),
+                    "an operator of an index map (TenonLinearOpCreateIndexMap) before the network",
+                    shape);
+    }
+  }
+  return concatenate(runs, static_cast<int>(d));
+}
+
+ModelBuilder::Value ModelBuilder::scatterAdd(Value x, int dim, Value places, Value source) {
+  const auto d = static_cast<std::size_t>(dimension(dim, x->rank()));
+  const std::vector<Index> to = integersOf(places, "a list of indices");
+  const Index n = x->shape[d];
+  Shape wanted = x->shape;
+  wanted[d] = static_cast<Index>(to.size());
+  check(places->rank() == 1 && source->shape == wanted, "its indices do not fit what it adds");
+  check(std::ranges::all_of(to, [n](Index i) { return i >= -n && i < n; }),
+        "an index is out of range");
+  const Value sum = along(source, dim, n, [&](Index i, Index j) {
+    const Index at = to[static_cast<std::size_t>(j)];
+    return double((at < 0 ? at + n : at) == i);
+  });
+  const bool isZero = x->op == ModelOp::Zeros || isFilledWith(x, 0);
+  return isZero ? sum : binary("add", x, sum);
+}
+
+ModelBuilder::Value ModelBuilder::scatter(Value x, int dim, Value places, Value source) {
+  const auto d = static_cast<std::size_t>(dimension(dim, x->rank()));
+  const Index n = x->shape[d];
+  std::vector<Index> to = integersOf(places, "a list of indices"), sorted;
+  for (Index& place : to) {
+    place += place < 0 ? n : 0;
+    check(place >= 0 && place < n, "an index is out of range");
+  }
+  sorted = to;
+  std::ranges::sort(sorted);
+  check(std::ranges::adjacent_find(sorted) == sorted.end(), "it writes to one place twice");
+  if (to.empty())
+    return x;
+  if (to == sorted && to.back() - to.front() + 1 == static_cast<Index>(to.size()))
+    return replaced(x, static_cast<int>(d), to.front(), to.back() + 1, source);
+  Shape shape(x->shape.size() - d, 1);
+  shape[0] = n;
+  std::vector<double> flags(static_cast<std::size_t>(n), 0);
+  for (const Index place : to)
+    flags[static_cast<std::size_t>(place)] = 1;
+  return where(constant(ModelConstant::ofNumbers(shape, std::move(flags))),
+               scatterAdd(zeros(x->shape), static_cast<int>(d), places, source), x);
+}
+
+ModelBuilder::Value ModelBuilder::placesAlong(Value places, int dim) {
+  if (!places->isKnown())
+    return nullptr;
+  const auto d = static_cast<std::size_t>(dimension(dim, places->rank()));
+  const ModelConstant all = fold(places);
+  std::vector<Index> list(static_cast<std::size_t>(all.shape()[d]), 0);
+  bool isOne = true;
+  forEachPlace(all.shape(), [&](const std::vector<Index>& index, Index place) {
+    Index& its = list[static_cast<std::size_t>(index[d])];
+    const auto number = static_cast<Index>(all.numbers()[static_cast<std::size_t>(place)]);
+    const bool isFirst = std::accumulate(index.begin(), index.end(), Index(0)) == index[d];
+    isOne = isOne && (isFirst || its == number);
+    its = isFirst ? number : its;
+  });
+  return isOne ? integers(list) : nullptr;
+}
+
+} // namespace tenon

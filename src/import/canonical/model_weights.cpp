@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Reads the numbers of constants from the file of a model, or from those beside it: blocks of them, as a process
+// needs them, or all of few. All that become numbers in memory together have a bound.
+#include "import/canonical/model_constant.hpp"
+
+#include "sys/errors/error.hpp"
+#include "weights/byte_stream.hpp"
+#include "weights/weights_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace tenon {
+
+namespace {
+
+constexpr Index kMaxFoldedBytes = Index(64) << 20;
+
+// Integers and flags of a tensor, which a weight is not.
+std::vector<double> readIntegers(const ByteSource& file, const StoredTensor& tensor) {
+  const auto stream = tensor.member ? streamMember(file, *tensor.member)
+                                    : streamBytes(file, tensor.begin, tensor.bytes);
+  if (tensor.member)
+    stream->skip(tensor.begin);
+  const int size = static_cast<int>(elementSize(tensor.type));
+  const bool isSigned = tensor.type == ElementType::I8 || tensor.type == ElementType::I16 ||
+                        tensor.type == ElementType::I32 || tensor.type == ElementType::I64;
+  std::vector<double> numbers(static_cast<std::size_t>(tensor.bytes / size));
+  for (double& number : numbers) {
+    std::byte bytes[8];
+    stream->read(bytes, size);
+    const std::uint64_t bits = littleEndian(bytes, size);
+    const int shift = 64 - 8 * size;
+    number = isSigned ? static_cast<double>(static_cast<std::int64_t>(bits << shift) >> shift)
+                      : static_cast<double>(bits);
+  }
+  stream->finish();
+  return numbers;
+}
+
+// The same of numbers in memory as readBlock() has of those in a file.
+template <class T>
+void copyBlock(const std::vector<double>& numbers, const std::vector<Index>& shape,
+               const std::vector<WeightsFile::Part>& parts, T* to) {
+  std::vector<Index> extents;
+  for (const WeightsFile::Part& part : parts)
+    extents.push_back(part.end - part.begin);
+  forEachPlace(extents, [&](const std::vector<Index>& index, Index) {
+    Index from = 0, at = 0;
+    for (std::size_t d = 0; d < index.size(); ++d) {
+      from = from * shape[d] + parts[d].begin + index[d];
+      at += index[d] * parts[d].stride;
+    }
+    to[at] = static_cast<T>(numbers[static_cast<std::size_t>(from)]);
+  });
+}
+
+} // namespace
+
+const ByteSource& ModelWeights::sourceOf(const ModelTensor& tensor) const {
+  if (tensor.file.empty())
+    return file_;
+  auto& source = beside_[tensor.file];
+  if (!source) {
+    const std::string folder = std::filesystem::absolute(file_.name()).parent_path().string();
+    try {
+      source = openBytesBelow(folder, tensor.file, "file of a model's weights");
+    } catch (const Error& error) {
+      throw Error(error.code(), fmt::format("{}: the bytes of tensor '{}': {}", file_.name(),
+                                            tensor.stored.name, error.text()));
+    }
+  }
+  if (tensor.stored.begin > source->size() - tensor.stored.bytes)
+    source->fail(tensor.stored.name,
+                 fmt::format("its {} bytes at {} lie beyond the file's {}", tensor.stored.bytes,
+                             tensor.stored.begin, source->size()));
+  return *source;
+}
+
+template <class T>
+void ModelWeights::read(const ModelConstant& constant, const Box& box, T* to) const {
+  const std::vector<Index>& shape = constant.shape();
+  std::vector<Index> strides(shape.size(), 1);
+  for (std::size_t d = shape.size(); d-- > 1;)
+    strides[d - 1] = strides[d] * box[d].size();
+  if (constant.isNumbers()) {
+    std::vector<Index> extents;
+    for (const Interval& part : box)
+      extents.push_back(part.size());
+    forEachPlace(extents, [&](const std::vector<Index>& index, Index place) {
+      Index from = 0;
+      for (std::size_t d = 0; d < index.size(); ++d)
+        from = from * shape[d] + box[d].begin + index[d];
+      to[place] = static_cast<T>(constant.numbers()[static_cast<std::size_t>(from)]);
+    });
+    return;
+  }
+  const auto along = static_cast<std::size_t>(constant.dim());
+  Index before = 0; // of the dimension of concatenation
+  for (const ModelConstant::Piece& piece : constant.pieces()) {
+    const ModelTensor& tensor = program_.tensors[piece.tensor];
+    const StoredTensor& stored = tensor.stored;
+    std::vector<WeightsFile::Part> parts(stored.shape.size(), {0, 1, 1});
+    for (const auto& [axis, index] : piece.at)
+      parts[static_cast<std::size_t>(axis)] = {index, index + 1, 1};
+    T* first = to;
+    bool isEmpty = false;
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      Interval part = box[d];
+      if (d == along && constant.pieces().size() > 1) {
+        part = {std::max(part.begin - before, Index(0)), std::min(part.end - before, piece.extent)};
+        first += std::max(before - box[d].begin, Index(0)) * strides[d];
+      }
+      isEmpty = isEmpty || part.begin >= part.end;
+      if (piece.axes[d] >= 0)
+        parts[static_cast<std::size_t>(piece.axes[d])] = {piece.begin[d] + part.begin,
+                                                          piece.begin[d] + part.end, strides[d]};
+    }
+    before += piece.extent;
+    if (!isEmpty && tensor.numbers)
+      copyBlock(*tensor.numbers, stored.shape, parts, first);
+    else if (!isEmpty)
+      readBlock(sourceOf(tensor), stored, parts, first);
+  }
+}
+
+template void ModelWeights::read(const ModelConstant&, const Box&, float*) const;
+template void ModelWeights::read(const ModelConstant&, const Box&, double*) const;
+
+ModelConstant ModelWeights::folded(const ModelConstant& constant) const {
+  if (constant.isNumbers())
+    return constant;
+  Index bytes = 0;
+  if (__builtin_mul_overflow(constant.elements(), Index(sizeof(double)), &bytes) ||
+      bytes > kMaxFoldedBytes - foldedBytes_)
+    throw Error(
+        TENON_ERR_SUPPORT,
+        fmt::format("{}: the network computes with constants, such as '{}', of more than {} "
+                    "MiB; only weights of layers may be as large",
+                    file_.name(), constant.name(), kMaxFoldedBytes >> 20));
+  foldedBytes_ += bytes;
+  if (constant.isInteger()) {
+    const ModelTensor& tensor = program_.tensors[constant.pieces().front().tensor];
+    // Integers are folded before anything is done with them: they are the tensor itself.
+    if (constant.pieces().size() > 1 || constant.shape() != tensor.shape())
+      throw Error(TENON_ERR_INTERNAL, "a part of a tensor of integers is folded");
+    return ModelConstant::ofNumbers(tensor.stored.shape,
+                                    readIntegers(sourceOf(tensor), tensor.stored), true)
+        .transposed(tensor.axes)
+        .renamed(constant.name())
+        .fixed(constant.isFixed());
+  }
+  std::vector<double> numbers(static_cast<std::size_t>(constant.elements()));
+  Box box;
+  for (const Index extent : constant.shape())
+    box.push_back({0, extent});
+  read(constant, box, numbers.data());
+  return ModelConstant::ofNumbers(constant.shape(), std::move(numbers))
+      .renamed(constant.name())
+      .fixed(constant.isFixed());
+}
+
+} // namespace tenon

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What moves elements or puts them together, by whole dimensions. Two in a row become one, and of constants
+// only the recipe changes.
+#include "import/canonical/model_builder.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tenon {
+
+namespace {
+
+constexpr Index kMaxCopies = 4096; // of a dimension of more than one element
+
+} // namespace
+
+ModelBuilder::Value ModelBuilder::transpose(Value x, std::vector<int> permutation) {
+  check(static_cast<int>(permutation.size()) == x->rank(),
+        "it permutes another number of dimensions");
+  std::vector<bool> seen(permutation.size(), false);
+  for (int& d : permutation) {
+    d = dimension(d, x->rank());
+    check(!seen[static_cast<std::size_t>(d)], "it permutes a dimension twice");
+    seen[static_cast<std::size_t>(d)] = true;
+  }
+  if (x->isConstant())
+    return constant(x->asConstant().transposed(permutation));
+  if (x->op == ModelOp::Complex) {
+    permutation.push_back(x->rank());
+    return complex(transpose(x->inputs[0], permutation));
+  }
+  if (std::is_sorted(permutation.begin(), permutation.end()))
+    return x;
+  if (x->op == ModelOp::Transpose) {
+    for (int& d : permutation)
+      d = x->dims[static_cast<std::size_t>(d)];
+    return transpose(x->inputs[0], permutation);
+  }
+  Shape shape;
+  for (const int d : permutation)
+    shape.push_back(x->shape[static_cast<std::size_t>(d)]);
+  ModelValue* made = make(ModelOp::Transpose, {x}, shape);
+  made->dims = permutation;
+  return made;
+}
+
+ModelBuilder::Value ModelBuilder::reshape(Value x, std::vector<Index> shape) {
+  check(std::count(shape.begin(), shape.end(), -1) <= 1, "a reshape has two open extents");
+  if (const auto open = std::find(shape.begin(), shape.end(), -1); open != shape.end()) {
+    *open = 1;
+    checkShape(shape);
+    const Index rest = elements(shape);
+    check(rest > 0 && elements(x->shape) % rest == 0, "a reshape does not fit the value");
+    *open = elements(x->shape) / rest;
+  }
+  checkShape(shape);
+  if (elements(shape) != elements(x->shape))
+    misfit(fmt::format("a reshape of [{}] to [{}] changes the number of elements",
+                       fmt::join(x->shape, ","), fmt::join(shape, ",")));
+  if (shape == x->shape)
+    return x;
+  if (x->isConstant()) {
+    if (const auto made = x->asConstant().reshaped(shape))
+      return constant(*made);
+    if (x->isKnown())
+      return constant(reshapedNumbers(fold(x), shape));
+  }
+  if (const Value grouped = groupedNorm(x, shape))
+    return grouped;
+  if (x->op == ModelOp::Reshape)
+    return reshape(x->inputs[0], shape);
+  if (x->op == ModelOp::Zeros)
+    return zeros(shape);
+  if (x->op == ModelOp::Complex) {
+    shape.push_back(2);
+    return complex(reshape(x->inputs[0], shape));
+  }
+  return make(ModelOp::Reshape, {x}, shape);
+}
+
+ModelBuilder::Value ModelBuilder::slice(Value x, int dim, Index begin, Index end, Index step) {
+  const auto d = static_cast<std::size_t>(dimension(dim, x->rank()));
+  const Index n = x->shape[d];
+  check(step != 0, "a slice has step 0");
+  if (step < 0) {
+    check(step > -kMaxModelWindow, "a slice has a step that is too large");
+    begin = std::clamp(begin < 0 ? begin + n : begin, Index(-1), n - 1);
+    end = std::clamp(end < 0 && end >= -n ? end + n : end, Index(-1), n);
+    if (x->isKnown())
+      return constant(slicedNumbers(fold(x), static_cast<int>(d), begin, end, step));
+    if (begin <= end)
+      return slice(x, dim, 0, 0);
+    return flip(slice(x, dim, begin + (begin - end - 1) / -step * step, begin + 1, -step), dim);
+  }
+  check(step < kMaxModelWindow, "a slice has a step that is too large");
+  begin = std::clamp(begin < 0 ? begin + n : begin, Index(0), n);
+  end = std::clamp(end < 0 ? end + n : end, begin, n);
+  Shape shape = x->shape;
+  shape[d] = (end - begin + step - 1) / step;
+  if (shape[d] == n)
+    return x;
+  if (x->isConstant()) {
+    if (const auto made = x->asConstant().sliced(static_cast<int>(d), begin, end, step))
+      return constant(*made);
+    if (x->isKnown())
+      return constant(slicedNumbers(fold(x), static_cast<int>(d), begin, end, step));
+  }
+  if (x->op == ModelOp::Zeros)
+    return zeros(shape);
+  if (x->op == ModelOp::Complex)
+    return complex(slice(x->inputs[0], static_cast<int>(d), begin, end, step));
+  if (step == 1 && x->dim == static_cast<int>(d))
+    if (const Value part = partOfJoined(x, begin, end))
+      return part;
+  ModelValue* made = make(ModelOp::Slice, {x}, shape);
+  made->dim = static_cast<int>(d);
+  made->begin = begin;
+  made->end = end;
+  made->step = step;
+  return made;
+}
+
+// A slice of what was padded or concatenated along its dimension; null where that must be made whole.
+ModelBuilder::Value ModelBuilder::partOfJoined(Value x, Index begin, Index end) {
+  const auto d = static_cast<std::size_t>(x->dim);
+  if (x->op == ModelOp::Concatenate) {
+    ModelValues parts;
+    Index before = 0;
+    for (const Value piece : x->inputs) {
+      const Index n = piece->shape[d], first = std::clamp(begin - before, Index(0), n),
+                  last = std::clamp(end - before, Index(0), n);
+      if (first < last)
+        parts.push_back(slice(piece, x->dim, first, last));
+      before += n;
+    }
+    return parts.empty() ? nullptr : concatenate(parts, x->dim);
+  }
+  if (x->op != ModelOp::Pad)
+    return nullptr;
+  const Index low = x->low[0], n = x->inputs[0]->shape[d];
+  // What exporters cut off of what they padded.
+  if (begin == low && end == low + n)
+    return x->inputs[0];
+  if (x->modes[0] != "values" || x->padValue != 0.0 || begin == end)
+    return nullptr;
+  const Index first = std::clamp(begin - low, Index(0), n),
+              last = std::clamp(end - low, Index(0), n);
+  if (first < last)
+    return pad(slice(x->inputs[0], x->dim, first, last), x->dim, std::max(low - begin, Index(0)),
+               std::max(end - low - n, Index(0)), "values");
+  Shape shape = x->shape;
+  shape[d] = end - begin;
+  return zeros(shape);
+}
+
+ModelBuilder::Value ModelBuilder::zeros(const Shape& shape) {
+  return make(ModelOp::Zeros, {}, shape);
+}
+
+ModelBuilder::Value ModelBuilder::replaced(Value x, int dim, Index begin, Index end, Value part) {
+  const Index n = x->shape[static_cast<std::size_t>(dimension(dim, x->rank()))];
+  ModelValues parts;
+  if (begin > 0)
+    parts.push_back(slice(x, dim, 0, begin));
+  parts.push_back(part);
+  if (end < n)
+    parts.push_back(slice(x, dim, end, n));
+  const Value made = concatenate(parts, dim);
+  check(made->shape == x->shape, "what it writes has another shape");
+  return made;
+}
+
+ModelBuilder::Value ModelBuilder::pad(Value x, int dim, Index low, Index high,
+                                      const std::string& mode, double value) {
+  const auto d = static_cast<std::size_t>(dimension(dim, x->rank()));
+  if (low == 0 && high == 0)
+    return x;
+  check(std::abs(low) < kMaxModelWindow && std::abs(high) < kMaxModelWindow,
+        "a padding is too large");
+  if (low < 0 || high < 0) {
+    x = slice(x, static_cast<int>(d), std::max(-low, Index(0)),
+              x->shape[d] - std::max(-high, Index(0)));
+    return pad(x, static_cast<int>(d), std::max(low, Index(0)), std::max(high, Index(0)), mode,
+               value);
+  }
+  Shape shape = x->shape;
+  shape[d] += low + high;
+  ModelValue* made = make(ModelOp::Pad, {x}, shape);
+  made->dim = static_cast<int>(d);
+  made->low = {low};
+  made->high = {high};
+  made->modes = {mode};
+  made->padValue = value;
+  return made;
+}
+
+ModelBuilder::Value ModelBuilder::concatenate(ModelValues values, int dim) {
+  check(!values.empty(), "it concatenates nothing");
+  const auto d = static_cast<std::size_t>(dimension(dim, values[0]->rank()));
+  Shape shape = values[0]->shape;
+  shape[d] = 0;
+  for (const Value value : values) {
+    Shape other = value->shape;
+    check(other.size() == shape.size(), "it concatenates values of different dimensions");
+    shape[d] += other[d];
+    checkShape(shape);
+    other[d] = shape[d];
+    check(other == shape, "it concatenates values whose other extents differ");
+  }
+  if (shape[d] > 0)
+    std::erase_if(values, [&](Value value) { return value->shape[d] == 0; });
+  if (values.size() == 1)
+    return values[0];
+  if (std::all_of(values.begin(), values.end(), [](Value v) { return v->isConstant(); })) {
+    std::vector<ModelConstant> parts;
+    for (const Value value : values)
+      if (value->constant)
+        parts.push_back(*value->constant);
+    if (const auto made = ModelConstant::concatenated(parts, static_cast<int>(d)))
+      return constant(*made);
+    if (std::all_of(values.begin(), values.end(), [](Value v) { return v->isKnown(); })) {
+      for (std::size_t i = 0; i < values.size(); ++i)
+        parts[i] = fold(values[i]);
+      return constant(joinedNumbers(parts, static_cast<int>(d)));
+    }
+  }
+  if (const Value padded = paddedByZeros(values, static_cast<int>(d)))
+    return padded;
+  if (const Value padded = foldedPadding(values, static_cast<int>(d)))
+    return padded;
+  if (const Value rolled = foldedRoll(values, static_cast<int>(d)))
+    return rolled;
+  ModelValue* made = make(ModelOp::Concatenate, values, shape);
+  made->dim = static_cast<int>(d);
+  return made;
+}
+
+ModelBuilder::Value ModelBuilder::expand(Value x, std::vector<Index> shape) {
+  for (Index& extent : shape)
+    extent = extent < 0 ? 1 : extent;
+  const Shape wanted = broadcast(x->shape, shape);
+  checkShape(wanted);
+  if (wanted == x->shape)
+    return x;
+  // What is trained stays what it is: a class token for all of a batch.
+  if (!x->isKnown())
+    return make(ModelOp::Expand, {x}, wanted);
+  const ModelConstant source = fold(x);
+  const Shape& from = source.shape();
+  const std::size_t extra = wanted.size() - from.size();
+  std::vector<double> numbers;
+  check(elements(wanted) <= Index(1) << 23, "an enlarged constant is too large");
+  forEachPlace(wanted, [&](const std::vector<Index>& index, Index) {
+    Index at = 0;
+    for (std::size_t d = 0; d < from.size(); ++d)
+      at = at * from[d] + (from[d] == 1 ? 0 : index[d + extra]);
+    numbers.push_back(source.numbers()[static_cast<std::size_t>(at)]);
+  });
+  return constant(ModelConstant::ofNumbers(wanted, std::move(numbers), source.isInteger())
+                      .fixed(source.isFixed()));
+}
+
+ModelBuilder::Value ModelBuilder::tile(Value x, const std::vector<Index>& times) {
+  check(static_cast<int>(times.size()) >= x->rank(), "it repeats fewer dimensions than there are");
+  std::vector<Index> shape(times.size() - x->shape.size(), 1);
+  shape.insert(shape.end(), x->shape.begin(), x->shape.end());
+  x = reshape(x, shape);
+  if (x->isConstant()) {
+    Index all = elements(x->shape);
+    for (const Index count : times)
+      spend(all *= std::clamp(count, Index(1), kMaxCopies));
+  }
+  // Extents of 1 grow; the others are copied.
+  for (std::size_t d = 0; d < times.size(); ++d) {
+    check(times[d] >= 0 && times[d] < kMaxModelWindow, "it repeats a dimension too often");
+    if (shape[d] == 1)
+      shape[d] = times[d];
+    else if (times[d] == 0)
+      x = slice(x, static_cast<int>(d), 0, 0);
+    else
+      check(times[d] < kMaxCopies, "it repeats a dimension too often");
+  }
+  for (std::size_t d = 0; d < times.size(); ++d)
+    if (x->shape[d] != 1 && times[d] > 1)
+      x = concatenate(ModelValues(static_cast<std::size_t>(times[d]), x), static_cast<int>(d));
+  for (std::size_t d = 0; d < times.size(); ++d)
+    shape[d] = x->shape[d] == 1 ? shape[d] : x->shape[d];
+  return expand(x, shape);
+}
+
+} // namespace tenon

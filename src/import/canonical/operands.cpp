@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Arguments of an operation by name or place. A size may be a value that was computed of the run's extents: a
+// constant of the graph by now.
+#include "import/canonical/operands.hpp"
+
+#include "sys/errors/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+std::string notComputed(const ModelProgram& program, const std::string& value) {
+  for (const ModelOperation& operation : program.operations)
+    for (std::size_t i = 0; i < operation.results.size(); ++i)
+      if (operation.results[i] == value)
+        return fmt::format("result {} of operation '{}' ({}), which is '{}', is not computed by "
+                           "Tenon; use a model that does without it",
+                           i, operation.label, operation.type, value);
+  return fmt::format("the value '{}' is not computed", value);
+}
+
+const ModelArgument* Operands::find(std::string_view name) const {
+  for (const auto& [key, argument] : operation_.arguments)
+    if (key == name)
+      return argument.isNothing() ? nullptr : &argument;
+  return nullptr;
+}
+
+bool Operands::has(std::string_view name) const {
+  return find(name) != nullptr;
+}
+
+Operands::Value Operands::valueOf(const ModelArgument* argument) const {
+  if (!argument)
+    return nullptr;
+  switch (argument->kind) {
+  case ModelArgument::Kind::Value: {
+    const auto found = names_.find(argument->text);
+    if (found == names_.end())
+      builder_.fail(fmt::format("it reads '{}', which is not known", argument->text));
+    if (!found->second)
+      throw Error(TENON_ERR_SUPPORT, notComputed(builder_.program(), argument->text));
+    return found->second;
+  }
+  case ModelArgument::Kind::Integer:
+  case ModelArgument::Kind::Flag:
+    return builder_.number(static_cast<double>(argument->integer), true);
+  case ModelArgument::Kind::Real:
+    return builder_.number(argument->real);
+  default:
+    builder_.fail("an argument is neither a value nor a number");
+  }
+}
+
+Operands::Value Operands::input(std::size_t place) const {
+  if (place >= operation_.inputs.size() || operation_.inputs[place].isNothing())
+    return nullptr;
+  return valueOf(&operation_.inputs[place]);
+}
+
+Operands::Value Operands::needed(std::string_view name) const {
+  const Value found = value(name);
+  if (!found)
+    builder_.fail(fmt::format("it has no argument '{}'", name));
+  return found;
+}
+
+Operands::Value Operands::neededInput(std::size_t place) const {
+  const Value found = input(place);
+  if (!found)
+    builder_.fail(fmt::format("it has no input {}", place));
+  return found;
+}
+
+ModelValues Operands::values(std::string_view name) const {
+  ModelValues made;
+  const ModelArgument* argument = find(name);
+  if (!argument || argument->kind != ModelArgument::Kind::List)
+    builder_.fail(fmt::format("its argument '{}' is no list of values", name));
+  for (const ModelArgument& item : argument->list)
+    made.push_back(item.isNothing() ? nullptr : valueOf(&item));
+  return made;
+}
+
+Index Operands::integerOf(const ModelArgument& argument, std::string_view name) const {
+  if (argument.kind == ModelArgument::Kind::Integer || argument.kind == ModelArgument::Kind::Flag)
+    return argument.integer;
+  if (argument.isValue()) {
+    const std::vector<Index> numbers = builder_.integersOf(valueOf(&argument), "a size");
+    if (numbers.size() == 1)
+      return numbers[0];
+  }
+  builder_.fail(fmt::format("its argument '{}' is no integer", name));
+}
+
+double Operands::realOf(const ModelArgument& argument, std::string_view name) const {
+  if (argument.kind == ModelArgument::Kind::Real || argument.kind == ModelArgument::Kind::Integer)
+    return argument.real;
+  if (argument.kind == ModelArgument::Kind::Flag)
+    return static_cast<double>(argument.integer);
+  if (argument.isValue()) {
+    const std::vector<double> numbers =
+        builder_.numbersOf(valueOf(&argument), "a number").numbers();
+    if (numbers.size() == 1)
+      return numbers[0];
+  }
+  builder_.fail(fmt::format("its argument '{}' is no number", name));
+}
+
+Index Operands::integer(std::string_view name, std::optional<Index> otherwise) const {
+  const ModelArgument* argument = find(name);
+  if (!argument && !otherwise)
+    builder_.fail(fmt::format("it has no argument '{}'", name));
+  return argument ? integerOf(*argument, name) : otherwise.value_or(0);
+}
+
+double Operands::real(std::string_view name, std::optional<double> otherwise) const {
+  const ModelArgument* argument = find(name);
+  if (!argument && !otherwise)
+    builder_.fail(fmt::format("it has no argument '{}'", name));
+  return argument ? realOf(*argument, name) : otherwise.value_or(0);
+}
+
+bool Operands::flag(std::string_view name, bool otherwise) const {
+  const ModelArgument* argument = find(name);
+  if (!argument)
+    return otherwise;
+  if (argument->kind == ModelArgument::Kind::Flag)
+    return argument->integer != 0;
+  return integerOf(*argument, name) != 0;
+}
+
+std::string Operands::text(std::string_view name, std::string otherwise) const {
+  const ModelArgument* argument = find(name);
+  if (!argument)
+    return otherwise;
+  if (argument->kind == ModelArgument::Kind::Text)
+    return argument->text;
+  builder_.fail(fmt::format("its argument '{}' is no text", name));
+}
+
+std::vector<Index> Operands::integers(std::string_view name, std::vector<Index> otherwise) const {
+  const ModelArgument* argument = find(name);
+  if (!argument)
+    return otherwise;
+  if (argument->kind != ModelArgument::Kind::List)
+    return {integerOf(*argument, name)};
+  std::vector<Index> made;
+  for (const ModelArgument& item : argument->list)
+    made.push_back(integerOf(item, name));
+  return made;
+}
+
+std::vector<double> Operands::reals(std::string_view name) const {
+  std::vector<double> made;
+  const ModelArgument* argument = find(name);
+  if (!argument || argument->kind != ModelArgument::Kind::List)
+    builder_.fail(fmt::format("its argument '{}' is no list of numbers", name));
+  for (const ModelArgument& item : argument->list)
+    made.push_back(realOf(item, name));
+  return made;
+}
+
+std::vector<std::string> Operands::texts(std::string_view name) const {
+  std::vector<std::string> made;
+  const ModelArgument* argument = find(name);
+  if (argument && argument->kind != ModelArgument::Kind::List)
+    builder_.fail(fmt::format("its argument '{}' is no list of texts", name));
+  for (std::size_t i = 0; argument && i < argument->list.size(); ++i)
+    made.push_back(argument->list[i].text);
+  return made;
+}
+
+std::vector<Index> Operands::perDimension(std::string_view name, Index otherwise, int count) const {
+  std::vector<Index> made = integers(name, {otherwise});
+  if (made.empty())
+    made = {otherwise};
+  if (made.size() == 1)
+    made.resize(static_cast<std::size_t>(std::max(count, 1)), made[0]);
+  return made;
+}
+
+} // namespace tenon

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What exporters spell out in several operators becomes one again, so that the layers of the network are those
+// that its author wrote. A pattern that is not met exactly stays what it is.
+#include "import/canonical/model_builder.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace tenon {
+
+namespace {
+
+// A constant that stands for a number like sqrt(2) may have been rounded to float32.
+constexpr double kRounded = 1e-7;
+
+// x = scale value + shift by numbers: the value, scale and shift; (x, 1, 0) where it is none.
+struct Stem {
+  const ModelValue* value;
+  double scale = 1, shift = 0;
+};
+
+Stem stemOf(const ModelValue* x) {
+  if (x->op == ModelOp::Affine && x->dim < 0)
+    return {x->inputs[0], x->scale[0], x->shift[0]};
+  return {x};
+}
+
+bool isFunction(const ModelValue* x, const char* function) {
+  return x->op == ModelOp::Unary && x->function == function;
+}
+
+} // namespace
+
+// p = a x and q = s erf(x / sqrt 2) + s.
+ModelBuilder::Value ModelBuilder::gelu(Value p, Value q) {
+  const Stem e = stemOf(q);
+  if (!isFunction(e.value, "erf") || e.scale != e.shift)
+    return nullptr;
+  const Stem argument = stemOf(e.value->inputs[0]), factor = stemOf(p);
+  if (factor.value != argument.value || argument.shift != 0 || factor.shift != 0 ||
+      std::abs(argument.scale - std::sqrt(0.5)) > kRounded)
+    return nullptr;
+  return affine(unary("gelu", argument.value), {2 * e.scale * factor.scale}, {0});
+}
+
+// x sigmoid(x).
+ModelBuilder::Value ModelBuilder::silu(Value p, Value q) {
+  return isFunction(q, "sigmoid") && q->inputs[0] == p ? unary("silu", p) : nullptr;
+}
+
+// Softplus with its threshold, beyond which it is x: a choice between both.
+ModelBuilder::Value ModelBuilder::softplus(Value a, Value b) {
+  for (const auto& [p, q] : {std::pair(a, b), std::pair(b, a)})
+    if (isFunction(q, "softplus") && q->inputs[0] == p)
+      return q;
+  return nullptr;
+}
+
+// x / (1 + |x|).
+ModelBuilder::Value ModelBuilder::softsign(Value x, Value divisor) {
+  const Stem stem = stemOf(divisor);
+  return isFunction(stem.value, "abs") && stem.scale == 1 && stem.shift == 1 &&
+                 stem.value->inputs[0] == x
+             ? unary("softsign", x)
+             : nullptr;
+}
+
+// (x - mean) / sqrt(mean((x - mean)^2) + epsilon) over one dimension.
+ModelBuilder::Value ModelBuilder::decomposedNorm(Value difference, Value deviation) {
+  if (difference->op != ModelOp::Subtract || !isFunction(deviation, "sqrt"))
+    return nullptr;
+  const Value x = difference->inputs[0], mean = difference->inputs[1];
+  const Stem variance = stemOf(deviation->inputs[0]);
+  const auto isMean = [](Value value) {
+    return value->op == ModelOp::Reduce && value->function == "mean";
+  };
+  if (!isMean(mean) || mean->inputs[0] != x || mean->dims.size() != 1 || !isMean(variance.value) ||
+      variance.value->dims != mean->dims || variance.scale != 1)
+    return nullptr;
+  const Value square = variance.value->inputs[0];
+  if (square->op != ModelOp::Multiply || square->inputs[0] != square->inputs[1])
+    return nullptr;
+  const Value d = square->inputs[0];
+  if (d->op != ModelOp::Subtract || d->inputs != difference->inputs)
+    return nullptr;
+  ModelValue* made = make(ModelOp::DimensionNorm, {x}, x->shape);
+  made->dim = mean->dims[0];
+  made->epsilon = variance.shift;
+  return made;
+}
+
+// [n, c, ...] -> [n, groups, -1] -> instance norm -> [n, c, ...].
+ModelBuilder::Value ModelBuilder::groupedNorm(Value x, const Shape& shape) {
+  if (x->op != ModelOp::InstanceNorm || x->inputs[0]->op != ModelOp::Reshape ||
+      x->inputs[0]->inputs[0]->shape != shape || x->shape.size() != 3 || shape.size() < 3 ||
+      x->shape[1] == shape[1] || x->shape[0] != shape[0] || shape[1] % x->shape[1] != 0)
+    return nullptr;
+  if (x->inputs.size() > 1 && !(isFilledWith(x->inputs[1], 1) && isFilledWith(x->inputs[2], 0)))
+    return nullptr;
+  ModelValue* made = make(ModelOp::GroupNorm, {x->inputs[0]->inputs[0]}, shape);
+  made->groups = x->shape[1];
+  made->epsilon = x->epsilon;
+  return made;
+}
+
+// The factors and the terms behind a norm without weights are its weights.
+ModelBuilder::Value ModelBuilder::weightedNorm(const std::string& function, Value x, Value c) {
+  const int dim = 1 - (x->rank() - c->rank());
+  if (x->op != ModelOp::GroupNorm || dim < 0 || c->rank() <= dim ||
+      c->shape[static_cast<std::size_t>(dim)] != x->shape[1] || elements(c->shape) != x->shape[1])
+    return nullptr;
+  const bool isPlain = x->inputs.size() == 1;
+  const auto isFilled = [&](std::size_t i, double number) {
+    return isPlain || (isFilledWith(x->inputs[i], number) && x->inputs[i]->constant &&
+                       x->inputs[i]->constant->name().empty());
+  };
+  const bool isFactor = function == "mul";
+  if (!isFilled(2, 0) || (isFactor ? !isFilled(1, 1) : function != "add"))
+    return nullptr;
+  const auto filled = [&](double number) {
+    return constant(ModelConstant::ofNumbers(
+        {x->shape[1]}, std::vector<double>(static_cast<std::size_t>(x->shape[1]), number)));
+  };
+  const Value own = reshape(c, {x->shape[1]}), weight = isPlain ? filled(1) : x->inputs[1];
+  if (!own->isConstant())
+    return nullptr;
+  ModelValue* made =
+      make(ModelOp::GroupNorm, {x->inputs[0], isFactor ? own : weight, isFactor ? filled(0) : own},
+           x->shape);
+  made->groups = x->groups;
+  made->epsilon = x->epsilon;
+  return made;
+}
+
+// Zeros before and behind one value.
+ModelBuilder::Value ModelBuilder::paddedByZeros(const ModelValues& values, int dim) {
+  const auto d = static_cast<std::size_t>(dim);
+  const auto isOther = [](Value value) { return value->op != ModelOp::Zeros; };
+  const auto one = std::find_if(values.begin(), values.end(), isOther);
+  const auto all = [&](auto first, auto last) {
+    return std::accumulate(first, last, Index(0),
+                           [&](Index sum, Value value) { return sum + value->shape[d]; });
+  };
+  if (one == values.end()) {
+    Shape shape = values[0]->shape;
+    shape[d] = all(values.begin(), values.end());
+    return zeros(shape);
+  }
+  if (std::count_if(values.begin(), values.end(), isOther) != 1)
+    return nullptr;
+  return pad(*one, dim, all(values.begin(), one), all(one + 1, values.end()), "values");
+}
+
+// Periodic padding as a concatenation: [end of x, x, begin of x].
+ModelBuilder::Value ModelBuilder::foldedPadding(const ModelValues& values, int dim) {
+  if (values.size() > 3)
+    return nullptr;
+  const auto d = static_cast<std::size_t>(dim);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Value base = values[i];
+    const Index n = base->shape[d];
+    const auto isPart = [&](std::size_t at, bool isEnd) {
+      const Value part = values[at];
+      const Index m = part->shape[d];
+      return part->op == ModelOp::Slice && part->inputs[0] == base && part->dim == dim &&
+             part->step == 1 && part->begin == (isEnd ? n - m : 0) && part->end == part->begin + m;
+    };
+    if (i > 1 || values.size() - i > 2)
+      continue;
+    if ((i == 1 && !isPart(0, true)) || (i + 1 < values.size() && !isPart(i + 1, false)))
+      continue;
+    return pad(base, dim, i == 1 ? values[0]->shape[d] : 0,
+               i + 1 < values.size() ? values[i + 1]->shape[d] : 0, "periodic");
+  }
+  return nullptr;
+}
+
+// Two slices that change places.
+ModelBuilder::Value ModelBuilder::foldedRoll(const ModelValues& values, int dim) {
+  if (values.size() != 2)
+    return nullptr;
+  const Value end = values[0], begin = values[1];
+  for (const Value part : {end, begin})
+    if (part->op != ModelOp::Slice || part->dim != dim || part->step != 1 ||
+        part->inputs[0] != end->inputs[0])
+      return nullptr;
+  const Value base = end->inputs[0];
+  const Index n = base->shape[static_cast<std::size_t>(dim)];
+  return begin->begin == 0 && begin->end == end->begin && end->end == n
+             ? roll(base, dim, n - end->begin)
+             : nullptr;
+}
+
+} // namespace tenon

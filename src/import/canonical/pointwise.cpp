@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Functions of each element and arithmetic. What a constant does to a value is the weight of a layer, and what
+// exporters have spelled out becomes one function again (patterns.cpp).
+#include "import/canonical/model_builder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace tenon {
+
+namespace {
+
+std::vector<double> each(std::vector<double> a, const std::vector<double>& b,
+                         double (*f)(double, double)) {
+  const std::size_t count = std::max(a.size(), b.size());
+  std::vector<double> made(count);
+  for (std::size_t i = 0; i < count; ++i)
+    made[i] = f(a[a.size() == 1 ? 0 : i], b[b.size() == 1 ? 0 : i]);
+  return made;
+}
+
+std::vector<double> products(const std::vector<double>& a, const std::vector<double>& b) {
+  return each(a, b, [](double p, double q) { return p * q; });
+}
+
+std::vector<double> sums(const std::vector<double>& a, const std::vector<double>& b) {
+  return each(a, b, [](double p, double q) { return p + q; });
+}
+
+bool areAll(const std::vector<double>& numbers, double value) {
+  return std::all_of(numbers.begin(), numbers.end(), [&](double n) { return n == value; });
+}
+
+} // namespace
+
+ModelBuilder::Value ModelBuilder::unary(const std::string& function, Value x,
+                                        std::vector<std::pair<std::string, double>> parameters) {
+  if (function == "identity" || (function == "clamp" && parameters.empty()))
+    return x;
+  if (x->isKnown())
+    return foldedUnary(function, x, parameters);
+  if (function == "neg")
+    return affine(x, {-1}, {0});
+  if (function == "not") // of what a comparison gives
+    return affine(x, {-1}, {1});
+  ModelValue* made = make(ModelOp::Unary, {x}, x->shape);
+  made->function = function;
+  made->parameters = std::move(parameters);
+  return made;
+}
+
+ModelBuilder::Value ModelBuilder::affine(Value x, std::vector<double> scale,
+                                         std::vector<double> shift, int dim) {
+  // What is trained stays a value.
+  if (x->isKnown() && dim < 0) {
+    std::vector<double> numbers = fold(x).numbers();
+    for (double& number : numbers)
+      number = scale[0] * number + shift[0];
+    return constant(
+        ModelConstant::ofNumbers(x->shape, std::move(numbers)).fixed(x->asConstant().isFixed()));
+  }
+  // A chain becomes one.
+  if (x->op == ModelOp::Affine && (dim < 0 || x->dim < 0 || x->dim == dim)) {
+    shift = sums(products(scale, x->shift), shift);
+    scale = products(scale, x->scale);
+    dim = dim < 0 ? x->dim : dim;
+    x = x->inputs[0];
+  }
+  if (areAll(scale, 1) && areAll(shift, 0))
+    return x;
+  ModelValue* made = make(ModelOp::Affine, {x}, x->shape);
+  made->scale = std::move(scale);
+  made->shift = std::move(shift);
+  made->dim = dim;
+  return made;
+}
+
+// f(x, c) as scale x + shift, where the constant is a number or has one for each index of a dimension.
+ModelBuilder::Value ModelBuilder::asAffine(const std::string& function, Value x, Value c) {
+  // What is trained stays a value of its own.
+  if (!c->isKnown() || broadcast(x->shape, c->shape) != x->shape)
+    return nullptr;
+  int dim = -1;
+  const int extra = x->rank() - c->rank();
+  for (int d = 0; d < c->rank(); ++d) {
+    if (c->shape[static_cast<std::size_t>(d)] == 1)
+      continue;
+    if (dim >= 0)
+      return nullptr;
+    dim = d + extra;
+  }
+  const std::vector<double> numbers = fold(c).numbers();
+  if (numbers.empty())
+    return nullptr;
+  const auto changed = [&](double (*f)(double)) {
+    std::vector<double> made = numbers;
+    std::transform(made.begin(), made.end(), made.begin(), f);
+    return made;
+  };
+  if (function == "add")
+    return affine(x, {1}, numbers, dim);
+  if (function == "sub")
+    return affine(x, {1}, changed([](double n) { return -n; }), dim);
+  if (function == "mul")
+    return affine(x, numbers, {0}, dim);
+  return affine(x, changed([](double n) { return 1 / n; }), {0}, dim);
+}
+
+// What is enlarged for an operation that enlarges its inputs itself.
+ModelBuilder::Value ModelBuilder::withoutExpansion(Value x) {
+  return x->op == ModelOp::Expand ? x->inputs[0] : x;
+}
+
+ModelBuilder::Value ModelBuilder::binary(const std::string& function, Value a, Value b) {
+  if (a->isKnown() && b->isKnown())
+    return foldedBinary(function, a, b);
+  using Make = Value (ModelBuilder::*)(Value, Value);
+  static const std::map<std::string, Make> operations = {
+      {"add", &ModelBuilder::sumOf},     {"sub", &ModelBuilder::differenceOf},
+      {"mul", &ModelBuilder::productOf}, {"div", &ModelBuilder::quotientOf},
+      {"pow", &ModelBuilder::powerOf},   {"truediv", &ModelBuilder::quotientOf},
+      {"max", &ModelBuilder::maximumOf}, {"min", &ModelBuilder::minimumOf}};
+  const Shape shape = broadcast(a->shape, b->shape);
+  for (Value* value : {&a, &b}) {
+    const Value small = withoutExpansion(*value), other = value == &a ? b : a;
+    if (broadcast(small->shape, other->shape) == shape)
+      *value = small;
+  }
+  const auto found = operations.find(function);
+  return found == operations.end() ? refuseBinary(function, a, b) : (this->*found->second)(a, b);
+}
+
+ModelBuilder::Value ModelBuilder::refuseBinary(const std::string& function, Value a, Value b) {
+  return refuse(fmt::format("the operation {} of two tensors", function),
+                "sums, differences, products and quotients", broadcast(a->shape, b->shape));
+}
+
+// f(x, c) as a layer with the constant for its weights; null where there is none.
+ModelBuilder::Value ModelBuilder::withConstant(const std::string& function, Value x, Value c) {
+  if (!c->isConstant())
+    return nullptr;
+  const Value made = weightedNorm(function, x, c);
+  return made ? made : asAffine(function, x, c);
+}
+
+ModelBuilder::Value ModelBuilder::sumOf(Value a, Value b) {
+  if (a->isKnown() || (a->isConstant() && !b->isConstant()))
+    std::swap(a, b);
+  // A bias that follows a product.
+  for (const auto& [p, q] : {std::pair(a, b), std::pair(b, a)})
+    if (p->op == ModelOp::Linear && p->inputs.size() == 2 && q->isConstant() &&
+        q->shape == Shape{p->shape.back()})
+      return linear(p->inputs[0], p->inputs[1], q);
+  if (const Value made = withConstant("add", a, b))
+    return made;
+  return make(ModelOp::Add, {a, b}, broadcast(a->shape, b->shape));
+}
+
+ModelBuilder::Value ModelBuilder::differenceOf(Value a, Value b) {
+  if (const Value made = withConstant("sub", a, b))
+    return made;
+  if (a->isKnown())
+    return binary("add", affine(b, {-1}, {0}), a);
+  return make(ModelOp::Subtract, {a, b}, broadcast(a->shape, b->shape));
+}
+
+ModelBuilder::Value ModelBuilder::productOf(Value a, Value b) {
+  if (a->isKnown() || (a->isConstant() && !b->isConstant()))
+    std::swap(a, b);
+  if (const Value made = withConstant("mul", a, b))
+    return made;
+  for (const auto& [p, q] : {std::pair(a, b), std::pair(b, a)}) {
+    if (const Value made = gelu(p, q))
+      return made;
+    if (const Value made = silu(p, q))
+      return made;
+  }
+  return make(ModelOp::Multiply, {a, b}, broadcast(a->shape, b->shape));
+}
+
+ModelBuilder::Value ModelBuilder::quotientOf(Value a, Value b) {
+  if (const Value made = withConstant("div", a, b))
+    return made;
+  if (a->isKnown())
+    return binary("mul", unary("reciprocal", b), a);
+  if (const Value made = decomposedNorm(a, b))
+    return made;
+  if (const Value made = softsign(a, b))
+    return made;
+  return make(ModelOp::Divide, {a, b}, broadcast(a->shape, b->shape));
+}
+
+ModelBuilder::Value ModelBuilder::powerOf(Value a, Value b) {
+  const auto isNumber = [](Value x) { return x->isKnown() && elements(x->shape) == 1; };
+  if (isNumber(a))
+    if (const double base = fold(a).numbers()[0]; base > 0)
+      return unary("exp", affine(b, {std::log(base)}, {0}));
+  if (!isNumber(b))
+    return refuseBinary("pow", a, b);
+  const double power = fold(b).numbers()[0];
+  const auto times = [&](Value p, Value q) { return make(ModelOp::Multiply, {p, q}, p->shape); };
+  if (power == 1)
+    return a;
+  if (power == 2)
+    return times(a, a);
+  if (power == 3)
+    return times(times(a, a), a);
+  if (power == 0.5)
+    return unary("sqrt", a);
+  if (power == -1)
+    return unary("reciprocal", a);
+  return unary("power", a, {{"exponent", power}});
+}
+
+ModelBuilder::Value ModelBuilder::maximumOf(Value a, Value b) {
+  return extremeOf(a, b, {"gt", "lt"}, "low");
+}
+
+ModelBuilder::Value ModelBuilder::minimumOf(Value a, Value b) {
+  return extremeOf(a, b, {"lt", "gt"}, "high");
+}
+
+// Where neither of two tensors is chosen, they are equal, and share the gradient as in PyTorch, or one is NaN: their mean
+// has this gradient, and is NaN.
+ModelBuilder::Value ModelBuilder::extremeOf(Value a, Value b,
+                                            std::pair<const char*, const char*> relations,
+                                            const char* bound) {
+  if (a->isConstant())
+    std::swap(a, b);
+  if (b->isKnown() && elements(b->shape) == 1 && broadcast(a->shape, b->shape) == a->shape)
+    return unary("clamp", a, {{bound, fold(b).numbers()[0]}});
+  const Value mean = binary("add", affine(a, {0.5}, {0}), affine(b, {0.5}, {0}));
+  return where(compare(relations.first, a, b), a, where(compare(relations.second, a, b), b, mean));
+}
+
+ModelBuilder::Value ModelBuilder::compare(const std::string& function, Value a, Value b) {
+  if (a->isKnown() && b->isKnown())
+    return foldedBinary(function, a, b);
+  // Of 0 and 1.
+  if (function == "and")
+    return binary("mul", a, b);
+  if (function == "or")
+    return unary("not", binary("mul", unary("not", a), unary("not", b)));
+  static const std::map<std::string, std::string> relations = {
+      {"gt", "greater"},    {"ge", "greater_equal"}, {"lt", "less"},
+      {"le", "less_equal"}, {"eq", "equal"},         {"ne", "not_equal"}};
+  const auto found = relations.find(function);
+  check(found != relations.end(), "its relation is not known");
+  ModelValue* made = make(ModelOp::Compare, {a, b}, broadcast(a->shape, b->shape));
+  made->function = found->second;
+  return made;
+}
+
+ModelBuilder::Value ModelBuilder::sign(Value x) {
+  return binary("sub", compare("gt", x, number(0)), compare("lt", x, number(0)));
+}
+
+ModelBuilder::Value ModelBuilder::where(Value condition, Value a, Value b) {
+  const Shape shape = broadcast(condition->shape, broadcast(a->shape, b->shape));
+  if (condition->isKnown() && a->isKnown() && b->isKnown())
+    return foldedWhere(expand(condition, shape), expand(a, shape), expand(b, shape));
+  if (const Value made = softplus(a, b))
+    return made;
+  return make(ModelOp::Where, {condition, a, b}, shape);
+}
+
+ModelBuilder::Value ModelBuilder::prelu(Value x, Value slope) {
+  check(x->rank() >= 2, "a prelu needs an input [batch, channels, ...]");
+  check(elements(slope->shape) == 1 || elements(slope->shape) == x->shape[1],
+        "a prelu needs one slope, or one for each channel");
+  if (!slope->isConstant()) { // max(x, 0) - slope max(-x, 0)
+    return binary("sub", unary("relu", x),
+                  binary("mul", unary("relu", unary("neg", x)), perChannel(slope, x->rank())));
+  }
+  return make(ModelOp::PRelu, {x, slope}, x->shape);
+}
+
+} // namespace tenon

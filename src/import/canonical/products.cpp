@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Products of matrices, and linear layers. A factor that is a parameter is the weight of a layer.
+#include "import/canonical/model_builder.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace tenon {
+
+ModelBuilder::Value ModelBuilder::turned(Value x) {
+  std::vector<int> order(x->shape.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[order.size() - 1], order[order.size() - 2]);
+  return transpose(x, order);
+}
+
+ModelBuilder::Value ModelBuilder::linear(Value x, Value weight, Value bias) {
+  check(x->rank() >= 1 && weight->rank() == 2,
+        "the weight of a linear layer is no matrix, or its input has no dimensions");
+  if (weight->shape[1] != x->shape.back())
+    misfit(fmt::format("a linear layer of {} inputs is given [{}]", weight->shape[1],
+                       fmt::join(x->shape, ",")));
+  Shape shape = x->shape;
+  shape.back() = weight->shape[0];
+  check(!bias || bias->shape == Shape{shape.back()},
+        "the bias of a linear layer does not have one number for each output");
+  if (bias && !isWeight(bias))
+    return binary("add", linear(x, weight, nullptr), bias);
+  if (!isWeight(weight)) {
+    const Value product = matmul(x, transpose(weight, {1, 0}));
+    return bias ? binary("add", product, bias) : product;
+  }
+  // A layer on points of a field has at most three dimensions of space.
+  constexpr int kMaxField = 5;
+  if (x->rank() > kMaxField)
+    return reshape(
+        linear(reshape(x, {elements(shape) / std::max(shape.back(), Index(1)), x->shape.back()}),
+               weight, bias),
+        shape);
+  ModelValue* made = make(ModelOp::Linear, {x, weight}, shape);
+  if (bias)
+    made->inputs.push_back(bias);
+  return made;
+}
+
+ModelBuilder::Value ModelBuilder::matmul(Value a, Value b) {
+  check(a->rank() >= 1 && b->rank() >= 1, "a product of matrices has a factor without dimensions");
+  // Vectors are matrices with one row or column.
+  if (a->rank() == 1 || b->rank() == 1) {
+    const Value made = matmul(a->rank() == 1 ? reshape(a, {1, a->shape[0]}) : a,
+                              b->rank() == 1 ? reshape(b, {b->shape[0], 1}) : b);
+    Shape shape = made->shape;
+    if (b->rank() == 1)
+      shape.pop_back();
+    if (a->rank() == 1)
+      shape.erase(shape.end() - (b->rank() == 1 ? 1 : 2));
+    return reshape(made, shape);
+  }
+  if (a->shape.back() != b->shape[b->shape.size() - 2])
+    misfit(fmt::format("a product of matrices [{}] and [{}] does not fit", fmt::join(a->shape, ","),
+                       fmt::join(b->shape, ",")));
+  if (a->isKnown() && b->isKnown() && a->rank() == 2 && b->rank() == 2)
+    return foldedMatmul(a, b);
+  if (isWeight(b) && b->rank() == 2)
+    return linear(a, transpose(b, {1, 0}), nullptr);
+  if (isWeight(a) && a->rank() == 2)
+    return turned(linear(turned(b), a, nullptr));
+  if (const Value made = spelledAttention(a, b))
+    return made;
+  const Shape leading =
+      broadcast({a->shape.begin(), a->shape.end() - 2}, {b->shape.begin(), b->shape.end() - 2});
+  const auto enlarged = [&](Value x) {
+    Shape shape = leading;
+    shape.insert(shape.end(), x->shape.end() - 2, x->shape.end());
+    return expand(x, shape);
+  };
+  a = enlarged(a);
+  b = enlarged(b);
+  Shape shape = a->shape;
+  shape.back() = b->shape.back();
+  return make(ModelOp::Matmul, {a, b}, shape);
+}
+
+} // namespace tenon

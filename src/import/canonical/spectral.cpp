@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Spectral convolutions, of whose parts none is a layer. The inverse transform finds the transform and the products of
+// its lowest modes, which belong to it.
+#include "import/canonical/model_builder.hpp"
+
+namespace tenon {
+
+namespace {
+
+// Where a chain of slices begins and ends in each dimension of what it slices; none with a step.
+std::optional<Box> blockOf(const ModelValue* part) {
+  if (part->op != ModelOp::Slice) {
+    Box box;
+    for (const Index extent : part->shape)
+      box.push_back({0, extent});
+    return box;
+  }
+  auto box = blockOf(part->inputs[0]);
+  if (!box || part->step != 1)
+    return std::nullopt;
+  Interval& side = (*box)[static_cast<std::size_t>(part->dim)];
+  side = {side.begin + part->begin, side.begin + part->end};
+  return box;
+}
+
+const ModelValue* baseOf(const ModelValue* part) {
+  return part->op == ModelOp::Slice ? baseOf(part->inputs[0]) : part;
+}
+
+} // namespace
+
+ModelBuilder::Value ModelBuilder::fourier(Value x, std::size_t dims, const std::string& norm) {
+  check(dims >= 1 && dims <= 3 && static_cast<std::size_t>(x->rank()) == dims + 2,
+        "a Fourier transform needs an input [batch, channels, space...] and all of its space");
+  Shape shape = x->shape;
+  shape.back() = shape.back() / 2 + 1;
+  ModelValue* made = make(ModelOp::Fourier, {x}, shape);
+  made->function = norm;
+  return made;
+}
+
+ModelBuilder::Value ModelBuilder::complex(Value pairs) {
+  check(pairs->rank() >= 1 && pairs->shape.back() == 2, "a complex tensor needs pairs of numbers");
+  return make(ModelOp::Complex, {pairs}, {pairs->shape.begin(), pairs->shape.end() - 1});
+}
+
+ModelBuilder::Value ModelBuilder::modes(Value coefficients, Value weight) {
+  check(coefficients->rank() >= 3 && weight->rank() == coefficients->rank() &&
+            weight->shape[0] == coefficients->shape[1],
+        "a product of modes needs coefficients [n, i, k...] and a weight [i, o, k...]");
+  Shape shape = coefficients->shape;
+  shape[1] = weight->shape[1];
+  return make(ModelOp::Modes, {coefficients, weight}, shape);
+}
+
+bool ModelBuilder::findProducts(Value z, std::vector<Index> begin,
+                                std::vector<Placed>& found) const {
+  constexpr std::size_t kMaxProducts = 8;
+  if (z->op == ModelOp::Zeros || (z->isConstant() && isFilledWith(z, 0)))
+    return true;
+  if (z->op == ModelOp::Modes && found.size() < kMaxProducts) {
+    Box box;
+    for (std::size_t d = 0; d < begin.size(); ++d)
+      box.push_back({begin[d], begin[d] + z->shape[d]});
+    found.push_back({box, z});
+    return true;
+  }
+  const auto d = static_cast<std::size_t>(z->dim);
+  if (z->op == ModelOp::Pad && z->modes[0] == "values" && z->padValue == 0.0) {
+    begin[d] += z->low[0];
+    return findProducts(z->inputs[0], begin, found);
+  }
+  if (z->op != ModelOp::Concatenate)
+    return false;
+  for (const Value piece : z->inputs) {
+    if (!findProducts(piece, begin, found))
+      return false;
+    begin[d] += piece->shape[d];
+  }
+  return true;
+}
+
+// Adds a product of modes and what it lies on; false where it is none of the spectral convolution of those before.
+bool ModelBuilder::addProduct(const Placed& placed, Value z, const std::string& norm,
+                              SpectralWeights& found) {
+  const auto& [to, product] = placed;
+  const Value pairs = product->inputs[1], read = product->inputs[0], spectrum = baseOf(read);
+  const auto from = blockOf(read);
+  if (pairs->op != ModelOp::Complex || !pairs->inputs[0]->isConstant() ||
+      spectrum->op != ModelOp::Fourier || spectrum->function != norm ||
+      spectrum->rank() != z->rank() || !from ||
+      (found.source && found.source != spectrum->inputs[0]))
+    return false;
+  found.source = spectrum->inputs[0];
+  const Value weight = pairs->inputs[0];
+  const std::vector<Index> modes(weight->shape.begin() + 2, weight->shape.end() - 1);
+  if (!found.counts.empty() && found.counts != modes)
+    return false;
+  found.counts = modes;
+  Box expected = {to[0], {0, z->shape[1]}};
+  std::size_t place = 0;
+  for (std::size_t s = 0; s < modes.size(); ++s) {
+    const bool isHigh = s + 1 < modes.size() && to[s + 2].begin != 0;
+    const Index n = spectrum->shape[s + 2];
+    expected.push_back(isHigh ? Interval{n - modes[s], n} : Interval{0, modes[s]});
+    place |= isHigh ? std::size_t(1) << s : 0;
+  }
+  if (to != expected || found.weights[place])
+    return false;
+  expected[1] = {0, spectrum->shape[1]};
+  found.weights[place] = weight;
+  return *from == expected;
+}
+
+// The weights of a spectral convolution whose output has the spectrum z; none where it is something else.
+std::optional<ModelBuilder::SpectralWeights>
+ModelBuilder::spectralWeights(Value z, const Shape& shape, const std::string& norm) const {
+  const std::size_t signs = shape.size() - 3; // dimensions with modes of both signs
+  std::vector<Placed> products;
+  if (!findProducts(z, std::vector<Index>(z->shape.size(), 0), products) ||
+      products.size() != std::size_t(1) << signs)
+    return std::nullopt;
+  SpectralWeights found;
+  found.weights.resize(products.size(), nullptr);
+  for (const Placed& placed : products)
+    if (!addProduct(placed, z, norm, found))
+      return std::nullopt;
+  // The transform itself takes what lacks at the end of the last dimension as 0.
+  for (std::size_t s = 0; s <= signs; ++s) {
+    const Index n = found.source->shape[s + 2], have = z->shape[s + 2];
+    if (shape[s + 2] != n || (s < signs ? have != n || 2 * found.counts[s] > n : have > n / 2 + 1))
+      return std::nullopt;
+  }
+  return found;
+}
+
+// The inverse transform of products of the lowest modes, of both signs in all dimensions but the last, and zeros.
+ModelBuilder::Value ModelBuilder::inverseFourier(Value z, const std::vector<Index>& size,
+                                                 const std::string& norm) {
+  check(!size.empty() && static_cast<std::size_t>(z->rank()) == size.size() + 2,
+        "an inverse Fourier transform needs a size for each dimension of space");
+  Shape shape = {z->shape[0], z->shape[1]};
+  shape.insert(shape.end(), size.begin(), size.end());
+  const std::optional<SpectralWeights> found = spectralWeights(z, shape, norm);
+  if (!found)
+    return refuse(
+        "an inverse Fourier transform that is not that of a spectral convolution",
+        "the products of the lowest modes of both signs, as in the Fourier neural operator", shape);
+  ModelValue* made = make(ModelOp::Spectral, {found->source}, shape);
+  made->inputs.insert(made->inputs.end(), found->weights.begin(), found->weights.end());
+  made->modeCount = found->counts;
+  return made;
+}
+
+} // namespace tenon

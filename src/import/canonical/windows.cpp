@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Convolutions, poolings and changes of resolution. Padding that stands before a convolution belongs to its
+// window, so that it is the boundary of a layer.
+#include "import/canonical/model_builder.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace tenon {
+
+namespace {
+
+void setWindows(ModelValue& made, const ModelBuilder::Windows& w) {
+  made.kernel = w.kernel;
+  made.stride = w.stride;
+  made.dilation = w.dilation;
+  made.low = w.low;
+  made.high = w.high;
+}
+
+} // namespace
+
+std::vector<Index> ModelBuilder::outputs(Value x, const Windows& w, bool ceil) const {
+  const auto spatial = static_cast<std::size_t>(x->rank() - 2);
+  for (const auto* list : {&w.kernel, &w.stride, &w.dilation, &w.low, &w.high})
+    check(list->size() == spatial, "its windows have another number of dimensions than its input");
+  std::vector<Index> extents;
+  for (std::size_t s = 0; s < spatial; ++s) {
+    const Index k = w.kernel[s], step = w.stride[s], spacing = w.dilation[s];
+    for (const Index size : {k, step, spacing})
+      check(size >= 1 && size < kMaxModelWindow, "a window's size is out of range");
+    for (const Index size : {w.low[s], w.high[s]})
+      check(size >= 0 && size < kMaxModelWindow, "a window's padding is out of range");
+    const Index n = x->shape[s + 2], span = n + w.low[s] + w.high[s] - spacing * (k - 1) - 1;
+    if (w.isTransposed) {
+      const Index more = w.outputPadding.empty() ? 0 : w.outputPadding[s];
+      check(more >= 0 && more < kMaxModelWindow, "a window's padding is out of range");
+      extents.push_back((n - 1) * step - w.low[s] - w.high[s] + spacing * (k - 1) + 1 + more);
+      continue;
+    }
+    if (span < 0)
+      fail(fmt::format("its window of {} elements is larger than its input of {}",
+                       spacing * (k - 1) + 1, n + w.low[s] + w.high[s]));
+    Index count = (ceil ? (span + step - 1) / step : span / step) + 1;
+    if (ceil && (count - 1) * step >= n + w.low[s])
+      --count;
+    extents.push_back(count);
+  }
+  return extents;
+}
+
+// What was padded before a convolution belongs to its window, which gets the modes and the value of that.
+ModelBuilder::Value ModelBuilder::withoutPadding(Value x, Windows& w,
+                                                 std::vector<std::string>& modes,
+                                                 std::optional<double>& value) const {
+  while (x->op == ModelOp::Pad && x->dim >= 2) {
+    const auto s = static_cast<std::size_t>(x->dim - 2);
+    check(w.low.size() == modes.size() && w.high.size() == modes.size(),
+          "its windows have another number of dimensions than its input");
+    bool fits = w.low[s] == 0 && w.high[s] == 0 && x->low[0] >= 0 && x->high[0] >= 0;
+    // Padding by the window itself is of zeros, around what was padded.
+    for (std::size_t e = 0; e < modes.size(); ++e)
+      fits = fits && !(modes[e] == "none" && (w.low[e] != 0 || w.high[e] != 0));
+    const bool hasValue = x->modes[0] == "values" && x->padValue != 0.0;
+    if (!fits || (hasValue && value && value != x->padValue))
+      break;
+    w.low[s] = x->low[0];
+    w.high[s] = x->high[0];
+    modes[s] = x->modes[0] == "values" && !hasValue ? "zero" : x->modes[0];
+    if (hasValue)
+      value = x->padValue;
+    x = x->inputs[0];
+  }
+  return x;
+}
+
+ModelBuilder::Value ModelBuilder::convolution(Value x, Value weight, Value bias, Windows w) {
+  check(x->rank() >= 3 && x->rank() <= 5 && weight->rank() == x->rank(),
+        "a convolution needs an input [batch, channels, space...] and a weight of as many "
+        "dimensions");
+  w.kernel.assign(weight->shape.begin() + 2, weight->shape.end());
+  check(w.groups >= 1 && w.groups <= x->shape[1] && x->shape[1] % w.groups == 0,
+        "its groups do not divide its channels");
+  const Index in = w.isTransposed ? weight->shape[0] : weight->shape[1] * w.groups;
+  if (in != x->shape[1])
+    fail(fmt::format("its weight [{}] is for {} channels, but its input has shape [{}]",
+                     fmt::join(weight->shape, ","), in, fmt::join(x->shape, ",")));
+  const Index channels = w.isTransposed ? weight->shape[1] * w.groups : weight->shape[0];
+  check(!bias || bias->shape == Shape{channels},
+        "its bias does not have one number for each channel");
+  std::vector<std::string> modes(w.kernel.size(), "none");
+  std::optional<double> value;
+  if (!w.isTransposed)
+    x = withoutPadding(x, w, modes, value);
+  Shape shape = {x->shape[0], channels};
+  for (const Index extent : outputs(x, w, false))
+    shape.push_back(extent);
+  if (!isWeight(weight) || (bias && !isWeight(bias)))
+    return refuse("a convolution whose weight is computed from an input",
+                  "a weight that is a parameter", shape);
+  ModelValue* made = make(ModelOp::Convolution, {x, weight}, shape);
+  if (bias)
+    made->inputs.push_back(bias);
+  setWindows(*made, w);
+  made->outputPadding = w.outputPadding;
+  made->groups = w.groups;
+  made->isTransposed = w.isTransposed;
+  made->modes = modes;
+  made->padValue = value;
+  return made;
+}
+
+ModelBuilder::Value ModelBuilder::pooling(Value x, Pool kind, const Windows& w, bool ceil) {
+  check(x->rank() >= 3 && x->rank() <= 5, "a pooling needs an input [batch, channels, space...]");
+  Shape shape = {x->shape[0], x->shape[1]};
+  for (const Index extent : outputs(x, w, ceil))
+    shape.push_back(extent);
+  ModelValue* made = make(ModelOp::Pooling, {x}, shape);
+  setWindows(*made, w);
+  made->ceil = ceil;
+  made->isMaximum = kind == Pool::Maximum;
+  made->includesPadding = kind != Pool::AverageInside;
+  return made;
+}
+
+ModelBuilder::Value ModelBuilder::adaptivePooling(Value x, const std::vector<Index>& size) {
+  check(
+      x->rank() >= 3 && static_cast<int>(size.size()) == x->rank() - 2,
+      "a pooling needs an input [batch, channels, space...] and a size for each spatial dimension");
+  if (std::all_of(size.begin(), size.end(), [](Index n) { return n == 1; })) {
+    std::vector<int> dims(size.size());
+    std::iota(dims.begin(), dims.end(), 2);
+    return reduce("mean", x, dims, true);
+  }
+  Shape shape = {x->shape[0], x->shape[1]};
+  shape.insert(shape.end(), size.begin(), size.end());
+  return make(ModelOp::AdaptivePooling, {x}, shape);
+}
+
+ModelBuilder::Value ModelBuilder::resize(Value x, const std::vector<Index>& size, bool isLinear,
+                                         bool alignsCorners) {
+  check(x->rank() >= 3 && static_cast<int>(size.size()) == x->rank() - 2,
+        "a change of resolution needs an input [batch, channels, space...] and as many sizes");
+  Shape shape = {x->shape[0], x->shape[1]};
+  shape.insert(shape.end(), size.begin(), size.end());
+  if (shape == x->shape)
+    return x;
+  ModelValue* made = make(ModelOp::Resize, {x}, shape);
+  made->isLinear = isLinear;
+  made->alignsCorners = alignsCorners;
+  return made;
+}
+
+ModelBuilder::Value ModelBuilder::pixelShuffle(Value x, Index factor) {
+  check(x->rank() >= 3 && x->rank() <= 5 && factor >= 1 && factor < 1024,
+        "a pixel shuffle needs an input [batch, channels, space...]");
+  Shape shape = x->shape;
+  Index cells = 1;
+  for (std::size_t d = 2; d < shape.size(); ++d) {
+    cells *= factor;
+    shape[d] *= factor;
+  }
+  check(shape[1] % cells == 0, "the channels of a pixel shuffle are no multiple of its cells");
+  shape[1] /= cells;
+  ModelValue* made = make(ModelOp::PixelShuffle, {x}, shape);
+  made->factor = factor;
+  return made;
+}
+
+ModelBuilder::Value ModelBuilder::depthToSpace(Value x, Index r) {
+  check(x->rank() == 4 && r >= 1 && r < 1024 && x->shape[1] % (r * r) == 0,
+        "a change of depth to space needs an input [batch, channels, y, x] with a multiple of its "
+        "cells of channels");
+  const Index n = x->shape[0], c = x->shape[1] / (r * r), h = x->shape[2], w = x->shape[3];
+  return reshape(transpose(reshape(x, {n, r, r, c, h, w}), {0, 3, 4, 1, 5, 2}),
+                 {n, c, h * r, w * r});
+}
+
+ModelBuilder::Value ModelBuilder::spaceToDepth(Value x, Index r, bool blockFirst) {
+  check(x->rank() == 4 && r >= 1 && r < 1024 && x->shape[2] % r == 0 && x->shape[3] % r == 0,
+        "a change of space to depth needs an input [batch, channels, y, x] of whole cells");
+  const Index n = x->shape[0], c = x->shape[1], h = x->shape[2] / r, w = x->shape[3] / r;
+  const std::vector<int> order =
+      blockFirst ? std::vector<int>{0, 3, 5, 1, 2, 4} : std::vector<int>{0, 1, 3, 5, 2, 4};
+  return reshape(transpose(reshape(x, {n, c, h, r, w, r}), order), {n, c * r * r, h, w});
+}
+
+} // namespace tenon

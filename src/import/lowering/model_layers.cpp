@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The table of the canonical operators and what makes each of them, and the nodes of the network that
+// they become. Values are placed in their order, so that none is deeper than the one before it, and
+// of what no output reads nothing is made.
+#include "import/lowering/model_layers.hpp"
+
+#include "import/lowering/mapper.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+namespace tenon {
+
+const std::vector<Mapper::Row>& Mapper::operators() {
+  static const std::vector<Row> rows = {{ModelOp::Constant, &Mapper::makeConstant},
+                                        {ModelOp::Zeros, &Mapper::makeZeros},
+                                        {ModelOp::Unary, &Mapper::makeUnary},
+                                        {ModelOp::Affine, &Mapper::makeAffine},
+                                        {ModelOp::Add, &Mapper::makeAdd},
+                                        {ModelOp::Subtract, &Mapper::makeSubtract},
+                                        {ModelOp::Multiply, &Mapper::makeMultiply},
+                                        {ModelOp::Divide, &Mapper::makeDivide},
+                                        {ModelOp::Compare, &Mapper::makeCompare},
+                                        {ModelOp::Where, &Mapper::makeWhere},
+                                        {ModelOp::PRelu, &Mapper::makePRelu},
+                                        {ModelOp::Expand, &Mapper::makeExpand},
+                                        {ModelOp::Transpose, &Mapper::makeTranspose},
+                                        {ModelOp::Reshape, &Mapper::makeReshape},
+                                        {ModelOp::Slice, &Mapper::makeSlice},
+                                        {ModelOp::Pad, &Mapper::makePad},
+                                        {ModelOp::Concatenate, &Mapper::makeConcatenate},
+                                        {ModelOp::PixelShuffle, &Mapper::makePixelShuffle},
+                                        {ModelOp::Convolution, &Mapper::makeConvolution},
+                                        {ModelOp::Linear, &Mapper::makeLinear},
+                                        {ModelOp::Matmul, &Mapper::makeMatmul},
+                                        {ModelOp::Attention, &Mapper::makeAttention},
+                                        {ModelOp::Pooling, &Mapper::makePooling},
+                                        {ModelOp::AdaptivePooling, &Mapper::makeAdaptivePooling},
+                                        {ModelOp::Reduce, &Mapper::makeReduce},
+                                        {ModelOp::Resize, &Mapper::makeResize},
+                                        {ModelOp::BatchNorm, &Mapper::makeBatchNorm},
+                                        {ModelOp::InstanceNorm, &Mapper::makeChannelNorm},
+                                        {ModelOp::GroupNorm, &Mapper::makeChannelNorm},
+                                        {ModelOp::LayerNorm, &Mapper::makeLayerNorm},
+                                        {ModelOp::DimensionNorm, &Mapper::makeDimensionNorm},
+                                        {ModelOp::Softmax, &Mapper::makeSoftmax},
+                                        {ModelOp::Spectral, &Mapper::makeSpectral},
+                                        {ModelOp::Fourier, &Mapper::makeFourierPart},
+                                        {ModelOp::Complex, &Mapper::makeFourierPart},
+                                        {ModelOp::Modes, &Mapper::makeFourierPart}};
+  return rows;
+}
+
+Mapper::Mapper(ModelGraph& graph, const ModelWeights& weights) : graph_(graph), weights_(weights) {
+  made_.graph.type = "graph";
+  for (std::size_t i = 0; i < graph.inputs.size(); ++i)
+    placed_[graph.inputs[i]] = {-1 - static_cast<int>(i), plainOrder(graph.inputs[i]->rank())};
+}
+
+ImportedNetwork Mapper::run() {
+  const std::set<Value> needed = neededValues();
+  assignParameters(needed);
+  for (const ModelValue& value : graph_.values)
+    if (needed.contains(&value) && !value.isConstant()) // most constants are weights
+      place(&value);
+  std::vector<int> outputs;
+  for (const Value value : graph_.outputs) {
+    current_ = value;
+    // One number has a dimension of extent 1.
+    outputs.push_back(
+        inOrder(value, value->rank() > 0 ? plainOrder(value->rank()) : Order{kAdded}));
+  }
+  if (graph_.refusals.empty())
+    leaveOutUnread(outputs);
+  checkInputsRead();
+  checkRefusals(graph_, weights_.file().name(), weights_.program().operations.size());
+  nameOutputs(outputs);
+  nameNodes();
+  if (graph_.inputs.size() > 1)
+    made_.graph.settings.emplace_back("input_count", static_cast<Index>(graph_.inputs.size()));
+  return std::move(made_);
+}
+
+// Reorders that became one with what follows them.
+void Mapper::leaveOutUnread(std::vector<int>& outputs) {
+  auto& nodes = made_.graph.nodes;
+  std::vector<int> number(nodes.size(), kNoNode);
+  const auto need = [&](int node) {
+    if (node >= 0)
+      number[at(node)] = 0;
+  };
+  std::for_each(outputs.begin(), outputs.end(), need);
+  for (std::size_t n = nodes.size(); n-- > 0;)
+    if (number[n] != kNoNode) {
+      std::for_each(nodes[n].reads.begin(), nodes[n].reads.end(), need);
+      need(nodes[n].sameAs);
+    }
+  int next = 0;
+  for (int& n : number)
+    n = n == kNoNode ? kNoNode : next++;
+  const auto renumber = [&](int& node) {
+    if (node >= 0)
+      node = number[at(node)];
+  };
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    std::for_each(nodes[n].reads.begin(), nodes[n].reads.end(), renumber);
+    renumber(nodes[n].sameAs);
+    if (number[n] != kNoNode && at(number[n]) != n)
+      nodes[at(number[n])] = std::move(nodes[n]);
+  }
+  nodes.erase(nodes.begin() + next, nodes.end());
+  std::for_each(outputs.begin(), outputs.end(), renumber);
+  const auto isLeftOut = [](const auto& of) { return of.node == kNoNode; };
+  for (auto& row : made_.rows)
+    renumber(row.node);
+  std::erase_if(made_.rows, isLeftOut);
+  for (auto& parameter : made_.parameters)
+    renumber(parameter.node);
+  std::erase_if(made_.parameters, isLeftOut);
+  known_.clear(); // by the numbers before
+}
+
+// Layers without a module of that name have the name of their type.
+void Mapper::nameNodes() {
+  auto& nodes = made_.graph.nodes;
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    LayerDescription& layer = nodes[n].layer;
+    if (nodes[n].sameAs >= 0 || !layer.name.empty())
+      continue;
+    layer.name = fmt::format("{}{}", layer.frozen ? "constant" : layer.type, n);
+    while (!names_.insert(layer.name).second)
+      layer.name += "_";
+  }
+}
+
+// The output of a network with one is that of the last node; several have names and nodes.
+void Mapper::nameOutputs(const std::vector<int>& nodes) {
+  if (nodes.size() == 1) {
+    // A network that gives its input back has a layer all the same.
+    if (nodes[0] < 0 || nodes[0] != static_cast<int>(made_.graph.nodes.size()) - 1)
+      emit({nodes[0]}, "identity");
+    return;
+  }
+  std::string text;
+  std::set<std::string> taken;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    current_ = graph_.outputs[i];
+    std::string name = graph_.outputNames[i];
+    std::replace_if(
+        name.begin(), name.end(), [](char c) { return c == ',' || c == '='; }, '_');
+    while (name.empty() || !taken.insert(name).second)
+      name += "_";
+    const int node = nodes[i] >= 0 ? nodes[i] : emit({nodes[i]}, "identity");
+    made_.outputs.push_back({name, node});
+    text += fmt::format("{}{}={}", text.empty() ? "" : ",", name, node);
+  }
+  made_.graph.settings.emplace_back("output_names", text);
+}
+
+std::set<Mapper::Value> Mapper::neededValues() const {
+  std::set<Value> needed(graph_.outputs.begin(), graph_.outputs.end());
+  for (auto value = graph_.values.rbegin(); value != graph_.values.rend(); ++value)
+    if (needed.contains(&*value))
+      needed.insert(value->inputs.begin(), value->inputs.end());
+  return needed;
+}
+
+void Mapper::checkInputsRead() {
+  for (std::size_t i = 0; i < graph_.inputs.size(); ++i) {
+    const int name = -1 - static_cast<int>(i);
+    bool isRead = std::find(graph_.outputs.begin(), graph_.outputs.end(), graph_.inputs[i]) !=
+                  graph_.outputs.end();
+    for (const auto& node : made_.graph.nodes)
+      isRead = isRead || std::find(node.reads.begin(), node.reads.end(), name) != node.reads.end();
+    if (!isRead && graph_.refusals.empty())
+      graph_.refusals.push_back({graph_.inputNames[i], "", "an input that no output depends on",
+                                 "the model without this input"});
+  }
+}
+
+// -- nodes
+
+Mapper::Placed Mapper::refuse(const ModelValue& v, const std::string& what,
+                              const std::string& advice) {
+  std::vector<Shape> inputs;
+  for (const Value input : v.inputs)
+    inputs.push_back(input->shape);
+  graph_.refusals.push_back({v.label, v.where, what, advice, std::move(inputs)});
+  return refused(v);
+}
+
+Mapper::Placed Mapper::refused(const ModelValue& v) const {
+  return {kNoNode, plainOrder(v.rank())};
+}
+
+namespace {
+
+std::string described(const std::vector<std::pair<std::string, SettingValue>>& settings) {
+  std::string text;
+  for (const auto& [name, value] : settings)
+    text += fmt::format("{} {};", name, settingText(value));
+  return text;
+}
+
+// Which blocks of which tensors of the file the parameters are, or which computed numbers; "" where one is the layer's
+// own.
+std::string recipesOf(const std::vector<std::pair<std::string, ModelConstant>>& parameters) {
+  std::string text;
+  for (const auto& [name, value] : parameters) {
+    if (value.isNumbers() && value.identity() == 0)
+      return "";
+    text += name;
+    if (value.isNumbers())
+      text += fmt::format(" numbers {}", value.identity());
+    for (const ModelConstant::Piece& piece : value.pieces())
+      text += " " + piece.text();
+  }
+  return text;
+}
+
+} // namespace
+
+// What trains nothing: buffers, and what is computed of them.
+bool Mapper::areFixed(const NodeParameters& parameters) {
+  const auto isWeight = [](const auto& parameter) {
+    return !parameter.first.starts_with("running_");
+  };
+  return std::ranges::any_of(parameters, isWeight) &&
+         std::ranges::all_of(parameters,
+                             [](const auto& parameter) { return parameter.second.isFixed(); });
+}
+
+int Mapper::emit(std::vector<int> reads, const std::string& type, NodeSettings settings,
+                 std::string name, NodeParameters parameters, bool isFrozen) {
+  // The same computation of the same values is one node.
+  const std::string key = fmt::format("{} {} {}", fmt::join(reads, ","), type, described(settings));
+  if (parameters.empty())
+    if (const auto known = known_.find(key); known != known_.end())
+      return known->second;
+  const auto node = static_cast<int>(made_.graph.nodes.size());
+  made_.rows.push_back({node, current_ ? current_->label : "", current_ ? current_->where : "",
+                        std::exchange(remark_, "")});
+  // A module that the model calls again is the same layer with the same parameters.
+  if (const std::string its = isFrozen ? "" : recipesOf(parameters); !its.empty()) {
+    const auto [first, isNew] =
+        shared_.emplace(fmt::format("{} {} {}", type, described(settings), its), node);
+    if (!isNew) {
+      made_.graph.nodes.push_back(
+          {.sameAs = first->second, .layer = {}, .reads = std::move(reads)});
+      return node;
+    }
+  }
+  while (!name.empty() && !names_.insert(name).second)
+    name += "_";
+  if (const std::string names = namesInFile(name, parameters); !names.empty())
+    settings.emplace_back("parameter_names", names);
+  LayerDescription::Node& made = made_.graph.nodes.emplace_back();
+  made.layer.type = type;
+  made.layer.name = name;
+  made.layer.frozen = isFrozen || areFixed(parameters);
+  made.layer.settings = std::move(settings);
+  made.reads = std::move(reads);
+  if (parameters.empty())
+    known_[key] = node;
+  for (auto& [parameter, value] : parameters)
+    made_.parameters.push_back({node, parameter, std::move(value)});
+  return node;
+}
+
+std::string Mapper::layerName(std::string name) {
+  for (char& c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.')
+      c = '_';
+  return name;
+}
+
+Mapper::Order Mapper::orderAsStored(const ModelConstant& constant) const {
+  const ModelConstant::Piece& piece = constant.pieces().front();
+  const std::vector<int>& axes = weights_.program().tensors[piece.tensor].axes;
+  Order order(axes.size(), kAdded);
+  for (std::size_t t = 0; t < axes.size(); ++t)
+    for (std::size_t d = 0; d < piece.axes.size(); ++d)
+      if (piece.axes[d] == axes[t])
+        order[t] = static_cast<int>(d);
+  return order;
+}
+
+std::string Mapper::moduleOf(Value parameter, const std::string& own) const {
+  const ModelConstant& constant = parameter->asConstant();
+  if (!constant.isNumbers()) {
+    Order order = orderAsStored(constant);
+    std::erase_if(order, [&](int d) { return d == kAdded || constant.shape()[at(d)] == 1; });
+    if (constant.pieces().size() > 1 || !std::is_sorted(order.begin(), order.end()))
+      return "";
+  }
+  const std::string& name = constant.name();
+  const std::size_t dot = name.rfind('.');
+  const bool isOwn = !constant.isTrained() || name.substr(dot + 1) == own; // npos + 1 is 0
+  return !isOwn ? layerName(name) : dot == name.npos ? "" : layerName(name.substr(0, dot));
+}
+
+ModelConstant Mapper::numbers(std::vector<double> values) {
+  const auto count = static_cast<Index>(values.size());
+  return ModelConstant::ofNumbers({count}, std::move(values));
+}
+
+ModelConstant Mapper::filled(const std::vector<double>& values, Index count) {
+  return numbers(values.size() == 1
+                     ? std::vector<double>(static_cast<std::size_t>(count), values[0])
+                     : values);
+}
+
+const Mapper::Placed& Mapper::place(Value v) {
+  if (const auto known = placed_.find(v); known != placed_.end())
+    return known->second;
+  // Constants belong to what reads them.
+  const Value reader = std::exchange(current_, v->isConstant() && current_ ? current_ : v);
+  const auto row = std::find_if(operators().begin(), operators().end(),
+                                [&](const Row& r) { return r.op == v->op; });
+  // An input is placed from the beginning, and a refusal is on the list.
+  Placed made = row == operators().end() ? refused(*v) : (this->*row->make)(*v);
+  current_ = reader;
+  return placed_.emplace(v, std::move(made)).first->second;
+}
+
+ImportedNetwork mapToLayers(ModelGraph& graph, const ModelWeights& weights) {
+  return Mapper(graph, weights).run();
+}
+
+} // namespace tenon

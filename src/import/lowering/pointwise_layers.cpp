@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Functions of each element, constants, and operations of several inputs element by element. The layers
+// enlarge an input themselves where an extent is 1, so that nothing is copied to the full shape here.
+#include "import/lowering/mapper.hpp"
+
+#include "sys/text/text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+namespace tenon {
+
+namespace {
+
+std::string listed(const std::vector<double>& numbers) {
+  constexpr std::size_t kMaxShown = 8;
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < std::min(numbers.size(), kMaxShown); ++i)
+    words.push_back(fmt::format("{:.6g}", numbers[i]));
+  return joined(words, ",") + (numbers.size() > kMaxShown ? ",..." : "");
+}
+
+// Of (x - mean) / deviation = scale x + shift; none where it is no normalisation.
+std::optional<std::string> normalisationText(const std::vector<double>& scale,
+                                             const std::vector<double>& shift) {
+  std::vector<double> means, deviations;
+  for (std::size_t c = 0; c < std::max(scale.size(), shift.size()); ++c) {
+    const double a = scale[scale.size() == 1 ? 0 : c], b = shift[shift.size() == 1 ? 0 : c];
+    if (a == 0)
+      return std::nullopt;
+    means.push_back(b == 0 ? 0 : -b / a);
+    deviations.push_back(1 / a);
+  }
+  return fmt::format("mean {} and deviation {}", listed(means), listed(deviations));
+}
+
+} // namespace
+
+// It lies where the first input does. What is trained is the tensor as it is stored, or is made of it by layers.
+Mapper::Placed Mapper::makeConstant(const ModelValue& v) {
+  const ModelConstant& constant = v.asConstant();
+  if (constant.isTrained())
+    return makeRecipe(constant);
+  const Order order = v.rank() > 0 ? plainOrder(v.rank()) : Order{kAdded};
+  return {constantNode(v.rank() > 0 ? constant : shaped(constant, {1}), -1), order};
+}
+
+Mapper::Placed Mapper::makeUnary(const ModelValue& v) {
+  static const std::set<std::string> known = {
+      "abs",       "celu",      "clamp", "cosine",   "elu",      "exp",  "gelu",       "gelutanh",
+      "hardswish", "leakyrelu", "log",   "mish",     "power",    "relu", "reciprocal", "selu",
+      "sigmoid",   "silu",      "sine",  "softplus", "softsign", "sqrt", "tanh"};
+  const Placed x = place(v.inputs[0]);
+  if (x.isRefused())
+    return refused(v);
+  if (!known.contains(v.function))
+    return refuse(v, fmt::format("the function {}", v.function),
+                  fmt::format("{}", fmt::join(known, ", ")));
+  NodeSettings settings;
+  for (const auto& [name, value] : v.parameters)
+    settings.emplace_back(name, value);
+  return {emit({x.node}, v.function, std::move(settings)), x.order};
+}
+
+// So that whoever couples the network sees that nothing is to be done twice.
+void Mapper::noteNormalisation(const ModelValue& v) {
+  for (std::size_t i = 0; i < graph_.inputs.size(); ++i)
+    if (graph_.inputs[i] == v.inputs[0])
+      if (const auto text = normalisationText(v.scale, v.shift))
+        made_.normalisations.push_back(
+            fmt::format("input {}: normalised by {}", graph_.inputNames[i], *text));
+  for (const Value output : graph_.outputs)
+    if (output == &v &&
+        std::find(graph_.inputs.begin(), graph_.inputs.end(), v.inputs[0]) == graph_.inputs.end())
+      made_.normalisations.push_back(fmt::format("output: brought back by deviation {} and mean {}",
+                                                 listed(v.scale), listed(v.shift)));
+}
+
+// scale x + shift with one number, or one for each index of a dimension, which comes into place 1.
+Mapper::Placed Mapper::makeAffine(const ModelValue& v) {
+  const Value source = v.inputs[0];
+  const Placed x = v.dim >= 0 ? withChannel(source, v.dim) : place(source);
+  if (x.isRefused())
+    return refused(v);
+  noteNormalisation(v);
+  if (v.dim < 0) {
+    NodeSettings settings = {{"factor", v.scale[0]}};
+    if (v.shift[0] != 0)
+      settings.emplace_back("shift", v.shift[0]);
+    return {emit({x.node}, "scale", std::move(settings)), x.order};
+  }
+  const Index channels = v.shape[at(v.dim)];
+  return {emit({x.node}, "channelaffine", {{"channels", channels}}, "",
+               {{"scale", filled(v.scale, channels)}, {"shift", filled(v.shift, channels)}}, true),
+          x.order};
+}
+
+Mapper::Placed Mapper::makeJoin(const ModelValue& v, const std::string& type,
+                                NodeSettings settings) {
+  Joined inputs = joined(v);
+  if (inputs.isRefused)
+    return refused(v);
+  return {emit(std::move(inputs.nodes), type, std::move(settings)), inputs.order};
+}
+
+// One slope for all channels is that of a single one, with the channels behind it.
+Mapper::Placed Mapper::makePRelu(const ModelValue& v) {
+  const Value slope = v.inputs[1];
+  Placed x = withChannel(v.inputs[0], 1);
+  if (x.isRefused())
+    return refused(v);
+  const Index slopes = elements(slope->shape);
+  if (isGiven(v)) { // max(x, 0) - slope max(-x, 0)
+    ModelValue& each = more_.emplace_back();
+    each.op = ModelOp::Reshape;
+    each.inputs = {slope};
+    each.shape = {slopes};
+    const int below = emit({emit({x.node}, "scale", {{"factor", -1.0}})}, "relu");
+    return {
+        emit({emit({x.node}, "relu"), joinedTo(below, x.order, "multiply", &each, 1)}, "subtract"),
+        x.order};
+  }
+  if (slopes == 1 && v.shape[1] != 1) {
+    Order order = x.order;
+    order.insert(order.begin() + 1, kAdded);
+    x = {arranged(x.node, x.order, v.shape, order), order};
+  }
+  return {emit({x.node}, "prelu", {{"channels", slopes}}, moduleOf(slope),
+               {{"weight", shaped(slope->asConstant(), {slopes})}}),
+          x.order};
+}
+
+// None where all of them together would be too large.
+std::optional<int> Mapper::zerosNode(const Shape& shape, int like) {
+  constexpr Index kMaxZeros = Index(1) << 23;
+  zeros_ += elements(shape);
+  if (zeros_ > kMaxZeros)
+    return std::nullopt;
+  return emit({like}, "constant", {{"shape", shape}, {"value", 0.0}}, "", {}, true);
+}
+
+Mapper::Placed Mapper::makeZeros(const ModelValue& v) {
+  const bool isNumber = v.rank() == 0;
+  const auto node = zerosNode(isNumber ? Shape{1} : v.shape, -1);
+  return node ? Placed{*node, isNumber ? Order{kAdded} : plainOrder(v.rank())}
+              : refuse(v, fmt::format("zeros of shape [{}]", fmt::join(v.shape, ",")),
+                       "padding, or a product with 0");
+}
+
+// A sum with zeros of the enlarged shape.
+Mapper::Placed Mapper::makeExpand(const ModelValue& v) {
+  const Value source = v.inputs[0];
+  const Placed x = place(source);
+  if (x.isRefused())
+    return refused(v);
+  Shape shape(at(v.rank() - source->rank()), 1);
+  Order order = x.order;
+  for (int& o : order)
+    o = o == kAdded ? kAdded : o + static_cast<int>(shape.size());
+  shape.insert(shape.end(), source->shape.begin(), source->shape.end());
+  const Order plain = plainOrder(v.rank());
+  const int small = arranged(x.node, order, shape, plain);
+  remark_ = "zeros of the enlarged shape";
+  const auto zeros = zerosNode(v.shape, small);
+  if (!zeros)
+    return refuse(v,
+                  fmt::format("an enlargement of [{}] to [{}]", fmt::join(source->shape, ","),
+                              fmt::join(v.shape, ",")),
+                  "broadcasting in the operator that reads it");
+  return {emit({small, *zeros}, "add"), plain};
+}
+
+} // namespace tenon

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Layers with weights, windows, norms and sums. Those of a field need the batch and the channels in front; the
+// others take their input in the order that it has.
+#include "import/lowering/mapper.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+void Mapper::addReach(NodeSettings& settings, const ModelValue& v) {
+  if (!isAll(v.dilation, 1))
+    settings.emplace_back("dilation", v.dilation);
+  if (!isAll(v.low, 0) || !isAll(v.high, 0))
+    settings.emplace_back("padding", v.low);
+  if (v.low != v.high)
+    settings.emplace_back("padding_high", v.high);
+}
+
+// A layer without parameters on its input in the original's order.
+Mapper::Placed Mapper::plain(const ModelValue& v, const std::string& type, NodeSettings settings) {
+  const int x = inOrder(v.inputs[0]);
+  return {x == kNoNode ? x : emit({x}, type, std::move(settings)), plainOrder(v.rank())};
+}
+
+Mapper::Placed Mapper::makeConvolution(const ModelValue& v) {
+  const int x = inOrder(v.inputs[0]);
+  if (x == kNoNode)
+    return refused(v);
+  NodeSettings settings = {
+      {"in_channels", v.inputs[0]->shape[1]}, {"out_channels", v.shape[1]}, {"kernel", v.kernel}};
+  if (!isAll(v.stride, 1))
+    settings.emplace_back("stride", v.stride);
+  addReach(settings, v);
+  if (v.groups != 1)
+    settings.emplace_back("groups", v.groups);
+  const bool hasBias = v.inputs.size() > 2;
+  if (!hasBias)
+    settings.emplace_back("bias", false);
+  if (v.isTransposed) {
+    if (!v.outputPadding.empty() && !isAll(v.outputPadding, 0))
+      settings.emplace_back("output_padding", v.outputPadding);
+  } else if (std::any_of(v.modes.begin(), v.modes.end(),
+                         [](const auto& m) { return m != "none"; })) {
+    const bool areSame = std::equal(v.modes.begin() + 1, v.modes.end(), v.modes.begin());
+    settings.emplace_back("boundary",
+                          areSame ? v.modes[0] : fmt::format("{}", fmt::join(v.modes, ",")));
+    if (v.padValue)
+      settings.emplace_back("boundary_constant", *v.padValue);
+  }
+  if (isGiven(v))
+    return makeGivenConvolution(v, x, std::move(settings));
+  NodeParameters parameters = {{"weight", v.inputs[1]->asConstant()}};
+  if (hasBias)
+    parameters.emplace_back("bias", v.inputs[2]->asConstant());
+  return {emit({x}, v.isTransposed ? "transposedconv" : "conv", std::move(settings),
+               moduleOf(v.inputs[1]), std::move(parameters)),
+          plainOrder(v.rank())};
+}
+
+Mapper::Placed Mapper::makeLinear(const ModelValue& v) {
+  const auto shared = formRanks_.find(&v);
+  const Placed x = shared == formRanks_.end()
+                       ? withChannel(v.inputs[0], v.rank() - 1)
+                       : withChannel(v.inputs[0], v.rank() - 1, at(shared->second));
+  if (x.isRefused())
+    return refused(v);
+  if (x.order.size() > kMaxWindowed)
+    return refuse(v, fmt::format("a linear layer of a tensor with {} dimensions", x.order.size()),
+                  "at most 5 dimensions");
+  if (isGiven(v))
+    return makeGivenLinear(v, x);
+  const bool hasBias = v.inputs.size() > 2, isAffine = x.order.size() == 2;
+  const ModelConstant& weight = v.inputs[1]->asConstant();
+  NodeSettings settings;
+  if (isAffine)
+    settings = {{"inputs", weight.shape()[1]}, {"outputs", weight.shape()[0]}};
+  else
+    settings = {{"in_channels", weight.shape()[1]},
+                {"out_channels", weight.shape()[0]},
+                {"kernel", Shape(x.order.size() - 2, 1)}};
+  if (!hasBias)
+    settings.emplace_back("bias", false);
+  Shape shape = weight.shape();
+  shape.resize(isAffine ? 2 : x.order.size(), 1);
+  NodeParameters parameters = {{"weight", shaped(weight, shape)}};
+  if (hasBias)
+    parameters.emplace_back("bias", v.inputs[2]->asConstant());
+  return {emit({x.node}, isAffine ? "affine" : "conv", std::move(settings), moduleOf(v.inputs[1]),
+               std::move(parameters)),
+          x.order};
+}
+
+// The builder has enlarged leading dimensions that differ.
+Mapper::Placed Mapper::makeMatmul(const ModelValue& v) {
+  const int a = inOrder(v.inputs[0]), b = inOrder(v.inputs[1]);
+  return {a == kNoNode || b == kNoNode ? kNoNode : emit({a, b}, "matmul"), plainOrder(v.rank())};
+}
+
+// Leading dimensions, and extents of 1 among them, stay where the queries have them.
+Mapper::Placed Mapper::makeAttention(const ModelValue& v) {
+  Order order = place(v.inputs[0]).order;
+  std::erase_if(order, [&](int o) { return o >= v.rank() - 2; });
+  order.insert(order.end(), {v.rank() - 2, v.rank() - 1});
+  std::vector<int> reads;
+  for (const Value x : v.inputs)
+    reads.push_back(x->isKnown() && !reads.empty() ? constantIn(x, v.rank(), order, reads.front())
+                                                   : inOrder(x, order));
+  if (std::find(reads.begin(), reads.end(), kNoNode) != reads.end())
+    return refused(v);
+  NodeSettings settings = {{"scale", v.scale[0]}};
+  if (v.isCausal)
+    settings.emplace_back("causal", true);
+  if (v.inputs.size() > 3)
+    settings.emplace_back("mask", true);
+  return {emit(std::move(reads), "attention", std::move(settings)), order};
+}
+
+Mapper::Placed Mapper::makePooling(const ModelValue& v) {
+  NodeSettings settings = {{"kernel", v.kernel}};
+  if (v.stride != v.kernel)
+    settings.emplace_back("stride", v.stride);
+  addReach(settings, v);
+  if (v.ceil)
+    settings.emplace_back("ceil", true);
+  if (!v.isMaximum)
+    settings.emplace_back("include_padding", v.includesPadding);
+  return plain(v, v.isMaximum ? "maxpooling" : "averagepooling", std::move(settings));
+}
+
+Mapper::Placed Mapper::makeAdaptivePooling(const ModelValue& v) {
+  return plain(v, "adaptiveaveragepooling", {{"size", Shape(v.shape.begin() + 2, v.shape.end())}});
+}
+
+// A mean over all of space has a layer of its own.
+Mapper::Placed Mapper::makeReduce(const ModelValue& v) {
+  const Placed x = place(v.inputs[0]);
+  if (x.isRefused())
+    return refused(v);
+  std::vector<int> space(x.order.begin() + std::min<std::ptrdiff_t>(2, std::ssize(x.order)),
+                         x.order.end());
+  std::erase(space, kAdded);
+  std::sort(space.begin(), space.end());
+  if (v.function == "mean" && space == v.dims && !space.empty())
+    return {emit({x.node}, "globalaveragepooling"), x.order};
+  std::vector<Index> dims;
+  for (std::size_t place = 0; place < x.order.size(); ++place)
+    if (std::find(v.dims.begin(), v.dims.end(), x.order[place]) != v.dims.end()) {
+      dims.push_back(static_cast<Index>(place));
+      if (v.inputs[0]->shape[at(x.order[place])] == 0)
+        return refuse(v, fmt::format("the {} of nothing", v.function), "at least one element");
+    }
+  return {emit({x.node}, "reduce", {{"method", v.function}, {"dims", dims}, {"keep_dims", true}}),
+          x.order};
+}
+
+Mapper::Placed Mapper::makeResize(const ModelValue& v) {
+  const Shape from(v.inputs[0]->shape.begin() + 2, v.inputs[0]->shape.end()),
+      to(v.shape.begin() + 2, v.shape.end());
+  Shape factors;
+  bool areFactors = true;
+  for (std::size_t s = 0; s < from.size(); ++s) {
+    areFactors = areFactors && from[s] > 0 && to[s] > 0 && to[s] % from[s] == 0;
+    factors.push_back(from[s] > 0 ? to[s] / from[s] : 0);
+  }
+  NodeSettings settings;
+  if (areFactors)
+    settings.emplace_back("scale_factor", factors);
+  else
+    settings.emplace_back("size", to);
+  settings.emplace_back("method", std::string(v.isLinear ? "linear" : "nearest"));
+  if (v.alignsCorners)
+    settings.emplace_back("align_corners", true);
+  return plain(v, "resample", std::move(settings));
+}
+
+// With fixed statistics.
+Mapper::Placed Mapper::makeBatchNorm(const ModelValue& v) {
+  const Placed x = withChannel(v.inputs[0], 1);
+  if (x.isRefused())
+    return refused(v);
+  const bool hasWeights =
+      !isGiven(v) && (!isFilledWith(*v.inputs[1], 1) || !isFilledWith(*v.inputs[2], 0));
+  NodeParameters parameters;
+  if (hasWeights)
+    parameters = weightsOf(v);
+  parameters.emplace_back("running_mean", v.inputs[3]->asConstant());
+  parameters.emplace_back("running_var", v.inputs[4]->asConstant());
+  return weighted(v, {emit({x.node}, "batchnorm",
+                           {{"channels", v.shape[1]},
+                            {"epsilon", v.epsilon},
+                            {"affine", hasWeights},
+                            {"statistics", std::string("running")}},
+                           moduleOf(v.inputs[3], "running_mean"), std::move(parameters)),
+                      x.order});
+}
+
+Mapper::Placed Mapper::makeChannelNorm(const ModelValue& v) {
+  const int x = inOrder(v.inputs[0]);
+  if (x == kNoNode)
+    return refused(v);
+  const bool hasWeights = v.inputs.size() > 1 && !isGiven(v), isGroup = v.op == ModelOp::GroupNorm;
+  NodeSettings settings = {
+      {"channels", v.shape[1]}, {"epsilon", v.epsilon}, {"affine", hasWeights}};
+  if (isGroup)
+    settings.emplace_back("groups", v.groups);
+  const std::string module = hasWeights ? moduleOf(v.inputs[1]) : "";
+  return weighted(v, {emit({x}, isGroup ? "groupnorm" : "instancenorm", std::move(settings), module,
+                           hasWeights ? weightsOf(v) : NodeParameters(),
+                           hasWeights && module.empty() && v.inputs[1]->asConstant().isNumbers()),
+                      plainOrder(v.rank())});
+}
+
+Mapper::NodeParameters Mapper::weightsOf(const ModelValue& v) {
+  if (v.inputs.size() < 3)
+    return {};
+  return {{"weight", v.inputs[1]->asConstant()}, {"bias", v.inputs[2]->asConstant()}};
+}
+
+// Over the last dimensions, or over these where they lie one behind the other in another place.
+Mapper::Placed Mapper::makeLayerNorm(const ModelValue& v) {
+  Placed x = place(v.inputs[0]);
+  const int first = placeOf(x, v.rank() - v.count);
+  bool isTogether = first >= 0 && !formRanks_.contains(&v);
+  for (int i = 0; isTogether && i < v.count; ++i)
+    isTogether = at(first + i) < x.order.size() && x.order[at(first + i)] == v.rank() - v.count + i;
+  if (!isTogether)
+    x = {inOrder(v.inputs[0]), plainOrder(v.rank())};
+  if (x.isRefused())
+    return refused(v);
+  const bool hasWeights = v.inputs.size() > 1 && !isGiven(v);
+  NodeSettings settings = {{"shape", Shape(v.shape.end() - v.count, v.shape.end())}};
+  if (isTogether && at(first + v.count) != x.order.size())
+    settings.emplace_back("dim", static_cast<Index>(first));
+  settings.emplace_back("epsilon", v.epsilon);
+  settings.emplace_back("affine", hasWeights);
+  return weighted(
+      v, {emit({x.node}, "layernorm", std::move(settings), hasWeights ? moduleOf(v.inputs[1]) : "",
+               hasWeights ? weightsOf(v) : NodeParameters()),
+          x.order});
+}
+
+Mapper::Placed Mapper::makeDimensionNorm(const ModelValue& v) {
+  const Placed x = place(v.inputs[0]);
+  if (x.isRefused())
+    return refused(v);
+  const int dim = placeOf(x, v.dim);
+  if (dim < 0)
+    return refuse(v, "a norm of a dimension of extent 1", "the number 0");
+  return {emit({x.node}, "layernorm",
+               {{"shape", Shape{v.shape[at(v.dim)]}},
+                {"dim", static_cast<Index>(dim)},
+                {"epsilon", v.epsilon},
+                {"affine", false}}),
+          x.order};
+}
+
+Mapper::Placed Mapper::makeSoftmax(const ModelValue& v) {
+  const Placed x = place(v.inputs[0]);
+  const int dim = placeOf(x, v.dim);
+  if (x.isRefused())
+    return refused(v);
+  if (dim < 0)
+    return refuse(v, "a softmax over a dimension of extent 1", "the number 1");
+  return {emit({x.node}, "softmax", {{"dim", Index(dim)}}), x.order};
+}
+
+Mapper::Placed Mapper::makeSpectral(const ModelValue& v) {
+  const int x = inOrder(v.inputs[0]);
+  if (x == kNoNode)
+    return refused(v);
+  if (isGiven(v))
+    return refuse(v, "a spectral convolution whose weights are computed, or read elsewhere too",
+                  "parameters that this convolution alone reads");
+  // Modes of both signs one behind the other, in all dimensions but the last.
+  std::vector<ModelConstant> parts;
+  bool isFolded = v.inputs.size() > 3;
+  for (std::size_t i = 1; i < v.inputs.size(); ++i)
+    isFolded = isFolded || (v.inputs.size() > 2 && v.inputs[i]->asConstant().pieces().size() != 1);
+  for (std::size_t i = 1; i < v.inputs.size(); ++i)
+    parts.push_back(isFolded ? weights_.folded(v.inputs[i]->asConstant())
+                             : v.inputs[i]->asConstant());
+  for (std::size_t i = 1; isFolded && i < v.inputs.size(); ++i)
+    made_.folded.insert(made_.folded.end(), v.inputs[i]->parametersRead.begin(),
+                        v.inputs[i]->parametersRead.end());
+  for (int dim = 2; parts.size() > 1; ++dim) {
+    std::vector<ModelConstant> joined;
+    for (std::size_t i = 0; i + 1 < parts.size(); i += 2)
+      if (const auto both = ModelConstant::concatenated({parts[i], parts[i + 1]}, dim))
+        joined.push_back(*both);
+    parts = std::move(joined);
+  }
+  if (parts.empty())
+    return refuse(v, "a spectral convolution with computed weights", "weights that are parameters");
+  // Of several tensors one parameter, which has the name of none.
+  const std::string first = v.inputs[1]->asConstant().name(),
+                    module =
+                        moduleOf(v.inputs[1],
+                                 isWhole(parts[0]) ? "weight" : first.substr(first.rfind('.') + 1));
+  return {emit({x}, "spectralconv",
+               {{"in_channels", v.inputs[0]->shape[1]},
+                {"out_channels", v.shape[1]},
+                {"modes", v.modeCount}},
+               module, {{"weight", parts[0]}}),
+          plainOrder(v.rank())};
+}
+
+Mapper::Placed Mapper::makeFourierPart(const ModelValue& v) {
+  return refuse(v, "a Fourier transform that is not part of a spectral convolution",
+                "the products of the lowest modes, as in the Fourier neural operator");
+}
+
+} // namespace tenon

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Functions of each element, arithmetic, comparisons and choices in ONNX. Attributes are float32 there, and
+// were read as the shortest decimal; 1/6 has none.
+#include "import/onnx/onnx.hpp"
+#include "import/onnx/operator_rows.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <span>
+
+namespace tenon {
+
+namespace {
+
+using Value = ModelBuilder::Value;
+
+ModelValues onnxFunction(const OnnxCall& c) {
+  return {c.b.unary(c.of, c.x())};
+}
+ModelValues onnxArithmetic(const OnnxCall& c) {
+  return {c.b.binary(c.of, c.x(), c.given.neededInput(1))};
+}
+// Of integers the whole part, which a field has not.
+ModelValues onnxQuotient(const OnnxCall& c) {
+  const Value a = c.x(), b = c.given.neededInput(1);
+  const bool areConstant = a->isConstant() && b->isConstant();
+  if (c.isInteger(0) && !areConstant)
+    return c.refuseIntegers();
+  return {c.b.binary(c.isInteger(0) ? "truncdiv" : "div", a, b)};
+}
+// As C's fmod, or with the sign of the divisor.
+ModelValues onnxRemainder(const OnnxCall& c) {
+  return {c.b.binary(c.given.flag("fmod", false) ? "fmod" : "mod", c.x(), c.given.neededInput(1))};
+}
+// The type of the result is that of the base.
+ModelValues onnxPower(const OnnxCall& c) {
+  const Value exponent = c.given.neededInput(1);
+  if (c.isInteger(0) && !c.x()->isConstant()) {
+    if (!exponent->isConstant())
+      return c.refuseIntegers();
+    const std::vector<double> numbers = c.b.numbersOf(exponent, "an exponent").numbers();
+    for (const double e : numbers)
+      if (e < 0 || e != std::floor(e))
+        return c.refuseIntegers();
+  }
+  return {c.b.binary("pow", c.x(), exponent)};
+}
+ModelValues onnxComparison(const OnnxCall& c) {
+  return {c.b.compare(c.of, c.x(), c.given.neededInput(1))};
+}
+// Only NaN is not equal to itself.
+ModelValues onnxIsNaN(const OnnxCall& c) {
+  return {c.b.compare("ne", c.x(), c.x())};
+}
+ModelValues onnxGelu(const OnnxCall& c) {
+  const std::string how = c.given.text("approximate", "none");
+  c.b.check(how == "none" || how == "tanh", "its attribute approximate is neither none nor tanh");
+  return {c.b.unary(how == "tanh" ? "gelutanh" : "gelu", c.x())};
+}
+// gamma (x, or alpha (exp x - 1) below 0). The numbers of the paper have more digits than a float32.
+ModelValues onnxSelu(const OnnxCall& c) {
+  constexpr float kAlpha = 1.67326319217681884765625F, kGamma = 1.05070102214813232421875F;
+  const double alpha = c.given.real("alpha", kAlpha), gamma = c.given.real("gamma", kGamma);
+  if (static_cast<float>(alpha) == kAlpha && static_cast<float>(gamma) == kGamma)
+    return {c.b.unary("selu", c.x())};
+  return {c.b.affine(c.b.unary("elu", c.x(), {{"alpha", alpha}}), {gamma}, {0})};
+}
+// x sigmoid(alpha x)
+ModelValues onnxSwish(const OnnxCall& c) {
+  const double alpha = c.given.real("alpha", 1);
+  if (alpha == 0)
+    return {c.b.affine(c.x(), {0.5}, {0})};
+  return {c.b.affine(c.b.unary("silu", c.b.affine(c.x(), {alpha}, {0})), {1 / alpha}, {0})};
+}
+ModelValues onnxLeakyRelu(const OnnxCall& c) {
+  return {c.b.unary("leakyrelu", c.x(), {{"slope", c.given.real("alpha", 0.01)}})};
+}
+ModelValues onnxElu(const OnnxCall& c) {
+  return {c.b.unary("elu", c.x(), {{"alpha", c.given.real("alpha", 1)}})};
+}
+ModelValues onnxCelu(const OnnxCall& c) {
+  return {c.b.unary("celu", c.x(), {{"alpha", c.given.real("alpha", 1)}})};
+}
+ModelValues onnxHardSigmoid(const OnnxCall& c) {
+  // 1/6 has no short decimal.
+  constexpr double kSixth = 1.0 / 6;
+  const double alpha = c.given.real("alpha", 0.2);
+  const bool isSixth = static_cast<float>(alpha) == static_cast<float>(kSixth);
+  return {c.b.unary("clamp",
+                    c.b.affine(c.x(), {isSixth ? kSixth : alpha}, {c.given.real("beta", 0.5)}),
+                    {{"low", 0}, {"high", 1}})};
+}
+ModelValues onnxClip(const OnnxCall& c) {
+  std::vector<std::pair<std::string, double>> bounds;
+  if (c.at(1) || c.given.has("min"))
+    bounds.emplace_back("low", c.at(1) ? c.numberAt(1, 0) : c.given.real("min"));
+  if (c.at(2) || c.given.has("max"))
+    bounds.emplace_back("high", c.at(2) ? c.numberAt(2, 0) : c.given.real("max"));
+  if (bounds.empty())
+    return {c.x()};
+  return {c.b.unary("clamp", c.x(), bounds)};
+}
+ModelValues onnxPRelu(const OnnxCall& c) {
+  return {c.b.prelu(c.x(), c.given.neededInput(1))};
+}
+ModelValues onnxWhere(const OnnxCall& c) {
+  return {c.b.where(c.x(), c.given.neededInput(1), c.given.neededInput(2))};
+}
+// Of types of elements; an integer is cut off.
+ModelValues onnxCast(const OnnxCall& c) {
+  const Index to = c.given.integer("to");
+  const bool isInteger = isOnnxInteger(to) || to == kOnnxFlags;
+  if (!isInteger && to != 1 && to != 10 && to != 11 && to != 16)
+    return {c.b.refuse(fmt::format("a Cast to ONNX's type of elements {}", to),
+                       "numbers of 16, 32 or 64 bits, integers and flags", c.x()->shape)};
+  if (to == kOnnxFlags && !c.x()->isKnown())
+    return {c.given.isFlagInput(0) ? c.x() : c.b.compare("ne", c.x(), c.b.number(0))};
+  if (!c.x()->isKnown())
+    return isInteger
+               ? ModelValues{c.b.refuse("a conversion to integers", "real numbers", c.x()->shape)}
+               : ModelValues{c.x()};
+  const ModelConstant source = c.b.numbersOf(c.x(), "a constant");
+  std::vector<double> numbers = source.numbers();
+  if (isInteger)
+    for (double& number : numbers)
+      number = to == kOnnxFlags ? double(number != 0) : std::trunc(number);
+  return {c.b.constant(ModelConstant::ofNumbers(source.shape(), std::move(numbers), isInteger)
+                           .renamed(source.name())
+                           .fixed(source.isFixed()))};
+}
+// Of one value or several.
+ModelValues onnxOfAll(const OnnxCall& c) {
+  Value made = c.x();
+  for (std::size_t i = 1; i < c.given.inputCount(); ++i)
+    made = c.b.binary(c.of, made, c.given.neededInput(i));
+  return {made};
+}
+ModelValues onnxSign(const OnnxCall& c) {
+  return {c.b.sign(c.x())};
+}
+ModelValues onnxDropout(const OnnxCall& c) {
+  c.b.check(c.numberAt(2, 0) == 0, "it drops elements as in training");
+  return {c.x()};
+}
+ModelValues onnxSame(const OnnxCall& c) {
+  return {c.x()};
+}
+
+} // namespace
+
+std::span<const OnnxRow> onnxFunctions() {
+  static constexpr OnnxRow rows[] = {{"Abs", onnxFunction, "abs"},
+                                     {"Add", onnxArithmetic, "add", 2},
+                                     {"And", onnxComparison, "and", 2},
+                                     {"Cast", onnxCast, "", 1, "saturate=* to"},
+                                     {"Ceil", onnxFunction, "ceil"},
+                                     {"Celu", onnxCelu, "", 1, "alpha"},
+                                     {"Clip", onnxClip, "", 3, "max min"},
+                                     {"Cos", onnxFunction, "cosine"},
+                                     {"Div", onnxQuotient, "", 2},
+                                     {"Dropout", onnxDropout, "", 3, "seed=*"},
+                                     {"Elu", onnxElu, "", 1, "alpha"},
+                                     {"Equal", onnxComparison, "eq", 2},
+                                     {"Erf", onnxFunction, "erf"},
+                                     {"Exp", onnxFunction, "exp"},
+                                     {"Floor", onnxFunction, "floor"},
+                                     {"Gelu", onnxGelu, "", 1, "approximate"},
+                                     {"Greater", onnxComparison, "gt", 2},
+                                     {"GreaterOrEqual", onnxComparison, "ge", 2},
+                                     {"HardSigmoid", onnxHardSigmoid, "", 1, "alpha beta"},
+                                     {"HardSwish", onnxFunction, "hardswish"},
+                                     {"Identity", onnxSame},
+                                     {"IsNaN", onnxIsNaN},
+                                     {"LeakyRelu", onnxLeakyRelu, "", 1, "alpha"},
+                                     {"Less", onnxComparison, "lt", 2},
+                                     {"LessOrEqual", onnxComparison, "le", 2},
+                                     {"Log", onnxFunction, "log"},
+                                     {"Max", onnxOfAll, "max", kAnyNumber},
+                                     {"Min", onnxOfAll, "min", kAnyNumber},
+                                     {"Mish", onnxFunction, "mish"},
+                                     {"Mod", onnxRemainder, "", 2, "fmod"},
+                                     {"Mul", onnxArithmetic, "mul", 2},
+                                     {"Neg", onnxFunction, "neg"},
+                                     {"Not", onnxFunction, "not"},
+                                     {"Or", onnxComparison, "or", 2},
+                                     {"PRelu", onnxPRelu, "", 2},
+                                     {"Pow", onnxPower, "", 2},
+                                     {"Reciprocal", onnxFunction, "reciprocal"},
+                                     {"Relu", onnxFunction, "relu"},
+                                     {"Selu", onnxSelu, "", 1, "alpha gamma"},
+                                     {"Sigmoid", onnxFunction, "sigmoid"},
+                                     {"Sign", onnxSign},
+                                     {"Sin", onnxFunction, "sine"},
+                                     {"Softplus", onnxFunction, "softplus"},
+                                     {"Softsign", onnxFunction, "softsign"},
+                                     {"Sqrt", onnxFunction, "sqrt"},
+                                     {"Sub", onnxArithmetic, "sub", 2},
+                                     {"Sum", onnxOfAll, "add", kAnyNumber},
+                                     {"Swish", onnxSwish, "", 1, "alpha"},
+                                     {"Tanh", onnxFunction, "tanh"},
+                                     {"Where", onnxWhere, "", 3}};
+  return rows;
+}
+
+} // namespace tenon

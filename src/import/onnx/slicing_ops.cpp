@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What cuts tensors, puts them together, or takes and writes elements by their places in ONNX. Only places that are
+// constants have layers.
+#include "import/onnx/operator_rows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+namespace tenon {
+
+namespace {
+
+using Value = ModelBuilder::Value;
+
+constexpr const char* kIndexAdvice =
+    "an operator of an index map (TenonLinearOpCreateIndexMap) before the network";
+
+ModelValues onnxPad(const OnnxCall& c) {
+  Value x = c.x();
+  const std::string mode = c.given.text("mode", "constant");
+  const char* ours = mode == "constant"  ? "values"
+                     : mode == "reflect" ? "reflect"
+                     : mode == "edge"    ? "replicate"
+                     : mode == "wrap"    ? "periodic"
+                                         : nullptr;
+  c.b.check(ours != nullptr, "its mode of padding is not known");
+  const std::vector<Index> pads = c.integersAt(1, "its padding");
+  std::vector<Index> axes;
+  if (c.at(3))
+    axes = c.integersAt(3, "a list of dimensions");
+  else
+    for (int d = 0; d < x->rank(); ++d)
+      axes.push_back(d);
+  c.b.check(pads.size() == 2 * axes.size(), "it has another number of paddings");
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    x = c.b.pad(x, c.b.dimension(axes[i], x->rank()), pads[i], pads[i + axes.size()], ours,
+                c.numberAt(2, 0));
+  return {x};
+}
+ModelValues onnxConcat(const OnnxCall& c) {
+  ModelValues values;
+  for (std::size_t i = 0; i < c.given.inputCount(); ++i)
+    values.push_back(c.given.neededInput(i));
+  return {c.b.concatenate(
+      values, static_cast<int>(std::clamp(c.given.integer("axis"), Index(-64), Index(64))))};
+}
+ModelValues onnxSplit(const OnnxCall& c) {
+  const Value x = c.x();
+  const int d = c.b.dimension(c.given.integer("axis", 0), x->rank());
+  const Index n = x->shape[static_cast<std::size_t>(d)];
+  std::vector<Index> sizes = c.listAt(1, "split");
+  if (sizes.empty()) {
+    const Index count =
+        c.given.integer("num_outputs", static_cast<Index>(c.given.operation().results.size()));
+    c.b.check(count >= 1 && count <= 65536, "it makes no pieces, or too many");
+    const Index step = std::max((n + count - 1) / count, Index(1));
+    for (Index at = 0; at < n; at += step)
+      sizes.push_back(std::min(step, n - at));
+  }
+  ModelValues made;
+  Index at = 0;
+  for (const Index size : sizes) {
+    c.b.check(size >= 0 && size <= n - at, "its pieces do not fit");
+    made.push_back(c.b.slice(x, d, at, at + size));
+    at += size;
+  }
+  return made;
+}
+ModelValues onnxSlice(const OnnxCall& c) {
+  Value x = c.x();
+  const std::vector<Index> begin = c.integersAt(1, "where a slice begins"),
+                           end = c.integersAt(2, "where a slice ends");
+  std::vector<Index> axes, steps(begin.size(), 1);
+  if (c.at(3))
+    axes = c.integersAt(3, "a list of dimensions");
+  else
+    for (std::size_t i = 0; i < begin.size(); ++i)
+      axes.push_back(static_cast<Index>(i));
+  if (c.at(4))
+    steps = c.integersAt(4, "a step");
+  c.b.check(end.size() == begin.size() && axes.size() == begin.size() &&
+                steps.size() == begin.size(),
+            "its lists have different lengths");
+  constexpr Index kFar = Index(1) << 61;
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    x = c.b.slice(x, c.b.dimension(axes[i], x->rank()), std::clamp(begin[i], -kFar, kFar),
+                  std::clamp(end[i], -kFar, kFar), steps[i]);
+  return {x};
+}
+ModelValues onnxCumSum(const OnnxCall& c) {
+  const auto axis = static_cast<Index>(c.numberAt(1, 0));
+  return {c.b.cumulativeSum(c.x(), c.b.dimension(axis, c.x()->rank()),
+                            c.given.flag("exclusive", false), c.given.flag("reverse", false))};
+}
+ModelValues onnxTriangle(const OnnxCall& c) {
+  return {c.b.triangle(c.x(), c.given.flag("upper", true), c.numberAt(1, 0))};
+}
+ModelValues onnxGather(const OnnxCall& c) {
+  const Value x = c.x(), indices = c.given.neededInput(1);
+  const int d = c.b.dimension(c.given.integer("axis", 0), x->rank());
+  Shape shape(x->shape.begin(), x->shape.begin() + d);
+  shape.insert(shape.end(), indices->shape.begin(), indices->shape.end());
+  shape.insert(shape.end(), x->shape.begin() + d + 1, x->shape.end());
+  if (!indices->isConstant())
+    return {c.b.refuse("Gather by indices that are computed or inputs", kIndexAdvice, shape)};
+  return {c.b.reshape(c.b.gather(x, d, c.b.reshape(indices, {elements(indices->shape)})), shape)};
+}
+ModelValues onnxIndexed(const OnnxCall& c) {
+  const bool isConstant = c.given.neededInput(1)->isConstant();
+  return {c.b.refuse(fmt::format("{} by {}", c.given.operation().type,
+                                 isConstant ? "constant indices that differ in several dimensions, "
+                                              "or with this reduction"
+                                            : "indices that are computed or inputs"),
+                     isConstant ? "indices along one dimension, written or added once each"
+                                : kIndexAdvice,
+                     c.x()->shape)};
+}
+ModelValues onnxGatherElements(const OnnxCall& c) {
+  const Value x = c.x(), places = c.given.neededInput(1);
+  const int d = c.b.dimension(c.given.integer("axis", 0), x->rank());
+  Shape shape = x->shape;
+  c.b.check(places->rank() == x->rank(), "its indices have another number of dimensions");
+  shape[static_cast<std::size_t>(d)] = places->shape[static_cast<std::size_t>(d)];
+  const Value list = places->shape == shape ? c.b.placesAlong(places, d) : nullptr;
+  return list ? ModelValues{c.b.gather(x, d, list)} : onnxIndexed(c);
+}
+// Places of the first dimension, [n, 1]; null where it is something else.
+Value listOf(const OnnxCall& c, Value places) {
+  return places->isConstant() && places->rank() == 2 && places->shape[1] == 1
+             ? c.b.reshape(places, {places->shape[0]})
+             : nullptr;
+}
+ModelValues onnxGatherND(const OnnxCall& c) {
+  const Value list = listOf(c, c.given.neededInput(1));
+  return list && c.given.integer("batch_dims", 0) == 0 && c.x()->rank() > 0
+             ? ModelValues{c.b.gather(c.x(), 0, list)}
+             : onnxIndexed(c);
+}
+ModelValues scattered(const OnnxCall& c, int dim, Value list) {
+  const std::string reduction = c.given.text("reduction", "none");
+  if (!list || c.x()->rank() == 0 || (reduction != "none" && reduction != "add"))
+    return onnxIndexed(c);
+  const Value source = c.given.neededInput(2);
+  return {reduction == "add" ? c.b.scatterAdd(c.x(), dim, list, source)
+                             : c.b.scatter(c.x(), dim, list, source)};
+}
+// The indices of all elements of a box; null where they are something else.
+Value boxWritten(const OnnxCall& c, Value places, Value source) {
+  const Value x = c.x();
+  const std::size_t rank = x->shape.size();
+  Shape wanted = source->shape;
+  wanted.push_back(x->rank());
+  if (!places->isConstant() || source->shape.size() != rank || places->shape != wanted ||
+      elements(wanted) == 0 || c.given.text("reduction", "none") != "none")
+    return nullptr;
+  const std::vector<Index> numbers = c.b.integersOf(places, "a list of indices");
+  bool isBox = true;
+  forEachPlace(places->shape, [&](const std::vector<Index>& index, Index place) {
+    const auto d = static_cast<std::size_t>(index.back());
+    isBox = isBox && numbers[static_cast<std::size_t>(place)] == numbers[d] + index[d];
+  });
+  for (std::size_t d = 0; isBox && d < rank; ++d)
+    isBox = numbers[d] >= 0 && source->shape[d] <= x->shape[d] - numbers[d];
+  const auto written = [&](Value part, std::size_t d, const auto& inner) -> Value {
+    if (d == rank)
+      return source;
+    const int dim = static_cast<int>(d);
+    const Index begin = numbers[d], end = begin + source->shape[d];
+    return c.b.replaced(part, dim, begin, end,
+                        inner(c.b.slice(part, dim, begin, end), d + 1, inner));
+  };
+  return isBox ? written(x, 0, written) : nullptr;
+}
+ModelValues onnxScatterND(const OnnxCall& c) {
+  if (const Value made = boxWritten(c, c.given.neededInput(1), c.given.neededInput(2)))
+    return {made};
+  return scattered(c, 0, listOf(c, c.given.neededInput(1)));
+}
+ModelValues onnxScatterElements(const OnnxCall& c) {
+  const Value places = c.given.neededInput(1);
+  const int d = c.b.dimension(c.given.integer("axis", 0), c.x()->rank());
+  const bool isWhole = places->shape == c.given.neededInput(2)->shape;
+  return scattered(c, d, isWhole ? c.b.placesAlong(places, d) : nullptr);
+}
+
+} // namespace
+
+std::span<const OnnxRow> onnxParts() {
+  static constexpr OnnxRow rows[] = {
+      {"Concat", onnxConcat, "", kAnyNumber, "axis"},
+      {"CumSum", onnxCumSum, "", 2, "exclusive reverse"},
+      {"Gather", onnxGather, "", 2, "axis"},
+      {"GatherElements", onnxGatherElements, "", 2, "axis"},
+      {"GatherND", onnxGatherND, "", 2, "batch_dims"},
+      {"Pad", onnxPad, "", 4, "mode"},
+      {"ScatterElements", onnxScatterElements, "", 3, "axis reduction"},
+      {"ScatterND", onnxScatterND, "", 3, "reduction"},
+      {"Slice", onnxSlice, "", 5},
+      {"Split", onnxSplit, "", 2, "axis num_outputs split"},
+      {"Trilu", onnxTriangle, "", 2, "upper"}};
+  return rows;
+}
+
+} // namespace tenon

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Finds the row of an operator of PyTorch, of all tables and of Python's own numbers. relu_ and conv2d are in the
+// rows of their families; that relu_ changes its argument is known to who walks the operations.
+#include "import/pt2/pt2.hpp"
+
+#include "import/pt2/operator_rows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <span>
+
+namespace tenon {
+
+namespace {
+
+// Computations of extents.
+ModelValues scalar(ModelBuilder& b, const Operands& given, const char* of) {
+  const auto& arguments = given.operation().arguments;
+  b.check(arguments.size() == 2, "it needs two numbers");
+  return {b.binary(of, given.needed(arguments[0].first), given.needed(arguments[1].first))};
+}
+
+constexpr Pt2Row kPythonRows[] = {
+    {"_operator.add", scalar, "add"}, {"_operator.floordiv", scalar, "floordiv"},
+    {"_operator.mod", scalar, "mod"}, {"_operator.mul", scalar, "mul"},
+    {"_operator.sub", scalar, "sub"}, {"_operator.truediv", scalar, "truediv"}};
+
+const Pt2Row* rowOf(std::span<const Pt2Row> rows, std::string_view name) {
+  const auto found =
+      std::find_if(rows.begin(), rows.end(), [&](const Pt2Row& row) { return row.name == name; });
+  return found == rows.end() ? nullptr : &*found;
+}
+const Pt2Row* rowOf(std::string_view name) {
+  for (const auto rows :
+       {pt2Functions(), pt2Arithmetic(), pt2Layers(), pt2Reductions(), pt2Recurrent(), pt2Shapes(),
+        pt2Parts(), pt2Places(), pt2Constants(), pt2Spectral()})
+    if (const Pt2Row* row = rowOf(rows, name))
+      return row;
+  return nullptr;
+}
+
+// By its name, or by that of its family.
+const Pt2Row* familyOf(std::string_view name) {
+  if (const Pt2Row* row = rowOf(name))
+    return row;
+  if (name.ends_with('_'))
+    name.remove_suffix(1);
+  if (name.size() > 2 && name.ends_with('d') &&
+      std::isdigit(static_cast<unsigned char>(name[name.size() - 2])))
+    name.remove_suffix(2);
+  return rowOf(name);
+}
+
+// "zeros" of "aten.zeros.default"; "" where it is no operator of PyTorch's own.
+std::string_view atenName(std::string_view type) {
+  constexpr std::string_view kAten = "aten.";
+  if (!type.starts_with(kAten))
+    return "";
+  type.remove_prefix(kAten.size());
+  return type.substr(0, type.find('.'));
+}
+
+const Pt2Row* rowOfType(std::string_view type) {
+  const Pt2Row* row = rowOf(kPythonRows, type);
+  return row || atenName(type).empty() ? row : familyOf(atenName(type));
+}
+
+} // namespace
+
+bool isKnownInPt2(const std::string& type) {
+  return rowOfType(type) != nullptr;
+}
+
+ModelValues buildPt2(ModelBuilder& b, const Operands& given, bool isWritten) {
+  const ModelOperation& operation = given.operation();
+  const std::string& type = operation.type;
+  if (const std::string_view name = atenName(type);
+      isWritten && (name == "zeros" || name == "zeros_like" || name == "new_zeros"))
+    return {b.zeros(name == "zeros_like" ? self(given)->shape : given.integers("size", {}))};
+  if (const Pt2Row* row = rowOfType(type))
+    return row->build(b, given, row->of);
+  // Checks of shapes, which have no results.
+  if (operation.results.empty() && !atenName(type).ends_with('_'))
+    return {};
+  Shape shape = {1};
+  for (const char* name : {"self", "input"})
+    if (given.has(name))
+      shape = given.value(name)->shape;
+  return ModelValues(std::max<std::size_t>(operation.results.size(), 1),
+                     b.refuse(fmt::format("the operator {}", type), kKnownOperators, shape));
+}
+
+} // namespace tenon
