@@ -6,7 +6,7 @@ Checks how ROOT/src is divided into files, and prints each fault with what to do
 
   folder   a folder has at most 25 sources (.cpp and .cu; headers are not counted)
   header   a header has two users beside its own source, or merging it into the one it has would make
-           that longer than 350 lines
+           that longer than 350 lines, or a file of two subjects: one with two unnamed namespaces
   opening  a source (.cpp or .cu) opens, after the line of its licence, with a comment of two sentences
 
 A header's own source has its name and lies beside it. Its users are the other files of ROOT/src and
@@ -127,6 +127,13 @@ def merged_lines(house, user, headers):
     return house.lines({user, *headers} | own)
 
 
+def merged_subjects(house, user, headers):
+    """The unnamed namespaces of the source that merging makes: each has what is one subject's own."""
+    sources = {path for header in headers for path in house.own_sources(header)}
+    sources |= set(house.own_sources(user)) if user.endswith(HEADERS) else {user}
+    return sum(len(re.findall(r"^namespace \{", house.text[path], re.MULTILINE)) for path in sources)
+
+
 def unearned_headers(house):
     for user, headers in lone_headers(house).items():
         if user is None:
@@ -134,7 +141,7 @@ def unearned_headers(house):
                 yield f"{header}: no file uses it. Remove it, and what it declares"
             continue
         lines = merged_lines(house, user, headers)
-        if lines > MOST_LINES:
+        if lines > MOST_LINES or merged_subjects(house, user, headers) > 1:
             continue
         for header in headers:
             with_source = " with its source" if set(house.own_sources(header)) - {user} else ""

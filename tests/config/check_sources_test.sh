@@ -72,6 +72,12 @@ lengthen comm/wire.cpp 338
 expect '350 lines'
 lengthen comm/wire.cpp 1
 expect
+# Two subjects: an unnamed namespace in each of the two sources.
+plant && rm tree/tests/comm/wire_test.cpp
+printf '%s\n' 'namespace {' 'int own;' '}' >>tree/src/comm/wire.cpp
+expect 'fault: header: src/comm/wire.hpp: is used by src/comm/send.cpp alone'
+printf '%s\n' 'namespace {' 'int sent;' '}' >>tree/src/comm/send.cpp
+expect
 # One header that is part of another, each with its source: the longer pair counts.
 plant && rm tree/tests/comm/wire_test.cpp
 header comm/send.hpp '#include "comm/wire.hpp"' 'Wire sent();'

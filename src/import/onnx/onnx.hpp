@@ -3,7 +3,7 @@
 //
 // wire.cpp reads the wire format of protocol buffers, reader.cpp the file, and kinds.cpp tells integers and flags from
 // real numbers; operators.cpp finds the row of an
-// operator (rows.hpp), and the other sources have the rows by family.
+// operator (operator_rows.hpp), and the other sources have the rows by family.
 #pragma once
 
 #include "import/canonical/operands.hpp"
