@@ -1,28 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the types that work with a mesh's edges share with their kernels.
+// The types that work with a mesh's edges, as their kernels know them.
 #pragma once
 
-#include "declaration/core/declaration.hpp"
-#include "geometry/mesh/edges.hpp"
+#include "declaration/mesh/of_edges.hpp"
 
 namespace tenon {
-
-// A type that finds its edges by the setting `edges`.
-class OfEdges : public Declaration {
-public:
-  using Declaration::Declaration;
-  bool takesLists() const override { return true; }
-  SignatureTable rows(const std::vector<Shape>& inputs) const override;
-  // Throws TENON_ERR_STATE if there are none.
-  const Edges& edges() const;
-
-protected:
-  // The form but for what differs: used as the layouts say.
-  Form formOf(const Layouts& inputs, Layouts uses, Layout output, const Choice& choice) const;
-  // The layout in which an input is used whose rows lie as the pattern's. Throws TENON_ERR_LAYOUT, naming `what` the
-  // rows are, if they do not.
-  Layout useOf(const Layout& input, const Layout& pattern, const char* what) const;
-};
 
 // y[e] = [ x[target(e)], s[source(e)], f[e] ], joined along dimension 1.
 class GatherDeclaration final : public OfEdges {

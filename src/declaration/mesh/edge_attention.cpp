@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Attention along edges:  y[i] = sum over e with target(e) = i of a[e] v[e],  a the softmax of s[e] over these e.  A node's
+// edges must be on one rank.
+#include "declaration/mesh/edge_types.hpp"
+
+#include "declaration/core/types.hpp"
+#include "geometry/layout/layout.hpp"
+#include "sys/errors/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tenon {
+
+namespace {
+
+constexpr OptionSpec kEdgeAttention[] = {kEdgesSetting};
+
+} // namespace
+
+EdgeAttentionDeclaration::EdgeAttentionDeclaration() : OfEdges("edgeattention", kEdgeAttention) {}
+
+std::string EdgeAttentionDeclaration::inputAdvice() const {
+  return "; it reads scores [edges, heads] and values [edges, channels, ...]";
+}
+
+Shape EdgeAttentionDeclaration::outputShape(const std::vector<Shape>& inputs) const {
+  const Shape &scores = inputs[0], &values = inputs[1];
+  if (scores.size() != 2 || values.size() < 2 || scores[0] != values[0] || scores[1] < 1 ||
+      values[1] % scores[1] != 0)
+    throw Error(
+        TENON_ERR_SHAPE,
+        fmt::format("{} needs scores [edges, heads] and values [edges, channels, ...] whose "
+                    "channels are a multiple of the heads, but its inputs have shapes [{}] "
+                    "and [{}]",
+                    title(), fmt::join(scores, ","), fmt::join(values, ",")));
+  Shape shape = values;
+  shape[0] = edges().end(EdgeEnd::Target).nodes->from().shape()[0];
+  return shape;
+}
+
+Form EdgeAttentionDeclaration::form(const Layouts& inputs, const Choice& choice) const {
+  const Edges::End& end = edges().end(EdgeEnd::Target);
+  if (!end.isOwned)
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("{} has a softmax over the edges of a node, of which other ranks have "
+                            "some too; list each edge on the rank that owns its target "
+                            "(TenonEdgesCreate())",
+                            title()));
+  const Shape shape = outputShape({inputs[0].shape(), inputs[1].shape()});
+  const Layouts uses = {useOf(inputs[0], edges().pattern(), "edges"),
+                        useOf(inputs[1], edges().pattern(), "edges")};
+  return formOf(inputs, uses, rowsLayout(end.nodes->from(), rowShape(shape)), choice);
+}
+
+MapList EdgeAttentionDeclaration::maps(const Form& form, const Layouts&) const {
+  MapList list;
+  const ValueId s = list.input("s", form.inputs[0]), v = list.input("v", form.inputs[1]);
+  list.output("y", form.output);
+  const ValueId a = list.value("a", form.uses[0]);
+  list.run({.name = "softmax", .keepsOutput = true}, {list.staged(addUsed(list, s, form.uses[0]))},
+           a);
+  const ValueId y = list.stagedOutput();
+  list.run({.name = "weigh", .keepsInputs = true}, {a, list.staged(addUsed(list, v, form.uses[1]))},
+           y);
+  list.unstage(y);
+  return list;
+}
+
+std::string EdgeAttentionDeclaration::summary() const {
+  return edges().describe();
+}
+
+std::unique_ptr<Declaration> declareEdgeAttention() {
+  return std::make_unique<EdgeAttentionDeclaration>();
+}
+
+} // namespace tenon

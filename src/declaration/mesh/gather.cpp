@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Gather: rows of nodes to edges,  y[e] = [ x[target(e)], s[source(e)], f[e] ],  joined along dimension 1. What other ranks
+// send is named first, so that it is on its way while the rest is gathered.
+#include "declaration/mesh/edge_types.hpp"
+
+#include "declaration/core/types.hpp"
+#include "geometry/layout/layout.hpp"
+#include "sys/errors/error.hpp"
+#include "sys/text/text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tenon {
+
+namespace {
+
+constexpr OptionSpec kGather[] = {kEdgesSetting,
+                                  {"ends", OptionSpec::Choice, "both",
+                                   "the ends of an edge whose rows are read",
+                                   "both|source|target"}};
+
+} // namespace
+
+GatherDeclaration::GatherDeclaration() : OfEdges("gather", kGather) {}
+
+std::string GatherDeclaration::inputAdvice() const {
+  return "; it reads the nodes' rows, those of targets before those of sources where they are two "
+         "sets, and rows of the edges if there are any";
+}
+
+std::vector<GatherDeclaration::Part> GatherDeclaration::parts(std::size_t inputs) const {
+  const Edges& edges = this->edges();
+  const std::string ends = text("ends");
+  std::vector<Part> parts;
+  if (ends != "source")
+    parts.push_back({"targets", &edges.end(EdgeEnd::Target), 0});
+  if (ends != "target")
+    parts.push_back(
+        {"sources", &edges.end(EdgeEnd::Source), ends == "both" && edges.joinsTwoSets() ? 1 : 0});
+  const auto nodes = static_cast<std::size_t>(parts.back().input) + 1;
+  if (inputs != nodes && inputs != nodes + 1)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} reads {} of nodes and possibly one of edges, but has {}", title(),
+                            counted(static_cast<Index>(nodes), "input"), inputs));
+  if (inputs > nodes)
+    parts.push_back({"features", nullptr, static_cast<int>(nodes)});
+  return parts;
+}
+
+Shape GatherDeclaration::outputShape(const std::vector<Shape>& inputs) const {
+  const std::vector<Part> parts = this->parts(inputs.size());
+  Shape shape = inputs[parts.front().input];
+  shape[0] = edges().pattern().shape()[0];
+  for (std::size_t k = 1; k < parts.size(); ++k) {
+    Shape further = inputs[parts[k].input];
+    const bool fits = shape.size() >= 2 && further.size() == shape.size() &&
+                      std::equal(shape.begin() + 2, shape.end(), further.begin() + 2);
+    if (!fits)
+      throw Error(TENON_ERR_SHAPE,
+                  fmt::format("{} joins rows along dimension 1, but its inputs have shapes [{}] "
+                              "and [{}]; pass inputs [rows, channels, ...] that differ in "
+                              "dimensions 0 and 1 alone",
+                              title(), fmt::join(inputs[parts.front().input], ","),
+                              fmt::join(further, ",")));
+    shape[1] = checkedSum(shape[1], further[1], "the channels of gathered rows");
+  }
+  return shape;
+}
+
+Form GatherDeclaration::form(const Layouts& inputs, const Choice& choice) const {
+  std::vector<Shape> shapes;
+  for (const Layout& input : inputs)
+    shapes.push_back(input.shape());
+  Layouts uses = inputs;
+  for (const Part& part : parts(inputs.size()))
+    uses[part.input] = part.end ? useOf(inputs[part.input], part.end->nodes->from(), "nodes")
+                                : useOf(inputs[part.input], edges().pattern(), "edges");
+  const Shape shape = outputShape(shapes);
+  return formOf(inputs, uses, rowsLayout(edges().pattern(), rowShape(shape)), choice);
+}
+
+MapList GatherDeclaration::maps(const Form& form, const Layouts&) const {
+  MapList list;
+  for (std::size_t i = 0; i < form.inputs.size(); ++i)
+    list.input(form.inputs.size() == 1 ? "x" : fmt::format("x{}", i), form.inputs[i]);
+  list.output("y", form.output);
+  std::vector<ValueId> used;
+  for (std::size_t i = 0; i < form.inputs.size(); ++i)
+    used.push_back(addUsed(list, list.inputs()[i], form.uses[i]));
+  // What travels is named first, so that it travels while the rest is gathered.
+  const std::vector<Part> parts = this->parts(form.inputs.size());
+  std::vector<ValueId> reads(parts.size());
+  for (const bool travels : {true, false})
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+      const Edges::End* end = parts[k].end;
+      if (travels != (end && !end->isOwned))
+        continue;
+      const ValueId x = used[parts[k].input];
+      // Both ends read one array of owned nodes and ghosts.
+      const bool isThere = travels && k > 0 && parts[0].end->nodes == end->nodes &&
+                           parts[0].input == parts[k].input && !parts[0].end->isOwned;
+      reads[k] = isThere ? reads[0] : end ? addNodes(list, x, *end, "v") : list.staged(x);
+    }
+  const ValueId y = list.stagedOutput();
+  for (const bool travels : {false, true})
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+      if (travels != (parts[k].end && !parts[k].end->isOwned))
+        continue;
+      KernelEntry entry{.name = parts[k].name,
+                        .addsCotangent = parts[k].end != nullptr,
+                        .rows = parts[k].end ? RowWork::Taken : RowWork::Placed};
+      if (parts.size() == 1)
+        list.run(std::move(entry), {reads[k]}, y);
+      else
+        list.runPart(std::move(entry), {reads[k]}, y);
+    }
+  list.unstage(y);
+  return list;
+}
+
+std::string GatherDeclaration::summary() const {
+  const std::string ends = text("ends");
+  return fmt::format("{} of {}", ends == "both" ? "both ends" : ends + "s", edges().describe());
+}
+
+std::unique_ptr<Declaration> declareGather() {
+  return std::make_unique<GatherDeclaration>();
+}
+
+} // namespace tenon

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The edges of a type by its setting, and the layouts of rows. An input is used as it comes where its rows lie as the lists
+// say, in whatever memory; rows that lie otherwise are refused, since moving them is a layer of its own.
+#include "declaration/mesh/of_edges.hpp"
+
+#include "declaration/core/types.hpp"
+#include "geometry/layout/layout.hpp"
+#include "sys/errors/error.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+// In the caller's memory rows lie anyhow; where another process grid numbers them alike, they are there already.
+bool holdSameRows(const Layout& a, const Layout& b) {
+  if (a.shape() != b.shape() || a.hasHalos() || a.holdsPartialSums())
+    return false;
+  for (int rank : b.grid().ranks())
+    if (a.boxOfRank(rank) != b.boxOfRank(rank))
+      return false;
+  return true;
+}
+
+// Whether x needs no conversion. Index maps know their own process grid, where equal layouts may have other axes of
+// one process.
+bool isUsedAsIs(const Layout& x, const Layout& use) {
+  return x == use && x.grid() == use.grid();
+}
+
+} // namespace
+
+Shape rowShape(const Shape& shape) {
+  return {shape.begin() + 1, shape.end()};
+}
+
+ValueId addUsed(MapList& list, ValueId x, const Layout& use) {
+  const Value given = list.values()[x];
+  return isUsedAsIs(given.layout, use) ? x : list.convert(given.name + "'", x, use);
+}
+
+ValueId addNodes(MapList& list, ValueId x, const Edges::End& end, const char* name) {
+  if (end.isOwned)
+    return list.staged(x);
+  const ValueId v = list.value(name, end.nodes->rangeFor(list.values()[x].layout));
+  list.applyMap(end.nodes, false, x, v);
+  return v;
+}
+
+void addSums(MapList& list, KernelEntry entry, ValueId v, const Edges::End& end) {
+  const ValueId output = list.output();
+  if (end.isOwned) {
+    const ValueId y = list.stagedOutput();
+    list.run(std::move(entry), {v}, y);
+    return list.unstage(y);
+  }
+  const ValueId p = list.value("p", end.nodes->rangeFor(list.values()[output].layout).dual());
+  list.run(std::move(entry), {v}, p);
+  list.applyMap(end.nodes, true, p, output);
+}
+
+SignatureTable OfEdges::rows(const std::vector<Shape>& inputs) const {
+  return {{"S0", Properties(inputs.size(), Property::shard(0)), {}, Property::shard(0)}};
+}
+
+const Edges& OfEdges::edges() const {
+  const std::string name = text("edges");
+  if (const EdgesPtr found = lists().edges(name))
+    return *found; // the lists hold it
+  throw Error(TENON_ERR_STATE,
+              fmt::format("{} has no edges{}; call TenonLayerSetEdges() of it or of a network that "
+                          "contains it",
+                          title(), name.empty() ? "" : fmt::format(" \"{}\"", name)));
+}
+
+Form OfEdges::formOf(const Layouts& inputs, Layouts uses, Layout output,
+                     const Choice& choice) const {
+  std::vector<Shape> shapes;
+  for (const Layout& input : inputs)
+    shapes.push_back(input.shape());
+  const Signature chosen =
+      choice.labels.empty()
+          ? Signature::following(rows(shapes), output)
+          : Signature::choose(rows(shapes), output, output.gridPtr(), choice.labels, title());
+  return {.signature = chosen, .inputs = inputs, .uses = std::move(uses), .output = output};
+}
+
+Layout OfEdges::useOf(const Layout& input, const Layout& pattern, const char* what) const {
+  if (input.shape()[0] == pattern.shape()[0]) {
+    const Layout use = rowsLayout(pattern, rowShape(input.shape()));
+    if (isUsedAsIs(input, use))
+      return input;
+    if (holdSameRows(input, use))
+      return use;
+  }
+  throw Error(TENON_ERR_LAYOUT,
+              fmt::format("an input of {} is {}, but its {} are {}, with further dimensions that "
+                          "are not divided; pass rows that lie as the lists of the edges say, or "
+                          "add a repartition",
+                          title(), input.describe(), what, pattern.describe()));
+}
+
+} // namespace tenon

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Sparse matrix:  y[i] = sum over e with target(e) = i of w_e x[source(e)].  The kernel goes by rows, so that no array has
+// a row for each edge.
+#include "declaration/mesh/edge_types.hpp"
+
+#include "declaration/core/types.hpp"
+#include "geometry/layout/layout.hpp"
+#include "sys/errors/error.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+constexpr OptionSpec kSparseMatrix[] = {kEdgesSetting};
+
+} // namespace
+
+SparseMatrixDeclaration::SparseMatrixDeclaration() : OfEdges("sparsematrix", kSparseMatrix) {}
+
+Shape SparseMatrixDeclaration::outputShape(const std::vector<Shape>& inputs) const {
+  Shape shape = inputs.front();
+  shape[0] = edges().end(EdgeEnd::Target).nodes->from().shape()[0];
+  return shape;
+}
+
+Form SparseMatrixDeclaration::form(const Layouts& inputs, const Choice& choice) const {
+  const Layout use = useOf(inputs.front(), edges().end(EdgeEnd::Source).nodes->from(), "columns");
+  return formOf(inputs, {use},
+                rowsLayout(edges().end(EdgeEnd::Target).nodes->from(), rowShape(use.shape())),
+                choice);
+}
+
+MapList SparseMatrixDeclaration::maps(const Form& form, const Layouts&) const {
+  MapList list;
+  const ValueId x = list.input("x", form.inputs.front());
+  list.output("y", form.output);
+  const ValueId v =
+      addNodes(list, addUsed(list, x, form.uses.front()), edges().end(EdgeEnd::Source), "v");
+  addSums(list, {.name = "matrix", .addsCotangent = true}, v, edges().end(EdgeEnd::Target));
+  return list;
+}
+
+std::string SparseMatrixDeclaration::summary() const {
+  return edges().describe();
+}
+
+std::unique_ptr<Declaration> declareSparseMatrix() {
+  return std::make_unique<SparseMatrixDeclaration>();
+}
+
+} // namespace tenon

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The nodes of a container, and what its inputs and outputs are called. A layer may be several nodes and be in several
+// containers, but never below itself: each remembers how deep it is.
+#include "layer/core/layer.hpp"
+#include "layer/networks/network.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace tenon {
+
+namespace {
+
+// Network files can hold so many: a container is two levels of JSON, of which a file may have 64.
+constexpr int kMaxLevels = 30;
+
+void checkType(const Layer& layer, const char* type) {
+  if (layer.type() != type)
+    throw Error(TENON_ERR_TYPE, fmt::format("{} has type {}; this call needs type {}",
+                                            layer.title(), layer.type(), type));
+}
+
+// Users count nodes from 0 on, and inputs from -1 downwards; values are all of them, inputs first.
+int valueOf(const Layer& graph, int name) {
+  const int there = static_cast<int>(graph.nodes().size()), inputs = graph.inputCount();
+  if (name < -inputs || name >= there)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} has no node or input {}; its nodes are numbered 0, "
+                            "1, ... (now {}) and its inputs -1, -2, ... (now {}, the "
+                            "setting input_count)",
+                            graph.title(), name, there, inputs));
+  return name < 0 ? -1 - name : inputs + name;
+}
+
+// x, or x0, x1, ...
+std::vector<std::string> numberedNames(const char* name, std::size_t count) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < count; ++i)
+    names.push_back(count == 1 ? name : fmt::format("{}{}", name, i));
+  return names;
+}
+
+} // namespace
+
+std::vector<int> Layer::outputValues() const {
+  const std::vector<NetworkOutput> said = declaration_->networkOutputs();
+  if (said.empty())
+    return {lastValue()};
+  const auto is = [](const NetworkOutput& output) {
+    return [&](const Node& node) { return node.layer->name() == output.name; };
+  };
+  std::vector<int> values;
+  for (const NetworkOutput& output : said) {
+    const auto named = std::ranges::find_if(nodes_, is(output));
+    const auto node = output.node >= 0 ? output.node : static_cast<int>(named - nodes_.begin());
+    if (node >= static_cast<int>(nodes_.size()))
+      throw Error(
+          TENON_ERR_ARG,
+          output.node >= 0
+              ? fmt::format("output \"{}\" of {} is that of node {}, but its nodes are "
+                            "numbered 0 to {}",
+                            output.name, title(), node, static_cast<int>(nodes_.size()) - 1)
+              : fmt::format("no node of {} has the name of its output \"{}\"; name the node, "
+                            "or write its number, such as {}={}",
+                            title(), output.name, output.name, nodes_.size() - 1));
+    if (output.node < 0 && std::ranges::count_if(nodes_, is(output)) > 1)
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("several nodes of {} have the name of its output \"{}\"; write the "
+                              "number of one, such as {}={}",
+                              title(), output.name, output.name, node));
+    values.push_back(inputCount() + node);
+  }
+  return values;
+}
+
+std::vector<std::string> Layer::inputNames() const {
+  std::vector<std::string> names = declaration_->inputNames();
+  if (!names.empty())
+    return names;
+  if (isSetUp())
+    return numberedNames("x", inputLayouts().size());
+  if (inputCount() < 0)
+    throw Error(
+        TENON_ERR_STATE,
+        fmt::format("{} has as many inputs as it is set up with; call TenonLayerSetUpMany() "
+                    "first",
+                    title()));
+  return numberedNames("x", static_cast<std::size_t>(inputCount()));
+}
+
+std::vector<std::string> Layer::outputNames() const {
+  std::vector<std::string> names;
+  for (const NetworkOutput& output : declaration_->networkOutputs())
+    names.push_back(output.name);
+  return names.empty() ? numberedNames("y", 1) : names;
+}
+
+void Layer::addNode(Ref<Layer> layer, std::vector<int> reads) {
+  checkBeforeSetUp("adding a layer");
+  putNode(std::move(layer), std::move(reads));
+}
+
+void Layer::putNode(Ref<Layer> layer, std::vector<int> reads) {
+  if (layer->comm() != comm())
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} and {} are on different communicators; create both on the same one",
+                            layer->title(), title()));
+  putBelow(*layer);
+  if (std::find(children_.begin(), children_.end(), layer.get()) == children_.end())
+    children_.push_back(layer.get());
+  nodes_.push_back({std::move(layer), std::move(reads)});
+}
+
+void Layer::setNodes(std::vector<Node> nodes) {
+  children_.clear();
+  nodes_.clear();
+  for (Node& node : nodes)
+    putNode(std::move(node.layer), std::move(node.reads));
+}
+
+// A layer that contains this container would come to lie below itself, and is refused. What was
+// moved until then is moved back, so that a refused layer can be used elsewhere.
+void Layer::putBelow(Layer& layer) const {
+  std::vector<std::pair<Layer*, int>> moved;
+  try {
+    layer.moveBelow(*this, level_ + 1, moved);
+  } catch (...) {
+    for (auto at = moved.rbegin(); at != moved.rend(); ++at)
+      at->first->level_ = at->second;
+    throw;
+  }
+}
+
+void Layer::moveBelow(const Layer& container, int level,
+                      std::vector<std::pair<Layer*, int>>& moved) {
+  if (this == &container)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} cannot contain itself, directly or in a layer within it", title()));
+  // The layer lies as deep already, and so does all that it contains: without this, shared layers
+  // would be walked once for each way to them.
+  if (level <= level_)
+    return;
+  if (level > kMaxLevels)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} would lie in {} containers within each other; at most {} can be "
+                            "nested",
+                            title(), level, kMaxLevels));
+  moved.emplace_back(this, std::exchange(level_, level));
+  for (Layer* child : children_)
+    child->moveBelow(container, level + 1, moved);
+}
+
+void appendLayer(Layer& sequential, Ref<Layer> layer) {
+  checkType(sequential, "sequential");
+  sequential.addNode(std::move(layer), {sequential.lastValue()});
+}
+
+int addGraphNode(Layer& graph, Ref<Layer> layer, const std::vector<int>& inputs) {
+  checkType(graph, "graph");
+  if (inputs.empty())
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format("a node of {} has no inputs; pass at least one node or input", graph.title()));
+  std::vector<int> reads;
+  for (int name : inputs)
+    reads.push_back(valueOf(graph, name));
+  graph.addNode(std::move(layer), std::move(reads));
+  return static_cast<int>(graph.nodes().size()) - 1;
+}
+
+} // namespace tenon

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Joins the maps of a network's nodes in the order of the nodes. A value that is an output and nothing else is written by its
+// node; one that nodes read too is copied, since the cotangents of several readers are added up in the library's memory.
+#include "layer/networks/joined_maps.hpp"
+
+#include "layer/core/layer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+// A value that no node reads is most likely a wrong number in another node's list.
+void checkAllRead(const Layer& layer, const std::vector<int>& outputs) {
+  std::vector<bool> read(static_cast<std::size_t>(layer.lastValue()) + 1, false);
+  for (int value : outputs)
+    read[value] = true;
+  for (const Layer::Node& node : layer.nodes())
+    for (int value : node.reads)
+      read[value] = true;
+  const int inputs = layer.inputCount();
+  for (int value = 0; value < static_cast<int>(read.size()); ++value)
+    if (!read[value])
+      throw Error(
+          TENON_ERR_STATE,
+          fmt::format("{} {} of {} is not used; every input and every node except {} must "
+                      "be read by a node",
+                      value < inputs ? "input" : "node", value < inputs ? value : value - inputs,
+                      layer.title(),
+                      layer.declaration().networkOutputs().empty() ? "the last" : "its outputs"));
+}
+
+// Of an output: the number of nodes that read it, and of outputs that it is.
+int usesOf(const Layer& layer, const std::vector<int>& outputs, int value) {
+  auto uses = std::ranges::count(outputs, value);
+  for (const Layer::Node& node : layer.nodes())
+    uses += std::ranges::count(node.reads, value);
+  return static_cast<int>(uses);
+}
+
+BoundMaps mapsOf(const Layer& layer, const Layouts& layouts) {
+  const std::vector<int> outputs = layer.outputValues();
+  checkAllRead(layer, outputs);
+  BoundMaps maps(layer);
+  // Values are numbered as the layer numbers them, the inputs first. An output that is nothing else
+  // is written by its node; others are copied, since cotangents of several readers are added to
+  // memory of the library.
+  std::vector<ValueId> values;
+  std::vector<bool> copied;
+  for (int i = 0; i < layer.inputCount(); ++i)
+    values.push_back(maps.list().input(fmt::format("x{}", i), layouts[i]));
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    maps.list().output(outputs.size() == 1 ? "y" : fmt::format("y{}", i), layouts[outputs[i]]);
+    copied.push_back(usesOf(layer, outputs, outputs[i]) > 1);
+  }
+  for (const Layer::Node& node : layer.nodes()) {
+    Layouts inputs;
+    std::vector<ValueId> reads;
+    for (int value : node.reads) {
+      inputs.push_back(layouts[value]);
+      reads.push_back(values[value]);
+    }
+    const int value = static_cast<int>(values.size());
+    const auto output =
+        static_cast<std::size_t>(std::ranges::find(outputs, value) - outputs.begin());
+    values.push_back(
+        output < outputs.size() && !copied[output]
+            ? maps.list().outputs()[output]
+            : maps.list().value(fmt::format("v{}", value - layer.inputCount()), layouts[value]));
+    maps.join(node.layer->joinedMaps(inputs, layouts[value]), reads, values.back());
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    if (copied[i])
+      maps.list().copy(values[outputs[i]], maps.list().outputs()[i]);
+  return maps;
+}
+
+} // namespace
+
+std::unique_ptr<Setup> makeNetworkSetup(const Layer& layer, const Layouts& values) {
+  return std::make_unique<Setup>(mapsOf(layer, values), "");
+}
+
+} // namespace tenon
