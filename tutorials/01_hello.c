@@ -44,8 +44,8 @@ static TenonErrorCode Hello(MPI_Comm comm) {
     printf("process 0 holds elements %ld to %ld\n", (long)low, (long)high - 1);
   }
 
-  /* Destroy every object that you created, in any order: objects keep references to those they need.
-   * TenonFinalize() lists the objects that were not destroyed. */
+  /* Destroy every object that you created, in any order: objects keep references to those they
+   * need. TenonFinalize() lists the objects that were not destroyed. */
   TenonCall(TenonPartitionDestroy(&partition));
   TenonCall(TenonLayoutDestroy(&layout));
   TenonCall(TenonDTensorDestroy(&x));

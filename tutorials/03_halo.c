@@ -2,8 +2,9 @@
 /* 03 Halo: a halo exchange, its adjoint, and a gradient through both.
  *
  * What you learn: a halo exchange H is a linear operator from a layout to one with a halo. Its
- * adjoint H* adds the contributions in the halos to the cells of which they are copies; it is needed
- * for the gradient of a function that contains the exchange. The program computes the energy of a periodic field u,
+ * adjoint H* adds the contributions in the halos to the cells of which they are copies; it is
+ * needed for the gradient of a function that contains the exchange. The program computes the energy
+ * of a periodic field u,
  *
  *   E(u) = 1/2 sum over i (u[i+1] - u[i])^2 = 1/2 |D H u|^2,
  *

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* 07 Unrolled: the gradient through several steps of a solver with a network in each.
  *
- * What you learn: one layer is applied in every time step and saves what the adjoints of all steps need
- * (TenonLayerSetStackDepth()). Backward in time, the adjoint of the network alternates with a
+ * What you learn: one layer is applied in every time step and saves what the adjoints of all steps
+ * need (TenonLayerSetStackDepth()). Backward in time, the adjoint of the network alternates with a
  * hand-written adjoint of the solver's step. Finite differences check the gradient.
  *
- * A periodic field u is advected and diffused, r(u) = a u_xx - c u_x by central differences, and a small
- * convolutional network N adds the terms that the equation lacks:
+ * A periodic field u is advected and diffused, r(u) = a u_xx - c u_x by central differences, and a
+ * small convolutional network N adds the terms that the equation lacks:
  *
  *   u[n+1] = u[n] + s A H u[n] + s N(u[n]),      L = |u[k] - v|^2 / (2 cells)
  *

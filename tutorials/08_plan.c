@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* 08 Plan: a network beside a solver, each layer with the parallelism that suits it.
  *
- * What you learn: TenonPlan chooses for each layer of a network how it is distributed. The solver's own
- * decomposition of its field is given; the plan weighs staying there against redistribution, and the
- * program runs what was chosen. The losses do not depend on it, nor on the number of processes.
+ * What you learn: TenonPlan chooses for each layer of a network how it is distributed. The solver's
+ * own decomposition of its field is given; the plan weighs staying there against redistribution,
+ * and the program runs what was chosen. The losses do not depend on it, nor on the number of
+ * processes.
  *
- * A parallelization has a label for each axis of a process grid: n splits the batch, o and i the channels that a layer gives and
- * takes, h the rows. "input:h" is on the grid of the solver's field, which has one axis, and there the layer lies as
- * the field does; parallelizations without "input:" are on a grid of the prime factors of the number of processes.
+ * A parallelization has a label for each axis of a process grid: n splits the batch, o and i the
+ * channels that a layer gives and takes, h the rows. "input:h" is on the grid of the solver's
+ * field, which has one axis, and there the layer lies as the field does; parallelizations without
+ * "input:" are on a grid of the prime factors of the number of processes.
  *
- * A solver has eight waves cos(k x) exp(-r y) on a square, in blocks of rows, one block for each process. A network
- * looks at the field and estimates r: two convolutions with pooling, which have much data and few weights,
- * and two affine layers, which have few data and many weights. It is trained by gradient descent.
+ * A solver has eight waves cos(k x) exp(-r y) on a square, in blocks of rows, one block for each
+ * process. A network looks at the field and estimates r: two convolutions with pooling, which have
+ * much data and few weights, and two affine layers, which have few data and many weights. It is
+ * trained by gradient descent.
  *
  *   mpiexec -n 4 08_plan
  *   mpiexec -n 4 08_plan -view              # each layer: its parallelization, layouts, predicted costs

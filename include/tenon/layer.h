@@ -137,7 +137,8 @@ TENON_EXTERN TenonErrorCode TenonLayerSetStackDepth(TenonLayer layer, int depth)
  *
  *  A run is a label with a number of axes: "n2,o" is "n,n,o". In "hw4" two labels take turns. A run
  *  that ends in '-' is read from its last axis to its first, and its last axis is the major one:
- *  "h3-" splits the rows first along the last of the three axes. These are the parallelizations of TenonPlan.
+ *  "h3-" splits the rows first along the last of the three axes. These are the parallelizations of
+ *  TenonPlan.
  *
  *  @param[in] layer   layer
  *  @param[in] labels  index labels or runs separated by commas, such as "o,i" or "n2,h2-", for all

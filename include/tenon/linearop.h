@@ -171,9 +171,9 @@ TENON_EXTERN TenonErrorCode TenonLinearOpGetTraffic(TenonLinearOp op, TenonInt* 
 
 /** @brief Tests the adjoint identity on random memory. Collective on the operator.
  *
- *  Fills x and y with independent numbers in every element of every local array, copies, contributions
- *  and halos too, and compares <F x, y> with <x, F* y>. A relative difference above 1e-13 in
- *  float64, or 1e-5 in float32 (casts included), indicates an error in the operator.
+ *  Fills x and y with independent numbers in every element of every local array, copies,
+ *  contributions and halos too, and compares <F x, y> with <x, F* y>. A relative difference above
+ *  1e-13 in float64, or 1e-5 in float32 (casts included), indicates an error in the operator.
  *
  *  @param[in]  op        operator
  *  @param[in]  seed      random seed; the same on all ranks

@@ -138,8 +138,8 @@ TENON_EXTERN TenonErrorCode TenonObjectGetReferences(TenonObject object,
  *  - optimizer, trainer, dataset: type and settings
  *  - checkpoint, series of fields: what was added, and size and speed of the last file
  *  - machine: levels, links, and levels left out by discovery
- *  - plan of layers that is set up: of each layer its parallelization as a grid, the best other one and what
- *    the plan with it costs, layouts of inputs and output, predicted time, memory and
+ *  - plan of layers that is set up: of each layer its parallelization as a grid, the best other one
+ *    and what the plan with it costs, layouts of inputs and output, predicted time, memory and
  *    floating-point operations, and messages and bytes; of another plan, what is asked of it
  *
  *  @param[in] object  object of any class */

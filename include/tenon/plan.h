@@ -12,12 +12,12 @@
  *      TenonPlanApply(plan, x, y);
  *      TenonPlanApplyAdjoint(plan, dy, dx);
  *
- *  P processes form a grid whose axes are the prime factors of P. A plan gives each layer a parallelization,
- *  one index label for each axis: n splits the batch, o the output channels, i the input channels,
- *  and d, h and w split space. "n6,o3" stands for six axes of the batch and three of output
- *  channels. In "n2,h7-" space is split along the last seven axes, the last of which is the major
- *  one, and in "dhw6-" three dimensions take turns, from the last axis on. The batch always has the
- *  first axes and space the last.
+ *  P processes form a grid whose axes are the prime factors of P. A plan gives each layer a
+ *  parallelization, one index label for each axis: n splits the batch, o the output channels, i the
+ *  input channels, and d, h and w split space. "n6,o3" stands for six axes of the batch and three
+ *  of output channels. In "n2,h7-" space is split along the last seven axes, the last of which is
+ *  the major one, and in "dhw6-" three dimensions take turns, from the last axis on. The batch
+ *  always has the first axes and space the last.
  *
  *  The cost of a plan is the sum of what Tenon would run: kernels, by their floating-point
  *  operations and the bytes that they read and write; the sums of gradients; the conversions
@@ -26,8 +26,9 @@
  *
  *  The network stays the program's own: its layers keep their names, options and parameters, and
  *  their initial values are those that they have without a plan. TenonPlanSetUp() sets the
- *  signature of each planned layer to its parallelization. Layers without parameters and with one input
- *  follow what they read. A signature that the program has set is kept: the plan fixes that parallelization.
+ *  signature of each planned layer to its parallelization. Layers without parameters and with one
+ *  input follow what they read. A signature that the program has set is kept: the plan fixes that
+ *  parallelization.
  *
  *  What is asked of a plan are settings (tenon/object.h; each is an option -tenon_[prefix_]name
  *  too), which may change until TenonPlanSetUp(). What does not fit together is an error of
@@ -83,9 +84,9 @@
  *  from 0, with a property for each of its axes, at most 5: dimension 0 is the batch, 1 the
  *  channels, and 2 the first of space; blocks are balanced. The input then has this layout, such as
  *  that of a solver's field, instead of the one that is best for the plan, and its cotangent is
- *  wanted there in training. Each layer may also have a parallelization on this grid, in which each axis keeps
- *  what it splits of the input, or splits the batch, or channels: "input:h,w" is where the field
- *  lies. The output likewise: "output:h,w".
+ *  wanted there in training. Each layer may also have a parallelization on this grid, in which each
+ *  axis keeps what it splits of the input, or splits the batch, or channels: "input:h,w" is where
+ *  the field lies. The output likewise: "output:h,w".
  *
  *  Gradients of several parameters travel as one, and begin to while the backward pass goes on: in
  *  the adjoint of the last evaluation that is pending. Programs that call the adjoint several times
@@ -95,10 +96,10 @@
  *
  *  Lists of a mesh (tenon/edges.h, tenon/index_map.h, tenon/links.h). The layouts of all inputs are
  *  given; the batch is the number of rows of the first, and fields on edges have rows of their own.
- *  A layer that works with edges or index maps stays where these lie, with the parallelization "input:lists";
- *  the layers without lists have parallelizations as elsewhere, on the process grid of the lists with the
- *  cuts of these. What goes by lists is priced by its messages. Such a plan does not take layers
- *  of type linkedhalo.
+ *  A layer that works with edges or index maps stays where these lie, with the parallelization
+ *  "input:lists"; the layers without lists have parallelizations as elsewhere, on the process grid
+ *  of the lists with the cuts of these. What goes by lists is priced by its messages. Such a plan
+ *  does not take layers of type linkedhalo.
  *
  *  The calls return TENON_ERR_NULL if a required handle or pointer is NULL, and TENON_ERR_HANDLE if
  *  a handle is not valid or is of another class.
@@ -233,8 +234,8 @@ TENON_EXTERN TenonErrorCode TenonPlanSetUp(TenonPlan plan) TENON_NOEXCEPT;
  *
  *  The file is JSON: the network without weights, its data type and the shape of its input, the
  *  layouts that are given, the number of processes and the grid, and the plan: of each layer its
- *  parallelization, the signature that it means, and the layouts in which the layer uses its inputs. It
- *  replaces a file of that name when it is complete.
+ *  parallelization, the signature that it means, and the layouts in which the layer uses its
+ *  inputs. It replaces a file of that name when it is complete.
  *
  *  @param[in] plan  plan that was searched, loaded or set up
  *  @param[in] path  path of the file
@@ -253,8 +254,8 @@ TENON_EXTERN TenonErrorCode TenonPlanSave(TenonPlan plan, const char* path) TENO
  *  @param[in] path  path of the file
  *  @return TENON_ERR_FILE    the file cannot be read
  *  @return TENON_ERR_FORMAT  the file is damaged, of another version or no plan, or is for another
- *                            network, or a parallelization, signature or layout does not fit its layer; the
- *                            message names the file and the key and byte, or the layer
+ *                            network, or a parallelization, signature or layout does not fit its
+ *                            layer; the message names the file and the key and byte, or the layer
  *  @return TENON_ERR_SHAPE   it is for another shape of the input
  *  @return TENON_ERR_STATE   it is for another number of processes or for other levels; or the plan
  *                            is set up, or has no shape of the input yet
@@ -292,8 +293,8 @@ TENON_EXTERN TenonErrorCode TenonPlanLoad(TenonPlan plan, const char* path) TENO
  *  | channel_parts | number of parts of the channels                                             |
  *  | space_parts   | number of parts of space                                                    |
  *  | batch_parts   | number of parts of the batch                                                |
- *  | runner_up     | predicted time of the best plan with the best other parallelization, or a lower bound  |
- *  |               | under a memory limit; 0 if there is no other parallelization                           |
+ *  | runner_up     | predicted time of the best plan with the best other parallelization, or a   |
+ *  |               | lower bound under a memory limit; 0 if there is no other parallelization    |
  *
  *  @param[in]  plan   plan
  *  @param[in]  layer  name of a layer. May be NULL, in which case the number is one of the plan.
@@ -320,14 +321,16 @@ TENON_EXTERN TenonErrorCode TenonPlanGetLayerName(TenonPlan plan, TenonInt index
 /** @brief Returns the parallelization of a layer, or the best other one. Not collective.
  *  @param[in]  plan    plan
  *  @param[in]  layer   name of the layer
- *  @param[in]  name    "labels", such as "n6,o3"; or "runner_up", the best other parallelization, "" if there is
- *                      none
- *  @param[out] text    [length] parallelization. May be NULL, in which case only needed is returned.
+ *  @param[in]  name    "labels", such as "n6,o3"; or "runner_up", the best other parallelization,
+ *                      "" if there is none
+ *  @param[out] text    [length] parallelization. May be NULL, in which case only needed is
+ *                      returned.
  *  @param[in]  length  size of the buffer in characters
- *  @param[out] needed  size that the parallelization needs. May be NULL, in which case it is not returned.
+ *  @param[out] needed  size that the parallelization needs. May be NULL, in which case it is not
+ *                      returned.
  *  @return TENON_ERR_STATE  TenonPlanSearch() was not called
- *  @return TENON_ERR_ARG    there is no such layer or name, or the parallelization does not fit into the
- *                           buffer
+ *  @return TENON_ERR_ARG    there is no such layer or name, or the parallelization does not fit
+ *                           into the buffer
  */
 TENON_EXTERN TenonErrorCode TenonPlanGetText(TenonPlan plan, const char* layer, const char* name,
                                              char text[], TenonInt length,
@@ -350,8 +353,8 @@ TENON_EXTERN TenonErrorCode TenonPlanReport(TenonPlan plan) TENON_NOEXCEPT;
  *  Latency and bandwidth are fitted to the communication of all layers, and the speed of a process
  *  to their floating-point operations, by least squares of the relative errors. With
  *  TenonPlanSetRatesFrom(), which takes more rates than are returned here, another plan for the
- *  same network then tells whether other parallelizations would be faster. Rates of which nothing was measured
- *  are those of the plan.
+ *  same network then tells whether other parallelizations would be faster. Rates of which nothing
+ *  was measured are those of the plan.
  *
  *  @param[in]  plan       plan that is set up
  *  @param[out] latency    latency in seconds. May be NULL, in which case it is not returned.

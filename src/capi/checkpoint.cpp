@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The calls of TenonCheckpoint. What belongs to a checkpoint is added locally, and what touches a file is collective: a
-// NULL in place of the path, or no memory for it, on one rank is an error on all of them and no wait without end.
+// The calls of TenonCheckpoint. What belongs to a checkpoint is added locally, and what touches a
+// file is collective: a NULL in place of the path, or no memory for it, on one rank is an error on
+// all of them and no wait without end.
 #include "io/checkpoint.hpp"
 
 #include "capi/collective.hpp"

@@ -12,8 +12,8 @@
 
 namespace tenon {
 
-// The body of a call that creates an object: make() returns the reference to it, describe(object) the text on which the
-// ranks must agree.
+// The body of a call that creates an object: make() returns the reference to it, describe(object)
+// the text on which the ranks must agree.
 template <class Handle, class Make, class Describe>
 void createTogether(Communicator& comm, Handle* handle, const char* name, const char* what,
                     Make&& make, Describe&& describe) {
@@ -37,8 +37,9 @@ void together(Communicator& comm, Body&& body) {
   });
 }
 
-// For guardApply(): whether this process alone takes part in a call on the object behind a handle. A handle that is not
-// valid, or of another class, names no communicator; then all processes of the program may be waiting.
+// For guardApply(): whether this process alone takes part in a call on the object behind a handle.
+// A handle that is not valid, or of another class, names no communicator; then all processes of the
+// program may be waiting.
 template <class Handle>
 auto isAlone(Handle handle) {
   return [handle]() noexcept {

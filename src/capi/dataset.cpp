@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The calls of TenonDataset. The constructors read the files and agree on what they found; here the ranks agree that
-// each of them has the dataset. A batch is filled locally, since each rank knows the order of the samples.
+// The calls of TenonDataset. The constructors read the files and agree on what they found; here the
+// ranks agree that each of them has the dataset. A batch is filled locally, since each rank knows
+// the order of the samples.
 #include "train/dataset.hpp"
 
 #include "capi/collective.hpp"

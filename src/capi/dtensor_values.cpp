@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The calls that fill, combine and measure the values of a TenonDTensor, and those that ask what it is. Fills and
-// arithmetic are local, and so are their errors; the measures are sums over ranks and no hot path, so they agree on
-// their arguments before they communicate.
+// The calls that fill, combine and measure the values of a TenonDTensor, and those that ask what it
+// is. Fills and arithmetic are local, and so are their errors; the measures are sums over ranks and
+// no hot path, so they agree on their arguments before they communicate.
 #include "capi/collective.hpp"
 #include "comm/layout_object.hpp"
 #include "dtensor/arithmetic.hpp"
@@ -41,7 +41,8 @@ void measureTogether(int event, const CommPtr& comm, double* result, const char*
   *result = measure();
 }
 
-// What arithmetic on two tensors needs: two tensors of one layout, whose elements do not overlap halfway.
+// What arithmetic on two tensors needs: two tensors of one layout, whose elements do not overlap
+// halfway.
 void checkAlike(const DTensor& x, const DTensor& y) {
   if (&x == &y)
     throw Error(TENON_ERR_ARG,

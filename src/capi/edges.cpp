@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Edges of meshes, and lists handed to layers. As with index maps the lists of a rank are its own matter, and are
-// copied and checked in bodies whose failure on one rank is one of all.
+// Edges of meshes, and lists handed to layers. As with index maps the lists of a rank are its own
+// matter, and are copied and checked in bodies whose failure on one rank is one of all.
 #include "capi/layer/create.hpp"
 #include "comm/layout_object.hpp"
 #include "layer/networks/message_passing.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Error codes, the record of the last error, and the handlers. The calls that read or extend that record do not pass
-// through guard(), since an error of their own would overwrite what they are asked to show.
+// Error codes, the record of the last error, and the handlers. The calls that read or extend that
+// record do not pass through guard(), since an error of their own would overwrite what they are
+// asked to show.
 #include "comm/session/session.hpp"
 #include "sys/errors/dimension_note.hpp"
 #include "sys/errors/guard.hpp"
@@ -14,7 +15,8 @@
 
 namespace {
 
-// Copies as much of a text as the buffer holds: a report that is cut is better than an error about an error.
+// Copies as much of a text as the buffer holds: a report that is cut is better than an error about
+// an error.
 TenonErrorCode copyCut(const std::string& text, char* buffer, TenonInt length, TenonInt* needed) {
   if (needed)
     *needed = static_cast<TenonInt>(text.size()) + 1;

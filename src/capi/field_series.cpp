@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The calls of TenonFieldSeries. Only the creation agrees on its arguments here; a write agrees within the series, since
-// the ranks must agree on step and time as well, and all other calls are local.
+// The calls of TenonFieldSeries. Only the creation agrees on its arguments here; a write agrees
+// within the series, since the ranks must agree on step and time as well, and all other calls are
+// local.
 #include "io/field_series.hpp"
 
 #include "capi/collective.hpp"

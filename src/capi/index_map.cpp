@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Index maps, and the operators made of them. The lists of a rank are its own matter and are not compared: so
-// they are copied and checked in bodies whose failure on one rank is one of all.
+// Index maps, and the operators made of them. The lists of a rank are its own matter and are not
+// compared: so they are copied and checked in bodies whose failure on one rank is one of all.
 #include "capi/linearop/create.hpp"
 
 #include "linop/exchange/index_map_op.hpp"

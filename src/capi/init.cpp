@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Start and end of the library, and what it can say about its build. A communicator that is passed before MPI's start or
-// after its end is met here with an error, since MPI itself would end the program; and the build's type and needs are
-// definitions of this file alone (CMakeLists.txt), so that a change of them compiles nothing else.
+// Start and end of the library, and what it can say about its build. A communicator that is passed
+// before MPI's start or after its end is met here with an error, since MPI itself would end the
+// program; and the build's type and needs are definitions of this file alone (CMakeLists.txt), so
+// that a change of them compiles nothing else.
 #include "capi/arguments.hpp"
 #include "comm/session/session.hpp"
 #include "io/hdf5_file.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The calls of TenonLayout: the ways to one, which are a single call, the ranks' boxes, or a draft with setters and a
-// set-up; and what a layout that is set up can be asked. A setter is local and leaves its failure in the draft, for each
-// dimension by itself, so that the set-up, on which the ranks agree, fails with it on all of them.
+// The calls of TenonLayout: the ways to one, which are a single call, the ranks' boxes, or a draft
+// with setters and a set-up; and what a layout that is set up can be asked. A setter is local and
+// leaves its failure in the draft, for each dimension by itself, so that the set-up, on which the
+// ranks agree, fails with it on all of them.
 #include "comm/layout_object.hpp"
 
 #include "capi/collective.hpp"
@@ -48,7 +49,8 @@ TenonErrorCode specify(const char* function, TenonLayout layout, Set set,
   return guard(function, body, where);
 }
 
-// The body of a setter of one dimension, whose failure is made good only by a setter of that dimension.
+// The body of a setter of one dimension, whose failure is made good only by a setter of that
+// dimension.
 template <class Set>
 TenonErrorCode specifyDim(const char* function, TenonLayout layout, int dim, Set set,
                           std::source_location where = std::source_location::current()) {

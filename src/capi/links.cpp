@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Links of patches. The tiles of a box are the same on all ranks and are compared; which of them a rank has is its own
-// matter.
+// Links of patches. The tiles of a box are the same on all ranks and are compared; which of them a
+// rank has is its own matter.
 #include "capi/layer/create.hpp"
 #include "comm/layout_object.hpp"
 #include "linop/exchange/make_links.hpp"

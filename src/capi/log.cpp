@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The log of events, progress, the handlers of output, and files written as a whole. None of these calls is collective
-// or needs the library to be initialised: a program may log, and choose where text goes, before TenonInitialize().
+// The log of events, progress, the handlers of output, and files written as a whole. None of these
+// calls is collective or needs the library to be initialised: a program may log, and choose where
+// text goes, before TenonInitialize().
 #include "sys/log/log.hpp"
 
 #include "capi/arguments.hpp"
@@ -38,7 +39,8 @@ TenonErrorCode TenonWriteFile(const char* path, const char* text, TenonInt lengt
     if (length < 0)
       throw tenon::Error(TENON_ERR_ARG,
                          fmt::format("length is {}; expected 0 or more bytes", length));
-    // The file is written beside its place and renamed by commit(), so that no reader meets half of it.
+    // The file is written beside its place and renamed by commit(), so that no reader meets half of
+    // it.
     tenon::NewFile file(tenon::textOf(path, "path"));
     if (length > 0)
       file.write({&tenon::required(text, "text"), static_cast<std::size_t>(length)});

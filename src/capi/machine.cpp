@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The calls of TenonMachine. A machine that is described, by the program or in a file, is local; one that is found or
-// measured belongs to the communicator of its job, whose ranks agree on it, and then one rank writes it to files and to
-// the output.
+// The calls of TenonMachine. A machine that is described, by the program or in a file, is local;
+// one that is found or measured belongs to the communicator of its job, whose ranks agree on it,
+// and then one rank writes it to files and to the output.
 #include "comm/machine_object.hpp"
 
 #include "capi/collective.hpp"
@@ -98,7 +98,8 @@ TenonErrorCode TenonMachineMeasure(MPI_Comm comm, TenonMemorySpace space, int ro
     checkInitialized();
     const CommPtr own = Communicator::of(comm);
     const Space arrays = spaceOf(space);
-    // Before any message: with different numbers of rounds the ranks would wait for each other without end.
+    // Before any message: with different numbers of rounds the ranks would wait for each other
+    // without end.
     agreeOnText(*own, "what is measured", [&] {
       return fmt::format("{}, arrays on the {}", counted(rounds, "round"), spaceName(arrays));
     });

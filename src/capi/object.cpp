@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What all objects have in common, whatever their class, and the look-up behind deref(). A handle of any class is asked
-// for its communicator one class after the other: Object lives in sys, which knows no MPI.
+// What all objects have in common, whatever their class, and the look-up behind deref(). A handle
+// of any class is asked for its communicator one class after the other: Object lives in sys, which
+// knows no MPI.
 #include "sys/errors/object.hpp"
 
 #include "capi/collective.hpp"
@@ -26,7 +27,8 @@ namespace tenon {
 Object& derefObject(const void* handle, const char* name, const char* expectedClass) {
   if (!handle)
     throw Error(TENON_ERR_NULL, fmt::format("{} is NULL; pass a {}", name, expectedClass));
-  // A list of live objects is asked, and not a mark in the object: memory behind a stale handle must not be read.
+  // A list of live objects is asked, and not a mark in the object: memory behind a stale handle
+  // must not be read.
   if (!isLiveObject(handle))
     throw Error(
         TENON_ERR_HANDLE,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The calls of TenonPartition: a process grid over ranks of a communicator, the communicators of its axes, and memory
-// that the ranks of a node share. A grid may be smaller than its communicator but never larger, which is checked before
-// a list of its ranks is made: the extents are the caller's, and their product may be anything.
+// The calls of TenonPartition: a process grid over ranks of a communicator, the communicators of
+// its axes, and memory that the ranks of a node share. A grid may be smaller than its communicator
+// but never larger, which is checked before a list of its ranks is made: the extents are the
+// caller's, and their product may be anything.
 #include "comm/partition.hpp"
 
 #include "capi/collective.hpp"
@@ -53,7 +54,8 @@ std::vector<std::vector<Index>> rowsOf(const TenonInt* matrix, int axes, int lev
   return rows;
 }
 
-// The process grid of a placement: the rank of a device stands at the row-major position of its coordinates.
+// The process grid of a placement: the rank of a device stands at the row-major position of its
+// coordinates.
 GridPtr gridOf(const Placement& placement, const Communicator& comm) {
   std::vector<int> extents;
   for (const std::vector<Index>& row : placement.matrix())
@@ -84,7 +86,8 @@ void create(MPI_Comm comm, int axes, const int* extents, RanksOf ranksOf,
       [](const Ref<Partition>& made) { return made->grid().describe(); });
 }
 
-// The memory that the ranks of this node share, or NULL on a rank that is alone on its node and has nobody to share with.
+// The memory that the ranks of this node share, or NULL on a rank that is alone on its node and has
+// nobody to share with.
 SharedArena* arenaOf(const Partition& partition) {
   checkInitialized();
   const Communicator& comm = *partition.comm();

@@ -96,7 +96,8 @@ OwnRates calibratedTogether(const LayerPlan& plan) {
   return collectively(*plan.comm(), [&] { return plan.calibrated(); });
 }
 
-// The body of a call in which all ranks take part: call(layer), where the layer is what the plan runs.
+// The body of a call in which all ranks take part: call(layer), where the layer is what the plan
+// runs.
 template <class Call>
 TenonErrorCode runTogether(const char* function, TenonPlan plan, Call call) {
   const LayerPlan* running = nullptr;

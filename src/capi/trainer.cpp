@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The calls of TenonTrainer. A user's context is held by the function object that passes it on, in a shared pointer
-// whose deleter is the user's own: so it is freed once, with the last copy of that function, whoever drops it.
+// The calls of TenonTrainer. A user's context is held by the function object that passes it on, in
+// a shared pointer whose deleter is the user's own: so it is freed once, with the last copy of that
+// function, whoever drops it.
 #include "train/trainer.hpp"
 
 #include "capi/collective.hpp"
@@ -25,8 +26,8 @@ Ref<Dataset> datasetOf(TenonDataset handle) {
   return Ref<Dataset>::share(&deref(handle, "dataset"));
 }
 
-// For a call that replaces what a run works on. Whoever hands over a context asks for it first, since a call that fails
-// must not free that.
+// For a call that replaces what a run works on. Whoever hands over a context asks for it first,
+// since a call that fails must not free that.
 Trainer& betweenRuns(TenonTrainer handle, const char* call) {
   Trainer& trainer = deref(handle, "trainer");
   trainer.checkChange(fmt::format("{}()", call));

@@ -208,7 +208,8 @@ const DeviceArena::Made& Communicator::openDeviceArena() {
 
 namespace {
 
-// Whether others have sent what this rank has never asked for. It was absent then, and does not know it.
+// Whether others have sent what this rank has never asked for. It was absent then, and does not
+// know it.
 bool hasMessages(MPI_Comm comm) noexcept {
   int found = 0;
   return MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &found, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
@@ -266,8 +267,8 @@ void Communicator::leaveParent() noexcept {
 void Communicator::free() noexcept {
   constexpr const char* kWhyNot = "it is freed"; // so short that nothing is allocated
   // A communicator that is out of step is kept: messages that nobody has received would reach the
-  // next communicator to which MPI gives its number, or end the program here, as in MPICH 4.2. So are
-  // those made of it, whose messages within collective calls no probe finds.
+  // next communicator to which MPI gives its number, or end the program here, as in MPICH 4.2. So
+  // are those made of it, whose messages within collective calls no probe finds.
   const bool isKept = comm_ != MPI_COMM_NULL && mpiRuns() && (outOfStep_ || hasMessages(comm_));
   if (isKept)
     splits_.leaveAll();

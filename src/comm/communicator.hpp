@@ -72,8 +72,8 @@ public:
   }
   void takeBack(std::unique_ptr<RankLists> lists) const { idle_.push_back(std::move(lists)); }
 
-  // The devices of its ranks as a group; made by lineDevices(), and empty on ranks that do not belong
-  // to it.
+  // The devices of its ranks as a group; made by lineDevices(), and empty on ranks that do not
+  // belong to it.
   bool hasDevices() const noexcept { return devices_.has_value(); }
   DeviceGroup& devices() const { return **devices_; }
   // All ranks have made theirs.
@@ -94,9 +94,9 @@ private:
 
 using SubCommPtr = std::shared_ptr<const SubCommunicator>;
 
-// The communicators made last, by name, so that objects of one kind share one, and all that have a group of devices. Which
-// are kept follows from the order in which they were made alone, and that is the same on all ranks, so that
-// all find a name or none does.
+// The communicators made last, by name, so that objects of one kind share one, and all that have a
+// group of devices. Which are kept follows from the order in which they were made alone, and that
+// is the same on all ranks, so that all find a name or none does.
 template <class Name>
 class SubCommunicatorCache {
   using Entries = std::list<std::pair<Name, std::shared_ptr<SubCommunicator>>>;
@@ -164,11 +164,11 @@ public:
   void openArena();
   // Frees every copy. Collective; called by Finalize.
   static void freeAll();
-  // Takes every copy from its parent and frees none, since that is collective: MPI then calls nothing of this library when
-  // parents are freed, after it has been unloaded.
+  // Takes every copy from its parent and frees none, since that is collective: MPI then calls
+  // nothing of this library when parents are freed, after it has been unloaded.
   static void leaveParents() noexcept;
-  // Keeps a communicator until then, when its group of devices is ended: no rank can end that alone when the last object
-  // that uses it is destroyed.
+  // Keeps a communicator until then, when its group of devices is ended: no rank can end that alone
+  // when the last object that uses it is destroyed.
   static void keepToEnd(const SubCommPtr& line);
 
   MPI_Comm mpi() const noexcept { return comm_; }
@@ -215,13 +215,14 @@ public:
   };
   using Splits = SubCommunicatorCache<SplitName>;
   // A communicator of the ranks that share a colour, ordered by key; collective where none of that
-  // name is kept. Ranks with the colour MPI_UNDEFINED get MPI_COMM_NULL. Within a batched agreement it
-  // is made when that is reached.
+  // name is kept. Ranks with the colour MPI_UNDEFINED get MPI_COMM_NULL. Within a batched agreement
+  // it is made when that is reached.
   SubCommPtr split(const SplitName& name, int color, int key);
   // Makes it in its place, once all ranks have agreed to. Collective.
   SubCommPtr make(Splits::Place place, int color, int key);
 
-  // The batched agreement in whose body this rank is (agreement/batched.hpp); NULL if there is none.
+  // The batched agreement in whose body this rank is (agreement/batched.hpp); NULL if there is
+  // none.
   BatchedAgreement* batch() const noexcept { return batch_; }
   void setBatch(BatchedAgreement* batch) noexcept { batch_ = batch; }
 
@@ -229,8 +230,8 @@ public:
   // than they live.
   void add(Pending& pending) { pending_.push_back(&pending); }
   void remove(const Pending& pending) noexcept { std::erase(pending_, &pending); }
-  // Looks after them. Not while this thread records work of the device: a look at what is done would end the recording, and
-  // what is queued meanwhile would become part of it.
+  // Looks after them. Not while this thread records work of the device: a look at what is done
+  // would end the recording, and what is queued meanwhile would become part of it.
   void advance() const;
 
 private:

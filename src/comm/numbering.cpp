@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A directory of ids, distributed by a hash: owners say there which ids they have, others ask there, and are
-// answered by the row. Three sparse exchanges, and one number for each rank, which layouts need anyway.
+// A directory of ids, distributed by a hash: owners say there which ids they have, others ask
+// there, and are answered by the row. Three sparse exchanges, and one number for each rank, which
+// layouts need anyway.
 #include "comm/numbering.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -19,7 +20,8 @@ namespace tenon {
 
 namespace {
 
-// The finaliser of splitmix64 (Steele, Lea and Flood 2014): ids that follow each other go to any ranks.
+// The finaliser of splitmix64 (Steele, Lea and Flood 2014): ids that follow each other go to any
+// ranks.
 std::uint64_t hashOf(Index id) {
   auto x = static_cast<std::uint64_t>(id) + 0x9e3779b97f4a7c15ULL;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -153,11 +155,12 @@ std::uint64_t keyOf(Index id) {
   return static_cast<std::uint64_t>(id) ^ (std::uint64_t(1) << 63);
 }
 
-// So many parts are looked at together, that no list is of the order of the ranks and there are few rounds.
+// So many parts are looked at together, that no list is of the order of the ranks and there are few
+// rounds.
 constexpr std::size_t kPartsAtOnce = 1024;
 
-// The least keys with which parts can begin, found by bisection for several parts at once: as many ids are below such a key
-// as rows are before the part.
+// The least keys with which parts can begin, found by bisection for several parts at once: as many
+// ids are below such a key as rows are before the part.
 class FirstKeys {
 public:
   // `keys` are this rank's, in order; there is at least one on some rank. Collective.
@@ -222,7 +225,8 @@ std::vector<Index> rowsById(Communicator& comm, const std::vector<Index>& owned,
     return made;
   });
   const FirstKeys firstKeys(comm, own.keys);
-  // Parts that begin behind the last row are empty; of parts that begin with one id the last has it.
+  // Parts that begin behind the last row are empty; of parts that begin with one id the last has
+  // it.
   const auto filled = static_cast<std::size_t>(
       std::ranges::lower_bound(cuts.begin(), cuts.end() - 1, cuts.back()) - cuts.begin());
   SparseMessages sends;

@@ -42,8 +42,8 @@ std::vector<int> ranksOfLine(const Grid& grid, const std::vector<int>& axes, int
 SubCommPtr lineComm(Communicator& comm, const GridPtr& grid, const std::vector<int>& axes,
                     AxisUse use);
 // The library's communicator of these ranks with their devices as a group (devices()). Collective
-// over comm, also within a batched agreement. Throws TENON_ERR_SUPPORT on all ranks if one of them has
-// no device or cannot open the library of groups.
+// over comm, also within a batched agreement. Throws TENON_ERR_SUPPORT on all ranks if one of them
+// has no device or cannot open the library of groups.
 SubCommPtr lineDevices(Communicator& comm, const GridPtr& grid, const std::vector<int>& axes);
 
 } // namespace tenon

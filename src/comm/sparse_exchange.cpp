@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// First the lengths, whose room is there before: each is sent synchronously, and a rank whose lengths have
-// all been received enters a barrier that does not block, and goes on receiving until all are in it
-// (Hoefler, Siebert and Lumsdaine, PPoPP 2010). Then all ranks take memory for the messages, or none does,
-// and these go as ever.
+// First the lengths, whose room is there before: each is sent synchronously, and a rank whose
+// lengths have all been received enters a barrier that does not block, and goes on receiving until
+// all are in it (Hoefler, Siebert and Lumsdaine, PPoPP 2010). Then all ranks take memory for the
+// messages, or none does, and these go as ever.
 #include "comm/sparse_exchange.hpp"
 
 #include "comm/agreement/agreement.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Messages to ranks that do not expect them: an exchange in which no rank knows from whom it will hear. Its
-// work grows with the number of a rank's messages, not with the number of ranks. For set-up.
+// Messages to ranks that do not expect them: an exchange in which no rank knows from whom it will
+// hear. Its work grows with the number of a rank's messages, not with the number of ranks. For
+// set-up.
 #pragma once
 
 #include "comm/communicator.hpp"

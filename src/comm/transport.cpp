@@ -90,8 +90,8 @@ Found& foundOn(const CommPtr& comm) {
   return all[comm];
 }
 
-// Why messages of device memory would fail with the UCX of this process, if its MPI has loaded one. UCX is not linked:
-// it is found as the MPI library has opened it, and asked for its version.
+// Why messages of device memory would fail with the UCX of this process, if its MPI has loaded one.
+// UCX is not linked: it is found as the MPI library has opened it, and asked for its version.
 std::string whyLoadedUcxFails() {
   using GetVersion = void (*)(unsigned*, unsigned*, unsigned*);
   void* const library = dlopen("libucp.so.0", RTLD_NOW | RTLD_NOLOAD);

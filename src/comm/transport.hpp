@@ -38,8 +38,8 @@ GpuAware parseGpuAware(std::string_view name);
 
 // Whether it does so on all ranks, since both ends of a message cut it into the same pieces. Auto
 // stands for what the library says on each rank, if it knows, and if its UCX is not too old.
-// Collective the first time on a communicator. Throws TENON_ERR_SUPPORT where the program says so and
-// UCX is too old.
+// Collective the first time on a communicator. Throws TENON_ERR_SUPPORT where the program says so
+// and UCX is too old.
 bool isGpuAware(GpuAware said, const CommPtr& comm);
 // Why a version of UCX fails with messages of device memory, with this value of its environment
 // variable UCX_MEMTYPE_CACHE ("" if it is not set); "" if it does not.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Hands local arrays to the kernels that scale and add blocks. All is computed in the wider of the two types
-// and rounded once; arrays in different spaces meet on the host, so that no kernel ever sees addresses of
-// both.
+// Hands local arrays to the kernels that scale and add blocks. All is computed in the wider of the
+// two types and rounded once; arrays in different spaces meet on the host, so that no kernel ever
+// sees addresses of both.
 #include "dtensor/arithmetic.hpp"
 
 #include "kernels/movement/bfloat16.hpp"
@@ -25,8 +25,8 @@ void axpbyTyped(double alpha, const DTensor& x, double beta, DTensor& y) {
   };
   if (x.space() == y.space())
     return run(y.context(), x.data<S>(), y.mutableData<T>());
-  // Between the spaces the host computes, on a copy of whichever array is on the device. Contiguous arrays that
-  // are only copied need none: one transfer brings the values to their place.
+  // Between the spaces the host computes, on a copy of whichever array is on the device. Contiguous
+  // arrays that are only copied need none: one transfer brings the values to their place.
   T* const to = y.mutableData<T>();
   if (x.localElements() == 0)
     return;

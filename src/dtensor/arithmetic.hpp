@@ -6,7 +6,8 @@
 
 namespace tenon {
 
-// The address of the first element of the box; throws TENON_ERR_STATE while the array is lent for writing.
+// The address of the first element of the box; throws TENON_ERR_STATE while the array is lent for
+// writing.
 const void* arrayOf(const DTensor& x);
 
 // The bytes from the lowest to the highest element of the local array.

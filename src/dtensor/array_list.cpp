@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Copies a list of arrays into one block and back, slice by slice along the dimension of the list. A slice is
-// the block with an extent of 1 in that dimension, so that the ordinary strided copy does the work and any
-// strides are allowed.
+// Copies a list of arrays into one block and back, slice by slice along the dimension of the list.
+// A slice is the block with an extent of 1 in that dimension, so that the ordinary strided copy
+// does the work and any strides are allowed.
 #include "dtensor/array_list.hpp"
 
 #include "kernels/movement/block_copy.hpp"

@@ -17,9 +17,9 @@ namespace tenon {
 
 using Strides = std::array<Index, kMaxRank>;
 
-// One of the arrays, as the user describes it: its strides, and the ghost cells around the owned elements, whose
-// entries for the dimension that the arrays enumerate are not looked at. `length` elements were allocated, 0 if
-// that is not known.
+// One of the arrays, as the user describes it: its strides, and the ghost cells around the owned
+// elements, whose entries for the dimension that the arrays enumerate are not looked at. `length`
+// elements were allocated, 0 if that is not known.
 struct Component {
   void* firstOwned = nullptr;
   std::vector<Index> strides, ghostsLow, ghostsHigh;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From the run-time data type of a tensor to code for its C++ type: f is compiled for every type, and called for
-// one.
+// From the run-time data type of a tensor to code for its C++ type: f is compiled for every type,
+// and called for one.
 #pragma once
 
 #include "sys/bfloat16.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Placing, lending and checking of a tensor's array. The order of checks matters: nothing of the tensor
-// changes before all of them have passed, and memory of the user's is given up only after the kernels that
-// use it are done.
+// Placing, lending and checking of a tensor's array. The order of checks matters: nothing of the
+// tensor changes before all of them have passed, and memory of the user's is given up only after
+// the kernels that use it are done.
 #include "dtensor/dtensor.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -86,8 +86,8 @@ DTensor::~DTensor() {
   }
 }
 
-// After this the user may free or read the array that was placed. On a stream of the user's no waiting is needed:
-// the user's later work there comes after the kernels.
+// After this the user may free or read the array that was placed. On a stream of the user's no
+// waiting is needed: the user's later work there comes after the kernels.
 void DTensor::awaitUserArray() const {
   if (isUsers_ && space() == Space::Device && !isOnUserStream(comm_))
     context_->stream().synchronise();
@@ -165,13 +165,14 @@ void DTensor::placeArray(void* firstOwned, const std::vector<Index>& strides,
     checkSpan(extentWithGhosts(ghostsLow, ghostsHigh), given, length, dataTypeSize(type_));
     checkDistinct(extent_, given, readOnly);
   }
-  // All checks come before the first change, so that an error leaves the tensor as it was. The array that gives way
-  // goes back to the user only when no kernel uses it any more.
+  // All checks come before the first change, so that an error leaves the tensor as it was. The
+  // array that gives way goes back to the user only when no kernel uses it any more.
   awaitUserArray();
   isUsers_ = true;
   // A rank without elements may place NULL, and yet it counts as placed.
   placedEmpty_ = localElements_ == 0;
-  // Kernels count from the first element of the box, halo included, and the user from the first owned one.
+  // Kernels count from the first element of the box, halo included, and the user from the first
+  // owned one.
   placed_ = placedEmpty_ ? nullptr
                          : static_cast<std::byte*>(firstOwned) -
                                elementsBeforeOwned(given) * dataTypeSize(type_);
@@ -245,7 +246,8 @@ void DTensor::placeComponents(int dim, const std::vector<Component>& components,
   for (std::size_t i = 0; localElements_ > 0 && i < components.size(); ++i)
     list.first.push_back(static_cast<std::byte*>(firstOwned[i]) -
                          elementsBeforeOwned(list.strides[i]) * dataTypeSize(type_));
-  // The tensor works on the library's array; the list is only what values are gathered from and scattered to.
+  // The tensor works on the library's array; the list is only what values are gathered from and
+  // scattered to.
   const bool hasNoValues = state() == 0 || state() == ungatheredState_;
   resetArray();
   allocate();
@@ -255,7 +257,8 @@ void DTensor::placeComponents(int dim, const std::vector<Component>& components,
   readOnly_ = readOnly;
 }
 
-// The strides of an array that is checked as one alone: along `dim` it holds one index of the tensor.
+// The strides of an array that is checked as one alone: along `dim` it holds one index of the
+// tensor.
 Strides DTensor::checkedComponent(int dim, const Component& component, bool readOnly) const {
   checkGhosts(component.strides, component.ghostsLow, component.ghostsHigh);
   checkPlaced(component.firstOwned);
@@ -305,7 +308,8 @@ void DTensor::resetArray() {
   changed();
 }
 
-// The stride of a dimension with one element plays no role, and a tensor without elements is contiguous.
+// The stride of a dimension with one element plays no role, and a tensor without elements is
+// contiguous.
 bool DTensor::isContiguous() const noexcept {
   Index rowMajor = 1;
   for (std::size_t d = extent_.size(); d-- > 0;) {
@@ -335,8 +339,8 @@ void DTensor::allocate() const {
   own_.setZero();
 }
 
-// On the host, memory from the communicator's arena is shared with the ranks of the node, which then read halos in
-// place instead of receiving messages.
+// On the host, memory from the communicator's arena is shared with the ranks of the node, which
+// then read halos in place instead of receiving messages.
 Buffer readableBuffer(const Communicator& comm, const KernelContext& context, Index bytes,
                       std::string label) {
   return {bytes, std::move(label),
@@ -451,7 +455,8 @@ void DTensor::endReading(const void* array) {
 void DTensor::endWriting(const void* array) {
   checkLoan(writer_, "writing", array);
   writer_ = false;
-  // Only what was lent as a copy has to go back to the device; deviceValues() lent the array itself.
+  // Only what was lent as a copy has to go back to the device; deviceValues() lent the array
+  // itself.
   if (hostCopy_)
     hostCopy_->putBack();
   hostCopy_.reset();

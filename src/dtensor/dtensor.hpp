@@ -17,7 +17,8 @@ namespace tenon {
 class DTensor : public Object {
 public:
   static constexpr const char* kClass = "DTensor";
-  // Local. The array is allocated, filled with zeros, at its first use, unless the user places one before.
+  // Local. The array is allocated, filled with zeros, at its first use, unless the user places one
+  // before.
   DTensor(CommPtr comm, Layout layout, TenonDataType type, Space space = Space::Host);
   // One that holds roundings of another, in bfloat16: copyLocal() alone writes and reads it.
   struct Rounded {};
@@ -41,23 +42,25 @@ public:
   const Shape& extent() const noexcept { return extent_; }
   Index localElements() const noexcept { return localElements_; }
 
-  // Uses the user's memory. `firstOwned` is the first owned element (that of the local block without
-  // ghosts), strides count elements, and ghosts say how many ghost cells surround the owned elements.
-  // `length` is the number of elements that the user allocated, 0 if it is not known. Throws
-  // TENON_ERR_SHAPE if the layout's halo is wider than the ghosts, or the array too short;
-  // TENON_ERR_ARG if two indices are the same element. Kernels may use the array until another one takes its place;
-  // then they are done or, on a stream of the user's, come before the user's later work there.
+  // Uses the user's memory. `firstOwned` is the first owned element (that of the local block
+  // without ghosts), strides count elements, and ghosts say how many ghost cells surround the owned
+  // elements. `length` is the number of elements that the user allocated, 0 if it is not known.
+  // Throws TENON_ERR_SHAPE if the layout's halo is wider than the ghosts, or the array too short;
+  // TENON_ERR_ARG if two indices are the same element. Kernels may use the array until another one
+  // takes its place; then they are done or, on a stream of the user's, come before the user's later
+  // work there.
   void placeArray(void* firstOwned, const std::vector<Index>& strides,
                   const std::vector<Index>& ghostsLow, const std::vector<Index>& ghostsHigh,
                   bool readOnly, Index length = 0);
-  // Uses memory of the library's for exactly the box, row-major, and allocates nothing. The owner of that
-  // memory waits for kernels before it frees it.
+  // Uses memory of the library's for exactly the box, row-major, and allocates nothing. The owner
+  // of that memory waits for kernels before it frees it.
   void placeBox(void* first, bool readOnly);
-  // The user's memory is one array for each index of dimension `dim` on this rank, and firstOwned[i] is
-  // the first owned element of array i. All arrays have the same strides and ghosts, whose entries for
-  // `dim` are not looked at. The tensor works on the library's array, which keeps its value;
-  // gatherArrays copies into it and scatterArrays out of it. Throws TENON_ERR_SHAPE for
-  // another number of arrays and for a halo in `dim`. `length` is that of each array.
+  // The user's memory is one array for each index of dimension `dim` on this rank, and
+  // firstOwned[i] is the first owned element of array i. All arrays have the same strides and
+  // ghosts, whose entries for `dim` are not looked at. The tensor works on the library's array,
+  // which keeps its value; gatherArrays copies into it and scatterArrays out of it. Throws
+  // TENON_ERR_SHAPE for another number of arrays and for a halo in `dim`. `length` is that of each
+  // array.
   void placeArrays(int dim, const std::vector<void*>& firstOwned, const std::vector<Index>& strides,
                    const std::vector<Index>& ghostsLow, const std::vector<Index>& ghostsHigh,
                    bool readOnly, Index length = 0);
@@ -68,8 +71,8 @@ public:
   const std::optional<ArrayList>& arrays() const noexcept { return arrays_; }
   // Returns to the library's own array.
   void resetArray();
-  // Whether the library's own array is memory of this process alone, as a child made by fork() needs it,
-  // instead of memory that the node's ranks share. The value stays.
+  // Whether the library's own array is memory of this process alone, as a child made by fork()
+  // needs it, instead of memory that the node's ranks share. The value stays.
   void setPrivate(bool isPrivate);
   bool isPrivate() const noexcept { return private_; }
   // Allocates the library's own array now instead of at its first use.
@@ -103,11 +106,11 @@ public:
   // for reading. Until the loan ends, an access that conflicts with it is TENON_ERR_STATE.
   void lendForReading();
   void lendForWriting();
-  // The address for a loan of the values on the host: that of the array, or on the device that of a copy,
-  // which the end of the loan puts back.
+  // The address for a loan of the values on the host: that of the array, or on the device that of a
+  // copy, which the end of the loan puts back.
   void* hostValues(TenonDataType requested);
-  // The address of the array itself on the device, once its values are there; TENON_ERR_STATE for a tensor on
-  // the host.
+  // The address of the array itself on the device, once its values are there; TENON_ERR_STATE for a
+  // tensor on the host.
   void* deviceValues(TenonDataType requested) const;
   // Throw TENON_ERR_STATE if there is no such loan, TENON_ERR_ARG if it is of another address.
   void endReading(const void* array);
@@ -115,8 +118,8 @@ public:
   // Throw TENON_ERR_STATE while the array is lent for writing; lent at all, or constant.
   void checkReadable() const;
   void checkWritable() const;
-  // Throws TENON_ERR_STATE for values that are to be read, but whose arrays were placed and never gathered, so that
-  // they are zeros that nobody has written.
+  // Throws TENON_ERR_STATE for values that are to be read, but whose arrays were placed and never
+  // gathered, so that they are zeros that nobody has written.
   void checkGathered() const;
 
 private:
@@ -160,12 +163,13 @@ private:
   std::unique_ptr<HostCopy> hostCopy_; // while values are lent on the host
 };
 
-// Throws TENON_ERR_SHAPE, TENON_ERR_LAYOUT or TENON_ERR_DATATYPE unless the tensor has this layout and
-// type, which `who` needs in its `role`; the remedy is an imperative.
+// Throws TENON_ERR_SHAPE, TENON_ERR_LAYOUT or TENON_ERR_DATATYPE unless the tensor has this layout
+// and type, which `who` needs in its `role`; the remedy is an imperative.
 void checkTensor(const DTensor& tensor, const Layout& layout, TenonDataType type,
                  const std::string& who, const char* role, const char* remedy = "");
 
-// A buffer in the space of the context; on the host its memory can be read by the other ranks of the node.
+// A buffer in the space of the context; on the host its memory can be read by the other ranks of
+// the node.
 Buffer readableBuffer(const Communicator& comm, const KernelContext& context, Index bytes,
                       std::string label);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fills tensors by global index, on the host and element by element except for constants. Random numbers are
-// counter-based, so that a value depends on its index and the seed alone, and any partition, halo or copy
-// gets the same one.
+// Fills tensors by global index, on the host and element by element except for constants. Random
+// numbers are counter-based, so that a value depends on its index and the seed alone, and any
+// partition, halo or copy gets the same one.
 #include "dtensor/fill.hpp"
 
 #include "dtensor/host_view.hpp"
@@ -16,8 +16,9 @@ namespace tenon {
 
 namespace {
 
-// What an element holds along one dimension: the value of a global index with a sign; or index -1, none (beyond a
-// boundary that copies nothing, or in a halo of partial sums or one that an index map fills).
+// What an element holds along one dimension: the value of a global index with a sign; or index -1,
+// none (beyond a boundary that copies nothing, or in a halo of partial sums or one that an index
+// map fills).
 struct Held {
   Index index;
   int sign = 1;
@@ -48,7 +49,8 @@ bool carriesValue(const DTensor& x) {
   return true;
 }
 
-// The local elements that carry the value are a box, since those that do not are at the ends of a dimension.
+// The local elements that carry the value are a box, since those that do not are at the ends of a
+// dimension.
 Box carrierBox(const DTensor& x) {
   if (x.localElements() == 0 || !carriesValue(x))
     return Box(x.rank());
@@ -145,7 +147,8 @@ void fillConstant(DTensor& x, double value) {
   Index offset = 0;
   for (int d = 0; d < x.rank(); ++d)
     offset += carriers[d].begin * x.strides()[d];
-  // A kernel fills the box, on the device too; where some elements carry nothing they are cleared before.
+  // A kernel fills the box, on the device too; where some elements carry nothing they are cleared
+  // before.
   if (extent != x.extent())
     scaleArray(0, x);
   visitDataType(x.dataType(), [&]<class T>(T) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Brings a strided array from the device in one transfer into page-locked staging memory, which the context
-// keeps for the next copy. Only the way back has to spare what lies between the elements.
+// Brings a strided array from the device in one transfer into page-locked staging memory, which the
+// context keeps for the next copy. Only the way back has to spare what lies between the elements.
 #include "dtensor/host_copy.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -23,8 +23,9 @@ void HostCopy::putBack() const {
   auto* const begin = const_cast<std::byte*>(array_.begin);
   if (x_.isContiguous())
     return context.fetch(begin, values_.data<void>(), array_.bytes);
-  // A user's array may have other data between the tensor's elements, which a kernel may have written meanwhile. So
-  // the bytes go to a second array on the device, from which a kernel copies the elements alone.
+  // A user's array may have other data between the tensor's elements, which a kernel may have
+  // written meanwhile. So the bytes go to a second array on the device, from which a kernel copies
+  // the elements alone.
   Buffer arrived(array_.bytes, x_.title() + " values from the host", context.memory());
   context.fetch(arrived.data<void>(), values_.data<void>(), array_.bytes);
   visitDataType(x_.dataType(), [&]<class T>(T) {

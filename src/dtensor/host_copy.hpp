@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The values of a tensor's array on the device, brought to the host and back. The copy includes what lies between
-// the tensor's elements, since one contiguous transfer is faster than many small ones.
+// The values of a tensor's array on the device, brought to the host and back. The copy includes
+// what lies between the tensor's elements, since one contiguous transfer is faster than many small
+// ones.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -10,8 +11,8 @@
 
 namespace tenon {
 
-// The bytes of a strided array from its lowest to its highest element. `toFirst` leads from the lowest element to
-// the one with all indices 0, which is another where a stride is negative.
+// The bytes of a strided array from its lowest to its highest element. `toFirst` leads from the
+// lowest element to the one with all indices 0, which is another where a stride is negative.
 struct ByteSpan {
   const std::byte* begin = nullptr;
   Index bytes = 0, toFirst = 0;

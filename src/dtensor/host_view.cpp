@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Brings whole tensors or single numbers to the space in which somebody works. A tensor that is there already
-// is used in place; the others are copied, and whoever asks keeps the copy for the next time.
+// Brings whole tensors or single numbers to the space in which somebody works. A tensor that is
+// there already is used in place; the others are copied, and whoever asks keeps the copy for the
+// next time.
 #include "dtensor/host_view.hpp"
 
 namespace tenon {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The values of a tensor on the host, one by one, or a whole tensor in another space. Everything else hands a
-// tensor's array to a kernel.
+// The values of a tensor on the host, one by one, or a whole tensor in another space. Everything
+// else hands a tensor's array to a kernel.
 #pragma once
 
 #include "dtensor/arithmetic.hpp"
@@ -12,8 +12,9 @@
 
 namespace tenon {
 
-// HostView<T> writes, HostView<const T> reads; offsets are those of the tensor's strides. The view of a tensor on
-// the device is a copy, which is put back as the view ends, unless an exception ends it.
+// HostView<T> writes, HostView<const T> reads; offsets are those of the tensor's strides. The view
+// of a tensor on the device is a copy, which is put back as the view ends, unless an exception ends
+// it.
 template <class T>
 class HostView {
 public:
@@ -44,12 +45,13 @@ private:
   int thrown_ = std::uncaught_exceptions();
 };
 
-// The number in a tensor of one element: 0 on ranks that do not hold it, where setNumber does nothing.
+// The number in a tensor of one element: 0 on ranks that do not hold it, where setNumber does
+// nothing.
 double numberOf(const DTensor& x);
 void setNumber(DTensor& x, double value);
 
-// x itself if it is in this space, and otherwise a copy of x there, for which `copy` is used or made. The
-// host waits for the values to be copied; kernels of the communicator may use the copy.
+// x itself if it is in this space, and otherwise a copy of x there, for which `copy` is used or
+// made. The host waits for the values to be copied; kernels of the communicator may use the copy.
 const DTensor& inSpace(const DTensor& x, const CommPtr& comm, Space space, Ref<DTensor>& copy);
 // The same for a tensor that will be written: a copy is made without the values.
 DTensor& likeInSpace(DTensor& x, const CommPtr& comm, Space space, Ref<DTensor>& copy);

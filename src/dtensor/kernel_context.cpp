@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Keeps one context for each communicator and space, as long as a tensor, layer or operator uses it. The
-// contexts are held weakly: with the last user the scratch memory goes, and a stream may be set again.
+// Keeps one context for each communicator and space, as long as a tensor, layer or operator uses
+// it. The contexts are held weakly: with the last user the scratch memory goes, and a stream may be
+// set again.
 #include "dtensor/kernel_context.hpp"
 
 #include <map>
@@ -15,14 +16,15 @@ struct Contexts {
   std::optional<void*> stream;           // the user's, for the device; NULL is CUDA's default one
 };
 
-// Guards contextsOf(): communicators may be used in distinct threads, but the table of all contexts is one.
+// Guards contextsOf(): communicators may be used in distinct threads, but the table of all contexts
+// is one.
 std::mutex& contextsMutex() {
   static std::mutex mutex;
   return mutex;
 }
 
-// The key is weak, so that the table keeps no communicator alive, and is ordered by ownership, so that a new
-// communicator at the address of an old one is not taken for it.
+// The key is weak, so that the table keeps no communicator alive, and is ordered by ownership, so
+// that a new communicator at the address of an old one is not taken for it.
 Contexts& contextsOf(const CommPtr& comm) {
   static std::map<std::weak_ptr<Communicator>, Contexts, std::owner_less<>> all;
   std::erase_if(all, [](const auto& entry) { return entry.first.expired(); });

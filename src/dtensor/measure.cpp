@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Adds local sums of kernels over the ranks. The local numbers are gathered and added in rank order on every
-// rank, because decisions such as a stopping criterion must come out alike everywhere.
+// Adds local sums of kernels over the ranks. The local numbers are gathered and added in rank order
+// on every rank, because decisions such as a stopping criterion must come out alike everywhere.
 #include "dtensor/measure.hpp"
 
 #include "comm/agreement/wait_policy.hpp"
@@ -24,13 +24,14 @@ std::vector<double> gathered(Communicator& comm, double local) {
            "MPI_Iallgather");
   if (comm.size() > 1)
     logMessage(sizeof local);
-  // waitFor() instead of MPI_Wait gives the core away while it waits, and names the ranks that are missing.
+  // waitFor() instead of MPI_Wait gives the core away while it waits, and names the ranks that are
+  // missing.
   waitFor(comm, &request, 1, [&] { return someOfText(othersOf(comm)); });
   return all;
 }
 
-// Every rank gets all local sums and adds them in the same order, so that all have the same bits: an all-reduce
-// promises this neither for all ranks nor for two runs.
+// Every rank gets all local sums and adds them in the same order, so that all have the same bits:
+// an all-reduce promises this neither for all ranks nor for two runs.
 double sumInRankOrder(Communicator& comm, double local) {
   double sum = 0;
   for (double part : gathered(comm, local))
@@ -52,8 +53,8 @@ Index offsetOf(const std::vector<Index>& element, const DTensor& x) {
   return offset;
 }
 
-// The dot product of the elements that this rank counts, so that all ranks count each element once: the owned ones,
-// on ranks with coordinate 0 along every B axis.
+// The dot product of the elements that this rank counts, so that all ranks count each element once:
+// the owned ones, on ranks with coordinate 0 along every B axis.
 double ownedDot(const DTensor& x, const DTensor& y) {
   const Layout& layout = x.layout();
   for (int axis = 0; axis < layout.grid().axes() && x.position() >= 0; ++axis)

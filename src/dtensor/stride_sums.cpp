@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Decides whether strides make a distance, by a search over the dimensions from the largest stride to the
-// smallest, and answers with it whether arrays overlap and whether a user's strides fit. The bounds of an
-// array alone would not do: the components of interleaved arrays lie within each other and share nothing.
+// Decides whether strides make a distance, by a search over the dimensions from the largest stride
+// to the smallest, and answers with it whether arrays overlap and whether a user's strides fit. The
+// bounds of an array alone would not do: the components of interleaved arrays lie within each other
+// and share nothing.
 #include "dtensor/stride_sums.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -28,7 +29,8 @@ std::uint64_t magnitude(Index stride) {
   return stride < 0 ? 0 - static_cast<std::uint64_t>(stride) : static_cast<std::uint64_t>(stride);
 }
 
-// The number of elements from the lowest to the highest, with strides divided by `by`; at most kMaxBytes.
+// The number of elements from the lowest to the highest, with strides divided by `by`; at most
+// kMaxBytes.
 std::uint64_t spanOf(const Shape& extent, const Strides& strides, std::uint64_t by = 1) {
   std::uint64_t span = 1;
   for (std::size_t d = 0; d < extent.size(); ++d) {
@@ -47,7 +49,8 @@ std::string textOf(const Shape& extent, const Strides& strides) {
                      fmt::join(extent, ","));
 }
 
-// Whether the user seems to have counted strides in bytes: divided by the element's size they fit the array.
+// Whether the user seems to have counted strides in bytes: divided by the element's size they fit
+// the array.
 bool countBytes(const Shape& extent, const Strides& strides, std::uint64_t length,
                 std::uint64_t elementSize) {
   bool divisible = true;
@@ -56,7 +59,8 @@ bool countBytes(const Shape& extent, const Strides& strides, std::uint64_t lengt
   return divisible && spanOf(extent, strides, elementSize) <= length;
 }
 
-// The array of a tensor that has none yet must not be looked for, since asking for its address allocates it.
+// The array of a tensor that has none yet must not be looked for, since asking for its address
+// allocates it.
 bool hasArray(const DTensor& x) {
   return x.localElements() > 0 && (x.isPlaced() || x.arrayBytes() > 0);
 }
@@ -66,8 +70,8 @@ bool isWithinReach(const ByteSpan& x, const ByteSpan& y) {
   return before(x.begin, y.begin + y.bytes) && before(y.begin, x.begin + x.bytes);
 }
 
-// Adds the distances in bytes from the first element of x to its other bytes or, with `from`, the distances from
-// those back to the first.
+// Adds the distances in bytes from the first element of x to its other bytes or, with `from`, the
+// distances from those back to the first.
 void addSteps(const DTensor& x, bool from, Lags& lags) {
   const Index size = dataTypeSize(x.dataType());
   const auto add = [&](Index stride, Index most) {
@@ -117,8 +121,8 @@ bool Lags::reach(Index distance) {
   return reach(distance, 0);
 }
 
-// Only a few k of each dimension leave a distance that the dimensions with smaller strides can bridge, so that
-// the search ends soon although it is exponential in the worst case.
+// Only a few k of each dimension leave a distance that the dimensions with smaller strides can
+// bridge, so that the search ends soon although it is exponential in the worst case.
 bool Lags::reach(Index distance, int from) {
   if (from == count_)
     return distance == 0;
@@ -132,8 +136,8 @@ bool Lags::reach(Index distance, int from) {
 }
 
 bool Lags::returnToZero() {
-  // d is the first dimension whose k is not 0. It is enough to try positive k, since a sum of 0 stays one with
-  // all signs turned.
+  // d is the first dimension whose k is not 0. It is enough to try positive k, since a sum of 0
+  // stays one with all signs turned.
   for (int d = count_ - 1; d >= 0; --d) {
     Lag& lag = lags_[d];
     const Index last = std::min(lag.above, -floorDivide(lowest(d + 1), lag.stride));
@@ -154,8 +158,8 @@ std::optional<SameElement> sameElement(const Shape& extent, const Strides& strid
       lags.add({std::abs(strides[d]), extent[d] - 1, extent[d] - 1, static_cast<int>(d)});
   if (!lags.returnToZero())
     return {};
-  // The k are differences of two indices: those that go up belong to the first index, those that go down to the
-  // second, and every other entry is 0.
+  // The k are differences of two indices: those that go up belong to the first index, those that go
+  // down to the second, and every other entry is 0.
   SameElement same{std::vector<Index>(extent.size()), std::vector<Index>(extent.size())};
   for (const Lag& lag : lags) {
     const Index k = strides[lag.dim] < 0 ? -lag.k : lag.k;
@@ -205,8 +209,8 @@ void checkDistinct(const Shape& extent, const Strides& strides, bool readOnly) {
 }
 
 // Byte p of element i of x is byte q of element j of y if  i . stepsX + p - j . stepsY - q  is the distance
-// from the first element of x to that of y. This is a sum of strides with bounded factors, which Lags
-// decides.
+// from the first element of x to that of y. This is a sum of strides with bounded factors, which
+// Lags decides.
 bool shareElements(const DTensor& x, const DTensor& y) {
   if (!hasArray(x) || !hasArray(y) || x.space() != y.space() ||
       !isWithinReach(spanOf(x), spanOf(y)))

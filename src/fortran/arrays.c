@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Fortran arrays of any rank and stride as tensors, without a copy. The functions are called straight from the user's program:
- * on the way into a procedure of Fortran compilers copy components of derived types, into one of C they do not. What a
- * call of C cannot see is checked here: type, rank and extents, and that the interior lies in its array. */
+/* Fortran arrays of any rank and stride as tensors, without a copy. The functions are called
+ * straight from the user's program: on the way into a procedure of Fortran compilers copy
+ * components of derived types, into one of C they do not. What a call of C cannot see is checked
+ * here: type, rank and extents, and that the interior lies in its array. */
 #include <ISO_Fortran_binding.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -46,7 +47,8 @@ static const char* NameOfDataType(TenonDataType type) {
   return type == TENON_FLOAT32 ? "real(real32)" : "integer(int64)";
 }
 
-/* Components about to be placed: lists with an entry for each dimension of each, in the order of C. */
+/* Components about to be placed: lists with an entry for each dimension of each, in the order of C.
+ */
 enum { kMaxComponents = 6 };
 typedef struct Components {
   int count;
@@ -126,9 +128,10 @@ static TenonErrorCode ReadBlock(TenonDTensor x, Placing* p) {
   return TENON_SUCCESS;
 }
 
-/* The dimensions of the tensor that an array of fewer has: all but some of one element. The channels go first, where the array
- * is one of them; then dimensions that have one element on all ranks, so that ranks choose alike; then others; of equal ones
- * the last. Where there are not enough of them the last are left out, which the extents then refuse. */
+/* The dimensions of the tensor that an array of fewer has: all but some of one element. The
+ * channels go first, where the array is one of them; then dimensions that have one element on all
+ * ranks, so that ranks choose alike; then others; of equal ones the last. Where there are not
+ * enough of them the last are left out, which the extents then refuse. */
 static void LeaveOut(int dims, int rank, const TenonInt shape[], const TenonInt extent[],
                      int channels, int isLeftOut[]) {
   int missing = dims - rank, way, f;
@@ -149,7 +152,8 @@ static void LeaveOut(int dims, int rank, const TenonInt shape[], const TenonInt 
     }
 }
 
-/* The dimensions that `order` names, one for each of the array, or of the tensor with 0 for what the array has not. */
+/* The dimensions that `order` names, one for each of the array, or of the tensor with 0 for what
+ * the array has not. */
 static TenonErrorCode FollowOrder(const CFI_cdesc_t* order, Placing* p) {
   const int rank = p->interior->rank, count = (int)order->dim[0].extent;
   int taken[CFI_MAX_RANK] = {0}, isLeftOut[kMaxDims], f, i = 0;
@@ -341,7 +345,8 @@ static TenonErrorCode CheckHalo(const Placing* p) {
   return TENON_SUCCESS;
 }
 
-/* Bounds of what is not there are those of what was, or anything. A rank without elements needs no array. */
+/* Bounds of what is not there are those of what was, or anything. A rank without elements needs no
+ * array. */
 static TenonErrorCode CheckPresent(const CFI_cdesc_t* array, const char* name, const Placing* p) {
   if (array && !array->base_addr)
     return Refuse(TENON_ERR_NULL, p,
@@ -451,8 +456,8 @@ void TenonFPlaceRead(TenonDTensor* x, CFI_cdesc_t* interior, CFI_cdesc_t* array,
   Finish(Place(*x, array, order, &p, PlaceToRead), ierr);
 }
 
-/* The bounds and strides of a pointer to the tensor's array, halo included; the pointer may leave out
- * dimensions of one element, and have more of its own. */
+/* The bounds and strides of a pointer to the tensor's array, halo included; the pointer may leave
+ * out dimensions of one element, and have more of its own. */
 static TenonErrorCode DescribeArray(const char* call, TenonDTensor x, CFI_cdesc_t* pointer) {
   TenonInt low[kMaxDims], high[kMaxDims], strides[kMaxDims], shape[kMaxDims];
   TenonInt extent[kMaxDims] = {0}, whole[kMaxDims] = {0};

@@ -116,7 +116,8 @@ private:
       const bool isWritten = !operation.results.empty() && written_.contains(operation.results[0]);
       return buildPt2(builder_, given, isWritten);
     } catch (const Error&) {
-      // What follows something that is refused may have no shape, but is refused itself where it cannot be known.
+      // What follows something that is refused may have no shape, but is refused itself where it
+      // cannot be known.
       if (builder_.graph().refusals.empty())
         throw;
       const bool isKnown = isPt2 ? isKnownInPt2(operation.type) : isKnownInOnnx(operation.type);

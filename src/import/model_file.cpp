@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads the program of a network, from its file or from what was recorded of it, and joins the steps
-// from there to layers. The first bytes say which format it is.
+// Reads the program of a network, from its file or from what was recorded of it, and joins the
+// steps from there to layers. The first bytes say which format it is.
 #include "import/model_file.hpp"
 
 #include "import/onnx/onnx.hpp"
@@ -62,7 +62,8 @@ private:
   const RecordedBytes& record_;
 };
 
-// A file that notes what is read of it, and one made of what was noted; the records must outlive them.
+// A file that notes what is read of it, and one made of what was noted; the records must outlive
+// them.
 std::unique_ptr<ByteSource> recording(const ByteSource& file, RecordedBytes& record) {
   return std::make_unique<Recording>(file, record);
 }

@@ -10,9 +10,9 @@
 
 namespace tenon {
 
-// What was read of a file, kept to be read again elsewhere: one process reads the description of a network, the
-// others read it from these bytes, and whoever opens the file for its weights can tell whether it is the same
-// file. Neighbours and overlaps are joined.
+// What was read of a file, kept to be read again elsewhere: one process reads the description of a
+// network, the others read it from these bytes, and whoever opens the file for its weights can tell
+// whether it is the same file. Neighbours and overlaps are joined.
 class RecordedBytes {
 public:
   explicit RecordedBytes(Index size) : size_(size) {}
@@ -51,10 +51,12 @@ private:
   RecordedBytes record_;
 };
 
-// The steps from a file to layers. The program in a file of either format. Throws TENON_ERR_FORMAT, or TENON_ERR_SUPPORT.
+// The steps from a file to layers. The program in a file of either format. Throws TENON_ERR_FORMAT,
+// or TENON_ERR_SUPPORT.
 ModelProgram readModelProgram(const ByteSource& file);
-// The canonical graph of a program at these extents. Throws TENON_ERR_SHAPE where an extent differs from one that
-// the file fixes, TENON_ERR_FORMAT for what contradicts itself. What cannot be imported is among the graph's refusals.
+// The canonical graph of a program at these extents. Throws TENON_ERR_SHAPE where an extent differs
+// from one that the file fixes, TENON_ERR_FORMAT for what contradicts itself. What cannot be
+// imported is among the graph's refusals.
 ModelGraph buildModel(const ModelWeights& weights, const std::vector<Shape>& inputs);
 // The network of layers at these extents. `file` is the open file of the model.
 ImportedNetwork importNetwork(const ModelProgram& program, const ByteSource& file,

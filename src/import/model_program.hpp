@@ -76,15 +76,17 @@ struct ModelInput {
 };
 
 // What the program that wrote the file computed of the network, in float64: inputs, outputs, the
-// cotangents of the outputs, and the gradients of the inputs; and of each parameter's gradient three numbers.
+// cotangents of the outputs, and the gradients of the inputs; and of each parameter's gradient
+// three numbers.
 struct ModelTest {
   std::string about;
   double tolerance64 = 0,
          tolerance32 = 0; // of the largest difference, as a part of the largest number
   std::vector<StoredTensor> inputs, outputs, cotangents;
   std::vector<std::optional<StoredTensor>> gradients; // none: it has none
-  // Of the parameters that have a gradient its product with cos(0), cos(1), ... in the order of its elements, its norm,
-  // and the norm of what float32 is off: [parameters, 3]. Older files have none.
+  // Of the parameters that have a gradient its product with cos(0), cos(1), ... in the order of its
+  // elements, its norm, and the norm of what float32 is off: [parameters, 3]. Older files have
+  // none.
   std::vector<std::string> parameters = {};
   std::optional<StoredTensor> parameterGradients = {};
 };
@@ -101,8 +103,8 @@ struct ModelProgram {
   std::vector<std::pair<std::string, std::size_t>> constants;
   std::set<std::string> flags;    // names of values that are true or false
   std::set<std::string> integers; // names of values that are integers, of ONNX alone
-  // PyTorch's numbers of the types in which it computes values, to which what is computed of constants is rounded;
-  // empty where the file's test has such tables in float64.
+  // PyTorch's numbers of the types in which it computes values, to which what is computed of
+  // constants is rounded; empty where the file's test has such tables in float64.
   std::map<std::string, Index> types;
   // Numbers of the model's source that the exporter rounded to float32 though the network is in
   // float64, and that have no short decimal, such as 2 pi.
@@ -111,7 +113,8 @@ struct ModelProgram {
   std::optional<ModelTest> test;
 };
 
-// The last line of the model's own source in a stack of lines: "zoo.py, line 30, in forward: x = ...".
+// The last line of the model's own source in a stack of lines: "zoo.py, line 30, in forward: x =
+// ...".
 std::string sourceLine(const std::string& stack);
 
 inline constexpr std::size_t kMaxOperations = 1000000;

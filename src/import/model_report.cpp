@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reports a network by the forms of its layers on a grid of processes that exists on paper only. So a
-// laptop can be asked what a machine would do.
+// Reports a network by the forms of its layers on a grid of processes that exists on paper only. So
+// a laptop can be asked what a machine would do.
 #include "import/model_report.hpp"
 
 #include "declaration/core/types.hpp"
@@ -52,8 +52,8 @@ std::string bothOrders(const std::string& name, const std::vector<std::string>& 
   return fmt::format("{}: [{}]   Fortran {}({})", name, joined(words), name, joined(reversed));
 }
 
-// How far an output of a node sees in one spatial dimension, in cells of the input: those before and
-// after, and the distance of neighbours.
+// How far an output of a node sees in one spatial dimension, in cells of the input: those before
+// and after, and the distance of neighbours.
 struct Sight {
   double before = 0, after = 0, spacing = 1;
 };

@@ -7,9 +7,9 @@
 
 namespace tenon {
 
-// The extents of a run: those that the file fixes, what is given by name, and otherwise those of the
-// file's test, or a batch of 1 and 64 cells in each dimension. Throws TENON_ERR_ARG for a name that is no input, and TENON_ERR_SHAPE
-// for another number of dimensions.
+// The extents of a run: those that the file fixes, what is given by name, and otherwise those of
+// the file's test, or a batch of 1 and 64 cells in each dimension. Throws TENON_ERR_ARG for a name
+// that is no input, and TENON_ERR_SHAPE for another number of dimensions.
 std::vector<Shape> extentsOfRun(const ModelProgram& program,
                                 const std::vector<std::pair<std::string, Shape>>& given);
 

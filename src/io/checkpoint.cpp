@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a checkpoint consists of, its options, and the signal that asks for one. The state is found by visiting the objects
-// each time a file is written or read, and never kept: layers and optimizers may change in between, and all ranks agree on
-// the list of names, types and shapes before anything is done with it.
+// What a checkpoint consists of, its options, and the signal that asks for one. The state is found
+// by visiting the objects each time a file is written or read, and never kept: layers and
+// optimizers may change in between, and all ranks agree on the list of names, types and shapes
+// before anything is done with it.
 #include "io/checkpoint.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -25,9 +26,10 @@ namespace tenon {
 
 namespace {
 
-// Signals that are noted instead of ending the process, such as the SIGTERM that comes before a job's time is over. They are
-// those of the whole process, since a handler has no context: checkpoints that ask for one signal share what is noted of it,
-// and the last of them to let go gives it back.
+// Signals that are noted instead of ending the process, such as the SIGTERM that comes before a
+// job's time is over. They are those of the whole process, since a handler has no context:
+// checkpoints that ask for one signal share what is noted of it, and the last of them to let go
+// gives it back.
 struct WatchedSignal {
   int holders = 0;
   struct sigaction before {};
@@ -40,14 +42,15 @@ extern "C" void tenonNoteSignal(int signal) {
   hasArrived[signal] = 1;
 }
 
-// Whether a signal tells of a fault. Such a signal cannot be noted: a fault comes again when its handler returns, and
-// abort() ends the process after it.
+// Whether a signal tells of a fault. Such a signal cannot be noted: a fault comes again when its
+// handler returns, and abort() ends the process after it.
 bool isFault(int signal) {
   constexpr int kFaults[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
   return std::find(std::begin(kFaults), std::end(kFaults), signal) != std::end(kFaults);
 }
 
-// From now on this signal is noted, for one holder more. Throws TENON_ERR_ARG for a signal that cannot be caught.
+// From now on this signal is noted, for one holder more. Throws TENON_ERR_ARG for a signal that
+// cannot be caught.
 void holdSignal(int signal) {
   if (isFault(signal))
     throw Error(TENON_ERR_ARG,
@@ -66,7 +69,8 @@ void holdSignal(int signal) {
   };
   if (signal < 1 || signal >= NSIG)
     throw failed(EINVAL);
-  // The place is there before the signal is caught, since one that is caught without it would never be given back.
+  // The place is there before the signal is caught, since one that is caught without it would never
+  // be given back.
   WatchedSignal& watched = watchedSignals[signal];
   struct sigaction action {};
   action.sa_handler = tenonNoteSignal;
@@ -80,7 +84,8 @@ void holdSignal(int signal) {
   watched.holders = 1;
 }
 
-// The signal does again what it did before, unless somebody has set another action since, which stays.
+// The signal does again what it did before, unless somebody has set another action since, which
+// stays.
 void giveBack(int signal, const WatchedSignal& watched) noexcept {
   struct sigaction now {};
   if (sigaction(signal, nullptr, &now) == 0 && now.sa_handler == tenonNoteSignal)
@@ -162,8 +167,9 @@ private:
   Contents& contents_;
 };
 
-// A path is that of one thing, and a thing with values of its own has nothing inside: HDF5 would need a dataset and a
-// group of one name. Sorted with a slash behind each, such paths are neighbours.
+// A path is that of one thing, and a thing with values of its own has nothing inside: HDF5 would
+// need a dataset and a group of one name. Sorted with a slash behind each, such paths are
+// neighbours.
 void checkPaths(const std::vector<StoredDataset>& tensors,
                 const std::vector<StoredNumber>& numbers) {
   std::vector<std::string> paths;
@@ -274,7 +280,8 @@ const StoredValue& Checkpoint::value(const std::string& key) const {
 }
 
 void Checkpoint::setSignal(int signal) {
-  // In this order a signal that cannot be noted leaves the one before, and one that is set again keeps what was noted.
+  // In this order a signal that cannot be noted leaves the one before, and one that is set again
+  // keeps what was noted.
   if (signal != 0)
     holdSignal(signal);
   letGoOfSignal(signal_);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The state of a run, kept in a file: layers with what they carry from step to step, optimizers, the
-// caller's tensors and values. What a layer or an optimizer has is asked of visitState() (layer/networks/state.hpp),
-// so that a new kind of state is kept without a change here.
+// The state of a run, kept in a file: layers with what they carry from step to step, optimizers,
+// the caller's tensors and values. What a layer or an optimizer has is asked of visitState()
+// (layer/networks/state.hpp), so that a new kind of state is kept without a change here.
 //
-// A file is written beside its place and renamed once it is whole and on the disk; one that is read goes
-// into scratch memory first, and into the objects when its digests are right on every rank. So
+// A file is written beside its place and renamed once it is whole and on the disk; one that is read
+// goes into scratch memory first, and into the objects when its digests are right on every rank. So
 // a failure, and the end of the process at any moment, leave the old file and the old state.
 #pragma once
 
@@ -38,19 +38,21 @@ public:
   // Throws TENON_ERR_ARG if there is none, naming those that there are.
   const StoredValue& value(const std::string& key) const;
 
-  // Collective, all, and called in a body of collectively(): what one rank cannot do becomes an error of all there.
+  // Collective, all, and called in a body of collectively(): what one rank cannot do becomes an
+  // error of all there.
   void write(const std::string& path);
   // Writes step-STEP.h5 in the folder, of which the latest are kept; also sets the value "step".
   void writeStep(const std::string& folder, Index step);
   void read(const std::string& path);
   // Reads one dataset of a file into a tensor, whatever object of the writer it belonged to.
   static void load(Ref<DTensor> tensor, const std::string& path, const std::string& dataset);
-  // The latest file of the folder that is whole, with a warning for each that is not; none where the
-  // folder has no file. Throws the error of the last if none is whole. The step of the file's name.
+  // The latest file of the folder that is whole, with a warning for each that is not; none where
+  // the folder has no file. Throws the error of the last if none is whole. The step of the file's
+  // name.
   std::optional<Index> readLatest(const std::string& folder);
 
-  // Notes this signal until the object is destroyed; 0 turns that off. Other checkpoints may note the same signal or
-  // others.
+  // Notes this signal until the object is destroyed; 0 turns that off. Other checkpoints may note
+  // the same signal or others.
   void setSignal(int signal);
   // Collective: the signal that has come to any rank; 0 if none.
   int signal() const;
@@ -99,13 +101,13 @@ private:
 
   std::vector<StoredText> texts() const;
   void addState(Contents& contents, std::vector<Ref<DTensor>>& copies) const;
-  // Whether all values of the layers and optimizers are finite; the caller's tensors may mark what is missing by NaN.
-  // Collective.
+  // Whether all values of the layers and optimizers are finite; the caller's tensors may mark what
+  // is missing by NaN. Collective.
   bool isFinite(const Contents& contents) const;
   void writeNewFile(const PartFile& part, const std::string& path, const Contents& contents) const;
   void writeContents(const std::string& path, Contents& contents);
-  // Gives the digests and numbers of a file to what they belong to. Throws TENON_ERR_SHAPE, listing all
-  // that does not fit.
+  // Gives the digests and numbers of a file to what they belong to. Throws TENON_ERR_SHAPE, listing
+  // all that does not fit.
   void fit(const StoredFile& file, const std::string& path, Contents& contents) const;
   // What the file says, as rank 0 tells it to all. Collective, as the four below are.
   std::string readStated(const std::string& path, Contents& contents) const;

@@ -124,11 +124,11 @@ void Checkpoint::fit(const StoredFile& file, const std::string& path, Contents& 
     else
       missing.push_back(each.path);
   }
-  // A file may hold objects that were not added to this checkpoint; only what is new inside an added one is a mismatch.
+  // A file may hold objects that were not added to this checkpoint; only what is new inside an
+  // added one is a mismatch.
   const auto noteExtra = [&](const std::string& each) {
     const auto holds = [&](const auto& named) { return each.starts_with(named.root + "/"); };
-    if (std::any_of(layers_.begin(), layers_.end(), holds) ||
-        std::any_of(optimizers_.begin(), optimizers_.end(), holds))
+    if (std::ranges::any_of(layers_, holds) || std::ranges::any_of(optimizers_, holds))
       extra.push_back(each);
   };
   for (const auto& [each, tensor] : tensors)
@@ -273,7 +273,8 @@ std::optional<Index> Checkpoint::readLatest(const std::string& folder) {
   const std::vector<std::string> steps = split(broadcastText(*comm_, names, 0), ' ');
   for (std::size_t i = 0; i < steps.size(); ++i)
     try {
-      // The outcome is that of a body, so that all ranks have it here, and all go on with the next file or none does.
+      // The outcome is that of a body, so that all ranks have it here, and all go on with the next
+      // file or none does.
       return collectively(*comm_, [&] {
         const Index step = std::stoll(steps[i]);
         read(stepFile(folder, step));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writing. The digests are computed first, so that rank 0 makes the structure of the file with all that
-// it says, and the ranks add the data alone. Nothing but the renaming touches the old file.
+// Writing. The digests are computed first, so that rank 0 makes the structure of the file with all
+// that it says, and the ranks add the data alone. Nothing but the renaming touches the old file.
 #include "io/checkpoint.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -24,7 +24,8 @@ namespace tenon {
 
 namespace {
 
-// The most that HDF5's own data take, of a file and of each dataset: an estimate for the check of the free space.
+// The most that HDF5's own data take, of a file and of each dataset: an estimate for the check of
+// the free space.
 constexpr Index kStructureBytes = 65536, kStructureBytesOfDataset = 8192;
 
 std::string timeText() {
@@ -51,7 +52,8 @@ std::vector<StoredText> Checkpoint::texts() const {
   return all;
 }
 
-// Brings the tensors to the host, which the copies hold, and adds their digests and the numbers on which the ranks agree.
+// Brings the tensors to the host, which the copies hold, and adds their digests and the numbers on
+// which the ranks agree.
 void Checkpoint::addState(Contents& contents, std::vector<Ref<DTensor>>& copies) const {
   struct Sums {
     std::vector<std::uint64_t> digests, numbers;
@@ -113,8 +115,9 @@ void Checkpoint::writeContents(const std::string& path, Contents& contents) {
   data.path = known;
   writeTensors(comm_, data, contents.pointers);
 
-  // Each rank that wrote synchronises the file, since only its own node knows what is still in memory there. The renaming
-  // follows a separate agreement, so that no file gets its name before all of it is on the disk.
+  // Each rank that wrote synchronises the file, since only its own node knows what is still in
+  // memory there. The renaming follows a separate agreement, so that no file gets its name before
+  // all of it is on the disk.
   std::optional<Error> failure;
   const auto note = [&](auto&& body) {
     try {
@@ -170,7 +173,8 @@ void Checkpoint::writeStep(const std::string& folder, Index step) {
   const std::string path = stepFile(folder, step);
   const bool finite = isFinite(contents(fmt::format("write '{}':", path)));
   write(path);
-  // A state that is not finite takes the place of another such state alone, so that the finite ones stay.
+  // A state that is not finite takes the place of another such state alone, so that the finite ones
+  // stay.
   const std::string replaced = std::exchange(notFinite_, finite ? "" : path);
   std::optional<Error> failure;
   if (comm_->rank() == 0)

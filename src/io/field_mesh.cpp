@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Rows go to the order of their ids by index maps. Corners are positions in each rank's list of nodes; their numbers in that
-// order are brought to the lists by the transpose of the map and the exchange of the ghosts.
+// Rows go to the order of their ids by index maps. Corners are positions in each rank's list of
+// nodes; their numbers in that order are brought to the lists by the transpose of the map and the
+// exchange of the ghosts.
 #include "io/field_mesh.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -17,7 +18,8 @@ namespace tenon {
 
 namespace {
 
-// Whether rows lie as the domain of the map says, with any dimensions behind them that are not divided.
+// Whether rows lie as the domain of the map says, with any dimensions behind them that are not
+// divided.
 bool areRowsOf(const IndexMap& map, const Layout& x) {
   return x.shape().front() == map.from().shape().front() &&
          x == rowsLayout(map.from(), {x.shape().begin() + 1, x.shape().end()}) &&

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A mesh whose fields are written for ParaView: cells of one shape, and the nodes that are their corners, if the
-// program numbers those. Both are written in the order of their ids, corners by the numbers of nodes in that order.
+// A mesh whose fields are written for ParaView: cells of one shape, and the nodes that are their
+// corners, if the program numbers those. Both are written in the order of their ids, corners by the
+// numbers of nodes in that order.
 #pragma once
 
 #include "dtensor/dtensor.hpp"
@@ -19,16 +20,16 @@ struct ListedMesh {
 
 class FieldMesh {
 public:
-  // Collective. Throws on all ranks alike TENON_ERR_ARG for lists that do not fit, TENON_ERR_LAYOUT for maps without
-  // ids.
+  // Collective. Throws on all ranks alike TENON_ERR_ARG for lists that do not fit, TENON_ERR_LAYOUT
+  // for maps without ids.
   FieldMesh(const CommPtr& comm, const ListedMesh& mesh, int space);
 
   const MeshShape& shape() const noexcept { return shape_; }
   const Ref<DTensor>& places() const noexcept { return places_; }   // [places, space]
   const Ref<DTensor>& corners() const noexcept { return corners_; } // [cells, corners]
 
-  // The rows that a field has, and the map to the order of their ids. Throws TENON_ERR_LAYOUT if they are neither
-  // cells nor nodes; `prefersCells` where both are divided alike.
+  // The rows that a field has, and the map to the order of their ids. Throws TENON_ERR_LAYOUT if
+  // they are neither cells nor nodes; `prefersCells` where both are divided alike.
   struct Rows {
     IndexMapPtr order;
     bool areNodes;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fields over time for ParaView. Each time is a checkpoint of its own, a mesh is one that the first time of a run leaves, and
-// the .xmf file is written again in full after each one, from what the files themselves say: so a run that was continued
-// lists the times of the run before it, and an interrupted one has a list that fits its files.
+// Fields over time for ParaView. Each time is a checkpoint of its own, a mesh is one that the first
+// time of a run leaves, and the .xmf file is written again in full after each one, from what the
+// files themselves say: so a run that was continued lists the times of the run before it, and an
+// interrupted one has a list that fits its files.
 #include "io/field_series.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -96,8 +97,8 @@ void FieldSeries::setMesh(const ListedMesh& mesh) {
   mesh_ = std::make_unique<const FieldMesh>(comm_, mesh, grid_.dimensions());
 }
 
-// Once a run, since the mesh stays. The name has the step from which it is the mesh of the fields, for a run that is
-// continued may have another one.
+// Once a run, since the mesh stays. The name has the step from which it is the mesh of the fields,
+// for a run that is continued may have another one.
 void FieldSeries::writeMesh(Index step) {
   const std::string name = fmt::format("-{:0{}}-mesh.h5", step, kFieldDigits);
   const auto file = makeRef<Checkpoint>(comm_);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fields on a grid or a mesh over time, for ParaView: PATH-000120.h5 for each time, PATH.xmf for all. The file of a time is
-// a checkpoint of the fields, with the grid among its values, or the name of the mesh's file, PATH-000000-mesh.h5; the text is made of what the
-// files say. Rows of a mesh are written in the order of their ids, so that files do not depend on the partition.
+// Fields on a grid or a mesh over time, for ParaView: PATH-000120.h5 for each time, PATH.xmf for
+// all. The file of a time is a checkpoint of the fields, with the grid among its values, or the
+// name of the mesh's file, PATH-000000-mesh.h5; the text is made of what the files say. Rows of a
+// mesh are written in the order of their ids, so that files do not depend on the partition.
 #pragma once
 
 #include "io/checkpoint.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The first bytes of a checkpoint, before those of HDF5 (its user block): a few lines of text that make
-// damage known before HDF5 reads a byte.
+// The first bytes of a checkpoint, before those of HDF5 (its user block): a few lines of text that
+// make damage known before HDF5 reads a byte.
 //
 //   tenon-checkpoint 1        the format
 //   header 512                bytes of this header, a power of two
@@ -22,15 +22,15 @@ struct ByteRange {
   Index begin = 0, size = 0;
 };
 
-// Whether a file begins as checkpoints of any format do, however damaged the rest may be. None that cannot be
-// read does.
+// Whether a file begins as checkpoints of any format do, however damaged the rest may be. None that
+// cannot be read does.
 bool beginsAsCheckpoint(const std::string& path);
 // The size of the header of a file with this number of datasets.
 Index headerBytes(std::size_t datasets);
 // Fills the header of a file whose bytes are all there but for the data. Throws TENON_ERR_FILE.
 void writeHeader(const std::string& path, Index bytes, std::vector<ByteRange> data);
-// Throws TENON_ERR_FILE if the file cannot be read; TENON_ERR_FORMAT if it is damaged, truncated, no
-// checkpoint, of another format, or has HDF5 metadata without checksums.
+// Throws TENON_ERR_FILE if the file cannot be read; TENON_ERR_FORMAT if it is damaged, truncated,
+// no checkpoint, of another format, or has HDF5 metadata without checksums.
 void checkHeader(const std::string& path);
 
 } // namespace tenon

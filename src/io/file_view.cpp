@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Prints what a checkpoint holds, with the digest of each dataset computed again from its data in the file. A wrong digest
-// is noted in the text and not thrown, so that a damaged file is listed to its end; names and texts are made printable,
-// since the file may be anybody's.
+// Prints what a checkpoint holds, with the digest of each dataset computed again from its data in
+// the file. A wrong digest is noted in the text and not thrown, so that a damaged file is listed to
+// its end; names and texts are made printable, since the file may be anybody's.
 #include "io/file_view.hpp"
 
 #include "io/hdf5_file.hpp"

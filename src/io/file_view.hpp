@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a checkpoint file holds, for people, and whether its data are as they were written; and for programs. One
-// process, without MPI.
+// What a checkpoint file holds, for people, and whether its data are as they were written; and for
+// programs. One process, without MPI.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Samples in an HDF5 file: each rank reads its box of each sample of a batch when it is requested, or, with
-// -tenon_dataset_prefetch, while the program works on the batch before.
+// Samples in an HDF5 file: each rank reads its box of each sample of a batch when it is requested,
+// or, with -tenon_dataset_prefetch, while the program works on the batch before.
 #pragma once
 
 #include "io/hdf5_samples.hpp"
@@ -15,9 +15,9 @@
 
 namespace tenon {
 
-// Pieces of a file read by a thread while the program computes. The thread knows nothing but a descriptor and
-// positions: it calls pread(), and neither HDF5 nor MPI, which may belong to one thread alone. It takes no
-// signals.
+// Pieces of a file read by a thread while the program computes. The thread knows nothing but a
+// descriptor and positions: it calls pread(), and neither HDF5 nor MPI, which may belong to one
+// thread alone. It takes no signals.
 
 struct FilePiece {
   Index offset = 0, bytes = 0;
@@ -32,8 +32,8 @@ public:
   Prefetch(const Prefetch&) = delete;
   Prefetch& operator=(const Prefetch&) = delete;
 
-  // Begins to read; the memory of the pieces belongs to the thread until wait(), which comes first if
-  // there was a start before.
+  // Begins to read; the memory of the pieces belongs to the thread until wait(), which comes first
+  // if there was a start before.
   void start(std::vector<FilePiece> pieces);
   // Why it failed; "" if all was read.
   std::string wait();
@@ -46,20 +46,21 @@ private:
   std::string failure_; // of the thread, until it is joined
 };
 
-// A rank's share of the batches of one HDF5 dataset: the same box of each sample, one after the other. HDF5 reads it when
-// it is requested, or a thread has read it before.
+// A rank's share of the batches of one HDF5 dataset: the same box of each sample, one after the
+// other. HDF5 reads it when it is requested, or a thread has read it before.
 class BatchReader {
 public:
   BatchReader(const std::string& path, const std::string& dataset);
 
   const Hdf5Samples& file() const noexcept { return file_; }
-  // Sets the box [samples, ...] that is read from now on, whose first side counts within the batch, and its data type.
+  // Sets the box [samples, ...] that is read from now on, whose first side counts within the batch,
+  // and its data type.
   void setBox(const Box& box, TenonDataType type);
   TenonDataType type() const noexcept { return type_; }
   // The numbers of these samples, row-major.
   const Buffer& elements(const std::vector<Index>& samples);
-  // Lets a thread read these samples, if the file stores them contiguously and in the type that is requested. They are
-  // read in vain unless elements() asks for them next.
+  // Lets a thread read these samples, if the file stores them contiguously and in the type that is
+  // requested. They are read in vain unless elements() asks for them next.
   void readAhead(std::vector<Index> samples);
 
 private:

@@ -18,8 +18,9 @@
 
 namespace tenon::hdf5 {
 
-// Parallel HDF5 leaves a function of its own with MPI, which MPI_Finalize calls. Were HDF5 unloaded before, with the plugin
-// of a host program that brought it, that call would end the process: so HDF5 stays loaded from its first use on.
+// Parallel HDF5 leaves a function of its own with MPI, which MPI_Finalize calls. Were HDF5 unloaded
+// before, with the plugin of a host program that brought it, that call would end the process: so
+// HDF5 stays loaded from its first use on.
 inline bool keepLoaded() noexcept {
 #ifdef H5_HAVE_PARALLEL
   Dl_info found;
@@ -47,8 +48,8 @@ private:
   void* context_ = nullptr;
 };
 
-// Texts that a function called by HDF5 notes. No exception passes through HDF5, which would not close what
-// it has opened: it waits here.
+// Texts that a function called by HDF5 notes. No exception passes through HDF5, which would not
+// close what it has opened: it waits here.
 class Notes {
 public:
   herr_t add(const char* text) noexcept {
@@ -94,8 +95,8 @@ struct Subject {
     const std::string part = object == "/" ? "" : fmt::format("'{}' of ", object);
     throw Error(code, fmt::format("cannot {} {}file '{}': {}", doing, part, file, reason));
   }
-  // The result of a call, which is below 0 if it failed. Its name is no string of its own, since what the call
-  // has opened would be lost if there were no memory for one.
+  // The result of a call, which is below 0 if it failed. Its name is no string of its own, since
+  // what the call has opened would be lost if there were no memory for one.
   template <class Result>
   Result check(Result result, std::string_view object) const {
     if (result < 0)
@@ -129,9 +130,9 @@ private:
   Close close_ = nullptr;
 };
 
-// The HDF5 types of the data on the disk, and in memory.
-// Whether HDF5 can convert numbers of this type: at most 8 bytes of an integer and 16 of a real number, all of whose parts
-// are within. It takes the sizes of a damaged file as they are, and writes beyond its own buffers.
+// The HDF5 types of the data on the disk, and in memory. Whether HDF5 can convert numbers of this
+// type: at most 8 bytes of an integer and 16 of a real number, all of whose parts are within. It
+// takes the sizes of a damaged file as they are, and writes beyond its own buffers.
 inline bool isSoundNumber(hid_t type) {
   const H5T_class_t kind = H5Tget_class(type);
   const std::size_t bytes = H5Tget_size(type), bits = 8 * bytes;

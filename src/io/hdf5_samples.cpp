@@ -21,8 +21,8 @@ using hdf5::Handle;
 using hdf5::Silence;
 using hdf5::Subject;
 
-// Checks that the file is there, is a regular one, may be read, and is none of those that are taken for HDF5, which HDF5
-// says less plainly.
+// Checks that the file is there, is a regular one, may be read, and is none of those that are taken
+// for HDF5, which HDF5 says less plainly.
 void checkReadable(const std::string& path) {
   const int file = openRegularFile(path, "cannot open");
   std::array<char, kForeignBytes> bytes{};
@@ -39,7 +39,8 @@ void checkReadable(const std::string& path) {
                                             foreignFileText(foreign), advice));
 }
 
-// A number that is stored with the dataset; none where it has no such attribute, NaN where that is no number.
+// A number that is stored with the dataset; none where it has no such attribute, NaN where that is
+// no number.
 std::optional<double> numberOf(const Subject& subject, hid_t set, const char* name) {
   if (subject.check(H5Aexists(set, name), name) == 0)
     return std::nullopt;
@@ -52,8 +53,8 @@ std::optional<double> numberOf(const Subject& subject, hid_t set, const char* na
   return number;
 }
 
-// The numbers of a dataset are read as they are stored. By the conventions of NetCDF they may stand for others, or for
-// none at all.
+// The numbers of a dataset are read as they are stored. By the conventions of NetCDF they may stand
+// for others, or for none at all.
 void checkNotPacked(const Subject& subject, const std::string& dataset, hid_t set,
                     TenonDataType type) {
   for (const auto& [name, neutral] : {std::pair("scale_factor", 1.0), {"add_offset", 0.0}})

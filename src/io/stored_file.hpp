@@ -8,8 +8,9 @@
 //   /values             the caller's values, as attributes
 //
 // A dataset has the tensor's global shape and type, lies in one piece, and has the attribute digest
-// (kernels/movement/digest.hpp). A number of the state, such as an optimizer's steps, is an attribute of its
-// group, unsigned with 64 bits. Attributes that are texts are told to readers and never needed.
+// (kernels/movement/digest.hpp). A number of the state, such as an optimizer's steps, is an
+// attribute of its group, unsigned with 64 bits. Attributes that are texts are told to readers and
+// never needed.
 #pragma once
 
 #include "dtensor/data_type.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which elements of a tensor a rank writes and reads, and their packing. The digest is a sum over elements that each depend
-// on their own global position, so ranks add up the digests of their boxes and any distribution has the same one.
+// Which elements of a tensor a rank writes and reads, and their packing. The digest is a sum over
+// elements that each depend on their own global position, so ranks add up the digests of their
+// boxes and any distribution has the same one.
 #include "io/tensor_pieces.hpp"
 
 #include "kernels/movement/block_copy.hpp"

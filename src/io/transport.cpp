@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Moves tensors between the ranks and a file, piece by piece, so that staging takes the memory of one piece. An
-// error does not stop the loop: all ranks make the same calls in the same order, collective ones and messages alike, and
-// the first error is agreed on at the end; a rank that left early would leave the others waiting.
+// Moves tensors between the ranks and a file, piece by piece, so that staging takes the memory of
+// one piece. An error does not stop the loop: all ranks make the same calls in the same order,
+// collective ones and messages alike, and the first error is agreed on at the end; a rank that left
+// early would leave the others waiting.
 #include "io/transport.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -57,8 +58,9 @@ void receiveElements(const Communicator& comm, int from, int tag, std::byte* ele
 
 using PutBox = void (*)(const Layout& layout, int rank, Box& box) noexcept;
 
-// What moves the pieces of the tensors, one tensor after the other. From the moment that the file is opened until the last
-// agreement nothing leaves the loops early, and what could fail is run by errors_.
+// What moves the pieces of the tensors, one tensor after the other. From the moment that the file
+// is opened until the last agreement nothing leaves the loops early, and what could fail is run by
+// errors_.
 class Mover {
 public:
   Mover(const CommPtr& comm, const FileData& file, DataFile::Access access,
@@ -136,8 +138,8 @@ private:
     return elements(piece_) * dataTypeSize(x.dataType());
   }
 
-  // Calls visit() for each piece of this rank, and with empty ones as often as the rank does that has most: a collective
-  // call is made by all ranks as often.
+  // Calls visit() for each piece of this rank, and with empty ones as often as the rank does that
+  // has most: a collective call is made by all ranks as often.
   template <class Visit>
   void forEachTogether(const DTensor& x, PutBox putBox, Visit visit) {
     Index most = 0;
@@ -167,7 +169,8 @@ private:
     }
   }
 
-  // The elements of the piece; where they cannot be packed others take their place, and the file is not kept.
+  // The elements of the piece; where they cannot be packed others take their place, and the file is
+  // not kept.
   const std::byte* packedPiece(const DTensor& x) {
     const std::byte* elements = staging_.data<std::byte>();
     errors_.run([&] { elements = packed(x, piece_, staging_); });

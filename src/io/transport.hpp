@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How the elements of tensors get from the ranks into a file and back, in pieces: by all ranks together, or
-// in messages through rank 0, which alone opens the file. The file is the same.
+// How the elements of tensors get from the ranks into a file and back, in pieces: by all ranks
+// together, or in messages through rank 0, which alone opens the file. The file is the same.
 //
 // An error of one rank stops nobody on the way: all go through the same calls and learn at the end.
 #pragma once

@@ -97,8 +97,8 @@ Shape spaceOf(const StoredDataset& field, const FieldGrid& grid) {
   return space;
 }
 
-// Start, stride and count of component `number` in the dataset, whose values have the extents `values`. Components are
-// counted row by row over the dimensions [first, end).
+// Start, stride and count of component `number` in the dataset, whose values have the extents
+// `values`. Components are counted row by row over the dimensions [first, end).
 std::string hyperslab(const std::string& name, const StoredDataset& field, Index number,
                       std::size_t first, std::size_t end, const Shape& values) {
   Shape start(field.shape.size(), 0), stride(field.shape.size(), 1), count = field.shape;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Counts through the coordinates of a line. The axes are taken as one, so that a member's number has
-// one digit for each of them, of which the last axis has the fastest.
+// Counts through the coordinates of a line. The axes are taken as one, so that a member's number
+// has one digit for each of them, of which the last axis has the fastest.
 #include "machine/line.hpp"
 
 namespace tenon {

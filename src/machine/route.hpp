@@ -4,19 +4,19 @@
 // raw memory; the adjoint of a route is the route of the duals in reverse order.
 //
 // findRoute() looks for the shortest path (A*, route_search.hpp). Nodes are layouts reached from a
-// by changing one axis at a time, to S of any dimension, to B, or to what a or b have there, and of a
-// sum over several axes all of them at once; an axis leaves or enters a dimension as its minor one.
-// Edges are those changes, as an exchange or as
-// a collective, and the direct exchange from each node to b; between two grids also the exchange
-// from a to each layout that is one change before b. (The "or" and division expressions of DistPar,
-// Appendix A.2, are several edges into one node, and a path through another.) Any conversion keeps
-// the value of a valid tensor, so that any path does.
+// by changing one axis at a time, to S of any dimension, to B, or to what a or b have there, and of
+// a sum over several axes all of them at once; an axis leaves or enters a dimension as its minor
+// one. Edges are those changes, as an exchange or as a collective, and the direct exchange from
+// each node to b; between two grids also the exchange from a to each layout that is one change
+// before b. (The "or" and division expressions of DistPar, Appendix A.2, are several edges into one
+// node, and a path through another.) Any conversion keeps the value of a valid tensor, so that any
+// path does.
 //
 // On a grid of more than 4 axes those that both ends treat alike are merged
-// (geometry/schedule/axis_change.hpp) before the search; its steps are told on the grid as it is, where a
-// collective may be along several axes at once. The search is bounded: layouts with halos, and
-// grids of more than 4 axes that cannot be merged, take the direct exchange, and so does what has
-// not been found after 96 nodes; a tensor without elements too.
+// (geometry/schedule/axis_change.hpp) before the search; its steps are told on the grid as it is,
+// where a collective may be along several axes at once. The search is bounded: layouts with halos,
+// and grids of more than 4 axes that cannot be merged, take the direct exchange, and so does what
+// has not been found after 96 nodes; a tensor without elements too.
 #pragma once
 
 #include "geometry/schedule/schedule.hpp"
@@ -85,8 +85,8 @@ struct CollectivePieces {
   int dim = -1;             // that is cut; -1: runs of elements
   Layout split;             // the other side,
   int first = 0, ranks = 1; // and the first of its parts, and the number of pieces
-  // Where the piece of a coordinate begins, in indices of `dim` or in elements, from 0; of the number
-  // of pieces: where the last one ends.
+  // Where the piece of a coordinate begins, in indices of `dim` or in elements, from 0; of the
+  // number of pieces: where the last one ends.
   Index cut(int coordinate) const;
   Index offset(int coordinate) const; // in elements
   Index piece(int coordinate) const;  // its elements

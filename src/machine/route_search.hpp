@@ -18,9 +18,10 @@ namespace tenon {
 //
 // The price of steps is that of the dearest rank in each, and so at least the mean of all ranks
 // over all steps. A rank must receive each element of its target that it does not hold; and where
-// the source's contributions are summed, each element, since the others' contributions are elsewhere. One of
-// the copies in a P target must come. The dual counts what is sent: each contribution of a rank that is
-// not to end there; and where the target has copies, each. As much is sent as is received.
+// the source's contributions are summed, each element, since the others' contributions are
+// elsewhere. One of the copies in a P target must come. The dual counts what is sent: each
+// contribution of a rank that is not to end there; and where the target has copies, each. As much
+// is sent as is received.
 class LeastPrice {
 public:
   // Between layouts on these grids, without halos.

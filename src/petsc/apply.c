@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Layers between vectors of grids. The tensors that wrap the vectors' arrays are kept with the grid: to make one is
- * collective and takes memory, and a time step makes no new ones. */
+/* Layers between vectors of grids. The tensors that wrap the vectors' arrays are kept with the
+ * grid: to make one is collective and takes memory, and a time step makes no new ones. */
 #include "shim.h"
 
-/* One for each part that a vector of the grid can have in an evaluation, so that input and output can be of one grid. */
+/* One for each part that a vector of the grid can have in an evaluation, so that input and output
+ * can be of one grid. */
 typedef enum Role { kInput, kOutput, kOutputCotangent, kInputCotangent, kRoles } Role;
 
 typedef struct Tensors {
@@ -86,7 +87,8 @@ static PetscErrorCode CreateTensorOfLayer(TenonLayer layer, Role role, TenonDTen
   PetscFunctionReturn(0);
 }
 
-/* The tensor of a grid for a part; of a mesh, and without a grid, a new one, since only the layer knows the layout. */
+/* The tensor of a grid for a part; of a mesh, and without a grid, a new one, since only the layer
+ * knows the layout. */
 static PetscErrorCode GetTensor(TenonLayer layer, DM dm, Role role, TenonDTensor* x) {
   PetscBool isMesh = PETSC_FALSE;
   Tensors* tensors;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The Jacobian of a network that acts at each point for itself, as a matrix with entries: a block of the channels for each point.
- * One product gives one column of all blocks at once; another, with drawn numbers, tells whether that is all there is. */
+/* The Jacobian of a network that acts at each point for itself, as a matrix with entries: a block
+ * of the channels for each point. One product gives one column of all blocks at once; another, with
+ * drawn numbers, tells whether that is all there is. */
 #include "shim.h"
 
 /* Column c of all blocks: J times the vector that is 1 in channel c of every point. */

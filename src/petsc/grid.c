@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* DMDA as layouts, and where the elements of a tensor lie in their vectors. Of a mesh they are in order.
+/* DMDA as layouts, and where the elements of a tensor lie in their vectors. Of a mesh they are in
+ * order.
  *
  * PETSc's array is [z][y][x][dof], the tensor's dimensions are batch, channel, z, y, x: the strides
  * are those of the array, the ghost widths those of a local vector. */
@@ -180,8 +181,8 @@ static void PlaceOf(const Grid* grid, PetscBool isLocal, Place* place) {
   place->strides[kBatch] = place->length;
 }
 
-/* A global vector's place, or a local one's, by the size; where both are equal, so are the places. Of a batch the states follow
- * one another. */
+/* A global vector's place, or a local one's, by the size; where both are equal, so are the places.
+ * Of a batch the states follow one another. */
 static PetscErrorCode FindPlaceOnGrid(const Grid* grid, PetscInt size, Place* place) {
   const TenonInt states = grid->shape[kBatch];
   TenonInt global;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The array of a Vec lent to a tensor. A loan of the program's is on record until it ends, with a reference on both,
- * since neither can tell whose array it is, and either may be destroyed meanwhile. */
+/* The array of a Vec lent to a tensor. A loan of the program's is on record until it ends, with a
+ * reference on both, since neither can tell whose array it is, and either may be destroyed
+ * meanwhile. */
 #include "shim.h"
 
 static PetscErrorCode PlaceToRead(TenonDTensor x, const Place* at, Vec vec) {

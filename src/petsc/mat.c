@@ -9,7 +9,8 @@ typedef struct Shell {
   Events events;
 } Shell;
 
-/* The operator, or its adjoint, between the arrays of two vectors, which are restored whatever fails. */
+/* The operator, or its adjoint, between the arrays of two vectors, which are restored whatever
+ * fails. */
 static PetscErrorCode Run(Mat A, Vec input, Vec output, PetscBool adjoint) {
   Shell* s;
   TenonDTensor from, to;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Meshes of DMPlex, and any star forest, as index maps and edges.
  *
- * Points have the numbers of DMPlexCreatePointNumbering() as ids: g on the owner, -(g+1) on other ranks. A rank's list has its
- * own points, then those of others, both in the order of the chart, which is that of global vectors. Cells that meet at a face
- * between two ranks know nothing of each other without overlap; their ids then cross the point star forest. */
+ * Points have the numbers of DMPlexCreatePointNumbering() as ids: g on the owner, -(g+1) on other
+ * ranks. A rank's list has its own points, then those of others, both in the order of the chart,
+ * which is that of global vectors. Cells that meet at a face between two ranks know nothing of each
+ * other without overlap; their ids then cross the point star forest. */
 #include "shim.h"
 
 #include <petscdmplex.h>
@@ -25,7 +26,8 @@ static TenonInt IdOf(const Stratum* s, PetscInt point) {
   return number < 0 ? -(number + 1) : number;
 }
 
-/* Finite volumes have cells beyond the boundary, which no global vector has and which are not of the list. */
+/* Finite volumes have cells beyond the boundary, which no global vector has and which are not of
+ * the list. */
 static PetscBool IsListed(const Stratum* s, PetscInt point) {
   return point >= s->begin && point < s->end ? PETSC_TRUE : PETSC_FALSE;
 }
@@ -55,8 +57,8 @@ static PetscErrorCode ListPoints(Stratum* s, PetscInt more) {
   PetscFunctionReturn(0);
 }
 
-/* Leaves out the cells beyond the boundary (DMPlexConstructGhostCells()), which are the last. Their range has a
- * function of another name in each of PETSc 3.18 and 3.19. */
+/* Leaves out the cells beyond the boundary (DMPlexConstructGhostCells()), which are the last. Their
+ * range has a function of another name in each of PETSc 3.18 and 3.19. */
 static PetscErrorCode LeaveOutGhostCells(DM dm, PetscInt begin, PetscInt* end) {
   DMPolytopeType type = DM_POLYTOPE_FV_GHOST;
 
@@ -136,8 +138,8 @@ static PetscErrorCode PointsAt(const Stratum* s, PetscBool bySupport, PetscInt p
   PetscFunctionReturn(0);
 }
 
-/* The edges between the points that meet at one, in both directions. The key has the numbers of the three, so that it
- * is the same on all ranks that have the edge. */
+/* The edges between the points that meet at one, in both directions. The key has the numbers of the
+ * three, so that it is the same on all ranks that have the edge. */
 static PetscErrorCode AddEdgesAt(const Stratum* s, PetscBool bySupport, PetscBool withTargets,
                                  PetscInt through, PetscInt most, Found* f) {
   const PetscInt* points;
@@ -219,7 +221,8 @@ static PetscErrorCode AddEdgesBehind(Stratum* s, const PetscInt through[2], Pets
   PetscFunctionReturn(0);
 }
 
-/* The most points of a height that meet at one, on any rank, and this rank's number of edges at most. */
+/* The most points of a height that meet at one, on any rank, and this rank's number of edges at
+ * most. */
 static PetscErrorCode CountAt(const Stratum* s, PetscBool bySupport, const PetscInt through[2],
                               PetscInt* most, TenonInt* edges) {
   const PetscInt* points;
@@ -295,8 +298,8 @@ PetscErrorCode TenonPetscMeshFromPlex(DM dm, PetscInt height, PetscInt through,
     code = FindThrough(&s, height, through, at);
   if (!code)
     code = DMPlexGetOverlap(dm, &overlap);
-  /* A rank has all cells at the faces of its own, or learns of them. Around other points of its own it lacks
-   * cells and with them edges, unless there is an overlap. */
+  /* A rank has all cells at the faces of its own, or learns of them. Around other points of its own
+   * it lacks cells and with them edges, unless there is an overlap. */
   if (!code)
     code = CreateMesh(&s, bySupport, bySupport || overlap > 0 ? PETSC_TRUE : PETSC_FALSE, at,
                       &found, nodes, edges);

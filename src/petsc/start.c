@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Initialisation with PETSc's options, errors, checks of arguments, and the events of -log_view.
  *
- * Errors of Tenon are PETSc's here, and PETSc prints them: Tenon's own handler would be a second time. */
+ * Errors of Tenon are PETSc's here, and PETSc prints them: Tenon's own handler would be a second
+ * time. */
 #include "shim.h"
 
 static Events known;
@@ -138,8 +139,8 @@ static PetscErrorCode AddOption(Words* words, const char* name) {
   PetscFunctionReturn(0);
 }
 
-/* The options in PETSc's database, from wherever they come, as a command line. The values of those that are not
- * Tenon's are those of the program, which may have declared them to Tenon. */
+/* The options in PETSc's database, from wherever they come, as a command line. The values of those
+ * that are not Tenon's are those of the program, which may have declared them to Tenon. */
 static PetscErrorCode ReadOptions(Words* words) {
   char *all, **parts;
   int count, i;

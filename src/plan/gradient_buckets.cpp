@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Gives the parameters of each bucket their places, and reduces it while the adjoint goes on. All ranks
-// must put the same parameters into the same buckets in the same order, so that this follows from the
-// list of maps and from global layouts, never from what a rank holds.
+// Gives the parameters of each bucket their places, and reduces it while the adjoint goes on. All
+// ranks must put the same parameters into the same buckets in the same order, so that this follows
+// from the list of maps and from global layouts, never from what a rank holds.
 #include "plan/gradient_buckets.hpp"
 
 #include "linop/exchange/make_conversion.hpp"

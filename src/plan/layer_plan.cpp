@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Searches the plan of a network of layers, gives each layer its parallelization, and sets the network up. The
-// network belongs to the user: whatever a plan sets in it is remembered first and restored unless
-// everything went well, and what a pinned output needs stands around the network, not in it.
+// Searches the plan of a network of layers, gives each layer its parallelization, and sets the
+// network up. The network belongs to the user: whatever a plan sets in it is remembered first and
+// restored unless everything went well, and what a pinned output needs stands around the network,
+// not in it.
 #include "plan/layer_plan.hpp"
 
 #include "comm/agreement/batched.hpp"
@@ -49,8 +50,8 @@ public:
       before_.push_back({node.layer, node.layer->declaration().settings(), node.layer->uses(),
                          node.layer->declaration().lists()});
   }
-  // A failure after some layers have their parallelizations would leave a network that is neither the user's
-  // nor the plan's.
+  // A failure after some layers have their parallelizations would leave a network that is neither
+  // the user's nor the plan's.
   ~SavedSettings() {
     for (std::size_t i = 0; !done_ && i < before_.size(); ++i) {
       before_[i].layer->declaration().restore(std::move(before_[i].settings));
@@ -210,8 +211,8 @@ ScratchOf LayerPlan::scratch() const {
   };
 }
 
-// As carriers of arrays on the host choose. Where nodes have different numbers of ranks, messages are
-// assumed.
+// As carriers of arrays on the host choose. Where nodes have different numbers of ranks, messages
+// are assumed.
 SharedByNode LayerPlan::shared() const {
   const Transport requested = parseTransport(options().getChoice("", "conversion_transport"));
   if (network_->space() != Space::Host || !comm()->arena() || requested == Transport::Messages)
@@ -302,7 +303,8 @@ bool LayerPlan::sharesHalo(const std::string& path) const {
 
 namespace {
 
-// Lists of a mesh, of the layers that have some. Those of a rank are as little part of it as they are of a layout.
+// Lists of a mesh, of the layers that have some. Those of a rank are as little part of it as they
+// are of a layout.
 std::string listsText(const DeclaredNetwork& network) {
   std::string text;
   for (const DeclaredLayer& layer : network.layers)
@@ -410,8 +412,8 @@ Layouts LayerPlan::inputsFor(const DeclaredNetwork& declared) const {
   return inputs;
 }
 
-// The layout that the network's output has, now that its layers have their parallelizations: the forms tell,
-// without a set-up.
+// The layout that the network's output has, now that its layers have their parallelizations: the
+// forms tell, without a set-up.
 Layout LayerPlan::outputFor(const Layouts& inputs) const {
   Layouts outputs;
   for (const UnfoldedNode& node : unfoldedNetwork()) {
@@ -461,9 +463,9 @@ void LayerPlan::setUp() {
       batch.ifFailed([made = compiled_] {});
       compiled_->setUp(inputs);
       batch.ifFailed([this] { leave(); });
-      // Initial values are drawn by a layer's place in its container, which is another one within what
-      // is put around the network: they are drawn again, so that a pinned output does not change them. Those of
-      // an imported network are its file's.
+      // Initial values are drawn by a layer's place in its container, which is another one within
+      // what is put around the network: they are drawn again, so that a pinned output does not
+      // change them. Those of an imported network are its file's.
       if (compiled_.get() != network_.get() && !modelOf(*network_))
         network_->initialize(
             static_cast<std::uint64_t>(network_->declaration().value<Index>("seed")),

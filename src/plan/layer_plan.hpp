@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The plan of a network of layers on the processes of a communicator. Once it is set up, each layer
-// has its parallelization as its signature and lies on the grid of that parallelization, the plan's own or that of a
-// pinned end, and the plan is run like a layer.
+// has its parallelization as its signature and lies on the grid of that parallelization, the plan's
+// own or that of a pinned end, and the plan is run like a layer.
 //
 // Layouts that the caller has for input and output are pinned ends of the search. Where the last
 // layer does not lie where the output is pinned, a repartition follows the network, which itself
@@ -31,8 +31,8 @@ public:
   void setOutput(const Layout& layout);
 
   const FoundPlan& search() override;
-  // Collective. Searches on one rank if nobody has, gives each layer its parallelization, and sets the network
-  // up. Does nothing the second time. A failure leaves the network as it was.
+  // Collective. Searches on one rank if nobody has, gives each layer its parallelization, and sets
+  // the network up. Does nothing the second time. A failure leaves the network as it was.
   void setUp();
   bool isSetUp() const noexcept { return bool(compiled_); }
   // What runs: the network, or what was put around it. Throws TENON_ERR_STATE before setUp().

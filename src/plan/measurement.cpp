@@ -51,8 +51,8 @@ public:
         if (use->isFrozen() || !counted.insert(&use->parameter()).second)
           continue;
         const Parameter& parameter = use->parameter();
-        // First each use's contributions go to where the parameter is stored, which is the adjoint of
-        // bringing it to its use; then the copies are summed.
+        // First each use's contributions go to where the parameter is stored, which is the adjoint
+        // of bringing it to its use; then the copies are summed.
         at(map.node, Phase::Gradients) += conversionIfAny(parameter.storage(), use->layout(), true);
         if (const Layout* reduced = parameter.reducedAs())
           at(map.node, Phase::Gradients) += conversionIfAny(reduced->dual(), *reduced, false);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Writes plans as JSON, for other ranks and for files, and reads them. A reader believes the text
-// where it can compare nothing, as in times, but not in what would run: a parallelization, its signature and
-// its layouts say the same three times, and the form of the layer has to agree with all of them.
+// where it can compare nothing, as in times, but not in what would run: a parallelization, its
+// signature and its layouts say the same three times, and the form of the layer has to agree with
+// all of them.
 #include "plan/plan_file.hpp"
 
 #include "geometry/layout/layout_json.hpp"
@@ -69,7 +70,8 @@ const FineGrid& gridFrom(const JsonView& view, bool isReversed, const PlanFrame&
                         fmt::join(extents, "x"), frame.grids.front().processes(), kWriteAnew));
 }
 
-// The grid that a parallelization is on: that of the plan, or that of a pinned end, which the parallelization names.
+// The grid that a parallelization is on: that of the plan, or that of a pinned end, which the
+// parallelization names.
 GridPtr gridOf(const JsonView& parallelization, const FineGrid& grid, const PlanFrame& frame) {
   const std::string field = fieldIn(parallelization.text());
   if (field.empty())
@@ -85,8 +87,8 @@ GridPtr gridOf(const JsonView& parallelization, const FineGrid& grid, const Plan
   return pinned->gridPtr();
 }
 
-// Checks that the layer can be as the text says: its parallelization means the signature, and a form with this
-// signature and these inputs exists and uses them as they are.
+// Checks that the layer can be as the text says: its parallelization means the signature, and a
+// form with this signature and these inputs exists and uses them as they are.
 void checkForm(const JsonView& view, const PlannedLayer& planned, const DeclaredLayer& layer,
                const FineGrid& grid, const GridPtr& itsGrid) {
   try {

@@ -5,13 +5,14 @@
 //   {"format": "tenon-plan-5", "network": [...], "data_type": "float32", "input": [256,1,28,28],
 //    "pinned_input": "", "pinned_output": "", "processes": 4, "grid": [2,2], "plan": {...}}
 //
-// Of a network with several inputs "further_inputs" has the shapes of the others, and of one with lists of a mesh "lists"
-// what all ranks know of these.
+// Of a network with several inputs "further_inputs" has the shapes of the others, and of one with
+// lists of a mesh "lists" what all ranks know of these.
 //
 // "network" has the lines of a network file, without containers; "grid" has the prime factors of
 // the number of processes in the order of the machine's levels. Reading searches nothing and prices
 // nothing: each layer has its signature, and the layouts in which it uses its inputs, beside its
-// parallelization, so that a reader only makes its form and compares. A plan for something else is refused.
+// parallelization, so that a reader only makes its form and compares. A plan for something else is
+// refused.
 #pragma once
 
 #include "geometry/layout/box.hpp"
@@ -23,8 +24,8 @@
 
 namespace tenon {
 
-// What a plan that is read must fit: the layers that have parallelizations, the grids of the processes, and
-// the pinned layouts, on whose grids parallelizations may be, too.
+// What a plan that is read must fit: the layers that have parallelizations, the grids of the
+// processes, and the pinned layouts, on whose grids parallelizations may be, too.
 struct PlanFrame {
   DeclaredNetwork network;
   std::vector<FineGrid> grids;
@@ -53,7 +54,8 @@ std::string textOf(const PlanSubject& subject, const FoundPlan& plan);
 // Checks that the plan in a file from `path`, which has the key "plan", was made for this subject.
 // Throws TENON_ERR_FORMAT naming the key and the byte where the file is damaged, or of another
 // version; and for another network, input, number of processes, levels or pinned layouts
-// TENON_ERR_FORMAT, TENON_ERR_SHAPE, TENON_ERR_STATE or TENON_ERR_LAYOUT, saying what differs first.
+// TENON_ERR_FORMAT, TENON_ERR_SHAPE, TENON_ERR_STATE or TENON_ERR_LAYOUT, saying what differs
+// first.
 void checkSubject(const JsonView& file, const PlanSubject& wanted, const std::string& path);
 
 } // namespace tenon

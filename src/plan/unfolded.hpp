@@ -21,7 +21,8 @@ std::vector<UnfoldedNode> unfolded(Layer& network);
 
 // The nodes as a graph of declarations, whose layers have their paths for names.
 LayerDescription describeUnfolded(const std::vector<UnfoldedNode>& nodes);
-// The same with the settings of how they run that containers will hand on, as Layer::inheritSettings() does.
+// The same with the settings of how they run that containers will hand on, as
+// Layer::inheritSettings() does.
 LayerDescription describeResolved(const std::vector<UnfoldedNode>& nodes);
 
 } // namespace tenon

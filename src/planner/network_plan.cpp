@@ -466,9 +466,9 @@ FoundPlan NetworkPlan::planWithin(const CostModel& model) const {
                           sizeText(std::llround(memoryLimit_)), sizeText(std::llround(over))));
 }
 
-// Layouts come first: the fastest without a limit, some on the way to the limit and the fastest within it,
-// and of all but the last what recomputes so that they fit. No plan is faster than the one without a limit,
-// which bounds the gap.
+// Layouts come first: the fastest without a limit, some on the way to the limit and the fastest
+// within it, and of all but the last what recomputes so that they fit. No plan is faster than the
+// one without a limit, which bounds the gap.
 FoundPlan NetworkPlan::fittingPlan(const CostModel& model) const {
   if (!mayRecompute_ || !model.knowsRecomputation())
     return planWithin(model);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What is asked of the plan of a network, and the plan once it was searched. A change of what is
 // asked drops the plan. The kinds of plans say where the network comes from: the object behind the
-// public handle is a plan of layers that will run (plan/layer_plan.hpp), and the command `tenon plan
-// network` has plans of networks by name, by the papers' models too (papers/named_plan.hpp).
+// public handle is a plan of layers that will run (plan/layer_plan.hpp), and the command `tenon
+// plan network` has plans of networks by name, by the papers' models too (papers/named_plan.hpp).
 #pragma once
 
 #include "machine/machine.hpp"
@@ -20,7 +20,8 @@ namespace tenon {
 
 // "computed again for the adjoint, in 1.5 ms of these: relu1, conv2", of a plan that recomputes.
 std::string recomputedText(const FoundPlan& plan);
-// "halos are computed by the layers before, which saves 1.5 ms: conv2, conv3", of a plan that shares halos.
+// "halos are computed by the layers before, which saves 1.5 ms: conv2, conv3", of a plan that
+// shares halos.
 std::string sharedText(const FoundPlan& plan);
 
 class NetworkPlan : public SettableObject {

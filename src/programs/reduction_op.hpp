@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The sum over grid axes as a program of the reduction language (reduction/program.hpp): a list of
 // steps, each of which runs on a ScheduleExecutor by any transport. P -> B leaves all of the sum on
-// each rank, P -> S a share, and P -> R all on the first rank. Copies end equal bit by bit, as every
-// step adds in the order of the members.
+// each rank, P -> S a share, and P -> R all on the first rank. Copies end equal bit by bit, as
+// every step adds in the order of the members.
 //
 // The adjoint is derived step by step, backwards: AllReduce is its own, ReduceScatter and AllGather
-// are a pair, and so are Reduce and Broadcast. P -> B is symmetric as a whole: its adjoint sums over
-// the same axes. The adjoints of the other two are S -> B and R -> B, which are made as such.
+// are a pair, and so are Reduce and Broadcast. P -> B is symmetric as a whole: its adjoint sums
+// over the same axes. The adjoints of the other two are S -> B and R -> B, which are made as such.
 //
 // The ranks that differ in the summed axes alone are a reduction group. Its members are numbered by
-// their coordinates, and alike in all groups, so that groups with the same contributions end with the
-// same bits.
+// their coordinates, and alike in all groups, so that groups with the same contributions end with
+// the same bits.
 #pragma once
 
 #include "linop/exchange/schedule_executor.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs a sum, or its adjoint, as one collective of the devices of a line. The collective is queued on
-// the stream of transfers as soon as kernels have packed, so that kernels that are queued between the
-// two halves run beside it.
+// Runs a sum, or its adjoint, as one collective of the devices of a line. The collective is queued
+// on the stream of transfers as soon as kernels have packed, so that kernels that are queued
+// between the two halves run beside it.
 #include "programs/sum_by_nccl.hpp"
 
 #include "comm/partition.hpp"
@@ -18,8 +18,8 @@ namespace tenon {
 
 namespace {
 
-// A sum is the collective along its axes that leads from the contributions to the sums, or backwards from
-// the sums to the dual of the contributions.
+// A sum is the collective along its axes that leads from the contributions to the sums, or
+// backwards from the sums to the dual of the contributions.
 RouteStep stepOf(const ReductionTask& sum) {
   constexpr CollectiveKind kForward[] = {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter,
                                          CollectiveKind::Reduce};
@@ -42,7 +42,8 @@ public:
   Index bufferBytes() const override;
 
 private:
-  // One end of the collective: the regions of its array, or of a buffer if they lie otherwise there.
+  // One end of the collective: the regions of its array, or of a buffer if they lie otherwise
+  // there.
   struct End {
     std::span<const Region> regions;
     bool isInOrder; // in a row-major array
@@ -94,8 +95,8 @@ NcclSum::NcclSum(const ReductionTask& sum)
     cuts_.push_back(pieces_.offset(c));
 }
 
-// The buffers go back in the order of the kernels' stream, which does not wait for an action that was
-// never ended.
+// The buffers go back in the order of the kernels' stream, which does not wait for an action that
+// was never ended.
 NcclSum::~NcclSum() {
   try {
     done_.synchronise();

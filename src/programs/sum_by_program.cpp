@@ -160,9 +160,10 @@ SumByProgram::SumByProgram() : levels_(parseLevels(options().getString("", "mach
   }
 }
 
-// Programs of a user leave all of the sum on each rank. A route that was requested by its mode is not
-// replaced by what is cheaper. Where all ranks are on one node, auto leaves sums to their routes, and
-// ranks need not agree on anything; where nodes are irregular, the view says why it does.
+// Programs of a user leave all of the sum on each rank. A route that was requested by its mode is
+// not replaced by what is cheaper. Where all ranks are on one node, auto leaves sums to their
+// routes, and ranks need not agree on anything; where nodes are irregular, the view says why it
+// does.
 bool SumByProgram::looksAt(const ReductionTask& sum) const {
   if (!automatic_)
     return sum.change && sum.change->goal == SumGoal::All;

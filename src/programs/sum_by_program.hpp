@@ -5,8 +5,8 @@
 
 namespace tenon {
 
-// Hands the reduction methods of this room to linop, which cannot name them. Whoever initialises the
-// library calls it before, as often as it likes: what nobody calls, a linker would leave out.
+// Hands the reduction methods of this room to linop, which cannot name them. Whoever initialises
+// the library calls it before, as often as it likes: what nobody calls, a linker would leave out.
 void registerReductionMethods() noexcept;
 
 } // namespace tenon

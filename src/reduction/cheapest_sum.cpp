@@ -75,8 +75,8 @@ private:
     return scatter + priceOfStep(CollectiveKind::AllGather, group, held, rates_, goal_);
   }
 
-  // The cheapest program to sum over the first `left` factors, where each member holds one of so many
-  // parts. Of equal prices the one of fewer steps is taken, as the larger blocks come first.
+  // The cheapest program to sum over the first `left` factors, where each member holds one of so
+  // many parts. Of equal prices the one of fewer steps is taken, as the larger blocks come first.
   Block cheapest(int left, Index parts, int most) {
     if (left == 0)
       return {};

@@ -5,14 +5,14 @@
 // Large levels are factored into levels of their own, and neighbouring levels are joined where that
 // is cheaper: the levels, from the innermost, become blocks of one step each. In a block either all
 // members get the sum of it (AllReduce), or each gets its share (ReduceScatter), with which the
-// blocks around it go on, and at the end they gather (AllGather), the outermost first. So a sum over
-// 2^k ranks of short arrays is k steps between two members each, one over long arrays halves what is
-// left at each level, and what lies between has fewer and larger steps. Reduce and Broadcast are
-// left out, since their roots do the work of all.
+// blocks around it go on, and at the end they gather (AllGather), the outermost first. So a sum
+// over 2^k ranks of short arrays is k steps between two members each, one over long arrays halves
+// what is left at each level, and what lies between has fewer and larger steps. Reduce and
+// Broadcast are left out, since their roots do the work of all.
 //
-// Where each member is to keep a share, all blocks are shared and nothing is gathered. A sum for the
-// first member alone has the program of a sum for all, of which only the first of each group keeps
-// what is summed without shares, and what is gathered (reduction_step.hpp).
+// Where each member is to keep a share, all blocks are shared and nothing is gathered. A sum for
+// the first member alone has the program of a sum for all, of which only the first of each group
+// keeps what is summed without shares, and what is gathered (reduction_step.hpp).
 //
 // The search is exact among these programs; its work grows with the number of prime factors, not
 // with that of ranks.

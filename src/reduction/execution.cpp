@@ -40,8 +40,8 @@ std::string shortOf(const DeviceStates& goal, const DeviceStates& states) {
   return text;
 }
 
-// Whether each device is left with one chunk, and with all contributions in it. The rules let no two
-// members of a group be left with the same one.
+// Whether each device is left with one chunk, and with all contributions in it. The rules let no
+// two members of a group be left with the same one.
 bool areShares(const DeviceStates& states) {
   return std::ranges::all_of(states, [](const DeviceState& state) {
     if (state.heldRows() != 1)

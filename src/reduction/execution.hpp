@@ -24,9 +24,9 @@ DeviceStates goalStates(int devices, const DeviceGroups& reductionGroups);
 Refusal applyToGroups(CollectiveKind kind, const DeviceGroups& groups, DeviceStates& states);
 
 // Throws TENON_ERR_ARG, naming the instruction and the rule, if the program is not a reduction over
-// all devices of the hierarchy: with the whole sum on each of them or, if scatters is set, one chunk
-// of it. Whether it is one depends on the number of levels alone, once those of size 1 are left out;
-// so levels of two devices stand for all, and the work does not grow with the sizes.
+// all devices of the hierarchy: with the whole sum on each of them or, if scatters is set, one
+// chunk of it. Whether it is one depends on the number of levels alone, once those of size 1 are
+// left out; so levels of two devices stand for all, and the work does not grow with the sizes.
 void checkReduces(const Program& program, int levels, bool scatters = false);
 
 } // namespace tenon

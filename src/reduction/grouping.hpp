@@ -27,8 +27,8 @@ int deviceCount(const Hierarchy& hierarchy);
 // Throws TENON_ERR_ARG if the hierarchy has no such level, or `ancestor` is not above the slice.
 DeviceGroups groupsOf(const Hierarchy& hierarchy, const Instruction& instruction);
 
-// The group of one device, as groupsOf() forms it, without forming the others; the device alone if it
-// is in none.
+// The group of one device, as groupsOf() forms it, without forming the others; the device alone if
+// it is in none.
 std::vector<int> groupOf(const Hierarchy& hierarchy, const Instruction& instruction, int device);
 
 // Whether two instructions form the same groups.

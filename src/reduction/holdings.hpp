@@ -33,14 +33,15 @@ Holdings initialHoldings(int devices);
 // What devices hold after a collective of each of the groups, whose first member is the root.
 Holdings holdingsAfter(CollectiveKind kind, const DeviceGroups& groups, const Holdings& before);
 
-// What single devices hold along a program that reduces, without following all of them. An AllGather
-// in the groups of the last ReduceScatter that has not been undone leaves a device what it held before
-// that; so in a program of scatters and their gathers a device needs nobody else's holdings. Where
-// another AllGather gathers, the members of the device's group are followed as well.
+// What single devices hold along a program that reduces, without following all of them. An
+// AllGather in the groups of the last ReduceScatter that has not been undone leaves a device what
+// it held before that; so in a program of scatters and their gathers a device needs nobody else's
+// holdings. Where another AllGather gathers, the members of the device's group are followed as
+// well.
 class FollowedHoldings {
 public:
-  // With `firstKeeps` the sum is for the first device alone: only the first of a group keeps what it
-  // gets, but for shares.
+  // With `firstKeeps` the sum is for the first device alone: only the first of a group keeps what
+  // it gets, but for shares.
   FollowedHoldings(Hierarchy hierarchy, Program program, bool firstKeeps);
 
   // Before the instruction of this number; after all, before that of the program's size.

@@ -21,13 +21,13 @@ public:
   // Throws TENON_ERR_ARG if there is no such placement.
   const Placement& at(Index index) const;
 
-  // The reductions of one step, for which a placement is chosen; with `bytes` on each device. Throws
-  // TENON_ERR_ARG for an axis that is not there or is repeated, or bytes below 0.
+  // The reductions of one step, for which a placement is chosen; with `bytes` on each device.
+  // Throws TENON_ERR_ARG for an axis that is not there or is repeated, or bytes below 0.
   void addReduction(std::vector<int> axes, double bytes);
   int reductions() const noexcept { return static_cast<int>(reductions_.size()); }
-  // Of each placement the seconds of all reductions, one after the other, each by its fastest program
-  // of at most so many steps. Throws TENON_ERR_STATE without reductions, and TENON_ERR_SHAPE unless
-  // the machine has the levels of the system.
+  // Of each placement the seconds of all reductions, one after the other, each by its fastest
+  // program of at most so many steps. Throws TENON_ERR_STATE without reductions, and
+  // TENON_ERR_SHAPE unless the machine has the levels of the system.
   std::vector<double> seconds(const Machine& machine, ReductionAlgorithm algorithm,
                               int sizeLimit) const;
 

@@ -11,8 +11,8 @@
 //     AllReduce, Reduce, Broadcast   t          ReduceScatter, AllGather   t / n
 //
 // and what crosses a level goes by that level's latency and bandwidth. Where the sum is for the
-// first member alone, an AllReduce is a Reduce, and the first member gathers for itself. A transposed
-// sum costs what the sum does.
+// first member alone, an AllReduce is a Reduce, and the first member gathers for itself. A
+// transposed sum costs what the sum does.
 #pragma once
 
 #include "geometry/schedule/axis_change.hpp"

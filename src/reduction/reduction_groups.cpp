@@ -15,8 +15,8 @@ namespace tenon {
 
 namespace {
 
-// Counts the digits that the ranks of one group after another have on each level. Each takes time of
-// the order of the group's size, however many digits a level has.
+// Counts the digits that the ranks of one group after another have on each level. Each takes time
+// of the order of the group's size, however many digits a level has.
 class GroupPlaces {
 public:
   explicit GroupPlaces(const Hierarchy& machine)
@@ -25,8 +25,8 @@ public:
       marks_[level].resize(machine[level]);
   }
 
-  // How many digits the ranks have on each level. Different ranks have different digits, so that the
-  // product of these numbers is at least the number of ranks, and equal to it only if all
+  // How many digits the ranks have on each level. Different ranks have different digits, so that
+  // the product of these numbers is at least the number of ranks, and equal to it only if all
   // combinations of the digits occur: then the group is a product of parts of the levels.
   const std::vector<Index>& sizesOf(const std::vector<int>& ranks) {
     look(ranks);

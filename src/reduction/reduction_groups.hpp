@@ -7,8 +7,8 @@
 // in a hierarchy of |D_1| ... |D_n|, those of 1 left out, each level's digits in the order in which
 // they come along the coordinates of the grid; and what is inside a level of it is inside a level
 // of the machine. All groups must have the same numbers |D_i|, as all ranks run one program, and
-// the same coordinates must have the same numbers, as equal contributions must have equal sums in each
-// group.
+// the same coordinates must have the same numbers, as equal contributions must have equal sums in
+// each group.
 #pragma once
 
 #include "geometry/layout/grid.hpp"

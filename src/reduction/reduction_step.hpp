@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The steps of a reduction program as schedules. What a rank has is an array whose columns are cut
-// into k chunks, one for each member of its reduction group: its C elements in row-major order as one
-// line, in balanced chunks, of which fewer elements than members leave some empty; or, where each
-// member is to keep a share of a dimension, what comes before this dimension as lines, and the
+// into k chunks, one for each member of its reduction group: its C elements in row-major order as
+// one line, in balanced chunks, of which fewer elements than members leave some empty; or, where
+// each member is to keep a share of a dimension, what comes before this dimension as lines, and the
 // shares as chunks. In a step from what members hold before to what they hold after (the rows of
 // reduction/holdings.hpp, as columns), member i of a group gives member j
 //
@@ -12,8 +12,8 @@
 // first three may two members hold one element. A member that is in no group keeps what it has. A
 // member holds its columns without gaps, in their order.
 //
-// Where the sum is for the first member alone, only the first of a group keeps what an AllReduce or an
-// AllGather leaves; the others end with nothing.
+// Where the sum is for the first member alone, only the first of a group keeps what an AllReduce or
+// an AllGather leaves; the others end with nothing.
 //
 // So each step is a linear map on raw memory, and its transpose is that of the schedule: AllReduce
 // is its own transpose, ReduceScatter and AllGather are each other's, and so are Reduce and
@@ -37,8 +37,8 @@ struct SummedArray {
   Index lines = 1;
   std::vector<Index> cuts; // of the columns, one chunk for each of the group's ranks by coordinates
 };
-// Of the array on the side of the contributions, and its chunks on the other; with no columns where the
-// rank holds nothing.
+// Of the array on the side of the contributions, and its chunks on the other; with no columns where
+// the rank holds nothing.
 SummedArray summedArray(const Layout& contributions, const Layout& sums, const SumChange& change,
                         int rank);
 
@@ -71,8 +71,8 @@ std::vector<ReductionStep> reductionSteps(const ReductionPlan& plan, int member,
 // At least the elements of the largest local array; the same on all ranks.
 Index mostElements(const Layout& layout);
 
-// The schedule of a member in one of its steps, on arrays of one line or of [lines, columns]; `ranks`
-// are those of all members, in order.
+// The schedule of a member in one of its steps, on arrays of one line or of [lines, columns];
+// `ranks` are those of all members, in order.
 Schedule reductionSchedule(const ReductionStep& step, int member, const std::vector<int>& ranks,
                            Index lines = 1);
 

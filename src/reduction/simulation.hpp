@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How long a program takes on a machine: as Tenon runs it, which is its price (program_price.hpp) by
-// the machine's rates, or with the algorithms of other libraries. In these a step is as long as its
-// busiest link: the loads of all
-// groups that use an instance are added and divided by its bandwidth. With S the bytes that a
-// device of a group of n holds before the step (after it, for AllGather and Broadcast), S = bytes x
-// rows held / k, the group brings to each link that it loads (machine/group_load.hpp)
+// How long a program takes on a machine: as Tenon runs it, which is its price (program_price.hpp)
+// by the machine's rates, or with the algorithms of other libraries. In these a step is as long as
+// its busiest link: the loads of all groups that use an instance are added and divided by its
+// bandwidth. With S the bytes that a device of a group of n holds before the step (after it, for
+// AllGather and Broadcast), S = bytes x rows held / k, the group brings to each link that it loads
+// (machine/group_load.hpp)
 //
 //                            through load     trunk load between m domains
 //   AllReduce, ring          2 (n-1)/n S      2 (n-1)/n S

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The program that a conversion which sums, or whose adjoint does, runs where its ranks lie on several
-// levels of a machine: one choice for those who run it, plan with it and count it. It follows from
-// the layouts and the rates, without communication.
+// The program that a conversion which sums, or whose adjoint does, runs where its ranks lie on
+// several levels of a machine: one choice for those who run it, plan with it and count it. It
+// follows from the layouts and the rates, without communication.
 #pragma once
 
 #include "reduction/cheapest_sum.hpp"
@@ -45,8 +45,8 @@ public:
   // Without levels no sum goes by a program.
   bool haveLevels() const noexcept { return !rates_.levels.empty(); }
 
-  // Seconds; none for a conversion that does more than sum, forwards or by its adjoint, or whose ranks
-  // share a unit or do not stand on the levels.
+  // Seconds; none for a conversion that does more than sum, forwards or by its adjoint, or whose
+  // ranks share a unit or do not stand on the levels.
   std::optional<double> seconds(const Layout& from, const Layout& to, Index elementBytes);
   // Of a sum for all ranks (P -> B) that share a unit, by its route; none for other conversions.
   std::optional<double> secondsInUnit(const Layout& from, const Layout& to, Index elementBytes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Parts the sums of a conversion from the rest by changing the properties of the summed axes alone,
-// at one end or at the other. What is left is a conversion again, which may hold another sum, so the
-// ways are found by recursion.
+// at one end or at the other. What is left is a conversion again, which may hold another sum, so
+// the ways are found by recursion.
 #include "reduction/sum_route.hpp"
 
 #include <algorithm>

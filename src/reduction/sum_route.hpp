@@ -2,10 +2,10 @@
 // A conversion that sums over grid axes and does more besides, such as P,S0 -> B,S1, in steps: its
 // sums, and the rest.
 //
-// One exchange sends each contribution to where its sum is wanted, so that between nodes it floods the
-// links as a sum by one exchange does. In steps each sum runs its own program, before the rest or
-// after it: what comes first decides how much the other moves. The adjoint of a sum, which copies,
-// is parted likewise.
+// One exchange sends each contribution to where its sum is wanted, so that between nodes it floods
+// the links as a sum by one exchange does. In steps each sum runs its own program, before the rest
+// or after it: what comes first decides how much the other moves. The adjoint of a sum, which
+// copies, is parted likewise.
 #pragma once
 
 #include "machine/route.hpp"

@@ -46,8 +46,9 @@ public:
   static Stream make();
   // Wraps a stream (a cudaStream_t), which has to outlive the copies.
   static Stream wrap(void* handle);
-  // Wraps the stream on which a caller works. For the default stream that kernels of most programs use (NULL,
-  // cudaStreamLegacy) it is a new stream that CUDA keeps in order with that one, in both directions.
+  // Wraps the stream on which a caller works. For the default stream that kernels of most programs
+  // use (NULL, cudaStreamLegacy) it is a new stream that CUDA keeps in order with that one, in both
+  // directions.
   static Stream ofCaller(void* handle);
 
   // A cudaStream_t.
@@ -124,12 +125,12 @@ public:
   // The number of the device whose memory an address is in, which need not be this device; -1 for
   // host memory. Known without get(), as soon as the process uses devices.
   static int holderOf(const void* address);
-  // Whether CUDA has page-locked some of these pages of the host for the program, so that the device
-  // reads and writes the memory that they have now, whatever is mapped there later. Known as
+  // Whether CUDA has page-locked some of these pages of the host for the program, so that the
+  // device reads and writes the memory that they have now, whatever is mapped there later. Known as
   // holderOf() is.
   static bool isPinned(const std::byte* pages, Index bytes, Index pageBytes);
-  // Throws TENON_ERR_ARG unless this is a stream of the context in which the library works: one that
-  // was made there, or a default stream while the program has that context current, or none.
+  // Throws TENON_ERR_ARG unless this is a stream of the context in which the library works: one
+  // that was made there, or a default stream while the program has that context current, or none.
   void checkUserStream(void* stream) const;
 
 private:

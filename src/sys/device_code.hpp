@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The word before a function that makes it code of the host and of the device, and those before a loop of device code
-// that is to be unrolled, or not.
+// The word before a function that makes it code of the host and of the device, and those before a
+// loop of device code that is to be unrolled, or not.
 #pragma once
 
 #if defined(__CUDACC__) || defined(__HIP__)

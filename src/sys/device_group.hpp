@@ -23,11 +23,11 @@ public:
   static std::string library();
   static Name makeName();
 
-  // Waits for the other processes of the group, of which this one is number `member`. Two of them on
-  // one device are an error of the library.
+  // Waits for the other processes of the group, of which this one is number `member`. Two of them
+  // on one device are an error of the library.
   DeviceGroup(const Name& name, int members, int member);
-  // A group that others have too, as confirm() says, stays with the process unless it was ended or given up: they may
-  // still read what this process has sent, or its memory.
+  // A group that others have too, as confirm() says, stays with the process unless it was ended or
+  // given up: they may still read what this process has sent, or its memory.
   ~DeviceGroup();
   void confirm() noexcept { isConfirmed_ = true; }
   // Waits for what this process has queued, and says why the group cannot be ended with the others.
@@ -40,8 +40,8 @@ public:
   DeviceGroup& operator=(const DeviceGroup&) = delete;
 
   // Each call queues its work, which waits on the device for that of the others. All members make
-  // the same calls in one order. They throw TENON_ERR_LIBRARY, also for a failure of an earlier one.
-  // Arrays are on the device and apart from each other.
+  // the same calls in one order. They throw TENON_ERR_LIBRARY, also for a failure of an earlier
+  // one. Arrays are on the device and apart from each other.
 
   // The sum of n elements, on all members.
   void allReduce(const void* from, void* to, Index n, TenonDataType type, const Stream& stream);
@@ -49,8 +49,8 @@ public:
   void reduce(const void* from, void* to, Index n, TenonDataType type, const Stream& stream);
   // Copies n elements of the first member to all.
   void broadcast(const void* from, void* to, Index n, TenonDataType type, const Stream& stream);
-  // The sum of an array that is cut in a piece for each member, by `cuts` with both ends, which each
-  // member gets its piece of; and such an array from the pieces of all.
+  // The sum of an array that is cut in a piece for each member, by `cuts` with both ends, which
+  // each member gets its piece of; and such an array from the pieces of all.
   void reduceScatter(const void* from, void* to, std::span<const Index> cuts, TenonDataType type,
                      const Stream& stream);
   void allGather(const void* from, void* to, std::span<const Index> cuts, TenonDataType type,

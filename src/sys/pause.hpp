@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a core does between two looks at a number that another core will change: it leaves the shared units to its
-// neighbour for a moment. Elsewhere than on x86 and Arm it looks again at once.
+// What a core does between two looks at a number that another core will change: it leaves the
+// shared units to its neighbour for a moment. Elsewhere than on x86 and Arm it looks again at once.
 #pragma once
 
 namespace tenon {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Keeps the floating-point environment of the program while the library works. Calls nest, since functions of the program
-// call the library again, so each thread has a list of those that hold its traps off.
+// Keeps the floating-point environment of the program while the library works. Calls nest, since
+// functions of the program call the library again, so each thread has a list of those that hold its
+// traps off.
 #include "sys/traps.hpp"
 
 namespace tenon {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Traps of floating-point exceptions, by which programs end at a division by zero, an overflow or an invalid operation. They
-// are the program's: a public call holds them off while it works, and gives modes and flags back as it found them.
+// Traps of floating-point exceptions, by which programs end at a division by zero, an overflow or
+// an invalid operation. They are the program's: a public call holds them off while it works, and
+// gives modes and flags back as it found them.
 #pragma once
 
 #include <cfenv>
@@ -19,8 +20,9 @@ inline bool trapsExceptions() noexcept {
 #endif
 }
 
-// While one lives, this thread traps nothing, although it compares what is not a number or finds one. What the exceptions
-// of its time leave in the flags is forgotten. Threads that begin meanwhile trap nothing either.
+// While one lives, this thread traps nothing, although it compares what is not a number or finds
+// one. What the exceptions of its time leave in the flags is forgotten. Threads that begin
+// meanwhile trap nothing either.
 class HeldTraps {
 public:
   HeldTraps() noexcept {
@@ -44,7 +46,8 @@ private:
   bool holds_ = false;
 };
 
-// While one lives, within the call that holds traps off, this thread has the program's traps: for functions of the program's.
+// While one lives, within the call that holds traps off, this thread has the program's traps: for
+// functions of the program's.
 class ProgramTraps {
 public:
   ProgramTraps() noexcept;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The one integer for sizes and global positions, and how many dimensions of space windows can have.
+// The one integer for sizes and global positions, and how many dimensions of space windows can
+// have.
 #pragma once
 
 #include <cstdint>

@@ -17,8 +17,8 @@ int runBench();
 extern const std::vector<ProgramOption> kCheckOptions;
 int runCheck();
 
-// `tenon import`: the layers that a trained network becomes, their costs, and the proof that they give
-// the network's results. Gives the exit status.
+// `tenon import`: the layers that a trained network becomes, their costs, and the proof that they
+// give the network's results. Gives the exit status.
 int runImport(int argc, char** argv);
 
 // `tenon plan`: where the processes of a job may stand on a hierarchical system, and in which steps

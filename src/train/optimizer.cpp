@@ -168,8 +168,8 @@ bool Optimizer::isFinite(const Directions& directions, std::optional<double> los
 }
 
 // An adjoint runs from the loss to the input, so that what is not finite spreads to the parameters
-// before it: the last one in the network's order is nearest to where it arose. The contributions of each
-// rank, not their sum, tell the rank.
+// before it: the last one in the network's order is nearest to where it arose. The contributions of
+// each rank, not their sum, tell the rank.
 std::string Optimizer::placeOfNotFinite() const {
   const std::vector<NamedParameter> named = namedParameters(*layer_);
   const int count = static_cast<int>(named.size()), none = 2 * count;

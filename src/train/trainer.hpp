@@ -24,7 +24,8 @@ public:
   // They may change between runs.
   const Settings& settings() const noexcept override { return settings_; }
 
-  // Throws TENON_ERR_STATE during a run, which works on the settings and batches that it began with.
+  // Throws TENON_ERR_STATE during a run, which works on the settings and batches that it began
+  // with.
   void checkChange(const std::string& call) const override;
 
   // Fills x and the target, which may be null, with a batch of an epoch.

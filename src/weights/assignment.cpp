@@ -183,7 +183,8 @@ private:
     for (std::size_t i = 0; i < wanted_.size(); ++i)
       take(i, nameOf(wanted_[i]));
   }
-  // The name that a parameter has in this file: a parameter as a value may have ".value" behind its name.
+  // The name that a parameter has in this file: a parameter as a value may have ".value" behind its
+  // name.
   std::string nameOf(const WantedTensor& wanted) const {
     if (find(wanted.file) != kNone)
       return wanted.file;
@@ -331,7 +332,8 @@ private:
                                     wanted_[i].path(), tensor.name, elementTypeName(tensor.type)));
   }
 
-  // Of a linear layer on the points of a field PyTorch's weight is a matrix, without the extents of the window.
+  // Of a linear layer on the points of a field PyTorch's weight is a matrix, without the extents of
+  // the window.
   static bool fitsButForOnes(const std::vector<Index>& stored, const std::vector<Index>& wanted,
                              std::vector<int>& axes) {
     const auto isLong = [](Index extent) { return extent != 1; };

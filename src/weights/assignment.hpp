@@ -56,15 +56,16 @@ struct WantedTensor {
 
 struct TensorSource {
   std::size_t tensor = 0; // of the file
-  // Dimension d of the parameter is dimension axes[d] of the tensor; -1: one of extent 1 that the tensor lacks.
+  // Dimension d of the parameter is dimension axes[d] of the tensor; -1: one of extent 1 that the
+  // tensor lacks.
   std::vector<int> axes = {};
 
   // What is optional and lacks.
   bool isNone() const noexcept { return tensor == static_cast<std::size_t>(-1); }
 };
 
-// The name that a parameter has in files: its path with dots. A parameter as a value (layer type constant), which
-// in PyTorch is no module's weight, has that of its layer.
+// The name that a parameter has in files: its path with dots. A parameter as a value (layer type
+// constant), which in PyTorch is no module's weight, has that of its layer.
 std::string nameInFile(const std::string& path);
 
 // One for each wanted tensor. Throws TENON_ERR_FORMAT listing all that is missing, left over, or of

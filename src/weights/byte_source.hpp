@@ -40,7 +40,8 @@ private:
 // A regular file, open while the source lives. Throws TENON_ERR_FILE.
 std::unique_ptr<ByteSource> openBytes(const std::string& path,
                                       const std::string& kind = ByteSource::kWeightsFile);
-// The same of a path below a folder, without following symbolic links; TENON_ERR_SUPPORT where it would leave the folder.
+// The same of a path below a folder, without following symbolic links; TENON_ERR_SUPPORT where it
+// would leave the folder.
 std::unique_ptr<ByteSource> openBytesBelow(const std::string& folder, const std::string& path,
                                            const std::string& kind);
 // Bytes in memory, which must outlive the source.

@@ -16,8 +16,8 @@ namespace tenon {
 // numpy's npz format: a zip archive with one npy file for each array, "name.npy", in the order in
 // which they were saved.
 
-// Both throw TENON_ERR_FORMAT. A member of any archive, whose name ends with .npy, as an array of that
-// name without the ending.
+// Both throw TENON_ERR_FORMAT. A member of any archive, whose name ends with .npy, as an array of
+// that name without the ending.
 StoredTensor readNpyMember(const ByteSource& source, const ZipMember& member);
 WeightsDirectory readNpz(const ByteSource& source);
 

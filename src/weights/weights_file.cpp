@@ -27,8 +27,8 @@ struct StoredDimension {
   WeightsFile::Part part;
 };
 
-// A dimension that is read whole and one around it are read as one where the destination has them in the same order
-// without gaps: in long runs.
+// A dimension that is read whole and one around it are read as one where the destination has them
+// in the same order without gaps: in long runs.
 void joinDimensions(std::vector<StoredDimension>& dims) {
   for (std::size_t d = dims.size() - 1; d-- > 0;) {
     StoredDimension& outer = dims[d];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a network costs one rank of many before it runs: heap and processor time of the process grid,
-// the layouts of all values and parameters, the schedules of all conversions that do not sum, and the
-// programs of all sums over ranks, which are taken to be on nodes of 64, of ResNet-50 and a 3-D U-Net
-// with the batch, or batch and space, split over 64 to 98,304 ranks. Without MPI: it is one rank, in
-// the middle, that is measured.
+// What a network costs one rank of many before it runs: heap and processor time of the process
+// grid, the layouts of all values and parameters, the schedules of all conversions that do not sum,
+// and the programs of all sums over ranks, which are taken to be on nodes of 64, of ResNet-50 and a
+// 3-D U-Net with the batch, or batch and space, split over 64 to 98,304 ranks. Without MPI: it is
+// one rank, in the middle, that is measured.
 //
 //   tests/bench/at_scale [ranks...]
 #include "bench/processor_time.hpp"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What leaves the nodes of a machine in sums, halos and repartitions, counted without MPI and
-// without a cluster: the machine is a description of nodes of ranks, rank r being its device r. Each
-// conversion is counted as its route runs it and, if it sums over nodes, as the program that is
-// chosen for it; one that sums and does more, also as the steps that are. The bytes are multiples of S, the size of the whole tensor.
+// without a cluster: the machine is a description of nodes of ranks, rank r being its device r.
+// Each conversion is counted as its route runs it and, if it sums over nodes, as the program that
+// is chosen for it; one that sums and does more, also as the steps that are. The bytes are
+// multiples of S, the size of the whole tensor.
 //
 //   tests/bench/between_nodes
 #include "geometry/layout/layout_draft.hpp"

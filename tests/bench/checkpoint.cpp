@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A checkpoint of 256 MiB (or argument 2) written into a folder (argument 1) by all ranks, in turns with
-// dd of the same size to the same folder, both until the data are on the disk; and read again.
+// A checkpoint of 256 MiB (or argument 2) written into a folder (argument 1) by all ranks, in turns
+// with dd of the same size to the same folder, both until the data are on the disk; and read again.
 //
 //   OMP_NUM_THREADS=1 mpiexec -n 2 tests/bench/checkpoint /data
 #include "bench/race.hpp"

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Kernels for the sizes of simulation codes. Convolutions of one process: direct with each set of vector instructions, BLAS and oneDNN, on the
-// same arrays, beside a matrix product of 1024^3. Padding, packing and the bias are part of each
-// call. The methods take turns, each with one untimed call before the timed ones; values are compared
-// before anything is timed. Rates are medians of the processor time of one thread, in GFLOP/s; p10 is that of
-// the direct kernel with the widest vectors in the best tenth of its turns, and /gemm and /onednn are its
-// ratios. After them a rectifier behind a convolution, by the same kernel and by one of its own, a function of each element, and a network of few channels beside TorchScript, where
-// libtorch is installed.
+// Kernels for the sizes of simulation codes. Convolutions of one process: direct with each set of
+// vector instructions, BLAS and oneDNN, on the same arrays, beside a matrix product of 1024^3.
+// Padding, packing and the bias are part of each call. The methods take turns, each with one
+// untimed call before the timed ones; values are compared before anything is timed. Rates are
+// medians of the processor time of one thread, in GFLOP/s; p10 is that of the direct kernel with
+// the widest vectors in the best tenth of its turns, and /gemm and /onednn are its ratios. After
+// them a rectifier behind a convolution, by the same kernel and by one of its own, a function of
+// each element, and a network of few channels beside TorchScript, where libtorch is installed.
 //
 //   OMP_NUM_THREADS=1 tests/bench/convolution [float32|float64] [text in the work's name]
 #include "bench/handles.hpp"
@@ -235,7 +236,8 @@ void measureConvolutions(const std::string& type, const std::string& name) {
     measureAll<float>(name);
 }
 
-// With few input channels the outputs are what takes time, and a kernel of its own reads and writes them again.
+// With few input channels the outputs are what takes time, and a kernel of its own reads and writes
+// them again.
 constexpr Work kRectified[] = {
     {2, 1, 16, 512, 3, true}, {3, 1, 8, 96, 3, true}, {2, 16, 16, 512, 3, true}};
 constexpr double kMaxOfConvolution = 1.1;

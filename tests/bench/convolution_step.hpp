@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A float32 convolution in three dimensions, 3 x 3 x 3 with padding 1, with its tensors; x is filled
-// by global position, the parameters from a seed.
+// A float32 convolution in three dimensions, 3 x 3 x 3 with padding 1, with its tensors; x is
+// filled by global position, the parameters from a seed.
 #pragma once
 
 #include "bench/handles.hpp"

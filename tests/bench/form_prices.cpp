@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The processor time in which a planner gets 300 forms of each of AlexNet's layers at 4096 ranks, without
-// MPI: every way to give 12 binary axes to batch, output or input channels, height and width in that order.
+// The processor time in which a planner gets 300 forms of each of AlexNet's layers at 4096 ranks,
+// without MPI: every way to give 12 binary axes to batch, output or input channels, height and
+// width in that order.
 //
 //   tests/bench/form_prices
 #include "bench/processor_time.hpp"

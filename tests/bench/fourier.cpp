@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One dimension of a truncated Fourier transform, there and back, by the matrix and by FFTW, on the same arrays: the
-// last dimension of a field and one before it. Beside them what the backend auto takes, and how many times as long
-// as the faster method that is. Processor time of one thread; methods take turns.
+// One dimension of a truncated Fourier transform, there and back, by the matrix and by FFTW, on the
+// same arrays: the last dimension of a field and one before it. Beside them what the backend auto
+// takes, and how many times as long as the faster method that is. Processor time of one thread;
+// methods take turns.
 //
 //   OMP_NUM_THREADS=1 tests/bench/fourier
 #include "bench/handles.hpp"

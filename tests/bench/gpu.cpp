@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Work on a device beside what limits it: kernels beside copies on the device, messages beside copies to the host and
-// back, steps with halos beside those without. Times of layers and steps of training follow, one to a line
-// ("time NAME SECONDS"), for the peer gpu_torch.py. `small` only shows that everything runs.
+// Work on a device beside what limits it: kernels beside copies on the device, messages beside
+// copies to the host and back, steps with halos beside those without. Times of layers and steps of
+// training follow, one to a line ("time NAME SECONDS"), for the peer gpu_torch.py. `small` only
+// shows that everything runs.
 //
 //   tests/bench/gpu [small]
 //   mpiexec -n 2 tests/bench/gpu [small]
@@ -72,7 +73,8 @@ void measureAdam(double rate) {
            bytes / secondsOf([&] { adam->step(); }) / rate, ">= 0.8");
 }
 
-// Faces, one cell thick, of fields of 16 channels: where rows are one cell long a whole sector is read for each.
+// Faces, one cell thick, of fields of 16 channels: where rows are one cell long a whole sector is
+// read for each.
 void measureFaces(double rate) {
   const Index n = sized(128, 8), channels = 16;
   constexpr double kSector = 32;
@@ -181,8 +183,8 @@ double copyTime(Index bytes) {
       [&] { Device::get().copy(to.data<char>(), from.data<char>(), bytes, device().stream()); });
 }
 
-// Two ranks exchange the half that the other wants: what a rank keeps is copied once, what it sends is packed, and what
-// it receives unpacked.
+// Two ranks exchange the half that the other wants: what a rank keeps is copied once, what it sends
+// is packed, and what it receives unpacked.
 void measureExchange() {
   const Index n = sized(8192, 16);
   const Layout rows = onRow({n, n}, Property::shard(0)),

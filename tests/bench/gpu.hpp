@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the benchmarks of devices share: times of work that is queued, rows of the table, tensors and layers there.
+// What the benchmarks of devices share: times of work that is queued, rows of the table, tensors
+// and layers there.
 #pragma once
 
 #include "dtensor/kernel_context.hpp"
@@ -18,8 +19,8 @@ Index sized(Index full, Index small);
 
 KernelContext& device();
 
-// Seconds of one call of the work, which may only queue: the median of 20 times, of `calls` calls each.
-// With `turns`, of so many times, after one that does not count.
+// Seconds of one call of the work, which may only queue: the median of 20 times, of `calls` calls
+// each. With `turns`, of so many times, after one that does not count.
 double secondsOf(const Work& work, int calls = 1, Index turns = 0);
 
 // By the first rank. A time is read by the peer gpu_torch.py.

@@ -94,8 +94,8 @@ struct PlanTimes {
   Index timed = 0, failed = 0, large = 0, slow = 0; // numbers of plans
 };
 
-// A plan of which one call takes so many times as long as the fastest so far is not timed further: cuDNN
-// lists some that take a hundred times as long.
+// A plan of which one call takes so many times as long as the fastest so far is not timed further:
+// cuDNN lists some that take a hundred times as long.
 constexpr double kSlow = 5;
 
 // A plan that fails at run time is counted, and the others go on.
@@ -160,7 +160,8 @@ void measurePlans(const ConvolutionCase& c, TenonDataType type) {
   }
 }
 
-// Graphs that also do what comes behind a convolution, and those of copies of the arrays, beside the convolution alone.
+// Graphs that also do what comes behind a convolution, and those of copies of the arrays, beside
+// the convolution alone.
 void measureForms(const ConvolutionCase& c, TenonDataType type) {
   cuda::ConvolutionGraph graph = c.graph(ConvolutionKind::Forward, type);
   const auto x = made(alone(c.shape()), type), y = made(alone(c.shape()), type),

@@ -2,9 +2,9 @@
 // The halo exchange in place of a grid of n^3 cells with 16 float64 channels, split in its slowest
 // dimension, on a ghosted array in memory of the library's or the caller's, which may be shared.
 // Beside it: the limit, a memcpy of the bytes that a rank receives and two ping-pongs of 8 bytes;
-// persistent messages by hand; and PETSc's DMLocalToLocal. The ghosted array is the same for all. In
-// the rows "changed" each method first writes the cells that it sends, as a solver's step does, so
-// that they come from the caches of the processor that wrote them.
+// persistent messages by hand; and PETSc's DMLocalToLocal. The ghosted array is the same for all.
+// In the rows "changed" each method first writes the cells that it sends, as a solver's step does,
+// so that they come from the caches of the processor that wrote them.
 //
 //   mpiexec -n 2 tests/bench/halo
 #include "bench/handles.hpp"

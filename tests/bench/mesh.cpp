@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers on a mesh, a triangulated torus with 6 edges into each node, in strips or with nodes that are scattered over
-// the ranks, rows of float64:
+// Layers on a mesh, a triangulated torus with 6 edges into each node, in strips or with nodes that
+// are scattered over the ranks, rows of float64:
 //
 //   fill, add      the operator of an index map and its adjoint in place, beside PetscSF
 //   gather, sum    rows of nodes to edges and rows of edges to nodes, beside a copy that reads and writes as many bytes as
@@ -240,8 +240,8 @@ void measureRows(MPI_Comm comm, const Torus& torus, const Mesh& mesh, TenonInt c
     require(TenonLayerSetEdges(*layer, "", mesh.edges));
   gather.setUp({plain});
   sum.setUp({edges});
-  // Rows of nodes and of edges once each, and an index for each edge; a sum also reads where a node's edges begin. A copy
-  // moves a byte twice.
+  // Rows of nodes and of edges once each, and an index for each edge; a sum also reads where a
+  // node's edges begin. A copy moves a byte twice.
   const std::size_t gathered =
                         std::size_t((torus.edges() + torus.owned) * columns + torus.edges()) / 2,
                     summed = gathered + std::size_t(torus.owned) / 2;
@@ -363,7 +363,8 @@ LayerHandle convolution(MPI_Comm comm, TenonInt channels, TenonBoundary mode) {
   return layer;
 }
 
-// A periodic box of square tiles, whose rows of tiles are dealt to the ranks in bands or one by one.
+// A periodic box of square tiles, whose rows of tiles are dealt to the ranks in bands or one by
+// one.
 void measureTiles(MPI_Comm comm, TenonInt tiles, TenonInt extent, TenonInt channels,
                   bool scattered) {
   int rank = 0, ranks = 0;
@@ -404,7 +405,8 @@ void measureTiles(MPI_Comm comm, TenonInt tiles, TenonInt extent, TenonInt chann
   }
 }
 
-// The torus whose edges' rows take about so many bytes on each rank, within what its lists may take.
+// The torus whose edges' rows take about so many bytes on each rank, within what its lists may
+// take.
 int extentFor(MPI_Comm comm, TenonInt columns) {
   constexpr double kBytes = 160e6;
   constexpr int kMax = 800;

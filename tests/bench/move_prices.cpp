@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The processor time that planning takes at 4096 ranks, without MPI: to find a route, to count what one
-// position moves, and to price a move by one position, by one kind of link and by level.
+// The processor time that planning takes at 4096 ranks, without MPI: to find a route, to count what
+// one position moves, and to price a move by one position, by one kind of link and by level.
 //
 //   tests/bench/move_prices
 #include "bench/processor_time.hpp"

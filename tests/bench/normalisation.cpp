@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Normalisation on one process beside loops that read and write its arrays as often as it must: forward, x for the
-// statistics, then x and y; adjoint, x and dy for the sums, then both and dx. (Fewer passes are impossible: statistics
-// of all ranks lie between.) Where each place of a sample has a weight and a bias, these are arrays like a sample, and
-// so are their gradients, which are added to. A rectifier behind it in a network reads and writes nothing more. Processor
-// time of one thread; methods take turns.
+// Normalisation on one process beside loops that read and write its arrays as often as it must:
+// forward, x for the statistics, then x and y; adjoint, x and dy for the sums, then both and dx.
+// (Fewer passes are impossible: statistics of all ranks lie between.) Where each place of a sample
+// has a weight and a bias, these are arrays like a sample, and so are their gradients, which are
+// added to. A rectifier behind it in a network reads and writes nothing more. Processor time of one
+// thread; methods take turns.
 //
 //   OMP_NUM_THREADS=1 tests/bench/normalisation
 #include "bench/handles.hpp"

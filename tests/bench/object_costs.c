@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What each object costs: to create, and to call.
  *
- * Creates several objects of each kind on all ranks, and prints for one of them, on rank 0, the heap (mallinfo2
- * of glibc), the resident shared memory and the open files (/proc/self), and the number of MPI's calls
- * that communicate, counted by wrappers around them. The field is [1, 3, 64, 64] on each rank in
- * float64, 98,304 bytes.
+ * Creates several objects of each kind on all ranks, and prints for one of them, on rank 0, the
+ * heap (mallinfo2 of glibc), the resident shared memory and the open files (/proc/self), and the
+ * number of MPI's calls that communicate, counted by wrappers around them. The field is [1, 3, 64,
+ * 64] on each rank in float64, 98,304 bytes.
  *
  *   mpiexec -n 4 object_costs */
 #include <tenon.h>

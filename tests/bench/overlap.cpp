@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What computing while the halo travels hides of it. On one node a halo arrives at once, so each
-// conversion is made late: it does not look at what arrived before 4 ms are over (support/delay.hpp). A
-// float32 convolution in three dimensions whose space is split, with the overlap and without.
+// conversion is made late: it does not look at what arrived before 4 ms are over
+// (support/delay.hpp). A float32 convolution in three dimensions whose space is split, with the
+// overlap and without.
 //
 //   OMP_NUM_THREADS=1 mpiexec -n 2 tests/bench/overlap
 #include "bench/convolution_step.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How the simulator orders the reductions whose times a paper prints: Spearman's coefficient over the
-// rows of its appendix, and with -rows each of them. Nothing is timed here; reduction_test holds the
-// least coefficients.
+// How the simulator orders the reductions whose times a paper prints: Spearman's coefficient over
+// the rows of its appendix, and with -rows each of them. Nothing is timed here; reduction_test
+// holds the least coefficients.
 #include "reduction/paper_times.hpp"
 
 #include <cstdio>

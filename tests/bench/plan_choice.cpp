@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Predictions and choices of plans against measured steps: LeNet-5, a small AlexNet and a residual network in
-// float64, trained on the ranks there are.
+// Predictions and choices of plans against measured steps: LeNet-5, a small AlexNet and a residual
+// network in float64, trained on the ranks there are.
 //
 //   OMP_NUM_THREADS=1 mpiexec -n 2 tests/bench/plan_choice [batch [rounds [report]]]
 //

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The memory that a plan predicts for each process beside that which a process takes for it: what its
-// anonymous and shared memory has grown by after some steps of training, by the kernel's count.
+// The memory that a plan predicts for each process beside that which a process takes for it: what
+// its anonymous and shared memory has grown by after some steps of training, by the kernel's count.
 //
 //   OMP_NUM_THREADS=1 mpiexec -n 2 tests/bench/plan_memory NETWORK BATCH OPTIMIZER [TRANSPORT [LIMIT]]
 //
 // NETWORK is alexnet, resnet50, unet3d or fno2d; TRANSPORT that of conversions: shared or messages.
-// LIMIT is the memory limit of the plan in MiB, under which layers may recompute.
-// One line: predicted, measured, their ratio; and what the library itself counts on rank 0, without the
+// LIMIT is the memory limit of the plan in MiB, under which layers may recompute. One line:
+// predicted, measured, their ratio; and what the library itself counts on rank 0, without the
 // optimizer's: kept for adjoints, shared by turns, parameters, messages and scratch; in MiB.
 #include "comm/mpi.hpp"
 #include "comm/session/session.hpp"

@@ -75,8 +75,9 @@ public:
     MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm);
     return slowest;
   }
-  // Collective. What the plan predicts of a step, and what it took: the sums of all layers and phases, medians of
-  // `steps` steps, at most those that a measurement keeps; the least of several turns.
+  // Collective. What the plan predicts of a step, and what it took: the sums of all layers and
+  // phases, medians of `steps` steps, at most those that a measurement keeps; the least of several
+  // turns.
   struct Compared {
     double predicted = 0, measured = 0;
     double ratio() const { return predicted / measured; }

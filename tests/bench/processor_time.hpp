@@ -14,7 +14,8 @@ inline double processorSeconds() {
   return double(now.tv_sec) + 1e-9 * double(now.tv_nsec);
 }
 
-// Microseconds of one call, in each of kRepetitions rounds of several; work(i) is call i of a round.
+// Microseconds of one call, in each of kRepetitions rounds of several; work(i) is call i of a
+// round.
 template <class Work>
 std::vector<double> processorTimes(int calls, Work&& work) {
   std::vector<double> times;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Methods of doing the same work, timed in turns on all ranks of a communicator.
 //
-// In each of the rounds, kRepetitions or as many as are wanted, every method has its turn: one call that is not timed, a barrier,
-// then `calls` calls in a row. A time is that of the slowest rank, divided by the calls. Methods are
-// compared by the ratio of their medians; p10 and p90 are those of the ratio in single rounds.
+// In each of the rounds, kRepetitions or as many as are wanted, every method has its turn: one call
+// that is not timed, a barrier, then `calls` calls in a row. A time is that of the slowest rank,
+// divided by the calls. Methods are compared by the ratio of their medians; p10 and p90 are those
+// of the ratio in single rounds.
 //
-// Data that goes from core to core takes a time that depends on how far apart they are. A race of two
-// ranks can be timed by distance: it takes twice as many rounds, finds the cores near or far before
-// and after each turn, drops the rounds in which that changed, and compares the methods in the rounds
-// with near cores, and in those with far ones.
+// Data that goes from core to core takes a time that depends on how far apart they are. A race of
+// two ranks can be timed by distance: it takes twice as many rounds, finds the cores near or far
+// before and after each turn, drops the rounds in which that changed, and compares the methods in
+// the rounds with near cores, and in those with far ones.
 #pragma once
 
 #include <tenon/mpi.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The processor time to find all programs of up to five instructions, in the middle of 31 runs, and the
-// memory that they keep and that the search takes on top. On the devices themselves ("direct"), and on
-// levels of two devices with the groups then formed for the real sizes, as the library does it.
+// The processor time to find all programs of up to five instructions, in the middle of 31 runs, and
+// the memory that they keep and that the search takes on top. On the devices themselves ("direct"),
+// and on levels of two devices with the groups then formed for the real sizes, as the library does
+// it.
 //
 //   tests/bench/reduction_synthesis
 #include "bench/race.hpp"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The processor time to make the schedule of one rank, in the middle of 8, 64, 512 and 4096, without MPI:
-// halos of slabs and of blocks, and the exchange of slabs in one dimension for slabs in another,
-// where all ranks are neighbours. It should follow the neighbours, not the ranks: the time for each
-// peer, as a ratio to that at 64 ranks, the first number at which blocks have all their neighbours.
+// The processor time to make the schedule of one rank, in the middle of 8, 64, 512 and 4096,
+// without MPI: halos of slabs and of blocks, and the exchange of slabs in one dimension for slabs
+// in another, where all ranks are neighbours. It should follow the neighbours, not the ranks: the
+// time for each peer, as a ratio to that at 64 ranks, the first number at which blocks have all
+// their neighbours.
 //
 //   tests/bench/schedule_making
 #include "bench/processor_time.hpp"

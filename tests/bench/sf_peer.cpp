@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The unit of the star forest is a contiguous type of one row. One number is no such type, which sums would not know.
+// The unit of the star forest is a contiguous type of one row. One number is no such type, which
+// sums would not know.
 #include "bench/sf_peer.hpp"
 
 #include <petscsf.h>

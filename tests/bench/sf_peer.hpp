@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PETSc's PetscSF: rows of numbers from owned nodes to ghosts behind them in one array, and ghosts added to their owners.
+// PETSc's PetscSF: rows of numbers from owned nodes to ghosts behind them in one array, and ghosts
+// added to their owners.
 #pragma once
 
 #include <tenon/mpi.h>

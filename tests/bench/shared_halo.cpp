@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A closure network of six 3 x 3 convolutions with tanh between them, periodic, in float64, 4 channels in and
-// out and 8 between, on as many cells a rank: a halo exchange for each convolution beside one for two, three
-// and all six (setting halo_depth). An evaluation as a solver's step makes it, and one with its adjoint, by
-// shared memory and by messages. Printed are the messages that rank 0 sends, and the least and the median time.
+// A closure network of six 3 x 3 convolutions with tanh between them, periodic, in float64, 4
+// channels in and out and 8 between, on as many cells a rank: a halo exchange for each convolution
+// beside one for two, three and all six (setting halo_depth). An evaluation as a solver's step
+// makes it, and one with its adjoint, by shared memory and by messages. Printed are the messages
+// that rank 0 sends, and the least and the median time.
 //
 //   OMP_NUM_THREADS=1 mpiexec -n 2 tests/bench/shared_halo
 #include "bench/handles.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Methods of doing the same work on one thread: they take turns, each with one untimed call before the
-// timed ones, and are compared by their processor time.
+// Methods of doing the same work on one thread: they take turns, each with one untimed call before
+// the timed ones, and are compared by their processor time.
 #pragma once
 
 #include "bench/processor_time.hpp"

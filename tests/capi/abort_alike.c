@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* An error that all ranks know of is printed by rank 0, and each of them ends the program: the others not before
- * it is printed. */
+/* An error that all ranks know of is printed by rank 0, and each of them ends the program: the
+ * others not before it is printed. */
 #include <tenon.h>
 
 #include <stdio.h>

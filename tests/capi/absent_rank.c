@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The last rank leaves out the call that the argument names: "initialize", "apply" or "finalize". The others say so,
- * and with -tenon_wait_limit end the program. */
+/* The last rank leaves out the call that the argument names: "initialize", "apply" or "finalize".
+ * The others say so, and with -tenon_wait_limit end the program. */
 #include <tenon.h>
 
 #include <stdio.h>

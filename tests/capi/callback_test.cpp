@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions of the program that destroy the object which calls them, or call it again: it lives until the call
-// returns, and the second call is an error of its own that leaves the first as it was.
+// Functions of the program that destroy the object which calls them, or call it again: it lives
+// until the call returns, and the second call is an error of its own that leaves the first as it
+// was.
 #include "capi/expect_code.hpp"
 
 #include <tenon/ext/layer.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Devices in C99, on the stand-in: spaces, streams, arrays of the device that are lent and placed, and a network there
- * that works on the program's fields on the host. */
+/* Devices in C99, on the stand-in: spaces, streams, arrays of the device that are lent and placed,
+ * and a network there that works on the program's fields on the host. */
 #include "support/check.h"
 
 #include <tenon.h>
@@ -96,7 +96,8 @@ static TenonErrorCode lendArrays(TenonLayout layout) {
   return TenonDTensorDestroy(&x);
 }
 
-/* One block of device memory, as a solver on the device holds it: that of a tensor, which only owns it here. */
+/* One block of device memory, as a solver on the device holds it: that of a tensor, which only owns
+ * it here. */
 static TenonErrorCode placeArrays(TenonLayout layout) {
   TenonDTensor owner = NULL, x = NULL, parts = NULL, host = NULL;
   void *array = NULL, *fields[COMPONENTS];
@@ -134,7 +135,8 @@ static TenonErrorCode placeArrays(TenonLayout layout) {
   return TenonDTensorDestroy(&owner);
 }
 
-/* y = 3 x by a network on the device, which the program calls with tensors of the space; forward and back. */
+/* y = 3 x by a network on the device, which the program calls with tensors of the space; forward
+ * and back. */
 static TenonErrorCode apply(TenonLayer triple, TenonLayout layout, TenonMemorySpace space) {
   TenonDTensor x = NULL, y = NULL, dx = NULL, dy = NULL;
   TenonLayout dual = NULL;

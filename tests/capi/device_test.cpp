@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Calls of a program that uses CUDA itself, on two devices: the library works on the one of the rank, and leaves
-// the program's current. The first test has to find the device not yet opened.
+// Calls of a program that uses CUDA itself, on two devices: the library works on the one of the
+// rank, and leaves the program's current. The first test has to find the device not yet opened.
 #include "capi/expect_code.hpp"
 #include "sys/device.hpp"
 
@@ -135,8 +135,8 @@ TEST_F(Devices, AnArrayOfTheHostIsRefusedAlsoWhereTheDeviceReachesAllMemory) {
   unsetenv("TENON_STANDIN_HMM");
 }
 
-// What the program queues on its default stream is done before the call's kernels, and what it queues
-// later after them, with no wait in between.
+// What the program queues on its default stream is done before the call's kernels, and what it
+// queues later after them, with no wait in between.
 TEST_F(Devices, WorkInOrderWithTheDefaultStreams) {
   cudaSetDevice(Device::get().number());
   constexpr std::size_t kBytes = 12 * sizeof(double);

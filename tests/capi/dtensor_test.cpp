@@ -12,8 +12,8 @@
 namespace tenon::test {
 namespace {
 
-// What a child made by fork() sees in the first cell after this process has changed it from 1 to 2, and
-// what this process sees there after the child has written 3.
+// What a child made by fork() sees in the first cell after this process has changed it from 1 to 2,
+// and what this process sees there after the child has written 3.
 std::pair<double, double> seenAcrossFork(volatile double* cell) {
   int changed[2], answer[2];
   EXPECT_EQ(pipe(changed) + pipe(answer), 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What tenon.hpp has of the C interface by hand, used once: loans, placements, sessions, errors. The functions of C
-// that are called here and in every_member.cpp are all that the headers declare.
+// What tenon.hpp has of the C interface by hand, used once: loans, placements, sessions, errors.
+// The functions of C that are called here and in every_member.cpp are all that the headers declare.
 #include <tenon.hpp>
 
 namespace tenon {

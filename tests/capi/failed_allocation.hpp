@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What tests of failed allocations share: the life of objects as a list of calls that each return a code, handlers under
-// which no error ends the program, and the life of a network. It replaces operator new, so include it in one source file
-// of a test program of its own.
+// What tests of failed allocations share: the life of objects as a list of calls that each return a
+// code, handlers under which no error ends the program, and the life of a network. It replaces
+// operator new, so include it in one source file of a test program of its own.
 #pragma once
 
 #include "capi/expect_code.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In a collective call an allocation fails on one rank, each of the first ones and then some: alone, or with all that
-// follow to the end of the call. All ranks then return the same code, none ends the program or waits in vain, and the call
-// can be made again.
+// In a collective call an allocation fails on one rank, each of the first ones and then some:
+// alone, or with all that follow to the end of the call. All ranks then return the same code, none
+// ends the program or waits in vain, and the call can be made again.
 #include "capi/failed_allocation.hpp"
 #include "capi/idx_files.hpp"
 #include "comm/agreement/agreement.hpp"
@@ -64,8 +64,8 @@ Outcome outcomeOf(TenonErrorCode code, long failed) {
 
 class OfOneRank : public WithoutMemory {
 protected:
-  // The life is `begin`, the collective call that meets the failures, `unchanged` if it fails, the call again, and `end`,
-  // which destroys what is there.
+  // The life is `begin`, the collective call that meets the failures, `unchanged` if it fails, the
+  // call again, and `end`, which destroys what is there.
   void tryAll(const Life& begin, const Step& call, const Life& end, const Life& unchanged = {}) {
     lead(joined(joined(begin, {call}), end)); // what is made once for all is there
     const std::size_t alive = liveObjects().size();
@@ -111,7 +111,8 @@ private:
 
 using OfOneRankWithNetwork = WithNetwork<OfOneRank>;
 
-// The first use of a communicator makes the library's copy of it, and the memory that its ranks share.
+// The first use of a communicator makes the library's copy of it, and the memory that its ranks
+// share.
 TEST_F(OfOneRank, FirstUseOfACommunicator) {
   MPI_Comm comm = MPI_COMM_NULL;
   TenonLayer layer = nullptr;
@@ -208,7 +209,8 @@ TEST_F(OfOneRankWithPlan, Files) {
   lead(end);
 }
 
-// Of a network with an optimizer, of which some tensors are the same on all ranks and some distributed.
+// Of a network with an optimizer, of which some tensors are the same on all ranks and some
+// distributed.
 class OfOneRankWithFiles : public OfOneRankWithNetwork,
                            public testing::WithParamInterface<const char*> {
 protected:

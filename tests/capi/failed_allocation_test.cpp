@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In the lives of objects allocations fail, each of the first ones and then some: alone, after which the call that met it is made
-// again and the life goes on, or with all that follow, to the end of the objects. A call then returns a
-// code, nothing ends the program, and nothing is left behind.
+// In the lives of objects allocations fail, each of the first ones and then some: alone, after
+// which the call that met it is made again and the life goes on, or with all that follow, to the
+// end of the objects. A call then returns a code, nothing ends the program, and nothing is left
+// behind.
 #include "capi/failed_allocation.hpp"
 #include "sys/errors/object.hpp"
 #include "sys/memory/memory.hpp"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* All ranks pass the same wrong tensor to Apply, which none can know of the others: the program ends
- * with one report. */
+/* All ranks pass the same wrong tensor to Apply, which none can know of the others: the program
+ * ends with one report. */
 #include <tenon.h>
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Counts the stack frames of the library between a call on a layer and the function that does the
- * layer's arithmetic, which here is the program's own. Usage: frames [MOST]; more than MOST is an error.
- * The stack is as the compiler has left it: a function that is inlined has no frame. */
+ * layer's arithmetic, which here is the program's own. Usage: frames [MOST]; more than MOST is an
+ * error. The stack is as the compiler has left it: a function that is inlined has no frame. */
 #include "support/check.h"
 
 #include <tenon.h>
@@ -64,7 +64,8 @@ static TenonErrorCode createShell(Stack* inside, TenonLayer* layer) {
   return TenonLayerShellSetFunctions(*layer, &functions);
 }
 
-/* The frames between those of the caller and of the program's function, which has one more than they. */
+/* The frames between those of the caller and of the program's function, which has one more than
+ * they. */
 static void judge(const char* call, const char* layer, const Stack* caller, const Stack* inside,
                   int most) {
   const int frames = inside->count - caller->count - 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers by the names of types and settings, by paths, and from network files: all equal to those of
-// the typed calls.
+// Layers by the names of types and settings, by paths, and from network files: all equal to those
+// of the typed calls.
 #include "capi/expect_code.hpp"
 
 #include <tenon/ext/layer.h>

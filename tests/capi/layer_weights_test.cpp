@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Weights files through the C interface: PyTorch's numbers inside an MPI program, on any distribution;
-// files written and read again; and what is refused, which leaves everything as it was.
+// Weights files through the C interface: PyTorch's numbers inside an MPI program, on any
+// distribution; files written and read again; and what is refused, which leaves everything as it
+// was.
 #include "capi/expect_code.hpp"
 
 #include <algorithm>

@@ -63,8 +63,8 @@ void live() {
   MPI_Comm_free(&comm);
 }
 
-// The heap's count includes what malloc keeps for later, a few hundred bytes a life, and mappings those
-// of the allocator, AddressSanitizer's too.
+// The heap's count includes what malloc keeps for later, a few hundred bytes a life, and mappings
+// those of the allocator, AddressSanitizer's too.
 TEST_F(CApi, AWholeLifeLeavesNoMemoryMappingOrFileBehind) {
   constexpr int kLives = 40;
   const auto liveOften = [] {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Threads of a process that have nothing in common but the library: each makes objects on communicators of
- * its own, applies and destroys them, and frees the communicators, while the others do the same. */
+/* Threads of a process that have nothing in common but the library: each makes objects on
+ * communicators of its own, applies and destroys them, and frees the communicators, while the
+ * others do the same. */
 #include "support/check.h"
 
 #include <tenon.h>

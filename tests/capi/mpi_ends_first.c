@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* MPI_Finalize before TenonFinalize: every call says so and returns, Destroy succeeds, and the program
- * goes on. Then the same after both. */
+/* MPI_Finalize before TenonFinalize: every call says so and returns, Destroy succeeds, and the
+ * program goes on. Then the same after both. */
 #include <tenon.h>
 
 #include "support/check.h"

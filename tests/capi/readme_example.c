@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The README's ten lines as a complete program: a ghosted array is wrapped and goes through a convolution
- * and back, in float64, with the rows split over all ranks. Then the same with weights of 1, with which
- * every output and gradient is a number of grid points. */
+/* The README's ten lines as a complete program: a ghosted array is wrapped and goes through a
+ * convolution and back, in float64, with the rows split over all ranks. Then the same with weights
+ * of 1, with which every output and gradient is a number of grid points. */
 #include <tenon.h>
 
 #include <math.h>
@@ -85,7 +85,8 @@ static TenonErrorCode example(MPI_Comm comm, TenonInt rank, TenonInt size) {
   const TenonInt low[4] = {0, 0, y0, x0}, high[4] = {1, 1, y1, x1}; /* this rank: y0 <= y < y1 */
   const TenonInt ghosts[4] = {0, 0, 1, 1}, kernel[2] = {3, 3}, padding[2] = {1, 1};
 
-  /* Your decomposition, your array (no copy), and a convolution with 1 input and 8 output channels. */
+  /* Your decomposition, your array (no copy), and a convolution with 1 input and 8 output channels.
+   */
   TenonCall(TenonLayoutCreateFromBoxes(comm, 4, shape, low, high, &layout));
   TenonCall(TenonDTensorCreate(layout, TENON_FLOAT64, &x));
   TenonCall(TenonDTensorPlaceArray(x, first_owned, NULL, ghosts, ghosts, length));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The README's lines of C++ as a complete program. The gradient with respect to the field is that of the C
-// interface, bit by bit.
+// The README's lines of C++ as a complete program. The gradient with respect to the field is that
+// of the C interface, bit by bit.
 #include "support/check.h"
 
 #include <tenon.hpp>

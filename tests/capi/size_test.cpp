@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Hostile sizes: calls whose cells or bytes no 64-bit integer counts are refused, on all ranks alike,
-// and leave no object.
+// Hostile sizes: calls whose cells or bytes no 64-bit integer counts are refused, on all ranks
+// alike, and leave no object.
 #include "capi/expect_code.hpp"
 
 #include <tenon/ext/linearop.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The C++ header: errors carry their stack, loans and placements end with their scope, handles move,
-// and lists know their length. Compiled as C++17 and as C++20.
+// The C++ header: errors carry their stack, loans and placements end with their scope, handles
+// move, and lists know their length. Compiled as C++17 and as C++20.
 #include "capi/thrown.hpp"
 
 #include <array>
@@ -212,8 +212,8 @@ double waitWarning() {
   return seconds;
 }
 
-// Beside a host whose command line is its own: the environment has the options, and a session takes the command line
-// where it is given.
+// Beside a host whose command line is its own: the environment has the options, and a session takes
+// the command line where it is given.
 void sessionsNeedNoCommandLine() {
   setenv("TENON_OPTIONS", "-tenon_wait_warning 33", 1);
   {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The generated members of the C++ header, one test for each form of argument and result: values, structs, lists, texts,
-// functions, borrowed handles and what may be left out. Compiled as C++17 and as C++20.
+// The generated members of the C++ header, one test for each form of argument and result: values,
+// structs, lists, texts, functions, borrowed handles and what may be left out. Compiled as C++17
+// and as C++20.
 #include "capi/thrown.hpp"
 
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Training from datasets through the C calls: one pixel x and two classes with the weights w x, cross-entropy,
-// beside the same steps by hand. The labels of the validation are the wrong ones, so its loss grows, the
-// schedule halves the rate, and training stops early.
+// Training from datasets through the C calls: one pixel x and two classes with the weights w x,
+// cross-entropy, beside the same steps by hand. The labels of the validation are the wrong ones, so
+// its loss grows, the schedule halves the rate, and training stops early.
 #include "capi/idx_files.hpp"
 
 #include <cmath>
@@ -170,7 +170,8 @@ protected:
   std::size_t stopAfter_ = 0;
 };
 
-// The first validation is the best. The rate falls after the third and the fifth, where training stops.
+// The first validation is the best. The rate falls after the third and the fifth, where training
+// stops.
 TEST_F(TrainerDatasetCApi, ValidationLowersTheRateAndStops) {
   expectSuccess(TenonTrainerRun(trainer_, 100));
   EXPECT_EQ(events_, "s"

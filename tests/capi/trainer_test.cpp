@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The training loop through the C calls, beside the recursion that it stands for: y = w x, the loss (w x - t)^2, and
-// steps against 2 x (w x - t).
+// The training loop through the C calls, beside the recursion that it stands for: y = w x, the loss
+// (w x - t)^2, and steps against 2 x (w x - t).
 #include "capi/expect_code.hpp"
 #include "support/traps.hpp"
 
@@ -157,7 +157,8 @@ TEST_F(TrainerCApi, SaysWhereTrainingIsNotFinite) {
   EXPECT_TRUE(std::isfinite(loss) && std::isfinite(mean));
 }
 
-// A host that traps floating-point exceptions, as many do, learns it in the same way, and keeps its traps.
+// A host that traps floating-point exceptions, as many do, learns it in the same way, and keeps its
+// traps.
 TEST_F(TrainerCApi, SaysToAHostWithTrapsWhereTrainingIsNotFinite) {
   const HostTraps host;
   const bool hasTraps = trapsExceptions();

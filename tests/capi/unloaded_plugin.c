@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A plugin that uses Tenon: a layer on a communicator of its own and one on that of all ranks, a checkpoint file, and a
- * signal that is noted. Tenon is a shared library beside it, or a part of it (CMakeLists.txt). */
+/* A plugin that uses Tenon: a layer on a communicator of its own and one on that of all ranks, a
+ * checkpoint file, and a signal that is noted. Tenon is a shared library beside it, or a part of it
+ * (CMakeLists.txt). */
 #include <tenon.h>
 
 #include <signal.h>
@@ -30,8 +31,8 @@ static TenonErrorCode applyOn(MPI_Comm comm, TenonDTensor* x) {
   return TenonPartitionDestroy(&partition);
 }
 
-/* Without HDF5 there are no checkpoints. An error would not do: its record has a destructor for each thread, for which the C
- * library keeps the plugin. */
+/* Without HDF5 there are no checkpoints. An error would not do: its record has a destructor for
+ * each thread, for which the C library keeps the plugin. */
 static TenonErrorCode writeCheckpoint(MPI_Comm comm, TenonDTensor x) {
 #if TENON_TEST_HAS_HDF5
   TenonCall(TenonCheckpointCreate(comm, &checkpoint));
@@ -45,7 +46,8 @@ static TenonErrorCode writeCheckpoint(MPI_Comm comm, TenonDTensor x) {
   return TENON_SUCCESS;
 }
 
-/* What the host looks for: the first uses Tenon, the second gives it back. The copy of MPI_COMM_WORLD is not freed. */
+/* What the host looks for: the first uses Tenon, the second gives it back. The copy of
+ * MPI_COMM_WORLD is not freed. */
 TENON_EXTERN TenonErrorCode pluginUse(MPI_Comm own) TENON_NOEXCEPT;
 TENON_EXTERN TenonErrorCode pluginFinish(void) TENON_NOEXCEPT;
 

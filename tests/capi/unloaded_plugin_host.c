@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* usage: unloaded_plugin_host PLUGIN finish|leave SONAME|gone
- * Loads a plugin that uses Tenon, and closes it before MPI ends, twice, as OpenFOAM does with its libs. The plugin has
- * finished with Tenon by then, or leaves it as it is. MPI and the signal that the plugin has noted must then call nothing
- * of what was unloaded: the plugin, if Tenon is a part of it. */
+/* usage: unloaded_plugin_host PLUGIN finish|leave SONAME|gone Loads a plugin that uses Tenon, and
+ * closes it before MPI ends, twice, as OpenFOAM does with its libs. The plugin has finished with
+ * Tenon by then, or leaves it as it is. MPI and the signal that the plugin has noted must then call
+ * nothing of what was unloaded: the plugin, if Tenon is a part of it. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <signal.h>
@@ -30,7 +30,8 @@ static void* find(void* plugin, const char* name) {
   return symbol;
 }
 
-/* `kept` is the library that stays loaded, and NULL if there is none, since the plugin has all that it needs. */
+/* `kept` is the library that stays loaded, and NULL if there is none, since the plugin has all that
+ * it needs. */
 static void useAndClose(const char* path, int finishes, const char* kept, MPI_Comm own) {
   int (*use)(MPI_Comm) = NULL;
   int (*finish)(void) = NULL;

@@ -27,9 +27,9 @@ double processorSeconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// While one lives, the clock of MPI goes slower where this process gets hardly any of the machine: it
-// waits by giving the core away again and again, and so do the others, which then come as seldom. So
-// nobody is late for it because of other programs.
+// While one lives, the clock of MPI goes slower where this process gets hardly any of the machine:
+// it waits by giving the core away again and again, and so do the others, which then come as
+// seldom. So nobody is late for it because of other programs.
 class OwnTime {
 public:
   OwnTime() { first = this; }

@@ -2,8 +2,8 @@
 // Runs passes on vectors of one process, and is as strict as a parallel run allows: memory without
 // a value is NaN, a beginning that overwrites makes its result NaN at once and its operand must be
 // the same at the end, one operator has one action in flight, a kernel finds its weights only after
-// their source has ended, and derivatives find only what was kept. Values may share memory: who is written makes
-// the others in its place NaN. Roundings are to float.
+// their source has ended, and derivatives find only what was kept. Values may share memory: who is
+// written makes the others in its place NaN. Roundings are to float.
 #pragma once
 
 #include "declaration/core/memory_plan.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The rows of the matrix product against its definition: on two and three processes with uneven parts, every
-// choice of properties for a, b and y is tried on random numbers; those that give a b are the table.
+// The rows of the matrix product against its definition: on two and three processes with uneven
+// parts, every choice of properties for a, b and y is tried on random numbers; those that give a b
+// are the table.
 #include "declaration/core/types.hpp"
 
 #include "sys/expect_error.hpp"

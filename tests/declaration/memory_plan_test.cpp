@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Values that share memory by their lifetimes: passes of random lists compute the same, and do not where a planted
-// fault lets two values that are alive together share a byte.
+// Values that share memory by their lifetimes: passes of random lists compute the same, and do not
+// where a planted fault lets two values that are alive together share a byte.
 #include "fake_run.hpp"
 
 #include <gtest/gtest.h>

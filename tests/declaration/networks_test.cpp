@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The networks in share/tenon/networks: their layers fit each other, and they have as many parameters as those
-// who published them say.
+// The networks in share/tenon/networks: their layers fit each other, and they have as many
+// parameters as those who published them say.
 #include "declaration/core/network_file.hpp"
 #include "declaration/core/types.hpp"
 #include "sys/files/part_file.hpp"
@@ -17,9 +17,9 @@ struct PublishedNetwork {
   Index parameters;
 };
 
-// LeCun et al. 1998 with 6 to 16 channels connected fully; Krizhevsky et al. 2012, two groups; Simonyan and
-// Zisserman 2015, D; He et al. 2016 as torchvision counts; Cicek et al. 2016; Li et al. 2021, Table 1;
-// Rasp et al. 2018.
+// LeCun et al. 1998 with 6 to 16 channels connected fully; Krizhevsky et al. 2012, two groups;
+// Simonyan and Zisserman 2015, D; He et al. 2016 as torchvision counts; Cicek et al. 2016; Li et
+// al. 2021, Table 1; Rasp et al. 2018.
 const PublishedNetwork kPublished[] = {
     {"lenet5", {1, 1, 28, 28}, {1, 10}, 61'706},
     {"alexnet", {1, 3, 227, 227}, {1, 1000}, 60'965'224},

@@ -131,8 +131,8 @@ TEST(Pass, IsTheDenseJacobian) {
   }
 }
 
-// A pass that keeps nothing for derivatives, whose kernels apply the functions behind them, which those of derivatives do
-// where they do not read what is between.
+// A pass that keeps nothing for derivatives, whose kernels apply the functions behind them, which
+// those of derivatives do where they do not read what is between.
 TEST(Pass, AppliesFunctionsInTheKernelBeforeThem) {
   std::size_t ofInference = 0, ofTraining = 0;
   for (unsigned seed = 0; seed < kLists; ++seed) {
@@ -301,8 +301,9 @@ TEST(Pass, ExpandsOnceForTheStepsOfAMap) {
             "       y [4] B, steps 1 to 5\n");
 }
 
-// What is run again in memory that values share has the bits of what is kept, and nothing else is kept than
-// the list says; of a network of two nodes the first may keep and the second not, and the other way round.
+// What is run again in memory that values share has the bits of what is kept, and nothing else is
+// kept than the list says; of a network of two nodes the first may keep and the second not, and the
+// other way round.
 RandomList twice(unsigned seed);
 
 TEST(Pass, RunsAgainToTheSameBits) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Signatures as texts of runs: which axis gets which label, and in which order axes split a dimension.
+// Signatures as texts of runs: which axis gets which label, and in which order axes split a
+// dimension.
 #include "declaration/core/types.hpp"
 
 #include "sys/expect_error.hpp"
@@ -36,8 +37,8 @@ TEST(SignatureText, HasRuns) {
             "S0,S2-,S3-,S3-");
 }
 
-// Rank 1 of eight is the second on the last axis: of eight parts of the rows it has part 1 if that axis is
-// the minor one, and part 4 if it is the major one.
+// Rank 1 of eight is the second on the last axis: of eight parts of the rows it has part 1 if that
+// axis is the minor one, and part 4 if it is the major one.
 TEST(SignatureText, SaysInWhichOrderAxesSplit) {
   const auto conv = convolution();
   const GridPtr grid = Grid::make({2, 2, 2});

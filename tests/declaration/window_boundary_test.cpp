@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lists of boundary modes for some channels: of a channel the last list that names it holds, which is looked up here channel
-// by channel.
+// Lists of boundary modes for some channels: of a channel the last list that names it holds, which
+// is looked up here channel by channel.
 #include "declaration/core/types.hpp"
 #include "declaration/core/windowed.hpp"
 

@@ -92,7 +92,8 @@ TYPED_TEST(ArrayListOf, ScatteringWritesTheBoxAndNoOtherCell) {
               static_cast<Index>(array.size()));
 }
 
-// One array with columns first and wide ghosts, one with rows first, and one that is a plane of a larger array.
+// One array with columns first and wide ghosts, one with rows first, and one that is a plane of a
+// larger array.
 TEST(ArrayList, TakesComponentsOfDifferentForms) {
   DTensor x(world(), field(), TENON_FLOAT64);
   const Index rows = x.layout().ownedBox(x.position())[1].size();

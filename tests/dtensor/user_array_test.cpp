@@ -66,8 +66,8 @@ TEST(UserArray, HasDistinctCellsExactlyWhereAddressesDiffer) {
   EXPECT_GT(same, 500);
 }
 
-// Rows shorter than their columns' reach: no stride exceeds the span of the others, and yet all elements
-// are distinct.
+// Rows shorter than their columns' reach: no stride exceeds the span of the others, and yet all
+// elements are distinct.
 TEST(UserArray, MayInterleaveItsDimensions) {
   EXPECT_FALSE(sameElement({1000, 1000}, stridesOf({1000, 1001})));
   EXPECT_TRUE(sameElement({1002, 1001}, stridesOf({1000, 1001})));

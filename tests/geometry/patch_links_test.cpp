@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Links of patches without MPI: what every rank of many sends is what the others receive, in the same order, for tiles on
-// process grids that split space and channels too; and patches in three dimensions that meet turned.
+// Links of patches without MPI: what every rank of many sends is what the others receive, in the
+// same order, for tiles on process grids that split space and channels too; and patches in three
+// dimensions that meet turned.
 #include "geometry/patches/patch_links.hpp"
 #include "support/random_layout.hpp"
 #include "sys/errors/error.hpp"
@@ -18,7 +19,8 @@ namespace {
 
 using test::LayoutDraw;
 
-// Elements by name, in the order of a message: where the target has them and what it makes of the source's.
+// Elements by name, in the order of a message: where the target has them and what it makes of the
+// source's.
 std::vector<std::vector<Index>> entriesOf(const Transfer& transfer) {
   std::vector<std::vector<Index>> entries;
   for (const ElementBlock& block : transfer.blocks)
@@ -78,8 +80,8 @@ TEST(PatchLinks, BothEndsOfAMessageHaveOneList) {
   EXPECT_GT(messages, 200);
 }
 
-// Two cubes of 2 x 2 x 2 that meet at the last side of the first and the first of the second in dimension 0, turned by
-// all eight ways; the elements across are found by turning the square.
+// Two cubes of 2 x 2 x 2 that meet at the last side of the first and the first of the second in
+// dimension 0, turned by all eight ways; the elements across are found by turning the square.
 TEST(PatchLinks, CubesMeetTurnedInEightWays) {
   for (int turned = 0; turned < 8; ++turned) {
     int back = turned & 4;
@@ -127,7 +129,8 @@ TEST(PatchLinks, AWallMirrorsVectors) {
   EXPECT_FALSE(links->joins(1));
 }
 
-// A fold about a point: the last row is one with itself, and the point of the fold stays where it is.
+// A fold about a point: the last row is one with itself, and the point of the fold stays where it
+// is.
 TEST(PatchLinks, FoldsOnPointsAreMirroredAboutThem) {
   const auto row = [](int tiles) {
     std::vector<PatchSide> sides;
@@ -165,7 +168,8 @@ TEST(PatchLinks, FoldsOnPointsAreMirroredAboutThem) {
   expect("there can be one such side", [] { linkSides(2, {{{}, {0, 1, 8}, {}, {0, 3, 8}}}); });
 }
 
-// A box may have as many tiles as numbers count, of which no rank keeps more than those that some rank has.
+// A box may have as many tiles as numbers count, of which no rank keeps more than those that some
+// rank has.
 TEST(PatchLinks, TilesOfABoxLargerThanMemory) {
   const Index side = Index(1) << 30;
   const std::vector<BoxEnds> periodic(2, {Boundary::Periodic, Boundary::Periodic});
@@ -232,8 +236,8 @@ TEST(PatchLinks, TilesAroundAreThoseWithinSoManyCrossings) {
   }
 }
 
-// One patch that meets itself on all sides, and a halo of many times its width: there are more ways to the corner than any
-// program walks, and all end at one element.
+// One patch that meets itself on all sides, and a halo of many times its width: there are more ways
+// to the corner than any program walks, and all end at one element.
 TEST(PatchLinks, ManyWaysAndLongOnesAreWalkedOnce) {
   const PatchLinksPtr torus = linkSides(2, {{{0, 1, 0}, {0, 0, 0}, {0, 3, 0}, {0, 2, 0}}});
   const auto corner = torus->source(0, {-40, 81}, {2, 3});

@@ -227,8 +227,8 @@ TEST_P(ScheduleDraws, SendersAndReceiversAgree) {
   }
 }
 
-// Raw memory that represents a tensor: copies where the layout says so, random contributions on P axes
-// and in G* boxes that sum up to the value.
+// Raw memory that represents a tensor: copies where the layout says so, random contributions on P
+// axes and in G* boxes that sum up to the value.
 class Representation {
 public:
   Representation(const Layout& layout, int ranks)

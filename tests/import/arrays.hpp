@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Files with what PyTorch computes of a network: NAME.npz has the inputs ("in.x"), outputs ("out.y"), cotangents of
-// these ("cot.y"), and the gradients of the inputs ("grad.x") and of the parameters ("param.net.0.weight").
+// Files with what PyTorch computes of a network: NAME.npz has the inputs ("in.x"), outputs
+// ("out.y"), cotangents of these ("cot.y"), and the gradients of the inputs ("grad.x") and of the
+// parameters ("param.net.0.weight").
 #pragma once
 
 #include "layer/run_layer.hpp"

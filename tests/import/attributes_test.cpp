@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Each attribute of each operator of ONNX, by ONNX's own list (onnx_operators.py), is read by Tenon or refused by
-// name. What the rows of the importer say they read is given with another type, which whoever reads it notices.
+// Each attribute of each operator of ONNX, by ONNX's own list (onnx_operators.py), is read by Tenon
+// or refused by name. What the rows of the importer say they read is given with another type, which
+// whoever reads it notices.
 #include "import/model_file.hpp"
 #include "import/onnx/operator_rows.hpp"
 #include "import/onnx_bytes.hpp"
@@ -272,7 +273,8 @@ TEST(OnnxAttributes, IntegersAreNotRounded) {
   EXPECT_TRUE(buildModel(weights, {{2, 3}}).refusals.empty());
 }
 
-// Of integers that are constants the quotient is cut off towards 0, and fmod has the sign of the dividend.
+// Of integers that are constants the quotient is cut off towards 0, and fmod has the sign of the
+// dividend.
 TEST(OnnxAttributes, ConstantIntegersAreDividedAsInC) {
   const std::uint64_t minus7 = ~std::uint64_t(0) - 6;
   const std::string bytes =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Damaged models by the thousand: each is refused with an error that names the file, or gives only what is
-// in it. An archive has checksums, so that it gives what it gave before.
+// Damaged models by the thousand: each is refused with an error that names the file, or gives only
+// what is in it. An archive has checksums, so that it gives what it gave before.
 #include "import/model_file.hpp"
 #include "import/onnx_bytes.hpp"
 #include "support/draws.hpp"
@@ -132,7 +132,8 @@ void expectRefused(TenonErrorCode code, std::initializer_list<const char*> parts
   expectError(code, parts, [&] { networkOf(*source); });
 }
 
-// Older PyTorch stores tensors as pickles, which the archive says of each. The first one is a parameter.
+// Older PyTorch stores tensors as pickles, which the archive says of each. The first one is a
+// parameter.
 TEST(DamagedModel, PickledTensorsAreRefusedByName) {
   const std::string bytes = bytesOfFile("tiny.pt2");
   const auto source = bytesAt(reinterpret_cast<const std::byte*>(bytes.data()),

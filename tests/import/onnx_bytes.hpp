@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The bytes of an ONNX file that is written by hand: fields of protocol buffers by their numbers in onnx.proto.
+// The bytes of an ONNX file that is written by hand: fields of protocol buffers by their numbers in
+// onnx.proto.
 #pragma once
 
 #include <bit>

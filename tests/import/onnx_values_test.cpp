@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Attributes of ONNX's operators that change values: what a node gives is compared with the formula of ONNX's
-// specification, on all layouts of one input.
+// Attributes of ONNX's operators that change values: what a node gives is compared with the formula
+// of ONNX's specification, on all layouts of one input.
 #include "import/onnx_bytes.hpp"
 #include "layer/networks/model.hpp"
 #include "layer/run_layer.hpp"

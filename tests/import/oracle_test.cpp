@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Networks as PyTorch exports them, with what PyTorch computes of them: the values, the gradients of the
-// inputs and of the parameters, at two sets of extents and on several layouts. NAME.npz and NAME.other.npz have
-// these of all files NAME.*.pt2 and NAME.*.onnx.
+// Networks as PyTorch exports them, with what PyTorch computes of them: the values, the gradients
+// of the inputs and of the parameters, at two sets of extents and on several layouts. NAME.npz and
+// NAME.other.npz have these of all files NAME.*.pt2 and NAME.*.onnx.
 #include "import/arrays.hpp"
 #include "layer/networks/model.hpp"
 #include "layer/networks/network_file.hpp"
@@ -135,8 +135,8 @@ void run(const std::filesystem::path& path, const std::string& properties,
     }
   if (vectors != ".npz" || hasFoldedWeights(file))
     return;
-  // A bias in front of a norm has no influence, and its gradient is noise: that of a sum whose terms, times x,
-  // are the gradient of the weight beside it. So both have one scale.
+  // A bias in front of a norm has no influence, and its gradient is noise: that of a sum whose
+  // terms, times x, are the gradient of the weight beside it. So both have one scale.
   std::map<std::string, double> scales;
   const auto scaleOf = [&](const std::string& path) -> double& {
     return scales[path.substr(0, path.rfind('/') + 1)];
@@ -244,8 +244,9 @@ TEST(Model, NamesTheParameterOfWhichNothingCanBeComputed) {
               });
 }
 
-// Three steps of gradient descent, as PyTorch takes them: a matrix that all steps of a recurrence multiply by is one
-// parameter. The weights go back by PyTorch's names and shapes, and come from there.
+// Three steps of gradient descent, as PyTorch takes them: a matrix that all steps of a recurrence
+// multiply by is one parameter. The weights go back by PyTorch's names and shapes, and come from
+// there.
 TEST(Model, TrainsAsPyTorchDoes) {
   const Arrays arrays(folder() / "recurrence.npz"), after(folder() / "recurrence.trained.npz");
   const auto made = [&] {
@@ -317,8 +318,8 @@ TEST(Model, KeepsTheNamesOfBatchNormalisations) {
         << name;
 }
 
-// Released, a network trains what its author trained: constants stay what they are, in a file of the network
-// and from it too.
+// Released, a network trains what its author trained: constants stay what they are, in a file of
+// the network and from it too.
 TEST(Model, ReleasedKeepsItsConstants) {
   const auto layer = makeModel(world());
   layer->set("path", (folder() / "cnn_normalised.f64.pt2").string());
@@ -339,8 +340,8 @@ TEST(Model, ReleasedKeepsItsConstants) {
   EXPECT_EQ(frozen(*layer), constants);
 }
 
-// A class token, which the model enlarges to the batch, and a table of positions have their own names and are
-// trained.
+// A class token, which the model enlarges to the batch, and a table of positions have their own
+// names and are trained.
 TEST(Model, ParametersAsValuesHaveTheirNames) {
   const auto layer = makeModel(world());
   layer->set("path", std::string(TENON_TEST_MODELS "/vit_cls.f64.pt2"));
@@ -353,8 +354,8 @@ TEST(Model, ParametersAsValuesHaveTheirNames) {
   EXPECT_TRUE(trained.contains("pos"));
 }
 
-// Newer files of ONNX say which tensors are parameters: those are trained, also as values, and buffers are not,
-// also as weights of a layer.
+// Newer files of ONNX say which tensors are parameters: those are trained, also as values, and
+// buffers are not, also as weights of a layer.
 TEST(Model, OnnxSaysWhatIsTrained) {
   const auto layer = makeModel(world());
   layer->set("path", std::string(TENON_TEST_MODELS "/own_parameters.dynamo18d.f64.onnx"));
@@ -391,7 +392,8 @@ std::vector<double> resultOf(Layer& layer, const Layout& layout, const Arrays& a
   return test::gathered(*y);
 }
 
-// The network as Tenon's own file, with weights that the model saved, and the model as a node of another network.
+// The network as Tenon's own file, with weights that the model saved, and the model as a node of
+// another network.
 TEST(Model, IsTheSameNetworkInFilesOfItsOwn) {
   const std::string path = (folder() / "squeeze_excite.f64.pt2").string();
   const Arrays arrays(folder() / "squeeze_excite.npz");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The test that a model's file holds: it passes on any process grid, and fails where a weight is another.
+// The test that a model's file holds: it passes on any process grid, and fails where a weight is
+// another.
 #include "layer/networks/model.hpp"
 #include "layer/run_layer.hpp"
 #include "weights/zip.hpp"
@@ -25,8 +26,8 @@ Ref<Layer> modelAt(const std::string& path, TenonDataType type) {
   return layer;
 }
 
-// A copy of the model whose weight `number` of a tensor is larger by a part of itself, with the checksums
-// that the archive then has. Each rank has a copy of its own, of equal bytes.
+// A copy of the model whose weight `number` of a tensor is larger by a part of itself, with the
+// checksums that the archive then has. Each rank has a copy of its own, of equal bytes.
 template <class T>
 std::string changedModel(const char* model, const std::string& tensor, std::size_t number,
                          double part) {
@@ -76,8 +77,8 @@ TEST(StoredTest, PassesOnAnyProcessGrid) {
     }
 }
 
-// Writes into parts of a value, sums up to each element, sums along edges, products of parts of a spectrum;
-// and a batch of 1, whose results reach all ranks by a collective of MPI.
+// Writes into parts of a value, sums up to each element, sums along edges, products of parts of a
+// spectrum; and a batch of 1, whose results reach all ranks by a collective of MPI.
 TEST(StoredTest, PassesForNetworksOfManyOperators) {
   const std::pair<const char*, Shape> models[] = {
       {"writes", {2, 2, 8, 10}},          {"edges", {2, 6, 4}},   {"spectral_parts", {1, 2, 8, 10}},
@@ -100,14 +101,16 @@ TEST(StoredTest, FailsForOneChangedWeight) {
         {"does not give its own results", "float64", "y differs by", "allowed 1.0e-12", "dL/dx"},
         [&] { layer->setUp(layout); });
     EXPECT_FALSE(layer->isSetUp());
-    // In float32 alone the difference is above what the file allows, or not; it never fails in silence.
+    // In float32 alone the difference is above what the file allows, or not; it never fails in
+    // silence.
     layer->set("model_test", std::string("off"));
     layer->setUp(layout);
     expectError(TENON_ERR_TEST, {"does not give its own results"}, [&] { testModel(*layer); });
   }
 }
 
-// The gradient of each parameter is compared: that of a weight which a recurrence shares, of a function's argument.
+// The gradient of each parameter is compared: that of a weight which a recurrence shares, of a
+// function's argument.
 TEST(StoredTest, FailsForOneOtherGradientOfAParameter) {
   constexpr std::size_t kHeader = 16; // numbers before the array
   if (world()->size() > 1)            // ranks would read files of different names

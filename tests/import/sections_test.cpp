@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Networks evaluated section by section are the networks: PyTorch's values and gradients, where each layer with
-// parameters begins a section.
+// Networks evaluated section by section are the networks: PyTorch's values and gradients, where
+// each layer with parameters begins a section.
 #include "import/arrays.hpp"
 #include "layer/networks/model_sections.hpp"
 #include "layer/run_layer.hpp"
@@ -101,7 +101,8 @@ TEST(ModelSections, GiveTheValuesAndGradientsOfPyTorch) {
   EXPECT_TRUE(seen.isReadLater);
 }
 
-// 70 layers, which a last one adds: a section that began behind the 65th would read too many values.
+// 70 layers, which a last one adds: a section that began behind the 65th would read too many
+// values.
 TEST(ModelSections, ReadNoMoreValuesThanAGraphHasInputs) {
   ImportedNetwork network;
   network.graph.type = "graph";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What `tenon import FILE -o NAME` has written (write_networks.sh) is a network of Tenon's own with its weights. It
-// gives what PyTorch computes of the model, with its derivatives, and nothing asks for the model's file.
+// What `tenon import FILE -o NAME` has written (write_networks.sh) is a network of Tenon's own with
+// its weights. It gives what PyTorch computes of the model, with its derivatives, and nothing asks
+// for the model's file.
 #include "import/arrays.hpp"
 #include "layer/networks/network_file.hpp"
 #include "layer/networks/path.hpp"
@@ -88,8 +89,8 @@ struct WrittenCase {
   const char *name, *properties;
 };
 
-// A periodic convolution, running statistics, a class token, layers that steps share, spectra, two inputs, a product
-// of a gate, and of ONNX two outputs.
+// A periodic convolution, running statistics, a class token, layers that steps share, spectra, two
+// inputs, a product of a gate, and of ONNX two outputs.
 class Written : public testing::TestWithParam<WrittenCase> {};
 
 TEST_P(Written, GivesWhatPyTorchComputes) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A solver's field with ghost cells goes through a network, whose gradient is checked by a difference.
+// A solver's field with ghost cells goes through a network, whose gradient is checked by a
+// difference.
 #include <cmath>
 #include <cstdio>
 #include <tenon.hpp>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A local vector of a DMDA, ghost points and all, goes through a network, whose gradient is checked. */
+/* A local vector of a DMDA, ghost points and all, goes through a network, whose gradient is
+ * checked. */
 #include <tenon_petsc.h>
 
 int main(int argc, char** argv) {

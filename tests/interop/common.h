@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the programs share: a field of one component, split over the ranks, and a layer in place of a network, on the
- * device. */
+/* What the programs share: a field of one component, split over the ranks, and a layer in place of
+ * a network, on the device. */
 #ifndef TENON_TESTS_INTEROP_COMMON_H
 #define TENON_TESTS_INTEROP_COMMON_H
 

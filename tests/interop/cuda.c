@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A solver by CUDA whose kernels and copies name no stream. Nothing waits between its work and the layer's. */
+/* A solver by CUDA whose kernels and copies name no stream. Nothing waits between its work and the
+ * layer's. */
 #include "interop/common.h"
 #include "support/check.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Arrays of other libraries by DLPack, in and out, without a copy. The structures are those of DLPack 0.8, which its header
- * dlpack/dlpack.h has; a program that includes it needs none of these lines. */
+/* Arrays of other libraries by DLPack, in and out, without a copy. The structures are those of
+ * DLPack 0.8, which its header dlpack/dlpack.h has; a program that includes it needs none of these
+ * lines. */
 #include "interop/common.h"
 #include "support/check.h"
 
@@ -59,8 +60,8 @@ static void giveBack(DLManagedTensor* self) {
   free(lent);
 }
 
-/* Out: the local block of a tensor of Tenon's own memory, which is row-major, until the deleter is called. The values are
- * complete, and the tensor cannot be used meanwhile. */
+/* Out: the local block of a tensor of Tenon's own memory, which is row-major, until the deleter is
+ * called. The values are complete, and the tensor cannot be used meanwhile. */
 static TenonErrorCode lendDLPack(TenonDTensor x, int device, DLManagedTensor** out) {
   Lent* lent = (Lent*)calloc(1, sizeof *lent);
   TenonInt low[MOST_DIMENSIONS], high[MOST_DIMENSIONS];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A solver by OpenMP's target regions. Inside `use_device_ptr` the names are addresses on the device. OpenMP does not say
- * on which stream a region runs, and a region without `nowait` is complete at its end, so the solver sets no stream of
- * Tenon's; TenonDTensorResetArray() waits for the layer. */
+/* A solver by OpenMP's target regions. Inside `use_device_ptr` the names are addresses on the
+ * device. OpenMP does not say on which stream a region runs, and a region without `nowait` is
+ * complete at its end, so the solver sets no stream of Tenon's; TenonDTensorResetArray() waits for
+ * the layer. */
 #include "interop/common.h"
 #include "support/check.h"
 

@@ -151,7 +151,8 @@ TEST(Checkpoint, KeepsTheUserTensors) {
   EXPECT_EQ(std::get<std::string>(checkpoint.value("name")), "α");
 }
 
-// Of a file that is only looked at: what it holds, and one dataset, whosever it was, in a layout of the reader's.
+// Of a file that is only looked at: what it holds, and one dataset, whosever it was, in a layout of
+// the reader's.
 TEST(Checkpoint, GivesOneDatasetToATensor) {
   const SharedFolder folder("checkpoint_load");
   TrainingRun run(world(), {});
@@ -217,8 +218,8 @@ TEST(Checkpoint, KeepsTheStatesOfShells) {
     EXPECT_EQ(count[i], 8);
 }
 
-// A file without the updates of each parameter, as it was once written, gives each the optimizer's steps. All tensors
-// are zero, as are those of a file that has only its structure.
+// A file without the updates of each parameter, as it was once written, gives each the optimizer's
+// steps. All tensors are zero, as are those of a file that has only its structure.
 TEST(Checkpoint, ReadsFilesWithoutTheUpdatesOfEachParameter) {
   const SharedFolder folder("checkpoint_older");
   const auto net = test::newAffine(world(), 2, 3);

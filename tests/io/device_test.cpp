@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checkpoints of a run on the device: they are those of the same state on the host, and a run goes on from them in either
-// space.
+// Checkpoints of a run on the device: they are those of the same state on the host, and a run goes
+// on from them in either space.
 #include "training_run.hpp"
 
 #include "dtensor/arithmetic.hpp"

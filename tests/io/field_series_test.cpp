@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What series of fields refuse, and that their files are checkpoints. Other programs read them in check_fields.py.
+// What series of fields refuse, and that their files are checkpoints. Other programs read them in
+// check_fields.py.
 #include "training_run.hpp"
 
 #include "geometry/mesh/edges.hpp"

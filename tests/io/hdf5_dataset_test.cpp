@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Batches from HDF5 files that another program wrote, here HDF5 itself: every rank gets its box of each sample,
-// whatever the file's types and layout, read when asked for or by a thread before.
+// Batches from HDF5 files that another program wrote, here HDF5 itself: every rank gets its box of
+// each sample, whatever the file's types and layout, read when asked for or by a thread before.
 #include "training_run.hpp"
 
 #include "io/hdf5_dataset.hpp"
@@ -198,7 +198,8 @@ void writeAttribute(hid_t set, const char* name, double value) {
   H5Sclose(space);
 }
 
-// By the conventions of NetCDF these attributes make other numbers of those in the file, or none. NaN is none either way.
+// By the conventions of NetCDF these attributes make other numbers of those in the file, or none.
+// NaN is none either way.
 TEST_F(VolumeFile, PackedNumbersAreRefused) {
   const HeldTraps held; // NaN is compared, as a value for what is missing
   const double nan = std::nan("");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Without HDF5 there are no checkpoints, series of fields and datasets from HDF5, and the error says how to get them.
+// Without HDF5 there are no checkpoints, series of fields and datasets from HDF5, and the error
+// says how to get them.
 #include <tenon.h>
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Training of an imported network goes on from a checkpoint on fewer ranks: a model's parameters are those of its
-// layers, and the file that it came from is not asked for them.
+// Training of an imported network goes on from a checkpoint on fewer ranks: a model's parameters
+// are those of its layers, and the file that it came from is not asked for them.
 #include "training_run.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -63,7 +63,8 @@ private:
   Ref<Checkpoint> checkpoint_;
 };
 
-// Three ranks write, two read; what the two have after further steps is what the three would have had.
+// Three ranks write, two read; what the two have after further steps is what the three would have
+// had.
 TEST(CheckpointOfAModel, GoesOnOnFewerRanks) {
   ASSERT_EQ(world()->size(), 3);
   const SharedFolder folder("checkpoint_model");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Files that are damaged, foreign or do not fit, and places where none can be written: an error that
-// names the file and the reason, on all ranks, and the state as it was.
+// Files that are damaged, foreign or do not fit, and places where none can be written: an error
+// that names the file and the reason, on all ranks, and the state as it was.
 #include "training_run.hpp"
 
 #include "comm/mpi.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Two programs that write into one folder: what the other one is writing stays, and a warning says who it is. Once it has
-// been killed, the next write removes what it has left.
+// Two programs that write into one folder: what the other one is writing stays, and a warning says
+// who it is. Once it has been killed, the next write removes what it has left.
 #include "training_run.hpp"
 
 #include "io/checkpoint_files.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A small network in training on some ranks of the world: convolution, dropout, affine layers, batch
-// normalisation.
+// A small network in training on some ranks of the world: convolution, dropout, affine layers,
+// batch normalisation.
 #pragma once
 
 #include "dtensor/fill.hpp"

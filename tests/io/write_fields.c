@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* usage: write_fields FOLDER STEP...
- * Writes four series of fields at these steps, time being a quarter of the step, with values that
- * check_fields.py computes: "plane", u and v in an array with ghost cells and p, and "volume", T at grid points; and
- * the mesh of the plane's cells, whose owners and ids are in disorder, with nodes ("mesh") and without ("loose"). */
+/* usage: write_fields FOLDER STEP... Writes four series of fields at these steps, time being a
+ * quarter of the step, with values that check_fields.py computes: "plane", u and v in an array with
+ * ghost cells and p, and "volume", T at grid points; and the mesh of the plane's cells, whose
+ * owners and ids are in disorder, with nodes ("mesh") and without ("loose"). */
 #include <tenon.h>
 
 #include <stdio.h>
@@ -119,7 +119,8 @@ static TenonInt NodeOf(TenonInt cell, int k) {
   return (cell / kNx + up) * (kNx + 1) + cell % kNx + right;
 }
 
-/* What a rank has of the mesh: its cells, and its nodes with those of others that its cells have. */
+/* What a rank has of the mesh: its cells, and its nodes with those of others that its cells have.
+ */
 typedef struct Mesh {
   TenonInt cells, owned, nodes;
   TenonInt cell[kCells], cellIds[kCells], node[kNodes], nodeIds[kNodes], corner[kCells * kCorners];

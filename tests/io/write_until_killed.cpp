@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// usage: write_until_killed FOLDER SEED
-// Trains and writes a file after each step until one rank is killed at a random moment; SEED draws rank and moment.
-// Before, the latest file of the folder is read, whose digests must be right, and must not be older than
-// the last write that the run before has said to be done. With SEED 0 that is all.
+// usage: write_until_killed FOLDER SEED Trains and writes a file after each step until one rank is
+// killed at a random moment; SEED draws rank and moment. Before, the latest file of the folder is
+// read, whose digests must be right, and must not be older than the last write that the run before
+// has said to be done. With SEED 0 that is all.
 #include "training_run.hpp"
 
 #include "comm/session/session.hpp"

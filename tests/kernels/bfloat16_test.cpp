@@ -14,7 +14,8 @@ namespace {
 
 constexpr int kBits = 8, kMinExponent = -125; // of the smallest normal number, as frexp() has it
 
-// The nearest number of 8 bits, or below the normal ones multiple of the smallest; of two the even one.
+// The nearest number of 8 bits, or below the normal ones multiple of the smallest; of two the even
+// one.
 double nearest(double value) {
   if (value == 0 || !std::isfinite(value))
     return value;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Kernels on the device against those on the host: float64 to rounding, float32 as its host sums are.
+// Kernels on the device against those on the host: float64 to rounding, float32 as its host sums
+// are.
 #pragma once
 
 #include "kernels/here.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The fused perceptron against its definition point by point: values, tangents, and the adjoint by the
+// The fused perceptron against its definition point by point: values, tangents, and the adjoint by
+// the
 // identity  <tangent, dy> = <dx, adjoint of x> + <dW, gradients>, with each set of instructions.
 #include "kernels/products/column_mlp.hpp"
 
@@ -250,7 +251,8 @@ TYPED_TEST(ColumnMlpKernel, GivesTheSameBitsForAnyNumberOfRows) {
         };
         const std::vector<T> all = resultsOf(0, kRows);
         const size_t ofRow = all.size() / size_t(kRows);
-        // Each number of rows is that of some function; all are those of each in a run of all draws.
+        // Each number of rows is that of some function; all are those of each in a run of all
+        // draws.
         const int step = drawsAll() ? 1 : 4;
         for (Index count = 1 + turn++ % step; count <= kRows; count += step) {
           const Index first = draw.integer(0, kRows - count);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Random convolutions, and what makes a kernel equal to the reference, bit by bit on small integers.
+// Random convolutions, and what makes a kernel equal to the reference, bit by bit on small
+// integers.
 #pragma once
 
 #include "kernels/convolution/convolution.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Direct convolution with each set of vector instructions that the machine has, against the reference.
+// Direct convolution with each set of vector instructions that the machine has, against the
+// reference.
 #include "kernels/convolution/backends.hpp"
 #include "kernels/convolution_cases.hpp"
 
@@ -120,7 +121,8 @@ TYPED_TEST(DirectConvolution, AutoTakesItWhereItIsFaster) {
   EXPECT_EQ(chosen({1, 4, 8, planeWindow(3, 1, 64)}), direct);
   EXPECT_EQ(chosen({1, 16, 16, planeWindow(3, 1, 64)}), direct);
   EXPECT_EQ(chosen({1, 8, 8, planeWindow(3, 1, 64), 8}), direct); // each channel by itself
-  // Of many channels oneDNN is faster, which has float32 alone; BLAS is not before the image is small as well.
+  // Of many channels oneDNN is faster, which has float32 alone; BLAS is not before the image is
+  // small as well.
   EXPECT_EQ(chosen({1, 64, 64, planeWindow(3, 1, 64)}), other == Backend::OneDnn ? other : direct);
   EXPECT_EQ(chosen({1, 16, 16, planeWindow(3, 1, 9)}), other == Backend::OneDnn ? other : direct);
   EXPECT_EQ(chosen({1, 4, 8, planeWindow(3, 2, 64)}), other);

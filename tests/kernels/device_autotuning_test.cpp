@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a measurement of the ways of a convolution takes for a way that is not there, and what for an error: lack of memory
-// and a lost device.
+// What a measurement of the ways of a convolution takes for a way that is not there, and what for
+// an error: lack of memory and a lost device.
 #include "kernels/convolution/convolution.hpp"
 #include "kernels/draw.hpp"
 #include "standin/costs.hpp"
@@ -43,7 +43,8 @@ bool has(const std::string& text, const char* words) {
 }
 
 TEST(DeviceAutotuning, FailWhereThereIsNoMemoryForAGraphOrAPlan) {
-  // The first lists of engines, the graph with the bias, and the first plan beside those that are made.
+  // The first lists of engines, the graph with the bias, and the first plan beside those that are
+  // made.
   for (const char* which : {"graph:1", "graph:2", "graph:*", "plan:1", "plan:4"})
     inChild([=] {
       const Measured found = measuredAfter([=] { tenonStandinFail(which); });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernels of losses on the device against those on the host, with targets of either type. Sums are by one thread,
-// by some lanes of a block, by one block, and by several blocks.
+// The kernels of losses on the device against those on the host, with targets of either type. Sums
+// are by one thread, by some lanes of a block, by one block, and by several blocks.
 #include "kernels/both_spaces.hpp"
 #include "kernels/draw.hpp"
 #include "kernels/rows/cross_entropy.hpp"

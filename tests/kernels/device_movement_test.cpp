@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Movements by lists and to bfloat16 on the device, bit by bit against those on the host, which have tests of their
-// own. The numbers of lists are small integers, so that products and sums are exact.
+// Movements by lists and to bfloat16 on the device, bit by bit against those on the host, which
+// have tests of their own. The numbers of lists are small integers, so that products and sums are
+// exact.
 #include "kernels/draw.hpp"
 #include "kernels/here.hpp"
 #include "kernels/movement/bfloat16.hpp"
@@ -92,7 +93,8 @@ TYPED_TEST(DeviceRounds, ToBFloat16AndBack) {
   EXPECT_EQ(std::memcmp(foundBack.data(), back.data(), n * sizeof(T)), 0);
 }
 
-// Rows as they lie, cropped ones, and channels that are last on one side: with few of them, and with tiles.
+// Rows as they lie, cropped ones, and channels that are last on one side: with few of them, and
+// with tiles.
 TEST(DeviceExpansions, AreThoseOfTheHost) {
   struct Case {
     Index extent[3], strides[3]; // of what is rounded

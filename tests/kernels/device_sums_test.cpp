@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Kernels with sums over long dimensions on the device against those on the host: sums by one thread, by some
-// lanes of a block, by one block, and by several blocks. float64 to rounding, float32 as its host sums are.
+// Kernels with sums over long dimensions on the device against those on the host: sums by one
+// thread, by some lanes of a block, by one block, and by several blocks. float64 to rounding,
+// float32 as its host sums are.
 #include "kernels/both_spaces.hpp"
 #include "kernels/draw.hpp"
 #include "kernels/movement/block_copy.hpp"
@@ -59,8 +60,8 @@ TYPED_TEST(DeviceSums, OfASoftmax) {
   }
 }
 
-// Lines that fit into shared memory, in lanes of one element to sixteen and in a last block that is not full, and one
-// element more.
+// Lines that fit into shared memory, in lanes of one element to sixteen and in a last block that is
+// not full, and one element more.
 TYPED_TEST(DeviceSums, OfASoftmaxOfWholeLines) {
   const HeldTraps held; // lines without elements, and NaN
   using T = TypeParam;
@@ -154,8 +155,8 @@ TYPED_TEST(DeviceSums, OfListedRows) {
   }
 }
 
-// Groups that lie beside one another, in full blocks and in one that is not, and with so many pieces that these are
-// summed by lanes too.
+// Groups that lie beside one another, in full blocks and in one that is not, and with so many
+// pieces that these are summed by lanes too.
 TYPED_TEST(DeviceSums, OfColumns) {
   using T = TypeParam;
   for (const Index n : {31, 32, 1000, 5000}) {

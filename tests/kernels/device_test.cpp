@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernels on the device against those on the host, on the same random arrays. What the host's give has
-// tests of its own; where an order of sums differs, so do roundings.
+// The kernels on the device against those on the host, on the same random arrays. What the host's
+// give has tests of its own; where an order of sums differs, so do roundings.
 #include "kernels/draw.hpp"
 #include "kernels/elementwise/dropout.hpp"
 #include "kernels/elementwise/pointwise.hpp"
@@ -144,8 +144,9 @@ TYPED_TEST(Device, BoxesAreCopiedAddedScaledAndFilled) {
   }
 }
 
-// With more elements than the threads take at a time, of a row, of rows apart, and of columns; of rows that begin and end
-// at multiples of 16 bytes; and of rows that become columns, whole and by a part of a tile.
+// With more elements than the threads take at a time, of a row, of rows apart, and of columns; of
+// rows that begin and end at multiples of 16 bytes; and of rows that become columns, whole and by a
+// part of a tile.
 TYPED_TEST(Device, LongBoxesAreWalkedWhole) {
   using T = TypeParam;
   Draw draw(15);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From the number of an element to its offset, on the host: against loops over the box, and where an extent is no 32-bit
-// number, so that the walk can only be counted and refused.
+// From the number of an element to its offset, on the host: against loops over the box, and where
+// an extent is no 32-bit number, so that the walk can only be counted and refused.
 #include "kernels/walks/element_offsets.hpp"
 
 #include "kernels/walks/each.hpp"

@@ -53,7 +53,8 @@ struct FourierCase {
   }
 };
 
-// All of a field, parts of it, odd extents, all modes, prime lengths, more lines than a block has, nothing.
+// All of a field, parts of it, odd extents, all modes, prime lengths, more lines than a block has,
+// nothing.
 inline std::vector<FourierCase> fourierCases() {
   return {{{{9, 0, 9, 4}}, 3},
           {{{8, 3, 4, 5}}, 2},

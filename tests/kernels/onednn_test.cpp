@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Kernels by oneDNN in builds that have it: that they compute rightly is in the sweeps over all backends.
+// Kernels by oneDNN in builds that have it: that they compute rightly is in the sweeps over all
+// backends.
 #include "kernels/base/onednn.hpp"
 
 #include "kernels/convolution/convolution.hpp"

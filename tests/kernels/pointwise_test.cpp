@@ -229,8 +229,8 @@ TYPED_TEST(PointwiseKernel, ExtremesSaturate) {
     EXPECT_EQ(y[i], T(1));
 }
 
-// Far from 0 the value and its derivative are the limits, without NaN from infinity times 0; at 0 they are those of
-// PyTorch.
+// Far from 0 the value and its derivative are the limits, without NaN from infinity times 0; at 0
+// they are those of PyTorch.
 TYPED_TEST(PointwiseKernel, LimitsAreFinite) {
   using T = TypeParam;
   const HeldTraps held; // the logarithm of 0 and the root of -1

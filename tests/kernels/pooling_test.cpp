@@ -84,8 +84,8 @@ TYPED_TEST(PoolingKernel, ByHand) {
   }
 }
 
-// Four elements padded by one on both sides, as PyTorch's ceil mode cuts them: the last window reaches
-// one cell beyond the padding, and its mean counts two.
+// Four elements padded by one on both sides, as PyTorch's ceil mode cuts them: the last window
+// reaches one cell beyond the padding, and its mean counts two.
 TYPED_TEST(PoolingKernel, MeansCountNothingBeyondThePadding) {
   using T = TypeParam;
   WindowShape w{1, {4}, {3}, {3}, {2}, {1}, {1}}; // reads (-, 0, 1), (1, 2, 3), (3, -, beyond)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Rows made of listed rows against dense matrices, whose transposes their transposes are; orders that keys give, bit by
-// bit; and maxima, whose adjoint is a matrix of one 1 in each row.
+// Rows made of listed rows against dense matrices, whose transposes their transposes are; orders
+// that keys give, bit by bit; and maxima, whose adjoint is a matrix of one 1 in each row.
 #include "kernels/rows/row_lists.hpp"
 
 #include "kernels/draw.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Convolution on several threads. On small integers every sum is exact, so that the order in which
-// BLAS takes it does not show, and the reference gives the same bits; the direct convolution keeps the
-// order of its sums on any numbers.
+// BLAS takes it does not show, and the reference gives the same bits; the direct convolution keeps
+// the order of its sums on any numbers.
 #include "kernels/convolution/backends.hpp"
 #include "kernels/thread_count.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which floating-point exceptions kernels raise on the way to finite values: none that programs trap, with every set of
-// instructions, at ordinary, zero and extreme arguments.
+// Which floating-point exceptions kernels raise on the way to finite values: none that programs
+// trap, with every set of instructions, at ordinary, zero and extreme arguments.
 #include "kernels/draw.hpp"
 #include "kernels/each_set.hpp"
 #include "kernels/elementwise/pointwise.hpp"
@@ -68,7 +68,8 @@ TYPED_TEST(Traps, NoFunctionRaisesAnExceptionWhereItIsFinite) {
   });
 }
 
-// One point of a block, of which the others are padding: the logarithm of 0 is no value of the network.
+// One point of a block, of which the others are padding: the logarithm of 0 is no value of the
+// network.
 TYPED_TEST(Traps, ColumnsAreNotPadded) {
   using T = TypeParam;
   forEachSet([] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Attentions whose queries, keys, values and masks lie anyhow, against loops over whole matrices: values, the
-// tangent and the cotangents; the identity of tangent and adjoint; and that memory is that of a rank's own part
-// where parts of keys and values take turns.
+// Attentions whose queries, keys, values and masks lie anyhow, against loops over whole matrices:
+// values, the tangent and the cotangents; the identity of tangent and adjoint; and that memory is
+// that of a rank's own part where parts of keys and values take turns.
 #include "dtensor/measure.hpp"
 #include "layer_run.hpp"
 #include "support/draws.hpp"
@@ -288,8 +288,8 @@ Layout maskOf(const Layout& queries, const Shape& shape) {
   return Layout(std::move(spec));
 }
 
-// The sequence split on one axis and on two, with parts of any length, some empty, and heads beside it; and
-// scores whose exponentials overflow.
+// The sequence split on one axis and on two, with parts of any length, some empty, and heads beside
+// it; and scores whose exponentials overflow.
 TEST(Attention, PartsOfKeysAndValuesTakeTurns) {
   LayoutDraw draw(29);
   const int ranks = world()->size();
@@ -328,8 +328,8 @@ TEST(Attention, PartsOfKeysAndValuesTakeTurns) {
     layer->setUp(layouts);
     EXPECT_EQ(layer->outputLayout().property(0), layouts[0].property(0));
     EXPECT_EQ(layer->describe().find("used as"), std::string::npos) << layer->describe();
-    const bool takesTurns = layouts[1].parts(1) > 1;
-    EXPECT_EQ(layer->describe().find("turns") != std::string::npos, takesTurns);
+    const bool goesAround = layouts[1].parts(1) > 1;
+    EXPECT_EQ(layer->describe().find("ring") != std::string::npos, goesAround);
   }
 }
 

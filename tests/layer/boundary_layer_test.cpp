@@ -165,8 +165,8 @@ Reference pool(const Config& config, const PaddedInput& padded, const Values& x,
 }
 
 // A second input: the tensor, and what it means in the padded array. A tensor in the boundary's
-// layout is drawn in the caller's elements (on an axis of contributions in unequal shares), and `elsewhere`
-// is what the other elements hold.
+// layout is drawn in the caller's elements (on an axis of contributions in unequal shares), and
+// `elsewhere` is what the other elements hold.
 struct SecondInput {
   Ref<DTensor> v;
   Values padded;
@@ -219,8 +219,8 @@ SecondInput numberInput(const PaddedInput& padded, const Layout& layout, unsigne
   return made;
 }
 
-// The cotangent of a tensor in the boundary's layout as a padded array: contributions of all ranks, and of
-// copies the first. Outside the caller's elements it must be zero.
+// The cotangent of a tensor in the boundary's layout as a padded array: contributions of all ranks,
+// and of copies the first. Outside the caller's elements it must be zero.
 Values paddedSum(const PaddedInput& padded, const DTensor& dv) {
   const Layout& layout = dv.layout();
   const int here = layout.grid().position(world()->rank());

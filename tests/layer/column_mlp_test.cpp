@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The perceptron at each point: as affine layers and functions, and on arrays that lie as the caller likes.
+// The perceptron at each point: as affine layers and functions, and on arrays that lie as the
+// caller likes.
 #include "layer_run.hpp"
 
 #include "sys/expect_error.hpp"
@@ -61,7 +62,8 @@ TEST(ColumnMlp, IsAffineLayersAndFunctions) {
         "gradient");
 }
 
-// Points of a ghosted array with the channels last, results with the channels first: nothing is copied.
+// Points of a ghosted array with the channels last, results with the channels first: nothing is
+// copied.
 TEST(ColumnMlp, ReadsAndWritesArraysAsTheyLie) {
   const Index points = 5 * world()->size();
   const Layout input = onWorld({1, 3, points}, "S2");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The passes of a network on the device of several processes, sums of gradients included, copy nothing between the device
-// and the host: halos, statistics of the batch, activations on other process grids. An optimizer then reads numbers of them.
+// The passes of a network on the device of several processes, sums of gradients included, copy
+// nothing between the device and the host: halos, statistics of the batch, activations on other
+// process grids. An optimizer then reads numbers of them.
 #include "layer_run.hpp"
 #include "standin/failures.hpp"
 #include "support/networks.hpp"
@@ -29,7 +30,8 @@ Ref<Layer> network() {
   return all;
 }
 
-// What the second of two passes leaves, in which nothing is opened any more, so that copies may fail.
+// What the second of two passes leaves, in which nothing is opened any more, so that copies may
+// fail.
 std::vector<double> afterPasses(const Layout& input, bool withoutCopies) {
   const Ref<Layer> layer = network();
   layer->setSpace(Space::Device);

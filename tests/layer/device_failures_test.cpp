@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Calls of CUDA and its libraries that fail once under tensors and layers: the error says of whom, and the object is used again.
+// Calls of CUDA and its libraries that fail once under tensors and layers: the error says of whom,
+// and the object is used again.
 #include "dtensor/host_view.hpp"
 #include "dtensor/measure.hpp"
 #include "layer_run.hpp"

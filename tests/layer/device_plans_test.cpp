@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Of several ways to compute a convolution on the device the set-up takes the one that it measures to be the fastest, the
-// same on all ranks. The stand-in takes as long for each engine of cuDNN as the test says.
+// Of several ways to compute a convolution on the device the set-up takes the one that it measures
+// to be the fastest, the same on all ranks. The stand-in takes as long for each engine of cuDNN as
+// the test says.
 #include "comm/agreement/agreement.hpp"
 #include "layer_run.hpp"
 #include "standin/costs.hpp"
@@ -129,8 +130,9 @@ TEST_F(DevicePlans, AreLeftToProductsThatAreFaster) {
   expectRight();
 }
 
-// A graph with the bias is taken where it is the fastest, and its sums are those of the convolution and the bias. Those in
-// bfloat16, with channels last and with a rectifier would be faster still, and are not allowed.
+// A graph with the bias is taken where it is the fastest, and its sums are those of the convolution
+// and the bias. Those in bfloat16, with channels last and with a rectifier would be faster still,
+// and are not allowed.
 TEST_F(DevicePlans, AddTheBiasWhereThatIsFaster) {
   plant([](int) { return 1e-1; }, 1, {1e-2, 1e-3, 1e-3, 1e-3});
   setUp(39);
@@ -161,7 +163,8 @@ TEST_F(DevicePlans, LeaveFunctionsToKernelsOfTheirOwn) {
   }
 }
 
-// A layer of a network that has chosen a graph with a rectifier is applied by itself, and behind other functions.
+// A layer of a network that has chosen a graph with a rectifier is applied by itself, and behind
+// other functions.
 TEST_F(DevicePlans, KnowWhichFunctionComesBehind) {
   function_ = "relu";
   plant([](int) { return 1e-1; }, 1, {1, 1e-2});
@@ -239,7 +242,8 @@ TEST_F(DevicePlans, RoundToBFloat16WhereTheOptionAllowsIt) {
   expectRight(std::ldexp(1, -7));
 }
 
-// By themselves the first rank would choose the engine with the least number, and the others the first of the list.
+// By themselves the first rank would choose the engine with the least number, and the others the
+// first of the list.
 TEST_F(DevicePlans, AreTheSameOnAllRanks) {
   if (world()->rank() == 0)
     plant([](int engine) { return 1e-3 * (1 + engine); }, 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers on the device of several processes give what they give on the host: outputs, tangents, gradients and the
-// parameters after steps of training, under every distribution of the input.
+// Layers on the device of several processes give what they give on the host: outputs, tangents,
+// gradients and the parameters after steps of training, under every distribution of the input.
 #include "dtensor/host_view.hpp"
 #include "layer_run.hpp"
 #include "support/draws.hpp"
@@ -120,7 +120,8 @@ TEST_P(DeviceOnRanks, GivesWhatTheHostGives) {
 INSTANTIATE_TEST_SUITE_P(Layers, DeviceOnRanks, testing::ValuesIn(casesOfDevice()),
                          [](const auto& info) { return info.param.name; });
 
-// Parameters as they are used, divided, and on one rank: gradients are summed, scattered and collected.
+// Parameters as they are used, divided, and on one rank: gradients are summed, scattered and
+// collected.
 TEST(DeviceTraining, IsThatOfTheHostForEveryStorage) {
   for (const auto& [storage, optimizer, property] :
        {std::array{"use", "sgd", "S0"}, std::array{"sharded", "adam", "S2"},
@@ -224,8 +225,8 @@ struct Rounds {
   }
 };
 
-// Kernels between messages are recorded, and among them the filling of halos from what a rank holds, while messages of
-// layers before are on their way.
+// Kernels between messages are recorded, and among them the filling of halos from what a rank
+// holds, while messages of layers before are on their way.
 TEST(DeviceGraphs, RefillHalos) {
   for (const Rounds& rounds :
        {Rounds{.hasGhosts = true}, Rounds{.hasGhosts = true, .trains = false},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tensors and layers on the device of one process: they hold and give what those on the host do, and what
-// has no kernels there is refused by name.
+// Tensors and layers on the device of one process: they hold and give what those on the host do,
+// and what has no kernels there is refused by name.
 #include "dtensor/host_view.hpp"
 #include "dtensor/measure.hpp"
 #include "layer/derivatives/jacobian.hpp"

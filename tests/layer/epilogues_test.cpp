@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A network whose kernels apply the functions behind them gives the bits of its layers one after the other, in Apply and in
-// derivatives.
+// A network whose kernels apply the functions behind them gives the bits of its layers one after
+// the other, in Apply and in derivatives.
 #include "layer_run.hpp"
 #include "sys/options/options.hpp"
 
@@ -124,7 +124,8 @@ TEST(Epilogues, GiveTheBitsOfTheLayersOneAfterTheOther) {
   for (const Case& c : cases())
     for (const std::string& function : c.functions) {
       Chain chain(c, function);
-      // Derivatives of the others read what is between, or the contributions of several ranks are summed first.
+      // Derivatives of the others read what is between, or the contributions of several ranks are
+      // summed first.
       const bool isKnown = function == "relu" || function == "tanh" || function == "scale";
       EXPECT_EQ(chain.isOneStep(), isKnown && !(c.sums && world()->size() > 1))
           << c.name << ", " << function;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What a declaration says of a layer without MPI is what the set-up layer is and does: layouts,
-// operations, messages and bytes of Apply and adjoint as the log counts them, and memory kept between
-// the two, on every rank, for every type, every combination of labels and inputs in many layouts.
+// operations, messages and bytes of Apply and adjoint as the log counts them, and memory kept
+// between the two, on every rank, for every type, every combination of labels and inputs in many
+// layouts.
 #include "layer_run.hpp"
 
 #include "declaration/core/pass.hpp"
@@ -94,8 +95,8 @@ std::vector<std::string> wordsOn(const SignatureTable& table, int axes) {
   return words;
 }
 
-// B, R, P, each dimension split evenly, and the last one by cuts of the caller's, which leave the first
-// part empty; on a second axis the property after that of the first.
+// B, R, P, each dimension split evenly, and the last one by cuts of the caller's, which leave the
+// first part empty; on a second axis the property after that of the first.
 Layouts layoutsOn(const GridPtr& grid, const Shape& shape) {
   Properties each = {Property::broadcast(), Property::root(), Property::partial()};
   for (int d = 0; d < static_cast<int>(shape.size()); ++d)
@@ -173,7 +174,8 @@ public:
   const MapList& list() const { return list_; }
   Index savedBytes() const { return list_.savedBytes(world()->rank(), kElementBytes); }
 
-  // With the parameters' conversions, which a first Apply makes, and the target's from where it lies.
+  // With the parameters' conversions, which a first Apply makes, and the target's from where it
+  // lies.
   Count apply(const DTensor* target) const {
     Count sum{work_.forward, 0, 0};
     for (const Map& map : list_.maps())
@@ -307,8 +309,8 @@ protected:
   ~Forms() override { options().set("-tenon_conversion_route", "auto"); }
 };
 
-// Of all draws: on one axis each word meets two of the layouts, the next word other two, and others with
-// other numbers of ranks; of the words on several axes five, spread evenly, meet one.
+// Of all draws: on one axis each word meets two of the layouts, the next word other two, and others
+// with other numbers of ranks; of the words on several axes five, spread evenly, meet one.
 TEST_F(Forms, AreTheSetUpLayers) {
   const HeldTraps held; // arrays of zeros, of which reciprocals are infinite
   for (const Sample& sample : samples())

@@ -167,8 +167,8 @@ Ref<Layer> severalOutputs(const char* names) {
   return graph;
 }
 
-// Each output equals that of a graph with this one alone; the adjoint of all is the sum of theirs, and a cotangent that
-// is not given is zero.
+// Each output equals that of a graph with this one alone; the adjoint of all is the sum of theirs,
+// and a cotangent that is not given is zero.
 TEST(Graph, GivesSeveralOutputs) {
   test::LayoutDraw draw(67);
   const char* const names[] = {"h", "w=2", "z"};
@@ -216,7 +216,8 @@ TEST(Graph, GivesSeveralOutputs) {
         for (std::size_t e = 0; e < its.size(); ++e)
           gradients[p][e] -= its[e];
       }
-      // And by a graph with one output. Nothing reads some nodes, so that all are outputs of it but in another order.
+      // And by a graph with one output. Nothing reads some nodes, so that all are outputs of it but
+      // in another order.
       std::string turned = names[k];
       for (std::size_t other = 0; other < 3; ++other)
         if (other != k)

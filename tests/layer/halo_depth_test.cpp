@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Several layers with windows that share one halo exchange: values, tangents, cotangents and gradients
-// of a network are those of an exchange before each layer, and messages are those of one exchange.
+// Several layers with windows that share one halo exchange: values, tangents, cotangents and
+// gradients of a network are those of an exchange before each layer, and messages are those of one
+// exchange.
 #include "layer/derivatives/derivative_check.hpp"
 #include "layer_run.hpp"
 #include "sys/log/log.hpp"

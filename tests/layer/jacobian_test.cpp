@@ -126,7 +126,8 @@ TEST(Jacobian, TakesFactors) {
   EXPECT_EQ(test::localCells(*y), want);
 }
 
-// What two pending evaluations and their adjoints leave, with a Jacobian applied between all of it or not.
+// What two pending evaluations and their adjoints leave, with a Jacobian applied between all of it
+// or not.
 std::vector<std::vector<double>> gradientsTrained(bool withJacobian) {
   const Ref<Layer> net = netOfDepthTwo();
   test::Step step(net, net->inputLayout());
@@ -180,8 +181,8 @@ TEST(Jacobian, WantsItsPointAnewAfterAStepOfTheParameters) {
   EXPECT_EQ(test::localCells(*y), test::localCells(*want));
 }
 
-// affine(tanh(affine(x))) in a container within a container, of which `recomputing`, counted from the outermost,
-// recomputes.
+// affine(tanh(affine(x))) in a container within a container, of which `recomputing`, counted from
+// the outermost, recomputes.
 Ref<Layer> netWithSegment(int recomputing) {
   const auto net = test::newLayer(world(), "sequential"),
              inner = test::newLayer(world(), "sequential");
@@ -248,7 +249,8 @@ TEST(Jacobian, HoldsThePointAndTheLayer) {
   EXPECT_EQ(test::localCells(*again), test::localCells(*y));
 }
 
-// Fixed statistics are part of the map; those of a batch would be other ones at the next evaluation.
+// Fixed statistics are part of the map; those of a batch would be other ones at the next
+// evaluation.
 TEST(Jacobian, OfATrainedBatchNormalisationIsItsScale) {
   const auto moments = test::newLayer(world(), "sequential");
   const auto normalisation = test::newLayer(world(), "batchnorm");

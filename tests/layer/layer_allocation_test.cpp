@@ -190,8 +190,8 @@ void trySetting(const std::string& type, const Example& example, const std::stri
   EXPECT_LT(test::mostBytesHeld - before, kMax) << name << ": " << outcome;
 }
 
-// Numbers that no memory can have, in each setting that takes integers: a set-up that cannot be says so before it makes
-// lists of that length.
+// Numbers that no memory can have, in each setting that takes integers: a set-up that cannot be
+// says so before it makes lists of that length.
 TEST_P(SettingSizes, TakeNoMemoryBeforeThereIsData) {
   const auto declared = makeDeclaration(GetParam());
   if (declared->takesLists())

@@ -91,7 +91,8 @@ inline Ref<Layer> skipNet(CommPtr comm) {
   return graph;
 }
 
-// y[2n+c, j] = a[c] x[n, j]^2 for c = 0, 1, by functions that know splits of columns and copies only.
+// y[2n+c, j] = a[c] x[n, j]^2 for c = 0, 1, by functions that know splits of columns and copies
+// only.
 inline Ref<Layer> shell(CommPtr comm) {
   auto layer = newLayer(comm, "shell");
   shellOf(*layer).setLabels("S1,B");
@@ -192,8 +193,8 @@ inline std::vector<LayerCase> exampleCases(const std::string& type, int seeds) {
   return cases;
 }
 
-// But for those that need more than settings: a layout, layers, or lists of a mesh; and for rows, which have the
-// numbers of their blocks.
+// But for those that need more than settings: a layout, layers, or lists of a mesh; and for rows,
+// which have the numbers of their blocks.
 inline std::vector<std::string> typesWithExamples() {
   std::vector<std::string> types = declarationNames();
   std::erase_if(types, [](const std::string& type) {

@@ -27,8 +27,8 @@ inline Layout onWorld(const Shape& shape, const std::string& property) {
   return onWorld(shape, {world()->size()}, property);
 }
 
-// A random valid tensor: equal on copies, and every contribution random (a tensor whose value sits in one
-// contribution lets a layer that is nonlinear in the others pass by luck).
+// A random valid tensor: equal on copies, and every contribution random (a tensor whose value sits
+// in one contribution lets a layer that is nonlinear in the others pass by luck).
 inline void fillValid(DTensor& x, std::uint64_t stream, double low, double high) {
   Properties copies = x.layout().properties();
   for (int axis = 0; axis < x.layout().grid().axes(); ++axis)

@@ -264,8 +264,8 @@ TEST(LayerSetUp, LeavesMessagesInStepIfItFails) {
   EXPECT_EQ(before.size(), 48u);
 }
 
-// A rank that fails alone, in a container, while the others set up the next layer: this goes as far as
-// it can without the rank, and then counts for nothing.
+// A rank that fails alone, in a container, while the others set up the next layer: this goes as far
+// as it can without the rank, and then counts for nothing.
 TEST(LayerSetUp, FailsOnAllRanksIfOneFailsBetweenTwoLayers) {
   const auto inner = affine();
   const auto container = special([&](const Layouts& inputs) {

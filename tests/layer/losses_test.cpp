@@ -236,7 +236,8 @@ TEST(Losses, CrossEntropyHasWeightsOfSamples) {
   }
 }
 
-// What has weight 0 may be anything: loss, gradient and tangent have the bits that they have with numbers there.
+// What has weight 0 may be anything: loss, gradient and tangent have the bits that they have with
+// numbers there.
 TEST(Losses, LeaveOutWhatHasNoWeight) {
   const HeldTraps held; // what is left out is no number
   const auto run = [](const LossCase& p, double there, std::vector<double>& found) {
@@ -247,7 +248,8 @@ TEST(Losses, LeaveOutWhatHasNoWeight) {
       layer->set(name, value);
     const Layout fields = test::onWorld(kFields, "B");
     test::Step step(layer, fields);
-    // A difference in space has the weight of its low end, so that those of the last row reach into none.
+    // A difference in space has the weight of its low end, so that those of the last row reach into
+    // none.
     const auto weight = [&](Index i) {
       return p.weights == "sample" ? double(i / kPerSample != 1) : double(i / 5 % 4 >= 2);
     };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Products of two inputs that lie anyhow, against loops over the whole matrices: values, the tangent and
-// both cotangents.
+// Products of two inputs that lie anyhow, against loops over the whole matrices: values, the
+// tangent and both cotangents.
 #include "layer_run.hpp"
 #include "support/draws.hpp"
 

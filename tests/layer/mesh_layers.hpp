@@ -9,8 +9,8 @@ namespace tenon::test {
 
 inline constexpr const char* kWaysOfEdges[] = {"sum", "mean", "max", "attention", "sparsematrix"};
 
-// y = x + what the edges give, of three channels: messages of both ends, summed, averaged, compared, or weighed by
-// attention; or a matrix.
+// y = x + what the edges give, of three channels: messages of both ends, summed, averaged,
+// compared, or weighed by attention; or a matrix.
 inline Ref<Layer> addedByEdges(const CommPtr& comm, const std::string& how, const MeshPart& part) {
   const auto mlp = [&](Index out) {
     const auto layer = newLayer(comm, "columnmlp");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers on meshes: gathers, segment sums and sparse matrices against their definitions, written out entry by entry, on
-// graphs that are drawn; networks of them against one process bit by bit, and against message passing written as loops;
-// fields on grids as rows, and from a grid to a mesh and back.
+// Layers on meshes: gathers, segment sums and sparse matrices against their definitions, written
+// out entry by entry, on graphs that are drawn; networks of them against one process bit by bit,
+// and against message passing written as loops; fields on grids as rows, and from a grid to a mesh
+// and back.
 #include "capi/expect_code.hpp"
 #include "layer/derivatives/derivative_check.hpp"
 #include "layer/networks/network_file.hpp"
@@ -366,7 +367,8 @@ TEST(MeshLayers, TakeMaximaAndGiveCotangentsToTheirWinners) {
   }
 }
 
-// Against the softmax of each node's edges, written out; the derivatives by the dot test and the Taylor test.
+// Against the softmax of each node's edges, written out; the derivatives by the dot test and the
+// Taylor test.
 TEST(MeshLayers, AttendToTheEdgesOfANode) {
   for (unsigned seed = 0; seed < 6; ++seed) {
     const MeshGraph graph(seed, seed % 2);
@@ -409,8 +411,8 @@ TEST(MeshLayers, AttendToTheEdgesOfANode) {
   }
 }
 
-// Edges anywhere, of which some are on two ranks: sums of all are those of one process, and so are cotangents, of which
-// each rank that has an edge has a part.
+// Edges anywhere, of which some are on two ranks: sums of all are those of one process, and so are
+// cotangents, of which each rank that has an edge has a part.
 TEST(MeshLayers, TakeSharesOfEdgesThatSeveralRanksHave) {
   for (unsigned seed = 0; seed < 6; ++seed) {
     MeshGraph graph(seed, seed % 2);
@@ -685,8 +687,8 @@ TEST(MeshNetworks, AreMessagePassingWrittenAsLoops) {
   test::expectNear(got.gradients, gradients, 1e-12, "gradients");
 }
 
-// The same with edges anywhere: another order of sums between ranks, and so other roundings. A cotangent of an edge that
-// two ranks have is the sum of theirs.
+// The same with edges anywhere: another order of sums between ranks, and so other roundings. A
+// cotangent of an edge that two ranks have is the sum of theirs.
 TEST(MeshNetworks, AreTheSameWithEdgesAnywhere) {
   const CommPtr self = Communicator::of(MPI_COMM_SELF);
   for (unsigned seed = 0; seed < 4; ++seed) {
@@ -708,8 +710,8 @@ TEST(MeshNetworks, AreTheSameWithEdgesAnywhere) {
   }
 }
 
-// Steps whose edges are carried on: e = phi(x at both ends, e), or e and that, and y = psi(x, aggregate of e). The edges
-// of a step may be a network of their own.
+// Steps whose edges are carried on: e = phi(x at both ends, e), or e and that, and y = psi(x,
+// aggregate of e). The edges of a step may be a network of their own.
 Ref<Layer> carrying(const CommPtr& comm, const std::string& aggregation, bool adds,
                     bool nests = false) {
   constexpr Index kNodes = 3, kEdges = 2;
@@ -764,8 +766,8 @@ int fusedIn(const Layer& net, const std::string& said = "over blocks of up to") 
   return count;
 }
 
-// One kernel over blocks of edges gives what those do for which it stands, forward to the bit. One rank has several
-// blocks. Each case has two networks of edges.
+// One kernel over blocks of edges gives what those do for which it stands, forward to the bit. One
+// rank has several blocks. Each case has two networks of edges.
 TEST(MeshNetworks, GiveByBlocksOfEdgesWhatTheirKernelsGive) {
   const auto graphOf = [](unsigned seed) {
     for (;; ++seed)
@@ -806,7 +808,8 @@ TEST(MeshNetworks, GiveByBlocksOfEdgesWhatTheirKernelsGive) {
   }
 }
 
-// Layers are in one kernel wherever containers begin and end, and whether these ran by themselves before or not.
+// Layers are in one kernel wherever containers begin and end, and whether these ran by themselves
+// before or not.
 TEST(MeshNetworks, FuseAcrossContainers) {
   const MeshGraph graph(11, false);
   const MeshPart part(world(), graph, 12, {.anywhere = true});
@@ -860,7 +863,8 @@ TEST(MeshNetworks, HaveTheStatisticsOfOneProcess) {
 
 // --- The checks above of lists in which one thing is wrong
 
-// <A x, y> and <x, A^T y> of the matrix of a graph, where A has the lists of one part and its transpose those of another.
+// <A x, y> and <x, A^T y> of the matrix of a graph, where A has the lists of one part and its
+// transpose those of another.
 std::pair<double, double> pairings(const MeshGraph& graph, const MeshPart& part,
                                    const MeshPart& other) {
   const WholeRows x(graph, RowsOf::Targets, 2, 0), y(graph, RowsOf::Targets, 2, 9);
@@ -1158,7 +1162,8 @@ TEST(MeshLayers, AreIndexMapsAndTheirTransposes) {
   EXPECT_EQ(test::localCells(*transposed.dx), u);
 }
 
-// Random numbers are those of the places in a tensor, and in the order of ids each node has one place.
+// Random numbers are those of the places in a tensor, and in the order of ids each node has one
+// place.
 TEST(MeshNetworks, DropTheSameNodesOnAnyPartition) {
   const MeshGraph graph(3, false);
   const auto run = [&](const CommPtr& comm, unsigned seed) {
@@ -1258,8 +1263,8 @@ TEST(Rows, RefuseWhatDoesNotFit) {
     });
 }
 
-// A field on a grid of processes, interpolated to the nodes of a mesh whose owners are others, and back by the transpose
-// of another matrix: against dense matrices, exactly.
+// A field on a grid of processes, interpolated to the nodes of a mesh whose owners are others, and
+// back by the transpose of another matrix: against dense matrices, exactly.
 TEST(Rows, LeadFromAGridToAMeshAndBack) {
   const int size = world()->size(), here = world()->rank();
   const Index ny = 7, nx = 5, channels = 2;

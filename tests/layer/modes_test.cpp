@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Training and recording are two things: a network can be differentiated as it is in inference, run as in training
-// without keeping anything, and have layers that are told otherwise than the rest.
+// Training and recording are two things: a network can be differentiated as it is in inference, run
+// as in training without keeping anything, and have layers that are told otherwise than the rest.
 #include "layer/derivatives/derivative_check.hpp"
 #include "layer_run.hpp"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Batch, instance, group and layer normalisation against their definitions in plain loops, two passes over
-// all elements of a group; running statistics as PyTorch keeps them; and what checkpoints see of these.
+// Batch, instance, group and layer normalisation against their definitions in plain loops, two
+// passes over all elements of a group; running statistics as PyTorch keeps them; and what
+// checkpoints see of these.
 #include "layer/networks/state.hpp"
 #include "run_layer.hpp"
 
@@ -174,8 +175,9 @@ std::map<std::string, std::vector<double>> runningOf(Layer& layer) {
   return names.values;
 }
 
-// PyTorch: running <- 0.9 running + 0.1 batch, from 0 and 1, the variance by n - 1. Batches of two sizes in
-// two splits, so that the layer converts what it has; then inference, which is by these alone.
+// PyTorch: running <- 0.9 running + 0.1 batch, from 0 and 1, the variance by n - 1. Batches of two
+// sizes in two splits, so that the layer converts what it has; then inference, which is by these
+// alone.
 TEST(BatchNorm, FollowsMeanAndUnbiasedVariance) {
   const NormCase c = normCases().front();
   const Layout layouts[] = {onWorld(c.shape, "S1"), onWorld({7, 3, 5, 2}, "S0")};
@@ -250,9 +252,9 @@ TEST(BatchNorm, TakesRunningMomentsFromAVisitor) {
   }
 }
 
-// With fixed statistics the map is affine in x: y = s (x - mean) w + b with s = 1 / sqrt(variance + epsilon), so that
-// dx = s w dy, dw = sum of dy s (x - mean), db = sum of dy. Training leaves the statistics as they are, and what they
-// become after Apply is not what its adjoint reads.
+// With fixed statistics the map is affine in x: y = s (x - mean) w + b with s = 1 / sqrt(variance +
+// epsilon), so that dx = s w dy, dw = sum of dy s (x - mean), db = sum of dy. Training leaves the
+// statistics as they are, and what they become after Apply is not what its adjoint reads.
 TEST(BatchNorm, WithFixedStatisticsIsAffine) {
   struct Writer : StateVisitor {
     std::vector<double> mean, variance;

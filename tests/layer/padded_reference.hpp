@@ -77,7 +77,8 @@ public:
       flat = flat * extent_[d] + global[d] - begin_[d];
     return flat;
   }
-  // visit(padded index, kind, row-major index in the input of a copy, its sign) for every padded cell.
+  // visit(padded index, kind, row-major index in the input of a copy, its sign) for every padded
+  // cell.
   template <class Visit>
   void forEachCell(Visit visit) const {
     Index padded = 0;

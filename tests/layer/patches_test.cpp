@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers on patches that links join: tiles of a box against the same layers on the box, the six faces of a cube and a
-// tripolar grid's fold against sums written out from where elements lie in space, and what is refused. Numbers are small
-// integers, so that sums are exact in any order.
+// Layers on patches that links join: tiles of a box against the same layers on the box, the six
+// faces of a cube and a tripolar grid's fold against sums written out from where elements lie in
+// space, and what is refused. Numbers are small integers, so that sums are exact in any order.
 #include "layer/derivatives/derivative_check.hpp"
 #include "layer_run.hpp"
 #include "linop/exchange/make_index_map.hpp"
@@ -506,8 +506,8 @@ TEST(Patches, FacesOfACubeGoOnAroundItsEdges) {
   }
 }
 
-// A row of tiles around the globe, with a wall in the south and folded onto itself in the north: between points, or about
-// a point, so that the last row is one with itself.
+// A row of tiles around the globe, with a wall in the south and folded onto itself in the north:
+// between points, or about a point, so that the last row is one with itself.
 struct Tripolar {
   Index tiles, extent, onPoints;
   std::vector<PatchSide> sides() const {
@@ -548,8 +548,8 @@ TEST(Patches, ATripolarGridFoldsWithSigns) {
   }
 }
 
-// The check of convolutions finds tiles that meet others than they should, a fold without its turn, a side that meets
-// nothing, and scalars taken for vectors.
+// The check of convolutions finds tiles that meet others than they should, a fold without its turn,
+// a side that meets nothing, and scalars taken for vectors.
 TEST(Patches, WrongLinksAreFound) {
   const Tripolar grid{4, 3, 0};
   struct Case {
@@ -665,8 +665,8 @@ TEST(Patches, PoolingsAndTransposedConvolutionsTurnVectors) {
   }
 }
 
-// What a tap of a window brings is a convolution with one weight for each channel, and a maximum is the largest of them.
-// Windows are lines, since at a corner of a cube there is no cell beyond.
+// What a tap of a window brings is a convolution with one weight for each channel, and a maximum is
+// the largest of them. Windows are lines, since at a corner of a cube there is no cell beyond.
 TEST(Patches, MaximaTurnVectors) {
   for (int i = 0; i < draws(4); ++i) {
     LayoutDraw draw(5970 + static_cast<unsigned>(i));
@@ -762,7 +762,8 @@ struct Level {
   }
 };
 
-// What lies beyond a refined level is interpolated from the coarser one: twice its element and once the next.
+// What lies beyond a refined level is interpolated from the coarser one: twice its element and once
+// the next.
 TEST(Patches, ARefinedLevelReadsTheCoarserOneBeyondIt) {
   constexpr Index kIn = 2, kOut = 2;
   for (int i = 0; i < draws(10); ++i) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What cannot be is refused in SetUp, on all ranks alike, with the layer, the setting or shape that does not fit, and
-// what would: of every type at least one case of its own, and labels and grids that it does not know.
+// What cannot be is refused in SetUp, on all ranks alike, with the layer, the setting or shape that
+// does not fit, and what would: of every type at least one case of its own, and labels and grids
+// that it does not know.
 #include "kernels/base/backend.hpp"
 #include "layer_run.hpp"
 
@@ -155,7 +156,8 @@ TEST(Refusals, CoverEveryType) {
     EXPECT_TRUE(covered.count(name)) << name << " has no refusal here";
 }
 
-// A label that the type does not have, and one axis too many, for an example of each type that has rows.
+// A label that the type does not have, and one axis too many, for an example of each type that has
+// rows.
 TEST(Refusals, OfLabelsNameThoseThatThereAre) {
   if (world()->size() > 3)
     GTEST_SKIP() << "many set-ups, which are as on fewer ranks";

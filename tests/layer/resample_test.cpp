@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Means over windows of any sizes and interpolation, against their definitions in plain loops, at points
-// in floating point where the library counts in whole numbers.
+// Means over windows of any sizes and interpolation, against their definitions in plain loops, at
+// points in floating point where the library counts in whole numbers.
 #include "run_layer.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Activations saved in bfloat16: derivatives are those at the rounded values, tangent and adjoint at the same ones, and
-// the memory is that of two bytes a cell.
+// Activations saved in bfloat16: derivatives are those at the rounded values, tangent and adjoint
+// at the same ones, and the memory is that of two bytes a cell.
 #include "layer/derivatives/derivative_check.hpp"
 
 #include "layer_run.hpp"
@@ -72,8 +72,8 @@ void takeParameters(Layer& layer, const Layer& from) {
   }
 }
 
-// The layers of the network one after the other, each applied a second time at the rounding of what it read; the
-// first only if its input is an array of the program.
+// The layers of the network one after the other, each applied a second time at the rounding of what
+// it read; the first only if its input is an array of the program.
 Gradients byHand(const Layer& net, const Layout& input, TenonDataType type, bool roundsInput) {
   const std::vector<Ref<Layer>> layers = threeLayers();
   std::vector<Ref<DTensor>> values{tensor(input, type)};

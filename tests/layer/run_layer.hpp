@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A layer with settings on one input whose elements are given by their global indices, and its output on all
-// ranks, to be compared with plain loops.
+// A layer with settings on one input whose elements are given by their global indices, and its
+// output on all ranks, to be compared with plain loops.
 #pragma once
 
 #include "layer_run.hpp"
@@ -46,7 +46,8 @@ inline std::vector<std::string> splitsOf(const Shape& shape) {
   return all;
 }
 
-// The layer's output of elementsOf(), in every split of the input and both types, is what is wanted.
+// The layer's output of elementsOf(), in every split of the input and both types, is what is
+// wanted.
 inline void expectOutput(const std::string& type, const Settings& settings, const Shape& shape,
                          const Shape& wantedShape, const std::vector<double>& wanted) {
   for (const std::string& split : splitsOf(shape))

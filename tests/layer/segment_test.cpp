@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Recomputation: what a network gives with it has the same bits as without, through several steps of
-// time and with dropout, and it holds less memory.
+// Recomputation: what a network gives with it has the same bits as without, through several steps
+// of time and with dropout, and it holds less memory.
 #include "layer_run.hpp"
 
 #include "support/draws.hpp"
@@ -122,8 +122,9 @@ TEST(Segment, HasTheBitsOfWhatIsKept) {
           << field.describe();
 }
 
-// Where a graph adds the cotangents of segments and of others the order of the sums may be another. A bias
-// before a batch normalisation has the gradient 0, of which rounding of sums over all elements is left.
+// Where a graph adds the cotangents of segments and of others the order of the sums may be another.
+// A bias before a batch normalisation has the gradient 0, of which rounding of sums over all
+// elements is left.
 TEST(Segment, GivesWhatIsKeptInsideAGraph) {
   for (TenonDataType type : types())
     for (const Layout& field : fields()) {
@@ -185,8 +186,8 @@ TEST(Segment, OfSingleLayersInsideAGraphHasTheBitsOfWhatIsKept) {
               unroll(graph(false), field, TENON_FLOAT64).found);
 }
 
-// y = tanh(conv(net(x))), of which the first layer, net and conv after net may have been set up by themselves before;
-// net alone steps afterwards.
+// y = tanh(conv(net(x))), of which the first layer, net and conv after net may have been set up by
+// themselves before; net alone steps afterwards.
 std::vector<std::vector<double>> stepsOfNested(const Layout& field, bool recomputes,
                                                bool byThemselves) {
   const auto net = recomputes ? closureOfLayers(true) : closure(false);
@@ -217,7 +218,8 @@ std::vector<std::vector<double>> stepsOfNested(const Layout& field, bool recompu
   return found;
 }
 
-// What was set up by itself is the same as a node of others, at the first step and later, and they leave it as it is.
+// What was set up by itself is the same as a node of others, at the first step and later, and they
+// leave it as it is.
 TEST(Segment, OfSingleLayersIsTheSameByItselfAndWithinOthers) {
   for (const Layout& field : fields()) {
     const auto want = stepsOfNested(field, false, false);
@@ -230,7 +232,8 @@ TEST(Segment, OfSingleLayersIsTheSameByItselfAndWithinOthers) {
   }
 }
 
-// A layer that keeps its input, and one that keeps its output: neither is kept by the six that wait.
+// A layer that keeps its input, and one that keeps its output: neither is kept by the six that
+// wait.
 TEST(Segment, OfSingleLayersHoldsLessMemory) {
   const Layout field = onWorld(kField, "S2");
   const Index kept = unroll(closure(false), field, TENON_FLOAT64).bytes,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers of the user's functions: their workspace, their states, what they may ask when, and what is refused. That
-// forward and derivatives are right is in the sweeps over all layers, of which one is a shell.
+// Layers of the user's functions: their workspace, their states, what they may ask when, and what
+// is refused. That forward and derivatives are right is in the sweeps over all layers, of which one
+// is a shell.
 #include "layer_run.hpp"
 
 #include "layer/core/layer_types.hpp"

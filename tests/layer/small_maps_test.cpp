@@ -113,7 +113,8 @@ TEST(Coordinates, AloneDoNotDependOnTheInput) {
   EXPECT_EQ(test::localCells(*step.dx), std::vector<double>(step.dx->localElements(), 0.0));
 }
 
-// y is the parameter, which gathers y's cotangent, and lies as the input does where that has the same extent.
+// y is the parameter, which gathers y's cotangent, and lies as the input does where that has the
+// same extent.
 TEST(Constant, IsAParameter) {
   const Shape in = {2, 6, 4}, shape = {1, 6, 4};
   for (const std::string& split : test::splitsOf(in))
@@ -200,8 +201,8 @@ Index broadcastPlace(const Shape& index, const Shape& shape) {
   return placeOf(own, shape);
 }
 
-// y and the cotangents of both inputs against loops over the output: a mask [n,1,y,x], a gate [n,c,1,1], an outer
-// product, in drawn layouts of both. `of` gives y and its two derivatives.
+// y and the cotangents of both inputs against loops over the output: a mask [n,1,y,x], a gate
+// [n,c,1,1], an outer product, in drawn layouts of both. `of` gives y and its two derivatives.
 void expectBroadcast(const std::string& type, TenonDataType dataType, double tolerance,
                      const std::function<std::array<double, 3>(double, double)>& of) {
   const std::vector<std::pair<Shape, Shape>> shapes = {{{2, 3, 4, 5}, {2, 1, 4, 5}},
@@ -286,7 +287,8 @@ TEST(Broadcast, UsesAnInputOfOneElementEverywhere) {
             on(field, "S1"));
 }
 
-// The elements in their order, whatever is split where: merged and divided dimensions, extents of 1, what is left.
+// The elements in their order, whatever is split where: merged and divided dimensions, extents of
+// 1, what is left.
 TEST(Reshape, KeepsTheRowMajorOrder) {
   const struct {
     Shape in;
@@ -306,8 +308,8 @@ TEST(Reshape, KeepsTheRowMajorOrder) {
     expectOutput("reshape", {{"shape", c.shape}}, c.in, c.out, elementsOf(c.in));
 }
 
-// Splits of the first dimension of a group stay where they are; others are given up, and a cut that would fall within an
-// element of the output moves.
+// Splits of the first dimension of a group stay where they are; others are given up, and a cut that
+// would fall within an element of the output moves.
 TEST(Reshape, MovesOnlyWhatItsShapeForces) {
   const auto formOf = [](const Shape& in, const char* properties, const Indices& shape,
                          const std::vector<std::vector<Index>>& cuts = {}) {
@@ -401,7 +403,8 @@ TEST(Selection, ComparesAndChooses) {
   }
 }
 
-// Means, sums and maxima against loops; a maximum shares its cotangent among equal elements, wherever they lie.
+// Means, sums and maxima against loops; a maximum shares its cotangent among equal elements,
+// wherever they lie.
 TEST(Reduce, IsItsDefinition) {
   const struct {
     Shape in;
@@ -470,7 +473,8 @@ TEST(Reduce, IsItsDefinition) {
         }
 }
 
-// y[n, c, y r + i, x r + j] = x[n, c r^2 + i r + j, y, x], and likewise in one dimension and in three.
+// y[n, c, y r + i, x r + j] = x[n, c r^2 + i r + j, y, x], and likewise in one dimension and in
+// three.
 TEST(PixelShuffle, BringsChannelsToSpace) {
   for (const auto& [in, out, r] : {std::tuple(Shape{2, 12, 3, 2}, Shape{2, 3, 6, 4}, Index(2)),
                                    {{1, 6, 4}, {1, 2, 12}, 3},

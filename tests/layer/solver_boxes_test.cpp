@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layouts from a solver's boxes, "S0,S1,S2,S3" on a grid with axes of one process: along these all properties are one, so
-// layers take filled halos, outputs are added to inputs, and no label moves the solver's split points.
+// Layouts from a solver's boxes, "S0,S1,S2,S3" on a grid with axes of one process: along these all
+// properties are one, so layers take filled halos, outputs are added to inputs, and no label moves
+// the solver's split points.
 #include "declaration/core/window_layout.hpp"
 #include "geometry/layout/from_boxes.hpp"
 #include "geometry/layout/layout_draft.hpp"
@@ -88,7 +89,8 @@ TEST(SolverBoxes, GiveAColumnNetworkWhoseOutputIsAddedToItsInput) {
     EXPECT_EQ(sum[i], x[i] + 0.5 * y[i]);
 }
 
-// A shell that knows S0 alone leaves the blocks of rows as they are, on whichever axis of the grid they lie.
+// A shell that knows S0 alone leaves the blocks of rows as they are, on whichever axis of the grid
+// they lie.
 TEST(SolverBoxes, KeepTheirSplitPointsUnderALabel) {
   const Layout input = rowsOf({1, 3}, 0);
   const auto layer = test::newLayer(world(), "shell");
@@ -105,8 +107,8 @@ TEST(SolverBoxes, KeepTheirSplitPointsUnderALabel) {
   EXPECT_EQ(step.y->layout(), input);
 }
 
-// A label that also splits along the other axis divides the user's blocks, and one that splits along the first alone joins
-// them.
+// A label that also splits along the other axis divides the user's blocks, and one that splits
+// along the first alone joins them.
 TEST(SolverBoxes, AreDividedAndJoinedByLabelsAtTheirSplitPoints) {
   if (world()->size() != 4)
     GTEST_SKIP() << "a grid of 2x2";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The spectral convolution against discrete Fourier transforms by their definition, as PyTorch's
-// implementations of Fourier neural operators have it: the real transform of the field, the products
-// in the corners of low modes, zero elsewhere, and the inverse real transform.
+// implementations of Fourier neural operators have it: the real transform of the field, the
+// products in the corners of low modes, zero elsewhere, and the inverse real transform.
 #include "kernels/base/backend.hpp"
 #include "layer_run.hpp"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Means between cells and faces, against matrices of each dimension that are written down from where
-// faces lie and from the modes' definitions; the layouts of a staggered grid; and the order of the means.
+// Means between cells and faces, against matrices of each dimension that are written down from
+// where faces lie and from the modes' definitions; the layouts of a staggered grid; and the order
+// of the means.
 #include "dtensor/fill.hpp"
 #include "dtensor/measure.hpp"
 #include "geometry/layout/layout_draft.hpp"
@@ -50,7 +51,8 @@ std::vector<Values> matrixOf(bool toCells, const Side& side, Index cells) {
   std::vector<Values> rows(static_cast<std::size_t>(outputs),
                            Values(static_cast<std::size_t>(inputs), 0));
   for (Index o = 0; o < outputs; ++o) {
-    // The faces c and c + 1 of cell c are those of these numbers minus the first; of face f the cells f - 1 and f.
+    // The faces c and c + 1 of cell c are those of these numbers minus the first; of face f the
+    // cells f - 1 and f.
     const Index lower = side.faces == "none" ? o : toCells ? o - first : o + first - 1;
     const Index upper = side.faces == "none" ? o : lower + 1;
     const bool oneSided = side.mode == "none" && (lower < 0 || upper >= inputs);
@@ -180,8 +182,8 @@ TEST(Staggered, AdjointsAreExact) {
       }
 }
 
-// The largest error of the means of a field u(y, x) between walls in y, with a period in x: in cells at
-// (j + 1/2) / ny and (i + 1/2) / nx, on faces at multiples of both.
+// The largest error of the means of a field u(y, x) between walls in y, with a period in x: in
+// cells at (j + 1/2) / ny and (i + 1/2) / nx, on faces at multiples of both.
 template <class Field>
 double errorOf(bool toCells, const Side& y, Index n, Field field) {
   const std::vector<Side> sides = {y, {"lower", "periodic"}};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes what layers of all types compute on these ranks, for torch_reference.py: for each case inputs, parameters,
-// target, output, cotangents and gradients in a file .npz, and a line of cases.txt. Skipped unless TENON_TORCH_CASES
-// names a folder.
+// Writes what layers of all types compute on these ranks, for torch_reference.py: for each case
+// inputs, parameters, target, output, cotangents and gradients in a file .npz, and a line of
+// cases.txt. Skipped unless TENON_TORCH_CASES names a folder.
 #include "layer_run.hpp"
 #include "weights/weights_writer.hpp"
 
@@ -47,7 +47,8 @@ std::string settingsOf(const Layer& layer) {
   return text;
 }
 
-// Returns false where the example has nothing to compare: no element, or a step that is no function.
+// Returns false where the example has nothing to compare: no element, or a step that is no
+// function.
 bool writeCase(const std::string& type, std::uint64_t seed, const std::string& path,
                std::string& line) {
   ExampleDraw draw(seed);

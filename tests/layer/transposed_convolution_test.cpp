@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The transposed convolution against its definition, every input spread over its window in plain loops, and
-// against the convolution whose adjoint it is.
+// The transposed convolution against its definition, every input spread over its window in plain
+// loops, and against the convolution whose adjoint it is.
 #include "run_layer.hpp"
 
 namespace tenon {

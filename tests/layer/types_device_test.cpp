@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers of each type: on the device they give what they give on the host with the same parameters, in output,
-// tangent, input gradient and parameter gradients; also where their kernels are recorded and launched as graphs.
+// Layers of each type: on the device they give what they give on the host with the same parameters,
+// in output, tangent, input gradient and parameter gradients; also where their kernels are recorded
+// and launched as graphs.
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/measure.hpp"
 #include "layer/derivatives/derivative_check.hpp"
@@ -25,8 +26,8 @@ Layout alone(const Shape& shape) {
   return Layout({.shape = shape, .grid = Grid::make({1}), .properties = {Property::broadcast()}});
 }
 
-// Output, tangent, input gradient, gradients of the parameters, both of the Jacobian where there is one, and
-// output in inference.
+// Output, tangent, input gradient, gradients of the parameters, both of the Jacobian where there is
+// one, and output in inference.
 std::vector<std::vector<double>> run(const LayerCase& c, TenonDataType type, Space space,
                                      const char* backend) {
   const Ref<Layer> layer = c.make(test::world());
@@ -65,8 +66,9 @@ std::vector<std::vector<double>> run(const LayerCase& c, TenonDataType type, Spa
   return results;
 }
 
-// Output, tangent, input gradient and gradients of the parameters, several times with other values in the same arrays
-// and in those of two levels of the stack by turns, in training and in inference.
+// Output, tangent, input gradient and gradients of the parameters, several times with other values
+// in the same arrays and in those of two levels of the stack by turns, in training and in
+// inference.
 std::vector<std::vector<double>> runAgain(const LayerCase& c, Space space, std::string* view) {
   constexpr int kRounds = 6;
   const Ref<Layer> layer = c.make(test::world());

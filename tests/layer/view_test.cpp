@@ -47,7 +47,8 @@ TEST(View, CountsTheReductionOfGradients) {
     EXPECT_EQ(layer->describe().find("gradient reduction"), std::string::npos);
 }
 
-// Memory is there once it is used, and SetUp gives parameters values: each rank has two of the outputs.
+// Memory is there once it is used, and SetUp gives parameters values: each rank has two of the
+// outputs.
 TEST(View, CountsMemoryAllocatedNow) {
   const auto layer = test::newAffine(world(), 3, 2 * world()->size());
   layer->setDataType(TENON_FLOAT64);
@@ -98,7 +99,8 @@ TEST(View, NamesTheInstructionsOfADirectConvolution) {
   expectLine(*conv, fmt::format("backend direct ({})\n", instructionSetName(sets.back())));
 }
 
-// A convolution over rows cut among the ranks: every fact on a line of its own, the process grid once.
+// A convolution over rows cut among the ranks: every fact on a line of its own, the process grid
+// once.
 TEST(View, HasTheNameFirstAndAFactALine) {
   const int n = world()->size();
   const Window window{.kernel = 3, .padLow = 1, .padHigh = 1};
@@ -125,8 +127,8 @@ TEST(View, HasTheNameFirstAndAFactALine) {
     EXPECT_LE(line.size(), 100U) << line;
 }
 
-// Used on a grid of reversed ranks: the blocks of four rows of six go there first, all but that of the rank in the
-// middle, and then each sends its border rows.
+// Used on a grid of reversed ranks: the blocks of four rows of six go there first, all but that of
+// the rank in the middle, and then each sends its border rows.
 TEST(View, CountsTheWholeWayToAnotherGrid) {
   const int n = world()->size();
   if (n == 1)
@@ -159,8 +161,8 @@ TEST(View, ShowsAllSettingsInDetail) {
   EXPECT_NE(text.find(onWorld({4, 3}, "S0").describe()), std::string::npos) << text;
 }
 
-// A ghosted array is copied for the kernel, a dense one of the caller's for the adjoint; the library's
-// own are not.
+// A ghosted array is copied for the kernel, a dense one of the caller's for the adjoint; the
+// library's own are not.
 TEST(View, NamesTheArraysThatAreCopiedAtEachApply) {
   const auto layer = test::newAffine(world(), 3, 2);
   test::Step step(layer, onWorld({2 * world()->size(), 3}, "S0"));

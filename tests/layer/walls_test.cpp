@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fields between walls: u, v, w and p with modes of their own in one convolution, against values that
-// are written down by hand from the modes' definitions, and ghost cells that a solver has filled. The
-// derivatives are those of the walls' values too.
+// Fields between walls: u, v, w and p with modes of their own in one convolution, against values
+// that are written down by hand from the modes' definitions, and ghost cells that a solver has
+// filled. The derivatives are those of the walls' values too.
 #include "declaration/core/windowed.hpp"
 #include "dtensor/measure.hpp"
 #include "layer/derivatives/derivative_check.hpp"
@@ -174,7 +174,8 @@ void copyMemory(const DTensor& from, DTensor& to) {
   std::copy_n(from.data<double>(), from.localElements(), to.mutableData<double>());
 }
 
-// Ghost cells filled by a halo exchange, in arrays whose layout says something else about them, or too much.
+// Ghost cells filled by a halo exchange, in arrays whose layout says something else about them, or
+// too much.
 TEST(Walls, FilledHalosGiveWhatTheExchangeGives) {
   for (const Layout& plain : decompositions()) {
     const Layout own = exchanged(plain);
@@ -207,8 +208,8 @@ TEST(Walls, FilledHalosGiveWhatTheExchangeGives) {
   }
 }
 
-// Every ghost cell is a number of its own, on every rank, and moves by itself: the derivative is that in the
-// walls' values too. order = log2(|remainder(h)| / |remainder(h / 2)|).
+// Every ghost cell is a number of its own, on every rank, and moves by itself: the derivative is
+// that in the walls' values too. order = log2(|remainder(h)| / |remainder(h / 2)|).
 TEST(Walls, TheValuesOfGhostCellsAreDifferentiated) {
   for (const Layout& plain : decompositions())
     for (const bool skips : {false, true})
@@ -296,7 +297,8 @@ TEST(Walls, AreRefusedWithTheReason) {
   expectError(TENON_ERR_ARG, {"sideways"}, [] { convolution("odd;1=sideways"); });
   test::expectErrorOnAll(TENON_ERR_LAYOUT, {"filled", "has none"},
                          [&] { filledConvolution()->setUp(plain); });
-  // A rank that has all of the domain fills what lies beyond it itself; one with a row and two ghosts cannot.
+  // A rank that has all of the domain fills what lies beyond it itself; one with a row and two
+  // ghosts cannot.
   if (plain.parts(2) > 1)
     test::expectErrorOnAll(TENON_ERR_LAYOUT, {"ghost cells before dimension 2"},
                            [&] { filledConvolution()->setUp(withGhosts(plain, Boundary::None)); });
@@ -305,7 +307,8 @@ TEST(Walls, AreRefusedWithTheReason) {
   });
 }
 
-// Whatever the number of ranks; what reads no ghost cell by its kind, and inner halos, are no mistake.
+// Whatever the number of ranks; what reads no ghost cell by its kind, and inner halos, are no
+// mistake.
 TEST(Walls, FilledGhostsThatNoWindowReadsAreRefused) {
   const Layout plain = decompositions().front(), ghosts = withGhosts(plain, Boundary::Values);
   const auto unpadded = [](Index kernel, Index stride) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Conversions in one exchange against the definition on raw memory, the adjoint identity, and counted
-// traffic. What holds for every route is in route_test.cpp.
+// Conversions in one exchange against the definition on raw memory, the adjoint identity, and
+// counted traffic. What holds for every route is in route_test.cpp.
 #include "dtensor/fill.hpp"
 #include "linop/algebra/adjoint_test.hpp"
 #include "linop/exchange/make_conversion.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators on the device where one process cannot show its device memory, or has no more of it, and where nothing can
-// be copied between the device and the host.
+// Operators on the device where one process cannot show its device memory, or has no more of it,
+// and where nothing can be copied between the device and the host.
 #include "operators.hpp"
 #include "standin/failures.hpp"
 #include "support/own_communicator.hpp"
@@ -96,7 +96,8 @@ TEST_F(DeviceMemoryFails, ToBeTakenForAnOperator) {
   expectRight(*make());
 }
 
-// What MPI has collectives for: sums, gathers and scatters, of long and of short arrays, also beside another axis.
+// What MPI has collectives for: sums, gathers and scatters, of long and of short arrays, also
+// beside another axis.
 TEST(WithoutCopies, ConversionsGiveOnTheDeviceWhatTheyGiveOnTheHost) {
   const int ranks = world()->size();
   const GridPtr lines = Grid::make({ranks / 2, 2});

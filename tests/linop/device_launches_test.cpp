@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How many kernels of the device an exchange of a halo launches: one packs for all ranks, and one combines what comes from
-// all of them, however many these are.
+// How many kernels of the device an exchange of a halo launches: one packs for all ranks, and one
+// combines what comes from all of them, however many these are.
 #include "operators.hpp"
 #include "standin/kernels.hpp"
 #include "support/own_communicator.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators between processes on tensors in device memory: what they give there is what they give on the host, bit
-// for bit where only sums of one order are made, which each kind of operator and drawn layouts show.
+// Operators between processes on tensors in device memory: what they give there is what they give
+// on the host, bit for bit where only sums of one order are made, which each kind of operator and
+// drawn layouts show.
 #include "capi/expect_code.hpp"
 #include "comm/agreement/agreement.hpp"
 #include "operators.hpp"
@@ -261,7 +262,8 @@ TEST(DeviceConversion, SaysHowItsMessagesTravel) {
            communicatorWithArena(0), onDeviceBy(Transport::Auto));
 }
 
-// Both ends of a message cut it alike, so that what MPI can do on some ranks alone counts for nothing.
+// Both ends of a message cut it alike, so that what MPI can do on some ranks alone counts for
+// nothing.
 TEST(DeviceConversion, IsSentByMpiFromAllRanksOrNone) {
   if (world()->size() == 1)
     GTEST_SKIP() << "one rank sends no messages";
@@ -434,7 +436,8 @@ TEST(DeviceConversion, RefusesAbsentSharedMemoryAndMixedSpaces) {
   op->apply(*x, *y); // usable
 }
 
-// Of the program, on which all kernels of the communicator run, and messages wait for what is queued there.
+// Of the program, on which all kernels of the communicator run, and messages wait for what is
+// queued there.
 class UserStream : public test::CApi {
 protected:
   void SetUp() override {

@@ -202,7 +202,8 @@ TEST(Refill, NeedsWhatLiesBeyondTheDomainToBeNothingOrTheSame) {
   EXPECT_TRUE(canRefill(with(4, Boundary::Values), with(2, Boundary::Values)));
   EXPECT_FALSE(canRefill(plain, with(2, Boundary::Linked)));
   EXPECT_FALSE(canRefill(with(2, Boundary::None).dual(), with(1, Boundary::Zero)));
-  // Each part alone has all that it takes on one rank, and on several none but the end that it owns.
+  // Each part alone has all that it takes on one rank, and on several none but the end that it
+  // owns.
   const bool isAlone = test::world()->size() == 1;
   EXPECT_EQ(canRefill(plain, with(2, Boundary::Reflect)), isAlone);
   EXPECT_EQ(canRefill(with(2, Boundary::None), with(2, Boundary::Periodic)), isAlone);

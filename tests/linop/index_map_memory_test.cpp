@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the set-up of a mesh takes on a rank: memory of the order of its own list, however many ranks there are, and as
-// many messages as it has neighbours. A million nodes on 64 ranks.
+// What the set-up of a mesh takes on a rank: memory of the order of its own list, however many
+// ranks there are, and as many messages as it has neighbours. A million nodes on 64 ranks.
 #include "linop/exchange/index_map_op.hpp"
 #include "linop/exchange/make_index_map.hpp"
 #include "support/count_allocations.hpp"
@@ -13,7 +13,8 @@
 namespace tenon {
 namespace {
 
-// A periodic grid of square tiles, one for each rank; ids without an order. A rank has ghosts around its tile.
+// A periodic grid of square tiles, one for each rank; ids without an order. A rank has ghosts
+// around its tile.
 class Tiles {
 public:
   static constexpr Index kExtent = 125;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Index maps against their definition, written out as a sparse matrix between all ranks' memory: every
-// transport, weights, factors, halves; and meshes by ids through the C interface, whose numbers do not depend
-// on who owns which node.
+// Index maps against their definition, written out as a sparse matrix between all ranks' memory:
+// every transport, weights, factors, halves; and meshes by ids through the C interface, whose
+// numbers do not depend on who owns which node.
 #include "capi/expect_code.hpp"
 #include "linop/exchange/index_map_op.hpp"
 #include "linop/exchange/make_index_map.hpp"
@@ -57,8 +57,8 @@ struct MapCase {
   Shape trailing; // dimensions of tensors behind those of the map
 };
 
-// Patterns of up to three dimensions on up to two axes, some of them joint, with a linked halo or without, and
-// as many entries as there are elements or fewer or more.
+// Patterns of up to three dimensions on up to two axes, some of them joint, with a linked halo or
+// without, and as many entries as there are elements or fewer or more.
 MapCase drawCase(unsigned seed) {
   LayoutDraw draw(seed);
   std::mt19937 own(1000 * seed + static_cast<unsigned>(world()->rank()));
@@ -296,8 +296,8 @@ TEST(IndexMap, RefusesWeightsOfIntegers) {
               [&] { IndexMapOp(world(), map, line, TENON_INT64, CarrierPolicy::fromOptions()); });
 }
 
-// A mesh whose nodes have scattered ids, in this rank's share, with ghosts of every kind. The same mesh on any
-// number of ranks.
+// A mesh whose nodes have scattered ids, in this rank's share, with ghosts of every kind. The same
+// mesh on any number of ranks.
 struct Mesh {
   static constexpr int kNodes = 60;
   std::vector<TenonInt> ids; // the owned ones first
@@ -632,7 +632,8 @@ TEST_F(Meshes, NameWrongIdsOnAllRanks) {
   test::expectSuccess(TenonIndexMapDestroy(&map));
 }
 
-// y[i, c] is twice a row's element and less another's; or, where both dimensions are joint, one of any place.
+// y[i, c] is twice a row's element and less another's; or, where both dimensions are joint, one of
+// any place.
 TEST_F(Meshes, AreMapsBetweenLayoutsByEntries) {
   const TenonInt here = test::worldRank(), rows = 2 * test::worldSize();
   TenonLayout from = layout({rows, 3}, "S0"), to = layout({test::worldSize(), 3}, "S0");

@@ -263,7 +263,8 @@ inline std::vector<NamedOp> otherOps() {
   };
 }
 
-// Of five nodes a rank, with one of each other rank behind them; and with weights and repeated entries.
+// Of five nodes a rank, with one of each other rank behind them; and with weights and repeated
+// entries.
 inline std::vector<NamedOp> indexMaps() {
   const auto make = [](const IndexMapPtr& map, const Layout& domain, TenonDataType type) {
     return makeRef<IndexMapOp>(world(), map, domain, type, CarrierPolicy::fromOptions());

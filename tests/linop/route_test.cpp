@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What conversions keep on every route: the value of valid tensors with random contributions, the adjoint
-// identity on raw memory, copies that are equal bit by bit, and counted traffic.
+// What conversions keep on every route: the value of valid tensors with random contributions, the
+// adjoint identity on raw memory, copies that are equal bit by bit, and counted traffic.
 #include "dtensor/fill.hpp"
 #include "linop/algebra/adjoint_test.hpp"
 #include "linop/exchange/make_conversion.hpp"
@@ -47,7 +47,8 @@ double valueAt(Index number) {
   return std::floor(16 * uniformAt(7, 0, number)) - 8;
 }
 
-// The number of a position among the contributions of a cell, and among the copies of a contribution.
+// The number of a position among the contributions of a cell, and among the copies of a
+// contribution.
 int numberAlong(const Layout& layout, int position, PropertyKind kind) {
   int number = 0;
   for (int axis = 0; axis < layout.grid().axes(); ++axis)

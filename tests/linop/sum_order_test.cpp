@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sums run in the order of grid coordinates: on a grid whose ranks stand in any order, copies of a sum
-// are equal bit by bit, on every route. The contributions 1, 1e16, -1e16 make 0 in this order and in no
-// other one.
+// Sums run in the order of grid coordinates: on a grid whose ranks stand in any order, copies of a
+// sum are equal bit by bit, on every route. The contributions 1, 1e16, -1e16 make 0 in this order
+// and in no other one.
 #include "operators.hpp"
 
 #include "reduction/reduction_groups.hpp"
@@ -98,7 +98,8 @@ TEST(SumOrder, IsThatOfTheSourcesGrid) {
     }
 }
 
-// Three parts of one cell, each with the whole domain in its box: every cell gets all three contributions.
+// Three parts of one cell, each with the whole domain in its box: every cell gets all three
+// contributions.
 TEST(SumOrder, IsThatOfCoordinatesInTheAdjointOfAHalo) {
   for (unsigned seed = 0; seed < 3; ++seed)
     if (const GridPtr grid = shuffledGrid(seed)) {
@@ -140,8 +141,9 @@ INSTANTIATE_TEST_SUITE_P(All, ByProgram,
                                          "AllGather)",
                                          "(0, InsideGroup, Reduce), (0, InsideGroup, Broadcast)"));
 
-// Groups of four on two nodes of two places each: 0 1 | 2 3 and 4 5 | 6 7. In the first grid both groups
-// go through their nodes alike, if in another order of ranks; in the second one hops to and fro.
+// Groups of four on two nodes of two places each: 0 1 | 2 3 and 4 5 | 6 7. In the first grid both
+// groups go through their nodes alike, if in another order of ranks; in the second one hops to and
+// fro.
 TEST(SumOrder, OfAProgramNeedsGroupsThatStandAlike) {
   const Hierarchy machine = {2, 2, 2};
   const GridPtr alike = Grid::make({4, 2}, {0, 6, 2, 4, 1, 7, 3, 5});

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Every transport gives the same bits: arrays of the library and of the caller, larger than a lane's
-// slots, of any strides, forwards and backwards; and what happens where memory cannot be shared.
-// That every operator keeps its promises under each transport is seen by running all of linop_test
-// with the option.
+// Every transport gives the same bits: arrays of the library and of the caller, larger than a
+// lane's slots, of any strides, forwards and backwards; and what happens where memory cannot be
+// shared. That every operator keeps its promises under each transport is seen by running all of
+// linop_test with the option.
 #include "operators.hpp"
 #include "support/own_communicator.hpp"
 #include "sys/expect_error.hpp"
@@ -43,8 +43,8 @@ std::vector<Route> routes() {
   };
 }
 
-// Arrays of the caller's in column-major order with a ghost cell around them, private or shared with
-// the node's ranks.
+// Arrays of the caller's in column-major order with a ghost cell around them, private or shared
+// with the node's ranks.
 class Columns {
 public:
   explicit Columns(DTensor& tensor, std::shared_ptr<SharedArena> arena = nullptr)
@@ -231,9 +231,9 @@ TEST(Stores, GiveTheSameBitsEachWay) {
   }
 }
 
-// What the receiver finds when the sender changes its array between Begin and End: packed elements are
-// those of Begin, elements that are read in place those of End. No program may do so; it tells which
-// way they came.
+// What the receiver finds when the sender changes its array between Begin and End: packed elements
+// are those of Begin, elements that are read in place those of End. No program may do so; it tells
+// which way they came.
 double foundAfterAChange(bool isShared) {
   const CommPtr comm = world();
   const Index elements = 4096;

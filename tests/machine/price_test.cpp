@@ -152,7 +152,8 @@ TEST(Price, ACollectiveGoesByTheOutermostLevelOfItsLines) {
                    priceOfCollective(CollectiveKind::AllReduce, 2, 640, rates.onLevel(0)));
 }
 
-// MPI counts in int: of a sum, and of the adjoint of an all-gather, also the contributions of one piece from all ranks.
+// MPI counts in int: of a sum, and of the adjoint of an all-gather, also the contributions of one
+// piece from all ranks.
 TEST(Price, CollectivesOfMoreCellsThanIntCountsAreNone) {
   const auto isCollective = [](Index elements, std::vector<Index> cuts, const char* from,
                                const char* to) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Layers evaluated on vectors, their adjoints, and the blocks of networks that act at each point. */
+/* Layers evaluated on vectors, their adjoints, and the blocks of networks that act at each point.
+ */
 #include "run.h"
 
 #include <petscksp.h>
@@ -133,7 +134,8 @@ static PetscErrorCode PlaceState(Vec states, PetscInt s, Vec x) {
   PetscFunctionReturn(0);
 }
 
-/* Two states of a grid in one Vec, one after the other, are a batch: each gives what it gives alone. */
+/* Two states of a grid in one Vec, one after the other, are a batch: each gives what it gives
+ * alone. */
 static PetscErrorCode TestBatch(void) {
   TenonLayer network = NULL;
   TenonLayout batch = NULL, plain = NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The plane channel of tests/tutorials/channel.c in PETSc: a period in x, walls in z, u and w on faces and a scalar in one DMDA.
- * A closure 3-16-16-6 reads the ghost points that PETSc and the program have filled, and gives what it gives when it fills walls
- * itself, by the modes of its channels. Its options come from PETSc's database. */
+/* The plane channel of tests/tutorials/channel.c in PETSc: a period in x, walls in z, u and w on
+ * faces and a scalar in one DMDA. A closure 3-16-16-6 reads the ghost points that PETSc and the
+ * program have filled, and gives what it gives when it fills walls itself, by the modes of its
+ * channels. Its options come from PETSc's database. */
 #include "run.h"
 
 #include <math.h>
@@ -39,7 +40,8 @@ static PetscErrorCode SetFields(DM dm, Vec x) {
   PetscFunctionReturn(0);
 }
 
-/* Beyond the walls of a local vector: u and w are odd, u about a wall between points, w about one on a face. */
+/* Beyond the walls of a local vector: u and w are odd, u about a wall between points, w about one
+ * on a face. */
 static PetscErrorCode FillWalls(DM dm, Vec local) {
   PetscInt i0, k0, columns, rows, i, f;
   PetscScalar*** a;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Grids of 1 to 3 dimensions: their vectors as tensors hold the element of each global index, and the
- * halo exchange in a local vector gives what DMGlobalToLocal() gives. */
+/* Grids of 1 to 3 dimensions: their vectors as tensors hold the element of each global index, and
+ * the halo exchange in a local vector gives what DMGlobalToLocal() gives. */
 #include "run.h"
 
 #include <petscdmshell.h>
@@ -14,7 +14,8 @@ typedef struct Case {
 
 static const PetscInt kExtents[3] = {11, 7, 5};
 
-/* Along the first dimension the first rank has 1 point more than an even share, if there are two. */
+/* Along the first dimension the first rank has 1 point more than an even share, if there are two.
+ */
 static PetscErrorCode CreateGrid(const Case* c, DM* dm) {
   const DMBoundaryType b = c->boundary;
   PetscMPIInt size, rank;
@@ -242,7 +243,8 @@ static PetscErrorCode TestLoan(DM dm, TenonLayout layout) {
   PetscFunctionReturn(0);
 }
 
-/* A tensor of another data type, of another grid with as many elements, and one that has a Vec already. */
+/* A tensor of another data type, of another grid with as many elements, and one that has a Vec
+ * already. */
 static PetscErrorCode TestPlaceRefusals(void) {
   const TenonDataType other = TENON_PETSC_SCALAR == TENON_FLOAT64 ? TENON_FLOAT32 : TENON_FLOAT64;
   TenonLayout layout = NULL;

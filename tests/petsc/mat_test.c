@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Operators and Jacobians as matrices: linear, transposed by their adjoints, as good for KSP as PETSc's own
- * matrix of the same stencil. */
+/* Operators and Jacobians as matrices: linear, transposed by their adjoints, as good for KSP as
+ * PETSc's own matrix of the same stencil. */
 #include "run.h"
 
 #include <petsc/private/petscimpl.h> /* PetscObjectStateGet() */
@@ -14,7 +14,8 @@ static PetscErrorCode CreateGrid(PetscInt dof, DMBoundaryType boundary, DM* dm) 
   PetscFunctionReturn(0);
 }
 
-/* Linear, <A x, y> = <x, A' y>, and the matrix that its columns give is the transpose of that of A'. */
+/* Linear, <A x, y> = <x, A' y>, and the matrix that its columns give is the transpose of that of
+ * A'. */
 static PetscErrorCode CheckMatrix(Mat A, PetscReal tolerance) {
   Mat forward, adjoint, transposed;
   Vec x, y, Ax, Aty;
@@ -173,7 +174,8 @@ static TenonErrorCode ReturnError(TenonDTensor x, TenonDTensor y, void* context)
   return TENON_ERR_SUPPORT;
 }
 
-/* An operator that fails leaves the vectors restored: the output's state has grown, and both can be used. */
+/* An operator that fails leaves the vectors restored: the output's state has grown, and both can be
+ * used. */
 static PetscErrorCode TestFailingOperator(DM dm, TenonLayout layout, Vec x) {
   TenonLinearOp op = NULL;
   PetscObjectState before, after;

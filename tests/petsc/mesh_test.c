@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A DMPlex of quadrilaterals, with overlap 0 and 1, and with the cells beyond the boundary that finite volumes have: sums
- * over the neighbours of cells and of vertices, which are those of the grid that the mesh is, on global vectors without a
- * copy; a star forest against PetscSF itself. */
+/* A DMPlex of quadrilaterals, with overlap 0 and 1, and with the cells beyond the boundary that
+ * finite volumes have: sums over the neighbours of cells and of vertices, which are those of the
+ * grid that the mesh is, on global vectors without a copy; a star forest against PetscSF itself. */
 #include "run.h"
 
 #include <petscdmplex.h>
@@ -46,7 +46,8 @@ static PetscErrorCode SetSection(DM dm, PetscInt height, PetscInt* begin, PetscI
   PetscFunctionReturn(0);
 }
 
-/* Where a point lies on the grid of cells or of vertices, whose extents are kNx + more and kNy + more. */
+/* Where a point lies on the grid of cells or of vertices, whose extents are kNx + more and kNy +
+ * more. */
 static PetscErrorCode PlaceOf(DM dm, PetscInt height, PetscInt point, int at[2]) {
   const int more = height > 0;
   PetscReal centre[3];
@@ -194,7 +195,8 @@ static PetscErrorCode CheckLists(DM dm) {
   PetscFunctionReturn(0);
 }
 
-/* Three rows on each rank, of which the next and the previous rank have copies in the order last, first. */
+/* Three rows on each rank, of which the next and the previous rank have copies in the order last,
+ * first. */
 static PetscErrorCode CheckStarForest(void) {
   enum { kRows = 3, kLeaves = 2 };
   const TenonInt shape[1] = {0}, behind[1] = {kLeaves};

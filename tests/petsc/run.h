@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the test programs for PETSc share. Each ends with an error at the first thing that is not so. */
+/* What the test programs for PETSc share. Each ends with an error at the first thing that is not
+ * so. */
 #ifndef TENON_TEST_PETSC_RUN_H
 #define TENON_TEST_PETSC_RUN_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The parameters of a network as a Vec, and a loss over them as TAO's objective: its gradient is that of
- * differences, and the minimum of a problem with a known one is found. */
+/* The parameters of a network as a Vec, and a loss over them as TAO's objective: its gradient is
+ * that of differences, and the minimum of a problem with a known one is found. */
 #include "run.h"
 
 typedef struct Problem {
@@ -10,8 +10,8 @@ typedef struct Problem {
   TenonDTensor x, target;
 } Problem;
 
-/* Conv alone where `isLinear`; the target is random, or what the same convolution with all weights 1/8
- * gives. */
+/* Conv alone where `isLinear`; the target is random, or what the same convolution with all weights
+ * 1/8 gives. */
 static PetscErrorCode ProblemCreate(PetscBool isLinear, const char* storage, Problem* p) {
   const MPI_Comm comm = PETSC_COMM_WORLD;
   TenonLayer map = NULL, loss = NULL;

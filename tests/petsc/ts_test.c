@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* TS with a network as right-hand side, u' = N(u), and TSAdjoint through it: the derivative of |u(T)|^2 / 2 with respect to u(0)
- * and that with respect to the weights agree with central differences. */
+/* TS with a network as right-hand side, u' = N(u), and TSAdjoint through it: the derivative of
+ * |u(T)|^2 / 2 with respect to u(0) and that with respect to the weights agree with central
+ * differences. */
 #include "run.h"
 
 #include <petscts.h>
@@ -116,7 +117,8 @@ static PetscErrorCode Run(Problem* p, Vec start, PetscReal* value, Vec gradient,
   PetscFunctionReturn(0);
 }
 
-/* The derivative agrees with central differences in a direction, of the weights where `p0` has theirs. */
+/* The derivative agrees with central differences in a direction, of the weights where `p0` has
+ * theirs. */
 static PetscErrorCode CheckSlope(Problem* p, Vec u, Vec p0, Vec gradient) {
   const PetscReal h = 1e-5;
   Vec direction, at;

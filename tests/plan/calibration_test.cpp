@@ -70,7 +70,8 @@ TEST(Calibration, KeepsRatesOfWhichNothingWasMeasured) {
   EXPECT_EQ(none.links, someRates().links);
 }
 
-// A longer message that is faster: what would be negative is nothing, and the sum is as it was measured.
+// A longer message that is faster: what would be negative is nothing, and the sum is as it was
+// measured.
 TEST(Calibration, IsNeverNegative) {
   const LinkRates known = someRates().links;
   std::vector<MeasuredMove> moves = {moveOf(1, 10, known, known), moveOf(1, 1e5, known, known)};
@@ -119,8 +120,8 @@ TEST(Calibration, LeastSquaresFindPlantedFactors) {
   EXPECT_FALSE(leastSquares(std::vector<MeasuredSum<2>>{{.parts = {1, 1}, .seconds = 0}}));
 }
 
-// Of one and four seconds for the same work: p / 1 + p / 4 + 1 / p + 4 / p is least at 2. Relative errors are at
-// (1 + 1/4) / (1 + 1/16).
+// Of one and four seconds for the same work: p / 1 + p / 4 + 1 / p + 4 / p is least at 2. Relative
+// errors are at (1 + 1/4) / (1 + 1/16).
 TEST(Calibration, LeastRatiosTakeTooLongAsTooShort) {
   const std::vector<MeasuredSum<1>> sums = {{.parts = {1}, .seconds = 1},
                                             {.parts = {1}, .seconds = 4}};

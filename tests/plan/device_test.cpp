@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Networks on the device that are set up by their plans: losses of training are those of one process of the host.
+// Networks on the device that are set up by their plans: losses of training are those of one
+// process of the host.
 #include "planned_network.hpp"
 
 #include "sys/expect_error.hpp"
@@ -44,7 +45,8 @@ TEST_P(PlannedOnDevice, TakesNoMemoryFromTheSecondStepOn) {
   EXPECT_EQ(buffersTaken(Space::Device), before) << steps.network.describe();
 }
 
-// Rates of its kernels and messages, which no other network's plan takes. (The stand-in is too slow to measure them.)
+// Rates of its kernels and messages, which no other network's plan takes. (The stand-in is too slow
+// to measure them.)
 TEST(DevicePlan, TakesAMachineOfTheDevice) {
   const NetworkCase lenet = networkCases().front();
   const Machine machine = Machine::make("gpus", {{"device", world()->size()}})

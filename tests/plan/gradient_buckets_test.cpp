@@ -9,7 +9,8 @@
 namespace tenon::test {
 namespace {
 
-// Of a step behind the first, with the batch split everywhere: the sums of gradients are all that travels.
+// Of a step behind the first, with the batch split everywhere: the sums of gradients are all that
+// travels.
 Index messagesInOneStep(LayerPlan& plan) {
   Layer& network = plan.layer();
   const Ref<Optimizer> optimizer = makeOptimizer("sgd", Ref<Layer>::share(&network));
@@ -114,7 +115,8 @@ TEST(GradientBuckets, GiveTheDirectionOfTheGradientAsItIs) {
     EXPECT_NEAR(together[i], apart[i], 1e-12 * (1 + apart[i])) << i;
 }
 
-// A parameter has no buffers for a reduction that a bucket does in its stead, until it is requested one.
+// A parameter has no buffers for a reduction that a bucket does in its stead, until it is requested
+// one.
 TEST(GradientBuckets, TakeTheReductionsOfTheirMembers) {
   const NetworkCase c = networkCases()[0];
   const auto own = [](const Layer& network) {

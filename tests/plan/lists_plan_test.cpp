@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Plans of networks that work with lists of a mesh, or on patches that links join: what they predict is what the log
-// counts, what runs is what runs without a plan, and what has a choice can be chosen.
+// Plans of networks that work with lists of a mesh, or on patches that links join: what they
+// predict is what the log counts, what runs is what runs without a plan, and what has a choice can
+// be chosen.
 #include "planned_network.hpp"
 #include "support/mesh_graph.hpp"
 #include "sys/log/log.hpp"
@@ -169,7 +170,8 @@ ListedCase wideNetwork(const MeshPart& part) {
           {rowsLayout(part.targets.map->from(), {3}), rowsLayout(part.list->pattern(), {2})}};
 }
 
-// How many kernels work on blocks of edges, and what they hold for these themselves, which no plan knows.
+// How many kernels work on blocks of edges, and what they hold for these themselves, which no plan
+// knows.
 std::pair<int, Index> blocksOfEdges(const Layer& network) {
   const BoundMaps& maps = network.maps(network.inputLayouts());
   std::pair<int, Index> sum{0, 0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Plans of imported networks. Whatever the plan, also one from a file, the network gives what PyTorch computes, since
-// its weights are those of its file.
+// Plans of imported networks. Whatever the plan, also one from a file, the network gives what
+// PyTorch computes, since its weights are those of its file.
 #include "plan/layer_plan.hpp"
 
 #include "import/arrays.hpp"

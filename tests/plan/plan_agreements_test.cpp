@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How often ranks agree while a network is set up, counted between the library and MPI; and that a node
-// which fails on one rank alone is named on all, and leaves what was set up before.
+// How often ranks agree while a network is set up, counted between the library and MPI; and that a
+// node which fails on one rank alone is named on all, and leaves what was set up before.
 #include "planned_network.hpp"
 
 #include "dtensor/arithmetic.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From the second step of training on, a planned network allocates nothing: neither counted buffers nor
-// anything by the global operator new, which this program counts. And what it holds was predicted.
+// From the second step of training on, a planned network allocates nothing: neither counted buffers
+// nor anything by the global operator new, which this program counts. And what it holds was
+// predicted.
 #include "planned_network.hpp"
 
 #include "support/count_allocations.hpp"
@@ -56,7 +57,8 @@ struct Held {
 };
 
 // The bytes that a plan predicts are those that a run holds, by messages and by the node's memory,
-// whatever is added for the libraries; with options and settings of how it runs, which containers hand on.
+// whatever is added for the libraries; with options and settings of how it runs, which containers
+// hand on.
 TEST_P(PlanAllocation, IsPredicted) {
   for (const Held& held : {Held{.transport = "messages"}, Held{},
                            Held{.overlaps = "false", .storage = "sharded", .depth = 3}}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Plan files: what was saved is what is loaded; a plan for something else, and a damaged file, are refused on all
-// ranks.
+// Plan files: what was saved is what is loaded; a plan for something else, and a damaged file, are
+// refused on all ranks.
 #include "planned_network.hpp"
 
 #include "sys/expect_error.hpp"

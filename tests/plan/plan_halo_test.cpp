@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Plans in which several convolutions share a halo exchange: where latency is what takes the time, with the
-// values of a plan without it, and with the messages that the plan predicts.
+// Plans in which several convolutions share a halo exchange: where latency is what takes the time,
+// with the values of a plan without it, and with the messages that the plan predicts.
 #include "planned_network.hpp"
 
 #include "sys/expect_error.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Plans under a limit that no plan fits which keeps all that its adjoint reads: layers compute again, with
-// the same bits, and what the library holds was predicted.
+// Plans under a limit that no plan fits which keeps all that its adjoint reads: layers compute
+// again, with the same bits, and what the library holds was predicted.
 #include "planned_network.hpp"
 
 #include "sys/expect_error.hpp"

@@ -50,7 +50,8 @@ TEST(PlanReport, HasPredictedAndMeasuredMessages) {
   EXPECT_NE(text.find("1. "), std::string::npos) << text;
 }
 
-// A function that runs in the step of the convolution before it is measured by itself, as it is predicted.
+// A function that runs in the step of the convolution before it is measured by itself, as it is
+// predicted.
 TEST(PlanReport, CountsFunctionsForTheirOwnLayer) {
   const auto make = [](const CommPtr& comm) {
     Ref<Layer> network = newLayer(comm, "sequential");

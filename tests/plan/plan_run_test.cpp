@@ -29,8 +29,8 @@ TEST_P(PlannedNetwork, TrainsLikeOneProcess) {
   expectSameLosses(*planOf(GetParam(), world()), GetParam());
 }
 
-// Whether a layer can lie there: pooling may leave processes of a field without a cell, and a layer may have fewer
-// channels than processes.
+// Whether a layer can lie there: pooling may leave processes of a field without a cell, and a layer
+// may have fewer channels than processes.
 bool canHave(const Ref<LayerPlan>& plan, const std::string& layer,
              const std::string& parallelization) {
   plan->fix(layer, parallelization);
@@ -88,8 +88,8 @@ TEST(LayerPlan, TrainsWithBalancedOutputs) {
 INSTANTIATE_TEST_SUITE_P(Networks, PlannedNetwork, testing::ValuesIn(networkCases()),
                          [](const auto& info) { return info.param.name; });
 
-// From a solver's field, and to one: as the search wants it, and with layers that lie by turns where the field does
-// and on the grid of the plan.
+// From a solver's field, and to one: as the search wants it, and with layers that lie by turns
+// where the field does and on the grid of the plan.
 TEST_P(PlannedNetwork, TrainsFromAnUnevenField) {
   const NetworkCase& c = GetParam();
   const auto pinned = [&](bool output) {
@@ -132,8 +132,8 @@ TEST(LayerPlan, ComputesTheSameWithStepsInOrder) {
   }
 }
 
-// One convolution of one field: nothing is gained elsewhere, so the search leaves its rows where they are, and
-// only halos travel.
+// One convolution of one field: nothing is gained elsewhere, so the search leaves its rows where
+// they are, and only halos travel.
 TEST(LayerPlan, StaysWhereTheFieldLies) {
   const int size = world()->size();
   const Ref<Layer> conv = conv2d(world(), 1, 1, 3, 1);
@@ -156,7 +156,8 @@ TEST(LayerPlan, StaysWhereTheFieldLies) {
   EXPECT_EQ(apply.bytes, neighbours * 64 * 8);
 }
 
-// Of blocks that no other parallelization has, and some of them empty, every layer stays if its kernel sees no neighbour.
+// Of blocks that no other parallelization has, and some of them empty, every layer stays if its
+// kernel sees no neighbour.
 TEST(LayerPlan, MovesNothingWhereNothingIsGained) {
   const Ref<Layer> network = newNetwork(world(), "sequential");
   for (const char* name : {"one", "two", "three"})

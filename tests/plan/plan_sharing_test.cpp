@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What ranks take from the one that has searched: the same plan to the last bit, and without a price of their own.
+// What ranks take from the one that has searched: the same plan to the last bit, and without a
+// price of their own.
 #include "planned_network.hpp"
 
 #include "sys/log/log.hpp"
@@ -41,7 +42,8 @@ void expectSame(const FoundPlan& got, const FoundPlan& want) {
   }
 }
 
-// Every rank searches for itself here, and sets a network up by hand as it has found, without a plan and its text.
+// Every rank searches for itself here, and sets a network up by hand as it has found, without a
+// plan and its text.
 TEST_P(SharedPlan, IsTheOneThatWasSearched) {
   const NetworkCase& c = GetParam();
   for (bool fromField : {false, true}) {

@@ -47,8 +47,8 @@ inline NetworkCase aheadCase() {
           }};
 }
 
-// A solver's blocks of the last two dimensions, wider and wider, on a grid that lists the ranks from the last one
-// on. With an output that is a field too, that may lie alike.
+// A solver's blocks of the last two dimensions, wider and wider, on a grid that lists the ranks
+// from the last one on. With an output that is a field too, that may lie alike.
 inline Layout unevenField(const Shape& shape) {
   const int size = world()->size(), columns = size > 2 ? 2 : 1, rows = size / columns;
   const int rank = static_cast<int>(shape.size());
@@ -73,13 +73,15 @@ inline Shape outputShapeOf(const NetworkCase& c) {
   return c.name == "unet3d" ? c.input : Shape{c.input[0], 10};
 }
 
-// The parallelization with these labels on the grid of an uneven field, whose axes of one process have none.
+// The parallelization with these labels on the grid of an uneven field, whose axes of one process
+// have none.
 inline std::string parallelizationOnUneven(const std::string& rows, const std::string& columns) {
   const int size = world()->size();
   return "input:" + (size == 1 ? "all" : size == 2 ? rows : rows + "," + columns);
 }
 
-// The parallelization of a layer that lies where an uneven field does; "" of one whose input has no space.
+// The parallelization of a layer that lies where an uneven field does; "" of one whose input has no
+// space.
 inline std::string parallelizationOfField(const NetworkCase& c, const std::string& layer) {
   for (const char* flat : {"last", "fc5", "fc6", "F6", "Output"})
     if (layer == flat)
@@ -91,8 +93,8 @@ inline std::string parallelizationOfField(const NetworkCase& c, const std::strin
              : parallelizationOnUneven("h", "w");
 }
 
-// A parallelization for the processes of the world, 2, 4 or 8, with one label for two of the grid's axes, or for its one: of the
-// third the batch is split.
+// A parallelization for the processes of the world, 2, 4 or 8, with one label for two of the grid's
+// axes, or for its one: of the third the batch is split.
 inline std::string forcedParallelization(const std::string& label) {
   const int size = world()->size();
   const std::string run = size == 2 ? label.substr(0, 1) : label + (label == "hw" ? "2-" : "2");

@@ -102,8 +102,8 @@ TEST(NetworkOfLayers, ALayerTakesTheTimeOfItsLargestPart) {
   EXPECT_LT(model.layerSeconds(0, parallelization), model.exactLayerSeconds(0, parallelization));
 }
 
-// One sample of one channel, and columns that cannot be split: rows alone can, of which windows leave the
-// three processes 2 4 1.
+// One sample of one channel, and columns that cannot be split: rows alone can, of which windows
+// leave the three processes 2 4 1.
 TEST(NetworkOfLayers, OutputsAreBalancedWhereThatIsFaster) {
   const auto modelOf = [](const char* more, const Shape& input) {
     const std::string text = fmt::format(
@@ -137,7 +137,8 @@ TEST(NetworkOfLayers, OutputsAreBalancedWhereThatIsFaster) {
               [&] { same.parse(0, "h,balanced"); });
 }
 
-// A mask is an input of its own: the layer that reads it is one of the search, and only what reads an input has a read.
+// A mask is an input of its own: the layer that reads it is one of the search, and only what reads
+// an input has a read.
 TEST(NetworkOfLayers, HasAReadForEachInput) {
   const DeclaredNetwork network = declareNetwork(
       fileOf(R"({"format": "tenon-network-1", "type": "graph", "inputs": ["x", "mask"], "layers": [

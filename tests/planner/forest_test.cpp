@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Bounds of forests and pruned elimination against exhaustive search, exactly: random tables have whole
-// numbers.
+// Bounds of forests and pruned elimination against exhaustive search, exactly: random tables have
+// whole numbers.
 #include "planner/random_tables.hpp"
 #include "planner/search/forest.hpp"
 #include "planner/search/pruned.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// T1 with labels of input channels against a program of its own: the least sum over all grids of all
-// layers of a chain. A grid is four numbers whose product is the number of processes, and its prices are
-// written here once more, from the assumptions.
+// T1 with labels of input channels against a program of its own: the least sum over all grids of
+// all layers of a chain. A grid is four numbers whose product is the number of processes, and its
+// prices are written here once more, from the assumptions.
 #include "planner/papers/t1_model.hpp"
 #include "planner/random_tables.hpp"
 #include "planner/search/plan_search.hpp"

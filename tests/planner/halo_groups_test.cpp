@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Groups of windows that share a halo: the fastest of all divisions of drawn chains, and of a network's own prices.
+// Groups of windows that share a halo: the fastest of all divisions of drawn chains, and of a
+// network's own prices.
 #include "planner/prices/own_model.hpp"
 #include "planner/search/halo_groups.hpp"
 #include "planner/search/plan_search.hpp"
@@ -13,7 +14,8 @@
 namespace tenon {
 namespace {
 
-// A chain in which each group saves a number of its own. Some windows can compute no halo, whatever they may.
+// A chain in which each group saves a number of its own. Some windows can compute no halo, whatever
+// they may.
 struct DrawnChain {
   explicit DrawnChain(std::mt19937& random)
       : windows(std::uniform_int_distribution<int>(0, 7)(random)), isOpen(windows) {

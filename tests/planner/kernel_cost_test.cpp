@@ -90,8 +90,8 @@ TEST(KernelCost, IsThatOfThePositionWithTheMostRows) {
   EXPECT_EQ(kernelCost(*layer, form, true, kBytes, {}).apply.flops, 4 * each);
 }
 
-// Figure B3 of the linear-algebraic model of distributed deep learning: 11 rows in 3 parts of 4 4 3 become
-// 2 4 1 outputs of windows of 5, where 3 2 2 is balanced.
+// Figure B3 of the linear-algebraic model of distributed deep learning: 11 rows in 3 parts of 4 4 3
+// become 2 4 1 outputs of windows of 5, where 3 2 2 is balanced.
 TEST(KernelCost, OfBalancedOutputsIsLess) {
   const auto layer = convolution(5, 1, 1);
   const Layout rows(

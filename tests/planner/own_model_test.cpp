@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tenon's own prices: certified plans against a search with exact prices, plans against all combinations of
-// parallelizations, and moves against the conversions that they are.
+// Tenon's own prices: certified plans against a search with exact prices, plans against all
+// combinations of parallelizations, and moves against the conversions that they are.
 #include "machine/route.hpp"
 #include "planner/prices/own_model.hpp"
 #include "planner/random_tables.hpp"
@@ -117,10 +117,10 @@ TEST(OwnModel, BoundsOfMovesAreAtMostTheirPrices) {
           prices += price > 0;
         }
     }
-    // They would be of no use if they were far below. Of several levels they take the best latency and
-    // bandwidth, whichever a move crosses: the moves of the small network are so short that latency is
-    // most of their price, and that of the inner level here is a sixth of the outer's. With equal
-    // latencies the share is 0.5.
+    // They would be of no use if they were far below. Of several levels they take the best latency
+    // and bandwidth, whichever a move crosses: the moves of the small network are so short that
+    // latency is most of their price, and that of the inner level here is a sixth of the outer's.
+    // With equal latencies the share is 0.5.
     EXPECT_GT(share, (model->layers() > 4 ? 0.5 : 0.29) * prices);
   }
 }
@@ -139,14 +139,14 @@ TEST(OwnModel, OneProcessTakesTheTimeOfItsOperations) {
   const OwnModel model(declareNetwork(smallNetwork(), 4), FineGrid({1}), rates());
   const double a = 2.0 * 4 * 120 * 216, b = 2.0 * 4 * 30 * 432, c = 2.0 * 4 * 4320;
   EXPECT_NEAR(findPlan(model, {}, 0).seconds, (2 * a + 3 * b + 3 * c) / kFlops, 1e-18);
-  // Of weights the value, the gradient, its contributions and two states of the optimizer; what the layers
-  // read; and the cotangents of the first layer, which needs most for a while.
+  // Of weights the value, the gradient, its contributions and two states of the optimizer; what the
+  // layers read; and the cotangents of the first layer, which needs most for a while.
   EXPECT_EQ(findPlan(model, {}, 0).bytes,
             4 * (5 * (216 + 432 + 4320) + 4 * (360 + 960 + 180) + 4 * (360 + 960)) + kOnceBytes);
 }
 
-// What a kernel reads and writes counts where that takes longer than its operations: the weights of the affine
-// layer, of which two processes have half each.
+// What a kernel reads and writes counts where that takes longer than its operations: the weights of
+// the affine layer, of which two processes have half each.
 TEST(OwnModel, KernelsTakeTheirBytesWhereTheseTakeLonger) {
   OwnRates slow = rates();
   slow.kernels = {.flops = kFlops, .memory = 1e9, .call = 1e-6};
@@ -188,7 +188,8 @@ TEST(OwnModel, EqualParallelizationsMoveNothing) {
   EXPECT_GT(model.moveSeconds(0, wordNamed(model, 0, "hw2-"), wordNamed(model, 1, "hw2-")), 4e-6);
 }
 
-// The move from batch to output channels is an all-gather of the input, there, and a reduce-scatter, back.
+// The move from batch to output channels is an all-gather of the input, there, and a
+// reduce-scatter, back.
 TEST(OwnModel, MovesCostWhatTheirConversionsCost) {
   const OwnModel model(declareNetwork(smallNetwork(), 4), FineGrid({4}), rates());
   const GridPtr grid = Grid::make({2, 2});
@@ -235,7 +236,8 @@ TEST(OwnModel, WeightsThatAllHaveAreSummed) {
   EXPECT_EQ(model.layerBytes(2, wordNamed(model, 2, "n2")), 4 * 7 * 4320);
 }
 
-// On two nodes of four the gradients of weights that all have are summed by the program that would run.
+// On two nodes of four the gradients of weights that all have are summed by the program that would
+// run.
 TEST(OwnModel, SumsBetweenNodesCostWhatTheirProgramsCost) {
   const std::vector<LevelRates> nodes = {{4, 2e-6, 1e8}};
   const OwnModel model(declareNetwork(smallNetwork(), 8), FineGrid({8}), rates(nodes));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Inputs and outputs that lie where a solver has them: plans against all combinations of parallelizations, what it costs
-// to stay, and the objectives.
+// Inputs and outputs that lie where a solver has them: plans against all combinations of
+// parallelizations, what it costs to stay, and the objectives.
 #include "geometry/layout/layout.hpp"
 #include "machine/price.hpp"
 #include "planner/papers/named_plan.hpp"
@@ -268,8 +268,8 @@ TEST(PinnedEnds, AxesOfOneProcessHaveNoLabels) {
   EXPECT_EQ(findPlan(one, {}, 0).layers[0].labels, "input:all");
 }
 
-// A parallelization on the grid of the processes that gives each process the same as one on the field's grid is
-// no other plan.
+// A parallelization on the grid of the processes that gives each process the same as one on the
+// field's grid is no other plan.
 TEST(PinnedEnds, TheNextBestPlanIsAnotherOne) {
   const NetworkTable table = fieldNetwork(1, 3, 4);
   const OwnModel model(declareNetwork(table, 8), FineGrid({4}), kPinnedRates, true,
@@ -282,7 +282,8 @@ TEST(PinnedEnds, TheNextBestPlanIsAnotherOne) {
   EXPECT_GT(found.layers[0].runnerUpSeconds, found.seconds);
 }
 
-// A reversed grid numbers its processes from the other end, and so does the price of what crosses nodes.
+// A reversed grid numbers its processes from the other end, and so does the price of what crosses
+// nodes.
 TEST(Placements, TheFasterOfBothIsTaken) {
   const FineGrid grid = FineGrid({2, 3}).reversed();
   EXPECT_EQ(grid.extents(), (std::vector<int>{3, 2}));
@@ -306,7 +307,8 @@ TEST(Placements, TheFasterOfBothIsTaken) {
   EXPECT_LE(seconds("all"), std::min(batch, space));
 }
 
-// Six ways to put two axes of one level among two of another, which the parallelizations' prefixes place.
+// Six ways to put two axes of one level among two of another, which the parallelizations' prefixes
+// place.
 TEST(Placements, OrdersAreAllOfTheAxesThatDiffer) {
   std::vector<std::vector<int>> levels, ranks;
   for (const FineGrid& grid : FineGrid({4, 4}).orders()) {

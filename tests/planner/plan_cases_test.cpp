@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The cases of tests/data/plan_cases.json: least times, baselines, the costs of the plans given there, and
-// the fastest plans within limits of memory.
+// The cases of tests/data/plan_cases.json: least times, baselines, the costs of the plans given
+// there, and the fastest plans within limits of memory.
 #include "planner/papers/t1_model.hpp"
 #include "planner/search/plan_search.hpp"
 
@@ -98,8 +98,9 @@ TEST(PlanCases, FastestWithinALimitOfMemory) {
   }
 }
 
-// With one label for all channels of a layer a prototype of another design found this time, printed to
-// four digits; with both, layers have more to choose from. (Chains are compared with all grids in grids_test.cpp.)
+// With one label for all channels of a layer a prototype of another design found this time, printed
+// to four digits; with both, layers have more to choose from. (Chains are compared with all grids
+// in grids_test.cpp.)
 TEST(PlanCases, InputChannelsSaveTime) {
   const json one = {{"network", "resnet50"}, {"batch", 256}, {"processes", 512}};
   EXPECT_LT(findPlan(modelOf(one, true), {}, 0).seconds, 12.96e-3);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The papers' equations for AlexNet: seconds of an epoch of 1.2 million images, computed by an independent
-// program, and what the equations have in common.
+// The papers' equations for AlexNet: seconds of an epoch of 1.2 million images, computed by an
+// independent program, and what the equations have in common.
 #include "planner/papers/published_costs.hpp"
 #include "sys/expect_error.hpp"
 
@@ -20,7 +20,8 @@ double epoch(double iteration, Index batch) {
   return iteration * 1.2e6 / double(batch);
 }
 
-// 001, Figure 6 (the same grid for all layers) and Figure 7 (batch alone for convolutions), P = 512.
+// 001, Figure 6 (the same grid for all layers) and Figure 7 (batch alone for convolutions), P =
+// 512.
 TEST(PublishedCosts, Eq8OnAllGrids) {
   const struct {
     Index rows;
@@ -59,7 +60,8 @@ TEST(PublishedCosts, Eq4Of003IsBestOn4By128) {
               5e-3);
 }
 
-// Eq. 8 on 1 x P is Eq. 4, on P x 1 Eq. 3; Eq. 9 of no convolution is Eq. 8 with all terms of the first layer.
+// Eq. 8 on 1 x P is Eq. 4, on P x 1 Eq. 3; Eq. 9 of no convolution is Eq. 8 with all terms of the
+// first layer.
 TEST(PublishedCosts, Eq8ContainsEq3AndEq4) {
   const TableLayers layers = alexNet().layers;
   const auto grids = [&](const PaperGrid& grid) {

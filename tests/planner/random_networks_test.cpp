@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// T1 on random networks of up to six layers: the search against all combinations of parallelizations, on 2 to 12
-// processes, and what of its prices can be said without its formulas.
+// T1 on random networks of up to six layers: the search against all combinations of
+// parallelizations, on 2 to 12 processes, and what of its prices can be said without its formulas.
 #include "planner/papers/t1_model.hpp"
 #include "planner/random_tables.hpp"
 #include "planner/search/memory_bound.hpp"

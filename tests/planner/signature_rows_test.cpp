@@ -11,7 +11,8 @@
 namespace tenon {
 namespace {
 
-// All parallelizations of all layers that the model has: on the grid of the processes, and on that of a field.
+// All parallelizations of all layers that the model has: on the grid of the processes, and on that
+// of a field.
 void expectSignatures(const DeclaredNetwork& network, const FineGrid& grid, OwnTask task) {
   const OwnModel model(network, grid, {}, true, std::move(task));
   int parallelizations = 0;

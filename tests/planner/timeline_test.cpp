@@ -44,18 +44,18 @@ TEST(Timeline, WithoutOverlapIsTheSum) {
   EXPECT_EQ(replayed(model, 0), 8191);
 }
 
-// Forward: 10 + move 1 + 10. Backward: 20 of the second layer; its sum of 15 follows the move of 1 on the
-// link, beside the 20 of the first, whose sum of 5 ends the pass.
+// Forward: 10 + move 1 + 10. Backward: 20 of the second layer; its sum of 15 follows the move of 1
+// on the link, beside the 20 of the first, whose sum of 5 ends the pass.
 TEST(Timeline, SumsOfGradientsGoOnBesideTheBackwardPass) {
   const ByHand model({{10, 20, 5}, {10, 20, 15}}, {{1, 1}});
   EXPECT_EQ(replayed(model, 1), 10 + 1 + 10 + 20 + 1 + 20 + 5);
-  // Half of each transfer takes the process: of the moves at once, of the sums behind the last kernel, while
-  // the link carries the other half of the last.
+  // Half of each transfer takes the process: of the moves at once, of the sums behind the last
+  // kernel, while the link carries the other half of the last.
   EXPECT_EQ(replayed(model, 0.5), 10 + 1 + 10 + 20 + 1 + 20 + 7.5 + 2.5);
 }
 
-// A sum that is longer than what is computed beside it holds up the next: 1 forward twice; 1 backward, then
-// on the link 10, and 10 behind it.
+// A sum that is longer than what is computed beside it holds up the next: 1 forward twice; 1
+// backward, then on the link 10, and 10 behind it.
 TEST(Timeline, TheLinkCarriesOneTransferAfterTheOther) {
   const ByHand model({{1, 1, 10}, {1, 1, 10}}, {{0, 0}});
   EXPECT_EQ(replayed(model, 1), 1 + 1 + 1 + 10 + 10);

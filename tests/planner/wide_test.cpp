@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Searches of tables that are too wide for elimination: their bounds are true by force, where elimination
-// can take all states they are exact, and a block in which all layers read each other has a plan with a
-// proven gap.
+// Searches of tables that are too wide for elimination: their bounds are true by force, where
+// elimination can take all states they are exact, and a block in which all layers read each other
+// has a plan with a proven gap.
 #include "planner/search/forest.hpp"
 #include "planner/search/memory_bound.hpp"
 #include "planner/search/wide.hpp"

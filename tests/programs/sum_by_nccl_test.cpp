@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sums on devices by NCCL, for which the stand-in gives each rank a device of its own, against those in the order of
-// the grid.
+// Sums on devices by NCCL, for which the stand-in gives each rank a device of its own, against
+// those in the order of the grid.
 #include "comm/partition.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "geometry/layout/layout_draft.hpp"
@@ -180,8 +180,9 @@ TEST_F(ByNccl, FailuresAreNamed) {
   }
 }
 
-// No rank ends a group without the others, which may still receive what it has sent: when communicators are made and freed
-// by the program, or the operators of a group are destroyed, its end is that of all.
+// No rank ends a group without the others, which may still receive what it has sent: when
+// communicators are made and freed by the program, or the operators of a group are destroyed, its
+// end is that of all.
 TEST_F(ByNccl, GroupsLiveUntilAllRanksEndThem) {
   if (world()->size() == 1)
     GTEST_SKIP() << "one rank has nothing to sum";

@@ -133,8 +133,8 @@ LinearOpRef madeBy(const LinkRates& rates, const Layout& from, const Layout& to)
                         test::by(RoutePolicy{.mode = RouteMode::Auto, .rates = rates}));
 }
 
-// Two nodes of n ranks with rounds for nothing and bytes dear. Each rank scatters and gathers in its
-// node, and has the n-th of a NIC for the n-th of the data.
+// Two nodes of n ranks with rounds for nothing and bytes dear. Each rank scatters and gathers in
+// its node, and has the n-th of a NIC for the n-th of the data.
 constexpr LinkRates kBytes{
     .latency = 1e-9, .overhead = 1e-9, .bandwidth = 1e6, .copyBandwidth = 1e12};
 
@@ -232,7 +232,8 @@ TEST_F(ByOption, AutoPricesTheMachine) {
                     "\n    (1, Parallel(0), AllReduce): ");
 }
 
-// Reals, so that the order of contributions shows; other contributions in each line along the summed axes.
+// Reals, so that the order of contributions shows; other contributions in each line along the
+// summed axes.
 void expectEqualCopies(LinearOp& op) {
   const test::Ends ends(op, Sense::Forward, 1);
   fillRaw(*ends.x, 11, false);

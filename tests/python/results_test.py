@@ -150,7 +150,7 @@ class Tables(unittest.TestCase):
         self.assertEqual(table['layer'], ['first', 'second'])
         for row in table:
             self.assertEqual(row['batch'] * row['channels'] * row['space'], COMM.size)
-            self.assertEqual(row['word'], plan.text(row['layer'], 'word'))
+            self.assertEqual(row['labels'], plan.text(row['layer'], 'labels'))
             self.assertGreater(row['MiB'], 0)
             self.assertGreaterEqual(row['longer_ms'], 0)
         times = plan.alternatives()

@@ -160,8 +160,8 @@ TEST_F(ReductionC, RefusesProgramsAndStepsThatAreNotThere) {
   expectCode(TENON_ERR_NULL, TenonPlacementListGetCount(list_, nullptr), {"count is NULL"});
 }
 
-// Two axes of 4 on 4 nodes of 4: the axis of the larger sum lies within the nodes, whose links count
-// for nothing.
+// Two axes of 4 on 4 nodes of 4: the axis of the larger sum lies within the nodes, whose links
+// count for nothing.
 TEST_F(ReductionC, ChoosesThePlacementForAllReductions) {
   TenonMachine machine = nullptr;
   const char* names[] = {"node", "gpu"};

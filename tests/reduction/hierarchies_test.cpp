@@ -5,8 +5,8 @@
 // same groups of devices step by step.
 //
 // Theorem 3.2 says (d) >= (c) >= (b) >= (a). That holds without Master. With it, (c) >= (b) fails
-// where an axis that is not reduced stands below the reduction axis in the matrix: on (c) Master then
-// takes the first instance of that axis alone. (The third case of Lemma B.7 concludes about
+// where an axis that is not reduced stands below the reduction axis in the matrix: on (c) Master
+// then takes the first instance of that axis alone. (The third case of Lemma B.7 concludes about
 // Parallel.) So this choice of (d) is right all the same: it has all programs of the three others.
 #include "reduction/placement_list.hpp"
 #include "reduction/synthesis.hpp"

@@ -60,7 +60,8 @@ DeviceGroups groups(const Hierarchy& hierarchy, int slice, GroupForm form, int a
   return groupsOf(hierarchy, {.slice = slice, .form = form, .ancestor = ancestor});
 }
 
-// Devices A0 ... D3 are 0 ... 15 of (rack, 1), (server, 2), (CPU, 2), (GPU, 4); the rack is the root.
+// Devices A0 ... D3 are 0 ... 15 of (rack, 1), (server, 2), (CPU, 2), (GPU, 4); the rack is the
+// root.
 TEST(Grouping, ThoseOfTheRunningExample) {
   const Hierarchy system{2, 2, 4};
   constexpr int kServer = 1, kCpu = 2, kGpu = 3;

@@ -77,10 +77,11 @@ SumRoute cheapest(const Layout& from, const Layout& to, const LinkRates& rates, 
   });
 }
 
-// Four nodes of two, whose NIC has half the rank's bandwidth for each of them, and nothing else costs. All
-// nodes sum what each rank has, h = 16 32 8 / 2 bytes of P,S0. Summed first: 2 (3/4) h leave by each rank
-// for a scatter and a gather; then the pair in a node exchanges half of what each has, h / 2 at full rate.
-// In one exchange each rank sends h/2 to each of 3 other nodes twice, its own part and that of its neighbour.
+// Four nodes of two, whose NIC has half the rank's bandwidth for each of them, and nothing else
+// costs. All nodes sum what each rank has, h = 16 32 8 / 2 bytes of P,S0. Summed first: 2 (3/4) h
+// leave by each rank for a scatter and a gather; then the pair in a node exchanges half of what
+// each has, h / 2 at full rate. In one exchange each rank sends h/2 to each of 3 other nodes twice,
+// its own part and that of its neighbour.
 TEST(SumRoute, TakesTheCheapestSteps) {
   const LinkRates links{
       .latency = 1e-12, .overhead = 1e-15, .bandwidth = 1e6, .copyBandwidth = 1e15};
@@ -102,7 +103,8 @@ TEST(SumRoute, TakesTheCheapestSteps) {
   EXPECT_NEAR(last.seconds, 1.5 * h / 0.5e6, 1e-6);
 }
 
-// Of ranks that share a unit; along several axes a route can also go axis by axis, which pays for short arrays.
+// Of ranks that share a unit; along several axes a route can also go axis by axis, which pays for
+// short arrays.
 TEST(SumPrices, ASumWithinAUnitCostsWhatItsRouteCosts) {
   const LinkRates slow{.latency = 2e-6, .overhead = 3e-7, .bandwidth = 6e9, .copyBandwidth = 1e10};
   for (const LinkRates& rates : {LinkRates(), slow})

@@ -190,8 +190,8 @@ void expectFollowed(const Hierarchy& hierarchy, const Program& program, bool fir
   }
 }
 
-// What single devices are found to hold is what they hold where all are followed, for programs of any
-// kind; and where the sum is for the first alone, also once the others' rows are cleared.
+// What single devices are found to hold is what they hold where all are followed, for programs of
+// any kind; and where the sum is for the first alone, also once the others' rows are cleared.
 TEST(FollowedHoldings, AreThoseOfAllDevices) {
   for (const Hierarchy& hierarchy : {Hierarchy{6}, {2, 3}, {2, 3, 2}, {2, 2, 3, 2}}) {
     const int levels = static_cast<int>(hierarchy.size());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The stand-in's half for cuBLAS: matrix products by the definition's loops, as work of the handle's
-// stream. Before each the handle's workspace becomes NaN where it begins, as what another kernel left there would be lost.
+// The stand-in's half for cuBLAS: matrix products by the definition's loops, as work of the
+// handle's stream. Before each the handle's workspace becomes NaN where it begins, as what another
+// kernel left there would be lost.
 #include "standin/costs.hpp"
 #include "standin/failures.hpp"
 #include "standin/memory.hpp"

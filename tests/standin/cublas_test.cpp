@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The stand-in for cuBLAS against the definition of a product of matrices stored by columns, and the mistakes
-// that it shows.
+// The stand-in for cuBLAS against the definition of a product of matrices stored by columns, and
+// the mistakes that it shows.
 #include "kernels/cuda/handles.hpp"
 #include "kernels/draw.hpp"
 #include "kernels/on_device.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A stand-in for the CUDA runtime on a machine without a GPU, for tests only: a shared library that is linked
-// in place of the runtime. It keeps what the runtime promises and nothing more: see memory.hpp for its memory
-// and streams.hpp for its streams. Of the host's memory, the target of a copy is NaN until the copy is done, and
-// the source must not change until then.
+// A stand-in for the CUDA runtime on a machine without a GPU, for tests only: a shared library that
+// is linked in place of the runtime. It keeps what the runtime promises and nothing more: see
+// memory.hpp for its memory and streams.hpp for its streams. Of the host's memory, the target of a
+// copy is NaN until the copy is done, and the source must not change until then.
 //
 // What runs for a kernel is in kernels.hpp.
 //

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The stand-in's half for cuDNN. The real library makes and checks every descriptor, graph and plan, for
-// a device that is only described, which needs neither a GPU nor a driver. Only what needs one is replaced:
-// the handle, in whose place the real library is given the description, and the execution of a plan, which reads
-// what was set and does it by the definition's loops, as work of the handle's stream. Before each execution its
-// workspace becomes NaN, as what another kernel left there would be lost.
+// The stand-in's half for cuDNN. The real library makes and checks every descriptor, graph and
+// plan, for a device that is only described, which needs neither a GPU nor a driver. Only what
+// needs one is replaced: the handle, in whose place the real library is given the description, and
+// the execution of a plan, which reads what was set and does it by the definition's loops, as work
+// of the handle's stream. Before each execution its workspace becomes NaN, as what another kernel
+// left there would be lost.
 #include "standin/costs.hpp"
 #include "standin/devices.hpp"
 #include "standin/failures.hpp"
@@ -266,8 +267,8 @@ const Names* namesOf(cudnnBackendDescriptorType_t type) {
   }
 }
 
-// Outputs of a row that read inputs of a row by one tap: the positions of the first ones, of the tap, and how far the next
-// input is.
+// Outputs of a row that read inputs of a row by one tap: the positions of the first ones, of the
+// tap, and how far the next input is.
 struct ReadRow {
   std::int64_t batch, outChannel, channelOfGroup, inChannel;
   Space input, tap, output;
@@ -309,7 +310,8 @@ void forEachRow(const Record& convolution, const Array& x, const Array& w, const
         });
 }
 
-// `sum` is what adds a bias to the result, and `rectifier` what comes behind that; null where nothing does.
+// `sum` is what adds a bias to the result, and `rectifier` what comes behind that; null where
+// nothing does.
 template <class T>
 void convolve(const Record& op, const Names& names, const Record* sum, const Record* rectifier,
               const std::map<std::int64_t, void*>& arrays) {
@@ -434,7 +436,8 @@ bool rectifies(const Record& sum, const Record& rectifier) {
              CUDNN_PROPAGATE_NAN;
 }
 
-// The operations of a plan: a convolution, the sum with a bias, and a rectifier; null where there is none.
+// The operations of a plan: a convolution, the sum with a bias, and a rectifier; null where there
+// is none.
 std::vector<RecordPtr> operationsOf(const Record& plan) {
   const Record& graph = plan.part(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG)
                             .part(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH);
@@ -629,7 +632,8 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
   const RecordPtr planned = recordOf(plan), given = recordOf(pack);
   if (!planned || !given || !planned->isFinal || !given->isFinal)
     return fail(CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED, "plan or arrays are not finalized");
-  // The library executes plans for a description after they were serialised and made again with a handle.
+  // The library executes plans for a description after they were serialised and made again with a
+  // handle.
   if (planned->values.count(CUDNN_ATTR_EXECUTION_PLAN_HANDLE) == 0)
     return fail(CUDNN_STATUS_BAD_PARAM, "the plan was made without a handle");
   const auto operations = operationsOf(*planned);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Mistakes that a user of cuDNN can make, each planted in a convolution that is right without it: the real
-// library refuses it, the stand-in refuses it, or the values are wrong. What this shows of the graphs
-// that Tenon makes is in tests/kernels/device_convolution_test.cpp.
+// Mistakes that a user of cuDNN can make, each planted in a convolution that is right without it:
+// the real library refuses it, the stand-in refuses it, or the values are wrong. What this shows of
+// the graphs that Tenon makes is in tests/kernels/device_convolution_test.cpp.
 #include "kernels/convolution_cases.hpp"
 #include "kernels/cuda/dnn_graph.hpp"
 #include "kernels/on_device.hpp"
@@ -19,7 +19,8 @@ namespace {
 using cuda::ConvolutionGraph;
 using cuda::ConvolutionKind;
 
-// Of float64: two groups, uneven padding, a stride and a dilation; the first row of the input is cropped.
+// Of float64: two groups, uneven padding, a stride and a dilation; the first row of the input is
+// cropped.
 ConvolutionShape exampleShape() {
   return {2, 4, 6, {2, {9, 8}, {4, 5}, {3, 3}, {2, 1}, {1, 2}, {-1, 1}}, 2};
 }
@@ -185,7 +186,8 @@ TEST(DnnGraph, SharesPlansOfEqualGraphs) {
   EXPECT_NE(cuda::planOf(graph), first);
 }
 
-// Whose plans for arrays at multiples of 16 bytes read these at once; what lies elsewhere goes by another plan.
+// Whose plans for arrays at multiples of 16 bytes read these at once; what lies elsewhere goes by
+// another plan.
 TEST(DnnGraph, TakesArraysAtOtherMultiplesToo) {
   ConvolutionGraph graph = wideGraph(ConvolutionKind::Forward);
   graph.x = graph.y = {{1, 64, 8, 8}, {64 * 64, 64, 8, 1}};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The stand-in's half for cuFFT: transforms of lines by the definition's sums, as work of the plan's stream. Before
-// each the work area becomes NaN where it begins, and after a transform to real numbers its input, as the library may
-// leave them.
+// The stand-in's half for cuFFT: transforms of lines by the definition's sums, as work of the
+// plan's stream. Before each the work area becomes NaN where it begins, and after a transform to
+// real numbers its input, as the library may leave them.
 #include "standin/failures.hpp"
 #include "standin/memory.hpp"
 #include "standin/streams.hpp"
@@ -50,7 +50,8 @@ FftPlan* planOf(cufftHandle handle) {
   return found == plans().end() ? nullptr : &found->second;
 }
 
-// One line by the definition; what is read of modes that are their own mirror image is the real part alone.
+// One line by the definition; what is read of modes that are their own mirror image is the real
+// part alone.
 template <class T>
 void transformLine(const FftPlan& plan, int direction, const std::vector<Complex>& roots,
                    const T* from, T* to) {

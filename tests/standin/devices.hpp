@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The devices of the stand-in: TENON_STANDIN_DEVICES of them, by default one. Each has the primary context, which the
-// runtime makes current, and a second one as programs of the driver's interface make it. One of them is current for a
-// thread or none, whoever made it so, the runtime or the driver.
+// The devices of the stand-in: TENON_STANDIN_DEVICES of them, by default one. Each has the primary
+// context, which the runtime makes current, and a second one as programs of the driver's interface
+// make it. One of them is current for a thread or none, whoever made it so, the runtime or the
+// driver.
 #pragma once
 
 #include <cuda.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// An MPI library that reads and writes device memory, for the stand-in: a program that has this source calls these
-// functions in place of MPI's. A message of device memory is read when it is sent, whatever the streams still have to
-// do, and written when its receive is found complete, as far as any program can tell.
+// An MPI library that reads and writes device memory, for the stand-in: a program that has this
+// source calls these functions in place of MPI's. A message of device memory is read when it is
+// sent, whatever the streams still have to do, and written when its receive is found complete, as
+// far as any program can tell.
 #include "comm/mpi.hpp"
 #include "standin/memory.hpp"
 

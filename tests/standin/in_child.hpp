@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parts of tests that need a process of their own, since a process opens one device, and the stand-in reads its
-// environment once.
+// Parts of tests that need a process of their own, since a process opens one device, and the
+// stand-in reads its environment once.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernels of the stand-in: what runs when one is launched. That is its twin, the host's half of what nvcc
-// compiled, or with the option TENON_STANDIN_PTX its PTX, translated for the host (ptx/translate.py); a kernel whose
-// translation is missing is refused then.
+// The kernels of the stand-in: what runs when one is launched. That is its twin, the host's half of
+// what nvcc compiled, or with the option TENON_STANDIN_PTX its PTX, translated for the host
+// (ptx/translate.py); a kernel whose translation is missing is refused then.
 //
 //   TENON_STANDIN_THREADS=reverse  threads of a block run from the last to the first between two barriers (PTX alone)
 //   TENON_STANDIN_RAN=FILE         the name of each kernel that runs is added to the file, once by each process

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The memory of the stand-in's device: pages that nobody may touch, except while work of a stream runs. Each
-// allocation ends at a guard page, freed addresses are never given out again, and fresh memory is NaN (of a large
-// piece the first and the last MiB, so that the rest takes no time).
+// The memory of the stand-in's device: pages that nobody may touch, except while work of a stream
+// runs. Each allocation ends at a guard page, freed addresses are never given out again, and fresh
+// memory is NaN (of a large piece the first and the last MiB, so that the rest takes no time).
 //
-// Memory that other processes may open lies in a file without a name, which they map. What its owner frees while they
-// have it open becomes NaN there.
+// Memory that other processes may open lies in a file without a name, which they map. What its
+// owner frees while they have it open becomes NaN there.
 #pragma once
 
 #include <algorithm>
@@ -21,21 +21,24 @@ namespace tenon::standin {
 // Ends the program with a line on standard error.
 [[noreturn]] void refuse(const std::string& what);
 
-// Whether host memory was allocated by CUDA or registered with it, so that kernels reach it. (cudart.cpp)
+// Whether host memory was allocated by CUDA or registered with it, so that kernels reach it.
+// (cudart.cpp)
 bool isRegistered(const void* p);
 
 class DeviceMemory {
 public:
   static DeviceMemory& get();
 
-  // Private memory is of the pool, which keeps what is given back for more of it, until it is trimmed.
+  // Private memory is of the pool, which keeps what is given back for more of it, until it is
+  // trimmed.
   enum class Kind { Private, Showable, Shown };
   // NULL beyond the limit.
   void* take(std::size_t bytes, Kind kind, CUcontext context);
   bool giveBack(void* memory);
   // Until it keeps no more than this.
   void trimPool(std::size_t bytes) { kept_ = std::min(kept_, bytes); }
-  // Whether the driver has as much for itself and for NVIDIA's libraries, beside what the pool keeps.
+  // Whether the driver has as much for itself and for NVIDIA's libraries, beside what the pool
+  // keeps.
   bool hasRoomFor(std::size_t bytes) const { return inUse_ + kept_ + bytes <= limit_; }
   // TENON_STANDIN_BYTES unless it is set.
   void setLimit(std::size_t bytes) { limit_ = bytes; }
@@ -45,7 +48,8 @@ public:
     int process, file;
     std::size_t offset, bytes;
   };
-  // Of an allocation, which is shown from now on; none for other addresses, and for those that may not be shown.
+  // Of an allocation, which is shown from now on; none for other addresses, and for those that may
+  // not be shown.
   std::optional<Place> show(const void* memory);
   // The memory of another process, once however often it is opened; NULL if it cannot be reached.
   void* openShown(const Place& place, CUcontext context);
@@ -57,7 +61,8 @@ public:
   // Refuses a range that is not within one allocation.
   void checkRange(const void* p, std::size_t bytes, const char* who) const;
 
-  // Between them, possibly nested, the device's work runs, and an allocation becomes usable when it is first touched.
+  // Between them, possibly nested, the device's work runs, and an allocation becomes usable when it
+  // is first touched.
   void open() { ++depth_; }
   void close();
   bool isOpen() const { return depth_ > 0; }

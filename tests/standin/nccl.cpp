@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The stand-in's half for NCCL. What a process gives to a collective leaves it when the call is made, for which its
-// stream runs first; the collective itself is work of the stream, and waits until the others have made the call, as
-// kernels of NCCL do. Sums are added from the last process to the first. Calls that differ between processes are
-// refused, and two processes on one device fail as NCCL does.
+// The stand-in's half for NCCL. What a process gives to a collective leaves it when the call is
+// made, for which its stream runs first; the collective itself is work of the stream, and waits
+// until the others have made the call, as kernels of NCCL do. Sums are added from the last process
+// to the first. Calls that differ between processes are refused, and two processes on one device
+// fail as NCCL does.
 #include "standin/devices.hpp"
 #include "standin/failures.hpp"
 #include "standin/memory.hpp"
@@ -264,7 +265,8 @@ ncclResult_t ncclCommDestroy(ncclComm_t comm) {
   return ncclSuccess;
 }
 
-// Of a group that works this would take from others what they have not received yet, or the memory that they read.
+// Of a group that works this would take from others what they have not received yet, or the memory
+// that they read.
 ncclResult_t ncclCommAbort(ncclComm_t comm) {
   const Call call;
   if (comm->collectives > 0 && !comm->hasFailed)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Faults in the use of streams and memory, planted one by one: the stand-in must show each in the modes that
-// are made for it, and let the right program pass in all. Each scene runs in a process of its own, which ends
-// with 0 if its values are right, 1 if they are wrong, and as the stand-in ends it otherwise.
+// Faults in the use of streams and memory, planted one by one: the stand-in must show each in the
+// modes that are made for it, and let the right program pass in all. Each scene runs in a process
+// of its own, which ends with 0 if its values are right, 1 if they are wrong, and as the stand-in
+// ends it otherwise.
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/movement/block_copy.hpp"
 #include "kernels/walks/pairwise_sum.hpp"
@@ -24,7 +25,8 @@ namespace {
 
 constexpr int kRight = 0, kWrong = 1, kError = 2, kRefused = 86, kFaulted = 87;
 
-// The inner 5 x 7 x 6 of an array of 9 x 11 x 10, of which every second cell of the last dimension counts.
+// The inner 5 x 7 x 6 of an array of 9 x 11 x 10, of which every second cell of the last dimension
+// counts.
 constexpr Index kCells = 9 * 11 * 20, kPacked = 5 * 7 * 6;
 constexpr Index kExtent[] = {5, 7, 6}, kFrom[] = {220, 20, 2}, kTo[] = {42, 6, 1};
 constexpr Index kFirst = 2 * 220 + 1 * 20 + 3;

@@ -78,8 +78,8 @@ bool runAny(const CUstream_st* but = nullptr) {
       ready.push_back(s);
   if (ready.empty())
     return false;
-  // By an order of the streams that seldom changes, since a fair one hides what only a stream shows that
-  // runs ahead.
+  // By an order of the streams that seldom changes, since a fair one hides what only a stream shows
+  // that runs ahead.
   if (q.generator() % 8 == 0)
     q.order.clear();
   for (CUstream_st* s : ready)

@@ -9,7 +9,8 @@
 //   random:SEED  streams in a random order that seldom changes, the host far ahead of them or little, the
 //                blocks of a kernel in any order
 //
-// All keep the order within a stream, and of events, so that the results of a right program are the same.
+// All keep the order within a stream, and of events, so that the results of a right program are the
+// same.
 #pragma once
 
 #include <cuda.h>
@@ -41,8 +42,8 @@ struct Graph {
   ~Graph();
 };
 
-// While one lives, this thread traps no floating-point exception: a device has none, and the real cuDNN raises some as it
-// weighs its engines.
+// While one lives, this thread traps no floating-point exception: a device has none, and the real
+// cuDNN raises some as it weighs its engines.
 class Untrapped {
 public:
   Untrapped() { std::feholdexcept(&before_); }
@@ -71,12 +72,13 @@ private:
 // Of the current context.
 CUstream_st* makeStream(unsigned flags);
 void endStream(CUstream_st* stream);
-// Refuses streams that do not exist, and the default stream unless its name is written out (cudaStreamLegacy), since
-// the library must not use it by mistake.
+// Refuses streams that do not exist, and the default stream unless its name is written out
+// (cudaStreamLegacy), since the library must not use it by mistake.
 CUstream_st& streamOf(cudaStream_t stream, const char* who);
 // The same; NULL if it is of another context than the current one.
 CUstream_st* streamHere(cudaStream_t stream, const char* who);
-// Refuses a call that waits, or that the graph of a stream could not repeat, while any stream records.
+// Refuses a call that waits, or that the graph of a stream could not repeat, while any stream
+// records.
 void refuseWhileRecording(const char* who);
 
 void enqueue(CUstream_st& stream, std::function<void()> run,
@@ -93,7 +95,8 @@ std::vector<unsigned> blockOrder(unsigned blocks);
 } // namespace tenon::standin
 
 struct CUstream_st {
-  // Blocking streams are in the order of the legacy default stream of their context, and it is in theirs.
+  // Blocking streams are in the order of the legacy default stream of their context, and it is in
+  // theirs.
   enum class Kind { Blocking, NonBlocking, Legacy };
 
   std::deque<tenon::standin::Work> queue;

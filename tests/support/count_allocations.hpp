@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Counts what a program allocates by the global operator new, and the bytes that it holds, and lets allocations fail. It
-// replaces that operator, so include it in one source file of a test program of its own.
+// Counts what a program allocates by the global operator new, and the bytes that it holds, and lets
+// allocations fail. It replaces that operator, so include it in one source file of a test program
+// of its own.
 #pragma once
 
 #include <atomic>

@@ -8,8 +8,8 @@
 
 namespace tenon::test {
 
-// The percentage TENON_TEST_DRAWS of all (100 in the deep presets), and half of it beyond four ranks, where
-// the same draws give smaller parts at more cost.
+// The percentage TENON_TEST_DRAWS of all (100 in the deep presets), and half of it beyond four
+// ranks, where the same draws give smaller parts at more cost.
 inline int draws(int all) {
   const int percent = world()->size() > 4 ? TENON_TEST_DRAWS / 2 : TENON_TEST_DRAWS;
   return std::max(1, all * percent / 100);

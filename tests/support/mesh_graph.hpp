@@ -18,7 +18,8 @@ struct MeshEdge {
   double weight; // small integers, not 0
 };
 
-// Directed, with loops, parallel edges and nodes without edges. Ids are any of 62 bits and their negatives.
+// Directed, with loops, parallel edges and nodes without edges. Ids are any of 62 bits and their
+// negatives.
 struct MeshGraph {
   std::vector<Index> targets, sources; // ids; one set of nodes if they are equal
   std::vector<MeshEdge> edges;
@@ -63,8 +64,9 @@ struct MeshNodes {
   IndexMapPtr map;
 };
 
-// What is wrong with the lists of a rank, in tests that are to find it: a ghost is missing, and edges from it read the node
-// before it; two edges have each other's targets; keys are those of the rank alone; an edge counts twice.
+// What is wrong with the lists of a rank, in tests that are to find it: a ghost is missing, and
+// edges from it read the node before it; two edges have each other's targets; keys are those of the
+// rank alone; an edge counts twice.
 enum class MeshFault { None, GhostMissing, TargetsExchanged, KeysLocal, EdgeTwice };
 
 struct MeshOptions {

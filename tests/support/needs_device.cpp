@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Linked into tests of device code that run on a GPU: where there is none, all of them are skipped, with the reason.
+// Linked into tests of device code that run on a GPU: where there is none, all of them are skipped,
+// with the reason.
 #include "sys/device.hpp"
 
 #include <gtest/gtest.h>

@@ -37,8 +37,8 @@ inline Ref<Layer> lenet5(const CommPtr& comm) {
   return network;
 }
 
-// Convolutions of AlexNet's kinds, with few channels: a wide stride at first, 5 x 5 behind a pooling, and three of
-// 3 x 3 before the affine layers.
+// Convolutions of AlexNet's kinds, with few channels: a wide stride at first, 5 x 5 behind a
+// pooling, and three of 3 x 3 before the affine layers.
 inline Ref<Layer> smallAlexNet(const CommPtr& comm) {
   const Ref<Layer> network = newNetwork(comm, "sequential");
   add(*network, conv2d(comm, 3, 8, 7, 2, 2), "conv1");
@@ -87,8 +87,8 @@ inline Ref<Layer> conv3d(const CommPtr& comm, Index in, Index out, Index kernel)
       std::vector<Window>(3, {.kernel = kernel, .padLow = kernel / 2, .padHigh = kernel / 2}));
 }
 
-// A U-Net of fields in three dimensions with two levels: down by pooling, up by transposed convolutions, and what
-// is found on the way down beside what comes up.
+// A U-Net of fields in three dimensions with two levels: down by pooling, up by transposed
+// convolutions, and what is found on the way down beside what comes up.
 inline Ref<Layer> unet3d(const CommPtr& comm) {
   const Ref<Layer> network = newNetwork(comm, "graph");
   int last = -1;

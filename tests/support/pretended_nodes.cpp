@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A program that has this source takes the ranks of one machine for those of several nodes: with
-// TENON_TEST_NODES=N of N nodes, among which they are dealt in turn; with TENON_TEST_NODE_RANKS=N of nodes of N ranks,
-// one after the other.
+// TENON_TEST_NODES=N of N nodes, among which they are dealt in turn; with TENON_TEST_NODE_RANKS=N
+// of nodes of N ranks, one after the other.
 #include "comm/mpi.hpp"
 
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// For tests of a host that traps floating-point exceptions. Elsewhere than with glibc on x86-64 there may be no traps; then
-// such a test shows that values are right, and no more.
+// For tests of a host that traps floating-point exceptions. Elsewhere than with glibc on x86-64
+// there may be no traps; then such a test shows that values are right, and no more.
 #pragma once
 
 #include "sys/traps.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Networks for fields in a volume, of any width and depth: a U-Net, a Fourier neural operator and a residual
-// network. Each ends in its loss, the layer `loss`.
+// Networks for fields in a volume, of any width and depth: a U-Net, a Fourier neural operator and a
+// residual network. Each ends in its loss, the layer `loss`.
 #pragma once
 
 #include "support/layers.hpp"

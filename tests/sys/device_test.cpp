@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which device a process takes, what it says where there is none, whose device is current, and memory that runs out.
+// Which device a process takes, what it says where there is none, whose device is current, and
+// memory that runs out.
 #include "kernels/cuda/handles.hpp"
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/fourier/stage.hpp"
@@ -410,7 +411,8 @@ TEST(DeviceFailure, OfACallPassesAndOfAKernelStays) {
 }
 
 TEST(DeviceFailure, SaysWhetherTheDeviceIsLost) {
-  // Of cudaErrorContained, cudaErrorTensorMemoryLeak, cudaErrorLaunchFailure, cudaErrorExternalDevice.
+  // Of cudaErrorContained, cudaErrorTensorMemoryLeak, cudaErrorLaunchFailure,
+  // cudaErrorExternalDevice.
   for (int status : {226, 721, 719, 911})
     expectError(TENON_ERR_LIBRARY, {"cudaTest", "cannot be used again", "compute-sanitizer"},
                 [&] { cuda::check(cudaError_t(status), "cudaTest"); });

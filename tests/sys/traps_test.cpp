@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A host's traps of floating-point exceptions: off within a call of the library, on again in the host's functions that it
-// calls, and as before afterwards, flags included.
+// A host's traps of floating-point exceptions: off within a call of the library, on again in the
+// host's functions that it calls, and as before afterwards, flags included.
 #include "support/traps.hpp"
 
 #include "sys/errors/guard.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Training on the device follows training on the host step by step: batches of a dataset, divided among the processes,
-// gradients that are accumulated and limited, and each optimizer.
+// Training on the device follows training on the host step by step: batches of a dataset, divided
+// among the processes, gradients that are accumulated and limited, and each optimizer.
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/fill.hpp"
 #include "support/networks.hpp"
@@ -124,7 +124,8 @@ TEST(DeviceTraining, OfEachOptimizerIsThatOfTheHost) {
   }
 }
 
-// A Fourier neural operator on slabs of a volume; the fields stay on the host, as a solver has them.
+// A Fourier neural operator on slabs of a volume; the fields stay on the host, as a solver has
+// them.
 Vector trainOperator(Space space) {
   const Layout field({.shape = {2, 1, 6, 6, 6},
                       .grid = Grid::make({world()->size()}),

@@ -132,8 +132,8 @@ TEST(Adam, FirstStepsAsByHand) {
   EXPECT_NEAR(net.stepWithGradient(adam, -1.0), first - 0.1 * m / (std::sqrt(v) + 1e-8), 1e-12);
 }
 
-// The bias correction of a parameter that was frozen at first counts its own updates, as in PyTorch: the first is
-// lr g / (|g| + eps) whatever the others have done.
+// The bias correction of a parameter that was frozen at first counts its own updates, as in
+// PyTorch: the first is lr g / (|g| + eps) whatever the others have done.
 TEST(Adam, CorrectsAReleasedParameterByItsOwnUpdates) {
   for (const auto decay : {Adam::Decay::InGradient, Adam::Decay::Decoupled}) {
     OneWeight net;

@@ -124,7 +124,8 @@ TEST(LineSearch, FulfilsTheStrongWolfeConditions) {
     }
 }
 
-// The values are all 1, or its neighbours among the numbers, so only the slopes tell where the minimum is.
+// The values are all 1, or its neighbours among the numbers, so only the slopes tell where the
+// minimum is.
 TEST(LineSearch, FollowsTheSlopesWhereValuesAreRounded) {
   for (const double first : {1e-3, 0.3, 1.0, 1.99, 7.0, 300.0}) {
     const auto f = [](double t) {

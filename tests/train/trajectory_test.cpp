@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Training distributed in several ways follows, step by step, plain loops over all samples in one
-// process: the loss of tanh(W x + b) against targets, its gradient, and the formulas of each optimizer,
-// written here again.
+// process: the loss of tanh(W x + b) against targets, its gradient, and the formulas of each
+// optimizer, written here again.
 #include "dtensor/fill.hpp"
 #include "linop/exchange/make_conversion.hpp"
 #include "support/layers.hpp"
@@ -369,7 +369,8 @@ TEST(Trajectory, LbfgsFindsAPointWithoutGradient) {
   EXPECT_THROW(optimizer->step(), Error);
 }
 
-// 100 (b - a^2)^2 + (1 - a)^2 for the two weights (a, b) of a layer, from (-1.2, 1). The closure writes the gradient.
+// 100 (b - a^2)^2 + (1 - a)^2 for the two weights (a, b) of a layer, from (-1.2, 1). The closure
+// writes the gradient.
 TEST(Trajectory, LbfgsFindsTheMinimumOfRosenbrock) {
   for (const double rate : {1.0, 0.05, 30.0}) {
     const Ref<Layer> layer = test::newAffine(world(), 2, 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Networks for fields train on a volume that is divided among the ranks as they do on one process: in float64 the
-// losses of all steps agree to 1e-12. The volume is TENON_TEST_VOLUME elements wide.
+// Networks for fields train on a volume that is divided among the ranks as they do on one process:
+// in float64 the losses of all steps agree to 1e-12. The volume is TENON_TEST_VOLUME elements wide.
 #include "support/volume_networks.hpp"
 
 #include "dtensor/fill.hpp"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Boxes as a batch: a solver holds its field in boxes of one size, several on a rank, and fills their ghost cells
- * itself. The boxes are samples of a network without padding; the adjoint of the network leaves sums in ghost cells,
- * which the adjoint of the filling takes to their owners. Output and gradients are those of the whole field. */
+/* Boxes as a batch: a solver holds its field in boxes of one size, several on a rank, and fills
+ * their ghost cells itself. The boxes are samples of a network without padding; the adjoint of the
+ * network leaves sums in ghost cells, which the adjoint of the filling takes to their owners.
+ * Output and gradients are those of the whole field. */
 #include <tenon.h>
 
 #include <math.h>
@@ -136,7 +137,8 @@ static TenonErrorCode normOfGradient(TenonLayer network, double* norm) {
   return TENON_SUCCESS;
 }
 
-/* The recipe. values: the field before, dL/dfield after; output <- the network's, of which L is half the square. */
+/* The recipe. values: the field before, dL/dfield after; output <- the network's, of which L is
+ * half the square. */
 static TenonErrorCode evaluate(Boxes* b, double* weightGradient) {
   const TenonInt shape[4] = {BOXES, 1, WIDE, WIDE};
   const TenonInt low[4] = {b->first, 0, 0, 0}, high[4] = {b->first + b->count, 1, WIDE, WIDE};

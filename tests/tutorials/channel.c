@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A plane channel as solvers have it: a period in x, walls in z, u and w on faces, a scalar in cells, each in an
- * array with extents and ghost cells of its own, blocks on a grid of processes. The solver exchanges and fills ghost
- * cells itself; a closure 3-16-16-6 reads them. Output, value and derivatives are those of one process, and of a
- * closure that fills walls itself, by the modes of its channels. */
+/* A plane channel as solvers have it: a period in x, walls in z, u and w on faces, a scalar in
+ * cells, each in an array with extents and ghost cells of its own, blocks on a grid of processes.
+ * The solver exchanges and fills ghost cells itself; a closure 3-16-16-6 reads them. Output, value
+ * and derivatives are those of one process, and of a closure that fills walls itself, by the modes
+ * of its channels. */
 #include <tenon.h>
 
 #include <math.h>
@@ -80,7 +81,8 @@ static double* at(const Component* c, TenonInt k, TenonInt i) {
   return c->first + k * c->width + i;
 }
 
-/* Values that depend on the place alone. w lies on upper faces: the last one is on the wall, where it is 0. */
+/* Values that depend on the place alone. w lies on upper faces: the last one is on the wall, where
+ * it is 0. */
 static void setFields(Channel* ch, int which) {
   const TenonInt rows = ch->high[0] - ch->low[0], columns = ch->high[1] - ch->low[1];
   TenonInt k, i;

@@ -81,8 +81,8 @@ TEST(Assignment, AParameterAsAValueHasItsOwnName) {
   EXPECT_EQ("cls.value a.pos.value ", Tensors({{"a.pos.value"}, {"cls.value"}}).assign(wanted));
 }
 
-// PyTorch's weight of a linear layer on the points of a field is a matrix, and has the name that the layer's setting says;
-// a constant of a model needs no tensor.
+// PyTorch's weight of a linear layer on the points of a field is a matrix, and has the name that
+// the layer's setting says; a constant of a model needs no tensor.
 TEST(Assignment, ExtentsOfOneAndKnownConstantsMayLack) {
   const std::vector<WantedTensor> wanted = {{"a", "weight", {2, 3, 1, 1}, "a.in_proj_weight"},
                                             {"constant3", "value", {2}, "", true}};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Damaged files by the thousand: each is refused with TENON_ERR_FORMAT, or gives only what is in it.
+// Damaged files by the thousand: each is refused with TENON_ERR_FORMAT, or gives only what is in
+// it.
 #include "file_bytes.hpp"
 #include "sys/expect_error.hpp"
 #include "sys/traps.hpp"
@@ -221,8 +222,8 @@ TEST(DamagedNpz, IsRefusedWithTheReason) {
   expectRefused({"'a.npy'", "checksum", "damaged"}, bytes);
 }
 
-// As numpy.savez(path, a=numbers, objects=numpy.array([os.system], dtype=object)) writes it: a pickle that would run a
-// program is behind a good array.
+// As numpy.savez(path, a=numbers, objects=numpy.array([os.system], dtype=object)) writes it: a
+// pickle that would run a program is behind a good array.
 TEST(DamagedNpz, PythonObjectsAreNeverUnpickled) {
   const std::string pickle = "\x80\4cposix\nsystem\n(S'exit 1'\ntR.";
   for (const char* type : {"|O", "O"}) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is in good files: names, types, shapes and numbers, whole and by blocks; and what is written.
+// What is in good files: names, types, shapes and numbers, whole and by blocks; and what is
+// written.
 #include "weights/safetensors.hpp"
 #include "weights/weights_writer.hpp"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* 05 Heat: a network beside a solver.
  *
- * What you learn: how to wrap a solver's ghosted arrays in place; how to train a small convolutional
- * closure while the solver runs, and use it in the time step. The result does not depend on the
- * number of processes.
+ * What you learn: how to wrap a solver's ghosted arrays in place; how to train a small
+ * convolutional closure while the solver runs, and use it in the time step. The result does not
+ * depend on the number of processes.
  *
- * The plate conducts heat and radiates it (heat.h). The program first runs the full model, and trains
- * the closure to reproduce the radiation (closure.h). Then, from a cold plate and with the hot spot in
- * another place, it runs the full model, conduction alone, and conduction with the closure, and prints
- * the error of the last two.
+ * The plate conducts heat and radiates it (heat.h). The program first runs the full model, and
+ * trains the closure to reproduce the radiation (closure.h). Then, from a cold plate and with the
+ * hot spot in another place, it runs the full model, conduction alone, and conduction with the
+ * closure, and prints the error of the last two.
  *
  *   mpiexec -n 4 05_heat
  *   mpiexec -n 4 05_heat -train 8000 -tenon_learning_rate 0.01

@@ -28,9 +28,9 @@ static TenonErrorCode AddTanh(Closure* c) {
   return TENON_SUCCESS;
 }
 
-/* A function of the 3 x 3 neighbourhood, with 1 -> 16 -> 1 channels. The optimizer is SGD with momentum
- * rather than Adam: its path is smooth, so that rounding differences between numbers of processes do
- * not reach the printed digits. */
+/* A function of the 3 x 3 neighbourhood, with 1 -> 16 -> 1 channels. The optimizer is SGD with
+ * momentum rather than Adam: its path is smooth, so that rounding differences between numbers of
+ * processes do not reach the printed digits. */
 static TenonErrorCode CreateNetwork(Closure* c) {
   TenonCall(TenonLayerCreateSequential(c->heat->comm, &c->network));
   TenonCall(AddConvolution(c, 1, kHidden, 3));
@@ -93,8 +93,8 @@ TenonErrorCode ClosureApply(Closure* c, double* u, double* r) {
   return TENON_SUCCESS;
 }
 
-/* The loss L is the mean square of output - wanted, so dL/doutput is 2 (output - wanted) / cells; the
- * solver computes it in its own arrays. */
+/* The loss L is the mean square of output - wanted, so dL/doutput is 2 (output - wanted) / cells;
+ * the solver computes it in its own arrays. */
 TenonErrorCode ClosureTrain(Closure* c, double* u, double* wanted, double* work, double* error) {
   TenonCall(ClosureWrap(c, c->u, u));
   TenonCall(ClosureWrap(c, c->tendency, work));

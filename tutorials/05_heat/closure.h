@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A small convolutional network beside the solver: from the solver's field u to the radiation, which
- * is missing in its reduced model. All calls of Tenon are in this part of the program. */
+/* A small convolutional network beside the solver: from the solver's field u to the radiation,
+ * which is missing in its reduced model. All calls of Tenon are in this part of the program. */
 #ifndef TUTORIAL_CLOSURE_H
 #define TUTORIAL_CLOSURE_H
 
@@ -24,8 +24,8 @@ TenonErrorCode ClosureDestroy(Closure* closure);
 TenonErrorCode ClosureWrap(const Closure* closure, TenonDTensor tensor, double* field);
 /* r <- network(u); u and r are arrays of the solver. Collective. */
 TenonErrorCode ClosureApply(Closure* closure, double* u, double* r);
-/* One training step towards network(u) = `wanted`; `work` is a scratch field. `error` is the root mean
- * square of the difference before the step. Collective. */
+/* One training step towards network(u) = `wanted`; `work` is a scratch field. `error` is the root
+ * mean square of the difference before the step. Collective. */
 TenonErrorCode ClosureTrain(Closure* closure, double* u, double* wanted, double* work,
                             double* error);
 

@@ -3,9 +3,9 @@
  *
  *   du/dt = k Laplacian(u) + f(t) - c s^4,
  *
- * with f a hot spot that moves on an ellipse, and c s^4 the radiation of the rough surface, where s is
- * the mean of u over 3 x 3 cells. Explicit Euler, five-point stencil, cells of size 1. Fields are
- * distributed over a process grid, with one ghost cell on each side. */
+ * with f a hot spot that moves on an ellipse, and c s^4 the radiation of the rough surface, where s
+ * is the mean of u over 3 x 3 cells. Explicit Euler, five-point stencil, cells of size 1. Fields
+ * are distributed over a process grid, with one ghost cell on each side. */
 #ifndef TUTORIAL_HEAT_H
 #define TUTORIAL_HEAT_H
 
@@ -25,8 +25,8 @@ typedef struct Heat {
 void HeatCreate(MPI_Comm comm, Heat* heat);
 void HeatDestroy(Heat* heat);
 
-/* Creates a field of zeros. HeatAt() returns the address of a cell, also of a ghost cell, given by its
- * global indices. */
+/* Creates a field of zeros. HeatAt() returns the address of a cell, also of a ghost cell, given by
+ * its global indices. */
 double* HeatCreateField(const Heat* heat);
 double* HeatAt(const Heat* heat, double* field, int i, int j);
 

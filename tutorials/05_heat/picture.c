@@ -41,8 +41,8 @@ static TenonErrorCode WriteData(const char* path, double cells[kFields][kRows * 
   return TENON_SUCCESS;
 }
 
-/* Values are dimensionless (heat.h), lengths count cells. A palette whose brightness grows evenly for fields, and one that
- * is white at 0 for the error, whose range is as long on both sides. */
+/* Values are dimensionless (heat.h), lengths count cells. A palette whose brightness grows evenly
+ * for fields, and one that is white at 0 for the error, whose range is as long on both sides. */
 static TenonErrorCode WriteScript(const char* path, const char* name, double time) {
   char text[5 * kText];
   const int length = snprintf(

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* 06 Shallow water: a closure for a coarse grid, trained inside the solver.
  *
- * What you learn: how to couple a network with an existing explicit solver on a staggered grid; how to
- * train it while the solver runs, and then through several steps of the solver, whose derivatives
- * come from its equations as a network (equations.h); how to continue from a checkpoint on any
- * number of processes; and how to find out whether it was worth it. README.md has the results with
- * pictures.
+ * What you learn: how to couple a network with an existing explicit solver on a staggered grid; how
+ * to train it while the solver runs, and then through several steps of the solver, whose
+ * derivatives come from its equations as a network (equations.h); how to continue from a checkpoint
+ * on any number of processes; and how to find out whether it was worth it. README.md has the
+ * results with pictures.
  *
  * The same solver (solver.h) runs on a fine and on a coarse grid. What the fine one knows and the
  * coarse one lacks is learnt by a small convolutional network (closure.h), first from single steps
- * while the fine solver runs, then through 8 steps of the coarse solver (window.h, adjoint.c). It is then
- * used from a start that it has never seen, beside the bare coarse grid and a regression that was
- * fitted offline (regression.h).
+ * while the fine solver runs, then through 8 steps of the coarse solver (window.h, adjoint.c). It
+ * is then used from a start that it has never seen, beside the bare coarse grid and a regression
+ * that was fitted offline (regression.h).
  *
  *   mpiexec -n 4 06_shallow_water
  *   mpiexec -n 4 06_shallow_water -fields water && python3 picture.py water

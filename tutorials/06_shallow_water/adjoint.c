@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The derivatives of the step: those of the right-hand side F come from equations.h, as a Jacobian that moves from stage to
- * stage; those of the Runge-Kutta method are its lines, differentiated, and read from the end in the adjoint. */
+/* The derivatives of the step: those of the right-hand side F come from equations.h, as a Jacobian
+ * that moves from stage to stage; those of the Runge-Kutta method are its lines, differentiated,
+ * and read from the end in the adjoint. */
 #include "equations.h"
 #include "solver.h"
 

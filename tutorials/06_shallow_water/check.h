@@ -9,7 +9,8 @@
  * |S(q + h e) - S(q) - h S' e| in h, which is 2 for the right tangent. Collective. */
 TenonErrorCode CheckSolver(Solver* solver, const double* q);
 
-/* The loss of a window of kWindow steps, in a direction of the weights and of its start: the order of
+/* The loss of a window of kWindow steps, in a direction of the weights and of its start: the order
+ * of
  * |L(h) - L(0) - h L'| in h. Collective. */
 TenonErrorCode CheckWindow(Window* window, Closure* closure, const double* start,
                            const double* truth);

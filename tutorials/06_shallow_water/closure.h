@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The closure: a convolutional network from the coarse flow q to what its time step lacks. It adds to u and v only,
- * so that mass is still conserved.
+/* The closure: a convolutional network from the coarse flow q to what its time step lacks. It adds
+ * to u and v only, so that mass is still conserved.
  *
  *   q[n+1] = S(q[n]) + dt N(q[n]),   N = kTendency * network(q)
  *
- * The network: scaled u, v, h; 3 x 3 convolution to 12 channels, tanh; 3 x 3 convolution to 12 channels,
- * tanh; 3 x 3 convolution to 2 channels. All three are periodic. */
+ * The network: scaled u, v, h; 3 x 3 convolution to 12 channels, tanh; 3 x 3 convolution to 12
+ * channels, tanh; 3 x 3 convolution to 2 channels. All three are periodic. */
 #ifndef TUTORIAL_CLOSURE_H
 #define TUTORIAL_CLOSURE_H
 

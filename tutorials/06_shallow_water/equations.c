@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where values lie, in y and x: at centres of cells, on their left or lower sides, at their lower left corners. All are
- * as many as cells, since the domain has a period. */
+/* Where values lie, in y and x: at centres of cells, on their left or lower sides, at their lower
+ * left corners. All are as many as cells, since the domain has a period. */
 static const TenonFaces kLeft[2] = {TENON_FACES_NONE, TENON_FACES_LOWER};
 static const TenonFaces kLower[2] = {TENON_FACES_LOWER, TENON_FACES_NONE};
 static const TenonFaces kCorner[2] = {TENON_FACES_LOWER, TENON_FACES_LOWER};
@@ -82,7 +82,8 @@ static TenonErrorCode Differences(Builder* b, const char* name, TenonInt in, Ten
   return TENON_SUCCESS;
 }
 
-/* One weight: `factor` times the input channel `from`, `up` rows above and `right` columns to the right. */
+/* One weight: `factor` times the input channel `from`, `up` rows above and `right` columns to the
+ * right. */
 typedef struct Weight {
   int to, from, up, right;
   double factor;
@@ -178,7 +179,8 @@ static TenonErrorCode AddSquare(Builder* b, int u, int v, int* K) {
   return TENON_SUCCESS;
 }
 
-/* flux <- u times h on its side; and P times the mean of the flux at the corners, at the other component's sides. */
+/* flux <- u times h on its side; and P times the mean of the flux at the corners, at the other
+ * component's sides. */
 static TenonErrorCode AddFlux(Builder* b, int P, int u, int h, const TenonFaces side[2],
                               const TenonFaces across[2], int* flux, int* turned) {
   int mean;

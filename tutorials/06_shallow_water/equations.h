@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The right-hand side F of solver.h once more, as a network of layers without anything to train: of means between cells, sides
- * and corners of the C grid, products, and differences. Its derivatives are the library's, so that nobody writes an adjoint. */
+/* The right-hand side F of solver.h once more, as a network of layers without anything to train: of
+ * means between cells, sides and corners of the C grid, products, and differences. Its derivatives
+ * are the library's, so that nobody writes an adjoint. */
 #ifndef TUTORIAL_EQUATIONS_H
 #define TUTORIAL_EQUATIONS_H
 

@@ -5,14 +5,15 @@
 
 #include "experiment.h"
 
-/* whole <- the field [3][cells][cells] on process 0, which the caller frees; NULL elsewhere. Collective. */
+/* whole <- the field [3][cells][cells] on process 0, which the caller frees; NULL elsewhere.
+ * Collective. */
 TenonErrorCode FieldsGather(const Grid* grid, double* q, double** whole);
 
 /* The kinetic energy per cell in bands of wave numbers, 1 to 2, 3 to 4, 5 to 8 and so on. */
 void FieldsSpectrum(int cells, const double* whole, int bands, double* energy);
 
-/* Writes NAME.fields.txt, the vorticity of truth, bare and closed coarse grid, and NAME.errors.txt, the
- * errors over time. To be called on process 0. */
+/* Writes NAME.fields.txt, the vorticity of truth, bare and closed coarse grid, and NAME.errors.txt,
+ * the errors over time. To be called on process 0. */
 TenonErrorCode FieldsWrite(const char* name, const Grid* grid, double* const whole[3], int steps,
                            double* const errors[kModels]);
 

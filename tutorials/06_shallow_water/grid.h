@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A doubly periodic square grid, distributed over the processes, and its fields.
  *
- * A field has three components u, v, h, each an array of the cells of this process with kGhost ghost
- * cells around them: double q[3][ny + 2 kGhost][nx + 2 kGhost], in Fortran q(nx + 2 ghost, ny + 2 ghost, 3).
- * On the staggered grid (Arakawa C) cell (j, i) holds h at its centre, u on its left side, v on its
- * lower side. */
+ * A field has three components u, v, h, each an array of the cells of this process with kGhost
+ * ghost cells around them: double q[3][ny + 2 kGhost][nx + 2 kGhost], in Fortran q(nx + 2 ghost, ny
+ * + 2 ghost, 3). On the staggered grid (Arakawa C) cell (j, i) holds h at its centre, u on its left
+ * side, v on its lower side. */
 #ifndef TUTORIAL_GRID_H
 #define TUTORIAL_GRID_H
 
@@ -53,7 +53,8 @@ TenonErrorCode GridExchange(const Grid* grid, double* q);
 void GridAdd(const Grid* grid, double a, const double* x, double b, double* y);
 /* Sum over the domain of the products of two fields, cell by cell. Collective. */
 double GridDot(const Grid* grid, const double* x, const double* y);
-/* Root mean square over the domain of the velocity (u, v) of a field, or of an error. Collective. */
+/* Root mean square over the domain of the velocity (u, v) of a field, or of an error. Collective.
+ */
 double GridVelocity(const Grid* grid, const double* q);
 /* Mean of component h. Collective. */
 double GridMass(const Grid* grid, const double* q);

@@ -36,8 +36,8 @@ TenonErrorCode SolverDestroy(Solver* s) {
   return TENON_SUCCESS;
 }
 
-/* The fluxes of cell (j, i): U and V on its left and lower sides; B at its centre; P V and P U at its
- * lower left corner. Those at ghost cells are computed where a neighbour's would be needed. */
+/* The fluxes of cell (j, i): U and V on its left and lower sides; B at its centre; P V and P U at
+ * its lower left corner. Those at ghost cells are computed where a neighbour's would be needed. */
 static void Fluxes(const Solver* s, const double* q) {
   const Grid* g = s->grid;
   const double *u = q, *v = q + g->plane, *h = q + 2 * g->plane;

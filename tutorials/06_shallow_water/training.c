@@ -30,8 +30,8 @@ static TenonErrorCode PlaceFields(const Grid* g, TenonInt count, double* fields,
   return TENON_SUCCESS;
 }
 
-/* The state of the training: networks, optimizers, the flow of the truth and its samples, each rank's
- * part from where it is. Continues from the last checkpoint, if there is one. */
+/* The state of the training: networks, optimizers, the flow of the truth and its samples, each
+ * rank's part from where it is. Continues from the last checkpoint, if there is one. */
 static TenonErrorCode Open(Experiment* x, Training* t) {
   const char* folder = x->settings.checkpoint;
   TenonInt step;
@@ -70,7 +70,8 @@ static TenonErrorCode Close(Training* t) {
   return TENON_SUCCESS;
 }
 
-/* Counts a training step, and writes a checkpoint every -every steps, after the last and at -stop. */
+/* Counts a training step, and writes a checkpoint every -every steps, after the last and at -stop.
+ */
 static TenonErrorCode Count(Training* t) {
   const Settings* s = &t->x->settings;
 

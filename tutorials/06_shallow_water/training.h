@@ -5,9 +5,9 @@
 
 #include "experiment.h"
 
-/* Trains x->oneStep while the truth runs, and x->inLoop, from these weights on, through kWindow steps of
- * the coarse solver. With -checkpoint continues where the last run has ended. `ended` is true if
- * -stop ended the training. Collective. */
+/* Trains x->oneStep while the truth runs, and x->inLoop, from these weights on, through kWindow
+ * steps of the coarse solver. With -checkpoint continues where the last run has ended. `ended` is
+ * true if -stop ended the training. Collective. */
 TenonErrorCode Train(Experiment* x, TenonBool* ended);
 
 #endif

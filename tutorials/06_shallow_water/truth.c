@@ -42,8 +42,8 @@ static double Random(int64_t* state) {
   return (double)*state / 2147483647.0;
 }
 
-/* A random stream function, scaled so that its flow has the velocity kVelocity: a wave of amplitude a and
- * wave number k has the mean square velocity (a k)^2 / 2. */
+/* A random stream function, scaled so that its flow has the velocity kVelocity: a wave of amplitude
+ * a and wave number k has the mean square velocity (a k)^2 / 2. */
 static int DrawWaves(int seed, Wave waves[kMaximumWaves]) {
   int64_t state = 1000003 * (int64_t)(seed + 1) % 2147483647;
   double square = 0;
@@ -76,8 +76,8 @@ static double StreamFunction(const Wave* waves, int count, double y, double x) {
   return sum;
 }
 
-/* u = -dpsi/dy and v = dpsi/dx from psi at the corners of the cells; h = H + f psi / g at the centres
- * balances the Coriolis force. */
+/* u = -dpsi/dy and v = dpsi/dx from psi at the corners of the cells; h = H + f psi / g at the
+ * centres balances the Coriolis force. */
 static void InitialState(const Grid* g, int seed, double* q) {
   Wave waves[kMaximumWaves];
   const int count = DrawWaves(seed, waves);

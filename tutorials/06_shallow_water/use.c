@@ -119,7 +119,8 @@ static void PrintSpectrum(int cells, double* const flows[3]) {
            energy[2][band]);
 }
 
-/* Milliseconds of the fastest of kTimed coarse steps of a model, of the truth if the model is kModels. */
+/* Milliseconds of the fastest of kTimed coarse steps of a model, of the truth if the model is
+ * kModels. */
 static TenonErrorCode Measure(Experiment* x, Model model, const char* stage, double* ms) {
   double *q = GridCreateFields(&x->grid, 2), *change = q + x->grid.size, start;
   int n;

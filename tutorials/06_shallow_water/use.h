@@ -7,8 +7,8 @@
 
 /* Runs the truth from the other start and keeps its samples. Collective. */
 TenonErrorCode UseTruth(Experiment* x);
-/* Prints the errors of the velocity, the steps to a blow-up, and the spectrum; with -fields also writes
- * the fields, with -measure prints the time of a step. Collective. */
+/* Prints the errors of the velocity, the steps to a blow-up, and the spectrum; with -fields also
+ * writes the fields, with -measure prints the time of a step. Collective. */
 TenonErrorCode Use(Experiment* x);
 
 #endif

@@ -2,12 +2,12 @@
 /* 09 Import: a network from PyTorch inside a solver.
  *
  * What you learn: how a network that was trained in PyTorch (train.py) comes into the solver of
- * tutorial 05 in one call, distributed as the solver is; that it proves at set-up that it is the same
- * network; and what a program sees of a file that is damaged.
+ * tutorial 05 in one call, distributed as the solver is; that it proves at set-up that it is the
+ * same network; and what a program sees of a file that is damaged.
  *
- * The plate conducts heat and radiates it (../05_heat/heat.h). From a cold plate the program runs the
- * full model, conduction alone, and conduction with the network in place of the radiation, and prints
- * the errors of the last two.
+ * The plate conducts heat and radiates it (../05_heat/heat.h). From a cold plate the program runs
+ * the full model, conduction alone, and conduction with the network in place of the radiation, and
+ * prints the errors of the last two.
  *
  *   mpiexec -n 4 09_import -model tutorials/09_import/closure.pt2
  */
@@ -28,8 +28,8 @@ typedef struct Closure {
   TenonDTensor u, tendency;
 } Closure;
 
-/* The graph and the weights, for the solver's boxes. TenonLayerSetUp() also runs the test in the file:
- * inputs, outputs and gradients as PyTorch has computed them. */
+/* The graph and the weights, for the solver's boxes. TenonLayerSetUp() also runs the test in the
+ * file: inputs, outputs and gradients as PyTorch has computed them. */
 static TenonErrorCode ClosureCreate(const Heat* heat, const char* path, Closure* c) {
   const TenonInt shape[4] = {1, 1, kRows, kColumns};
   const TenonInt low[4] = {0, 0, heat->low[0], heat->low[1]};

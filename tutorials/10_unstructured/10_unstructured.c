@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* 10 Unstructured: a closure by message passing in a finite-volume solver on a triangulated sphere.
  *
- * What you learn: how to give Tenon the lists that such a code has (mesh.c); how to use its ghost exchange and
- * the adjoint of this in the solver's own arrays (solver.c); how to create message passing on the cells
- * (closure.c), and to train it while the solver runs, through four of its steps (window.c).
+ * What you learn: how to give Tenon the lists that such a code has (mesh.c); how to use its ghost
+ * exchange and the adjoint of this in the solver's own arrays (solver.c); how to create message
+ * passing on the cells (closure.c), and to train it while the solver runs, through four of its
+ * steps (window.c).
  *
- * The same solver runs on a fine and on a coarse mesh. The closure adds fluxes to the coarse one, and learns from
- * the average of the fine flow (truth.c). It is then used from a start that it has never seen, beside the bare
- * coarse mesh, of whose error a tenth remains: mostly the closure takes back the diffusion of a scheme of first
- * order. The mesh is divided by METIS or by recursive coordinate bisection, and the results do not depend on the number
- * of processes.
+ * The same solver runs on a fine and on a coarse mesh. The closure adds fluxes to the coarse one,
+ * and learns from the average of the fine flow (truth.c). It is then used from a start that it has
+ * never seen, beside the bare coarse mesh, of whose error a tenth remains: mostly the closure takes
+ * back the diffusion of a scheme of first order. The mesh is divided by METIS or by recursive
+ * coordinate bisection, and the results do not depend on the number of processes.
  *
  *   mpiexec -n 4 10_unstructured
  *   mpiexec -n 4 10_unstructured -level 4 -refinement 2 -tenon_log_view

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The closure: a step of message passing from the flow q to a field p, down whose gradient the coarse mesh
- * has further fluxes. These conserve mass, whatever the network gives.
+/* The closure: a step of message passing from the flow q to a field p, down whose gradient the
+ * coarse mesh has further fluxes. These conserve mass, whatever the network gives.
  *
  *   q[n+1] = S(q[n]) + dt D N(q[n]),       N = kUnit * network((q - rest) / kScale)
  *
- * The network: a message from each cell to each of its neighbours, f(q there, q here, normal of the side);
- * their sum at each cell; and p = g(q, sum). f and g have a hidden layer each. */
+ * The network: a message from each cell to each of its neighbours, f(q there, q here, normal of the
+ * side); their sum at each cell; and p = g(q, sum). f and g have a hidden layer each. */
 #ifndef TUTORIAL_CLOSURE_H
 #define TUTORIAL_CLOSURE_H
 

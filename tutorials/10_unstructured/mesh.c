@@ -12,7 +12,8 @@
 
 enum { kVertices = 12, kFaces = 20 };
 
-/* A triangle of the whole mesh, its corners counterclockwise from outside. Side k is opposite corner k. */
+/* A triangle of the whole mesh, its corners counterclockwise from outside. Side k is opposite
+ * corner k. */
 typedef struct Triangle {
   double corner[kSides][3];
   TenonInt neighbour[kSides];
@@ -120,8 +121,8 @@ static void Divide(const Triangle* from, TenonInt t, Triangle* to) {
         child[k].neighbour[k] = 4 * t + kSides;
         continue;
       }
-      /* The corner between k and j, which is opposite the third one; and the neighbour's child that has
-       * the same corner k. */
+      /* The corner between k and j, which is opposite the third one; and the neighbour's child that
+       * has the same corner k. */
       memcpy(child[k].corner[j], centre->corner[kSides - k - j], sizeof centre->corner[0]);
       child[k].neighbour[j] = 4 * parent->neighbour[j] + CornerAt(behind, parent->corner[k]);
     }
@@ -143,11 +144,13 @@ static Triangle* MakeTriangles(int level) {
   return coarse;
 }
 
-/* --- partition: METIS where it is installed, which cuts fewer sides, or recursive coordinate bisection */
+/* --- partition: METIS where it is installed, which cuts fewer sides, or recursive coordinate
+ * bisection */
 
 #ifdef TUTORIAL_METIS
 
-/* The cells are the vertices of a graph, joined where they share a side. Each process finds the same parts. */
+/* The cells are the vertices of a graph, joined where they share a side. Each process finds the
+ * same parts. */
 static void Partition(const Triangle* triangles, TenonInt count, int ranks, int owner[]) {
   idx_t cells = (idx_t)count, constraints = 1, parts = ranks, cut = 0, c;
   idx_t *first = (idx_t*)malloc((size_t)(cells + 1) * sizeof *first),
@@ -281,8 +284,9 @@ static void ListCells(Mesh* m, const Triangle* all, int ownerLevel, const int ow
   free(place);
 }
 
-/* A side goes from a to b, and b x a points outward and is as long as the side. The three add up to minus
- * twice the area times the cell's normal: nothing along the cell, so that a fluid at rest stays so. */
+/* A side goes from a to b, and b x a points outward and is as long as the side. The three add up to
+ * minus twice the area times the cell's normal: nothing along the cell, so that a fluid at rest
+ * stays so. */
 static void Measure(Mesh* m, const Triangle* all) {
   TenonInt i;
   int k, d;

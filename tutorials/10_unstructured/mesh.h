@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A triangulated sphere, of which each process has some triangles, the cells.
  *
- * An icosahedron, each of whose triangles is divided into four again and again; corners are moved to the
- * sphere of radius 1. Cell c of one level has the cells 4c to 4c + 3 of the next. For simplicity each
- * process makes the whole mesh and then keeps its part; a code reads its part from a file.
+ * An icosahedron, each of whose triangles is divided into four again and again; corners are moved
+ * to the sphere of radius 1. Cell c of one level has the cells 4c to 4c + 3 of the next. For
+ * simplicity each process makes the whole mesh and then keeps its part; a code reads its part from
+ * a file.
  *
- * What a finite-volume code has in this form: the ids of its own cells, then those of the neighbours that
- * other processes own, its ghosts; and for each side of an own cell, where the cell behind it lies in this
- * list. That is all that Tenon needs. A field is an array [count][kFields], own cells first. */
+ * What a finite-volume code has in this form: the ids of its own cells, then those of the
+ * neighbours that other processes own, its ghosts; and for each side of an own cell, where the cell
+ * behind it lies in this list. That is all that Tenon needs. A field is an array [count][kFields],
+ * own cells first. */
 #ifndef TUTORIAL_MESH_H
 #define TUTORIAL_MESH_H
 
@@ -35,7 +37,8 @@ typedef struct Mesh {
 } Mesh;
 
 /* owner[c] <- the process that shall own cell c, for each cell of the level: as many parts as
- * there are processes, by METIS where it is installed and else by recursive coordinate bisection. */
+ * there are processes, by METIS where it is installed and else by recursive coordinate bisection.
+ */
 void MeshPartition(MPI_Comm comm, int level, int owner[]);
 TenonInt MeshCells(int level);
 

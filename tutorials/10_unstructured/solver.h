@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The rotating shallow-water equations on a sphere, for the depth h and the momentum m = h u, a vector along
- * the sphere in three coordinates,
+/* The rotating shallow-water equations on a sphere, for the depth h and the momentum m = h u, a
+ * vector along the sphere in three coordinates,
  *
  *   dh/dt = -div m,     dm/dt = -div (m u + h^2 / 2) - f up x m,     f = 2 kRotation up[2],
  *
@@ -8,9 +8,9 @@
  *
  *   (F(q[i]) n + F(q[j]) n) / 2 - kSpeed |n| (q[j] - q[i]) / 2,
  *
- * and in time by Heun's method, q1 = q + dt R(q), S(q) = (q + q1 + dt R(q1)) / 2. Forces are projected onto
- * the cells, along which momentum stays. Mass is conserved to rounding. Units: radius 1, depth at rest 1,
- * gravity 1, so that waves have the speed 1. */
+ * and in time by Heun's method, q1 = q + dt R(q), S(q) = (q + q1 + dt R(q1)) / 2. Forces are
+ * projected onto the cells, along which momentum stays. Mass is conserved to rounding. Units:
+ * radius 1, depth at rest 1, gravity 1, so that waves have the speed 1. */
 #ifndef TUTORIAL_SOLVER_H
 #define TUTORIAL_SOLVER_H
 
@@ -27,14 +27,14 @@ typedef struct Solver {
 void SolverCreate(const Mesh* mesh, double dt, Solver* solver);
 void SolverDestroy(Solver* solver);
 
-/* q <- S(q). The arguments of R, with their ghosts, stay in `stages` (kStages fields), which the adjoint
- * needs; NULL: in the solver's own array. Collective. */
+/* q <- S(q). The arguments of R, with their ghosts, stay in `stages` (kStages fields), which the
+ * adjoint needs; NULL: in the solver's own array. Collective. */
 TenonErrorCode SolverStep(Solver* solver, double* q, double* stages);
 /* w <- S'(q)* w: from dL/dS(q) to dL/dq. Collective. */
 TenonErrorCode SolverAdjoint(Solver* solver, const double* stages, double* w);
 
-/* q <- q + a D p, D p = sum over the sides of |n| (p[j] - p[i]) / area: fluxes down the gradient of p, which
- * conserve mass whatever p is. The ghosts of p are filled. Collective. */
+/* q <- q + a D p, D p = sum over the sides of |n| (p[j] - p[i]) / area: fluxes down the gradient of
+ * p, which conserve mass whatever p is. The ghosts of p are filled. Collective. */
 TenonErrorCode SolverDiffuse(const Solver* solver, double a, double* p, double* q);
 /* p <- a D* w. Collective. */
 TenonErrorCode SolverDiffuseAdjoint(const Solver* solver, double a, const double* w, double* p);

@@ -28,7 +28,8 @@ TenonErrorCode TruthDestroy(Truth* t) {
   return TENON_SUCCESS;
 }
 
-/* Places of hills: multiples of the golden ratio and of another irrational number fill the sphere evenly. */
+/* Places of hills: multiples of the golden ratio and of another irrational number fill the sphere
+ * evenly. */
 static void PlaceOfHill(int number, double place[3]) {
   const double height = 2 * fmod(0.6180339887498949 * number + 0.3, 1) - 1;
   const double longitude = 2 * kPi * fmod(0.7548776662466927 * number, 1);
@@ -38,8 +39,8 @@ static void PlaceOfHill(int number, double place[3]) {
   place[2] = height;
 }
 
-/* The current is u = kCurrent (axis x r), and h = 1 + kBalance (1/3 - r[2]^2) balances it, as in the second
- * test of Williamson et al. (1992). */
+/* The current is u = kCurrent (axis x r), and h = 1 + kBalance (1/3 - r[2]^2) balances it, as in
+ * the second test of Williamson et al. (1992). */
 void TruthStart(Truth* t, int number) {
   double hills[kHills][3];
   TenonInt i;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Four steps of the coarse solver with the closure in each, from a sample of the truth, and the gradient of their
- * error:
+/* Four steps of the coarse solver with the closure in each, from a sample of the truth, and the
+ * gradient of their error:
  *
  *   q[n+1] = S(q[n]) + dt D N(q[n]),    L = mean over steps, cells and fields of ((q[n] - truth[n]) / kLossUnit)^2
  *
- * Backward in time, from w = dL/dq[4], the closure's adjoint, which also accumulates the gradients of the
- * weights, goes beside that of the solver:
+ * Backward in time, from w = dL/dq[4], the closure's adjoint, which also accumulates the gradients
+ * of the weights, goes beside that of the solver:
  *
- *   w <- S'(q[n])* w + (dt D N'(q[n]))* w + dL/d(q[n] - truth[n])                                              */
+ *   w <- S'(q[n])* w + (dt D N'(q[n]))* w + dL/d(q[n] - truth[n]) */
 #ifndef TUTORIAL_WINDOW_H
 #define TUTORIAL_WINDOW_H
 

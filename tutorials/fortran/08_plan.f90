@@ -171,7 +171,7 @@ contains
     call tenon_plan_get_number(plan, 'layers', layers)
     do i = 1, nint(layers)
       call tenon_plan_get_layer_name(plan, i, name)
-      call tenon_plan_get_text(plan, name, 'parallelization', parallelization)
+      call tenon_plan_get_text(plan, name, 'labels', parallelization)
       call tenon_plan_get_number(plan, 'channel_parts', channels, name)
       call tenon_plan_get_number(plan, 'space_parts', space, name)
       call tenon_plan_get_number(plan, 'batch_parts', batch, name)

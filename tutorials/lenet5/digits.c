@@ -9,8 +9,8 @@
  *
  * A pixel's ink follows from its distance to the nearest stroke: 1 inside the pen's half width and
  * 0 beyond one soft edge, linear between, which is anti-aliasing and blur in one. A random
- * brightness and noise per pixel follow. The maps vary enough that a linear classifier on the pixels
- * fails for about one digit in seven, while a convolutional network recognises nearly all.
+ * brightness and noise per pixel follow. The maps vary enough that a linear classifier on the
+ * pixels fails for about one digit in seven, while a convolutional network recognises nearly all.
  *
  * Images are reproducible across platforms: only + - * / and sqrt of IEEE doubles are used (angles
  * are drawn as the tangent of their half), and each image has its own random stream, keyed by the

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* LeNet-5 trained on digits, on any process grid.
  *
- * What you learn: how to distribute a whole network. The images are split over a 2 x 2 process grid by
- * rows and columns, and the affine weights over the same grid; training gives the same result as on
- * one process, and the program is the same for both. The distribution is specified in network.c, with
- * one label per layer and grid axis; halo exchanges, redistributions, reductions and their adjoints
- * follow from it.
+ * What you learn: how to distribute a whole network. The images are split over a 2 x 2 process grid
+ * by rows and columns, and the affine weights over the same grid; training gives the same result as
+ * on one process, and the program is the same for both. The distribution is specified in network.c,
+ * with one label per layer and grid axis; halo exchanges, redistributions, reductions and their
+ * adjoints follow from it.
  *
  *   lenet5                                 one process
  *   mpiexec -n 4 lenet5 -grid 2x2          four processes
@@ -339,8 +339,8 @@ static TenonErrorCode TestAccuracy(MPI_Comm comm, Training* t, Data* test, doubl
   return TENON_SUCCESS;
 }
 
-/* What remains of an epoch of training. The first step of the run includes one-time set-up and is not
- * timed. */
+/* What remains of an epoch of training. The first step of the run includes one-time set-up and is
+ * not timed. */
 static TenonErrorCode TrainEpoch(MPI_Comm comm, const Settings* s, Training* t, Data* train,
                                  TenonInt epoch, TenonInt batches, double* stepMs) {
   double seconds = 0, loss, start;

@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-/* Adds a layer with a name, which is also the prefix of its options: -tenon_<name>_backend and so on. The
- * network keeps a reference to it. */
+/* Adds a layer with a name, which is also the prefix of its options: -tenon_<name>_backend and so
+ * on. The network keeps a reference to it. */
 static TenonErrorCode Add(TenonLayer network, TenonLayer layer, const char* name) {
   char prefix[32];
 
@@ -81,9 +81,9 @@ TenonErrorCode NetworkLeNet5(MPI_Comm comm, TenonLayer* network) {
   TenonCall(AddPool(comm, *network, "S4"));
   /* From images split in space to features split over axis 1 and replicated over axis 0. */
   TenonCall(AddFlatten(comm, *network, "B,c"));
-  /* An axis that splits the inputs (i) gives partial sums. The next pointwise function needs their sum,
-   * which is replicated (B) over that axis, so that the axis can split the outputs (o) of the next
-   * affine layer: the two axes alternate. */
+  /* An axis that splits the inputs (i) gives partial sums. The next pointwise function needs their
+   * sum, which is replicated (B) over that axis, so that the axis can split the outputs (o) of the
+   * next affine layer: the two axes alternate. */
   TenonCall(AddAffine(comm, *network, "C5", 400, 120, "o,i"));
   TenonCall(AddRelu(comm, *network, "C5relu", "S1,B"));
   TenonCall(AddAffine(comm, *network, "F6", 120, 84, "i,o"));

@@ -18,8 +18,8 @@ TenonErrorCode CollectorCreate(MPI_Comm comm, TenonLayout from, TenonDataType ty
 TenonErrorCode CollectorGet(Collector* c, TenonDTensor x, const void** values, TenonInt* count);
 TenonErrorCode CollectorDestroy(Collector* c);
 
-/* Prints the shape of the block of each parameter that each rank stores, as in Table 1 of Hewett and
- * Grady 2020. Collective. */
+/* Prints the shape of the block of each parameter that each rank stores, as in Table 1 of Hewett
+ * and Grady 2020. Collective. */
 TenonErrorCode ReportParameters(MPI_Comm comm, TenonLayer network);
 
 /* A text that grows, to be written by TenonWriteFile(). Begins as {NULL, 0, 0}; free chars. */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* PETSc, KSP: a network in an implicit time step.
  *
- * What you learn: the layout of a DMDA; a Vec as a tensor without a copy; the Jacobian of a network as a
- * Mat for KSP, inside SNES. The field u of two components on a periodic grid takes one step of
+ * What you learn: the layout of a DMDA; a Vec as a tensor without a copy; the Jacobian of a network
+ * as a Mat for KSP, inside SNES. The field u of two components on a periodic grid takes one step of
  *
  *   u' = N(u),   F(u) = u - h N(u) - u0 = 0,   F'(u) = 1 - h N'(u),
  *
- * where N is diffusion and a network. The diffusion is a convolution too, so that both are one graph.
+ * where N is diffusion and a network. The diffusion is a convolution too, so that both are one
+ * graph.
  *
  *   mpiexec -n 4 petsc_ksp
  *   mpiexec -n 4 petsc_ksp -snes_monitor -ksp_type bcgs -log_view

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* PETSc, TAO: a network trained by an optimiser of PETSc.
  *
- * What you learn: a loss as the objective of TAO, with its gradient; the parameters of a network as a Vec.
- * A network learns one step of upwind advection on a periodic grid, u_new = u - c (u - u_west), from one
- * field and its step, which the program computes in its DMDA.
+ * What you learn: a loss as the objective of TAO, with its gradient; the parameters of a network as
+ * a Vec. A network learns one step of upwind advection on a periodic grid, u_new = u - c (u -
+ * u_west), from one field and its step, which the program computes in its DMDA.
  *
  *   mpiexec -n 4 petsc_tao
  *   mpiexec -n 4 petsc_tao -tao_monitor -tao_type cg

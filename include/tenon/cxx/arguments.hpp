@@ -107,8 +107,9 @@ struct Box {
 template <class Signature>
 class Function;
 
-/** @brief What Tenon calls: a function, a lambda expression or whatever else can be called so. It may
- *         throw. Where the result is a TenonErrorCode it may return nothing, which is success. */
+/** @brief What Tenon calls: a function, a lambda expression or whatever else can be called so. It
+ *         may throw. Where the result is a TenonErrorCode it may return nothing, which is success.
+ */
 template <class Result, class... Arguments>
 class Function<Result(Arguments...)> {
   template <class Called>

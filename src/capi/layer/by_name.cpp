@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers by name: their types, their settings, the files that networks are written to, and what a container holds by a
-// path of names. Questions about a type alone are answered from the examples that its declaration draws, since without
-// shapes and settings no type has a signature.
+// Layers by name: their types, their settings, the files that networks are written to, and what a
+// container holds by a path of names. Questions about a type alone are answered from the examples
+// that its declaration draws, since without shapes and settings no type has a signature.
 #include "capi/layer/create.hpp"
 #include "declaration/core/types.hpp"
 #include "layer/networks/model.hpp"
@@ -27,7 +27,8 @@ Example exampleOf(const Layer& layer, TenonInt seed) {
   return layer.declaration().example(draw);
 }
 
-// The first example of a type whose first input has `ndim` dimensions; for 0, the first of those with the fewest.
+// The first example of a type whose first input has `ndim` dimensions; for 0, the first of those
+// with the fewest.
 std::optional<Example> exampleWith(const Declaration& declaration, int ndim) {
   constexpr TenonInt kExamples =
       200; // enough for a type to draw each number of dimensions that it takes
@@ -168,7 +169,8 @@ TenonErrorCode TenonLayerSaveNetwork(TenonLayer layer, const char* path) noexcep
     checkInitialized();
     const CommPtr comm = commOf("layer", layer);
     collectively(*comm, [&] {
-      // Each rank makes the text, so that a network that cannot be written is an error on all; one rank writes it.
+      // Each rank makes the text, so that a network that cannot be written is an error on all; one
+      // rank writes it.
       const Layer& l = deref(layer, "layer");
       const std::string text = networkText(describeNetwork(l)), place = textOf(path, "path");
       if (comm->rank() != 0)

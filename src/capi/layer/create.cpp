@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The creation of layers, and the setters that have a call of their own. The arguments of both are settings, written as
-// TenonObjectSetIntegers() and its kin would: those of a creation inside the collective body, so that a value out of
-// bounds on one rank is an error on all, and those of a setter locally, where a failure is remembered and the set-up fails
-// with it on all ranks. A target, frozen parameters and the mode of training are no settings: they may change at any time,
+// The creation of layers, and the setters that have a call of their own. The arguments of both are
+// settings, written as TenonObjectSetIntegers() and its kin would: those of a creation inside the
+// collective body, so that a value out of bounds on one rank is an error on all, and those of a
+// setter locally, where a failure is remembered and the set-up fails with it on all ranks. A
+// target, frozen parameters and the mode of training are no settings: they may change at any time,
 // so their failures are not kept.
 #include "capi/layer/create.hpp"
 

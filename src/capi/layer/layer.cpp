@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The use of a layer: set-up, its tensors and parameters, weights in files, application and derivatives. Set-up, creation,
-// weights and tests agree on arguments and outcome; the three applications are part of a program's time step and do not,
-// so that an error in them is returned on one rank and fatal on several.
+// The use of a layer: set-up, its tensors and parameters, weights in files, application and
+// derivatives. Set-up, creation, weights and tests agree on arguments and outcome; the three
+// applications are part of a program's time step and do not, so that an error in them is returned
+// on one rank and fatal on several.
 #include "layer/core/layer.hpp"
 
 #include "capi/layer/create.hpp"
@@ -46,8 +47,8 @@ Parameter& parameterOf(const Layer& layer, int number) {
   return *all[number];
 }
 
-// The body of a test of derivatives: test(layer, point or NULL, seed). It is no hot path, so that it can afford to agree
-// on its arguments and its outcome.
+// The body of a test of derivatives: test(layer, point or NULL, seed). It is no hot path, so that
+// it can afford to agree on its arguments and its outcome.
 template <class Test>
 auto testTogether(TenonLayer handle, TenonDTensor x, TenonInt seed, Test test) {
   checkInitialized();

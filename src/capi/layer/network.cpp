@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Containers, and the calls of layers with several inputs. Apply allocates nothing, so the tensors behind the handles of a
-// list are kept on the stack, which is why such a list has a greatest length.
+// Containers, and the calls of layers with several inputs. Apply allocates nothing, so the tensors
+// behind the handles of a list are kept on the stack, which is why such a list has a greatest
+// length.
 #include "layer/networks/network.hpp"
 
 #include "capi/layer/create.hpp"
@@ -57,7 +58,8 @@ Layouts layoutsOf(const Layer& layer, const TenonLayout* inputs, int count) {
   return layouts;
 }
 
-// The layout of a second input that holds boundary values; a boundary constant is one number and has none.
+// The layout of a second input that holds boundary values; a boundary constant is one number and
+// has none.
 Layout boundaryLayout(const Layer& layer, const Layout& input) {
   const auto* windowed = dynamic_cast<const Windowed*>(&layer.declaration());
   if (!windowed)

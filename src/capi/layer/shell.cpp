@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers of the user's functions, and types that a program registers by name. The functions that wrap the user's live in
-// the layer's declaration and reach the layer by plain references: counted ones would be a circle that keeps the layer
-// alive for ever.
+// Layers of the user's functions, and types that a program registers by name. The functions that
+// wrap the user's live in the layer's declaration and reach the layer by plain references: counted
+// ones would be a circle that keeps the layer alive for ever.
 #include "layer/types/shell.hpp"
 
 #include "capi/layer/create.hpp"
@@ -71,7 +71,8 @@ ShellFunctions wrapped(Layer& layer, const TenonLayerShellFunctions& f) {
   return functions;
 }
 
-// Lends a tensor of the call that the layer is in: number `number` of the list that select(call) gives.
+// Lends a tensor of the call that the layer is in: number `number` of the list that select(call)
+// gives.
 template <class Select>
 TenonErrorCode lend(const char* function, TenonLayer layer, int number, TenonDTensor* tensor,
                     const char* name, Select select, const char* kind = "parameter") {

@@ -60,8 +60,8 @@ std::vector<LinearOpRef> refsOf(const TenonLinearOp* ops, int count) {
   return refs;
 }
 
-// The communicator of the first operator that is alive, as commOf() finds it. A list without one is refused by refsOf(),
-// with the position of what is wrong, unless it is empty.
+// The communicator of the first operator that is alive, as commOf() finds it. A list without one is
+// refused by refsOf(), with the position of what is wrong, unless it is empty.
 CommPtr commOfList(const TenonLinearOp* ops, int count) {
   for (int i = 0; ops && i < count; ++i)
     if (isLiveObject(ops[i]))

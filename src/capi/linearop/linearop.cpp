@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The use of operators, whatever their type: application and adjoint in one call or begun and ended, bound tensors, what an
-// operator can be asked, and the Jacobian of a layer as an operator. An error of a call in which other ranks wait can be
-// returned only if there are none, so those calls go through applying().
+// The use of operators, whatever their type: application and adjoint in one call or begun and
+// ended, bound tensors, what an operator can be asked, and the Jacobian of a layer as an operator.
+// An error of a call in which other ranks wait can be returned only if there are none, so those
+// calls go through applying().
 #include "linop/linear_op.hpp"
 
 #include "capi/collective.hpp"
@@ -49,7 +50,8 @@ TenonErrorCode TenonLinearOpCreateJacobian(TenonLayer layer, TenonDTensor x,
           return makeRef<Jacobian>(Ref<Layer>::share(&deref(layer, "layer")), deref(x, "x"));
         },
         [](const Ref<Jacobian>& jacobian) { return jacobian->agreedText(); });
-    // The point is set after the agreement: it is an evaluation of the layer, in which all ranks must take part.
+    // The point is set after the agreement: it is an evaluation of the layer, in which all ranks
+    // must take part.
     collectively(*comm, [&] {
       made->setPoint(deref(x, "x"));
       return true;

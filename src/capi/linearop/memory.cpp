@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The memory operators, which act within each rank's local array. A box counts elements of that array from 0 and may
-// differ from rank to rank, which is why the ranks agree on the layout and the data type of such an operator and not on
-// its boxes.
+// The memory operators, which act within each rank's local array. A box counts elements of that
+// array from 0 and may differ from rank to rank, which is why the ranks agree on the layout and the
+// data type of such an operator and not on its boxes.
 #include "capi/linearop/create.hpp"
 
 #include "linop/algebra/memory_op.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The named primitives: conversions whose range follows from the domain, an axis of the process grid and, for some, a
-// dimension of the tensor. A primitive only fixes the layouts; how its data move is chosen by makeConversion(), as
-// between any two layouts.
+// The named primitives: conversions whose range follows from the domain, an axis of the process
+// grid and, for some, a dimension of the tensor. A primitive only fixes the layouts; how its data
+// move is chosen by makeConversion(), as between any two layouts.
 #include "capi/linearop/create.hpp"
 
 #include "linop/algebra/primitive.hpp"
@@ -48,7 +48,8 @@ const Named& named(const std::string& name) {
                                           name, nearest(name, known), fmt::join(known, ", ")));
 }
 
-// A dimension is refused where it is not used: its caller believes that the primitive acts along it.
+// A dimension is refused where it is not used: its caller believes that the primitive acts along
+// it.
 Layout rangeOf(const Named& one, const Layout& domain, int axis, int dim) {
   if (!one.splits && dim != -1)
     throw Error(TENON_ERR_ARG, fmt::format("dim is {}, but {} does not split a dimension; pass -1",

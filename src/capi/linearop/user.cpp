@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators of the user's: shells and registered types. Who frees a context differs. That of a shell is the caller's
-// until the creation has succeeded on all ranks; that of a registered type is made by the type's own function during
-// the creation, so it is the operator's from then on, and is freed even if another rank fails.
+// Operators of the user's: shells and registered types. Who frees a context differs. That of a
+// shell is the caller's until the creation has succeeded on all ranks; that of a registered type is
+// made by the type's own function during the creation, so it is the operator's from then on, and is
+// freed even if another rank fails.
 #include "capi/linearop/create.hpp"
 
 #include "dtensor/dtensor.hpp"

@@ -27,8 +27,8 @@ struct AgreedText {
 // the message. Throws TENON_ERR_TIMEOUT, naming the absent ranks, if some do not arrive within
 // -tenon_agree_timeout seconds, also on those that arrive later (vote.hpp says how); after that the
 // communicator is out of step and cannot be used. It needs no memory before the ranks know the
-// outcome, so that a rank that has none can tell the others; the code is the same on all ranks, also
-// on one that cannot keep the words.
+// outcome, so that a rank that has none can tell the others; the code is the same on all ranks,
+// also on one that cannot keep the words.
 void agree(Communicator& comm, const std::optional<Error>& mine, std::string_view what = "",
            const std::string& text = "");
 // The same of several texts; the message names the first that differs.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Ends a batched agreement. Communicators are made in the order in which they were requested, which is
-// that of all ranks, since the texts by which objects were made are the same; they enter the list of
-// known ones only now, so that it stays the same on all ranks where one has failed.
+// Ends a batched agreement. Communicators are made in the order in which they were requested, which
+// is that of all ranks, since the texts by which objects were made are the same; they enter the
+// list of known ones only now, so that it stays the same on all ranks where one has failed.
 #include "comm/agreement/batched.hpp"
 
 #include <algorithm>

@@ -33,8 +33,8 @@ public:
   // A communicator that is made at the end, as Communicator::split() says.
   SubCommPtr split(const Communicator::SplitName& name, int color, int key);
 
-  // Collective. Throws, once all is undone, the error of the lowest rank that has one, on all ranks,
-  // or TENON_ERR_COLLECTIVE where texts differ.
+  // Collective. Throws, once all is undone, the error of the lowest rank that has one, on all
+  // ranks, or TENON_ERR_COLLECTIVE where texts differ.
   void conclude(const std::optional<Error>& mine);
   void undo() noexcept;
 

@@ -60,8 +60,8 @@ void keep(ArrivalPtr arrival) {
   static_cast<void>(arrival.release());
 }
 
-// Whoever holds the attribute can no longer be used. It points to nothing and has no function of ours, since it stays
-// after the library has ended, or was unloaded.
+// Whoever holds the attribute can no longer be used. It points to nothing and has no function of
+// ours, since it stays after the library has ended, or was unloaded.
 int keyval() {
   static const int key = [] {
     int made = MPI_KEYVAL_INVALID;

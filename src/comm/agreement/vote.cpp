@@ -209,9 +209,9 @@ bool Round::isTreeComplete() {
   return true;
 }
 
-// What a rank answers; none if it has not by the deadline. Rank 0 reads the clock before it looks: a
-// rank must not miss the deadline because of one before it that is late, nor because rank 0 has been
-// stopped in the meantime.
+// What a rank answers; none if it has not by the deadline. Rank 0 reads the clock before it looks:
+// a rank must not miss the deadline because of one before it that is late, nor because rank 0 has
+// been stopped in the meantime.
 std::optional<Envelope> Round::hear(int rank) {
   for (Envelope envelope;;) {
     const bool isLastLook = MPI_Wtime() >= start_ + seconds_;

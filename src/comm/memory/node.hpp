@@ -34,8 +34,8 @@ struct Node {
   ~Node() { MPI_Comm_free(&comm); }
 
   // Runs a body on every rank of the node. Returns the reason of the lowest rank that fails, or
-  // nothing if all succeed; throws std::bad_alloc on all ranks if a rank had no memory for the body,
-  // which is no reason to do without.
+  // nothing if all succeed; throws std::bad_alloc on all ranks if a rank had no memory for the
+  // body, which is no reason to do without.
   template <class Body>
   Reason whyNot(Body body) const {
     std::optional<Error> mine;

@@ -106,7 +106,8 @@ void checkOwn(const Pages& pages) {
   }
   if (end < pages.begin + pages.bytes)
     refuse("is not mapped");
-  // The device would go on with the pages that CUDA pinned, and not with those that take their place.
+  // The device would go on with the pages that CUDA pinned, and not with those that take their
+  // place.
   if (Device::isPinned(pages.begin, pages.bytes, SharedSegment::pageBytes()))
     throw Error(TENON_ERR_ARG,
                 fmt::format("memory of the {} bytes at {} is registered with CUDA or was allocated "

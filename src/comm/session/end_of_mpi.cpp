@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Watches for the end of MPI by an attribute of MPI_COMM_SELF, which MPI_Finalize deletes first. MPI would call the delete
-// functions of attributes also after a host program has unloaded the plugin that this library is part of, so no attribute
-// of ours outlives the session, or the library where a plugin leaves its session open.
+// Watches for the end of MPI by an attribute of MPI_COMM_SELF, which MPI_Finalize deletes first.
+// MPI would call the delete functions of attributes also after a host program has unloaded the
+// plugin that this library is part of, so no attribute of ours outlives the session, or the library
+// where a plugin leaves its session open.
 #include "comm/session/end_of_mpi.hpp"
 
 #include "comm/communicator.hpp"

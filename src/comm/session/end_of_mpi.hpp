@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What MPI calls in this library when the program ends MPI, and that MPI calls nothing of it once it is unloaded.
+// What MPI calls in this library when the program ends MPI, and that MPI calls nothing of it once
+// it is unloaded.
 #pragma once
 
 namespace tenon {

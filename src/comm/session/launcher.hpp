@@ -38,8 +38,8 @@ void checkRankCount(Index ranks);
 
 // More threads than CPUs. Kernels then wait at the ends of parallel regions for threads that do not
 // run, and take many times as long. That happens to whoever starts several ranks on a node and does
-// not say how many threads each may have: the library's own loops then keep to a rank's share of the
-// CPUs, and the user is told of the others.
+// not say how many threads each may have: the library's own loops then keep to a rank's share of
+// the CPUs, and the user is told of the others.
 
 // The ranks of one node: their number, their OpenMP threads (of all, and the most that one has),
 // and the CPUs that at least one of them may run on; 0 where that is unknown.
@@ -57,8 +57,8 @@ bool isOversubscribed(const NodeLoad& load);
 int threadShare(const NodeLoad& load);
 // The line for the user about an oversubscribed node, whose own loops are limited or not.
 std::string oversubscription(const NodeLoad& load, bool isLimited);
-// Limits this rank's loops to its share of an oversubscribed node, unless the user has set a number of
-// threads, and prints the line about the node of rank 0, on rank 0. Collective, with the node of
+// Limits this rank's loops to its share of an oversubscribed node, unless the user has set a number
+// of threads, and prints the line about the node of rank 0, on rank 0. Collective, with the node of
 // each rank.
 void heedOversubscription(const Communicator& comm, const Node& node);
 

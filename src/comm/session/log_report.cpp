@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Combines the logs of all ranks on their way to rank 0, so that no rank holds more than two. Traces
-// are long, so they come to it in blocks, one rank after the other, and are written as they come.
+// Combines the logs of all ranks on their way to rank 0, so that no rank holds more than two.
+// Traces are long, so they come to it in blocks, one rank after the other, and are written as they
+// come.
 #include "comm/session/log_report.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -41,8 +42,8 @@ std::string receiveText(Communicator& comm, int rank, int tag) {
 
 // The table.
 
-// Rank 0 gets the sums of all ranks, the others none. They go up a tree whose ranks have those next to
-// them below, so that the order stays that of the ranks.
+// Rank 0 gets the sums of all ranks, the others none. They go up a tree whose ranks have those next
+// to them below, so that the order stays that of the ranks.
 LogSums gatherSums(Communicator& comm) {
   const int tag = comm.nextTag(), me = comm.rank();
   LogSums sums;

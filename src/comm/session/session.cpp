@@ -137,8 +137,8 @@ void forgetHooks() {
   setAbortHook({});
 }
 
-// The program finalises MPI before the session has ended, which is too early. It is told so by its next call, as nothing
-// can be returned here. It is the last moment to free communicators.
+// The program finalises MPI before the session has ended, which is too early. It is told so by its
+// next call, as nothing can be returned here. It is the last moment to free communicators.
 void endWithMpi() noexcept {
   Session& s = session();
   s.mpiEnded = true;
@@ -152,8 +152,8 @@ void endWithMpi() noexcept {
 constexpr const char* kMpiEnded = "MPI was finalised before Tenon; call TenonFinalize() before "
                                   "MPI_Finalize()";
 
-// Reads the options on this rank. They say how long it waits for the others to begin, so they are read before; what is
-// wrong with them is returned, to be agreed on once all are there.
+// Reads the options on this rank. They say how long it waits for the others to begin, so they are
+// read before; what is wrong with them is returned, to be agreed on once all are there.
 std::exception_ptr loadOptions(int argc, const char* const* argv) noexcept {
   try {
     options().load(argc, argv);
@@ -295,16 +295,16 @@ void close() {
     std::rethrow_exception(failure);
 }
 
-// The launcher of MPICH 4.2 drops what ranks have printed just before, and MPI_Abort returns there: the
-// launcher ends the processes some time later.
+// The launcher of MPICH 4.2 drops what ranks have printed just before, and MPI_Abort returns there:
+// the launcher ends the processes some time later.
 [[noreturn]] void endAllRanks(TenonErrorCode code) noexcept {
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   MPI_Abort(MPI_COMM_WORLD, code);
   exitProcess(code);
 }
 
-// Copies the communicator as soon as all its ranks are here. A rank that waits for that long says who
-// it is, and can end the program.
+// Copies the communicator as soon as all its ranks are here. A rank that waits for that long says
+// who it is, and can end the program.
 void copyComm(MPI_Comm parent) {
   int rank = 0;
   checkMpi(MPI_Comm_rank(parent, &rank), "MPI_Comm_rank");
@@ -347,10 +347,11 @@ void initialize(int* argc, char*** argv, MPI_Comm comm, const std::string& help)
     ++s.depth;
     return;
   }
-  // From here on the order is fixed: the options, which say how long a rank waits for the others; the
-  // copy of the communicator, since errors need ranks; the hooks, since from now on a fatal error
-  // concerns all ranks; what is wrong with the options, which is agreed on; the arena and the log, which
-  // options describe; and the watch for the end of MPI, which nothing that fails leaves behind.
+  // From here on the order is fixed: the options, which say how long a rank waits for the others;
+  // the copy of the communicator, since errors need ranks; the hooks, since from now on a fatal
+  // error concerns all ranks; what is wrong with the options, which is agreed on; the arena and the
+  // log, which options describe; and the watch for the end of MPI, which nothing that fails leaves
+  // behind.
   startMpi(argc, argv);
   const std::exception_ptr failure = loadOptions(argc ? *argc : 0, argv ? *argv : nullptr);
   copyComm(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm);

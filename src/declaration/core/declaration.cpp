@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The settings that all types have, how a declaration takes settings, and what holds for a type
-// that says nothing else. A value that cannot be, whatever the others are, is refused when it is set; whether all fit
-// each other is judged when the declaration is used, so that no order of setters is wrong.
+// that says nothing else. A value that cannot be, whatever the others are, is refused when it is
+// set; whether all fit each other is judged when the declaration is used, so that no order of
+// setters is wrong.
 #include "declaration/core/declaration.hpp"
 
 #include "declaration/core/window_layout.hpp"
@@ -133,8 +134,8 @@ void Declaration::change(Change&& change) {
   }
 }
 
-// A value is judged without the others. These give way to it and come back, and are not copied: who sets the entries of a file
-// one by one holds references to them.
+// A value is judged without the others. These give way to it and come back, and are not copied: who
+// sets the entries of a file one by one holds references to them.
 void Declaration::checkChanged(const Settings& before) {
   for (std::size_t i = 0; i < settings_.entries().size(); ++i) {
     const std::optional<SettingValue>&now = settings_.entries()[i].value,

@@ -65,7 +65,8 @@ struct NetworkOutput {
   int node = -1;
 };
 
-// The name of a parameter in files of weights, and its extents there, where these differ by extents of 1.
+// The name of a parameter in files of weights, and its extents there, where these differ by extents
+// of 1.
 struct StoredName {
   std::string name;
   std::optional<Shape> extents = {};
@@ -91,12 +92,13 @@ public:
   }
   SettingValue get(std::string_view name) const { return settings_.get(name, owner_); }
   bool isSet(std::string_view name) const { return settings_.isSet(name, owner_); }
-  // A value is judged by itself here, as if no other were set: values that depend on each other may come in any order,
-  // and checkSettings() judges them together when a layer is set up, planned or read from a file.
+  // A value is judged by itself here, as if no other were set: values that depend on each other may
+  // come in any order, and checkSettings() judges them together when a layer is set up, planned or
+  // read from a file.
   void set(std::string_view name, SettingValue value);
   void setText(std::string_view name, std::string_view text);
-  // Takes all settings as they are in a copy that was changed. Where one does not fit, those before stay, as with the
-  // setters above.
+  // Takes all settings as they are in a copy that was changed. Where one does not fit, those before
+  // stay, as with the setters above.
   void takeOver(Settings settings);
   // Throws TENON_ERR_ARG where settings do not fit each other.
   void checkSettings() const;
@@ -145,26 +147,28 @@ public:
   const std::optional<Layout>& outputLayout() const noexcept { return outputLayout_; }
   // Whether the type works with lists of a mesh, or may contain layers that do; and the lists.
   virtual bool takesLists() const { return contains(); }
-  // Whether its output depends on which rank holds which rows, by lists or since rows are numbered block by block. In
-  // networks with lists a plan leaves it where it lies.
+  // Whether its output depends on which rank holds which rows, by lists or since rows are numbered
+  // block by block. In networks with lists a plan leaves it where it lies.
   virtual bool dependsOnPlaces() const { return takesLists(); }
-  // Whether its output has a halo that it has filled, which layers that read it need not fill again.
+  // Whether its output has a halo that it has filled, which layers that read it need not fill
+  // again.
   virtual bool leavesHalo() const { return false; }
   const MeshLists& lists() const noexcept { return lists_; }
   MeshLists& lists() noexcept { return lists_; }
-  // Whether the type computes on patches what it would on the field that links join them to: point by point, or by
-  // windows that heed links.
+  // Whether the type computes on patches what it would on the field that links join them to: point
+  // by point, or by windows that heed links.
   virtual bool joinsPatches(const std::vector<Shape>& /*inputs*/) const { return false; }
-  // Throws TENON_ERR_SUPPORT if links join patches of the inputs and the type would work on each for itself.
+  // Throws TENON_ERR_SUPPORT if links join patches of the inputs and the type would work on each
+  // for itself.
   void checkLinks(const Layouts& inputs) const;
   // Whether kernels of the type apply operators of its maps within themselves (OwnMove).
   virtual bool movesInKernels() const { return false; }
-  // Why a rank cannot compute outputs of the type beside its own part from inputs beside its part, and
-  // why its inputs cannot be such outputs, as a half sentence; empty where both can be. Choice::computedHalo is
-  // for these types.
+  // Why a rank cannot compute outputs of the type beside its own part from inputs beside its part,
+  // and why its inputs cannot be such outputs, as a half sentence; empty where both can be.
+  // Choice::computedHalo is for these types.
   virtual std::string whyNoComputedHalo() const;
-  // Of a type with windows: whether outputs beyond either end of a dimension are those at the other end
-  // where inputs are.
+  // Of a type with windows: whether outputs beyond either end of a dimension are those at the other
+  // end where inputs are.
   virtual bool keepsPeriod(int /*dim*/, const Shape& /*input*/) const { return true; }
   // Whether an evaluation in training draws random numbers.
   virtual bool isRandom() const { return false; }
@@ -183,9 +187,11 @@ public:
 protected:
   Declaration(std::string type, std::span<const OptionSpec> table);
   virtual std::string summary() const { return {}; }
-  // What the settings must fulfil together, as far as they are set. After a set it is asked of that setting alone.
+  // What the settings must fulfil together, as far as they are set. After a set it is asked of that
+  // setting alone.
   virtual void check() const {}
-  // What the form of several inputs begins with, where shapes and rows follow from those of the inputs.
+  // What the form of several inputs begins with, where shapes and rows follow from those of the
+  // inputs.
   struct FormBeginning {
     std::vector<Shape> shapes;
     Layouts plain;

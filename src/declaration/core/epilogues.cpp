@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the functions of each element that the kernel before them applies to what it writes, as a convolution does with
-// a rectifier: what is between is then neither written nor read again, and needs no memory. Derivatives know nothing of
-// it, since they go by the list, so that a value which one of them reads stays.
+// Finds the functions of each element that the kernel before them applies to what it writes, as a
+// convolution does with a rectifier: what is between is then neither written nor read again, and
+// needs no memory. Derivatives know nothing of it, since they go by the list, so that a value which
+// one of them reads stays.
 #include "declaration/core/pass.hpp"
 
 #include <algorithm>
@@ -27,7 +28,8 @@ struct Neighbours {
   }
 };
 
-// Whether the kernels, each alone or each for its part, can apply the function that reads what they write.
+// Whether the kernels, each alone or each for its part, can apply the function that reads what they
+// write.
 bool canApply(const MapList& list, const std::vector<int>& writers,
               const std::vector<int>& readers) {
   if (writers.empty() || readers.size() != 1)

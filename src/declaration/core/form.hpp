@@ -14,8 +14,8 @@ namespace tenon {
 
 using Layouts = std::vector<Layout>;
 
-// How the output of sliding windows is cut in space: where the centres of the windows are cut in the
-// input, or into parts of equal size.
+// How the output of sliding windows is cut in space: where the centres of the windows are cut in
+// the input, or into parts of equal size.
 enum class OutputCuts { Follow, Balanced };
 
 // What is asked of a layer for given inputs: the process grid and the index labels on it.
@@ -25,8 +25,8 @@ struct Choice {
   bool overlap = false;    // compute in pieces while halos travel, where the type can
   bool arrives = false;    // inputs come to the grid from elsewhere
   std::optional<OutputCuts> cuts = {}; // none: as the setting output_cuts says, where there is one
-  // The output with a halo that each rank computes beside its own part, so that who reads it need not
-  // exchange it (halo_sharing.hpp); of types that can.
+  // The output with a halo that each rank computes beside its own part, so that who reads it need
+  // not exchange it (halo_sharing.hpp); of types that can.
   std::optional<Layout> computedHalo = {};
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds which values get a halo that is computed. A layer that can compute one reads one value, so that
-// what its readers need of it is found by going on to theirs, down a tree that ends where windows exchange
-// their halo; the widest halo is that of the first layer. All readers of a value share its halo or none.
+// Finds which values get a halo that is computed. A layer that can compute one reads one value, so
+// that what its readers need of it is found by going on to theirs, down a tree that ends where
+// windows exchange their halo; the widest halo is that of the first layer. All readers of a value
+// share its halo or none.
 #include "declaration/core/halo_sharing.hpp"
 
 #include "declaration/core/window_layout.hpp"

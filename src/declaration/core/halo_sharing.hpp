@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Several layers with windows in a row that share one halo exchange (communication avoiding, wide or deep
-// halos): in place of L_2 E_2 L_1 E_1, with an exchange E before each layer L,
+// Several layers with windows in a row that share one halo exchange (communication avoiding, wide
+// or deep halos): in place of L_2 E_2 L_1 E_1, with an exchange E before each layer L,
 //
 //     L_2 R_2 L_1' E_1'
 //
-// where E_1' brings the halo that all of them together need, L_1' is L_1 on each rank's part and on the
-// cells around it that L_2 reads, and R_2 is local: it fills what lies beyond the domain by the boundary
-// mode of L_2 (geometry/schedule/refill.hpp). Each rank computes some cells that its neighbours compute too, and
-// waits for them once. Nothing else changes: a value with such a halo has the layout G, its cotangent is
-// contributions in G*, so that the adjoint is as exact and the gradients of parameters are sums over ranks as
-// before. Layers that work point by point may stand between.
+// where E_1' brings the halo that all of them together need, L_1' is L_1 on each rank's part and on
+// the cells around it that L_2 reads, and R_2 is local: it fills what lies beyond the domain by the
+// boundary mode of L_2 (geometry/schedule/refill.hpp). Each rank computes some cells that its
+// neighbours compute too, and waits for them once. Nothing else changes: a value with such a halo
+// has the layout G, its cotangent is contributions in G*, so that the adjoint is as exact and the
+// gradients of parameters are sums over ranks as before. Layers that work point by point may stand
+// between.
 //
-// Beyond the ends of a periodic dimension cells are computed like any other, where the windows of all
-// layers go round alike; elsewhere boxes end with the domain.
+// Beyond the ends of a periodic dimension cells are computed like any other, where the windows of
+// all layers go round alike; elsewhere boxes end with the domain.
 #pragma once
 
 #include "declaration/core/declaration.hpp"
@@ -21,9 +22,11 @@
 
 namespace tenon {
 
-// Where windows have the halo of their input from; Auto: from layers before, as far as `depth` allows.
+// Where windows have the halo of their input from; Auto: from layers before, as far as `depth`
+// allows.
 enum class HaloFrom { Auto, Exchange, Compute };
-// Whether the halo of a type's input can be computed by layers before it; and what its setting says.
+// Whether the halo of a type's input can be computed by layers before it; and what its setting
+// says.
 bool hasSharedHalo(const Declaration& type);
 HaloFrom haloFrom(const Declaration& type);
 
@@ -42,9 +45,9 @@ public:
   // At most `depth` layers with windows share an exchange, but for those that are to compute.
   HaloSharing(std::vector<SharingNode> nodes, int inputs, std::vector<int> outputs, Index depth);
 
-  // The output of a node with the halo that it computes; none where nobody needs one. Nodes are asked in
-  // their order, with the layouts that their inputs have then. Throws TENON_ERR_SUPPORT where the halo of
-  // the node is to be computed and cannot be.
+  // The output of a node with the halo that it computes; none where nobody needs one. Nodes are
+  // asked in their order, with the layouts that their inputs have then. Throws TENON_ERR_SUPPORT
+  // where the halo of the node is to be computed and cannot be.
   std::optional<Layout> computedHaloOf(int node, const Layouts& inputs);
 
 private:

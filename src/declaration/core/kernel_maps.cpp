@@ -60,8 +60,8 @@ std::string numbered(const char* name, std::size_t number, std::size_t count) {
   return count == 1 ? name : fmt::format("{}{}", name, number);
 }
 
-// What the kernel reads of an input where the use has linked halos, which the links fill; halos that
-// hold it already are kept.
+// What the kernel reads of an input where the use has linked halos, which the links fill; halos
+// that hold it already are kept.
 ValueId addLinkedUse(MapList& list, ValueId x, std::string name, const Layout& use,
                      PatchRule rule) {
   const Layout given = list.values()[x].layout;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Windows on patches that links join. A layer on patches is the layer on the joined field if its windows follow on from patch
-// to patch, and if those that leave a patch read what the links say; whatever else is refused here, with what to change.
+// Windows on patches that links join. A layer on patches is the layer on the joined field if its
+// windows follow on from patch to patch, and if those that leave a patch read what the links say;
+// whatever else is refused here, with what to change.
 #include "declaration/core/windowed.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"

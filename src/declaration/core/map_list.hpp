@@ -44,13 +44,13 @@ struct Value {
   bool isUsers() const { return place == Place::Argument || standsIn != kNoValue; }
 };
 
-// The kinds of operators. A Conversion sums where contributions meet, and an Exchange is a conversion in
-// one exchange. Maximum takes the largest instead of the sum, in one exchange too; it is not
-// linear. IndexMap goes by the lists of an index map, or by a rule of which each rank makes its lists,
-// and IndexSum is its transpose. The others send
-// no messages: Crop goes to fewer of the elements that each rank holds, Refill makes what lies beyond the
-// domain anew from these (geometry/schedule/refill.hpp), and the two of the boundary
-// take the elements that the caller supplies from a tensor in the use layout or from one number.
+// The kinds of operators. A Conversion sums where contributions meet, and an Exchange is a
+// conversion in one exchange. Maximum takes the largest instead of the sum, in one exchange too; it
+// is not linear. IndexMap goes by the lists of an index map, or by a rule of which each rank makes
+// its lists, and IndexSum is its transpose. The others send no messages: Crop goes to fewer of the
+// elements that each rank holds, Refill makes what lies beyond the domain anew from these
+// (geometry/schedule/refill.hpp), and the two of the boundary take the elements that the caller
+// supplies from a tensor in the use layout or from one number.
 enum class OperatorKind {
   Conversion,
   Exchange,
@@ -89,11 +89,13 @@ struct Workspace {
   Index bytesOfRank(int rank) const;
 };
 
-// What a kernel does with rows, as far as it matters to who fuses several (row_fusion.cpp): it takes rows by a list, or
-// each for that of its number, computes on each by itself, or sums them by a list.
+// What a kernel does with rows, as far as it matters to who fuses several (row_fusion.cpp): it
+// takes rows by a list, or each for that of its number, computes on each by itself, or sums them by
+// a list.
 enum class RowWork { Other, Taken, Placed, Each, Summed };
 
-// Of a kernel that does the work of several: theirs by their numbers, and the value that it would give by itself.
+// Of a kernel that does the work of several: theirs by their numbers, and the value that it would
+// give by itself.
 struct FusedRows {
   std::vector<int> taken = {};
   int contribution = -1; // of `taken`: is added to what the network gives
@@ -103,7 +105,8 @@ struct FusedRows {
   bool operator==(const FusedRows&) const = default;
 };
 
-// An operator of the list that a kernel applies within itself, and how often in Apply and in the adjoint.
+// An operator of the list that a kernel applies within itself, and how often in Apply and in the
+// adjoint.
 struct OwnMove {
   int op;
   Index inApply = 0, inAdjoint = 0;
@@ -181,8 +184,8 @@ public:
   ValueId stagedOutput();
   void unstage(ValueId stagedOutput);
 
-  // Derivatives read what is kept in bfloat16, but for exact values. A network says so for the whole
-  // list.
+  // Derivatives read what is kept in bfloat16, but for exact values. A network says so for the
+  // whole list.
   void keepRounded() noexcept { keepsRounded_ = true; }
   bool keepsRounded(ValueId v) const {
     return keepsRounded_ && values_[v].saved && !values_[v].exact;
@@ -193,9 +196,9 @@ public:
   bool appliesToParts() const noexcept { return appliesToParts_; }
 
   // Lets derivatives run the maps of some nodes again for what they read, in place of keeping it:
-  // call it when all is joined. Kept all the same are what other nodes write and these maps read, what
-  // is made of the caller's memory on the way to the first kernel, exact values, which are small, and
-  // what a kernel writes that runs once.
+  // call it when all is joined. Kept all the same are what other nodes write and these maps read,
+  // what is made of the caller's memory on the way to the first kernel, exact values, which are
+  // small, and what a kernel writes that runs once.
   void recompute(const std::vector<bool>& nodes);
   // By value: whether recompute() of its writers' nodes would let it go.
   std::vector<bool> mayRunAgain(const std::vector<bool>& nodes) const;
@@ -230,13 +233,14 @@ public:
   // Adds the maps of a node, with its inputs bound to values of this list and its one output to
   // `write`. Copies into contiguous memory fall away where the value is one of the library's here.
   // The node's objects are appended to the tables, or, for a layer that is two nodes, are those of
-  // the earlier join. Throws TENON_ERR_INTERNAL for a list that was rewritten: what was joined once may be joined to
-  // other lists too, and is the same to each.
+  // the earlier join. Throws TENON_ERR_INTERNAL for a list that was rewritten: what was joined once
+  // may be joined to other lists too, and is the same to each.
   JoinedObjects join(const MapList& node, const std::vector<ValueId>& reads, ValueId write,
                      const JoinedObjects* earlier = nullptr);
 
-  // Makes one map of maps that take rows, compute on each and sum them, where nobody else needs the values between
-  // (row_fusion.cpp). It is one of the network's kernel, which then reads what the rows are taken from.
+  // Makes one map of maps that take rows, compute on each and sum them, where nobody else needs the
+  // values between (row_fusion.cpp). It is one of the network's kernel, which then reads what the
+  // rows are taken from.
   void fuseRows();
 
   const std::vector<Value>& values() const noexcept { return values_; }
@@ -251,8 +255,8 @@ public:
   const std::vector<ValueId>& outputs() const noexcept { return outputs_; }
   // The one output of a layer; the first of a network's.
   ValueId output() const noexcept { return outputs_.front(); }
-  // The bytes that a rank keeps from Apply to its adjoint, with `elementBytes` for each element that
-  // is not rounded. The library's own values are aligned.
+  // The bytes that a rank keeps from Apply to its adjoint, with `elementBytes` for each element
+  // that is not rounded. The library's own values are aligned.
   Index savedBytes(int rank, Index elementBytes) const;
 
 private:

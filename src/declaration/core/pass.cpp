@@ -92,8 +92,8 @@ void addExpansions(Pass& pass) {
   pass.steps = std::move(steps);
 }
 
-// What Apply has left of the list's values, for a derivative: made when first asked for. What it has not
-// left is written by the steps of Apply that are added then.
+// What Apply has left of the list's values, for a derivative: made when first asked for. What it
+// has not left is written by the steps of Apply that are added then.
 class Points {
 public:
   Points(const MapList& list, Pass& pass, const InInference& nodes)
@@ -135,8 +135,8 @@ private:
                           .of = saved_[v]});
   }
 
-  // As Apply wrote it: what its maps read is there before them. A function that kernels have applied is applied by them
-  // again, since they may round otherwise without it.
+  // As Apply wrote it: what its maps read is there before them. A function that kernels have
+  // applied is applied by them again, since they may round otherwise without it.
   ValueId runAgain(ValueId v) {
     const ValueId made = add({.name = list_.values()[v].name, .layout = list_.values()[v].layout});
     bool written = false;
@@ -308,8 +308,8 @@ private:
     const KernelEntry& entry = list_.kernels()[map.object];
     const Gradients gradients = entry.gradients;
     Step step{Do::Adjoint, index, true, false, {dy}, {}, points_.of(map)};
-    // A kernel that cannot add to a cotangent writes a contribution first. That includes an input which
-    // the kernel reads twice, as in x times x: its second part meets the first.
+    // A kernel that cannot add to a cotangent writes a contribution first. That includes an input
+    // which the kernel reads twice, as in x times x: its second part meets the first.
     std::vector<Step> sums;
     for (ValueId x : map.x) {
       if (!wants_[x] || entry.isSource) {

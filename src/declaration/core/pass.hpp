@@ -86,12 +86,12 @@ std::vector<bool> nodesAgain(const MapList& list, const Pass& pass);
 
 // Moved: with overlap. Unmoved: every operator ends where it begins.
 enum class Order { Moved, Unmoved };
-// Inputs that have a tangent, or want a cotangent. Of an adjoint's pass the outputs may follow: those
-// that have a cotangent, which are all where they do not.
+// Inputs that have a tangent, or want a cotangent. Of an adjoint's pass the outputs may follow:
+// those that have a cotangent, which are all where they do not.
 using Chosen = std::vector<bool>;
 
-// Which of the maps run that differ between training and inference: by node, whether it is in inference. Where
-// there is none all are in training.
+// Which of the maps run that differ between training and inference: by node, whether it is in
+// inference. Where there is none all are in training.
 using InInference = std::vector<bool>;
 inline bool runs(const Map& map, const InInference& nodes) {
   const bool infers = !nodes.empty() && nodes[map.node];
@@ -106,8 +106,8 @@ Pass tangentPass(const MapList& list, const Chosen& present, Order order = Order
 Pass adjointPass(const MapList& list, const Chosen& wanted, Order order = Order::Moved,
                  const InInference& nodes = {});
 
-// By map: the map of the function that its kernel applies in Apply, -1 where there is none. Where the pass keeps what
-// derivatives read, these read nothing of the value between.
+// By map: the map of the function that its kernel applies in Apply, -1 where there is none. Where
+// the pass keeps what derivatives read, these read nothing of the value between.
 std::vector<int> epilogues(const MapList& list, const InInference& nodes, bool keeps);
 
 // By value of the list: the value of Apply's pass that holds it for derivatives, itself or its

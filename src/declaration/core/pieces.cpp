@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Compares the most that pieces can save with what they take at least: a kernel call for each strip. The
-// interior alone reads no halo, so that it is the first piece and the strips are the others.
+// Compares the most that pieces can save with what they take at least: a kernel call for each
+// strip. The interior alone reads no halo, so that it is the first piece and the strips are the
+// others.
 #include "declaration/core/pieces.hpp"
 
 #include <algorithm>
@@ -12,8 +13,8 @@ namespace {
 // The seconds of one more kernel call, with what oneDNN does around it.
 constexpr double kStripSeconds = 1e-5;
 
-// The most that pieces can save: the interior waits neither for the copy of the largest part nor for
-// a message.
+// The most that pieces can save: the interior waits neither for the copy of the largest part nor
+// for a message.
 double secondsSaved(const Layout& plain, Index elementBytes, const PieceRates& rates) {
   Index most = 1;
   for (int d = 0; d < plain.rank(); ++d) {

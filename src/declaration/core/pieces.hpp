@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Whether a layer computes in pieces (form.hpp) while its halo travels: one choice for those who run it
-// and those who count its memory before.
+// Whether a layer computes in pieces (form.hpp) while its halo travels: one choice for those who
+// run it and those who count its memory before.
 #pragma once
 
 #include "declaration/core/declaration.hpp"
@@ -10,8 +10,8 @@
 
 namespace tenon {
 
-// Of the links by which halos come. Those of the options on the host; what pieces save on the device was not
-// measured, and there are none there.
+// Of the links by which halos come. Those of the options on the host; what pieces save on the
+// device was not measured, and there are none there.
 struct PieceRates {
   double latency = 0, copyBandwidth = 0; // seconds, bytes a second
 };

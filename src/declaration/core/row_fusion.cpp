@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds maps that take rows and a network that computes on each, as message passing has them, and makes them one map, so
-// that the rows between need no memory beyond the cache. What the network gives is summed in the same map where nobody
-// else reads it, and some of the rows taken are added to it first where they are carried on so. Whoever runs the list
-// makes the kernel that is noted (layer/mesh/).
+// Finds maps that take rows and a network that computes on each, as message passing has them, and
+// makes them one map, so that the rows between need no memory beyond the cache. What the network
+// gives is summed in the same map where nobody else reads it, and some of the rows taken are added
+// to it first where they are carried on so. Whoever runs the list makes the kernel that is noted
+// (layer/mesh/).
 #include "declaration/core/map_list.hpp"
 
 #include <algorithm>
@@ -10,8 +11,9 @@
 
 namespace tenon {
 
-// Maps that one kernel can do, by their numbers: rows are taken and a network computes on each; where there are such,
-// two maps add what it gives and the rows of one of `taken`, and a map sums the rows.
+// Maps that one kernel can do, by their numbers: rows are taken and a network computes on each;
+// where there are such, two maps add what it gives and the rows of one of `taken`, and a map sums
+// the rows.
 struct MapList::RowRun {
   std::vector<int> taken;
   int network = -1;
@@ -24,7 +26,8 @@ class MapList::RowRunSearch {
 public:
   explicit RowRunSearch(const MapList& list) : list_(list) {}
 
-  // All calls of one kernel, where each is a run of the same kernels; none where no kernel is left of which this is so.
+  // All calls of one kernel, where each is a run of the same kernels; none where no kernel is left
+  // of which this is so.
   std::vector<RowRun> next() const {
     for (const Map& map : list_.maps()) {
       if (!works(map, RowWork::Each))
@@ -110,7 +113,8 @@ private:
            });
   }
 
-  // Rows that the network reads and what it gives are two contributions of one value, and nobody else reads what it gives.
+  // Rows that the network reads and what it gives are two contributions of one value, and nobody
+  // else reads what it gives.
   void findAddition(RowRun& run) const {
     const std::vector<int> readers = readersOf(list_.maps()[run.network].y);
     if (readers.size() != 1 || !isSameRows(list_.maps()[readers[0]]))

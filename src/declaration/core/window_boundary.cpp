@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Reads the setting "boundary": lists of modes, one for all channels or one for each, separated by
-// semicolons, and lists for some channels alone, "0=odd,periodic" or "0:2=odd,periodic". How many channels
-// there are is not known yet, so that the last band of a list for all stays open.
+// semicolons, and lists for some channels alone, "0=odd,periodic" or "0:2=odd,periodic". How many
+// channels there are is not known yet, so that the last band of a list for all stays open.
 #include "declaration/core/windowed.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
@@ -128,8 +128,8 @@ struct ChannelLists {
       ends.erase(ends.begin());
     return ends;
   }
-  // Of the channels up to each of these ends: the modes of the last list that names them. The last lists are set first, and
-  // what is set is passed over.
+  // Of the channels up to each of these ends: the modes of the last list that names them. The last
+  // lists are set first, and what is set is passed over.
   std::vector<const SpatialModes*> modesUpTo(const std::vector<Index>& ends) const {
     std::vector<const SpatialModes*> found(ends.size(), nullptr);
     std::vector<std::size_t> next(ends.size() + 1); // where to look for one that is not set

@@ -59,8 +59,8 @@ Shape windowOutputShape(const std::vector<Window>& windows, const Shape& input, 
                         const std::string& who);
 
 // The output's layout. The batch has the input's cuts, and spatial cuts follow the input's or are
-// balanced. The channels have `channelCuts` and the axes that split the input's channels; without `channelCuts`
-// they are balanced.
+// balanced. The channels have `channelCuts` and the axes that split the input's channels; without
+// `channelCuts` they are balanced.
 Layout windowOutputLayout(const std::vector<Window>& windows, const Layout& plainUse,
                           const Shape& shape, const TensorSignature& requested,
                           const std::vector<Index>& channelCuts,
@@ -69,17 +69,17 @@ Layout windowOutputLayout(const std::vector<Window>& windows, const Layout& plai
 // The layout with the halos of another that is cut alike, but for channels.
 Layout withHalosOf(const Layout& computedHalo, const Layout& plain);
 
-// The input's layout with the halo that the output's parts read, with their own halos, where any part
-// reads more than it owns. Elements outside the domain are in it where a boundary mode extends the domain; without one
-// they are clipped, and the kernel pads.
+// The input's layout with the halo that the output's parts read, with their own halos, where any
+// part reads more than it owns. Elements outside the domain are in it where a boundary mode extends
+// the domain; without one they are clipped, and the kernel pads.
 Layout windowUseLayout(const std::vector<Window>& windows, const Layout& plainUse,
                        const Layout& output);
 
 // Whether each rank finds what it holds in `use` in what it holds in `filled`, a layout of the same
 // cuts whose halos have been filled.
 bool holdsAllOf(const Layout& filled, const Layout& use);
-// Throws TENON_ERR_LAYOUT if an input of `who` has halos and they hold neither `use` nor what it can be
-// refilled from.
+// Throws TENON_ERR_LAYOUT if an input of `who` has halos and they hold neither `use` nor what it
+// can be refilled from.
 void checkFilledHalo(const Layout& input, const Layout& use, const std::string& who);
 
 } // namespace tenon

@@ -228,7 +228,8 @@ void Windowed::checkHalo(const Layout& input, const Layout& use) const {
 }
 
 void Windowed::checkReadsGhosts(const std::vector<Window>& windows, const Layout& input) const {
-  // Types without this setting pad as their kind wants it, and one window beside the other needs no ghost cell.
+  // Types without this setting pad as their kind wants it, and one window beside the other needs no
+  // ghost cell.
   if (!isFilled() || !settings().has("padding"))
     return;
   int missed = 0;

@@ -2,9 +2,9 @@
 // What the types with sliding windows over space share: the settings of their windows, and how
 // input and output lie.
 //
-// A side without a boundary mode is padded by the kernel. With zero, periodic, a reflection or replicate
-// the halo exchange fills the padding, whether the dimension is split or not; with values the
-// caller does: the layer then has a second input, or a constant in its place.
+// A side without a boundary mode is padded by the kernel. With zero, periodic, a reflection or
+// replicate the halo exchange fills the padding, whether the dimension is split or not; with values
+// the caller does: the layer then has a second input, or a constant in its place.
 #pragma once
 
 #include "declaration/core/declaration.hpp"
@@ -62,16 +62,17 @@ protected:
   int spatialRank() const { return static_cast<int>(windowSizes().size()); }
   // One number for each spatial dimension; `unset` where the setting has none.
   std::vector<Index> perDimension(std::string_view name, Index unset) const;
-  // Whether a side without a boundary mode is one of zeros, so that both can stand beside other modes.
+  // Whether a side without a boundary mode is one of zeros, so that both can stand beside other
+  // modes.
   virtual bool padsWithZeros() const { return true; }
   // Throws TENON_ERR_SHAPE if there are boundary modes by channel for another number of channels.
   void checkBoundaryChannels(Index channels) const;
   // How the spatial dimensions of the output are cut.
   OutputCuts outputCuts(const Choice& choice) const;
   std::string windowText() const;
-  // Of windows that read, or write, patches that links join: `outer` are the extents of what the windows lie in, and
-  // `inner` their number. Throws unless the windows follow one another from patch to patch. None if there are no links,
-  // which windows whose halos are filled do not need.
+  // Of windows that read, or write, patches that links join: `outer` are the extents of what the
+  // windows lie in, and `inner` their number. Throws unless the windows follow one another from
+  // patch to patch. None if there are no links, which windows whose halos are filled do not need.
   std::optional<PatchRule> linksOf(const Shape& outer, const Shape& inner,
                                    bool areFilled = false) const;
   // An example of windows with an input that they fit, padded by at most `mostPadding` percent of a
@@ -88,8 +89,8 @@ private:
   // The halos of an input are used as they were filled. Throws TENON_ERR_LAYOUT unless they hold
   // `use`.
   void checkHalo(const Layout& input, const Layout& use) const;
-  // Throws TENON_ERR_LAYOUT if ghost cells beyond the domain were filled and no window is padded to read one, so that
-  // the output would be smaller than the domain.
+  // Throws TENON_ERR_LAYOUT if ghost cells beyond the domain were filled and no window is padded to
+  // read one, so that the output would be smaller than the domain.
   void checkReadsGhosts(const std::vector<Window>& windows, const Layout& input) const;
   void checkBoundaryValues(const Layout& given, const Layout& use) const;
   void readBoundary(std::vector<Window>& windows) const; // window_boundary.cpp
@@ -97,7 +98,8 @@ private:
   void addPieces(const std::vector<Window>& windows, const Layout& plain, Form& form) const;
 };
 
-// The channels that the setting vectors of a type names, if it has one. Throws TENON_ERR_ARG for others than there are.
+// The channels that the setting vectors of a type names, if it has one. Throws TENON_ERR_ARG for
+// others than there are.
 std::vector<int> vectorChannels(const Declaration& type, Index channels, int spatialRank);
 
 // The settings of a type with windows: its own and those of its windows.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Attention along edges:  y[i] = sum over e with target(e) = i of a[e] v[e],  a the softmax of s[e] over these e.  A node's
-// edges must be on one rank.
+// Attention along edges: y[i] = sum over e with target(e) = i of a[e] v[e], a the softmax of s[e]
+// over these e. A node's edges must be on one rank.
 #include "declaration/mesh/edge_types.hpp"
 
 #include "declaration/core/types.hpp"
+#include "declaration/mesh/of_edges.hpp"
 #include "geometry/layout/layout.hpp"
 #include "sys/errors/error.hpp"
 

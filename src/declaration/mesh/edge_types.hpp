@@ -52,7 +52,8 @@ public:
   std::string summary() const override;
 };
 
-// y[i,h,:] = sum over the edges e into i of a[e,h] v[e,h,:], where a[:,h] is the softmax of s[:,h] over the edges into i.
+// y[i,h,:] = sum over the edges e into i of a[e,h] v[e,h,:], where a[:,h] is the softmax of s[:,h]
+// over the edges into i.
 class EdgeAttentionDeclaration final : public OfEdges {
 public:
   EdgeAttentionDeclaration();

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Gather: rows of nodes to edges,  y[e] = [ x[target(e)], s[source(e)], f[e] ],  joined along dimension 1. What other ranks
-// send is named first, so that it is on its way while the rest is gathered.
+// Gather: rows of nodes to edges, y[e] = [ x[target(e)], s[source(e)], f[e] ], joined along
+// dimension 1. What other ranks send is named first, so that it is on its way while the rest is
+// gathered.
 #include "declaration/mesh/edge_types.hpp"
 
 #include "declaration/core/types.hpp"
+#include "declaration/mesh/of_edges.hpp"
 #include "geometry/layout/layout.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Index map:  y = E x  between two layouts, or its transpose. A program hands the map over by name, and the layouts are the
-// map's.
+// Index map: y = E x between two layouts, or its transpose. A program hands the map over by name,
+// and the layouts are the map's.
 #include "declaration/core/types.hpp"
 #include "geometry/layout/layout.hpp"
 #include "sys/errors/error.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A field on patches with the halo that links fill, as a value of a network: so windows can read what one exchange has
-// brought, and ghosts can have a second writer. With the patches of a refined level these are sparse rows of the coarser
-// level, u = E x + F c: E leaves zero where no patch of the level lies, and F gives what is there.
+// A field on patches with the halo that links fill, as a value of a network: so windows can read
+// what one exchange has brought, and ghosts can have a second writer. With the patches of a refined
+// level these are sparse rows of the coarser level, u = E x + F c: E leaves zero where no patch of
+// the level lies, and F gives what is there.
 #include "declaration/core/types.hpp"
 #include "declaration/core/windowed.hpp"
 #include "sys/errors/error.hpp"

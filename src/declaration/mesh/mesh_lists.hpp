@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a layer works with beside settings and inputs: lists of a mesh that the program hands over, by names that the
-// layers' settings say, and the links of the field's patches. A container hands its own on to its layers.
+// What a layer works with beside settings and inputs: lists of a mesh that the program hands over,
+// by names that the layers' settings say, and the links of the field's patches. A container hands
+// its own on to its layers.
 #pragma once
 
 #include "geometry/mesh/edges.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The edges of a type by its setting, and the layouts of rows. An input is used as it comes where its rows lie as the lists
-// say, in whatever memory; rows that lie otherwise are refused, since moving them is a layer of its own.
+// The edges of a type by its setting, and the layouts of rows. An input is used as it comes where
+// its rows lie as the lists say, in whatever memory; rows that lie otherwise are refused, since
+// moving them is a layer of its own.
 #include "declaration/mesh/of_edges.hpp"
 
 #include "declaration/core/types.hpp"
@@ -13,7 +14,8 @@ namespace tenon {
 
 namespace {
 
-// In the caller's memory rows lie anyhow; where another process grid numbers them alike, they are there already.
+// In the caller's memory rows lie anyhow; where another process grid numbers them alike, they are
+// there already.
 bool holdSameRows(const Layout& a, const Layout& b) {
   if (a.shape() != b.shape() || a.hasHalos() || a.holdsPartialSums())
     return false;
@@ -23,8 +25,8 @@ bool holdSameRows(const Layout& a, const Layout& b) {
   return true;
 }
 
-// Whether x needs no conversion. Index maps know their own process grid, where equal layouts may have other axes of
-// one process.
+// Whether x needs no conversion. Index maps know their own process grid, where equal layouts may
+// have other axes of one process.
 bool isUsedAsIs(const Layout& x, const Layout& use) {
   return x == use && x.grid() == use.grid();
 }

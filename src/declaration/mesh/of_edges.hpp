@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the types that work with a mesh's edges have in common: how they find their edges, the layouts of their rows, and the
-// maps between rows of nodes and of edges.
+// What the types that work with a mesh's edges have in common: how they find their edges, the
+// layouts of their rows, and the maps between rows of nodes and of edges.
 //
-// Rows are local to a rank, which has an edge where it owns the target. What an edge reads of a node elsewhere comes by
-// the index map of the nodes, E, before the kernel; its adjoint is E* after it. Sums are in the order of the edges' keys,
-// whatever the partition.
+// Rows are local to a rank, which has an edge where it owns the target. What an edge reads of a
+// node elsewhere comes by the index map of the nodes, E, before the kernel; its adjoint is E* after
+// it. Sums are in the order of the edges' keys, whatever the partition.
 #pragma once
 
 #include "declaration/core/declaration.hpp"
@@ -24,8 +24,8 @@ public:
 protected:
   // The form but for what differs: used as the layouts say.
   Form formOf(const Layouts& inputs, Layouts uses, Layout output, const Choice& choice) const;
-  // The layout in which an input is used whose rows lie as the pattern's. Throws TENON_ERR_LAYOUT, naming `what` the
-  // rows are, if they do not.
+  // The layout in which an input is used whose rows lie as the pattern's. Throws TENON_ERR_LAYOUT,
+  // naming `what` the rows are, if they do not.
   Layout useOf(const Layout& input, const Layout& pattern, const char* what) const;
 };
 
@@ -39,7 +39,8 @@ Shape rowShape(const Shape& shape);
 ValueId addUsed(MapList& list, ValueId x, const Layout& use);
 // The rows of nodes that the edges read, with those of other ranks if some end there.
 ValueId addNodes(MapList& list, ValueId x, const Edges::End& end, const char* name);
-// Runs a kernel from v to rows of the end's nodes; what it gives to nodes of other ranks is added there.
+// Runs a kernel from v to rows of the end's nodes; what it gives to nodes of other ranks is added
+// there.
 void addSums(MapList& list, KernelEntry entry, ValueId v, const Edges::End& end);
 
 } // namespace tenon

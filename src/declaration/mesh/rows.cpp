@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A field on a grid as rows, [batch, channel, y, x] -> [grid points, channel], so that grids and meshes can be joined;
-// or back, where an output layout is set. Each rank keeps its points, in the order in which its block has them, so
-// that nothing moves between ranks: rows are numbered block by block.
+// A field on a grid as rows, [batch, channel, y, x] -> [grid points, channel], so that grids and
+// meshes can be joined; or back, where an output layout is set. Each rank keeps its points, in the
+// order in which its block has them, so that nothing moves between ranks: rows are numbered block
+// by block.
 //
-// Labels on a grid axis: S0 (batch) and S2, S3, ... (space) split the rows, S1 the channels; B, R, P.
+// Labels on a grid axis: S0 (batch) and S2, S3, ... (space) split the rows, S1 the channels; B, R,
+// P.
 #include "declaration/core/result_layout.hpp"
 #include "declaration/core/types.hpp"
 #include "sys/errors/error.hpp"

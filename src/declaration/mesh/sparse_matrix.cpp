@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sparse matrix:  y[i] = sum over e with target(e) = i of w_e x[source(e)].  The kernel goes by rows, so that no array has
-// a row for each edge.
+// Sparse matrix: y[i] = sum over e with target(e) = i of w_e x[source(e)]. The kernel goes by rows,
+// so that no array has a row for each edge.
 #include "declaration/mesh/edge_types.hpp"
 
 #include "declaration/core/types.hpp"
+#include "declaration/mesh/of_edges.hpp"
 #include "geometry/layout/layout.hpp"
 #include "sys/errors/error.hpp"
 

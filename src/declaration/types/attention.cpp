@@ -4,20 +4,21 @@
 //   y = softmax(scale q k^T + mask) v,   y [..., m, f]
 //
 // matrix by matrix along equal leading dimensions (batch, heads), the softmax over the keys. With
-// `causal` query i sees the keys 0 to i. With `mask` a fourth input [..., m, n] is added, broadcast where it
-// has an extent of 1: 0 and -infinity say which keys a query sees, other numbers are a bias. A query that sees
-// none has the result 0.
+// `causal` query i sees the keys 0 to i. With `mask` a fourth input [..., m, n] is added, broadcast
+// where it has an extent of 1: 0 and -infinity say which keys a query sees, other numbers are a
+// bias. A query that sees none has the result 0.
 //
-// Labels on a grid axis: S0, S1, ... leading dimensions; s the sequence, of queries and of keys, which are
-// cut each as they lie; m the queries alone, with all keys on all ranks; B, R. The mask has the rows of the
-// rank's queries and all columns, so that it does not travel. Where axes have the label
-// s no rank has all keys: parts of keys and values take turns on the ranks of these axes. In each turn every
-// rank sends the part that it has to the rank before it. The sums over keys are brought along
-// by their running maximum, and the adjoint goes round once more, with the cotangents of the parts.
+// Labels on a grid axis: S0, S1, ... leading dimensions; s the sequence, of queries and of keys,
+// which are cut each as they lie; m the queries alone, with all keys on all ranks; B, R. The mask
+// has the rows of the rank's queries and all columns, so that it does not travel. Where axes have
+// the label s no rank has all keys: parts of keys and values take turns on the ranks of these axes.
+// In each turn every rank sends the part that it has to the rank before it. The sums over keys are
+// brought along by their running maximum, and the adjoint goes round once more, with the cotangents
+// of the parts.
 //
-// What a rank sends in a turn is an array of its own, as long for every part as for the longest. A turn is
-// therefore a conversion of the list of all such arrays to the same list on a process grid whose ranks have
-// moved on by one part. The kernel applies it; no map does.
+// What a rank sends in a turn is an array of its own, as long for every part as for the longest. A
+// turn is therefore a conversion of the list of all such arrays to the same list on a process grid
+// whose ranks have moved on by one part. The kernel applies it; no map does.
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
 #include "declaration/types/broadcast.hpp"

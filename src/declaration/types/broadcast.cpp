@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Shapes, rows and layouts of inputs that are broadcast. All follow from the output's: an input lies
-// as the output does but for the dimensions in which it has one element, which no axis splits.
+// Shapes, rows and layouts of inputs that are broadcast. All follow from the output's: an input
+// lies as the output does but for the dimensions in which it has one element, which no axis splits.
 #include "declaration/types/broadcast.hpp"
 
 #include "sys/errors/error.hpp"

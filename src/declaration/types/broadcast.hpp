@@ -19,8 +19,8 @@ inline bool isBroadcast(const Shape& input, const Shape& output, int dim) {
 std::size_t widestInput(const std::vector<Shape>& inputs, const Shape& output);
 // The rows of elementwiseTable() with a property for each input.
 SignatureTable broadcastTable(const std::vector<Shape>& inputs, const Shape& output, bool linear);
-// A form whose output lies as the first input of its shape does, and whose inputs are used likewise.
-// The rows of the table have a property for each input.
+// A form whose output lies as the first input of its shape does, and whose inputs are used
+// likewise. The rows of the table have a property for each input.
 Form broadcastForm(const Layouts& inputs, const Choice& choice, const SignatureTable& table,
                    const Shape& output, const std::string& who);
 // The layout in which an input of this shape is used for the output.

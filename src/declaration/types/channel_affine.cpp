@@ -83,9 +83,9 @@ std::unique_ptr<Declaration> declareChannelAffine() {
   return std::make_unique<ChannelAffine>();
 }
 
-// A rectifier with a slope for each channel (He et al. 2015): y = x for x > 0, and weight[c] x below.
-// It is a sum of the positive part and of the negative part, scaled by channel, as leakyrelu is with
-// one slope.
+// A rectifier with a slope for each channel (He et al. 2015): y = x for x > 0, and weight[c] x
+// below. It is a sum of the positive part and of the negative part, scaled by channel, as leakyrelu
+// is with one slope.
 //
 // Labels on a grid axis: n batch, c channels, S2, S3, ... space, B, R.
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A parameter as a value: y = value, whatever the input holds, which says only where y lies. A table
-// of positions, a mask of land, the state from which a recurrence begins; frozen, it is a constant.
+// A parameter as a value: y = value, whatever the input holds, which says only where y lies. A
+// table of positions, a mask of land, the state from which a recurrence begins; frozen, it is a
+// constant.
 //
-// Labels on a grid axis: B, R, and S0, S1, ... for a dimension of y. Without a choice a dimension of y
-// is split where the input's of the same number and extent is, and y is on all ranks else.
+// Labels on a grid axis: B, R, and S0, S1, ... for a dimension of y. Without a choice a dimension
+// of y is split where the input's of the same number and extent is, and y is on all ranks else.
 #include "declaration/core/declaration.hpp"
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Coordinates as channels: of [batch, C, space...] the output has the C channels of the input, and
 // behind them, or alone, one for each spatial dimension d, whose value at the point i of n is what
-// kCoordinateSettings says. The rank with the last channels of the input writes the coordinates, without a
-// message.
+// kCoordinateSettings says. The rank with the last channels of the input writes the coordinates,
+// without a message.
 //
 // Labels on a grid axis: n batch, c channels, d/h/w space, B, R.
 #include "declaration/core/elementwise.hpp"

@@ -52,8 +52,9 @@ std::vector<double> spacing(const std::string& text, int dims, const std::string
 //
 //   terms of elements  sum over d of ((e[i + 1 in d] - e[i]) / spacing_d)^2,
 //
-// where a difference beyond the domain's last element is left out, or goes round where it is periodic.
-// Each rank has the differences whose low end it owns, and reads one element further: a halo.
+// where a difference beyond the domain's last element is left out, or goes round where it is
+// periodic. Each rank has the differences whose low end it owns, and reads one element further: a
+// halo.
 
 namespace {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Losses compare their input with a target. The value, of shape [1], is a sum of one contribution from
-// each part of the input, P on the axes that split it. It is then converted to B, so that all ranks
-// that hold the input have it; its dual is partial: seed it with 1 on coordinate 0 and 0 elsewhere.
-// A loss is not differentiated by its target.
+// Losses compare their input with a target. The value, of shape [1], is a sum of one contribution
+// from each part of the input, P on the axes that split it. It is then converted to B, so that all
+// ranks that hold the input have it; its dual is partial: seed it with 1 on coordinate 0 and 0
+// elsewhere. A loss is not differentiated by its target.
 //
 // A loss is a sum of terms, of elements or of samples, each times its weight where there are
 // weights:
@@ -85,8 +85,8 @@ private:
   virtual SourceEntry target(const Layout& use) const {
     return {.name = "target", .of = SourceEntry::Of::Target, .use = use};
   }
-  // Adds the kernels from z, which lies as `use` does, to this rank's contribution. `sum` is the sum of
-  // the weights, or kNoValue where the divisor is the number of terms or nothing.
+  // Adds the kernels from z, which lies as `use` does, to this rank's contribution. `sum` is the
+  // sum of the weights, or kNoValue where the divisor is the number of terms or nothing.
   virtual ValueId addContribution(MapList& list, ValueId z, ValueId sum, const Layout& use) const {
     return addTerms(list, {z}, sum, use);
   }

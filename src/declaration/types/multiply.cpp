@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The product of two inputs, element by element, broadcast where an extent is 1 (broadcast.hpp), and
-// the quotient, which is the product with the reciprocal of the second. Labels on a grid axis: S0,
-// S1, ... (any split), B, R, and Pa, Pb where one factor is a partial sum and the other is on all
-// ranks. Both cannot be partial, since the product of two sums is not the sum of the products of
-// their contributions, and a divisor cannot, since a reciprocal is not linear.
+// The product of two inputs, element by element, broadcast where an extent is 1 (broadcast.hpp),
+// and the quotient, which is the product with the reciprocal of the second. Labels on a grid axis:
+// S0, S1, ... (any split), B, R, and Pa, Pb where one factor is a partial sum and the other is on
+// all ranks. Both cannot be partial, since the product of two sums is not the sum of the products
+// of their contributions, and a divisor cannot, since a reciprocal is not linear.
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
 #include "declaration/types/broadcast.hpp"

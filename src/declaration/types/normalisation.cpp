@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Declares the normalisations, and lays out the moments that their parts exchange. They are summed in
-// two steps, means first and then moments counted from that mean: variances from sums of squares lose
-// their digits where the mean is large. The parts' counts, which the sums need, are known to all.
+// Declares the normalisations, and lays out the moments that their parts exchange. They are summed
+// in two steps, means first and then moments counted from that mean: variances from sums of squares
+// lose their digits where the mean is large. The parts' counts, which the sums need, are known to
+// all.
 #include "declaration/types/normalisation.hpp"
 
 #include "declaration/core/channel_table.hpp"
@@ -123,9 +124,9 @@ Normalisation::MomentLayouts Normalisation::momentLayouts(const Layout& use) con
           Layout(std::move(contributions)), Layout(std::move(spec)), isSummed};
 }
 
-// From u come m, the moments of this rank's part, from these the mean of all, r, and then the sums of moments counted
-// from it, s, and from these the combined M: two sums of a few numbers for each group, of which the first, whatever it
-// is, has no derivative.
+// From u come m, the moments of this rank's part, from these the mean of all, r, and then the sums
+// of moments counted from it, s, and from these the combined M: two sums of a few numbers for each
+// group, of which the first, whatever it is, has no derivative.
 void Normalisation::addMomentsOfBatch(MapList& list, const MomentLayouts& layouts, ValueId u,
                                       const std::vector<int>& running, ValueId all) {
   const ValueId m = list.exact(list.value("m", layouts.parts));

@@ -4,8 +4,8 @@
 //   slice  along one dimension, from `begin` to `end` by `step`
 //   crop   in space, a box of `size` from `offset` on
 //
-// A part keeps those of its elements that are ranges at all, so that nothing moves; parts may end up
-// empty. Labels on a grid axis: S0, S1, ..., B, R, P.
+// A part keeps those of its elements that are ranges at all, so that nothing moves; parts may end
+// up empty. Labels on a grid axis: S0, S1, ..., B, R, P.
 #include "declaration/types/slice.hpp"
 
 #include "declaration/core/types.hpp"

@@ -2,8 +2,8 @@
 // The softmax along a dimension, which may be split: y = exp(x - m) / s, with m the maximum and s
 // the sum of exp(x - m) over the dimension. Where a grid axis splits the dimension its maps have
 // one exchange of maxima and one of sums; the adjoint has one of sums. The maximum is fixed: y does
-// not depend on it, so neither do the derivatives. Where no axis splits it there is one kernel, whose
-// derivatives need y alone. Labels on a grid axis: S0, S1, ..., B, R.
+// not depend on it, so neither do the derivatives. Where no axis splits it there is one kernel,
+// whose derivatives need y alone. Labels on a grid axis: S0, S1, ..., B, R.
 #include "declaration/core/elementwise.hpp"
 #include "declaration/core/types.hpp"
 #include "geometry/layout/layout.hpp"

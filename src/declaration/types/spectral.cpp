@@ -6,9 +6,9 @@
 //   X[n,i,k] = F x[n,i],   Y[n,o,k] = sum over i of X[n,i,k] W[i,o,k],   y[n,o] = F^-1 Y[n,o].
 //
 // Labels on a grid axis: n batch, o output channels, i input channels (y partial), d/h/w space, B,
-// R, P. Where space is split each rank has contributions of all coefficients, which are summed into parts
-// of the modes (a reduce-scatter); the products are those of a part, and all ranks get all products
-// (an all-gather) for their elements. So nothing of the size of the field travels.
+// R, P. Where space is split each rank has contributions of all coefficients, which are summed into
+// parts of the modes (a reduce-scatter); the products are those of a part, and all ranks get all
+// products (an all-gather) for their elements. So nothing of the size of the field travels.
 #include "declaration/types/spectral.hpp"
 
 #include "declaration/core/types.hpp"

@@ -184,8 +184,8 @@ private:
       throw Error(TENON_ERR_SUPPORT, fmt::format("{}: overlap \"on\" is not possible because {}; "
                                                  "set it to \"auto\" or \"off\"",
                                                  title(), obstacle));
-    // Linked patches are many small ones on a rank, and one exchange fills all their sides: strips of each take longer,
-    // unless patches are large.
+    // Linked patches are many small ones on a rank, and one exchange fills all their sides: strips
+    // of each take longer, unless patches are large.
     return !obstacle && (!lists().links() || text("overlap") == "on");
   }
 };

@@ -2,8 +2,8 @@
 // The mean over all of space: y[n,c,0,...] = 1/N sum over s of x[n,c,s]
 //
 // Labels on a grid axis: n batch, c channel, d/h/w space (y partial), B, R, P. N is the global
-// number of elements, so that the contributions of the parts sum to the mean, however uneven the parts
-// are.
+// number of elements, so that the contributions of the parts sum to the mean, however uneven the
+// parts are.
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
 #include "declaration/core/window_layout.hpp"
@@ -64,15 +64,16 @@ std::unique_ptr<Declaration> declareGlobalAveragePooling() {
   return std::make_unique<GlobalAveragePooling>();
 }
 
-// The sum, mean or maximum over dimensions, which may be split. Sums of the parts are contributions of the
-// output, so that nothing travels within the layer; N in a mean is the global number of elements.
+// The sum, mean or maximum over dimensions, which may be split. Sums of the parts are contributions
+// of the output, so that nothing travels within the layer; N in a mean is the global number of
+// elements.
 //
 // A maximum is the constant M, found by one exchange of maxima, plus 0 = sum over i of v_i (x_i -
-// M), where v_i is 1 / K for the K elements that are the largest and 0 elsewhere. M and v are fixed,
-// so that the derivative is shared equally among the largest, as that of torch.amax is.
+// M), where v_i is 1 / K for the K elements that are the largest and 0 elsewhere. M and v are
+// fixed, so that the derivative is shared equally among the largest, as that of torch.amax is.
 //
-// Labels on a grid axis: S0, S1, ... (y partial where the dimension is reduced; of a maximum y on all
-// ranks), B, R, and of sums and means P.
+// Labels on a grid axis: S0, S1, ... (y partial where the dimension is reduced; of a maximum y on
+// all ranks), B, R, and of sums and means P.
 
 namespace {
 

@@ -3,9 +3,9 @@
 // without the padding. Padding is absent, not zero, unless a boundary mode fills it. Ties of the
 // maximum go to the first input in global row-major order.
 //
-// Means between cells and faces of a staggered grid are poolings whose windows follow from where the
-// faces are, and whose outputs lie on the ranks of their cells, so that all fields of a grid have
-// layouts of one decomposition.
+// Means between cells and faces of a staggered grid are poolings whose windows follow from where
+// the faces are, and whose outputs lie on the ranks of their cells, so that all fields of a grid
+// have layouts of one decomposition.
 //
 // Labels on a grid axis: n batch, c channel, d/h/w space, B, R; P for the mean, which is linear.
 #include "declaration/core/types.hpp"
@@ -122,9 +122,9 @@ constexpr OptionSpec kFaceSettings[] = {
     kBoundaryConstantSetting,
     kFilledSetting};
 
-// Of n cells in a dimension faces are at 0, 1, ..., n (all), at 0, ..., n-1 (lower: face i is before
-// cell i) or at 1, ..., n (upper). The rest of n + 1 is beyond the domain, where the boundary mode
-// says what it is, as it says for the cells beyond the first and the last.
+// Of n cells in a dimension faces are at 0, 1, ..., n (all), at 0, ..., n-1 (lower: face i is
+// before cell i) or at 1, ..., n (upper). The rest of n + 1 is beyond the domain, where the
+// boundary mode says what it is, as it says for the cells beyond the first and the last.
 enum class Faces { None, All, Lower, Upper };
 
 class FaceMeans final : public Windowed {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Declares the transposed convolution: the shape of its output, the cuts, and the halos of partial sums.
-// The kernel writes what its inputs reach, also in parts of neighbours, into a tensor whose halo
-// holds contributions; so the exchange that a split of space needs comes after the kernel and not before
-// it.
+// Declares the transposed convolution: the shape of its output, the cuts, and the halos of partial
+// sums. The kernel writes what its inputs reach, also in parts of neighbours, into a tensor whose
+// halo holds contributions; so the exchange that a split of space needs comes after the kernel and
+// not before it.
 #include "declaration/windows/transposed_convolution.hpp"
 
 #include "declaration/core/kernel_maps.hpp"

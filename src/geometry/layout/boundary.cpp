@@ -31,8 +31,8 @@ Index mirrored(Index index, Index extent) {
   return folded < extent ? folded : 2 * extent - 1 - folded;
 }
 
-// How often the way from an element outside back into the domain bounces off a wall, where walls are
-// `apart` elements apart. Between walls on one element there is one bounce.
+// How often the way from an element outside back into the domain bounces off a wall, where walls
+// are `apart` elements apart. Between walls on one element there is one bounce.
 Index bounces(Index index, Index extent, Index apart) {
   const Index beyond = index < 0 ? -index : index - extent + 1;
   return apart == 0 ? 1 : (beyond - 1) / apart + 1;

@@ -8,8 +8,8 @@
 // its own index goes; one that gives zero makes the element zero, and one on a side of mode Values
 // makes it the user's.
 //
-// E has entries 0 and 1, and -1 where a field is odd about a wall: each bounce there changes the sign.
-// In a corner signs multiply.
+// E has entries 0 and 1, and -1 where a field is odd about a wall: each bounce there changes the
+// sign. In a corner signs multiply.
 #pragma once
 
 #include "geometry/layout/box.hpp"
@@ -28,8 +28,9 @@ enum class Boundary {
   Values,    // supplied by the user; zero as far as E is concerned
   Symmetric, // ... 1 0     | 0 1 ... n-1 | n-1 n-2 ...: even about a wall between elements
   Odd,       // ... -1 -0   | 0 1 ... n-1 | -(n-1) -(n-2) ...: odd about a wall between elements
-  OddPoint, // ... -2 -1   | 0 1 ... n-1 | -(n-2) -(n-3) ...: odd about the first and the last element
-  Linked,   // copies that an index map fills, beyond a part's own elements; not a matter of E
+  // ... -2 -1 | 0 1 ... n-1 | -(n-2) -(n-3) ...: odd about the first and the last element.
+  OddPoint,
+  Linked, // copies that an index map fills, beyond a part's own elements; not a matter of E
 };
 
 inline constexpr int kBoundaries = 10;
@@ -58,8 +59,8 @@ std::optional<Index> extensionSource(Index index, Index extent, Boundary low, Bo
 // The factor of that value, 1 or -1.
 int extensionSign(Index index, Index extent, Boundary low, Boundary high);
 
-// A run of local elements local, local+1, ... that hold the global indices global, global+step, ...,
-// all with one sign.
+// A run of local elements local, local+1, ... that hold the global indices global, global+step,
+// ..., all with one sign.
 struct Segment {
   Index local;
   Index global;

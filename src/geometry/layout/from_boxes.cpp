@@ -78,9 +78,9 @@ bool covers(const Box& box, const Box& range) {
 }
 
 // Looks for two boxes that overlap, and for a range that no box has, by halving: a range that is
-// neither empty nor within one box is cut at the median of the ends that lie in it, in the dimension
-// in which that leaves the fewest boxes on the fuller side. The boxes of a grid are halved so, apart
-// from the few that are wrong: n boxes cost n log n.
+// neither empty nor within one box is cut at the median of the ends that lie in it, in the
+// dimension in which that leaves the fewest boxes on the fuller side. The boxes of a grid are
+// halved so, apart from the few that are wrong: n boxes cost n log n.
 class Search {
 public:
   using Ranks = std::vector<std::size_t>;
@@ -166,7 +166,8 @@ private:
   std::optional<Box> gap_;
 };
 
-// The elements between a range and a box, whose sum may be no integer, and in how many dimensions their sides differ.
+// The elements between a range and a box, whose sum may be no integer, and in how many dimensions
+// their sides differ.
 std::pair<double, int> distance(const Box& range, const Box& box) {
   double elements = 0;
   int different = 0;

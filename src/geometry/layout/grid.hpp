@@ -24,8 +24,8 @@ public:
 
   int axes() const noexcept { return static_cast<int>(extents_.size()); }
   int extent(int axis) const { return extents_[axis]; }
-  // Whether the axis has one process. Along such an axis a shard, a copy, a contribution and the root's
-  // tensor are one thing.
+  // Whether the axis has one process. Along such an axis a shard, a copy, a contribution and the
+  // root's tensor are one thing.
   bool isTrivial(int axis) const { return extents_[axis] == 1; }
   const std::vector<int>& extents() const noexcept { return extents_; }
   int size() const noexcept { return static_cast<int>(ranks_.size()); }

@@ -481,8 +481,8 @@ Layout withoutIdleHalos(const Layout& layout) {
 bool sameHolding(const Layout& a, const Layout& b) {
   if (a == b)
     return true;
-  // Without their halos layouts are equal only if they were cut alike, and most are not; so a layout
-  // is made for few.
+  // Without their halos layouts are equal only if they were cut alike, and most are not; so a
+  // layout is made for few.
   const auto isCutAlike = [&] {
     for (int d = 0; d < a.rank(); ++d)
       if (&a.cuts(d) != &b.cuts(d) && a.cuts(d) != b.cuts(d))

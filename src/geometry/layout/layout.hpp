@@ -8,9 +8,9 @@
 // overlap, leave gaps or leave the domain; its dual G*(d) has the same boxes holding contributions.
 //
 // Along an axis of one process S(d), B, P and R are one thing. A layout remembers the property that
-// it was given there, for its text, but such an axis splits nothing, holds no contributions, and does not
-// count when layouts are compared; so a solver's boxes, which name an axis for every dimension,
-// equal what a layer makes of them.
+// it was given there, for its text, but such an axis splits nothing, holds no contributions, and
+// does not count when layouts are compared; so a solver's boxes, which name an axis for every
+// dimension, equal what a layer makes of them.
 #pragma once
 
 #include "geometry/layout/boundary.hpp"
@@ -57,8 +57,8 @@ struct Halo {
   Boundary low = Boundary::None;
   Boundary high = Boundary::None;
   bool isPartial = false; // G* instead of G
-  // The modes by channel where they differ: then low and high are those of channel 0. E is block-diagonal
-  // over channels, with one block for each run of them (channel_runs.hpp).
+  // The modes by channel where they differ: then low and high are those of channel 0. E is
+  // block-diagonal over channels, with one block for each run of them (channel_runs.hpp).
   std::vector<ModeBand> bands = {};
 
   // Whether an index map fills it: what a box has beyond the part's own elements are then copies of

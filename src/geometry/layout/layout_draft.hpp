@@ -24,8 +24,8 @@ public:
   int rank() const;
   void setSplitOrder(int dim, std::vector<int> axes);
   void setCuts(int dim, std::vector<Index> cuts);
-  // One element more at the end of a dimension, in the last part that has elements: points between and around
-  // cells, on the cells' parts.
+  // One element more at the end of a dimension, in the last part that has elements: points between
+  // and around cells, on the cells' parts.
   void stagger(int dim);
   void setHaloWidths(int dim, Index low, Index high, Boundary lowMode, Boundary highMode);
   void setHaloBoxes(int dim, std::vector<Interval> boxes, Boundary lowMode, Boundary highMode);

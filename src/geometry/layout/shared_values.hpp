@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Large values of which equal ones are held once in the process: among 100,000 ranks the split points of
-// one layout are a megabyte, and those of all layers of a network are few lists.
+// Large values of which equal ones are held once in the process: among 100,000 ranks the split
+// points of one layout are a megabyte, and those of all layers of a network are few lists.
 #pragma once
 
 #include <memory>

@@ -50,8 +50,8 @@ Interval windowBox(const Window& window, Index extent, Interval outputs);
 // begin if there are none.
 Interval interiorOutputs(const Window& window, Index extent, Interval owned, Interval outputs);
 
-// The window whose padding reaches as far as outputs beyond the `extent` that there are, which a periodic
-// dimension has.
+// The window whose padding reaches as far as outputs beyond the `extent` that there are, which a
+// periodic dimension has.
 Window continued(Window window, Interval outputs, Index extent);
 
 // Cuts of the output that follow the input's: an output belongs to the part that owns the input at

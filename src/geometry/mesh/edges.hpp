@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The edges of a mesh, or the entries of a sparse matrix: each joins a row of targets to a row of sources, both in
-// lists of nodes that index maps know, owned nodes and ghosts. As everywhere layouts know counts, and the lists are
-// this rank's.
+// The edges of a mesh, or the entries of a sparse matrix: each joins a row of targets to a row of
+// sources, both in lists of nodes that index maps know, owned nodes and ghosts. As everywhere
+// layouts know counts, and the lists are this rank's.
 #pragma once
 
 #include "geometry/mesh/index_map.hpp"
@@ -19,7 +19,8 @@ public:
     IndexMapPtr nodes;     // from owned nodes to the same with ghosts, along dimension 0
     std::vector<Index> at; // of each edge: the position in this rank's list of nodes
     bool isOwned = true;   // no edge of any rank ends at a ghost
-    // Of each listed node the sum of the weights of its edges on all ranks: of targets that are not owned, on all ranks.
+    // Of each listed node the sum of the weights of its edges on all ranks: of targets that are not
+    // owned, on all ranks.
     std::optional<std::vector<double>> totals = {};
   };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lists as blocks of a schedule. Kernels add the entries of one block in any order, so that no block has a
-// position twice: entries are coloured like the edges between sources and targets, which both ends of a
-// message do alike. Where nothing is repeated, as in a halo, there is one colour.
+// Lists as blocks of a schedule. Kernels add the entries of one block in any order, so that no
+// block has a position twice: entries are coloured like the edges between sources and targets,
+// which both ends of a message do alike. Where nothing is repeated, as in a halo, there is one
+// colour.
 #include "geometry/mesh/index_map.hpp"
 
 #include "sys/errors/error.hpp"
@@ -39,8 +40,9 @@ std::pair<std::vector<Index>, Index> numbersOf(const std::vector<Index>& positio
   return {std::move(numbers), count == 0 ? 0 : distinct + 1};
 }
 
-// The colours that the entries of each place have. They are bits of words, which a place finds in a table of its own by
-// their numbers: it has no more words than entries, though one with few entries can have colours of any size.
+// The colours that the entries of each place have. They are bits of words, which a place finds in a
+// table of its own by their numbers: it has no more words than entries, though one with few entries
+// can have colours of any size.
 class ColourSets {
 public:
   // Of places with so many entries each; no colour is as large as `colours`.
@@ -64,7 +66,8 @@ public:
     const Word* word = slot(place, number);
     return word ? word->bits : 0;
   }
-  // The first word from this number on that has room. Numbers on the way are led there directly from then on.
+  // The first word from this number on that has room. Numbers on the way are led there directly
+  // from then on.
   Index open(Index place, Index number) {
     const auto isFull = [](const Word* word) { return word && word->bits == ~std::uint64_t(0); };
     Index end = number;

@@ -3,22 +3,22 @@
 //
 //     y[.., k, ..] = sum over the entries (k, id, w) of k of  w x[.., id, ..]
 //
-// k and id are joint indices of some dimensions, and all other dimensions are free: the layouts of a map
-// are patterns, whose free dimensions are those of the tensors at hand, with any extents; a tensor may have
-// further dimensions behind those of a pattern. Layouts are as ever the same on all ranks; the lists are of
-// this rank alone. Both ends of a message have its list, so that a map is a schedule (schedule.hpp), whose
-// adjoint is the same with its sides exchanged.
+// k and id are joint indices of some dimensions, and all other dimensions are free: the layouts of
+// a map are patterns, whose free dimensions are those of the tensors at hand, with any extents; a
+// tensor may have further dimensions behind those of a pattern. Layouts are as ever the same on all
+// ranks; the lists are of this rank alone. Both ends of a message have its list, so that a map is a
+// schedule (schedule.hpp), whose adjoint is the same with its sides exchanged.
 //
-// Where the target is the source with a linked halo, the map is a halo exchange: what a rank owns lies in
-// the target as in the source, and all entries are ghosts.
+// Where the target is the source with a linked halo, the map is a halo exchange: what a rank owns
+// lies in the target as in the source, and all entries are ghosts.
 #pragma once
 
 #include "geometry/schedule/schedule.hpp"
 
 namespace tenon {
 
-// What goes from one rank to another: positions in the local arrays of source and target, along the joint
-// dimensions; the entries in the order of their positions in the target.
+// What goes from one rank to another: positions in the local arrays of source and target, along the
+// joint dimensions; the entries in the order of their positions in the target.
 struct IndexEntries {
   int peer = -1;
   std::vector<Index> source, target; // [entries, joint dimensions]
@@ -53,21 +53,22 @@ public:
   bool isHalo() const noexcept { return isHalo_; }
   bool isWeighted() const noexcept { return isWeighted_; }
 
-  // The range of a map from this domain. Throws TENON_ERR_LAYOUT, naming both, unless `x` lies along the
-  // joint dimensions as the pattern does.
+  // The range of a map from this domain. Throws TENON_ERR_LAYOUT, naming both, unless `x` lies
+  // along the joint dimensions as the pattern does.
   Layout rangeFor(const Layout& x) const;
   // The domain of the map to this range, likewise.
   Layout domainFor(const Layout& y) const;
   const std::vector<int>& jointDims() const noexcept { return dims_; }
-  // The layouts of tensors of these extents, whose joint dimensions are those of the patterns whatever the
-  // shape says.
+  // The layouts of tensors of these extents, whose joint dimensions are those of the patterns
+  // whatever the shape says.
   std::pair<Layout, Layout> layoutsOf(const Shape& shape) const;
   // Of a rank, whose map this is, between layouts that fit.
   Schedule schedule(const Layout& from, const Layout& to, int rank) const;
   // Patterns, messages and entries; the same text on all ranks.
   std::string describe() const;
   const Traffic& sent() const noexcept { return traffic_.sent; }
-  // The most that any rank sends, and that any receives; or where that is not known what this one does.
+  // The most that any rank sends, and that any receives; or where that is not known what this one
+  // does.
   const IndexTraffic& most() const noexcept { return most_ ? *most_ : traffic_; }
 
 private:
@@ -106,8 +107,9 @@ Shape jointExtent(const Layout& layout, const std::vector<int>& dims, int positi
 std::vector<Index> unflattened(Index flat, const Shape& extents);
 Index flattened(const Index* index, const Shape& extents);
 
-// Where a joint index lies: the position in the grid that owns it, as seen from another position, whose
-// coordinates it has on axes that split no joint dimension; and the place in the owner's array.
+// Where a joint index lies: the position in the grid that owns it, as seen from another position,
+// whose coordinates it has on axes that split no joint dimension; and the place in the owner's
+// array.
 struct IndexPlace {
   int position;
   std::vector<Index> local;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A rank's lists of the copies that links ask for. What a rank receives it reads off its own halo; what it sends it reads
-// off the halos of those that have copies of its patches, in the same order, so that both ends of a message have the
-// same list without a word between them.
+// A rank's lists of the copies that links ask for. What a rank receives it reads off its own halo;
+// what it sends it reads off the halos of those that have copies of its patches, in the same order,
+// so that both ends of a message have the same list without a word between them.
 #include "geometry/patches/patch_links.hpp"
 
 #include <algorithm>
@@ -202,8 +202,8 @@ private:
     return first != patches.end() && *first < own.end;
   }
 
-  // Whether a position has this one's coordinates on axes that split no joint dimension: it then has its copies, or
-  // its channels, from here.
+  // Whether a position has this one's coordinates on axes that split no joint dimension: it then
+  // has its copies, or its channels, from here.
   bool sharesCopies(int position) const {
     for (int axis = 0; axis < to_.grid().axes(); ++axis) {
       const bool isSplit = std::ranges::any_of(dims_, [&](int d) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What kinds of links share, and patches that meet side by side. These are walked over: an element beyond several sides is
-// reached by crossing them in any order, and where two ways end at different elements, as at the corners of a cube,
-// there is no such element.
+// What kinds of links share, and patches that meet side by side. These are walked over: an element
+// beyond several sides is reached by crossing them in any order, and where two ways end at
+// different elements, as at the corners of a cube, there is no such element.
 #include "geometry/patches/patch_links.hpp"
 
 #include "sys/errors/error.hpp"

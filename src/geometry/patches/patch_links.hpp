@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How the patches of a field are joined: tiles of a box, faces of a cubed sphere, a tripolar grid's fold.
+// How the patches of a field are joined: tiles of a box, faces of a cubed sphere, a tripolar grid's
+// fold.
 //
-// A field on patches is a tensor [patch, channel, spatial...], whose patches have the same extents. Links say
-// which element of which patch an element beyond a patch is a copy of. They are a rule for any extents and any
-// width, so that they serve a pooled field and all windows of a network, and a value, the same on all ranks:
-// each rank makes its lists of messages from it without communication.
+// A field on patches is a tensor [patch, channel, spatial...], whose patches have the same extents.
+// Links say which element of which patch an element beyond a patch is a copy of. They are a rule
+// for any extents and any width, so that they serve a pooled field and all windows of a network,
+// and a value, the same on all ranks: each rank makes its lists of messages from it without
+// communication.
 //
-// A vector's components along the spatial dimensions turn with the grid where two patches meet turned.
+// A vector's components along the spatial dimensions turn with the grid where two patches meet
+// turned.
 #pragma once
 
 #include "geometry/mesh/index_map.hpp"
@@ -22,10 +25,10 @@ namespace tenon {
 struct PatchSide {
   Index patch = -1; // that meets here; -1: none
   int side = 0;     // with this side of it
-  // Bits 1 and 2: the first (second) of the dimensions along this side runs the other way there. Bit 4: these two
-  // dimensions are exchanged. Bit 8: the two meet on the last points of both, and in a dimension of n elements that runs the
-  // other way element i meets element n - i, as where a grid is folded about a point: element 0 meets the first one of the patch
-  // behind the other.
+  // Bits 1 and 2: the first (second) of the dimensions along this side runs the other way there.
+  // Bit 4: these two dimensions are exchanged. Bit 8: the two meet on the last points of both, and
+  // in a dimension of n elements that runs the other way element i meets element n - i, as where a
+  // grid is folded about a point: element 0 meets the first one of the patch behind the other.
   int turned = 0;
   bool operator==(const PatchSide&) const = default;
 };
@@ -48,19 +51,21 @@ public:
   Index patches() const { return pattern_.shape().front(); }
   int spatialRank() const noexcept { return spatialRank_; }
 
-  // Of an element of a patch of these extents, or beyond it; none where nothing lies there, which is zero.
+  // Of an element of a patch of these extents, or beyond it; none where nothing lies there, which
+  // is zero.
   virtual std::optional<LinkedElement> source(Index patch, const std::vector<Index>& index,
                                               const Shape& extents) const = 0;
-  // Patches that elements beyond these can be copies of, or that have such copies of theirs, where elements lie
-  // beyond at most so many patches in each dimension. Sorted, with those asked for.
+  // Patches that elements beyond these can be copies of, or that have such copies of theirs, where
+  // elements lie beyond at most so many patches in each dimension. Sorted, with those asked for.
   virtual std::vector<Index> around(const std::vector<Index>& patches,
                                     const std::vector<Index>& crossings) const = 0;
-  // Whether something lies beyond patches along a dimension, or patches do not span the field there.
+  // Whether something lies beyond patches along a dimension, or patches do not span the field
+  // there.
   virtual bool joins(int dim) const = 0;
   // Whether some meet on points, which those of a field with other extents do not.
   virtual bool meetOnPoints() const { return false; }
-  // Throws TENON_ERR_SHAPE, naming both, if patches of these extents do not meet as the links say, or if what they make up
-  // has more elements than indices count.
+  // Throws TENON_ERR_SHAPE, naming both, if patches of these extents do not meet as the links say,
+  // or if what they make up has more elements than indices count.
   virtual void checkExtents(const Shape& /*extents*/) const {}
   virtual std::string describe() const = 0;
 
@@ -85,13 +90,13 @@ struct BoxEnds {
   Boundary low = Boundary::Zero, high = Boundary::Zero;
 };
 
-// Tiles of a box. Each rank has the patches at these places in the grid of tiles, row by row; places that no rank has
-// are zero, as land is. Throws TENON_ERR_ARG if a place is not in the grid or is that of two patches, and for
-// boundary modes that give no values.
+// Tiles of a box. Each rank has the patches at these places in the grid of tiles, row by row;
+// places that no rank has are zero, as land is. Throws TENON_ERR_ARG if a place is not in the grid
+// or is that of two patches, and for boundary modes that give no values.
 PatchLinksPtr linkTiles(const Shape& tiles, const std::vector<std::vector<Index>>& placesOfRanks,
                         const std::vector<BoxEnds>& ends);
-// Patches side by side: of each patch of each rank the 2 * spatialRank sides that its own meet. Throws TENON_ERR_ARG,
-// naming both sides, unless they meet each other alike.
+// Patches side by side: of each patch of each rank the 2 * spatialRank sides that its own meet.
+// Throws TENON_ERR_ARG, naming both sides, unless they meet each other alike.
 PatchLinksPtr linkSides(int spatialRank, const std::vector<std::vector<PatchSide>>& sidesOfRanks);
 
 // The links as a layer's maps use them.
@@ -101,8 +106,9 @@ struct PatchRule {
   std::vector<int> vectors = {};
 };
 
-// The map from a field [patch, channel, spatial...] to the same with halos, of which those that are linked hold what the
-// rule says; as seen from a rank. Other halos are filled by their boundary modes.
+// The map from a field [patch, channel, spatial...] to the same with halos, of which those that are
+// linked hold what the rule says; as seen from a rank. Other halos are filled by their boundary
+// modes.
 IndexMapPtr makeLinkedMap(const PatchRule& rule, const Layout& from, const Layout& to, int rank);
 
 } // namespace tenon

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tiles know their place in a box, so that beyond them lies what the box has there, corners and the modes of its ends
-// included. Each rank knows the places of all patches, and none without a patch: a box is as large as numbers allow.
+// Tiles know their place in a box, so that beyond them lies what the box has there, corners and the
+// modes of its ends included. Each rank knows the places of all patches, and none without a patch:
+// a box is as large as numbers allow.
 #include "geometry/patches/patch_links.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
@@ -112,7 +113,8 @@ private:
     const auto at = std::ranges::lower_bound(sorted_, std::pair(place, Index(0)));
     return at != sorted_.end() && at->first == place ? at->second : -1;
   }
-  // The patch at an offset within the window around a place, with the box taken as periodic; -1: none.
+  // The patch at an offset within the window around a place, with the box taken as periodic; -1:
+  // none.
   Index patchNear(const std::vector<Index>& place, std::vector<Index> offset,
                   const Shape& window) const {
     for (std::size_t d = 0; d < offset.size(); ++d) {

@@ -34,8 +34,8 @@ std::vector<int> changedAxes(const Layout& from, const Layout& to);
 // hold together, counted from its first element.
 std::vector<Index> pieceCuts(const Layout& split, int position, int dim, int pieces);
 
-// What a sum over grid axes leaves on their ranks: all of it on each (P -> B), a share each (P -> S),
-// or all on the first (P -> R).
+// What a sum over grid axes leaves on their ranks: all of it on each (P -> B), a share each (P ->
+// S), or all on the first (P -> R).
 enum class SumGoal { All, Share, First };
 
 struct SumChange {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Counts the parts that share elements with a rank along each dimension. Dimensions without a halo cost one search in
-// their cuts, those with one a look at each part near it.
+// Counts the parts that share elements with a rank along each dimension. Dimensions without a halo
+// cost one search in their cuts, those with one a look at each part near it.
 #include "geometry/schedule/flow_count.hpp"
 
 #include "sys/errors/error.hpp"

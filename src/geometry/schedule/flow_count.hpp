@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What one rank shares with others in one conversion, dimension by dimension, as products of one factor for each.
+// What one rank shares with others in one conversion, dimension by dimension, as products of one
+// factor for each.
 #pragma once
 
 #include "geometry/schedule/schedule.hpp"
@@ -58,8 +59,9 @@ public:
   LevelFlow byLevel(const std::vector<Index>& unitRanks) const;
   // The factors of one dimension; there must be peers.
   AlongDim along(int dim) const;
-  // Each part that shares elements of a dimension with the rank, by its distance from the part of the
-  // rank's own position, and those elements; of the channels those in a run. There must be peers.
+  // Each part that shares elements of a dimension with the rank, by its distance from the part of
+  // the rank's own position, and those elements; of the channels those in a run. There must be
+  // peers.
   std::vector<std::pair<Index, Index>> partsBeside(int dim, const Interval& run) const;
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Flows between many layouts on one grid. Such layouts differ in few of their dimensions, so the factors of their flows
-// recur, and each is counted once.
+// Flows between many layouts on one grid. Such layouts differ in few of their dimensions, so the
+// factors of their flows recur, and each is counted once.
 #pragma once
 
 #include "geometry/schedule/traffic.hpp"
@@ -31,8 +31,8 @@ public:
   const std::vector<int>& positions() const noexcept { return positions_; }
   // The place of a position in positions(); -1 if it is not among them.
   int placeOf(int position) const;
-  // The flow of the position at a place, between layouts on this grid whose boundary modes are those of
-  // all channels.
+  // The flow of the position at a place, between layouts on this grid whose boundary modes are
+  // those of all channels.
   TableFlow flow(const Layout& from, const Layout& to, int place, Role role);
 
 private:

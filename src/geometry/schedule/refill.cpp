@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Along one dimension a target's box is what it shares with the source's, and the rest on either side,
-// of which each element is found by the boundary mode. Modes by channel come here one run of channels
-// after the other.
+// Along one dimension a target's box is what it shares with the source's, and the rest on either
+// side, of which each element is found by the boundary mode. Modes by channel come here one run of
+// channels after the other.
 #include "geometry/schedule/refill.hpp"
 
 #include "geometry/layout/channel_runs.hpp"

@@ -22,8 +22,8 @@ namespace tenon {
 
 namespace {
 
-// Whether the ranks along an axis hold, in this role, copies or contributions of which every peer uses
-// only one: B at the source, P at the target.
+// Whether the ranks along an axis hold, in this role, copies or contributions of which every peer
+// uses only one: B at the source, P at the target.
 bool repeats(const Layout& layout, int axis, Role role) {
   return role == Role::Source ? layout.property(axis).isBroadcast()
                               : layout.property(axis).isPartial();
@@ -337,7 +337,8 @@ void append(std::vector<ElementBox>& all, const std::vector<ElementBox>& more) {
 }
 
 // Whether an element of the side that takes can get several contributions from the side that gives
-// in its role. Contributions that stay contributions, from P to P on one grid, are not added up on the way.
+// in its role. Contributions that stay contributions, from P to P on one grid, are not added up on
+// the way.
 bool addsUp(const Layout& giving, const Layout& taking, Role role) {
   const bool sameGrid = giving.grid() == taking.grid();
   for (int axis = 0; axis < giving.grid().axes(); ++axis)

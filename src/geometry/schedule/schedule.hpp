@@ -14,8 +14,8 @@
 //
 // A rank's peers are listed by their position in their own side's grid, not by their number. The
 // peers that contribute to an element and those that contribute to a copy of it differ only on axes
-// where each copy has a contributor of its own. So copies add the same contributions in the same order
-// and are bitwise identical, whichever rank is where in the grid.
+// where each copy has a contributor of its own. So copies add the same contributions in the same
+// order and are bitwise identical, whichever rank is where in the grid.
 #pragma once
 
 #include "geometry/layout/coverage.hpp"
@@ -46,8 +46,8 @@ std::optional<std::vector<int>> peerCoordinates(const Layout& mine, int position
 // Whether a part has these coordinates on the axes that split its dimension.
 bool liesOn(const Layout& layout, int dim, int part, const std::vector<int>& coordinates);
 
-// Elements by their positions in some dimensions of a local array: an index map (index_map.hpp) has such
-// lists where a conversion has boxes. No two entries have the same position.
+// Elements by their positions in some dimensions of a local array: an index map (index_map.hpp) has
+// such lists where a conversion has boxes. No two entries have the same position.
 struct ElementList {
   std::vector<int> dims;
   std::vector<Index> positions; // [entries, dims]
@@ -59,8 +59,8 @@ using ElementListPtr = std::shared_ptr<const ElementList>;
 
 // A box of elements that is sent. Its elements are counted in rising global order in every
 // dimension; begin and step say where they are in the local arrays of source and target. A
-// reflection runs backwards (step -1). With lists, entries are counted along the first dimension of the
-// lists, and their positions stand for begin and step in all dimensions of the lists.
+// reflection runs backwards (step -1). With lists, entries are counted along the first dimension of
+// the lists, and their positions stand for begin and step in all dimensions of the lists.
 struct ElementBlock {
   Shape extent;
   std::vector<Index> sourceBegin, targetBegin;
@@ -96,14 +96,16 @@ struct Schedule {
 // Throws as checkSameShape() and checkLinkedHalos() do.
 Schedule makeSchedule(const Layout& from, const Layout& to, int rank);
 
-// Of a halo that each rank fills from what it holds itself (refill.hpp): the rank's own transfer, if any.
+// Of a halo that each rank fills from what it holds itself (refill.hpp): the rank's own transfer,
+// if any.
 Schedule makeRefill(const Layout& from, const Layout& to, int rank);
 
 // Throws TENON_ERR_SHAPE if the shapes of a conversion differ.
 void checkSameShape(const Layout& from, const Layout& to);
 
-// Throws TENON_ERR_LAYOUT if the conversion would have to fill a linked halo, or to fold one: it would
-// write zeros, or lose contributions. (Dropping such ghosts, and its transpose, are conversions.)
+// Throws TENON_ERR_LAYOUT if the conversion would have to fill a linked halo, or to fold one: it
+// would write zeros, or lose contributions. (Dropping such ghosts, and its transpose, are
+// conversions.)
 void checkLinkedHalos(const Layout& from, const Layout& to);
 
 // Messages and elements that a rank sends to others, or receives from them.

@@ -87,9 +87,9 @@ std::optional<std::vector<int>> rankStrides(const Grid& grid) {
   return strides;
 }
 
-// A flow by level, as the schedule lists it; levelOf(peer) is the level that a message crosses. It serves
-// boundary modes that differ by channel: there several runs of channels can have one peer, so that its
-// message is not counted by a product.
+// A flow by level, as the schedule lists it; levelOf(peer) is the level that a message crosses. It
+// serves boundary modes that differ by channel: there several runs of channels can have one peer,
+// so that its message is not counted by a product.
 LevelFlow listedFlow(const Layout& from, const Layout& to, int rank, Role role, std::size_t levels,
                      const std::function<std::ptrdiff_t(int peer)>& levelOf) {
   LevelFlow flow{std::vector<Traffic>(levels + 1), 0};

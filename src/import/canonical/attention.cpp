@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Attentions, also where they are spelled out. A mask of numbers that leave nothing of any score is one of
-// -infinity, as long as each query sees a key.
+// Attentions, also where they are spelled out. A mask of numbers that leave nothing of any score is
+// one of -infinity, as long as each query sees a key.
 #include "import/canonical/model_builder.hpp"
 
 #include <algorithm>
@@ -140,7 +140,8 @@ ModelBuilder::Value ModelBuilder::withoutNaN(Value x) const {
              : x;
 }
 
-// q k^T, its factor and the mask of what a softmax is taken of; without a product where it is something else.
+// q k^T, its factor and the mask of what a softmax is taken of; without a product where it is
+// something else.
 ModelBuilder::Scores ModelBuilder::scoresOf(Value scores) {
   // scale q k^T, or none.
   const auto productOf = [&](Value x) {
@@ -169,8 +170,8 @@ ModelBuilder::Scores ModelBuilder::scoresOf(Value scores) {
   return {product, scale, mask};
 }
 
-// With a mask that is added to the products, or where a constant chooses between them and -infinity. A query
-// that sees no key is NaN in such a softmax, but 0 in the layer.
+// With a mask that is added to the products, or where a constant chooses between them and
+// -infinity. A query that sees no key is NaN in such a softmax, but 0 in the layer.
 ModelBuilder::Value ModelBuilder::spelledAttention(Value a, Value b) {
   const auto isSoftmax = [this](Value x) {
     x = withoutNaN(x);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sums over products, by the labels of dimensions. What one factor has alone is summed first, and then come products
-// of matrices along the labels that both factors and the result have.
+// Sums over products, by the labels of dimensions. What one factor has alone is summed first, and
+// then come products of matrices along the labels that both factors and the result have.
 #include "import/canonical/model_builder.hpp"
 
 #include "sys/text/text.hpp"
@@ -14,8 +14,8 @@
 
 namespace tenon {
 
-// A sum over products, by the labels of dimensions: sums over what one factor has alone, and then products of
-// matrices along the labels that both factors and the result have.
+// A sum over products, by the labels of dimensions: sums over what one factor has alone, and then
+// products of matrices along the labels that both factors and the result have.
 ModelBuilder::Value ModelBuilder::einsum(const std::string& equation, ModelValues factors) {
   std::string text;
   std::copy_if(equation.begin(), equation.end(), std::back_inserter(text),

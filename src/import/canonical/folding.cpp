@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is computed of constants alone: numbers, which no layer computes any more. Integers stay integers, since
-// they are sizes and places.
+// What is computed of constants alone: numbers, which no layer computes any more. Integers stay
+// integers, since they are sizes and places.
 #include "import/canonical/model_builder.hpp"
 
 #include "sys/errors/error.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Elements of a dimension by their places: sums up to them, another order, some of them, additions to some. Where a
-// dimension may be split, these are products with a fixed matrix along it.
+// Elements of a dimension by their places: sums up to them, another order, some of them, additions
+// to some. Where a dimension may be split, these are products with a fixed matrix along it.
 #include "import/canonical/model_builder.hpp"
 
 #include <fmt/format.h>

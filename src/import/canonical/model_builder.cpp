@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Values of the canonical graph and their checks, for the file is not trusted. Every value has a shape of bounded
-// size, and what is computed of constants here has a bound too.
+// Values of the canonical graph and their checks, for the file is not trusted. Every value has a
+// shape of bounded size, and what is computed of constants here has a bound too.
 #include "import/canonical/model_builder.hpp"
 
 #include "sys/errors/error.hpp"
@@ -15,8 +15,8 @@ namespace tenon {
 
 namespace {
 
-// A value of which a layer computes more elements than this is a mistake in the file: no array of any
-// process has as many.
+// A value of which a layer computes more elements than this is a mistake in the file: no array of
+// any process has as many.
 constexpr Index kMaxValueElements = Index(1) << 50;
 
 } // namespace
@@ -83,7 +83,8 @@ Shape ModelBuilder::broadcast(const Shape& a, const Shape& b) const {
   return shape;
 }
 
-// The parameters of which all of these are computed; none where one is computed of anything else but constants.
+// The parameters of which all of these are computed; none where one is computed of anything else
+// but constants.
 std::vector<std::string> ModelBuilder::parametersOf(const ModelValues& values) {
   constexpr std::size_t kMaxNamed = 4;
   std::vector<std::string> names;

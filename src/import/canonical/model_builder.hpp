@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Builds the canonical graph of a network: shapes, constants folded, and the patterns that exporters
-// spell out (GELU by the error function, group by instance norm, periodic padding by slices) folded
-// back. The tables of operators of both formats call it; each source of this folder has a family of its methods.
+// Builds the canonical graph of a network: shapes, constants folded, and the patterns that
+// exporters spell out (GELU by the error function, group by instance norm, periodic padding by
+// slices) folded back. The tables of operators of both formats call it; each source of this folder
+// has a family of its methods.
 #pragma once
 
 #include "import/canonical/model_graph.hpp"
@@ -27,7 +28,8 @@ public:
   void begin(const ModelOperation& operation, const ModelValues& reads);
   // Throws TENON_ERR_FORMAT naming the operation.
   [[noreturn]] void fail(const std::string& why) const;
-  // Of shapes that may follow from the run's extents: TENON_ERR_SHAPE where the file leaves any free.
+  // Of shapes that may follow from the run's extents: TENON_ERR_SHAPE where the file leaves any
+  // free.
   [[noreturn]] void misfit(const std::string& why) const;
   // Of what is computed here, all together; an error beyond a bound.
   void spend(Index operations);
@@ -40,7 +42,8 @@ public:
 
   Value input(const std::string& name, const Shape& shape);
   Value constant(ModelConstant constant);
-  // The same value, and of computed numbers those that a type of PyTorch holds, by its number there.
+  // The same value, and of computed numbers those that a type of PyTorch holds, by its number
+  // there.
   Value rounded(Value x, Index type);
   Value number(double value, bool isInteger = false);
   Value integers(const std::vector<Index>& values);
@@ -76,7 +79,8 @@ public:
   Value triangle(Value x, bool isUpper, double diagonal);
   // The elements of a dimension from its end to its beginning.
   Value flip(Value x, int dim);
-  // The sum of the elements up to each one, which belongs to it or not, or of those from each one on.
+  // The sum of the elements up to each one, which belongs to it or not, or of those from each one
+  // on.
   Value cumulativeSum(Value x, int dim, bool isExclusive = false, bool isFromEnd = false);
   // Element i of x goes to i + by, and what leaves at one end comes in at the other.
   Value roll(Value x, int dim, Index by);
@@ -115,7 +119,8 @@ public:
   Value softmax(Value x, int dim);
   Value logSumExp(Value x, const std::vector<int>& dims, bool keeps);
   Value pixelShuffle(Value x, Index factor);
-  // A recurrent cell: weights [gates, features], and biases or null. An LSTM's state is h and c, a GRU's h alone.
+  // A recurrent cell: weights [gates, features], and biases or null. An LSTM's state is h and c, a
+  // GRU's h alone.
   struct Cell {
     Value input, hidden, inputBias, hiddenBias;
     bool isLstm;
@@ -136,8 +141,8 @@ public:
   Value depthToSpace(Value x, Index factor);
   // What a mask of flags adds to the scores of an attention: 0 where it holds, or else -infinity.
   Value addedMask(Value flags);
-  // softmax(q k^T scale + mask) v over the last two dimensions; the mask may be null. Fewer heads of keys and
-  // values serve several heads of queries each.
+  // softmax(q k^T scale + mask) v over the last two dimensions; the mask may be null. Fewer heads
+  // of keys and values serve several heads of queries each.
   Value attention(Value q, Value k, Value v, double scale, Value mask, bool isCausal);
   // The product a b where a is a softmax of scores q k^T; null where it is something else.
   Value spelledAttention(Value a, Value b);
@@ -151,7 +156,8 @@ public:
   // d counted from the end if negative; an error if there is no such dimension.
   int dimension(Index d, int rank) const;
   Shape broadcast(const Shape& a, const Shape& b) const;
-  // Throws for extents below 0, too many dimensions, or more elements than a file of this size can mean.
+  // Throws for extents below 0, too many dimensions, or more elements than a file of this size can
+  // mean.
   void checkShape(const Shape& shape) const;
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Constants of a network as numbers or recipes. What cannot stay a recipe is none, and then becomes numbers: a
-// weight that is only moved about is never read.
+// Constants of a network as numbers or recipes. What cannot stay a recipe is none, and then becomes
+// numbers: a weight that is only moved about is never read.
 #include "import/canonical/model_constant.hpp"
 
 #include "sys/errors/error.hpp"

@@ -40,7 +40,8 @@ public:
   // Of the stored tensor that it is; "" where it was computed.
   const std::string& name() const noexcept { return name_; }
   bool isInteger() const noexcept { return isInteger_; }
-  // Whether parameters of the model, which training changes, are in it. Nothing is computed with their numbers.
+  // Whether parameters of the model, which training changes, are in it. Nothing is computed with
+  // their numbers.
   bool isTrained() const noexcept { return isTrained_; }
   // Whether training changes nothing that it consists of or was computed of.
   bool isFixed() const noexcept { return isFixed_; }
@@ -56,10 +57,12 @@ public:
   static std::optional<ModelConstant> concatenated(const std::vector<ModelConstant>& parts,
                                                    int dim);
   ModelConstant renamed(std::string name) const;
-  // Numbers that have been computed: those of one value, in whatever shape, have one identity, which is above 0.
+  // Numbers that have been computed: those of one value, in whatever shape, have one identity,
+  // which is above 0.
   int identity() const noexcept { return identity_; }
   ModelConstant identified(int identity) const;
-  // With the numbers as PyTorch's float32 or a narrower type has them (by PyTorch's number of the type).
+  // With the numbers as PyTorch's float32 or a narrower type has them (by PyTorch's number of the
+  // type).
   ModelConstant rounded(Index type) const;
   ModelConstant fixed(bool isFixed = true) const;
 
@@ -98,7 +101,8 @@ public:
   ModelConstant folded(const ModelConstant& constant) const;
 
 private:
-  // Where the tensor's bytes are. Opens a file beside the network's, but none outside of its folder.
+  // Where the tensor's bytes are. Opens a file beside the network's, but none outside of its
+  // folder.
   const ByteSource& sourceOf(const ModelTensor& tensor) const;
 
   const ModelProgram& program_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The canonical graph of a network at given extents: few operators, which both formats come down to.
-// A value is what one of them computes, or an input, or a constant.
+// The canonical graph of a network at given extents: few operators, which both formats come down
+// to. A value is what one of them computes, or an input, or a constant.
 #pragma once
 
 #include "import/canonical/model_constant.hpp"
@@ -32,7 +32,8 @@ enum class ModelOp {
   Convolution,
   Linear, // of the last dimension; weight [out, in]
   Matmul,
-  Attention, // queries, keys, values [..., sequence, features], a mask or none; scale[0]; `isCausal`
+  // Queries, keys, values [..., sequence, features], a mask or none; scale[0]; `isCausal`.
+  Attention,
   Pooling,
   AdaptivePooling,
   Reduce, // `function` (mean, sum, max) over `dims`, which stay with extent 1

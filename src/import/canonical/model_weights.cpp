@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads the numbers of constants from the file of a model, or from those beside it: blocks of them, as a process
-// needs them, or all of few. All that become numbers in memory together have a bound.
+// Reads the numbers of constants from the file of a model, or from those beside it: blocks of them,
+// as a process needs them, or all of few. All that become numbers in memory together have a bound.
 #include "import/canonical/model_constant.hpp"
 
 #include "sys/errors/error.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What moves elements or puts them together, by whole dimensions. Two in a row become one, and of constants
-// only the recipe changes.
+// What moves elements or puts them together, by whole dimensions. Two in a row become one, and of
+// constants only the recipe changes.
 #include "import/canonical/model_builder.hpp"
 
 #include <fmt/format.h>
@@ -123,7 +123,8 @@ ModelBuilder::Value ModelBuilder::slice(Value x, int dim, Index begin, Index end
   return made;
 }
 
-// A slice of what was padded or concatenated along its dimension; null where that must be made whole.
+// A slice of what was padded or concatenated along its dimension; null where that must be made
+// whole.
 ModelBuilder::Value ModelBuilder::partOfJoined(Value x, Index begin, Index end) {
   const auto d = static_cast<std::size_t>(x->dim);
   if (x->op == ModelOp::Concatenate) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Norms, and what is taken over dimensions. Weights that do nothing are left out, and those that lack are put in
-// where a layer needs both.
+// Norms, and what is taken over dimensions. Weights that do nothing are left out, and those that
+// lack are put in where a layer needs both.
 #include "import/canonical/model_builder.hpp"
 
 #include <algorithm>

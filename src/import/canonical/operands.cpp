@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Arguments of an operation by name or place. A size may be a value that was computed of the run's extents: a
-// constant of the graph by now.
+// Arguments of an operation by name or place. A size may be a value that was computed of the run's
+// extents: a constant of the graph by now.
 #include "import/canonical/operands.hpp"
 
 #include "sys/errors/error.hpp"

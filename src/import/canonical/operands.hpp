@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What an operator of either format is given: its arguments, as the builder's values and plain numbers.
-// The rows of the tables (onnx/rows.hpp, pt2/rows.hpp) read them and call the builder.
+// What an operator of either format is given: its arguments, as the builder's values and plain
+// numbers. The rows of the tables (onnx/rows.hpp, pt2/rows.hpp) read them and call the builder.
 #pragma once
 
 #include "import/canonical/model_builder.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What exporters spell out in several operators becomes one again, so that the layers of the network are those
-// that its author wrote. A pattern that is not met exactly stays what it is.
+// What exporters spell out in several operators becomes one again, so that the layers of the
+// network are those that its author wrote. A pattern that is not met exactly stays what it is.
 #include "import/canonical/model_builder.hpp"
 
 #include <algorithm>

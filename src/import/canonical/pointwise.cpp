@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions of each element and arithmetic. What a constant does to a value is the weight of a layer, and what
-// exporters have spelled out becomes one function again (patterns.cpp).
+// Functions of each element and arithmetic. What a constant does to a value is the weight of a
+// layer, and what exporters have spelled out becomes one function again (patterns.cpp).
 #include "import/canonical/model_builder.hpp"
 
 #include <fmt/format.h>
@@ -78,7 +78,8 @@ ModelBuilder::Value ModelBuilder::affine(Value x, std::vector<double> scale,
   return made;
 }
 
-// f(x, c) as scale x + shift, where the constant is a number or has one for each index of a dimension.
+// f(x, c) as scale x + shift, where the constant is a number or has one for each index of a
+// dimension.
 ModelBuilder::Value ModelBuilder::asAffine(const std::string& function, Value x, Value c) {
   // What is trained stays a value of its own.
   if (!c->isKnown() || broadcast(x->shape, c->shape) != x->shape)
@@ -223,8 +224,8 @@ ModelBuilder::Value ModelBuilder::minimumOf(Value a, Value b) {
   return extremeOf(a, b, {"lt", "gt"}, "high");
 }
 
-// Where neither of two tensors is chosen, they are equal, and share the gradient as in PyTorch, or one is NaN: their mean
-// has this gradient, and is NaN.
+// Where neither of two tensors is chosen, they are equal, and share the gradient as in PyTorch, or
+// one is NaN: their mean has this gradient, and is NaN.
 ModelBuilder::Value ModelBuilder::extremeOf(Value a, Value b,
                                             std::pair<const char*, const char*> relations,
                                             const char* bound) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Recurrent networks, step by step: each step is layers that share their weights. The gates are in PyTorch's order,
-// reset, update and new ones of a GRU, input, forget, cell and output ones of an LSTM.
+// Recurrent networks, step by step: each step is layers that share their weights. The gates are in
+// PyTorch's order, reset, update and new ones of a GRU, input, forget, cell and output ones of an
+// LSTM.
 #include "import/canonical/model_builder.hpp"
 
 #include <fmt/format.h>

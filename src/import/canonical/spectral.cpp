@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Spectral convolutions, of whose parts none is a layer. The inverse transform finds the transform and the products of
-// its lowest modes, which belong to it.
+// Spectral convolutions, of whose parts none is a layer. The inverse transform finds the transform
+// and the products of its lowest modes, which belong to it.
 #include "import/canonical/model_builder.hpp"
 
 namespace tenon {
@@ -80,7 +80,8 @@ bool ModelBuilder::findProducts(Value z, std::vector<Index> begin,
   return true;
 }
 
-// Adds a product of modes and what it lies on; false where it is none of the spectral convolution of those before.
+// Adds a product of modes and what it lies on; false where it is none of the spectral convolution
+// of those before.
 bool ModelBuilder::addProduct(const Placed& placed, Value z, const std::string& norm,
                               SpectralWeights& found) {
   const auto& [to, product] = placed;
@@ -112,7 +113,8 @@ bool ModelBuilder::addProduct(const Placed& placed, Value z, const std::string& 
   return *from == expected;
 }
 
-// The weights of a spectral convolution whose output has the spectrum z; none where it is something else.
+// The weights of a spectral convolution whose output has the spectrum z; none where it is something
+// else.
 std::optional<ModelBuilder::SpectralWeights>
 ModelBuilder::spectralWeights(Value z, const Shape& shape, const std::string& norm) const {
   const std::size_t signs = shape.size() - 3; // dimensions with modes of both signs
@@ -134,7 +136,8 @@ ModelBuilder::spectralWeights(Value z, const Shape& shape, const std::string& no
   return found;
 }
 
-// The inverse transform of products of the lowest modes, of both signs in all dimensions but the last, and zeros.
+// The inverse transform of products of the lowest modes, of both signs in all dimensions but the
+// last, and zeros.
 ModelBuilder::Value ModelBuilder::inverseFourier(Value z, const std::vector<Index>& size,
                                                  const std::string& norm) {
   check(!size.empty() && static_cast<std::size_t>(z->rank()) == size.size() + 2,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolutions, poolings and changes of resolution. Padding that stands before a convolution belongs to its
-// window, so that it is the boundary of a layer.
+// Convolutions, poolings and changes of resolution. Padding that stands before a convolution
+// belongs to its window, so that it is the boundary of a layer.
 #include "import/canonical/model_builder.hpp"
 
 #include <fmt/format.h>
@@ -52,7 +52,8 @@ std::vector<Index> ModelBuilder::outputs(Value x, const Windows& w, bool ceil) c
   return extents;
 }
 
-// What was padded before a convolution belongs to its window, which gets the modes and the value of that.
+// What was padded before a convolution belongs to its window, which gets the modes and the value of
+// that.
 ModelBuilder::Value ModelBuilder::withoutPadding(Value x, Windows& w,
                                                  std::vector<std::string>& modes,
                                                  std::optional<double>& value) const {

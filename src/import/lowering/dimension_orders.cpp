@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Brings nodes into the orders that layers need: a transpose where dimensions change places, a reshape
-// where extents of 1 are put in or left out. Extents of 1 are put in and left out behind the others
-// where they can be, so that settings do not depend on the extents of the run. A reorder of what was reordered
-// in the same way before is one of its source.
+// Brings nodes into the orders that layers need: a transpose where dimensions change places, a
+// reshape where extents of 1 are put in or left out. Extents of 1 are put in and left out behind
+// the others where they can be, so that settings do not depend on the extents of the run. A reorder
+// of what was reordered in the same way before is one of its source.
 #include "import/lowering/mapper.hpp"
 
 #include <algorithm>
@@ -115,8 +115,8 @@ bool Mapper::isSameSequence(const Order& now, const Order& order) {
   return shared(now, order) == shared(order, now);
 }
 
-// Extents that stay in their places are 0, and the largest of the others is -1: so most settings hold
-// for any batch.
+// Extents that stay in their places are 0, and the largest of the others is -1: so most settings
+// hold for any batch.
 int Mapper::reshaped(int node, const Shape& from, const Shape& to) {
   if (const auto found = reshapes_.find(node); found != reshapes_.end()) {
     const auto [source, before] = found->second;
@@ -179,7 +179,8 @@ Mapper::Placed Mapper::withChannel(Value v, int dim, std::size_t rank) {
 
 Mapper::Joined Mapper::joined(const ModelValue& v) {
   Joined made{.nodes = {}, .order = plainOrder(v.rank())};
-  // The order is that of the first input that has all dimensions of the result which are more than 1.
+  // The order is that of the first input that has all dimensions of the result which are more than
+  // 1.
   bool isFound = false;
   int like = -1;
   const auto offsetOf = [&](Value input) { return v.rank() - input->rank(); };

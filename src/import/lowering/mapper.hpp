@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Maps the canonical graph to layers. A value is a node and an order: which dimension of the original
-// each dimension of the node's tensor is, -1 for one of extent 1 that the original does not have. So
-// transposes are words until a layer needs another order, and extents of 1 come and go.
+// Maps the canonical graph to layers. A value is a node and an order: which dimension of the
+// original each dimension of the node's tensor is, -1 for one of extent 1 that the original does
+// not have. So transposes are words until a layer needs another order, and extents of 1 come and
+// go.
 //
-// model_layers.cpp has the table of operators and the nodes, orders.cpp the orders, parameters.cpp which layer has
-// which parameters, and the operators are in files by family: elements.cpp, structure.cpp, networks.cpp.
+// model_layers.cpp has the table of operators and the nodes, orders.cpp the orders, parameters.cpp
+// which layer has which parameters, and the operators are in files by family: elements.cpp,
+// structure.cpp, networks.cpp.
 #pragma once
 
 #include "import/lowering/model_layers.hpp"
@@ -60,9 +62,9 @@ private:
   static void addReach(NodeSettings& settings, const ModelValue& v);
   static bool areFixed(const NodeParameters& parameters);
   static std::string layerName(std::string name);
-  // The name of the module in PyTorch: "net.0" of "net.0.weight", or that of a parameter with another name, which is
-  // its layer's; "" also where the parameter is the stored tensor with its dimensions in another order, which must not
-  // be taken for it.
+  // The name of the module in PyTorch: "net.0" of "net.0.weight", or that of a parameter with
+  // another name, which is its layer's; "" also where the parameter is the stored tensor with its
+  // dimensions in another order, which must not be taken for it.
   std::string moduleOf(Value parameter, const std::string& name = "weight") const;
   // Of a part of one stored tensor: which dimension of the constant each of the tensor's is.
   Order orderAsStored(const ModelConstant& constant) const;
@@ -114,15 +116,16 @@ private:
   static Shape reshapeSetting(const Shape& from, const Shape& to);
   // How many extents of the run a reshape has in its setting.
   static std::ptrdiff_t fixedExtents(const Shape& setting);
-  // Whether one order has the dimensions of the other in their sequence, but for extents of 1; and how many of
-  // them stand in another place, of which a reshape can leave one open.
+  // Whether one order has the dimensions of the other in their sequence, but for extents of 1; and
+  // how many of them stand in another place, of which a reshape can leave one open.
   static bool isSameSequence(const Order& now, const Order& order);
   static std::ptrdiff_t movedPlaces(const Order& now, const Order& order);
-  // The node and its order with dimension `dim` of the original in place 1, as it is if it is there; or with so many
-  // dimensions in all.
+  // The node and its order with dimension `dim` of the original in place 1, as it is if it is
+  // there; or with so many dimensions in all.
   Placed withChannel(Value v, int dim);
   Placed withChannel(Value v, int dim, std::size_t rank);
-  // All inputs in one order that has all dimensions of the result, extents of 1 where they have one.
+  // All inputs in one order that has all dimensions of the result, extents of 1 where they have
+  // one.
   struct Joined {
     std::vector<int> nodes;
     Order order;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The table of the canonical operators and what makes each of them, and the nodes of the network that
-// they become. Values are placed in their order, so that none is deeper than the one before it, and
-// of what no output reads nothing is made.
+// The table of the canonical operators and what makes each of them, and the nodes of the network
+// that they become. Values are placed in their order, so that none is deeper than the one before
+// it, and of what no output reads nothing is made.
 #include "import/lowering/model_layers.hpp"
 
 #include "import/lowering/mapper.hpp"
@@ -206,8 +206,8 @@ std::string described(const std::vector<std::pair<std::string, SettingValue>>& s
   return text;
 }
 
-// Which blocks of which tensors of the file the parameters are, or which computed numbers; "" where one is the layer's
-// own.
+// Which blocks of which tensors of the file the parameters are, or which computed numbers; "" where
+// one is the layer's own.
 std::string recipesOf(const std::vector<std::pair<std::string, ModelConstant>>& parameters) {
   std::string text;
   for (const auto& [name, value] : parameters) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which layer has which parameter. A tensor that training changes is one parameter of the network, as it is in the
-// model: the weight of a layer that several values may share, or, where it is read as anything else too, a node of its
-// own, from which layers without weights are given what they multiply by.
+// Which layer has which parameter. A tensor that training changes is one parameter of the network,
+// as it is in the model: the weight of a layer that several values may share, or, where it is read
+// as anything else too, a node of its own, from which layers without weights are given what they
+// multiply by.
 #include "import/lowering/mapper.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions of each element, constants, and operations of several inputs element by element. The layers
-// enlarge an input themselves where an extent is 1, so that nothing is copied to the full shape here.
+// Functions of each element, constants, and operations of several inputs element by element. The
+// layers enlarge an input themselves where an extent is 1, so that nothing is copied to the full
+// shape here.
 #include "import/lowering/mapper.hpp"
 
 #include "sys/text/text.hpp"
@@ -39,7 +40,8 @@ std::optional<std::string> normalisationText(const std::vector<double>& scale,
 
 } // namespace
 
-// It lies where the first input does. What is trained is the tensor as it is stored, or is made of it by layers.
+// It lies where the first input does. What is trained is the tensor as it is stored, or is made of
+// it by layers.
 Mapper::Placed Mapper::makeConstant(const ModelValue& v) {
   const ModelConstant& constant = v.asConstant();
   if (constant.isTrained())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Divides a network into sections. What a node gives leaves its section if it is an output of the network or a later
-// section reads it, however many sections lie between.
+// Divides a network into sections. What a node gives leaves its section if it is an output of the
+// network or a later section reads it, however many sections lie between.
 #include "import/lowering/sections.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers with weights, windows, norms and sums. Those of a field need the batch and the channels in front; the
-// others take their input in the order that it has.
+// Layers with weights, windows, norms and sums. Those of a field need the batch and the channels in
+// front; the others take their input in the order that it has.
 #include "import/lowering/mapper.hpp"
 
 #include <fmt/format.h>

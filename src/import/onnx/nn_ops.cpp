@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers with weights, windows, norms and attention in ONNX, and what is taken over dimensions. Padding is by side, all
-// low ones before all high ones. What changes the resolution is here too.
+// Layers with weights, windows, norms and attention in ONNX, and what is taken over dimensions.
+// Padding is by side, all low ones before all high ones. What changes the resolution is here too.
 #include "import/onnx/operator_rows.hpp"
 
 #include "sys/text/plain_text.hpp"
@@ -205,7 +205,8 @@ struct Resized {
   Shape shape;
   bool isExact = true;
 };
-// One factor p / q for all dimensions, by which none becomes larger, or none smaller, than its size.
+// One factor p / q for all dimensions, by which none becomes larger, or none smaller, than its
+// size.
 void keepAspectRatio(const OnnxCall& c, bool isSmallest, const std::vector<int>& axes,
                      const std::vector<Index>& sizes, Resized& to) {
   constexpr Index kMax = Index(1) << 30;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The operators of ONNX as rows of tables, for the operator sets 13 to 23. What newer sets have as inputs
-// and older ones as attributes is read from either. A row says which attributes and how many inputs its function
-// understands, and a node with any other is refused before the function is called.
+// The operators of ONNX as rows of tables, for the operator sets 13 to 23. What newer sets have as
+// inputs and older ones as attributes is read from either. A row says which attributes and how many
+// inputs its function understands, and a node with any other is refused before the function is
+// called.
 #pragma once
 
 #include "import/canonical/operands.hpp"
@@ -53,8 +54,8 @@ struct OnnxRow {
   ModelValues (*build)(const OnnxCall&);
   const char* of = "";
   std::size_t inputs = 1; // at most
-  // Words: `axis` is read by the function, `antialias=0` must have that value, and `seed=*` may have any, as it
-  // changes nothing that is imported.
+  // Words: `axis` is read by the function, `antialias=0` must have that value, and `seed=*` may
+  // have any, as it changes nothing that is imported.
   std::string_view attributes = {};
 };
 

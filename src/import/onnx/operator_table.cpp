@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the row of an operator of ONNX, of all tables, and holds a node to what the row understands. What has no row,
-// or an attribute or input beyond it, is refused, and the walk goes on, so that one error lists all of it.
+// Finds the row of an operator of ONNX, of all tables, and holds a node to what the row
+// understands. What has no row, or an attribute or input beyond it, is refused, and the walk goes
+// on, so that one error lists all of it.
 #include "import/onnx/onnx.hpp"
 
 #include "import/onnx/operator_rows.hpp"
@@ -49,7 +50,8 @@ std::string whatWorks(const OnnxRow& row, const std::string& name, const std::st
   return fmt::format("{} without this attribute", row.name);
 }
 
-// Notes what the node has that is not understood, and gives what stands for its results; null if it is all understood.
+// Notes what the node has that is not understood, and gives what stands for its results; null if it
+// is all understood.
 ModelBuilder::Value refused(ModelBuilder& b, const OnnxRow& row, const ModelOperation& operation,
                             const Shape& shape) {
   ModelBuilder::Value made = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions of each element, arithmetic, comparisons and choices in ONNX. Attributes are float32 there, and
-// were read as the shortest decimal; 1/6 has none.
+// Functions of each element, arithmetic, comparisons and choices in ONNX. Attributes are float32
+// there, and were read as the shortest decimal; 1/6 has none.
 #include "import/onnx/onnx.hpp"
 #include "import/onnx/operator_rows.hpp"
 
@@ -58,7 +58,8 @@ ModelValues onnxGelu(const OnnxCall& c) {
   c.b.check(how == "none" || how == "tanh", "its attribute approximate is neither none nor tanh");
   return {c.b.unary(how == "tanh" ? "gelutanh" : "gelu", c.x())};
 }
-// gamma (x, or alpha (exp x - 1) below 0). The numbers of the paper have more digits than a float32.
+// gamma (x, or alpha (exp x - 1) below 0). The numbers of the paper have more digits than a
+// float32.
 ModelValues onnxSelu(const OnnxCall& c) {
   constexpr float kAlpha = 1.67326319217681884765625F, kGamma = 1.05070102214813232421875F;
   const double alpha = c.given.real("alpha", kAlpha), gamma = c.given.real("gamma", kGamma);

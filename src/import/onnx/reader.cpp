@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads the messages of an ONNX file that a network needs (onnx.proto): model, graph, node, attribute,
-// tensor, and the shapes of the inputs. Everything else is passed over.
+// Reads the messages of an ONNX file that a network needs (onnx.proto): model, graph, node,
+// attribute, tensor, and the shapes of the inputs. Everything else is passed over.
 #include "import/onnx/onnx.hpp"
 
 #include "import/onnx/wire.hpp"
@@ -47,8 +47,8 @@ std::optional<ElementType> onnxType(Index code) {
   return std::nullopt;
 }
 
-// An attribute is a float32, also where the network is in float64: 0.1 is stored as 0.10000000149. The
-// shortest decimal that rounds to it is what was meant.
+// An attribute is a float32, also where the network is in float64: 0.1 is stored as 0.10000000149.
+// The shortest decimal that rounds to it is what was meant.
 double shortestDecimal(float number) {
   char text[64];
   const auto end = std::to_chars(text, text + sizeof text, number).ptr;
@@ -359,8 +359,8 @@ private:
       source_.fail(tensor.stored.name, fmt::format("it has {} bytes, but its shape needs {}",
                                                    raw.second, tensor.stored.bytes));
     tensor.stored.begin = raw.first;
-    // PyTorch's exporter writes a number of the source, such as the 0.1 of "0.1 * x", as a tensor of this name
-    // that it has rounded to float32, also where the network is in float64.
+    // PyTorch's exporter writes a number of the source, such as the 0.1 of "0.1 * x", as a tensor
+    // of this name that it has rounded to float32, also where the network is in float64.
     if (tensor.stored.name.starts_with("scalar_tensor_default") && raw.second == 8 &&
         tensor.stored.shape.empty() && tensor.stored.type == ElementType::F64) {
       std::byte bytes[8];
@@ -483,9 +483,10 @@ private:
     program_.operations.push_back(std::move(made));
   }
 
-  // Exporters store tensors of equal numbers once, as the weights of two norms before training, under the name of the
-  // first. The older one lets the others be identities of it; the newer one tells the module of a node
-  // ("['', 'blocks.0', 'blocks.0.norm', 'layer_norm']") and the names of all parameters.
+  // Exporters store tensors of equal numbers once, as the weights of two norms before training,
+  // under the name of the first. The older one lets the others be identities of it; the newer one
+  // tells the module of a node ("['', 'blocks.0', 'blocks.0.norm', 'layer_norm']") and the names of
+  // all parameters.
   void addAlias(const WireMessage& field, const std::string& name, const std::string& alias) {
     define(field, alias);
     if (plainLength(alias, "") != alias.size())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Recurrent networks in ONNX, of one layer and one or both directions. Their gates are in another order than PyTorch's,
-// which is that of the builder.
+// Recurrent networks in ONNX, of one layer and one or both directions. Their gates are in another
+// order than PyTorch's, which is that of the builder.
 #include "import/onnx/operator_rows.hpp"
 
 #include <span>

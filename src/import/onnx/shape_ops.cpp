@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What makes constants, asks for extents or gives the same elements another shape or order in ONNX. Extents are those
-// of the run, so that what is computed of them is a constant.
+// What makes constants, asks for extents or gives the same elements another shape or order in ONNX.
+// Extents are those of the run, so that what is computed of them is a constant.
 #include "import/onnx/operator_rows.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What cuts tensors, puts them together, or takes and writes elements by their places in ONNX. Only places that are
-// constants have layers.
+// What cuts tensors, puts them together, or takes and writes elements by their places in ONNX. Only
+// places that are constants have layers.
 #include "import/onnx/operator_rows.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is true or false and what is an integer among the values of an ONNX file. Fields have real numbers alone, so
-// that operators which ONNX rounds for integers must know.
+// What is true or false and what is an integer among the values of an ONNX file. Fields have real
+// numbers alone, so that operators which ONNX rounds for integers must know.
 #include "import/onnx/onnx.hpp"
 
 #include <algorithm>

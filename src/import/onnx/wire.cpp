@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads fields of protocol buffers. Every length is compared with what is left of the message before
-// it is used.
+// Reads fields of protocol buffers. Every length is compared with what is left of the message
+// before it is used.
 #include "import/onnx/wire.hpp"
 
 #include <fmt/format.h>

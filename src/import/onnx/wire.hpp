@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The wire format of protocol buffers, in which ONNX files are: a message is a row of fields, each a
-// number and one of four kinds of values. Reads a file in place, and passes over what nobody asks for,
-// so that weights are not read with the graph.
+// The wire format of protocol buffers, in which ONNX files are: a message is a row of fields, each
+// a number and one of four kinds of values. Reads a file in place, and passes over what nobody asks
+// for, so that weights are not read with the graph.
 //
 //   for (WireMessage fields = file; fields.next();)
 //     if (fields.number() == 7)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PyTorch's arithmetic, comparisons, choices and conversions of elements. Comparisons give 0 and 1, since tensors of
-// a run have no flags.
+// PyTorch's arithmetic, comparisons, choices and conversions of elements. Comparisons give 0 and 1,
+// since tensors of a run have no flags.
 #include "import/pt2/operator_rows.hpp"
 
 #include <span>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PyTorch's operators that make constants. A shape may come from the run's extents, so that all of them have a bound.
+// PyTorch's operators that make constants. A shape may come from the run's extents, so that all of
+// them have a bound.
 #include "import/pt2/operator_rows.hpp"
 
 #include <cmath>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fourier transforms and complex numbers in PyTorch. They are parts of a spectral convolution, which the builder puts
-// together; sums of products by labels are here, since one of them is the product of modes.
+// Fourier transforms and complex numbers in PyTorch. They are parts of a spectral convolution,
+// which the builder puts together; sums of products by labels are here, since one of them is the
+// product of modes.
 #include "import/pt2/operator_rows.hpp"
 
 #include <algorithm>

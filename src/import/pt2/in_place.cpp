@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What PyTorch's operators change in place, and the views of the same memory. A slice or an element of a dimension
-// that is written becomes a value of its own, with which what it was taken of is put together again.
+// What PyTorch's operators change in place, and the views of the same memory. A slice or an element
+// of a dimension that is written becomes a value of its own, with which what it was taken of is put
+// together again.
 #include "import/pt2/pt2.hpp"
 
 #include <algorithm>

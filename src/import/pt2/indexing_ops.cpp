@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PyTorch's operators by tensors of indices. Only those that are constants and stand in one dimension have layers.
+// PyTorch's operators by tensors of indices. Only those that are constants and stand in one
+// dimension have layers.
 #include "import/pt2/operator_rows.hpp"
 
 #include <fmt/format.h>

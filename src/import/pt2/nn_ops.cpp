@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers with weights, windows, norms and attention in PyTorch. One number for a window stands for all of its
-// dimensions. What changes the resolution is here too.
+// Layers with weights, windows, norms and attention in PyTorch. One number for a window stands for
+// all of its dimensions. What changes the resolution is here too.
 #include "import/pt2/operator_rows.hpp"
 
 #include <algorithm>

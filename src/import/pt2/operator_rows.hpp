@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The operators of PyTorch (aten) as rows of tables, one row for each family: "conv" is conv1d to conv3d,
-// "relu" also relu_, which changes its argument. Overloads ("aten.add.Tensor", "aten.add.Scalar") have the
-// same arguments by the same names.
+// The operators of PyTorch (aten) as rows of tables, one row for each family: "conv" is conv1d to
+// conv3d, "relu" also relu_, which changes its argument. Overloads ("aten.add.Tensor",
+// "aten.add.Scalar") have the same arguments by the same names.
 #pragma once
 
 #include "import/canonical/operands.hpp"

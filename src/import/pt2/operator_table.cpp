@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the row of an operator of PyTorch, of all tables and of Python's own numbers. relu_ and conv2d are in the
-// rows of their families; that relu_ changes its argument is known to who walks the operations.
+// Finds the row of an operator of PyTorch, of all tables and of Python's own numbers. relu_ and
+// conv2d are in the rows of their families; that relu_ changes its argument is known to who walks
+// the operations.
 #include "import/pt2/pt2.hpp"
 
 #include "import/pt2/operator_rows.hpp"

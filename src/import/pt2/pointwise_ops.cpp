@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PyTorch's functions of each element. Dropout is one that changes nothing, since a network is read in eval mode.
+// PyTorch's functions of each element. Dropout is one that changes nothing, since a network is read
+// in eval mode.
 #include "import/pt2/operator_rows.hpp"
 
 #include <span>

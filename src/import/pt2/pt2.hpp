@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // PyTorch's archive of an exported program, torch.export.save(): a zip file with the graph and the
-// shapes of the weights as JSON, and each weight's bytes as a member of its own ("PT2 Archive Spec").
-// Members that are pickles are never read.
+// shapes of the weights as JSON, and each weight's bytes as a member of its own ("PT2 Archive
+// Spec"). Members that are pickles are never read.
 //
-// reader.cpp reads the archive, operators.cpp finds the row of an operator (rows.hpp), and the other sources have the
-// rows by family.
+// reader.cpp reads the archive, operators.cpp finds the row of an operator (rows.hpp), and the
+// other sources have the rows by family.
 #pragma once
 
 #include "import/canonical/operands.hpp"
@@ -20,13 +20,13 @@ namespace tenon {
 ModelProgram readPt2(const ByteSource& source);
 
 bool isKnownInPt2(const std::string& type);
-// The results of an operation. What is not known is refused. `isWritten`: something is written into the first result,
-// or into parts of it.
+// The results of an operation. What is not known is refused. `isWritten`: something is written into
+// the first result, or into parts of it.
 ModelValues buildPt2(ModelBuilder& builder, const Operands& given, bool isWritten);
 
-// Names of tensors of PyTorch that share memory. Operators such as relu_ and copy_ change the value that they
-// are given, under its name: what it is a part of changes with it, and other views of that memory must not be
-// read any more, since they have the values of before.
+// Names of tensors of PyTorch that share memory. Operators such as relu_ and copy_ change the value
+// that they are given, under its name: what it is a part of changes with it, and other views of
+// that memory must not be read any more, since they have the values of before.
 class InPlace {
 public:
   // The name that the operation changes, or none.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PyTorch's recurrent cells, and networks of one or several layers and one or both directions. Weights come layer by
-// layer, and in each the directions one after the other.
+// PyTorch's recurrent cells, and networks of one or several layers and one or both directions.
+// Weights come layer by layer, and in each the directions one after the other.
 #include "import/pt2/operator_rows.hpp"
 
 #include <algorithm>

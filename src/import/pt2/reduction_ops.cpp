@@ -36,7 +36,8 @@ ModelValues holds(ModelBuilder& b, const Operands& given, const char* of) {
   const Value x = self(given), flags = given.isFlag("self") ? x : b.compare("ne", x, b.number(0));
   return {b.reduce(of, flags, dimsOf(b, given, x), given.flag("keepdim", false))};
 }
-// Of all elements, or along a dimension, where only the values are computed and not their places; or of two tensors.
+// Of all elements, or along a dimension, where only the values are computed and not their places;
+// or of two tensors.
 ModelValues extreme(ModelBuilder& b, const Operands& given, const char* of) {
   if (given.has("other"))
     return {b.binary(of, self(given), given.value("other"))};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PyTorch's operators that give the same elements another shape or order, or ask for extents. Dimensions may be
-// counted from the end.
+// PyTorch's operators that give the same elements another shape or order, or ask for extents.
+// Dimensions may be counted from the end.
 #include "import/pt2/operator_rows.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PyTorch's operators that cut tensors, put them together or move their elements along a dimension. Bounds of a slice
-// may lie beyond the end, and an index may not.
+// PyTorch's operators that cut tensors, put them together or move their elements along a dimension.
+// Bounds of a slice may lie beyond the end, and an index may not.
 #include "import/pt2/operator_rows.hpp"
 
 #include "sys/text/text.hpp"
@@ -186,7 +186,8 @@ ModelValues flip(ModelBuilder& b, const Operands& given, const char*) {
 ModelValues cumulativeSum(ModelBuilder& b, const Operands& given, const char*) {
   return {b.cumulativeSum(self(given), b.dimension(given.integer("dim"), self(given)->rank()))};
 }
-// What self becomes when something is written into it; whoever walks the operations writes it there.
+// What self becomes when something is written into it; whoever walks the operations writes it
+// there.
 ModelValues copyInto(ModelBuilder& b, const Operands& given, const char*) {
   return {b.expand(given.needed("src"), self(given)->shape)};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Several candidates to compute one thing, the fastest of which only a measurement shows. Ranks that hold copies of a result
-// must take the same candidate, so that whoever sets kernels up compares the times of all ranks between the two calls.
+// Several candidates to compute one thing, the fastest of which only a measurement shows. Ranks
+// that hold copies of a result must take the same candidate, so that whoever sets kernels up
+// compares the times of all ranks between the two calls.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +17,11 @@ constexpr Nanoseconds kNever = std::numeric_limits<Nanoseconds>::max();
 class Autotuner {
 public:
   virtual ~Autotuner() = default;
-  // How long each candidate takes here, as many numbers on all ranks: all 0 where there is nothing to compare, kNever for a candidate
-  // that cannot be taken. No failure of a candidate is an error.
+  // How long each candidate takes here, as many numbers on all ranks: all 0 where there is nothing
+  // to compare, kNever for a candidate that cannot be taken. No failure of a candidate is an error.
   virtual std::vector<Nanoseconds> measure() = 0;
-  // Takes the candidates by the times of the ranks that are slowest in each. A rank on which that candidate does not exist, which
-  // can only be one that had nothing to compare, takes its first.
+  // Takes the candidates by the times of the ranks that are slowest in each. A rank on which that
+  // candidate does not exist, which can only be one that had nothing to compare, takes its first.
   virtual void choose(std::span<const Nanoseconds> slowest) = 0;
   bool areDone() const noexcept { return areDone_; }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Turns the user's choice of a backend into one that can do the work, or says why none can. Convolutions and
-// Fourier transforms look at the user's choice themselves before they ask here, since only they have the
-// special backends.
+// Turns the user's choice of a backend into one that can do the work, or says why none can.
+// Convolutions and Fourier transforms look at the user's choice themselves before they ask here,
+// since only they have the special backends.
 #include "kernels/base/backend.hpp"
 
 #include "sys/errors/error.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Scratch memory, staging buffers and streams of a context. Memory only grows: a kernel plans its scratch
-// once, and a time step must not allocate, so that after the first step a context has all that its kernels
-// need.
+// Scratch memory, staging buffers and streams of a context. Memory only grows: a kernel plans its
+// scratch once, and a time step must not allocate, so that after the first step a context has all
+// that its kernels need.
 #include "kernels/base/context.hpp"
 
 #include "sys/memory/memory.hpp"
@@ -71,8 +71,8 @@ void KernelContext::reserveParts(Index bytes) {
   enlarge(parts_, bytes, "parts of reductions");
 }
 
-// The old memory is freed first, so that both need not fit at a time. If the new memory does not fit, the old
-// size is allocated again, so that kernels that were made before go on working.
+// The old memory is freed first, so that both need not fit at a time. If the new memory does not
+// fit, the old size is allocated again, so that kernels that were made before go on working.
 void KernelContext::enlarge(Buffer& buffer, Index bytes, const char* label) {
   const Index before = buffer.bytes();
   if (bytes <= before)

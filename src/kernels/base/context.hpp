@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The context that the kernels of a rank share: one piece of scratch memory, as large as the greediest of them
-// needs, since only one of them runs at a time. What a kernel leaves there is lost with the next
-// call of another. A kernel plans its scratch when it is made, and looks the memory up at each call,
-// because it moves when a later kernel needs more. The context also says where the kernels work: on the
-// host, with a number of threads, or on the device, whose kernels run in order on the context's stream.
+// The context that the kernels of a rank share: one piece of scratch memory, as large as the
+// greediest of them needs, since only one of them runs at a time. What a kernel leaves there is
+// lost with the next call of another. A kernel plans its scratch when it is made, and looks the
+// memory up at each call, because it moves when a later kernel needs more. The context also says
+// where the kernels work: on the host, with a number of threads, or on the device, whose kernels
+// run in order on the context's stream.
 #pragma once
 
 #include "kernels/base/parallel.hpp"
@@ -63,13 +64,13 @@ public:
   const std::shared_ptr<MemorySource>& memory() const noexcept { return memory_; }
   // Only for a context of the device.
   const Stream& stream() const { return *stream_; }
-  // A second stream for copies between the spaces that run beside kernels. Only events order what is queued there
-  // and on stream().
+  // A second stream for copies between the spaces that run beside kernels. Only events order what
+  // is queued there and on stream().
   const Stream& transfers();
   // Brings values to the host, which waits for them.
   void fetch(void* to, const void* from, Index bytes) const;
-  // Host memory for a copy between the spaces, to be given back when the copy is done. It is page-locked and
-  // kept for the next copy, unless it is large.
+  // Host memory for a copy between the spaces, to be given back when the copy is done. It is
+  // page-locked and kept for the next copy, unless it is large.
   Buffer takeStaging(Index bytes);
   void giveStaging(Buffer staging) noexcept;
 
@@ -91,8 +92,8 @@ public:
   }
   // The same for a kernel that works in these pieces, which were planned when it was made.
   int threads(const ThreadScratch& pieces) const { return std::min(pieces.threads, threads()); }
-  // Room for the parts of a reduction, count elements of T, until the next reduction. It is not in the
-  // scratch, where the terms may be.
+  // Room for the parts of a reduction, count elements of T, until the next reduction. It is not in
+  // the scratch, where the terms may be.
   template <class T>
   T* parts(Index count) {
     reserveParts(count * static_cast<Index>(sizeof(T)));
@@ -125,8 +126,8 @@ private:
 
 using KernelContextPtr = std::shared_ptr<KernelContext>;
 
-// As long as it lives, kernels that are made in the context get no scratch: how much the greediest of
-// them would need is counted. They must not be called.
+// As long as it lives, kernels that are made in the context get no scratch: how much the greediest
+// of them would need is counted. They must not be called.
 class ScratchCount {
 public:
   explicit ScratchCount(KernelContext& context) : context_(context) { context.counted_ = &bytes_; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Asks the processor once which of the compiled sets of instructions it has. A set counts only with all
-// features that the compiler takes for granted when it compiles for it; a virtual machine may hide some of
-// them.
+// Asks the processor once which of the compiled sets of instructions it has. A set counts only with
+// all features that the compiler takes for granted when it compiles for it; a virtual machine may
+// hide some of them.
 #include "kernels/base/instruction_set.hpp"
 
 #include <algorithm>

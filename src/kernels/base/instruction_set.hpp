@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The sets of vector instructions for which kernels are compiled, chosen at run time by what the processor
-// can do: the library itself is built for any x86-64, or any 64-bit Arm.
+// The sets of vector instructions for which kernels are compiled, chosen at run time by what the
+// processor can do: the library itself is built for any x86-64, or any 64-bit Arm.
 #pragma once
 
 #include <vector>
@@ -18,8 +18,8 @@
 
 namespace tenon {
 
-// Neon: of every 64-bit Arm, so that plain loops have it in the baseline too; Avx2: with FMA (x86-64-v3); Avx512: F, BW,
-// CD, DQ and VL (x86-64-v4).
+// Neon: of every 64-bit Arm, so that plain loops have it in the baseline too; Avx2: with FMA
+// (x86-64-v3); Avx512: F, BW, CD, DQ and VL (x86-64-v4).
 enum class InstructionSet { Baseline, Neon, Avx2, Avx512 };
 
 // "baseline", "neon", "avx2" or "avx512".
@@ -33,8 +33,8 @@ InstructionSet instructionSet() noexcept;
 // Limits the set to `most`, for tests and benchmarks. Must not be called while a kernel runs.
 void limitInstructionSet(InstructionSet most) noexcept;
 
-// Plain loops compiled for each set of vector instructions, with all that they call inlined, and run with
-// the set that kernels use.
+// Plain loops compiled for each set of vector instructions, with all that they call inlined, and
+// run with the set that kernels use.
 
 #ifdef TENON_HAS_AVX512
 template <class Body>
@@ -51,8 +51,8 @@ __attribute__((flatten, target("arch=x86-64-v3"))) void runAvx2(const Body& body
 }
 #endif
 
-// Runs the body with the set that kernels use, but with none wider than kWidest: loops over elements that are not
-// adjacent are slower in the widest.
+// Runs the body with the set that kernels use, but with none wider than kWidest: loops over
+// elements that are not adjacent are slower in the widest.
 template <InstructionSet kWidest = InstructionSet::Avx512, class Body>
 void vectorised(const Body& body) {
 #ifdef TENON_HAS_AVX512

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Asks the loaded libraries for their versions, by name at run time, since the same program may run with
-// another BLAS than it was linked with. Advice is given only where OpenBLAS is known to use an older kernel
-// than the processor allows.
+// Asks the loaded libraries for their versions, by name at run time, since the same program may run
+// with another BLAS than it was linked with. Advice is given only where OpenBLAS is known to use an
+// older kernel than the processor allows.
 #include "kernels/base/library_info.hpp"
 
 #include "kernels/base/backend.hpp"
@@ -20,7 +20,8 @@ namespace tenon {
 
 namespace {
 
-// A function of that name if a loaded library has it, else null: another BLAS than OpenBLAS is not an error.
+// A function of that name if a loaded library has it, else null: another BLAS than OpenBLAS is not
+// an error.
 template <class Function>
 Function* loaded(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));

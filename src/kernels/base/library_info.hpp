@@ -21,8 +21,8 @@ struct BlasInfo {
 };
 BlasInfo blasInfo();
 
-// The number of threads that a parallel region of oneDNN or BLAS would get, 1 without OpenMP. For Tenon's own loops
-// see parallel.hpp.
+// The number of threads that a parallel region of oneDNN or BLAS would get, 1 without OpenMP. For
+// Tenon's own loops see parallel.hpp.
 int computeThreads();
 
 // The flags of the first processor in a text of /proc/cpuinfo's form, with a blank at both ends.
@@ -30,8 +30,8 @@ std::string processorFlags(std::string_view cpuinfo);
 // The flags of this machine's processor; " " where they are not known.
 std::string processorFlags();
 
-// Advice for a machine on which OpenBLAS's kernel is below what the flags allow; "" where nothing is
-// known to be wrong.
+// Advice for a machine on which OpenBLAS's kernel is below what the flags allow; "" where nothing
+// is known to be wrong.
 std::string blasAdvice(std::string_view kernel, std::string_view flags);
 
 } // namespace tenon

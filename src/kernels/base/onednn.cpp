@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The common part of all kernels by oneDNN: one engine, streams, and the reorders around primitives.
-// Everything that differs between oneDNN 2 and 3 is in onednn.hpp and here; builds without oneDNN compile
-// onednn_missing.cpp instead.
+// The common part of all kernels by oneDNN: one engine, streams, and the reorders around
+// primitives. Everything that differs between oneDNN 2 and 3 is in onednn.hpp and here; builds
+// without oneDNN compile onednn_missing.cpp instead.
 #include "kernels/base/onednn.hpp"
 
 #include "kernels/base/backend.hpp"
@@ -36,9 +36,9 @@ using dnnl::memory;
 
 namespace {
 
-// oneDNN keeps the code of the last 1024 primitives by itself, tens of KiB each, whether anybody still
-// uses them or not. Layers keep theirs, so that a program that makes layers of many shapes needs fewer;
-// a number that the user has set stays.
+// oneDNN keeps the code of the last 1024 primitives by itself, tens of KiB each, whether anybody
+// still uses them or not. Layers keep theirs, so that a program that makes layers of many shapes
+// needs fewer; a number that the user has set stays.
 dnnl::engine makeEngine() {
   constexpr int kUnlessSet = 1024, kEnough = 128;
   if (dnnl::get_primitive_cache_capacity() == kUnlessSet)

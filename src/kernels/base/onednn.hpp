@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The common part of the oneDNN kernels: the CPU engine, oneDNN's exceptions as Tenon's, ports between
-// plain row-major arrays and the layout that a primitive prefers, and what oneDNN 2 and 3 write differently.
+// The common part of the oneDNN kernels: the CPU engine, oneDNN's exceptions as Tenon's, ports
+// between plain row-major arrays and the layout that a primitive prefers, and what oneDNN 2 and 3
+// write differently.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -36,8 +37,8 @@ dnnl::memory::desc plainDescription(Index first, Index second,
 // The first `rank` extents, each minus `less`, as oneDNN counts.
 dnnl::memory::dims toDims(const std::array<Index, kMaxSpatial>& extents, int rank, Index less = 0);
 
-// The description of a primitive by its arguments; oneDNN 2 makes it of an intermediate object. The `hint` of an
-// adjoint is the description of its forward primitive.
+// The description of a primitive by its arguments; oneDNN 2 makes it of an intermediate object. The
+// `hint` of an adjoint is the description of its forward primitive.
 template <class Primitive, class... Arguments>
 typename Primitive::primitive_desc described(const dnnl::primitive_attr& attributes,
                                              const Arguments&... arguments) {
@@ -97,8 +98,8 @@ public:
   size_t bytes() const;
   void place(void* scratch);
 
-  // One of these two comes before execution. load() also brings the array's values over; attach() is enough for an
-  // output.
+  // One of these two comes before execution. load() also brings the array's values over; attach()
+  // is enough for an output.
   void load(const dnnl::stream& stream, const float* user);
   void attach(float* user);
   // Brings an output back to the attached array after execution.

@@ -17,8 +17,8 @@ int kernelThreads() noexcept;
 // Whether the library was compiled with OpenMP; without it there is one thread.
 bool hasThreads() noexcept;
 
-// The least work, in elements read or written once, that is worth the start of a team. A team of two
-// costs about 2 us; y = a x + b y then breaks even at 16,000 doubles or 50,000 floats.
+// The least work, in elements read or written once, that is worth the start of a team. A team of
+// two costs about 2 us; y = a x + b y then breaks even at 16,000 doubles or 50,000 floats.
 constexpr Index kMinWork = Index(1) << 15;
 
 inline bool isWorthThreads(int threads, Index work) {

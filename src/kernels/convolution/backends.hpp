@@ -20,15 +20,16 @@ std::unique_ptr<Convolution<T>> makeBlasConvolution(const ConvolutionShape& shap
                                                     KernelContextPtr context);
 std::unique_ptr<Convolution<float>> makeOneDnnConvolution(const ConvolutionShape& shape,
                                                           KernelContextPtr context);
-// The two of the device take a context of the device. Where it `mayTakeProducts`, cuDNN's leaves passes to those of
-// cuBLAS that are measured to be faster.
+// The two of the device take a context of the device. Where it `mayTakeProducts`, cuDNN's leaves
+// passes to those of cuBLAS that are measured to be faster.
 template <class T>
 std::unique_ptr<Convolution<T>>
 makeCudnnConvolution(const ConvolutionShape& shape, KernelContextPtr context, bool mayTakeProducts);
 template <class T>
 std::unique_ptr<Convolution<T>> makeGemmConvolution(const ConvolutionShape& shape,
                                                     KernelContextPtr context);
-// The window must be one that the direct convolution supports, and the processor must have the instructions.
+// The window must be one that the direct convolution supports, and the processor must have the
+// instructions.
 template <class T>
 std::unique_ptr<Convolution<T>> makeDirectConvolution(const ConvolutionShape& shape,
                                                       KernelContextPtr context, InstructionSet set);
@@ -36,11 +37,12 @@ std::unique_ptr<Convolution<T>> makeDirectConvolution(const ConvolutionShape& sh
 std::vector<InstructionSet> directInstructionSets();
 // Why the direct convolution does not support this window; "" if it does.
 std::string whyNotDirect(const WindowShape& window);
-// The set with the widest vectors that the processor has, or with narrower ones into which a row of outputs fits.
+// The set with the widest vectors that the processor has, or with narrower ones into which a row of
+// outputs fits.
 template <class T>
 InstructionSet directInstructions(const WindowShape& window);
-// Whether the direct convolution is faster than BLAS in float64, or oneDNN in float32, in its three products
-// together.
+// Whether the direct convolution is faster than BLAS in float64, or oneDNN in float32, in its three
+// products together.
 template <class T>
 bool isDirectFaster(const ConvolutionShape& shape);
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tiles of tiles.hpp on the processor: their columns stay in the cache. The products
-// run on BLAS's threads; gathering and the other loops divide channels among Tenon's, so that no sum is cut.
+// The tiles of tiles.hpp on the processor: their columns stay in the cache. The products run on
+// BLAS's threads; gathering and the other loops divide channels among Tenon's, so that no sum is
+// cut.
 #include "kernels/convolution/tiles.hpp"
 
 namespace tenon {
 
 namespace {
 
-// The columns of a tile are 1 MiB of float64, for the second-level cache; the numbers of outputs are those
-// from which a product of BLAS is efficient.
+// The columns of a tile are 1 MiB of float64, for the second-level cache; the numbers of outputs
+// are those from which a product of BLAS is efficient.
 constexpr TileLimits kLimits{
     .columnElements = Index(1) << 17, .leastOutputs = 256, .enoughOutputs = 512};
 

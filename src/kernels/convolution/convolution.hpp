@@ -4,8 +4,8 @@
 //     dx[n,c,i]  = sum over k and all (o, t) that read i of  w[k,c,t] dy[n,k,o],
 //     dw[k,c,t] += sum over n, o of  dy[n,k,o] x[n,c, o stride - padLow + t dilation],
 //     db[k]     += sum over n, o of  dy[n,k,o].
-// Input outside the held extents counts as zero. With groups the channels are divided into that many parts,
-// each convolved independently: the sums over c, k run over the channels of one group.
+// Input outside the held extents counts as zero. With groups the channels are divided into that
+// many parts, each convolved independently: the sums over c, k run over the channels of one group.
 #pragma once
 
 #include "kernels/base/autotuner.hpp"
@@ -48,8 +48,8 @@ public:
   virtual ~Convolution() = default;
   // y = w * x + b, added to y where `accumulate` is set. b may be null.
   virtual void forward(const T* x, const T* w, const T* b, T* y, bool accumulate) = 0;
-  // y = f(w * x + b). Returns false, and does nothing, where that is no faster than one after the other.
-  // On the device y is contiguous, and expect() is called first, before a measurement.
+  // y = f(w * x + b). Returns false, and does nothing, where that is no faster than one after the
+  // other. On the device y is contiguous, and expect() is called first, before a measurement.
   virtual bool forwardThen(const T* /*x*/, const T* /*w*/, const T* /*b*/,
                            const PointwiseFunction& /*f*/, T* /*y*/) {
     return false;
@@ -59,19 +59,21 @@ public:
   virtual void adjointData(const T* w, const T* dy, T* dx) = 0;
   // Adds to dw and db. db may be null.
   virtual void adjointWeights(const T* x, const T* dy, T* dw, T* db) = 0;
-  // The backend that computes: never Auto, and Blas where oneDNN was requested but the shape is empty.
+  // The backend that computes: never Auto, and Blas where oneDNN was requested but the shape is
+  // empty.
   virtual Backend backend() const = 0;
-  // The implementation, for a view: "im2col+gemm", the vector instructions of the direct convolution, or
-  // oneDNN's names of its implementations.
+  // The implementation, for a view: "im2col+gemm", the vector instructions of the direct
+  // convolution, or oneDNN's names of its implementations.
   virtual const char* implementation() const = 0;
   // The ways among which a measurement may choose; NULL: there is one way.
   virtual Autotuner* autotuner() { return nullptr; }
 };
 
-// Without a context the object has its own, of the host. Any extent may be 0: then forward gives the bias or
-// nothing, and the adjoints give zeros or add nothing. TENON_ERR_ARG for a malformed shape;
-// TENON_ERR_SUPPORT where Direct is requested with a stride above 1 in the last dimension, or on a
-// processor without AVX2 and FMA, or NEON; for a backend of the other space; and where cuDNN has no engine.
+// Without a context the object has its own, of the host. Any extent may be 0: then forward gives
+// the bias or nothing, and the adjoints give zeros or add nothing. TENON_ERR_ARG for a malformed
+// shape; TENON_ERR_SUPPORT where Direct is requested with a stride above 1 in the last dimension,
+// or on a processor without AVX2 and FMA, or NEON; for a backend of the other space; and where
+// cuDNN has no engine.
 template <class T>
 std::unique_ptr<Convolution<T>> makeConvolution(const ConvolutionShape& shape, Backend backend,
                                                 KernelContextPtr context = nullptr);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Direct convolution: sums over columns that are read in place, in loops of vectors for the processor's
-// instructions (direct_kernels.hpp). Outputs of a row must read consecutive inputs, hence the stride of 1 in
-// the last dimension. Below: the adjoint in the weights, the sums of outputs, the class of both, and where it
-// is the faster choice.
+// Direct convolution: sums over columns that are read in place, in loops of vectors for the
+// processor's instructions (direct_kernels.hpp). Outputs of a row must read consecutive inputs,
+// hence the stride of 1 in the last dimension. Below: the adjoint in the weights, the sums of
+// outputs, the class of both, and where it is the faster choice.
 #include "kernels/base/backend.hpp"
 #include "kernels/base/context.hpp"
 #include "kernels/convolution/backends.hpp"
@@ -22,8 +22,8 @@ namespace {
 // The adjoint of a direct sum in its weights and biases.
 
 constexpr Index kWeightBandBytes = Index(1) << 19; // of the padded input of a band
-// The bands fall into a number of parts that does not depend on the threads; each part has sums of its own,
-// which are added in order. More parts cost memory and time for the addition.
+// The bands fall into a number of parts that does not depend on the threads; each part has sums of
+// its own, which are added in order. More parts cost memory and time for the addition.
 constexpr Index kMaxParts = 16;
 constexpr Index kOutputsOfPart = 1024; // fewer are not worth sums of their own
 
@@ -152,14 +152,15 @@ void DirectWeights<T>::gather(const Bands::Band& band, const T* dy, T* gathered)
   }
 }
 
-// A direct sum over arrays, band by band, on several threads: forward and the adjoint in the data. The
-// weights are packed at each call, as the blocks of channels read them, so that no change of them can be
-// missed: this takes 1 ns for each weight, as the sums do for each weight and 25 outputs.
+// A direct sum over arrays, band by band, on several threads: forward and the adjoint in the data.
+// The weights are packed at each call, as the blocks of channels read them, so that no change of
+// them can be missed: this takes 1 ns for each weight, as the sums do for each weight and 25
+// outputs.
 
 // Bytes of a band's padded input: a part of the second-level cache.
 constexpr Index kOutputBandBytes = Index(1) << 18;
-// Vectors for which the blocks of channels take turns, so that what a strip reads stays in the nearest cache;
-// a multiple of all tiles.
+// Vectors for which the blocks of channels take turns, so that what a strip reads stays in the
+// nearest cache; a multiple of all tiles.
 constexpr Index kStrip = 24;
 
 template <class T>
@@ -285,8 +286,8 @@ public:
   void forward(const T* x, const T* w, const T* b, T* y, bool accumulate) override {
     forward_.run(*context_, x, w, b, y, accumulate ? Into::Add : Into::Set);
   }
-  // A rectifier takes one instruction more for each vector of outputs, and no memory. Functions that take longer gain nothing
-  // from outputs that are still in the cache.
+  // A rectifier takes one instruction more for each vector of outputs, and no memory. Functions
+  // that take longer gain nothing from outputs that are still in the cache.
   bool forwardThen(const T* x, const T* w, const T* b, const PointwiseFunction& f, T* y) override {
     if (f.kind != Pointwise::Relu)
       return false;
@@ -316,8 +317,8 @@ private:
 
 } // namespace
 
-// The choice: where direct convolution is possible, and where it is faster than the library that would take
-// its place.
+// The choice: where direct convolution is possible, and where it is faster than the library that
+// would take its place.
 
 std::vector<InstructionSet> directInstructionSets() {
   std::vector<InstructionSet> sets;
@@ -345,8 +346,8 @@ InstructionSet directInstructions(const WindowShape& window) {
   return sets.back();
 }
 
-// The bounds are those that tests/bench/convolution shows on a processor with AVX-512. The alternative is
-// BLAS for double, and for float where there is no oneDNN.
+// The bounds are those that tests/bench/convolution shows on a processor with AVX-512. The
+// alternative is BLAS for double, and for float where there is no oneDNN.
 template <class T>
 bool isDirectFaster(const ConvolutionShape& shape) {
   // With more channels and fewer outputs BLAS reads the weights less often.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The loops of direct_kernels.inc compiled for AVX-512: 24 of 32 registers hold sums, the rest their
-// operands. The attribute is on each function instead of the whole file, so that nothing else of this file,
-// such as an inline function of a header, is compiled for a processor that may not be there.
+// The loops of direct_kernels.inc compiled for AVX-512: 24 of 32 registers hold sums, the rest
+// their operands. The attribute is on each function instead of the whole file, so that nothing else
+// of this file, such as an inline function of a header, is compiled for a processor that may not be
+// there.
 #include "kernels/convolution/direct_kernels.hpp"
 
 #ifdef TENON_HAS_AVX512

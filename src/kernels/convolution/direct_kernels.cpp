@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Picks the table of loops for a set of instructions. The sets are separate files, since each includes
-// direct_kernels.inc with its own width; there is none for the baseline, for which whyNotDirect() refuses the
-// backend.
+// Picks the table of loops for a set of instructions. The sets are separate files, since each
+// includes direct_kernels.inc with its own width; there is none for the baseline, for which
+// whyNotDirect() refuses the backend.
 #include "kernels/convolution/direct_kernels.hpp"
 
 #include "sys/errors/error.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The innermost loops of direct convolution, compiled once for each set of vector instructions. A column is a
-// pair (input channel, tap): im2col's matrix is read in place, its column j for an output is stored
-// offsets[j] after the place where the output begins to read. Outputs are taken as vectors: consecutive ones
-// of a row, sums of which stay in registers for a few channels at a time.
+// The innermost loops of direct convolution, compiled once for each set of vector instructions. A
+// column is a pair (input channel, tap): im2col's matrix is read in place, its column j for an
+// output is stored offsets[j] after the place where the output begins to read. Outputs are taken as
+// vectors: consecutive ones of a row, sums of which stay in registers for a few channels at a time.
 #pragma once
 
 #include "kernels/base/instruction_set.hpp"
@@ -10,8 +10,8 @@
 
 namespace tenon {
 
-// A vector of outputs: the offsets x and y at which it begins in the input and in the output; `count` of its
-// lanes are outputs.
+// A vector of outputs: the offsets x and y at which it begins in the input and in the output;
+// `count` of its lanes are outputs.
 struct OutputVector {
   Index x, y, count;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The loops of the direct convolution for 64-bit Arm, in vectors of 16 bytes. The 32 registers hold 20 sums at once beside
-// the weights and inputs of a step; 24 spill.
+// The loops of the direct convolution for 64-bit Arm, in vectors of 16 bytes. The 32 registers hold
+// 20 sums at once beside the weights and inputs of a step; 24 spill.
 #include "kernels/convolution/direct_kernels.hpp"
 
 #ifdef TENON_HAS_NEON

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes convolution and its adjoint in the data as direct sums, and cuts sums into bands whose padded input
-// fits a cache. The adjoint of a strided window is one sum for each residue, so that no loop meets outputs
-// that do not read.
+// Writes convolution and its adjoint in the data as direct sums, and cuts sums into bands whose
+// padded input fits a cache. The adjoint of a strided window is one sum for each residue, so that
+// no loop meets outputs that do not read.
 #include "kernels/convolution/direct_sum.hpp"
 
 #include "kernels/convolution/backends.hpp"
@@ -23,8 +23,8 @@ Bands::Bands(const DirectSum& sum, int lanes, Index elements) : sum_(sum), lanes
   planVectors();
 }
 
-// Dimensions are halved until a band is small enough, first the one whose halves together read the least more
-// input. A row keeps at least 8 vectors, if it has them.
+// Dimensions are halved until a band is small enough, first the one whose halves together read the
+// least more input. A row keeps at least 8 vectors, if it has them.
 void Bands::planExtents(Index elements) {
   const Index channels = std::max<Index>(1, sum_.inChannels);
   const Position least{1, 1, 8 * Index(lanes_)};
@@ -77,8 +77,8 @@ Position Bands::extentOf(int shape) const {
   return extent;
 }
 
-// Bands are alike but for the last in each dimension, which may be smaller: eight shapes, whose vectors are
-// listed once.
+// Bands are alike but for the last in each dimension, which may be smaller: eight shapes, whose
+// vectors are listed once.
 void Bands::planVectors() {
   if (perImage() == 0)
     return;
@@ -116,8 +116,8 @@ Index Bands::firstOutput(const Band& band, Index k) const {
   return at;
 }
 
-// Copies `length` elements of a row from `begin`, with zeros where the row has none and up to the end of the
-// padded row.
+// Copies `length` elements of a row from `begin`, with zeros where the row has none and up to the
+// end of the padded row.
 template <class T>
 void Bands::loadRow(const T* in, Index begin, Index length, T* row) const {
   const Index extent = sum_.in.extent[2], step = sum_.in.strides.space[2];
@@ -177,7 +177,8 @@ void forEachTap(const WindowShape& w, Visit visit) {
         visit(t, index++);
 }
 
-// The elements whose positions leave the residue r modulo the stride: one for each step of the window.
+// The elements whose positions leave the residue r modulo the stride: one for each step of the
+// window.
 ImageView everyStep(ImageView view, const WindowShape& w, const Position& r) {
   for (int d = 0; d < kMaxSpatial; ++d) {
     view.extent[d] = std::max<Index>(0, ceilDivide(view.extent[d] - r[d], w.stride[d]));
@@ -187,7 +188,8 @@ ImageView everyStep(ImageView view, const WindowShape& w, const Position& r) {
   return view;
 }
 
-// The sum, for inputs of the residue r, over the outputs that read them. Tap t of output o reads the input
+// The sum, for inputs of the residue r, over the outputs that read them. Tap t of output o reads
+// the input
 //     o stride - padLow + t dilation,
 // so only taps that fit the residue take part, and for them the distance of
 // input and output, in steps of the window, is constant.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The sum that direct convolution computes, forward and in its adjoint:
 //     out[k,o] = b[k] + sum over c and taps t of  w(k,c,t) in[c, o step + shift_t],
-// where elements outside `in` are zero. Forward is one such sum. The adjoint in the data is one for each
-// residue of the input's position modulo the stride, since inputs of a residue are read by the same taps.
+// where elements outside `in` are zero. Forward is one such sum. The adjoint in the data is one for
+// each residue of the input's position modulo the stride, since inputs of a residue are read by the
+// same taps.
 #pragma once
 
 #include "kernels/convolution/convolution.hpp"

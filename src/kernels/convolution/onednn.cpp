@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Convolution through oneDNN: each of the three products is a primitive in the layouts that oneDNN
-// prefers, with reorders from and to plain arrays around it. All scratch is planned at creation: one
-// area for each role (input, weights, output) that the primitives share, and one scratchpad.
+// prefers, with reorders from and to plain arrays around it. All scratch is planned at creation:
+// one area for each role (input, weights, output) that the primitives share, and one scratchpad.
 // Windows that leave input unread at an end, which oneDNN does not know, go through an InputStage.
 #include "kernels/base/onednn.hpp"
 #include "kernels/convolution/backends.hpp"
@@ -26,8 +26,9 @@ using AdjointData = dnnl::convolution_backward_data;
 using AdjointWeights = dnnl::convolution_backward_weights;
 using onednn::Port;
 
-// Whether the input must be copied first: oneDNN knows no unread input, and with AVX-512 the weight adjoint
-// of 2.6.3 is wrong, and writes outside its arrays, for some paddings of the first of three dimensions.
+// Whether the input must be copied first: oneDNN knows no unread input, and with AVX-512 the weight
+// adjoint of 2.6.3 is wrong, and writes outside its arrays, for some paddings of the first of three
+// dimensions.
 bool needsStage(const WindowShape& w) {
   if (w.rank == 3 && (w.padLow[0] != 0 || padHigh(w, 0) != 0))
     return true;
@@ -96,12 +97,13 @@ struct Problem {
       return chosen(false);
     return isWrong(best) ? chosen(true) : best;
   }
-  // oneDNN 3.7 has nothing for plain arrays but its reference, a hundred times slower than its own layouts.
+  // oneDNN 3.7 has nothing for plain arrays but its reference, a hundred times slower than its own
+  // layouts.
   static bool isReference(const AdjointData::primitive_desc& chosen) {
     return std::string_view(chosen.impl_info_str()).find("ref") != std::string_view::npos;
   }
-  // On Arm with vectors of 512 bits, 2.6.3 adds to elements that the taps of a dilated kernel do not touch, where each
-  // channel is by itself.
+  // On Arm with vectors of 512 bits, 2.6.3 adds to elements that the taps of a dilated kernel do
+  // not touch, where each channel is by itself.
   bool isWrong(const AdjointData::primitive_desc& chosen) const {
     return std::string_view(chosen.impl_info_str()) == "jit_dw:sve_512" &&
            std::any_of(dilates.begin(), dilates.end(), [](memory::dim d) { return d > 0; });
@@ -119,7 +121,8 @@ struct Problem {
   bool fewChannels;
 };
 
-// The attributes of a primitive whose scratchpad Tenon provides; `sum` adds the product to what the output holds.
+// The attributes of a primitive whose scratchpad Tenon provides; `sum` adds the product to what the
+// output holds.
 dnnl::primitive_attr attributes(bool sum) {
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
@@ -135,7 +138,8 @@ Desc rawBytes(size_t bytes) {
   return {{memory::dim(std::max<size_t>(bytes, 1))}, memory::data_type::u8, memory::format_tag::a};
 }
 
-// The primitives that oneDNN chose for the products; `sum` is forward added to what the output holds.
+// The primitives that oneDNN chose for the products; `sum` is forward added to what the output
+// holds.
 struct Chosen {
   explicit Chosen(const Problem& p)
       : forward(p.forward(attributes(false), anyLayout(p.x), anyLayout(p.w), anyLayout(p.y))),

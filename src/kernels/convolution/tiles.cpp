@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The matrix products of a convolution, tile by tile. Tiles bound the scratch memory and keep the columns in
-// the cache; their order is fixed, so that gradients of weights are always added in the same order.
+// The matrix products of a convolution, tile by tile. Tiles bound the scratch memory and keep the
+// columns in the cache; their order is fixed, so that gradients of weights are always added in the
+// same order.
 #include "kernels/convolution/tiles.hpp"
 
 namespace tenon {
@@ -30,8 +31,8 @@ TiledConvolution<T>::TiledConvolution(const ConvolutionShape& shape, KernelConte
   denseInSpace_ = isDenseInSpace();
   if (out_ == 1) // BLAS checks the distance between rows even of a single row
     y_.channel = std::max(y_.channel, outVolume_);
-  // The product writes a matrix with one row for each channel. Several images, or outputs that are not
-  // contiguous, do not form such a matrix in y.
+  // The product writes a matrix with one row for each channel. Several images, or outputs that are
+  // not contiguous, do not form such a matrix in y.
   packs_ = images_ > 1 || !denseInSpace_;
   const Index outputs = images_ * rows_ * cols_;
   ScratchPlan plan;
@@ -85,7 +86,8 @@ void TiledConvolution<T>::forEachTile(Visit visit) {
                    {{r, std::min(r + rows_, allRows)}, {o, std::min(o + cols_, allCols)}}});
 }
 
-// Only asked for where outputs are contiguous in space, so that rows and columns count as one dimension.
+// Only asked for where outputs are contiguous in space, so that rows and columns count as one
+// dimension.
 template <class T>
 Index TiledConvolution<T>::firstOutput(const Tile& tile) const {
   return tile.image * y_.batch + tile.outputs.rows.begin * window_.out[2] + tile.outputs.cols.begin;
@@ -122,7 +124,8 @@ void TiledConvolution<T>::forward(const T* x, const T* w, const T* b, T* y, bool
     const T* in = gathered(tile, x);
     const Index distance = inputDistance(width), targetDistance = outputDistance(width);
     T* target = packs_ ? packed() : y + firstOutput(tile);
-    // Where the product writes y itself, the bias is there before it; where it is unpacked, the bias is added then.
+    // Where the product writes y itself, the bias is there before it; where it is unpacked, the
+    // bias is added then.
     const T beta = packs_ ? T(0) : beginOutputs(tile, b, y, accumulate);
     multiply({weightsEach_, depthEach_ * distance, outEach_ * targetDistance}, false, false,
              outEach_, width, depthEach_, w, depthEach_, in, distance, beta, target,

@@ -2,10 +2,10 @@
 // Convolution as matrix products: with the columns X of im2col.hpp and w as the matrix
 // W [outChannels, (c,t)],
 //     Y = W X,    dX = W^T dY,    dW += dY X^T,
-// group by group: a group's channels are consecutive rows of X and Y.
-// The outputs are cut into tiles: several whole images where an image is small (one product is then
-// worth its call), a piece of an image where it is large. A kernel of one tap that only copies needs
-// no columns: X is x. Loops over elements are left to the class of each space.
+// group by group: a group's channels are consecutive rows of X and Y. The outputs are cut into
+// tiles: several whole images where an image is small (one product is then worth its call), a piece
+// of an image where it is large. A kernel of one tap that only copies needs no columns: X is x.
+// Loops over elements are left to the class of each space.
 #pragma once
 
 #include "kernels/convolution/backends.hpp"
@@ -45,12 +45,14 @@ protected:
 
   // Clears dx of the whole batch.
   virtual void clear(T* dx) = 0;
-  // gather() fills columns() from the tile's part of x; scatter() is its transpose, which adds to dx.
+  // gather() fills columns() from the tile's part of x; scatter() is its transpose, which adds to
+  // dx.
   virtual void gather(const Tile& tile, const T* x) = 0;
   virtual void scatter(const Tile& tile, T* dx) = 0;
   // Prepares y for a product that is added to beta times what is there; gives beta.
   virtual T beginOutputs(const Tile& tile, const T* b, T* y, bool accumulate) = 0;
-  // pack() copies dy of the tile to the matrix packed() [outChannels, outputs]; unpack() copies that matrix to y.
+  // pack() copies dy of the tile to the matrix packed() [outChannels, outputs]; unpack() copies
+  // that matrix to y.
   virtual void pack(const Tile& tile, const T* dy) = 0;
   virtual void unpack(const Tile& tile, const T* b, T* y, bool accumulate) = 0;
   // db[k] += sum over the tile's outputs of dy[k], whose rows are `distance` apart.

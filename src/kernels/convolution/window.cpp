@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks of windows, and the staged copy for libraries that know only some paddings. Everything is computed
-// in three spatial dimensions: an embedded window has unit dimensions in front, which change no offset.
+// Checks of windows, and the staged copy for libraries that know only some paddings. Everything is
+// computed in three spatial dimensions: an embedded window has unit dimensions in front, which
+// change no offset.
 #include "kernels/convolution/window.hpp"
 
 #include "kernels/base/parallel.hpp"
@@ -77,8 +78,8 @@ Index padHigh(const WindowShape& w, int d) {
   return (w.out[d] - 1) * w.stride[d] + effectiveKernel(w, d) - w.in[d] - w.padLow[d];
 }
 
-// The staged array begins with the first tap of the first output and ends with the last tap of the last one,
-// so that its window has no padding. What it has in common with x is a box in both.
+// The staged array begins with the first tap of the first output and ends with the last tap of the
+// last one, so that its window has no padding. What it has in common with x is a box in both.
 template <class T>
 InputStage<T>::InputStage(Index planes, const WindowShape& window)
     : planes_(planes), staged_(window), inVolume_(inputVolume(window)) {
@@ -102,8 +103,8 @@ InputStage<T>::InputStage(Index planes, const WindowShape& window)
   extent_[0] = planes;
   strideX_[0] = volumeX;
   strideStaged_[0] = volumeStaged;
-  // If the two arrays have nothing in common, the offsets could lie outside the arrays, and adding them to an
-  // address would be undefined.
+  // If the two arrays have nothing in common, the offsets could lie outside the arrays, and adding
+  // them to an address would be undefined.
   if (std::find(extent_.begin(), extent_.end(), 0) != extent_.end())
     offsetX_ = offsetStaged_ = 0;
 }

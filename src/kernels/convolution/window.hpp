@@ -3,8 +3,8 @@
 // reads, for tap t of the kernel, the input
 //     i = o stride - padLow + t dilation,
 // and taps with i outside [0, in) fall on padding. padLow < 0 skips leading input; the padding at
-// the upper end follows from `out`, and where it is negative, input stays unread. Taps from padEnd on
-// fall beyond the padding that a mean counts.
+// the upper end follows from `out`, and where it is negative, input stays unread. Taps from padEnd
+// on fall beyond the padding that a mean counts.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -69,9 +69,9 @@ inline Range outputsInside(const WindowShape& w, int d, Index t) {
           std::min(w.out[d], ceilDivide(w.in[d] + shift, w.stride[d]))};
 }
 
-// The outputs along dimension d whose span, from the first tap to the last, contains held input, whether a
-// tap reads it or not. The range is empty if there is no such output, and the inputs of an empty range are
-// empty too.
+// The outputs along dimension d whose span, from the first tap to the last, contains held input,
+// whether a tap reads it or not. The range is empty if there is no such output, and the inputs of
+// an empty range are empty too.
 inline Range outputsReaching(const WindowShape& w, int d) {
   if (w.in[d] == 0)
     return {0, 0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The walks of maps along a dimension. The map and its adjoint are the same functor over different lists, so
-// that there is one for each type.
+// The walks of maps along a dimension. The map and its adjoint are the same functor over different
+// lists, so that there is one for each type.
 #include "kernels/cuda/launch.cuh"
 #include "kernels/functors/axis_map.hpp"
 

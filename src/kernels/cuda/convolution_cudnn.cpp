@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolution by cuDNN's plans. The library is given the outputs that reach held input (the others are the
-// bias) and the inputs that these reach, so that no padding is negative or larger than a kernel. Which plan is the
-// fastest the library only estimates, so that each pass has several candidates, between which a measurement decides: engines of
-// the library, and products of cuBLAS.
+// Convolution by cuDNN's plans. The library is given the outputs that reach held input (the others
+// are the bias) and the inputs that these reach, so that no padding is negative or larger than a
+// kernel. Which plan is the fastest the library only estimates, so that each pass has several
+// candidates, between which a measurement decides: engines of the library, and products of cuBLAS.
 #include "kernels/convolution/backends.hpp"
 #include "kernels/cuda/dnn_graph.hpp"
 #include "kernels/elementwise/pointwise.hpp"
@@ -61,7 +61,8 @@ cuda::ArrayBox arrayBox(Index a, Index b, const Index* space, const ImageStrides
     box.extent.push_back(space[d]);
     box.strides.push_back(strides.space[d]);
   }
-  // The stride of a dimension with one element plays no role, but the library has faster engines for dense arrays.
+  // The stride of a dimension with one element plays no role, but the library has faster engines
+  // for dense arrays.
   for (std::size_t d = box.extent.size(); d-- > 2;)
     if (box.extent[d] == 1)
       box.strides[d] = d + 1 < box.extent.size() ? box.strides[d + 1] * box.extent[d + 1] : 1;
@@ -70,20 +71,21 @@ cuda::ArrayBox arrayBox(Index a, Index b, const Index* space, const ImageStrides
 
 enum Pass : std::size_t { kForward, kData, kWeights, kPasses };
 
-// The candidates of each pass: some engines of each kind of graph, and products. A graph is the convolution alone; the
-// convolution with the bias, or with the bias and the rectifier behind it; one of arrays with their channels last, with as
-// much of these as there is; or one in bfloat16.
+// The candidates of each pass: some engines of each kind of graph, and products. A graph is the
+// convolution alone; the convolution with the bias, or with the bias and the rectifier behind it;
+// one of arrays with their channels last, with as much of these as there is; or one in bfloat16.
 enum Kind : std::size_t { kPlain, kBiased, kRectified, kLast, kRounded, kProducts };
 constexpr std::size_t kEngines = 3, kWays = kProducts * kEngines + 1;
 
-// What a graph does: y = conv, y += conv, y = conv with the kind's epilogue, dx = conv* and dw += conv*.
+// What a graph does: y = conv, y += conv, y = conv with the kind's epilogue, dx = conv* and dw +=
+// conv*.
 enum Sum : std::size_t { kSetY, kAddY, kEndY, kSetX, kAddW, kSums };
 
 // Below so many multiplications the device takes about as long as the host to call it.
 constexpr Index kFewMultiplications = Index(1) << 21;
 
-// What was measured, by the convolution that is added to its output, its epilogue, and whether there were products and
-// bfloat16: layers of equal shapes are measured once.
+// What was measured, by the convolution that is added to its output, its epilogue, and whether
+// there were products and bfloat16: layers of equal shapes are measured once.
 struct KnownTimes {
   std::mutex mutex;
   std::map<std::tuple<cuda::ConvolutionGraph, cuda::Epilogue, bool, bool>, std::vector<Nanoseconds>>
@@ -193,7 +195,8 @@ private:
     context_->reserve(scratch);
   }
 
-  // After a failure that says that there is no such candidate: fails where it was the device that is lost.
+  // After a failure that says that there is no such candidate: fails where it was the device that
+  // is lost.
   void checkDevice() const { context_->stream().synchronise(); }
 
   // All that could be one graph with the convolution.
@@ -224,8 +227,8 @@ private:
     return kind == kLast ? mayBeLast_ : kind == kRounded ? mayRound_ : true;
   }
 
-  // The runs of a kind that a pass has, the one that is measured first. Those of other kinds than the plain one are made to
-  // be measured, where the library has engines for them.
+  // The runs of a kind that a pass has, the one that is measured first. Those of other kinds than
+  // the plain one are made to be measured, where the library has engines for them.
   std::vector<Run*> runsOf(Pass pass, Kind kind) {
     std::vector<Run*> found;
     for (const Sum sum : pass == kForward ? std::vector{kEndY, kSetY, kAddY}
@@ -362,8 +365,9 @@ private:
       lack_ = error.text();
   }
 
-  // A candidate for which there is no memory is not taken, as the view then says, and where there is none for the arrays the first
-  // candidates stay. That there is none to make graphs is an error.
+  // A candidate for which there is no memory is not taken, as the view then says, and where there
+  // is none for the arrays the first candidates stay. That there is none to make graphs is an
+  // error.
   std::vector<Nanoseconds> measure() override {
     std::vector<Nanoseconds> times(kPasses * kWays, 0);
     const Index taps = shape_.inChannels / shape_.groups * kernelVolume(window_);
@@ -492,7 +496,8 @@ private:
   Index outputs_[kDims], ofOutputs_[kDims]; // extents and strides of y
   Index inputs_;
   Index firstX_ = 0, firstY_ = 0; // offsets of the part
-  // By kind and sum. Of those that overwrite y there is none if the part does not have every output.
+  // By kind and sum. Of those that overwrite y there is none if the part does not have every
+  // output.
   std::array<std::array<Run, kSums>, kProducts> runs_;
   bool hasWorkspace_ = false;
   Index workspaceAt_ = 0;

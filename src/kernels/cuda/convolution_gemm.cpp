@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tiles of convolution/tiles.hpp on the device: columns are gathered by kernels, cuBLAS multiplies.
-// In float64 only these products use the tensor cores.
+// The tiles of convolution/tiles.hpp on the device: columns are gathered by kernels, cuBLAS
+// multiplies. In float64 only these products use the tensor cores.
 #include "kernels/convolution/tiles.hpp"
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/functors/im2col.hpp"
@@ -16,8 +16,8 @@ namespace tenon {
 
 namespace {
 
-// Enough outputs for all multiprocessors, and columns of 64 MiB of float64, in scratch that later kernels use
-// again.
+// Enough outputs for all multiprocessors, and columns of 64 MiB of float64, in scratch that later
+// kernels use again.
 constexpr TileLimits kDeviceLimits{
     .columnElements = Index(1) << 23, .leastOutputs = 256, .enoughOutputs = Index(1) << 23};
 
@@ -66,9 +66,9 @@ private:
     eachElement(*context_, scatter.inputs, kernelVolume(window_), scatter);
   }
 
-  // visit(rank, extents, offset in y, strides in y, offset in the packed matrix, strides there) for up to
-  // three boxes that make up the tile: rows of a plane that begins before the tile or ends after it, and
-  // whole planes.
+  // visit(rank, extents, offset in y, strides in y, offset in the packed matrix, strides there) for
+  // up to three boxes that make up the tile: rows of a plane that begins before the tile or ends
+  // after it, and whole planes.
   template <class Visit>
   void forEachBox(const Tile& tile, Visit visit) const {
     const auto [rows, cols] = tile.outputs;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Builds cuDNN's graphs descriptor by descriptor and picks the first engine whose arithmetic is allowed. The
-// library only estimates which is fastest, and some engines fail at their first run: then the next plan of
-// the list takes over.
+// Builds cuDNN's graphs descriptor by descriptor and picks the first engine whose arithmetic is
+// allowed. The library only estimates which is fastest, and some engines fail at their first run:
+// then the next plan of the list takes over.
 #include "kernels/cuda/dnn_graph.hpp"
 
 #include "kernels/movement/bfloat16.hpp"
@@ -24,7 +24,8 @@ namespace tenon::cuda {
 
 namespace {
 
-// The numbers by which a graph names its arrays. The last two are handed from one operation to the next.
+// The numbers by which a graph names its arrays. The last two are handed from one operation to the
+// next.
 enum : Index { kX = 1, kW, kY, kBias, kSum, kBiasedSum };
 
 struct Names {
@@ -246,7 +247,8 @@ std::vector<Descriptor> configurations(const Descriptor& graph, cudnnBackendHeur
   return partsOf(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
 }
 
-// The number of a configuration's engine; -1 unless all that the library says about its arithmetic is allowed.
+// The number of a configuration's engine; -1 unless all that the library says about its arithmetic
+// is allowed.
 Index allowedEngine(const Descriptor& configuration, const ConvolutionGraph& graph) {
   Descriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
   cudnnBackendDescriptor_t handle = engine.get();
@@ -265,7 +267,8 @@ Index allowedEngine(const Descriptor& configuration, const ConvolutionGraph& gra
                                                : -1;
 }
 
-// The plan of a configuration; empty if the library cannot run it on the device, which only this call shows.
+// The plan of a configuration; empty if the library cannot run it on the device, which only this
+// call shows.
 std::optional<Descriptor> finished(const Descriptor& configuration) {
   Descriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
   const cudnnHandle_t handle = planningHandle();
@@ -279,8 +282,8 @@ std::optional<Descriptor> finished(const Descriptor& configuration) {
   return plan;
 }
 
-// The configurations of a mode. The first mode may fail otherwise than for lack of memory, which gives none, so that the
-// second is tried.
+// The configurations of a mode. The first mode may fail otherwise than for lack of memory, which
+// gives none, so that the second is tried.
 std::vector<Descriptor> configurationsOf(const Descriptor& graph, cudnnBackendHeurMode_t mode) {
   try {
     return configurations(graph, mode);
@@ -344,8 +347,8 @@ Error noPlan(const ConvolutionGraph& g) {
 
 bool allows(const ConvolutionGraph& graph, cudnnBackendNumericalNote_t note) {
   switch (note) {
-  // In float32 tensor cores mean TF32, while in float64 they lose nothing, and in bfloat16 no more than was rounded. The
-  // others round more than the definition's sums.
+  // In float32 tensor cores mean TF32, while in float64 they lose nothing, and in bfloat16 no more
+  // than was rounded. The others round more than the definition's sums.
   case CUDNN_NUMERICAL_NOTE_TENSOR_CORE:
     return graph.type == CUDNN_DATA_DOUBLE || graph.mayUseTf32 ||
            graph.staging == Staging::BFloat16;
@@ -447,8 +450,9 @@ KnownPlans& knownPlans() {
   return known;
 }
 
-// The next plan of the list that needs no more workspace, since that is planned already; NULL if there is
-// none. Where the failed one was the first, it takes its place for all who ask for the graph from now on.
+// The next plan of the list that needs no more workspace, since that is planned already; NULL if
+// there is none. Where the failed one was the first, it takes its place for all who ask for the
+// graph from now on.
 ConvolutionPlanPtr planInPlaceOf(const ConvolutionPlan& failed, const ConvolutionGraph& graph) {
   for (const auto& plan : allPlans(graph))
     if (plan->place() > failed.place() && plan->workspaceBytes() <= failed.workspaceBytes()) {
@@ -461,13 +465,15 @@ ConvolutionPlanPtr planInPlaceOf(const ConvolutionPlan& failed, const Convolutio
   return nullptr;
 }
 
-// Whether memory ran out, for instance for the code of the plan's kernels, which is loaded at their first launch.
+// Whether memory ran out, for instance for the code of the plan's kernels, which is loaded at their
+// first launch.
 bool isOutForKernels(cudnnStatus_t status) {
   return isDnnOutOfMemory(status) || status == CUDNN_STATUS_EXECUTION_FAILED_CUDA_DRIVER ||
          status == CUDNN_STATUS_EXECUTION_FAILED_CUDART;
 }
 
-// Whether the library refuses the plan for this device or could not launch it, so that another plan may do better.
+// Whether the library refuses the plan for this device or could not launch it, so that another plan
+// may do better.
 bool isPlansFault(cudnnStatus_t status) {
   return CUDNN_STATUS_CATEGORY(status) == CUDNN_STATUS_NOT_SUPPORTED ||
          CUDNN_STATUS_CATEGORY(status) == CUDNN_STATUS_EXECUTION_FAILED;

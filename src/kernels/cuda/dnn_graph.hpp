@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A convolution or one of its adjoints as a plan of cuDNN's graph API, by its C functions alone:
 //     y <- conv(x, w) + beta y,    dx <- conv*(w, dy) + beta dx,    dw <- conv*(x, dy) + beta dw,
-// or y <- f(conv(x, w) + b) with a bias by channel, where f is a rectifier or nothing. Arrays may have any strides, so that
-// a window that crops its input is a smaller box of the same array. The library's engines with tensor cores read their
-// channels last, and bring other arrays there and back in their workspace. A graph can do that for them, and round to
-// bfloat16 on the way: its arrays of float32 are copied into the workspace, where the library sums in float32, and the
+// or y <- f(conv(x, w) + b) with a bias by channel, where f is a rectifier or nothing. Arrays may
+// have any strides, so that a window that crops its input is a smaller box of the same array. The
+// library's engines with tensor cores read their channels last, and bring other arrays there and
+// back in their workspace. A graph can do that for them, and round to bfloat16 on the way: its
+// arrays of float32 are copied into the workspace, where the library sums in float32, and the
 // result is brought back.
 #pragma once
 
@@ -55,12 +56,13 @@ enum class ConvolutionKind { Forward, AdjointData, AdjointWeights };
 // What is done to the result of a forward convolution without beta.
 enum class Epilogue { None, Bias, BiasAndRelu };
 
-// In what form the library gets the arrays: as they lie, or as copies with the channels last, in their type or rounded.
-// Copies are of float32, with a beta of 0 or 1, and those that are rounded have no epilogue.
+// In what form the library gets the arrays: as they lie, or as copies with the channels last, in
+// their type or rounded. Copies are of float32, with a beta of 0 or 1, and those that are rounded
+// have no epilogue.
 enum class Staging { None, ChannelsLast, BFloat16 };
 
-// A convolution or an adjoint, in at least two dimensions of space. x, w and y are named as in the forward
-// convolution.
+// A convolution or an adjoint, in at least two dimensions of space. x, w and y are named as in the
+// forward convolution.
 struct ConvolutionGraph {
   ConvolutionKind kind;
   cudnnDataType_t type;
@@ -72,8 +74,8 @@ struct ConvolutionGraph {
   Staging staging = Staging::None;
   // Properties of engines that are allowed.
   bool mayUseTf32 = false, mayBeNondeterministic = false;
-  // Of which the arrays' addresses are multiples, in bytes; 0: the size of an element. Some engines with tensor
-  // cores want 16.
+  // Of which the arrays' addresses are multiples, in bytes; 0: the size of an element. Some engines
+  // with tensor cores want 16.
   Index alignment = 0;
 
   auto operator<=>(const ConvolutionGraph&) const = default;
@@ -84,8 +86,8 @@ bool allows(const ConvolutionGraph& graph, cudnnBackendNumericalNote_t note);
 
 class ConvolutionPlan {
 public:
-  // The first engine of the library's heuristics that the graph allows. TENON_ERR_SUPPORT if none is
-  // left, TENON_ERR_LIBRARY with the library's text if the graph is malformed.
+  // The first engine of the library's heuristics that the graph allows. TENON_ERR_SUPPORT if none
+  // is left, TENON_ERR_LIBRARY with the library's text if the graph is malformed.
   explicit ConvolutionPlan(const ConvolutionGraph& graph);
 
   Index workspaceBytes() const noexcept { return workspaceBytes_; }
@@ -113,11 +115,11 @@ Index stagedBytes(const ConvolutionGraph& graph);
 // A larger workspace is taken only where there is no other way.
 constexpr Index kEnoughWorkspace = Index(1) << 30;
 
-// The plans of all engines that the graph allows, in the order of the library's heuristics: benchmarks
-// compare the one that is taken with them.
+// The plans of all engines that the graph allows, in the order of the library's heuristics:
+// benchmarks compare the one that is taken with them.
 std::vector<ConvolutionPlanPtr> allPlans(const ConvolutionGraph& graph);
-// The first plans of that many engines, or of all that there are, without those that need more workspace. The first of these
-// is planOf(graph).
+// The first plans of that many engines, or of all that there are, without those that need more
+// workspace. The first of these is planOf(graph).
 std::vector<ConvolutionPlanPtr> plansOfEngines(const ConvolutionGraph& graph, std::size_t most);
 // The plan of a graph, which is shared while somebody holds it.
 ConvolutionPlanPtr planOf(const ConvolutionGraph& graph);
@@ -137,9 +139,9 @@ public:
     tight_.hasRun = isTried;
   }
   Index workspaceBytes() const noexcept;
-  // Queues the run on the context's stream. The kind says which of the arrays is written. If the library
-  // cannot execute the plan of a graph, which only a first run shows, the next plan of the list takes its
-  // place.
+  // Queues the run on the context's stream. The kind says which of the arrays is written. If the
+  // library cannot execute the plan of a graph, which only a first run shows, the next plan of the
+  // list takes its place.
   void run(KernelContext& context, const void* x, const void* w, const void* y, void* workspace,
            const void* bias = nullptr);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The walks of Fourier transforms: lines are packed and unpacked around cuFFT, and pairs are turned, weighted
-// and multiplied. Dense matrices are multiplied by cuBLAS.
+// The walks of Fourier transforms: lines are packed and unpacked around cuFFT, and pairs are
+// turned, weighted and multiplied. Dense matrices are multiplied by cuBLAS.
 #include "kernels/cuda/reductions.cuh"
 #include "kernels/functors/axis.hpp"
 #include "kernels/functors/fourier.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Transforms of single dimensions by cuFFT, of lines in scratch memory: a box may have a part of the
-// elements, the modes are a part of all, and a line's elements may not be contiguous. Plans are made with the
-// stage, and work in its scratch.
+// Transforms of single dimensions by cuFFT, of lines in scratch memory: a box may have a part of
+// the elements, the modes are a part of all, and a line's elements may not be contiguous. Plans are
+// made with the stage, and work in its scratch.
 #include "kernels/cuda/handles.hpp"
 #include "kernels/fourier/stage.hpp"
 #include "kernels/functors/fourier.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Products by cuBLAS. It stores matrices by columns, and a row-major matrix read by columns is the transpose:
-// so it is requested C^T = alpha op(B)^T op(A)^T + beta C^T, and nothing is copied. Where factors in float32 may be
-// rounded to bfloat16 it is asked by a call of its own: arrays and sums stay float32.
+// Products by cuBLAS. It stores matrices by columns, and a row-major matrix read by columns is the
+// transpose: so it is requested C^T = alpha op(B)^T op(A)^T + beta C^T, and nothing is copied.
+// Where factors in float32 may be rounded to bfloat16 it is asked by a call of its own: arrays and
+// sums stay float32.
 #include "kernels/products/gemm.hpp"
 #include "kernels/cuda/handles.hpp"
 

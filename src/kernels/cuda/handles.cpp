@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Opens cuBLAS and cuDNN for a context when the first kernel needs them: opening takes long and memory, which
-// a program that uses neither should not pay. The libraries' functions come from tables, since the libraries
-// are loaded at run time.
+// Opens cuBLAS and cuDNN for a context when the first kernel needs them: opening takes long and
+// memory, which a program that uses neither should not pay. The libraries' functions come from
+// tables, since the libraries are loaded at run time.
 #include "kernels/cuda/handles.hpp"
 
 #include "sys/options/options.hpp"
@@ -21,8 +21,8 @@ bool isOutForHandle(cudnnStatus_t status) {
          status == CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED;
 }
 
-// cuBLAS recommends this size for Hopper. Without a workspace of its own a handle may take another algorithm
-// from call to call, and results would not be repeated bit by bit.
+// cuBLAS recommends this size for Hopper. Without a workspace of its own a handle may take another
+// algorithm from call to call, and results would not be repeated bit by bit.
 constexpr Index kWorkspaceBytes = Index(32) << 20;
 
 cudaStream_t cudaStreamOf(const Stream& stream) {

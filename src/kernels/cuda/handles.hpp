@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The handles of NVIDIA's libraries that a context of the device holds. The libraries work on its stream.
+// The handles of NVIDIA's libraries that a context of the device holds. The libraries work on its
+// stream.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -14,12 +15,14 @@ class DeviceHandles {
 public:
   DeviceHandles(Stream stream, std::shared_ptr<MemorySource> memory);
 
-  // The handles, made by the first call. Products have a workspace of their own, so that they are repeated bit by
-  // bit, and round their factors to TF32 or bfloat16 only where -tenon_device_tf32 or -tenon_device_bfloat16 allows it.
+  // The handles, made by the first call. Products have a workspace of their own, so that they are
+  // repeated bit by bit, and round their factors to TF32 or bfloat16 only where -tenon_device_tf32
+  // or -tenon_device_bfloat16 allows it.
   cublasHandle_t blas();
   cudnnHandle_t dnn();
   const Stream& stream() const noexcept { return stream_; }
-  // Whether products in float32 are requested by the factors' roundings to bfloat16; known once there is blas().
+  // Whether products in float32 are requested by the factors' roundings to bfloat16; known once
+  // there is blas().
   bool roundsFactors() const noexcept { return roundsFactors_; }
 
 private:
@@ -50,7 +53,8 @@ bool isDnnOutOfMemory(cudnnStatus_t status);
 void checkBlas(cublasStatus_t status, const char* what);
 void checkDnn(cudnnStatus_t status, const char* what);
 
-// The options -tenon_device_tf32, -tenon_device_bfloat16, -tenon_device_nondeterministic and -tenon_device_plans.
+// The options -tenon_device_tf32, -tenon_device_bfloat16, -tenon_device_nondeterministic and
+// -tenon_device_plans.
 bool allowsTf32();
 bool allowsBFloat16();
 bool allowsNondeterministic();

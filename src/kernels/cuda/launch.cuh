@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The walks of walks/walks.hpp as kernels. Only the .cu files, which list instances, include this.
 //
-// If the tests' stand-in for the CUDA runtime is linked, tenonHostTwin() exists and learns, before a
-// kernel is launched, how the host runs it: the same functor, compiled for the host, place by place.
+// If the tests' stand-in for the CUDA runtime is linked, tenonHostTwin() exists and learns, before
+// a kernel is launched, how the host runs it: the same functor, compiled for the host, place by
+// place.
 #pragma once
 
 #include "kernels/walks/element_offsets.hpp"
@@ -22,7 +23,8 @@ namespace tenon::device {
 
 template <class F>
 struct EachElement {
-  // Elements that a thread reads before it writes them, so that their loads are waited for together.
+  // Elements that a thread reads before it writes them, so that their loads are waited for
+  // together.
   static constexpr int kTogether = ReadsFirst<F> ? 4 : 1;
   F f;
   Index n;
@@ -122,8 +124,9 @@ void eachBlock(const Stream& stream, Index blocks, const F& f) {
     launch(stream, blocks, EachBlock<F>{f});
 }
 
-// A block as a walk by strips: up to four elements along one dimension, as far apart as makes them all of it, so that a
-// thread computes offsets once for four elements and waits for their loads together.
+// A block as a walk by strips: up to four elements along one dimension, as far apart as makes them
+// all of it, so that a thread computes offsets once for four elements and waits for their loads
+// together.
 template <class F>
 struct StripWalk {
   static constexpr int kStrip = 4;
@@ -169,7 +172,8 @@ StripWalk<F> stripWalk(const Block& block, Index from, Index to, const F& f) {
           f};
 }
 
-// One thread does an element of `free` and, in order, all of `repeated`, which write to the same place.
+// One thread does an element of `free` and, in order, all of `repeated`, which write to the same
+// place.
 template <class F>
 struct RepeatedWalk {
   ElementOffsets<2> free, repeated;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The walks and sums of losses. Types come in pairs, since a target may be stored in another type than the
-// input; the ends of sums that other lists share (StoreScaled, StoreGroup of float and double) are listed
-// here.
+// The walks and sums of losses. Types come in pairs, since a target may be stored in another type
+// than the input; the ends of sums that other lists share (StoreScaled, StoreGroup of float and
+// double) are listed here.
 #include "kernels/cuda/reductions.cuh"
 #include "kernels/functors/axis.hpp"
 #include "kernels/functors/losses.hpp"

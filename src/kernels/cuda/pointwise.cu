@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The walks of pointwise functions, vectors and optimizers. A function that has arguments too large for its
-// fast form (Sine, Cosine) is listed as Everywhere, which decides for each element; Identity is a Scale by 1.
+// The walks of pointwise functions, vectors and optimizers. A function that has arguments too large
+// for its fast form (Sine, Cosine) is listed as Everywhere, which decides for each element;
+// Identity is a Scale by 1.
 #include "kernels/cuda/launch.cuh"
 #include "kernels/functors/bfloat16.hpp"
 #include "kernels/functors/pointwise.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The macros by which the .cu files list walks by element and reductions. TENON_GROUPS lists the terms of a
-// reduction, which leave pieces; TENON_ENDS lists what reduces the pieces and uses the result.
+// The macros by which the .cu files list walks by element and reductions. TENON_GROUPS lists the
+// terms of a reduction, which leave pieces; TENON_ENDS lists what reduces the pieces and uses the
+// result.
 #pragma once
 
 #include "kernels/cuda/launch.cuh"
@@ -8,7 +9,8 @@
 
 namespace tenon::functors {
 
-// The reductions of terms, in loops of one thread and in trees of a block, which store their pieces.
+// The reductions of terms, in loops of one thread and in trees of a block, which store their
+// pieces.
 template <class Op, class Term>
 using TermLoops = GroupLoops<Op, Term, StoreGroup<typename Term::Wide, typename Term::Wide>>;
 template <class Op, class Term>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Draws the mask and applies it in one pass, without storing it. The number of the draw stays where the
-// kernels work (keepCounter), with an application's saved values, so that its derivatives draw the same mask
-// again.
+// Draws the mask and applies it in one pass, without storing it. The number of the draw stays where
+// the kernels work (keepCounter), with an application's saved values, so that its derivatives draw
+// the same mask again.
 #include "kernels/elementwise/dropout.hpp"
 
 #include "kernels/functors/dropout.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The search for the first of n elements that a kernel must not be given, such as a label outside its classes.
+// The search for the first of n elements that a kernel must not be given, such as a label outside
+// its classes.
 #pragma once
 
 #include "kernels/functors/sum.hpp"
@@ -8,8 +9,8 @@
 
 namespace tenon {
 
-// The index of the first bad element, or -1 if there is none; term(0, i) is n - i for a bad element and 0 for
-// a good one, so that a maximum finds the first. Waits for the answer.
+// The index of the first bad element, or -1 if there is none; term(0, i) is n - i for a bad element
+// and 0 for a good one, so that a maximum finds the first. Waits for the answer.
 template <class Term>
 Index firstBad(KernelContext& context, Index n, const Term& term) {
   if constexpr (kHasDevice)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Walks over pointwise functions, each of which is compiled as a loop without branches. The formulas are
-// functors, which the device compiles as well, so that both spaces compute the same.
+// Walks over pointwise functions, each of which is compiled as a loop without branches. The
+// formulas are functors, which the device compiles as well, so that both spaces compute the same.
 #include "kernels/elementwise/pointwise.hpp"
 
 #include "kernels/functors/pointwise.hpp"
@@ -44,8 +44,8 @@ constexpr bool hasLargeArguments = requires {
   typename F::Anywhere;
 };
 
-// Walks of(f) on one thread, or, over a stretch in which an argument is too large for f, decides element by element: so the
-// value of one does not depend on its neighbours.
+// Walks of(f) on one thread, or, over a stretch in which an argument is too large for f, decides
+// element by element: so the value of one does not depend on its neighbours.
 template <class F, class T, class Of>
 void walkWithin(Index begin, Index end, const F& f, const T* arguments, Of of) {
   if constexpr (hasLargeArguments<F>) {
@@ -64,7 +64,8 @@ void walkWithin(Index begin, Index end, const F& f, const T* arguments, Of of) {
   }
 }
 
-// The same of n elements in the space of the context. On the device every thread decides for its own element.
+// The same of n elements in the space of the context. On the device every thread decides for its
+// own element.
 template <class F, class T, class Of>
 void eachWithin(KernelContext& context, Index n, const F& f, Index cost, const T* arguments,
                 Of of) {
@@ -121,7 +122,8 @@ template <class T>
 void pointwiseDerivative(KernelContext& context, const PointwiseFunction& function, Index n,
                          const T* x, const T* y, const T* v, T* r) {
   withFunction(function, [=, &context, cost = costOf(function.kind)](auto f) {
-    // The array from which the derivative is computed, in the order of pointwise::Reads; v stands for none.
+    // The array from which the derivative is computed, in the order of pointwise::Reads; v stands
+    // for none.
     const T* points[] = {v, x, y};
     const T* point = points[int(f.kReads)];
     eachWithin(context, n, f, cost, point, [=](auto which) {

@@ -51,7 +51,8 @@ template <class T>
 void pointwiseForward(KernelContext& context, const PointwiseFunction& function, Index n,
                       const T* x, T* y);
 
-// y = f(y) for every element of a box, with the strides ys; rank 0 to 8. On the device of one that is contiguous.
+// y = f(y) for every element of a box, with the strides ys; rank 0 to 8. On the device of one that
+// is contiguous.
 template <class T>
 void blockPointwise(KernelContext& context, const PointwiseFunction& function, int rank,
                     const Index* extent, T* y, const Index* ys);

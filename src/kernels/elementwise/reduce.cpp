@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sums in runs of 256 terms, each in eight lanes, and adds the runs pairwise (walks/pairwise_sum.hpp). The
-// order follows from the shape alone, which makes sums repeatable for any number of threads.
+// Sums in runs of 256 terms, each in eight lanes, and adds the runs pairwise
+// (walks/pairwise_sum.hpp). The order follows from the shape alone, which makes sums repeatable for
+// any number of threads.
 #include "kernels/elementwise/reduce.hpp"
 
 #include "kernels/functors/block.hpp"
@@ -26,7 +27,8 @@ double dotRun(Index n, const T* x, Index xs, const T* y, Index ys) {
       for (int l = 0; l < kLanes; ++l)
         lane[l] += double(x[i + l]) * double(y[i + l]);
   }
-  // Strided rows go the same way, so that the lanes, and with them the bits, do not depend on the strides.
+  // Strided rows go the same way, so that the lanes, and with them the bits, do not depend on the
+  // strides.
   for (; i < n; ++i)
     lane[i % kLanes] += double(x[i * xs]) * double(y[i * ys]);
   return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
@@ -47,8 +49,8 @@ ElementOffsets<K> offsetsOf(const Block& block) {
     return {block.rank, block.extent, {block.a, block.b}};
 }
 
-// Adds to `groups` the elements of a block of any size, in slices that one walk covers; of(slice, offset in x, offset
-// in y) gives the terms of a slice.
+// Adds to `groups` the elements of a block of any size, in slices that one walk covers; of(slice,
+// offset in x, offset in y) gives the terms of a slice.
 template <class Term, class Of>
 void addSlices(const Block& block, const Of& of, std::vector<device::OneGroup<Term>>& groups) {
   if (!block.empty)
@@ -161,7 +163,8 @@ double dotBlock(KernelContext& context, int rank, const Index* extent, const T* 
   const Block block = normaliseBlock(rank, extent, xs, ys);
   if (isOnDevice(context))
     return dotOnDevice(context, block, x, y);
-  // A single row is divided among threads; several rows are added one after the other by one thread.
+  // A single row is divided among threads; several rows are added one after the other by one
+  // thread.
   if (!block.empty && block.rank == 2 && block.extent[0] == 1)
     return dotOfRow(context, block.extent[1], x, block.a[1], y, block.b[1]);
   PairwiseSum sum;

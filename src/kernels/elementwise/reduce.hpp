@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sums, dots and norms of local arrays, accumulated pairwise in double: the rounding error grows with the
-// logarithm of the length, and the order of the sum depends on shape and strides alone, not on the
-// number of threads.
+// Sums, dots and norms of local arrays, accumulated pairwise in double: the rounding error grows
+// with the logarithm of the length, and the order of the sum depends on shape and strides alone,
+// not on the number of threads.
 #pragma once
 
 #include "kernels/base/context.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Computes the constants of a step and walks a functor over the flat arrays. SGD without momentum is a walk
-// of its own, which saves reading and writing the velocity.
+// Computes the constants of a step and walks a functor over the flat arrays. SGD without momentum
+// is a walk of its own, which saves reading and writing the velocity.
 #include "kernels/elementwise/update.hpp"
 
 #include "kernels/functors/update.hpp"

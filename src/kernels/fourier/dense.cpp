@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Transforms of single dimensions as products with dense matrices. For few modes this is less work than a
-// fast transform, and it needs only the box's own elements of a line.
+// Transforms of single dimensions as products with dense matrices. For few modes this is less work
+// than a fast transform, and it needs only the box's own elements of a line.
 #include "kernels/base/context.hpp"
 #include "kernels/fourier/stage.hpp"
 #include "kernels/functors/fourier.hpp"
@@ -20,7 +20,8 @@ double angle(Index k, Index j, Index extent) {
   return 2 * std::numbers::pi * static_cast<double>(k * j % extent) / static_cast<double>(extent);
 }
 
-// The last dimension, from real elements: a matrix [count, 2 modes] of pairs, so that one product does both parts.
+// The last dimension, from real elements: a matrix [count, 2 modes] of pairs, so that one product
+// does both parts.
 template <class T>
 class DenseRealStage final : public FourierStage<T> {
 public:
@@ -52,8 +53,8 @@ private:
   ReadList<T> matrix_;
 };
 
-// The other dimensions, from pairs: real and imaginary part [modes, count] of exp(-i theta), of which one
-// product each multiplies x and i x.
+// The other dimensions, from pairs: real and imaginary part [modes, count] of exp(-i theta), of
+// which one product each multiplies x and i x.
 template <class T>
 class DenseComplexStage final : public FourierStage<T> {
 public:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Transforms of single dimensions by FFTW, or a library with its interface. Lines are copied to scratch memory
-// and back, since a box may have a part of the elements and the modes are a part of all, and since plans hold for
-// arrays of one alignment. Plans are estimates, so that the arithmetic of all runs is the same.
+// Transforms of single dimensions by FFTW, or a library with its interface. Lines are copied to
+// scratch memory and back, since a box may have a part of the elements and the modes are a part of
+// all, and since plans hold for arrays of one alignment. Plans are estimates, so that the
+// arithmetic of all runs is the same.
 #include "kernels/fourier/stage.hpp"
 
 #include "sys/errors/error.hpp"
@@ -40,8 +41,8 @@ TENON_FFTW(float, FFTW_MANGLE_FLOAT)
 TENON_FFTW(double, FFTW_MANGLE_DOUBLE)
 #undef TENON_FFTW
 
-// FFTW's planner has one state for the whole process, so making and destroying of plans is locked. Executing
-// needs no lock.
+// FFTW's planner has one state for the whole process, so making and destroying of plans is locked.
+// Executing needs no lock.
 std::mutex& planner() {
   static std::mutex mutex;
   return mutex;
@@ -52,8 +53,8 @@ auto pairs(T* x) {
   return reinterpret_cast<typename Fftw<T>::Complex*>(x);
 }
 
-// A plan for arrays of these numbers of elements that are aligned as scratch memory is. Planning may overwrite the
-// arrays, so it is given new ones.
+// A plan for arrays of these numbers of elements that are aligned as scratch memory is. Planning
+// may overwrite the arrays, so it is given new ones.
 template <class T>
 class FftwPlan {
 public:
@@ -124,8 +125,9 @@ public:
     });
   }
 
-  // The real part of the conjugate transpose counts each mode once, but FFTW's transform to reals adds the
-  // mirror image of every mode that is not its own image (k = 0 and N/2): hence the halves.
+  // The real part of the conjugate transpose counts each mode once, but FFTW's transform to reals
+  // adds the mirror image of every mode that is not its own image (k = 0 and N/2): hence the
+  // halves.
   void adjoint(Index outer, const T* y, T* x) override {
     eachBlock(outer, [=, this](T* elements, T* all, Index first, Index lines) {
       const Index kept = 2 * dim_.modes;
@@ -150,7 +152,8 @@ public:
 private:
   static constexpr Index kBlock = 2048; // elements of a block's lines, 16 KiB of float64
 
-  // Blocks have a plan, and so have single lines, which are what is left over after the last whole block.
+  // Blocks have a plan, and so have single lines, which are what is left over after the last whole
+  // block.
   const RealPlans<T>& plansFor(Index lines) const { return lines == block_ ? blocks_ : single_; }
   // body(elements, pairs, first line, lines) for whole blocks, and for each of the lines left over.
   template <class Body>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chooses for each dimension between a matrix and a fast transform, and runs the dimensions one after the
-// other. Both maps are made of one: synthesis is the adjoint of analysis with the weights D between.
+// Chooses for each dimension between a matrix and a fast transform, and runs the dimensions one
+// after the other. Both maps are made of one: synthesis is the adjoint of analysis with the weights
+// D between.
 #include "kernels/fourier/fourier.hpp"
 
 #include "kernels/elementwise/reduce.hpp"
@@ -18,10 +19,11 @@ namespace {
 
 constexpr const char* kWhat = "a spectral convolution";
 
-// Nanoseconds of a processor with AVX-512, as tests/bench/fourier measured them. A matrix costs `product` for each
-// product and `calls` for each outer index; a fast transform costs `lastElement` (last dimension) or `element` for
-// each element, and more for each prime factor for which FFTW has no code of its own, in proportion to the prime.
-// They are constants and not measured in each run, so that the arithmetic of all runs is the same.
+// Nanoseconds of a processor with AVX-512, as tests/bench/fourier measured them. A matrix costs
+// `product` for each product and `calls` for each outer index; a fast transform costs `lastElement`
+// (last dimension) or `element` for each element, and more for each prime factor for which FFTW has
+// no code of its own, in proportion to the prime. They are constants and not measured in each run,
+// so that the arithmetic of all runs is the same.
 struct FourierTimes {
   double product, calls, lastElement, element;
 };
@@ -59,8 +61,8 @@ double fftTime(const FourierStageShape& shape) {
   return double(elements) * (kTimes<T>.element * (isNear ? 1 : kBeyondCache) + kPrime * primes);
 }
 
-// Costs on a device are counted in bytes moved: the bytes read and written, or the arithmetic expressed as bytes if
-// that takes longer.
+// Costs on a device are counted in bytes moved: the bytes read and written, or the arithmetic
+// expressed as bytes if that takes longer.
 constexpr double kFlopsForAByte = 10; // what A100 and H200 compute while they move a byte, about
 
 template <class T>
@@ -139,8 +141,8 @@ void TruncatedFourier<T>::addStages(Backend backend, const std::vector<FourierDi
   const Backend products = resolveBackend<T>(backend, context_->space());
   if (isOnDevice(*context_))
     prepareGemm(*context_);
-  // From the last dimension, where real elements become few pairs, to the first: each stage makes the next one
-  // smaller. Results go back and forth between two pieces of scratch.
+  // From the last dimension, where real elements become few pairs, to the first: each stage makes
+  // the next one smaller. Results go back and forth between two pieces of scratch.
   Index most = 0;
   for (std::size_t d = dims.size(); d-- > 0;) {
     Index lines = 1;

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The Fourier coefficients of a real field that a spectral convolution keeps, from a box of the field:
+// The Fourier coefficients of a real field that a spectral convolution keeps, from a box of the
+// field:
 //
 //   X[k] = sum over the elements j of the box of exp(-2 pi i k.j / N) x[j],
 //
-// in the last dimension k = 0 .. m-1, in the others k = 0 .. m-1 and -m .. -1, in this order. The map is linear,
-// so the boxes that make up the field give partial sums. Coefficients are pairs of real and imaginary part.
+// in the last dimension k = 0 .. m-1, in the others k = 0 .. m-1 and -m .. -1, in this order. The
+// map is linear, so the boxes that make up the field give partial sums. Coefficients are pairs of
+// real and imaginary part.
 //
 //   analyse       X = A x            its adjoint  x = A' X
 //   synthesise    x = A' D X         its adjoint  X = D A x,    D = c / N with c = 1 for k = 0 and
 //                                                               k = N/2 in the last dimension, else 2,
 //
-// so that synthesise() is the inverse real transform of the coefficients, where those not kept are zero. Each
-// dimension is a product with a dense matrix, which for few coefficients is less work than a fast transform,
-// or a transform of whole lines by FFTW, on the device by cuFFT, in which the elements of other ranks are
-// zero. So a box needs no elements but its own.
+// so that synthesise() is the inverse real transform of the coefficients, where those not kept are
+// zero. Each dimension is a product with a dense matrix, which for few coefficients is less work
+// than a fast transform, or a transform of whole lines by FFTW, on the device by cuFFT, in which
+// the elements of other ranks are zero. So a box needs no elements but its own.
 #pragma once
 
 #include "kernels/base/backend.hpp"
@@ -25,7 +27,8 @@
 
 namespace tenon {
 
-// One dimension of a box: `count` elements from `begin`, of `extent` elements of the field; `modes` is m.
+// One dimension of a box: `count` elements from `begin`, of `extent` elements of the field; `modes`
+// is m.
 struct FourierDim {
   Index extent, begin, count, modes;
 };
@@ -36,9 +39,9 @@ class FourierStage;
 template <class T>
 class TruncatedFourier {
 public:
-  // `rows` is the largest number of fields, batch times channels. Fftw and Cufft transform all dimensions
-  // fast, Auto those in which that is faster, and the other backends none. Without the library
-  // TENON_ERR_SUPPORT.
+  // `rows` is the largest number of fields, batch times channels. Fftw and Cufft transform all
+  // dimensions fast, Auto those in which that is faster, and the other backends none. Without the
+  // library TENON_ERR_SUPPORT.
   TruncatedFourier(KernelContextPtr context, Backend backend, const std::vector<FourierDim>& dims,
                    Index rows);
   ~TruncatedFourier();
@@ -68,8 +71,8 @@ private:
   Index first_ = 0, second_ = 0; // scratch
 };
 
-// c[p,q,m] += sum over r of op(a[p,q,r,m]) b[p,q,r,m] for complex pairs, where op is the conjugate if
-// `conjugates` is set and the identity if not.
+// c[p,q,m] += sum over r of op(a[p,q,r,m]) b[p,q,r,m] for complex pairs, where op is the conjugate
+// if `conjugates` is set and the identity if not.
 struct ModeProducts {
   Index extent[3];        // of p, q and r
   Index a[3], b[3], c[2]; // strides, in lists of modes

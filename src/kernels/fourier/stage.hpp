@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One dimension of a truncated Fourier transform, by a matrix or by a fast transform. The makers add the
-// scratch that a stage needs to the plan.
+// One dimension of a truncated Fourier transform, by a matrix or by a fast transform. The makers
+// add the scratch that a stage needs to the plan.
 #pragma once
 
 #include "kernels/fourier/fourier.hpp"

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Walks and sums along the middle dimension of arrays [outer, n, inner], beside arrays [outer, inner].
+// Walks and sums along the middle dimension of arrays [outer, n, inner], beside arrays [outer,
+// inner].
 #pragma once
 
 #include "kernels/walks/element_offsets.hpp"
 
 namespace tenon::functors {
 
-// What elements of a line share: of a functor with read(place in [outer, n, inner], place in [outer, inner]) alone no more
-// than the latter, and otherwise f.line(the latter), whose read(the former) is the element's value.
+// What elements of a line share: of a functor with read(place in [outer, n, inner], place in
+// [outer, inner]) alone no more than the latter, and otherwise f.line(the latter), whose read(the
+// former) is the element's value.
 template <class F>
 struct LineOf {
   const F& f;
@@ -31,8 +33,8 @@ requires requires {
 }
 inline constexpr int kStripOf<F> = F::kStrip;
 
-// f.write(place, value) by strips of a line, so that a thread computes places once for several elements, reads once what
-// they share, and waits for their loads together.
+// f.write(place, value) by strips of a line, so that a thread computes places once for several
+// elements, reads once what they share, and waits for their loads together.
 template <class F>
 struct AlongAxis {
   static constexpr int kStrip = kStripOf<F>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The maps of rows/axis_map.hpp, by element of the array that is written: output o is the sum of the elements
-// index[t] of its line in x times weights[t], begin[o] <= t < begin[o + 1].
+// The maps of rows/axis_map.hpp, by element of the array that is written: output o is the sum of
+// the elements index[t] of its line in x times weights[t], begin[o] <= t < begin[o + 1].
 #pragma once
 
 #include "kernels/walks/element_offsets.hpp"

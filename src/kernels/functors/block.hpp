@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functors for an element of a box that is read at one offset and written at another: write(to, read(from, to)).
+// Functors for an element of a box that is read at one offset and written at another: write(to,
+// read(from, to)).
 #pragma once
 
 #include "kernels/functors/operations.hpp"
@@ -13,8 +14,8 @@
 
 namespace tenon::functors {
 
-// y = op(y, x); the arrays do not overlap. Op is not a member: tests look for addresses of the host in a kernel's
-// parameters, and the padding of an empty member may look like one.
+// y = op(y, x); the arrays do not overlap. Op is not a member: tests look for addresses of the host
+// in a kernel's parameters, and the padding of an empty member may look like one.
 template <class T, class Op>
 struct CombineElements {
   using MayRepeat = void;

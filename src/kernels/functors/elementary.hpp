@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Elementary functions of one number without branches, so that a compiler turns a loop over them into
-// vectors. Errors are below 3 units in the last place; NaN stays NaN, infinities and zeros of either sign
-// give the limits, and denormal numbers are numbers. (Coefficients that are not those of a Taylor series
-// interpolate at Chebyshev's points.)
+// Elementary functions of one number without branches, so that a compiler turns a loop over them
+// into vectors. Errors are below 3 units in the last place; NaN stays NaN, infinities and zeros of
+// either sign give the limits, and denormal numbers are numbers. (Coefficients that are not those
+// of a Taylor series interpolate at Chebyshev's points.)
 //
-// A finite value of a finite number is found without a floating-point exception but underflow and inexact, although both
-// arms of each choice are computed: programs trap division by zero, overflow and invalid operations.
+// A finite value of a finite number is found without a floating-point exception but underflow and
+// inexact, although both arms of each choice are computed: programs trap division by zero, overflow
+// and invalid operations.
 #pragma once
 
 #include "sys/device_code.hpp"
@@ -61,9 +62,9 @@ TENON_DEVICE T withSignOf(T size, T x) {
 extern const double kHiddenZero;
 extern const float kHiddenZeroOfFloat;
 
-// A bound that is no constant. What follows a comparison with a constant the compiler works out beforehand for the constant,
-// then computes it in vectors from the number as it was given, and chooses afterwards: such a bound would change the value,
-// and prevent no exception.
+// A bound that is no constant. What follows a comparison with a constant the compiler works out
+// beforehand for the constant, then computes it in vectors from the number as it was given, and
+// chooses afterwards: such a bound would change the value, and prevent no exception.
 template <class T>
 TENON_DEVICE T bound(T value) {
 #ifdef TENON_FOR_DEVICE
@@ -137,8 +138,9 @@ private:
   }
 };
 
-// factor exp(x + low), x and low as above, where exp(x) does not overflow. The power of two is applied in halves, since the
-// result may be denormal, and last, so that this costs no digits of a larger product.
+// factor exp(x + low), x and low as above, where exp(x) does not overflow. The power of two is
+// applied in halves, since the result may be denormal, and last, so that this costs no digits of a
+// larger product.
 template <class T>
 TENON_DEVICE T boundedExponential(T x, T low = 0, T factor = 1) {
   using F = Format<T>;
@@ -148,8 +150,8 @@ TENON_DEVICE T boundedExponential(T x, T low = 0, T factor = 1) {
   return (factor + factor * e.p) * first * powerOfTwo(e.n - half);
 }
 
-// exp(x) for any x. Where a function's argument is bounded above, it takes the one before: the compiler may find the
-// exponential of this bound, which overflows, before a loop.
+// exp(x) for any x. Where a function's argument is bounded above, it takes the one before: the
+// compiler may find the exponential of this bound, which overflows, before a loop.
 template <class T>
 TENON_DEVICE T exponential(T x) {
   return boundedExponential(atMost(bound(Format<T>::kMaxExponent), x));
@@ -285,8 +287,8 @@ TENON_DEVICE T normalTail(T a) {
 // Angles up to which the remainder of a division by pi is found to all digits.
 constexpr double kMaxAngle = 3e6;
 
-// (-1)^m sin(x - m pi) for m = (the nearest whole number to x / pi - half) + half: with half = 0 the sine
-// of x, with half = 1/2 minus its cosine. In double.
+// (-1)^m sin(x - m pi) for m = (the nearest whole number to x / pi - half) + half: with half = 0
+// the sine of x, with half = 1/2 minus its cosine. In double.
 template <int Terms>
 TENON_DEVICE double sineFrom(const double (&c)[Terms], double x, double half) {
   using F = Format<double>;

@@ -74,8 +74,8 @@ struct ComplexSums {
   }
 };
 
-// The positions of a line that a packed array holds, in two runs: [first, first + count), and then the last
-// `atEnd` of the line.
+// The positions of a line that a packed array holds, in two runs: [first, first + count), and then
+// the last `atEnd` of the line.
 struct PackedLine {
   Index extent, first, count, atEnd;
 
@@ -90,8 +90,8 @@ struct PackedLine {
   }
 };
 
-// Copies [outer, packed, inner] to lines [outer, inner, extent], with zeros at the other positions; elements have W
-// numbers each.
+// Copies [outer, packed, inner] to lines [outer, inner, extent], with zeros at the other positions;
+// elements have W numbers each.
 template <class T, int W>
 struct ToLines {
   PackedLine line;
@@ -113,8 +113,8 @@ struct ToLines {
   }
 };
 
-// Pairs of nonnegative modes for a transform to real elements, which adds the mirror image of each that is
-// not its own.
+// Pairs of nonnegative modes for a transform to real elements, which adds the mirror image of each
+// that is not its own.
 template <class T>
 struct HalvedLines {
   ToLines<T, 2> lines;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The columns of a tile of outputs (convolution/im2col.hpp) element by element, for walks in any order. A
-// tile has at most kMaxWalkedElements columns, and inputs that they read.
+// The columns of a tile of outputs (convolution/im2col.hpp) element by element, for walks in any
+// order. A tile has at most kMaxWalkedElements columns, and inputs that they read.
 #pragma once
 
 #include "kernels/convolution/im2col.hpp"
@@ -39,7 +39,8 @@ struct ColumnTile {
   }
 };
 
-// By channel and output, each of whose taps is a column: the element of x that it reads, or 0 on padding.
+// By channel and output, each of whose taps is a column: the element of x that it reads, or 0 on
+// padding.
 template <class T>
 struct GatherColumns {
   ColumnTile tile;

@@ -8,8 +8,8 @@
 
 namespace tenon {
 
-// Where entry i of a list lies: positions [entries, dims] times the strides of those dimensions; or, with
-// no list, i steps from the first.
+// Where entry i of a list lies: positions [entries, dims] times the strides of those dimensions;
+// or, with no list, i steps from the first.
 struct ListedPlaces {
   const Index* positions = nullptr;
   int dims = 1;

@@ -29,7 +29,8 @@ struct HuberTerm {
   }
 };
 
-// A weight of 0 leaves a term out, whatever its input and target are: where a field has no values, they are often NaN.
+// A weight of 0 leaves a term out, whatever its input and target are: where a field has no values,
+// they are often NaN.
 TENON_DEVICE inline double differenceOf(double weight, double x, double t) {
   return weight == 0 ? 0 : x - t;
 }
@@ -52,7 +53,8 @@ struct WeightedError : Of {
   }
 };
 
-// n - i for a weight that is not a finite number of at least 0, else 0, so that the maximum finds the first.
+// n - i for a weight that is not a finite number of at least 0, else 0, so that the maximum finds
+// the first.
 template <class T>
 struct BadWeight {
   using Wide = Index;
@@ -135,9 +137,9 @@ struct RelativeGradient {
   TENON_DEVICE void write(Index i, T value) const { g[i] = value; }
 };
 
-// The squares of the differences of an element to its next neighbours, by element of a box. Its gradient is
-// gathered from these differences and from those whose high end it is, so that no two threads add to one
-// element.
+// The squares of the differences of an element to its next neighbours, by element of a box. Its
+// gradient is gathered from these differences and from those whose high end it is, so that no two
+// threads add to one element.
 template <class T, class U>
 struct DifferenceTerm {
   using Wide = double;

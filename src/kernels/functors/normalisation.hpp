@@ -13,8 +13,8 @@ namespace tenon::functors {
 // What elements of a row share is read once for so many.
 inline constexpr int kRowStrip = 8;
 
-// x / count of a whole number, and 0 where nothing was counted. Two choices by one condition would become one, whose arm
-// divides by 0 in vectors.
+// x / count of a whole number, and 0 where nothing was counted. Two choices by one condition would
+// become one, whose arm divides by 0 in vectors.
 TENON_DEVICE inline double perCount(double x, double count) {
   const double quotient = x / atLeast(bound(1.0), count);
   return count > 0 ? quotient : 0;
@@ -50,14 +50,16 @@ struct AddSums {
   }
 };
 
-// Rows of a length, in lists: those of list l are rows[begin[l]] to rows[begin[l + 1] - 1], and their elements are
-// counted together. If begin is null, each place is a list: its elements in all rows.
+// Rows of a length, in lists: those of list l are rows[begin[l]] to rows[begin[l + 1] - 1], and
+// their elements are counted together. If begin is null, each place is a list: its elements in all
+// rows.
 struct RowLists {
   const Index *begin, *rows;
   Divisor length;
   Index lengthOfRow, allRows;
 
-  // The elements first, first + step, ... of a list, one after the other. It divides only where a row ends.
+  // The elements first, first + step, ... of a list, one after the other. It divides only where a
+  // row ends.
   class Steps {
   public:
     TENON_DEVICE Steps(const RowLists& of, Index list, Index first, Index step)
@@ -85,7 +87,8 @@ struct RowLists {
       find(inRow_);
       return true;
     }
-    // Whether the `count` elements behind this one are of its row; then where that is which is `count` ahead, and going there.
+    // Whether the `count` elements behind this one are of its row; then where that is which is
+    // `count` ahead, and going there.
     TENON_DEVICE bool stays(int count) const {
       return of_.begin && inRow_ + count * step_ < of_.length.divisor();
     }
@@ -118,7 +121,8 @@ struct RowLists {
   };
 };
 
-// A thread's elements, summed as distances from the first and their squares, so that none needs a division.
+// A thread's elements, summed as distances from the first and their squares, so that none needs a
+// division.
 struct MomentsRun {
   double count = 0, origin = 0, first = 0, second = 0;
   TENON_DEVICE explicit MomentsRun(const Partial&) {}
@@ -236,8 +240,8 @@ struct GroupScale {
   }
 };
 
-// A normalisation, and the point at which derivatives are taken. If weightOf is null, the weights belong to
-// places and not to rows; null weights stand for ones.
+// A normalisation, and the point at which derivatives are taken. If weightOf is null, the weights
+// belong to places and not to rows; null weights stand for ones.
 template <class T>
 struct RowPoint {
   const Index *groupOf, *weightOf;
@@ -334,8 +338,8 @@ struct NormaliseAdjoint {
   TENON_DEVICE void write(Index at, T value) const { dx[at] = value; }
 };
 
-// The sums of a group from which the cotangents of its moments follow, and on the way what NormaliseAdjoint gives, from the
-// same dy.
+// The sums of a group from which the cotangents of its moments follow, and on the way what
+// NormaliseAdjoint gives, from the same dy.
 template <class T>
 struct GroupSlopes {
   using Wide = TwoSums;
@@ -456,7 +460,8 @@ struct AddWeightSlopes {
   }
 };
 
-// Both, where each weight has the rows of one group, from sums without the weights, which may be null.
+// Both, where each weight has the rows of one group, from sums without the weights, which may be
+// null.
 template <class T>
 struct StoreAllSlopes {
   StoreGroupSlopes<T> ofGroups;
@@ -469,8 +474,8 @@ struct StoreAllSlopes {
   }
 };
 
-// How many elements of a group a part has, and all parts together. The moments of a part are its mean and
-// its second moment.
+// How many elements of a group a part has, and all parts together. The moments of a part are its
+// mean and its second moment.
 struct PartShare {
   const double *part, *all; // by group
   TENON_DEVICE double of(Index g) const { return perCount(part[g], all[g]); }
@@ -523,8 +528,8 @@ struct ShareOfMomentsAdjoint {
   }
 };
 
-// Mean and variance from the sums of these contributions; without a reference from the moments of the one part
-// that there is.
+// Mean and variance from the sums of these contributions; without a reference from the moments of
+// the one part that there is.
 template <class T>
 struct CombineMoments {
   PartShare share;
@@ -563,7 +568,8 @@ struct CombineMomentsAdjoint {
   }
 };
 
-// running <- (1 - momentum) running + momentum (mean, unbiased variance), where a group has elements.
+// running <- (1 - momentum) running + momentum (mean, unbiased variance), where a group has
+// elements.
 template <class T>
 struct FollowMoments {
   PartShare share;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pooling by element: by output forward, and by input in the adjoint, where each input gathers from the
-// windows that read it, so that no two threads write one element.
+// Pooling by element: by output forward, and by input in the adjoint, where each input gathers from
+// the windows that read it, so that no two threads write one element.
 #pragma once
 
 #include "kernels/base/maximum.hpp"
@@ -12,8 +12,8 @@ namespace tenon::functors {
 
 using PoolingWinner = std::int32_t; // index in the plane
 
-// Planes of an embedded window. All inputs together, all outputs, and the inputs and padding along a dimension are
-// fewer than 2^31.
+// Planes of an embedded window. All inputs together, all outputs, and the inputs and padding along
+// a dimension are fewer than 2^31.
 struct PoolingPlanes {
   using Number = std::int32_t;
 
@@ -179,7 +179,8 @@ struct MaxPoolTangent {
   }
 };
 
-// By tiles of a few inputs, which the same windows read. Each input adds those that it won, row-major.
+// By tiles of a few inputs, which the same windows read. Each input adds those that it won,
+// row-major.
 template <class T>
 struct MaxPoolAdjoint {
   using Number = PoolingPlanes::Number;

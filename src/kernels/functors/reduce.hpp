@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reductions on the device. Groups of n terms each are reduced in pieces, each by lanes of one block in a tree of
-// fixed shape, or where n is small by one thread in order; the number of pieces follows from the sizes
-// alone, so that the bits are the same on every device.
+// Reductions on the device. Groups of n terms each are reduced in pieces, each by lanes of one
+// block in a tree of fixed shape, or where n is small by one thread in order; the number of pieces
+// follows from the sizes alone, so that the bits are the same on every device.
 //
-// A Term has a type Wide in which it is reduced, and f(group, i) gives term i of a group. One that can do with less
-// than that for a thread's terms has f.of(group, first, step) in its place: the terms first, first + step, ... of a group.
-// Their next() gives the place of one and goes on, and at(place) is its value; while they stay(n), ahead(k) gives the place k
-// terms ahead for k up to n without a branch, so that loads are waited for together, and skip(n) goes there. endOf(n) is at
-// most n and the number of terms of that group, if groups have different ones. If a Term has a type Run, a thread's values are
-// added to that, several at a time, and its value() is reduced further. If there is write(place, value), it is called for each
-// term once the values of several are there. If neighbouring groups may be closer in memory than
-// neighbouring terms, f.groupsAreCloser() says whether they are.
-// use(place, value) is what becomes of a value, where the place is first that of [group, piece].
+// A Term has a type Wide in which it is reduced, and f(group, i) gives term i of a group. One that
+// can do with less than that for a thread's terms has f.of(group, first, step) in its place: the
+// terms first, first + step, ... of a group. Their next() gives the place of one and goes on, and
+// at(place) is its value; while they stay(n), ahead(k) gives the place k terms ahead for k up to n
+// without a branch, so that loads are waited for together, and skip(n) goes there. endOf(n) is at
+// most n and the number of terms of that group, if groups have different ones. If a Term has a type
+// Run, a thread's values are added to that, several at a time, and its value() is reduced further.
+// If there is write(place, value), it is called for each term once the values of several are there.
+// If neighbouring groups may be closer in memory than neighbouring terms, f.groupsAreCloser() says
+// whether they are. use(place, value) is what becomes of a value, where the place is first that of
+// [group, piece].
 #pragma once
 
 #include "kernels/functors/operations.hpp"
@@ -24,8 +26,8 @@
 
 namespace tenon::functors {
 
-// How a block is divided: 2^bits lanes for the terms of each of its groups. Neighbouring threads read what is
-// closest in memory: terms, or groups if isAcross is 1.
+// How a block is divided: 2^bits lanes for the terms of each of its groups. Neighbouring threads
+// read what is closest in memory: terms, or groups if isAcross is 1.
 struct BlockShape {
   unsigned bits, isAcross;
 
@@ -42,8 +44,8 @@ struct BlockShape {
   }
   TENON_DEVICE unsigned nextLane() const { return isAcross ? groups() : 1; } // in threads
 
-  // A tree adds the values of lanes in steps, each of which leaves a quarter of them, and the last one lane: the lanes that
-  // are left after some.
+  // A tree adds the values of lanes in steps, each of which leaves a quarter of them, and the last
+  // one lane: the lanes that are left after some.
   TENON_DEVICE int steps() const { return int(bits + 1) / 2; }
   TENON_DEVICE unsigned left(int after) const {
     const unsigned lost = 2 * unsigned(after);
@@ -112,7 +114,8 @@ struct RunOfTerm<Op, Term> {
   using Type = typename Term::Run;
 };
 
-// The terms first, first + 2^bits, ... below `end` of a group, by one thread, kTogether at a time where they allow it.
+// The terms first, first + 2^bits, ... below `end` of a group, by one thread, kTogether at a time
+// where they allow it.
 template <class Op, int kTogether, class Term>
 TENON_DEVICE typename Term::Wide reduceTerms(const Term& term, const typename Term::Wide& neutral,
                                              Index group, Index first, Index end, unsigned bits) {
@@ -258,7 +261,8 @@ struct SizeTerm {
   }
 };
 
-// The elements of one array, or the products of two, for a group of the box `written` and a term of the box `summed`.
+// The elements of one array, or the products of two, for a group of the box `written` and a term of
+// the box `summed`.
 template <class T, int K>
 struct ProductTerm {
   using Wide = std::conditional_t<std::is_integral_v<T>, T, double>;

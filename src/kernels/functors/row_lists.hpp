@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functors for rows that are made of listed rows (rows/row_lists.hpp), N neighbouring elements of a row at a time:
-// the host takes blocks that fit into registers, a thread of the device has one element. In either case the entries
-// of a row are added in the order of its list.
+// Functors for rows that are made of listed rows (rows/row_lists.hpp), N neighbouring elements of a
+// row at a time: the host takes blocks that fit into registers, a thread of the device has one
+// element. In either case the entries of a row are added in the order of its list.
 #pragma once
 
 #include "kernels/base/independent.hpp"
@@ -55,8 +55,9 @@ struct CombineRows {
   Index stepY;
   bool streams = false; // to y, past the caches: see canStream()
 
-  // What the list takes some entries further on is on its way meanwhile. Sums of many rows took 0.85 of the time so, gathers
-  // of wide rows from anywhere 0.72, and those of narrow rows that are in a cache 1.12.
+  // What the list takes some entries further on is on its way meanwhile. Sums of many rows took
+  // 0.85 of the time so, gathers of wide rows from anywhere 0.72, and those of narrow rows that are
+  // in a cache 1.12.
   template <int N>
   TENON_DEVICE void fetchAhead([[maybe_unused]] Index n, [[maybe_unused]] Index column) const {
 #ifndef TENON_FOR_DEVICE
@@ -226,8 +227,8 @@ struct SoftmaxOfRows {
   }
 };
 
-// r[e,:] = y[e,:] (d[e,:] - the sum of y d over the entries of the row): the derivative of a softmax y, which is its
-// own transpose. r may be d.
+// r[e,:] = y[e,:] (d[e,:] - the sum of y d over the entries of the row): the derivative of a
+// softmax y, which is its own transpose. r may be d.
 template <class T>
 struct SoftmaxDerivative {
   ListedRows lists;
@@ -289,8 +290,8 @@ struct WeighHeads {
   }
 };
 
-// The adjoint of WeighHeads by entry and head: dx[e,c] = a[e,h] dy[i,c], da[e,h] = sum over the head's c of x[e,c]
-// dy[i,c]. Either may be null.
+// The adjoint of WeighHeads by entry and head: dx[e,c] = a[e,h] dy[i,c], da[e,h] = sum over the
+// head's c of x[e,c] dy[i,c]. Either may be null.
 template <class T>
 struct GiveHeads {
   ListedRows lists; // by entry: its row

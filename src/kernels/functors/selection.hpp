@@ -32,7 +32,8 @@ struct IsNotEqual {
   }
 };
 
-// y = 1 where the relation holds, and 0 elsewhere. The relation is not a member, as in CombineElements.
+// y = 1 where the relation holds, and 0 elsewhere. The relation is not a member, as in
+// CombineElements.
 template <class Relation, class T>
 struct CompareElements {
   const T *a, *b;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Boxes that one kernel moves. Each has blocks of the grid to itself, which find it in a table in the kernel's parameters:
-// these hold 4 KiB with every driver.
+// Boxes that one kernel moves. Each has blocks of the grid to itself, which find it in a table in
+// the kernel's parameters: these hold 4 KiB with every driver.
 #pragma once
 
 #include "kernels/functors/block.hpp"
@@ -35,8 +35,8 @@ struct BoxTable {
   }
 };
 
-// A box that is copied, by strips of up to four pieces along one dimension, as StripWalk goes. Dimensions are numbered from
-// the innermost, and the outermost of them is not divided.
+// A box that is copied, by strips of up to four pieces along one dimension, as StripWalk goes.
+// Dimensions are numbered from the innermost, and the outermost of them is not divided.
 struct CopiedBox {
   static constexpr int kRank = 4, kStrip = 4;
   const void* x; // null: zeros
@@ -132,7 +132,8 @@ struct AddedBoxes {
   Index ys[AddedBox::kRank];
 };
 
-// Adds, for each element, what the boxes bring in their order: the first that has the element does it for all.
+// Adds, for each element, what the boxes bring in their order: the first that has the element does
+// it for all.
 template <class T>
 struct AddSeveral {
   struct Shared {};

@@ -16,8 +16,8 @@
 
 namespace tenon::functors {
 
-// The softmax of lines [outer, n, inner], each by some lanes of a block, in whose shared memory its elements are until they
-// are written.
+// The softmax of lines [outer, n, inner], each by some lanes of a block, in whose shared memory its
+// elements are until they are written.
 template <class T>
 class SoftmaxOfLines {
 public:
@@ -60,7 +60,8 @@ public:
             Index(inner_) << shape_.bits};
   }
 
-  // The maxima of threads and a tree of them, the exponentials with their sums, a tree of these, and the quotients.
+  // The maxima of threads and a tree of them, the exponentials with their sums, a tree of these,
+  // and the quotients.
   TENON_DEVICE int phases() const { return 3 + 2 * shape_.steps(); }
   TENON_DEVICE void operator()(int phase, const Thread& t, Shared& shared) const {
     const int sums = shape_.steps() + 1;
@@ -85,7 +86,8 @@ private:
     const auto lanes = static_cast<std::uint32_t>((shape.n + kEach - 1) / kEach);
     return {unsigned(std::bit_width(lanes > 0 ? lanes - 1 : 0)), shape.inner < kSector ? 0u : 1u};
   }
-  // visit(k, elements from k on) for all elements of a lane, four at a time where there are so many.
+  // visit(k, elements from k on) for all elements of a lane, four at a time where there are so
+  // many.
   template <class Visit>
   TENON_DEVICE static void forEach(int count, const Visit& visit) {
     constexpr int kTogether = 4;
@@ -153,8 +155,8 @@ struct Softmax {
   TENON_DEVICE void operator()(Index i) const { p[i] = exponential(z[i] - shift) * factor; }
 };
 
-// Functors for element `at` of an array [outer, n, inner], to which element `of` of an array [outer, inner]
-// belongs: write(at, read(at, of)).
+// Functors for element `at` of an array [outer, n, inner], to which element `of` of an array
+// [outer, inner] belongs: write(at, read(at, of)).
 template <class T>
 struct ShiftedExponential {
   const T *x, *m;
@@ -218,8 +220,8 @@ struct SoftmaxSlope {
   TENON_DEVICE T read(Index at, Index of) const { return y[at] * (d[at] - s[of]); }
   TENON_DEVICE void write(Index at, T value) const { r[at] = value; }
 };
-// Scores of n keys from `key` on for rows of queries, which are `queries` to a matrix, from `query` on:
-// -infinity where a key is behind the query.
+// Scores of n keys from `key` on for rows of queries, which are `queries` to a matrix, from `query`
+// on: -infinity where a key is behind the query.
 template <class T>
 struct Causal {
   Index n, queries, query, key;
@@ -230,9 +232,9 @@ struct Causal {
   }
   TENON_DEVICE void write(Index at, T value) const { x[at] = value; }
 };
-// The maximum m of a row takes in another one, c, which becomes the factor exp(m before - m) of what was
-// summed before: the sum s is brought to it. A row begins with the least number for m, not with -infinity,
-// whose difference to itself is none.
+// The maximum m of a row takes in another one, c, which becomes the factor exp(m before - m) of
+// what was summed before: the sum s is brought to it. A row begins with the least number for m, not
+// with -infinity, whose difference to itself is none.
 template <class T>
 struct RaisedMaximum {
   T *m, *s, *c;
@@ -264,8 +266,8 @@ struct QuotientOrZero {
   TENON_DEVICE void write(Index at, T value) const { y[at] = value; }
 };
 
-// The derivative of the cross-entropy by row of logits; labels count over all classes, of which firstClass is
-// the first in this array.
+// The derivative of the cross-entropy by row of logits; labels count over all classes, of which
+// firstClass is the first in this array.
 template <class T>
 struct CrossEntropySlope {
   const T *z, *m, *s, *dloss;
@@ -319,8 +321,8 @@ struct LogLikelihood {
   }
 };
 
-// rows - r for a row whose label is not one of the classes, else 0, so that the maximum finds the first such row. A row of
-// weight 0 needs no label; w null stands for ones.
+// rows - r for a row whose label is not one of the classes, else 0, so that the maximum finds the
+// first such row. A row of weight 0 needs no label; w null stands for ones.
 template <class T>
 struct BadLabel {
   using Wide = Index;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A box whose elements are neighbours along one dimension where they are read and along another where they are written:
-// by tiles that pass through the shared memory of a block, so that both sides move whole sectors of memory.
+// A box whose elements are neighbours along one dimension where they are read and along another
+// where they are written: by tiles that pass through the shared memory of a block, so that both
+// sides move whole sectors of memory.
 #pragma once
 
 #include "kernels/walks/element_offsets.hpp"
@@ -72,8 +73,8 @@ struct TransposeTiles {
   }
 
 private:
-  // visit(lines behind `line`) for every kStep-th one of those below kMax that are left; without a branch for each in a
-  // whole tile.
+  // visit(lines behind `line`) for every kStep-th one of those below kMax that are left; without a
+  // branch for each in a whole tile.
   template <unsigned kStep, unsigned kMax, class Visit>
   TENON_DEVICE static void forLines(unsigned line, Index left, const Visit& visit) {
     if (left >= kMax) {

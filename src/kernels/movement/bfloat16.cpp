@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Rounds to bfloat16 by functors, on the host or on the device. The rounded box is contiguous whatever the
-// strides of x are, since it is kept or sent, and only ever expanded again.
+// Rounds to bfloat16 by functors, on the host or on the device. The rounded box is contiguous
+// whatever the strides of x are, since it is kept or sent, and only ever expanded again.
 #include "kernels/movement/bfloat16.hpp"
 
 #include "kernels/functors/bfloat16.hpp"

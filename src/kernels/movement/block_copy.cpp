@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Moves strided boxes: the walk is brought to its shortest form and a functor does one element, in the space
-// of the context. Products that sum have a walk of their own, since there the order of the dimensions is that
-// of the sum.
+// Moves strided boxes: the walk is brought to its shortest form and a functor does one element, in
+// the space of the context. Products that sum have a walk of their own, since there the order of
+// the dimensions is that of the sum.
 #include "kernels/movement/block_copy.hpp"
 
 #include "kernels/elementwise/reduce.hpp"
@@ -21,8 +21,9 @@ namespace tenon {
 
 namespace {
 
-// A copy on the device as one of elements of 16 bytes, a quarter of the instructions, where rows are contiguous and
-// begin and end at multiples of 16 bytes; false elsewhere, and where elements are written several times.
+// A copy on the device as one of elements of 16 bytes, a quarter of the instructions, where rows
+// are contiguous and begin and end at multiples of 16 bytes; false elsewhere, and where elements
+// are written several times.
 template <class T>
 bool copyWide(KernelContext& context, Block block, const T* x, T* y) {
   using Element = functors::CopyWide::Element;
@@ -112,8 +113,8 @@ template void blockScale<std::int64_t>(KernelContext&, int, const Index*, std::i
 
 namespace {
 
-// What follows is blockMultiplyAdd(): a recursion over the dimensions in the caller's order, which is the order of
-// the sums, so it must not be sorted as other walks are.
+// What follows is blockMultiplyAdd(): a recursion over the dimensions in the caller's order, which
+// is the order of the sums, so it must not be sorted as other walks are.
 
 // Strides of a, x and y.
 using Steps = std::array<Index, 3>;
@@ -162,7 +163,8 @@ void addRows(KernelContext& context, const Walk& walk, int d, T alpha, const T* 
     addRows(context, walk, d + 1, alpha, a + i * step[0], x + i * step[1], y + i * step[2]);
 }
 
-// The extents and strides of the dimensions in which y moves on, or of those in which it stands still.
+// The extents and strides of the dimensions in which y moves on, or of those in which it stands
+// still.
 struct Chosen {
   int rank = 0;
   Index extent[kMaxBlockRank], steps[3][kMaxBlockRank];
@@ -178,7 +180,8 @@ struct Chosen {
     }
   }
 
-  // The least distance between neighbouring elements in these dimensions, in whichever of a and x moves on.
+  // The least distance between neighbouring elements in these dimensions, in whichever of a and x
+  // moves on.
   Index closest() const {
     Index distance = std::numeric_limits<Index>::max();
     for (int d = 0; d < rank; ++d)
@@ -197,8 +200,8 @@ void addProductsOnDevice(KernelContext& context, const Chosen& w, const Chosen& 
     else
       return {of.rank, of.extent, {of.steps[1], of.steps[0]}};
   };
-  // Neighbouring threads should read neighbouring elements: those of one sum, or those of different sums
-  // where these are closer.
+  // Neighbouring threads should read neighbouring elements: those of one sum, or those of different
+  // sums where these are closer.
   functors::ProductTerm<T, K> term{
       offsetsOf(w), offsetsOf(s), w.closest() < s.closest() ? 1 : 0, {x}};
   if constexpr (K == 2)
@@ -225,7 +228,8 @@ void multiplyOnDevice(KernelContext& context, const Walk& walk, T alpha, const T
     addProductsOnDevice<1>(context, w, s, alpha, a, x, y);
 }
 
-// The longest dimension in which y moves on, which threads divide, so that no sum is cut; -1 if there is none.
+// The longest dimension in which y moves on, which threads divide, so that no sum is cut; -1 if
+// there is none.
 int divided(const Walk& walk) {
   int best = -1;
   for (int d = 0; d < walk.rank; ++d)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fills the tables of the kernels. A box that does not fit into an entry, or for which a kernel of its own is better, is
-// moved by that, after what came before it.
+// Fills the tables of the kernels. A box that does not fit into an entry, or for which a kernel of
+// its own is better, is moved by that, after what came before it.
 #include "kernels/movement/block_queue.hpp"
 
 #include "kernels/movement/block_copy.hpp"
@@ -19,8 +19,8 @@ using functors::CopiedBox;
 
 // A box of more elements is transposed by tiles, in a kernel of its own.
 constexpr Index kMaxTransposed = Index(1) << 14;
-// An element of a table's box looks at all its other boxes. That takes longer than a launch if the box is larger, unless
-// they add to the same elements and so read and write these once for all.
+// An element of a table's box looks at all its other boxes. That takes longer than a launch if the
+// box is larger, unless they add to the same elements and so read and write these once for all.
 constexpr Index kMaxLookedUp = Index(1) << 17;
 
 Index elementsOf(int rank, const Index* extent) {

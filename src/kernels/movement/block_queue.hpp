@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Boxes that are moved together. On the device one kernel moves as many of them as its parameters hold, since to launch a
-// kernel takes longer than to move a small box; on the host each is moved at once.
+// Boxes that are moved together. On the device one kernel moves as many of them as its parameters
+// hold, since to launch a kernel takes longer than to move a small box; on the host each is moved
+// at once.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -10,21 +11,22 @@
 
 namespace tenon {
 
-// Ranks, extents, strides and types are those of blockCombine(), with which the bits agree. Boxes may be moved
-// as late as in flush(), so their arrays must stay until then.
+// Ranks, extents, strides and types are those of blockCombine(), with which the bits agree. Boxes
+// may be moved as late as in flush(), so their arrays must stay until then.
 class BlockQueue {
 public:
   explicit BlockQueue(KernelContext& context);
   BlockQueue(const BlockQueue&) = delete;
   BlockQueue& operator=(const BlockQueue&) = delete;
 
-  // y[i . ys] = x[i . xs], and y[i . ys] = 0. Of the boxes that are copied and cleared one after the other none may
-  // write what another reads or writes.
+  // y[i . ys] = x[i . xs], and y[i . ys] = 0. Of the boxes that are copied and cleared one after
+  // the other none may write what another reads or writes.
   template <class T>
   void copy(int rank, const Index* extent, const T* x, const Index* xs, T* y, const Index* ys);
   template <class T>
   void clear(int rank, const Index* extent, T* y, const Index* ys);
-  // y[(begin + i) . ys] += x[i . xs]. Boxes may overlap in y, where they are added in the order of the calls.
+  // y[(begin + i) . ys] += x[i . xs]. Boxes may overlap in y, where they are added in the order of
+  // the calls.
   template <class T>
   void add(int rank, const Index* begin, const Index* extent, const T* x, const Index* xs, T* y,
            const Index* ys);

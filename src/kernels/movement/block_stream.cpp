@@ -20,13 +20,15 @@ constexpr std::size_t kMinStreamed = 1024;
 void streamBytes(const std::byte* x, std::byte* y, std::size_t bytes) {
   if constexpr (kStreamed > 0) {
     if (bytes >= kMinStreamed) {
-      // Streaming stores need aligned addresses; what comes before and after them is copied as usual.
+      // Streaming stores need aligned addresses; what comes before and after them is copied as
+      // usual.
       const std::size_t head = -reinterpret_cast<std::uintptr_t>(y) % kStreamed,
                         streamed = (bytes - head) / kStreamed * kStreamed;
       std::memcpy(y, x, head);
       streamStores(x + head, y + head, streamed);
       std::memcpy(y + head + streamed, x + head + streamed, bytes - head - streamed);
-      endStream(); // the reader waits for a later store, which alone does not order streaming stores
+      // The reader waits for a later store, which alone does not order streaming stores.
+      endStream();
       return;
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Adds up mixed bits of elements, each salted with its global index. Because the sum is of integers modulo
-// 2^64 it has no order, so that neither threads nor the split of the tensor show in it.
+// Adds up mixed bits of elements, each salted with its global index. Because the sum is of integers
+// modulo 2^64 it has no order, so that neither threads nor the split of the tensor show in it.
 #include "kernels/movement/digest.hpp"
 
 #include "kernels/base/instruction_set.hpp"
@@ -27,8 +27,8 @@ std::uint64_t bitsOf(T value) {
   return std::bit_cast<Bits>(value);
 }
 
-// The common case, in vectors: the salt is computed from i instead of being added up, so that no element waits for
-// the one before.
+// The common case, in vectors: the salt is computed from i instead of being added up, so that no
+// element waits for the one before.
 template <class T>
 std::uint64_t contiguousRow(Index n, const T* x, std::uint64_t salt, std::uint64_t next) {
   std::uint64_t row = 0;

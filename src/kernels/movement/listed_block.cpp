@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Entry by entry of the list on the host: a row, which is what lies behind the listed dimension, is moved at
-// once. Rows of a mesh are often short, so those of usual lengths have loops of constant length, which
-// compilers unroll; the call of a general copy would take longer than the row.
+// Entry by entry of the list on the host: a row, which is what lies behind the listed dimension, is
+// moved at once. Rows of a mesh are often short, so those of usual lengths have loops of constant
+// length, which compilers unroll; the call of a general copy would take longer than the row.
 #include "kernels/movement/listed_block.hpp"
 
 #include "kernels/movement/block_copy.hpp"

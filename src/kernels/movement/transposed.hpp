@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A box on the device by tiles, where what is read is contiguous along another dimension than what is written.
+// A box on the device by tiles, where what is read is contiguous along another dimension than what
+// is written.
 #pragma once
 
 #include "kernels/functors/transpose.hpp"

@@ -72,8 +72,8 @@ void beginTap(Range outputs, const T* x, Index tap, Index stride, T* y, Winner* 
   }
 }
 
-// Combines a later tap into the run. A stride known to the compiler (kStride != 0), and loads that do not
-// depend on the comparison, let it use vector instructions.
+// Combines a later tap into the run. A stride known to the compiler (kStride != 0), and loads that
+// do not depend on the comparison, let it use vector instructions.
 template <int kStride, class T>
 void combineTap(Range outputs, const T* __restrict x, Index tap, Index stride, T* __restrict y,
                 Winner* __restrict winners) {
@@ -219,7 +219,8 @@ public:
     ScratchPlan plan;
     scaledAt_ = plan.addForThreads<T>(context_->threads(), window_.out[2]);
     context_->reserve(plan);
-    // The number of a window's taps is a product over the dimensions, of which this one is the same for all rows.
+    // The number of a window's taps is a product over the dimensions, of which this one is the same
+    // for all rows.
     for (Index o = 0; o < window_.out[2]; ++o) {
       const Range taps = tapsInside(window_, 2, o);
       tapsOfColumn_[o] = T(includePad_ ? tapsBeforeEnd(window_, 2, o) : taps.end - taps.begin);

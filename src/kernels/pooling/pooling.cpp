@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks the shape of a pooling and chooses who computes it; on the device that is the class below. Maxima
-// never go to a library, since libraries drop NaN.
+// Checks the shape of a pooling and chooses who computes it; on the device that is the class below.
+// Maxima never go to a library, since libraries drop NaN.
 #include "kernels/pooling/pooling.hpp"
 
 #include "kernels/functors/pooling.hpp"
@@ -63,8 +63,8 @@ void checkShape(const PoolingShape& shape) {
             inputVolume(shape.window), std::numeric_limits<std::int32_t>::max()));
 }
 
-// Pooling on the device. In the adjoint each input gathers from the windows that read it, so that no two
-// threads add to the same element.
+// Pooling on the device. In the adjoint each input gathers from the windows that read it, so that
+// no two threads add to the same element.
 
 using functors::PoolingPlanes;
 using functors::PoolingWinner;
@@ -73,8 +73,8 @@ PoolingPlanes planesOf(const WindowShape& w) {
   PoolingPlanes p;
   const auto number = [](Index i) { return static_cast<PoolingPlanes::Number>(i); };
   for (int d = 0; d < kMaxSpatial; ++d) {
-    // A stride or dilation may be too large for 32 bits only where it is not read: with a single output or a
-    // single tap.
+    // A stride or dilation may be too large for 32 bits only where it is not read: with a single
+    // output or a single tap.
     const Index stride = std::min(w.stride[d], kMaxWalkedElements);
     const Index dilation = std::min(w.dilation[d], kMaxWalkedElements);
     const Index end = (w.out[d] - 1) * w.stride[d] + (w.kernel[d] - 1) * w.dilation[d] + 1;
@@ -97,7 +97,8 @@ PoolingPlanes planesOf(const WindowShape& w) {
   return p;
 }
 
-// Along a dimension, the tiles of MaxPoolAdjoint: a window's stride, or fixed ones where that is long.
+// Along a dimension, the tiles of MaxPoolAdjoint: a window's stride, or fixed ones where that is
+// long.
 struct PoolingTiles {
   Index extent, shift, count;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pooling over the windows of convolution/window.hpp, plane by plane (a plane is one channel of one image):
-// the maximum, or the mean, of the input that a window reads. Padding is absent, not zero; only
-// AverageIncludePad counts it, dividing by the number of taps before padEnd: the kernel's volume,
-// except where a last window reaches beyond the padding.
+// Pooling over the windows of convolution/window.hpp, plane by plane (a plane is one channel of one
+// image): the maximum, or the mean, of the input that a window reads. Padding is absent, not zero;
+// only AverageIncludePad counts it, dividing by the number of taps before padEnd: the kernel's
+// volume, except where a last window reaches beyond the padding.
 #pragma once
 
 #include "kernels/base/backend.hpp"
@@ -35,8 +35,8 @@ public:
   virtual void adjoint(const T* dy, const void* workspace, T* dx) = 0;
   // The derivative in the direction dx.
   virtual void tangent(const T* dx, const void* workspace, T* dy) = 0;
-  // The backend that computes: never Auto, and Blas (own loops) where oneDNN was requested but means
-  // something else (maxima, cropped or dilated windows, empty shapes).
+  // The backend that computes: never Auto, and Blas (own loops) where oneDNN was requested but
+  // means something else (maxima, cropped or dilated windows, empty shapes).
   virtual Backend backend() const = 0;
 };
 

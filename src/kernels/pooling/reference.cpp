@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pooling as it is written in pooling.hpp: window by window, the measure of all other backends in tests. A
-// maximum's workspace holds, for each output, the index of its winner in the plane.
+// Pooling as it is written in pooling.hpp: window by window, the measure of all other backends in
+// tests. A maximum's workspace holds, for each output, the index of its winner in the plane.
 #include "kernels/base/maximum.hpp"
 #include "kernels/pooling/backends.hpp"
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The maximum over windows that tile the input: as far apart as they are large, neither padded nor
-// dilated. Every input element then belongs to one window at most, so that the workspace is the number
-// of the winning tap, and the adjoint writes each element once instead of clearing and scattering.
-// One pass over a row of outputs takes all taps of one input row; the loops are free of branches.
+// dilated. Every input element then belongs to one window at most, so that the workspace is the
+// number of the winning tap, and the adjoint writes each element once instead of clearing and
+// scattering. One pass over a row of outputs takes all taps of one input row; the loops are free of
+// branches.
 #include "kernels/base/instruction_set.hpp"
 #include "kernels/base/maximum.hpp"
 #include "kernels/pooling/backends.hpp"
@@ -37,8 +38,8 @@ inline void take(T value, Tap tap, T& best, Tap& winner) {
   winner = choose(wins, winner, tap);
 }
 
-// Combines the taps firstTap, firstTap + 1, ... of one input row, one for each of kTaps, into a row of
-// outputs, which holds nothing yet if kBegins is set.
+// Combines the taps firstTap, firstTap + 1, ... of one input row, one for each of kTaps, into a row
+// of outputs, which holds nothing yet if kBegins is set.
 template <bool kBegins, class Count, class T, int... kTaps>
 void combineRow(std::integer_sequence<int, kTaps...>, Count outputs, const T* __restrict x,
                 Tap firstTap, T* __restrict y, Tap* __restrict taps) {
@@ -66,7 +67,8 @@ void spreadRow(std::integer_sequence<int, kTaps...>, Count outputs, const T* __r
   }
 }
 
-// Calls visit with the taps of a row as a constant sequence. More than kMaxTaps go to the loops of loops.cpp.
+// Calls visit with the taps of a row as a constant sequence. More than kMaxTaps go to the loops of
+// loops.cpp.
 template <class Visit>
 void withTaps(Index width, Visit visit) {
   if (width == 1)
@@ -88,22 +90,24 @@ struct Tiles {
   bool overrun;
 };
 
-// A row in whole vectors: what the last vector has beyond the row's end belongs to the next row, which
-// comes later and overwrites it. So rows that are not a multiple of a vector need no remainder loop.
+// A row in whole vectors: what the last vector has beyond the row's end belongs to the next row,
+// which comes later and overwrites it. So rows that are not a multiple of a vector need no
+// remainder loop.
 constexpr Index kLanes = 8;
 
 Index wholeVectors(Index outputs) {
   return (outputs + kLanes - 1) / kLanes * kLanes;
 }
 
-// A number of outputs of which the compiler knows that it is a multiple, but not which: of a loop with a constant
-// number of turns GCC 14 makes single operations before it would make vectors.
+// A number of outputs of which the compiler knows that it is a multiple, but not which: of a loop
+// with a constant number of turns GCC 14 makes single operations before it would make vectors.
 struct WholeVectors {
   Index outputs;
   operator Index() const { return outputs / kLanes * kLanes; }
 };
 
-// visit(first element of the windows, first output) for these rows of outputs, counted over all planes.
+// visit(first element of the windows, first output) for these rows of outputs, counted over all
+// planes.
 template <class Visit>
 void forEachRow(const Tiles& tiles, Range rows, Visit visit) {
   const WindowShape& w = tiles.window;
@@ -128,8 +132,8 @@ void forEachRow(const Tiles& tiles, Range rows, Visit visit) {
   }
 }
 
-// visit(count) for the outputs of a row. The last of the thread's rows may not overrun, since what follows it
-// belongs to another thread.
+// visit(count) for the outputs of a row. The last of the thread's rows may not overrun, since what
+// follows it belongs to another thread.
 template <class Visit>
 void withCount(const Tiles& tiles, Range rows, Index output, Visit visit) {
   const Index outputs = tiles.window.out[2], whole = wholeVectors(outputs);
@@ -150,7 +154,8 @@ void forEachInputRow(const WindowShape& w, Visit visit) {
 
 template <class Sequence, class Count, class T>
 void poolRow(Sequence sequence, Count outputs, const WindowShape& w, const T* x, T* y, Tap* taps) {
-  // The first row is outside the loop, where the compiler would compute both kinds of row and blend them.
+  // The first row is outside the loop, where the compiler would compute both kinds of row and blend
+  // them.
   combineRow<true>(sequence, outputs, x, 0, y, taps);
   forEachInputRow(w, [&](Index row, Tap first) {
     if (first != 0)

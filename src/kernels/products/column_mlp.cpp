@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs blocks of points through all layers at once, so that hidden layers never leave the cache. A block as
-// [channel, point] is to the sums of direct convolution what an image with a kernel of one tap is, so their
-// loops are used.
+// Runs blocks of points through all layers at once, so that hidden layers never leave the cache. A
+// block as [channel, point] is to the sums of direct convolution what an image with a kernel of one
+// tap is, so their loops are used.
 #include "kernels/products/column_mlp.hpp"
 
 #include "kernels/products/column_mlp_device.hpp"
@@ -16,15 +16,17 @@ namespace tenon {
 
 namespace {
 
-// Points of a block: whole vectors, few enough for the hidden layers to stay in the first-level cache and
-// enough to fill the tiles of the sums; without their kernels a number that makes BLAS's product of a block's
-// gradients worth its call.
+// Points of a block: whole vectors, few enough for the hidden layers to stay in the first-level
+// cache and enough to fill the tiles of the sums; without their kernels a number that makes BLAS's
+// product of a block's gradients worth its call.
 constexpr Index kVectorsOfBlock = 6;
 constexpr Index kPointsOfBaseline = 64;
-// Parts of the points whose gradients are summed separately. The number does not depend on the threads.
+// Parts of the points whose gradients are summed separately. The number does not depend on the
+// threads.
 constexpr Index kMaxParts = 16;
 
-// The offsets in an array of `count` points of the box from `first` on; returns whether the points are contiguous.
+// The offsets in an array of `count` points of the box from `first` on; returns whether the points
+// are contiguous.
 template <class T>
 bool findOffsets(const PointBox& box, const PointArray<T>& array, Index first, Index count,
                  Index* offsets) {
@@ -49,8 +51,9 @@ bool findOffsets(const PointBox& box, const PointArray<T>& array, Index first, I
   return follow;
 }
 
-// to[c,p] = array at point first + p. From `count` points on there are zeros, or with `repeats` the last point again, of which
-// functions raise no exception but those that the point raises. `offsets` is room for theirs.
+// to[c,p] = array at point first + p. From `count` points on there are zeros, or with `repeats` the
+// last point again, of which functions raise no exception but those that the point raises.
+// `offsets` is room for theirs.
 template <class T>
 void load(const PointBox& box, const PointArray<const T>& array, Index first, Index channels,
           Index count, Index padded, Index* offsets, T* to, bool repeats = false) {
@@ -81,8 +84,9 @@ void store(const T* from, const PointBox& box, const PointArray<T>& array, Index
   }
 }
 
-// z[k,p] += the sum of w(k,i) h[i,p] over i, in their order, for processors that have no kernels of sums. Not by
-// BLAS, whose order of adding depends on where in a block a point is on some processors.
+// z[k,p] += the sum of w(k,i) h[i,p] over i, in their order, for processors that have no kernels of
+// sums. Not by BLAS, whose order of adding depends on where in a block a point is on some
+// processors.
 template <class T>
 void addProducts(const T* w, Index stepOut, Index stepIn, Index outputs, Index inputs, const T* h,
                  Index points, T* z) {
@@ -131,8 +135,9 @@ ColumnMlp<T>::ColumnMlp(std::vector<Index> widths, const PointwiseFunction& acti
   indices_ = plan.addForThreads<Index>(context_->threads(), points_);
   partsAt_ = plan.add<T>(kMaxParts * sums_);
   context_->reserve(plan);
-  // The sums of direct convolution take lists of vectors and offsets. Here both are regular, so that they are
-  // made once for all layers: vector v begins at v lanes, and channel c at c times the points of a block.
+  // The sums of direct convolution take lists of vectors and offsets. Here both are regular, so
+  // that they are made once for all layers: vector v begins at v lanes, and channel c at c times
+  // the points of a block.
   for (Index v = 0; v < std::max(points_, padded(widest)) / lanes_; ++v)
     vectors_.push_back({v * lanes_, v * lanes_, lanes_});
   for (Index v = 0; v <= points_ / lanes_; ++v) {
@@ -145,8 +150,8 @@ ColumnMlp<T>::ColumnMlp(std::vector<Index> widths, const PointwiseFunction& acti
 template <class T>
 ColumnMlp<T>::~ColumnMlp() = default;
 
-// Packs a matrix in the order in which the sums of direct convolution read it: block by block of output
-// channels, and in a block input by input.
+// Packs a matrix in the order in which the sums of direct convolution read it: block by block of
+// output channels, and in a block input by input.
 template <class T>
 void ColumnMlp<T>::packBlocks(const T* w, Index outputs, Index inputs, Index stepOut, Index stepIn,
                               std::vector<T>& packed) const {
@@ -168,7 +173,8 @@ void ColumnMlp<T>::pack(int layer, const LayerNumbers<const T>& numbers, Packed&
   const Index inputs = in(layer), outputs = out(layer), row = padded(outputs);
   packBlocks(numbers.weights, outputs, inputs, inputs, 1, packed.blocks);
   packBlocks(numbers.weights, inputs, outputs, 1, inputs, packed.transposed);
-  // The biases are the weights of an input that is 1, which comes first as a block's sums begin with them.
+  // The biases are the weights of an input that is 1, which comes first as a block's sums begin
+  // with them.
   packed.rows.assign((1 + inputs) * row, T(0));
   packed.rowOffsets.clear();
   for (Index i = 0; i <= inputs; ++i)
@@ -242,8 +248,8 @@ void ColumnMlp<T>::applyTransposed(int layer, const T* z, Index points, T* h) {
   }
 }
 
-// Adds to `sums`, which hold those of the weights [out,in] and then those of the biases. Padded points add nothing,
-// since load() has made their dz zero.
+// Adds to `sums`, which hold those of the weights [out,in] and then those of the biases. Padded
+// points add nothing, since load() has made their dz zero.
 template <class T>
 void ColumnMlp<T>::addGradients(int layer, const T* dz, const T* h, Index points, T* sums) {
   const Index inputs = in(layer), outputs = out(layer);
@@ -278,9 +284,9 @@ void ColumnMlp<T>::compute(const Space& space, Index points) {
   }
 }
 
-// For fewer points than a vector has lanes: the lanes are channels of a layer's output, and the points take
-// the place of channels in the sums. Each output is still the sum of the same products in the same order as in
-// a block, so that it is the same bit by bit.
+// For fewer points than a vector has lanes: the lanes are channels of a layer's output, and the
+// points take the place of channels in the sums. Each output is still the sum of the same products
+// in the same order as in a block, so that it is the same bit by bit.
 template <class T>
 void ColumnMlp<T>::forwardFew(const PointBox& box, const Space& space, const PointArray<const T>& x,
                               const PointArray<T>& y, const Block& all) {
@@ -380,7 +386,8 @@ void ColumnMlp<T>::adjointOf(const PointBox& box, const Space& space, const Bloc
   store(dz, box, dx, block.first, in(0), block.count, points, space.offsets);
 }
 
-// The points are cut into the same parts for any number of threads, and the parts' sums added in order.
+// The points are cut into the same parts for any number of threads, and the parts' sums added in
+// order.
 template <class T>
 void ColumnMlp<T>::adjoint(const PointBox& box, const PointArray<const T>& x,
                            const PointArray<const T>& dy, const PointArray<T>& dx,

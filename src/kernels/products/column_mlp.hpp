@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A multilayer perceptron of the channels at each point:  h_l+1 = f(W_l h_l + b_l), the last layer without
-// f. Points are taken in blocks whose hidden layers stay in the first-level cache; arrays are read and
-// written in place, with any strides. The adjoint computes the hidden layers again.
+// f. Points are taken in blocks whose hidden layers stay in the first-level cache; arrays are read
+// and written in place, with any strides. The adjoint computes the hidden layers again.
 //
-// A block holds a layer as [channel, point], and the sums over channels are those of direct convolution; for
-// fewer points than a vector has lanes the lanes are channels of the output instead. Without vector
-// instructions plain loops multiply. On the device the layers are matrix products of many points
-// (column_mlp_device.hpp).
+// A block holds a layer as [channel, point], and the sums over channels are those of direct
+// convolution; for fewer points than a vector has lanes the lanes are channels of the output
+// instead. Without vector instructions plain loops multiply. On the device the layers are matrix
+// products of many points (column_mlp_device.hpp).
 //
-// On the host the results at a point (y, its tangent, dx) are the same bit by bit whichever points are beside
-// it and however many: so those of a list do not depend on how it is divided among ranks.
+// On the host the results at a point (y, its tangent, dx) are the same bit by bit whichever points
+// are beside it and however many: so those of a list do not depend on how it is divided among
+// ranks.
 #pragma once
 
 #include "kernels/convolution/direct_kernels.hpp"
@@ -29,7 +30,8 @@ struct PointBox {
   Index count() const;
 };
 
-// The array of a tensor: the first channel of the first point, and the strides of points and channels.
+// The array of a tensor: the first channel of the first point, and the strides of points and
+// channels.
 template <class T>
 struct PointArray {
   T* first;
@@ -54,8 +56,8 @@ public:
             KernelContextPtr context);
   ~ColumnMlp();
 
-  // To be called before the first evaluation, and whenever the numbers have changed; they are used in place,
-  // so the arrays must stay.
+  // To be called before the first evaluation, and whenever the numbers have changed; they are used
+  // in place, so the arrays must stay.
   void setLayer(int layer, const LayerNumbers<const T>& numbers);
 
   void forward(const PointBox& box, const PointArray<const T>& x, const PointArray<T>& y);
@@ -67,9 +69,9 @@ public:
                const PointArray<T>& dx, const std::vector<LayerNumbers<T>>& gradients);
 
 private:
-  // The weights of a layer as the sums read them: in blocks of output channels; in blocks of input channels,
-  // for the adjoint; and for few points the biases, then for each input channel its weights, as padded rows of
-  // output channels.
+  // The weights of a layer as the sums read them: in blocks of output channels; in blocks of input
+  // channels, for the adjoint; and for few points the biases, then for each input channel its
+  // weights, as padded rows of output channels.
   struct Packed {
     LayerNumbers<const T> numbers;
     std::vector<T> blocks, transposed, rows;
@@ -89,8 +91,8 @@ private:
   int layers() const { return static_cast<int>(widths_.size()) - 1; }
   bool isHidden(int layer) const { return layer + 1 < layers(); }
   Index padded(Index count) const { return (count + lanes_ - 1) / lanes_ * lanes_; }
-  // The arrays of a block: value(l) is the input of layer l, or the output after the last; before(l) is
-  // value(l) before its function; spare() are two more.
+  // The arrays of a block: value(l) is the input of layer l, or the output after the last;
+  // before(l) is value(l) before its function; spare() are two more.
   T* value(const Space& space, int level) const { return space.numbers + valueAt_[level]; }
   T* before(const Space& space, int level) const { return space.numbers + beforeAt_[level]; }
   T* spare(const Space& space, int which) const { return space.numbers + spareAt_[which]; }

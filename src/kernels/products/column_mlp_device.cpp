@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The perceptron as a sequence of matrix products and pointwise functions over parts of the box. Values
-// before and after each function are kept in the scratch of one part, so that the adjoint of the part finds
-// them.
+// The perceptron as a sequence of matrix products and pointwise functions over parts of the box.
+// Values before and after each function are kept in the scratch of one part, so that the adjoint of
+// the part finds them.
 #include "kernels/products/column_mlp_device.hpp"
 
 #include "kernels/movement/block_copy.hpp"

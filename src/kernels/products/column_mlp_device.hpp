@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The perceptron of column_mlp.hpp on the device: each layer is a matrix product with the points of a part of
-// the box, as many as fit the scratch memory. The adjoint computes the hidden layers again.
+// The perceptron of column_mlp.hpp on the device: each layer is a matrix product with the points of
+// a part of the box, as many as fit the scratch memory. The adjoint computes the hidden layers
+// again.
 #pragma once
 
 #include "kernels/products/column_mlp.hpp"
@@ -32,8 +33,8 @@ private:
   Index in(int layer) const { return widths_[layer]; }
   Index out(int layer) const { return widths_[layer + 1]; }
   bool isHidden(int layer) const { return layer + 1 < layers(); }
-  // Arrays [channel, point]: value(l) is the input of layer l, or the output after the last; before(l) is
-  // value(l) before its function; spare() are two more.
+  // Arrays [channel, point]: value(l) is the input of layer l, or the output after the last;
+  // before(l) is value(l) before its function; spare() are two more.
   T* value(int level) const { return context_.scratch<T>(scratch_) + points_ * valueAt_[level]; }
   T* before(int level) const { return context_.scratch<T>(scratch_) + points_ * beforeAt_[level]; }
   T* spare(int which) const { return context_.scratch<T>(scratch_) + points_ * spareAt_[which]; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks a product and hands it to the backend. Only the cases in which BLAS could read what it must not (k =
-// 0, alpha = 0, an empty C) are done here, so that all backends agree on them.
+// Checks a product and hands it to the backend. Only the cases in which BLAS could read what it
+// must not (k = 0, alpha = 0, an empty C) are done here, so that all backends agree on them.
 #include "kernels/products/gemm.hpp"
 
 #include "kernels/movement/block_copy.hpp"
@@ -47,7 +47,8 @@ void gemmReference(const Product<T>& p) {
     }
 }
 
-// C = beta C, which is the result for k = 0 or alpha = 0. A and B may be null then, and C is not read for beta = 0.
+// C = beta C, which is the result for k = 0 or alpha = 0. A and B may be null then, and C is not
+// read for beta = 0.
 template <class T>
 void scale(KernelContext& context, const Product<T>& p) {
   const Index extent[] = {p.m, p.n}, strides[] = {p.ldc, 1};
@@ -106,8 +107,8 @@ void gemm(KernelContext& context, Backend backend, bool transA, bool transB, Ind
   gemmBlas(p);
 }
 
-// On the device one call does many products, since each call costs a launch; on the host one product at a
-// time has all threads.
+// On the device one call does many products, since each call costs a launch; on the host one
+// product at a time has all threads.
 template <class T>
 void gemmBatch(KernelContext& context, Backend backend, Index count, const BatchStrides& strides,
                bool transA, bool transB, Index m, Index n, Index k, T alpha, const T* a, Index lda,

@@ -14,7 +14,8 @@ template <class T>
 void gemm(KernelContext& context, Backend backend, bool transA, bool transB, Index m, Index n,
           Index k, T alpha, const T* a, Index lda, const T* b, Index ldb, T beta, T* c, Index ldc);
 
-// `count` products whose arrays are these distances apart; with a distance of 0 all products share A or B.
+// `count` products whose arrays are these distances apart; with a distance of 0 all products share
+// A or B.
 struct BatchStrides {
   Index a, b, c;
 };
@@ -23,8 +24,8 @@ void gemmBatch(KernelContext& context, Backend backend, Index count, const Batch
                bool transA, bool transB, Index m, Index n, Index k, T alpha, const T* a, Index lda,
                const T* b, Index ldb, T beta, T* c, Index ldc);
 
-// Prepares the context for products, so that the first one does not wait: on the device cuBLAS is opened, and
-// TENON_ERR_SUPPORT says why it cannot be.
+// Prepares the context for products, so that the first one does not wait: on the device cuBLAS is
+// opened, and TENON_ERR_SUPPORT says why it cannot be.
 void prepareGemm(KernelContext& context);
 
 // The arguments of a product once they are checked, as gemm() hands them to the backends below.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Applies a sparse map along one dimension. On the host runs of the inner dimension are vectors of the same
-// arithmetic; on the device the adjoint is gathered by a second list, made once, instead of scattered.
+// Applies a sparse map along one dimension. On the host runs of the inner dimension are vectors of
+// the same arithmetic; on the device the adjoint is gathered by a second list, made once, instead
+// of scattered.
 #include "kernels/rows/axis_map.hpp"
 
 #include "kernels/base/context.hpp"
@@ -19,8 +20,8 @@ void AxisMap::add(Index firstInput, const std::vector<double>& its) {
   begin.push_back(static_cast<Index>(weights.size()));
 }
 
-// The weights by output for the map, and by input for its adjoint: on the device each thread gathers one
-// element, so that no two of them add to the same.
+// The weights by output for the map, and by input for its adjoint: on the device each thread
+// gathers one element, so that no two of them add to the same.
 struct AxisMap::OnDevice {
   struct Lists {
     ReadList<Index> begin, index;
@@ -39,8 +40,8 @@ AxisMap::OnDevice::Lists forwardLists(KernelContext& context, const AxisMap& map
   return {{context, map.begin}, {context, std::move(index)}, {context, map.weights}};
 }
 
-// The transpose of the map. Readers of an input are listed in the order of the outputs, in which the host
-// adds them.
+// The transpose of the map. Readers of an input are listed in the order of the outputs, in which
+// the host adds them.
 AxisMap::OnDevice::Lists adjointLists(KernelContext& context, const AxisMap& map) {
   std::vector<std::vector<std::pair<Index, double>>> byInput(static_cast<std::size_t>(map.inputs));
   for (Index o = 0; o < map.outputs(); ++o)
@@ -77,7 +78,8 @@ void gatherOnDevice(KernelContext& context, const AxisMap::OnDevice::Lists& list
                                                   y});
 }
 
-// Elements of the inner dimension that are handled together, so that a run of all outputs stays in the cache.
+// Elements of the inner dimension that are handled together, so that a run of all outputs stays in
+// the cache.
 constexpr Index kBlock = 1024;
 
 // body(outer index, first inner index, count) for runs of the inner dimension, on several threads.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A linear map along one dimension of an array, the same for all others: each output is a weighted sum of
-// consecutive inputs,
+// A linear map along one dimension of an array, the same for all others: each output is a weighted
+// sum of consecutive inputs,
 //     y[a, o, b] = sum over t of weight[t, o] x[a, first[o] + t, b],    t < count[o].
-// Several dimensions are mapped one after the other. Means over windows and interpolation are such maps.
+// Several dimensions are mapped one after the other. Means over windows and interpolation are such
+// maps.
 #pragma once
 
 #include "kernels/base/context.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The cross-entropy in pieces between which the caller reduces over the processes that share the classes.
-// Logits are shifted by their maximum before they are exponentiated, so that none overflows.
+// The cross-entropy in pieces between which the caller reduces over the processes that share the
+// classes. Logits are shifted by their maximum before they are exponentiated, so that none
+// overflows.
 #include "kernels/rows/cross_entropy.hpp"
 
 #include "kernels/elementwise/first_bad.hpp"
@@ -27,7 +28,8 @@ void forEachRow(KernelContext& context, Index rows, Index cols, Index cost, Body
   });
 }
 
-// The exponentials are made in T, in vectors, and summed in double in lanes that are added at the end.
+// The exponentials are made in T, in vectors, and summed in double in lanes that are added at the
+// end.
 template <class T>
 double sumOfExponentials(Index n, const T* z, T shift) {
   constexpr Index kBlock = 64, kLanes = 8;

@@ -24,18 +24,21 @@ template <class T>
 void pickLabel(KernelContext& context, Index rows, Index cols, const T* z,
                const std::int64_t* label, Index firstClass, T* p);
 
-// The first row whose label is outside [0, classes) and whose weight is not 0, -1 if there is none; w = null stands for ones.
+// The first row whose label is outside [0, classes) and whose weight is not 0, -1 if there is none;
+// w = null stands for ones.
 template <class T>
 Index firstBadLabel(KernelContext& context, Index rows, const std::int64_t* label, const T* w,
                     Index classes);
 
-// *sum = factor times the sum over r of w[r] (log s[r] + m[r] - p[r]), in double; w = null stands for ones.
-// Rows of weight 0 are left out, whatever their logits are. If sum is null, nothing is stored.
+// *sum = factor times the sum over r of w[r] (log s[r] + m[r] - p[r]), in double; w = null stands
+// for ones. Rows of weight 0 are left out, whatever their logits are. If sum is null, nothing is
+// stored.
 template <class T>
 void sumOfLosses(KernelContext& context, Index rows, const T* m, const T* s, const T* p, const T* w,
                  double factor, T* sum);
 
-// dz[r,c] = dloss[r] (exp(z[r,c] - m[r]) / s[r] - [firstClass + c = label[r]]), and 0 where dloss[r] is 0. dz may be z.
+// dz[r,c] = dloss[r] (exp(z[r,c] - m[r]) / s[r] - [firstClass + c = label[r]]), and 0 where
+// dloss[r] is 0. dz may be z.
 template <class T>
 void crossEntropyAdjoint(KernelContext& context, Index rows, Index cols, const T* z, const T* m,
                          const T* s, const std::int64_t* label, Index firstClass, const T* dloss,

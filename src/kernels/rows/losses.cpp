@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Walks over the elements of losses. A term gives its value to a sum and writes its part of the gradient in
-// the same sweep, so that the arrays are read once; the sum stays where the kernels work.
+// Walks over the elements of losses. A term gives its value to a sum and writes its part of the
+// gradient in the same sweep, so that the arrays are read once; the sum stays where the kernels
+// work.
 #include "kernels/rows/losses.hpp"
 
 #include "kernels/elementwise/first_bad.hpp"
@@ -72,7 +73,8 @@ void errorTerms(KernelContext& context, ErrorTerm term, double delta, Index n, c
 template <class T, class U>
 void relativeSums(KernelContext& context, Index rows, Index cols, const T* x, const U* t,
                   const T* weights, T* e, T* s) {
-  // The sums are not reduced over the ranks that share a sample yet, so roots and quotients must wait.
+  // The sums are not reduced over the ranks that share a sample yet, so roots and quotients must
+  // wait.
   sumRowTerms(context, rows, cols, functors::RowError<T, U>{x, t, weights, cols}, e);
   sumRowTerms(context, rows, cols, functors::RowTarget<T, U>{t, weights, cols}, s);
 }
@@ -105,8 +107,8 @@ namespace {
 
 using Extents = std::array<Index, kMaxBlockRank>;
 
-// visit(offset in an array of `outer` extents, offset in one of `inner` extents) for the first element of
-// each row of the box of `count` elements, which begins at index 0 of both arrays.
+// visit(offset in an array of `outer` extents, offset in one of `inner` extents) for the first
+// element of each row of the box of `count` elements, which begins at index 0 of both arrays.
 template <class Visit>
 void forEachLowRow(int rank, const Extents& count, const Index* outer, const Index* inner,
                    Visit visit) {

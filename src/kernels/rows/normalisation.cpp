@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Normalisation on the host, row by row; a context of the device hands every call to DeviceRows. Sums of a
-// block are in T, in lanes that make vectors, and sums of blocks, rows and groups in double and in order.
+// Normalisation on the host, row by row; a context of the device hands every call to DeviceRows.
+// Sums of a block are in T, in lanes that make vectors, and sums of blocks, rows and groups in
+// double and in order.
 #include "kernels/rows/normalisation.hpp"
 
 #include "kernels/base/independent.hpp"
@@ -18,8 +19,8 @@ namespace {
 using functors::Partial;
 using functors::TwoSums;
 
-// Elements of a block, which are read twice: few enough to stay in the nearest cache in between, and enough
-// to make the sums of lanes cheap.
+// Elements of a block, which are read twice: few enough to stay in the nearest cache in between,
+// and enough to make the sums of lanes cheap.
 template <class T>
 constexpr Index kBlock = 4096 / static_cast<Index>(sizeof(T));
 constexpr Index kLanes = 32; // several vectors, whose sums do not wait for each other
@@ -58,7 +59,8 @@ template <class T>
 struct Pair {
   T first, second;
 };
-// The sums over a row, block by block; then(begin, end) is called after each block, while it is in the cache.
+// The sums over a row, block by block; then(begin, end) is called after each block, while it is in
+// the cache.
 template <class T, class Term, class Then>
 TwoSums rowSums(Index length, const Term& term, const Then& then) {
   TwoSums sums{};
@@ -86,9 +88,10 @@ double blockSum(Index begin, Index end, const T* x) {
   return sum + sumOfLanes(lane);
 }
 
-// Mean and second moment of a row. Each block takes its squares about the mean of the blocks before, so that
-// one pass is enough, and the first block about its own mean. A block whose mean is far from theirs is no
-// less exact: the sum of squares that is subtracted again is at most twice what their distance adds.
+// Mean and second moment of a row. Each block takes its squares about the mean of the blocks
+// before, so that one pass is enough, and the first block about its own mean. A block whose mean is
+// far from theirs is no less exact: the sum of squares that is subtracted again is at most twice
+// what their distance adds.
 template <class T>
 Partial momentsOfRow(Index length, const T* x) {
   Partial sum{};
@@ -110,8 +113,8 @@ double scaleOf(double variance, double epsilon) {
   return 1 / std::sqrt(variance + epsilon);
 }
 
-// Calls the body with the weights of row r as a function of the place, weight(i). The three kinds are
-// compiled as loops of their own, so that none looks at the kind for each element.
+// Calls the body with the weights of row r as a function of the place, weight(i). The three kinds
+// are compiled as loops of their own, so that none looks at the kind for each element.
 template <class T, class Body>
 void withWeights(const RowGroups& groups, Index row, const T* weight, const Body& body) {
   switch (weight ? groups.weights : RowWeights::None) {
@@ -146,8 +149,8 @@ std::vector<double> RowGroups::counts() const {
 
 RowKernels::RowKernels(RowGroups groups, KernelContextPtr context)
     : groups_(std::move(groups)), counts_(groups_.counts()), context_(std::move(context)) {
-  // On the host the scratch holds moments, or two sums, of rows and then of groups; on the device a scale of
-  // each group.
+  // On the host the scratch holds moments, or two sums, of rows and then of groups; on the device a
+  // scale of each group.
   const bool isThere = isOnDevice(*context_);
   ScratchPlan plan;
   scratch_ =
@@ -159,7 +162,8 @@ RowKernels::RowKernels(RowGroups groups, KernelContextPtr context)
 
 RowKernels::~RowKernels() = default;
 
-// put(group, sums of its rows in the scratch, each times factor(row)). Rows are added in order, by one thread.
+// put(group, sums of its rows in the scratch, each times factor(row)). Rows are added in order, by
+// one thread.
 template <class Factor, class Put>
 void RowKernels::putByGroup(const Factor& factor, const Put& put) {
   const TwoSums* ofRow = context_->scratch<TwoSums>(scratch_);
@@ -221,7 +225,8 @@ void RowKernels::momentsAdjoint(const T* x, const T* mean, Moments<const T> of, 
   forEachRow(*context_, groups_, [&](Index r) {
     const Index g = groups_.groupOf[r];
     const T m = mean[g], slope = 2 * of.second[g];
-    // d mean / dx = 1 / count, and d second / dx = 2 (x - mean): the derivative of the mean in it sums to 0.
+    // d mean / dx = 1 / count, and d second / dx = 2 (x - mean): the derivative of the mean in it
+    // sums to 0.
     const T level = static_cast<T>(functors::perCount(double(of.mean[g]), counts_[g]));
     const T* in = x + r * length;
     T* out = dx + r * length;
@@ -274,8 +279,8 @@ void RowKernels::normaliseTangent(const NormalisePoint<T>& at, const T* dx,
     const T dMean = moments.mean ? moments.mean[g] : T(0);
     const T *in = at.x + r * length, *din = dx ? dx + r * length : nullptr;
     T* out = dy + r * length;
-    // Up to three short loops over the row, which is in the cache, instead of one for each combination of
-    // directions.
+    // Up to three short loops over the row, which is in the cache, instead of one for each
+    // combination of directions.
     const auto each = [&](const T* values, auto add) {
       withWeights(groups_, r, values, [&](auto value) {
         for (Index i = 0; i < length; ++i)
@@ -292,8 +297,9 @@ void RowKernels::normaliseTangent(const NormalisePoint<T>& at, const T* dx,
   });
 }
 
-// One sweep writes dx and sums what the moments' cotangents need. With one weight for a row, that weight
-// multiplies the sums afterwards, since the parameters' cotangents are the same sums without it.
+// One sweep writes dx and sums what the moments' cotangents need. With one weight for a row, that
+// weight multiplies the sums afterwards, since the parameters' cotangents are the same sums without
+// it.
 template <class T>
 void RowKernels::normaliseAdjoint(const NormalisePoint<T>& at, const T* dy,
                                   const NormaliseCotangents<T>& d) {
@@ -347,8 +353,8 @@ void RowKernels::normaliseAdjoint(const NormalisePoint<T>& at, const T* dy,
   }
 }
 
-// The parameters' cotangents where each place has its own weight. Threads divide the places, not the rows, so
-// that each sum is added in the order of the rows.
+// The parameters' cotangents where each place has its own weight. Threads divide the places, not
+// the rows, so that each sum is added in the order of the rows.
 template <class T>
 void RowKernels::addPlaces(const NormalisePoint<T>& at, const T* dy, T* weight, T* bias) {
   const Index length = groups_.length;

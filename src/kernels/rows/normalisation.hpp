@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Normalisation of rows of an array by means and variances of groups of rows:
 //     y[r,l] = (x[r,l] - mean[g]) / sqrt(variance[g] + epsilon) * weight + bias,    g the group of row r,
-// with one weight for a row, one for each place in a row, or none. Means and second moments
-// (sums of squared distances from the mean) are computed by rows and combined as Chan, Golub and LeVeque do, in
-// double and in the order of the rows, so that neither number of rows nor threads costs digits.
+// with one weight for a row, one for each place in a row, or none. Means and second moments (sums
+// of squared distances from the mean) are computed by rows and combined as Chan, Golub and LeVeque
+// do, in double and in the order of the rows, so that neither number of rows nor threads costs
+// digits.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -25,7 +26,8 @@ struct RowGroups {
   std::vector<double> counts() const;
 };
 
-// Two numbers of each group: its mean and second moment, or mean and variance; or derivatives of these.
+// Two numbers of each group: its mean and second moment, or mean and variance; or derivatives of
+// these.
 template <class T>
 struct Moments {
   T *mean, *second;
@@ -40,8 +42,8 @@ struct NormalisePoint {
   const T* weight; // null without
 };
 
-// The cotangents that an adjoint writes; each may be null. Those of x and the moments are overwritten, those of the
-// parameters are added to.
+// The cotangents that an adjoint writes; each may be null. Those of x and the moments are
+// overwritten, those of the parameters are added to.
 template <class T>
 struct NormaliseCotangents {
   T* x = nullptr;
@@ -51,8 +53,8 @@ struct NormaliseCotangents {
 
 class DeviceRows; // normalisation_device.hpp
 
-// The kernels for one list of groups. They use a few doubles of scratch for each row. A group without
-// elements has the moments 0.
+// The kernels for one list of groups. They use a few doubles of scratch for each row. A group
+// without elements has the moments 0.
 class RowKernels {
 public:
   RowKernels(RowGroups groups, KernelContextPtr context);
@@ -93,11 +95,11 @@ private:
   std::unique_ptr<DeviceRows> device_; // null on the host
 };
 
-// A part of groups whose moments are combined with those of other parts, on other ranks: `counts` has
-// how many elements of each group the part has, and then how many all parts have. The combination sums
-// twice over the parts: their means, and then, counted from the sum as a reference, means and variances.
-// Neither costs digits where means are large, and what comes of it is the same whatever the reference,
-// which therefore has no derivative.
+// A part of groups whose moments are combined with those of other parts, on other ranks: `counts`
+// has how many elements of each group the part has, and then how many all parts have. The
+// combination sums twice over the parts: their means, and then, counted from the sum as a
+// reference, means and variances. Neither costs digits where means are large, and what comes of it
+// is the same whatever the reference, which therefore has no derivative.
 struct PartMoments {
   Index groups = 0;
   ReadList<double> counts;
@@ -116,8 +118,8 @@ void shareOfMomentsTangent(KernelContext& context, const PartMoments& of, const 
 template <class T>
 void shareOfMomentsAdjoint(KernelContext& context, const PartMoments& of, const T* mean,
                            const T* reference, Moments<const T> dContributions, Moments<T> dPart);
-// Mean and variance from the sums of the contributions; where the reference is null, from the moments of the
-// only part.
+// Mean and variance from the sums of the contributions; where the reference is null, from the
+// moments of the only part.
 template <class T>
 void combineMoments(KernelContext& context, const PartMoments& of, const T* reference,
                     Moments<const T> sums, Moments<T> all);
@@ -130,7 +132,8 @@ template <class T>
 void combineMomentsAdjoint(KernelContext& context, const PartMoments& of, const T* first,
                            Moments<const T> all, Moments<T> dSums);
 
-// running <- (1 - momentum) running + momentum (mean, unbiased variance), where a group has elements.
+// running <- (1 - momentum) running + momentum (mean, unbiased variance), where a group has
+// elements.
 template <class T>
 void followMoments(KernelContext& context, const PartMoments& of, double momentum,
                    Moments<const T> all, Moments<T> running);

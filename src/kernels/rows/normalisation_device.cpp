@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Normalisation on the device, by functors of elements and by reductions of groups. The rows of a group are
-// listed, since they need not be neighbours; the terms of a group are the elements of all its rows.
+// Normalisation on the device, by functors of elements and by reductions of groups. The rows of a
+// group are listed, since they need not be neighbours; the terms of a group are the elements of all
+// its rows.
 #include "kernels/rows/normalisation_device.hpp"
 
 #include "kernels/walks/device_reduce.hpp"
@@ -20,7 +21,8 @@ std::vector<double> inverse(std::vector<double> counts) {
   return counts;
 }
 
-// Reduces lists of rows, each as if it had the n elements of the longest: terms beyond its end are neutral.
+// Reduces lists of rows, each as if it had the n elements of the longest: terms beyond its end are
+// neutral.
 template <class Op, class Term, class Use>
 void reduceLists(KernelContext& context, Index lists, Index n, const Term& term, const Use& use) {
   checkElementCount(n, kWhat);
@@ -135,7 +137,8 @@ void DeviceRows::normaliseAdjoint(const NormalisePoint<T>& at, const T* dy,
 template <class T>
 void DeviceRows::addWeightSlopes(const functors::RowPoint<T>& point, const T* dy,
                                  const functors::AddWeightSlopes<T>& use) {
-  // A weight of rows sums over a list of rows; a weight of a place sums over that place in all rows.
+  // A weight of rows sums over a list of rows; a weight of a place sums over that place in all
+  // rows.
   const bool isOfRow = weights_ == RowWeights::OfRow;
   reduceLists<functors::AddSums>(context_, isOfRow ? weighted_.count : length_,
                                  isOfRow ? weighted_.longest : rows_,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernels of rows/normalisation.hpp on the device. Sums of a group run over the elements of all its rows.
+// The kernels of rows/normalisation.hpp on the device. Sums of a group run over the elements of all
+// its rows.
 #pragma once
 
 #include "kernels/base/context.hpp"

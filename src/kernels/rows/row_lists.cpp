@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sorts entries into lists, and goes through rows. A row is written by one thread, so that nothing is added
-// atomically and the order of a sum is that of the list.
+// Sorts entries into lists, and goes through rows. A row is written by one thread, so that nothing
+// is added atomically and the order of a sum is that of the list.
 #include "kernels/rows/row_lists.hpp"
 
 #include "kernels/functors/row_lists.hpp"
@@ -92,8 +92,8 @@ Index blocksOf(const F& f, Index begin, Index end, Index column, Index inner) {
   return column;
 }
 
-// f for all columns of each of so many rows; `cost` is the work of a row, in elements moved. Few rows at a time, so
-// that those that are wider than a block stay in the cache between its blocks.
+// f for all columns of each of so many rows; `cost` is the work of a row, in elements moved. Few
+// rows at a time, so that those that are wider than a block stay in the cache between its blocks.
 template <class F>
 void eachRow(KernelContext& context, Index rows, Index inner, Index cost, const F& f) {
   if (rows * inner == 0)

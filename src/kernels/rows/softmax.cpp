@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A softmax in pieces along any dimension, between which the caller reduces over the processes that share the
-// dimension. Runs of the inner dimension are handled together, so that memory is read in order whichever
-// dimension it is.
+// A softmax in pieces along any dimension, between which the caller reduces over the processes that
+// share the dimension. Runs of the inner dimension are handled together, so that memory is read in
+// order whichever dimension it is.
 #include "kernels/rows/softmax.hpp"
 
 #include "kernels/base/independent.hpp"
@@ -25,8 +25,8 @@ struct Run {
   Index x, s, count;
 };
 
-// body(run) for all runs, on several threads; the elements k of the dimension are run.x + k inner + i, for i
-// < count.
+// body(run) for all runs, on several threads; the elements k of the dimension are run.x + k inner +
+// i, for i < count.
 template <class Body>
 void forEachRun(KernelContext& context, const AxisShape& shape, Index cost, const Body& body) {
   const Index runs = (shape.inner + kTogether - 1) / kTogether;

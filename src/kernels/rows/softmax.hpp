@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The pieces of a softmax along one dimension of an array x [outer, n, inner], which may be split over
+// The pieces of a softmax along one dimension of an array x [outer, n, inner], which may be split
+// over
 // processes:  y = e / s,  e = exp(x - m),  where the arrays m and s [outer, inner] are the maxima and sums
 // along the whole dimension, over all processes.
 #pragma once
@@ -39,7 +40,8 @@ void axisQuotientsAdjoint(KernelContext& context, const AxisShape& shape, const 
 // s = sum of a b, accumulated in double.
 template <class T>
 void axisDots(KernelContext& context, const AxisShape& shape, const T* a, const T* b, T* s);
-// r = y (d - s): the derivative of a softmax y in the direction d, with the sums s of y d. r may be y.
+// r = y (d - s): the derivative of a softmax y in the direction d, with the sums s of y d. r may be
+// y.
 template <class T>
 void axisSoftmaxSlope(KernelContext& context, const AxisShape& shape, const T* y, const T* d,
                       const T* s, T* r);
@@ -54,15 +56,16 @@ template <class T>
 void axisSubtractScaled(KernelContext& context, const AxisShape& shape, const T* x, const T* s,
                         T* y);
 
-// Which queries and keys rows of scores [matrices, rows, n] are of: their first ones, counted from 0.
+// Which queries and keys rows of scores [matrices, rows, n] are of: their first ones, counted from
+// 0.
 struct CausalRows {
   Index rows, query, key;
 };
 // x = -infinity where a key is behind its query.
 template <class T>
 void maskCausal(KernelContext& context, const AxisShape& shape, const CausalRows& of, T* x);
-// Takes further maxima c into the maxima m, which begin with the least finite number; brings the sums s of
-// exp(x - m) to them, and leaves in c the factor by which it did.
+// Takes further maxima c into the maxima m, which begin with the least finite number; brings the
+// sums s of exp(x - m) to them, and leaves in c the factor by which it did.
 template <class T>
 void raiseMaxima(KernelContext& context, Index rows, T* m, T* s, T* c);
 // y = e / s, where s is 0 for rows that see nothing: 0.

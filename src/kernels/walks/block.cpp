@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Brings the walk over a strided box to its shortest form. Kernels are fast because of this: most boxes of a
-// tensor become a few long rows once their dimensions are merged, whatever their rank.
+// Brings the walk over a strided box to its shortest form. Kernels are fast because of this: most
+// boxes of a tensor become a few long rows once their dimensions are merged, whatever their rank.
 #include "kernels/walks/block.hpp"
 
 #include "sys/errors/error.hpp"
@@ -30,14 +30,15 @@ void checkBlock(int rank, const Index* extent) {
                   fmt::format("extent {} of the block is {}; it must be >= 0", d, extent[d]));
 }
 
-// Whether p belongs outside q. The written array decides, since scattered stores cost more than scattered loads.
+// Whether p belongs outside q. The written array decides, since scattered stores cost more than
+// scattered loads.
 bool looser(const Dimension& p, const Dimension& q) {
   const Index pb = std::abs(p.b), qb = std::abs(q.b);
   return pb != qb ? pb > qb : std::abs(p.a) > std::abs(q.a);
 }
 
-// An insertion sort, which is stable and allocates nothing. A written stride of 0 is a reduction, whose order the
-// caller chose: then nothing is sorted.
+// An insertion sort, which is stable and allocates nothing. A written stride of 0 is a reduction,
+// whose order the caller chose: then nothing is sorted.
 void sortByStride(Dimension* dims, int rank) {
   for (int d = 0; d < rank; ++d)
     if (dims[d].b == 0)
@@ -94,8 +95,8 @@ Block normaliseBlock(int rank, const Index* extent, const Index* a, const Index*
 
 namespace {
 
-// Whether no two indices write the same element: sufficient, not necessary, is that each stride reaches beyond
-// everything inside it.
+// Whether no two indices write the same element: sufficient, not necessary, is that each stride
+// reaches beyond everything inside it.
 bool writesOnce(const Block& block) {
   Index reach = 0;
   for (int d = block.rank - 1; d >= 0; --d) {
@@ -166,8 +167,9 @@ int transposedDimension(const Block& block) {
   return along;
 }
 
-// The dimension of strips: that in which the fewest places of strips are empty. Neighbouring threads should fill a
-// sector of memory, of 32 bytes, so the innermost is taken only if it is long or alone.
+// The dimension of strips: that in which the fewest places of strips are empty. Neighbouring
+// threads should fill a sector of memory, of 32 bytes, so the innermost is taken only if it is long
+// or alone.
 int stripDimension(const Block& block, Index strip) {
   constexpr Index kSector = 8;
   const int inner = block.rank - 1;
@@ -191,8 +193,8 @@ int dividedDimension(const Block& block, int threads) {
     work *= block.extent[d];
   if (!isWorthThreads(threads, work) || !writesOnce(block))
     return -1;
-  // The outermost dimension that gives every thread at least four pieces, so that none waits long for another; the
-  // longest where there is no such dimension.
+  // The outermost dimension that gives every thread at least four pieces, so that none waits long
+  // for another; the longest where there is no such dimension.
   const Index enough = Index(4) * threads;
   const auto* end = block.extent + block.rank;
   const auto* outer = std::find_if(block.extent, end, [=](Index n) { return n >= enough; });

@@ -21,26 +21,28 @@ struct Block {
 // TENON_ERR_ARG for a rank outside 0..8 or a negative extent.
 Block normaliseBlock(int rank, const Index* extent, const Index* a, const Index* b);
 
-// A block divided into one in which nothing is written twice, and one of the dimensions whose written stride is 0,
-// which is gone through in order for each element of the first. TENON_ERR_SUPPORT if other dimensions write an
-// element twice, or if none may.
+// A block divided into one in which nothing is written twice, and one of the dimensions whose
+// written stride is 0, which is gone through in order for each element of the first.
+// TENON_ERR_SUPPORT if other dimensions write an element twice, or if none may.
 struct WriteOrder {
   Block free, repeated;
 };
 WriteOrder writeOrder(const Block& block, bool mayRepeat);
 
-// Makes the block one of elements `together` times as large, where rows are contiguous, whole and written once; false, and
-// the block as it was, elsewhere.
+// Makes the block one of elements `together` times as large, where rows are contiguous, whole and
+// written once; false, and the block as it was, elsewhere.
 bool widenBlock(Block& block, Index together);
 
-// The dimension along which a device reads neighbours where it writes neighbours along the innermost; -1 where that is one
-// dimension, or where one of the two is short or elements are written several times.
+// The dimension along which a device reads neighbours where it writes neighbours along the
+// innermost; -1 where that is one dimension, or where one of the two is short or elements are
+// written several times.
 int transposedDimension(const Block& block);
 
 // The dimension for strips of up to `strip` elements, which a thread of the device moves.
 int stripDimension(const Block& block, Index strip);
 
-// visit(slice, offset in a, offset in b) for slices that make up the block, of at most `most` elements.
+// visit(slice, offset in a, offset in b) for slices that make up the block, of at most `most`
+// elements.
 template <class Visit>
 void forEachSlice(const Block& block, Index most, const Visit& visit, Index a = 0, Index b = 0) {
   Index elements = 1;

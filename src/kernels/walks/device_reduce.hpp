@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Reductions of groups of terms on the device: a group is reduced in pieces by the functors of
-// functors/reduce.hpp, and the pieces then to one value. Below are walks and reductions along the middle
-// dimension of arrays [outer, n, inner].
+// functors/reduce.hpp, and the pieces then to one value. Below are walks and reductions along the
+// middle dimension of arrays [outer, n, inner].
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -28,7 +28,8 @@ functors::BlockShape blockShape(Index n, const Term& term) {
 // Shorter groups are left to one thread each.
 constexpr Index kMinForLanes = 32;
 
-// Into how many pieces a group is divided, so that each thread has little to do in about mostBlocks blocks at most.
+// Into how many pieces a group is divided, so that each thread has little to do in about mostBlocks
+// blocks at most.
 template <class Term>
 Index piecesOf(Index groups, Index n, Index mostBlocks, const Term& term) {
   if (n < kMinForLanes)
@@ -79,7 +80,8 @@ struct OneGroup {
   Index n;
 };
 
-// The value of all terms of several groups on the host, which waits once for their pieces and reduces these itself.
+// The value of all terms of several groups on the host, which waits once for their pieces and
+// reduces these itself.
 template <class Op, class Term>
 typename Term::Wide reduceAll(KernelContext& context, const std::vector<OneGroup<Term>>& groups,
                               typename Term::Wide neutral) {
@@ -101,8 +103,8 @@ typename Term::Wide reduceAll(KernelContext& context, const std::vector<OneGroup
   return result;
 }
 
-// f.write(place, f.read(place in [outer, n, inner], place in [outer, inner])), or that of f.line() (functors/axis.hpp), for
-// each element of the former; for `what` see checkElementCount().
+// f.write(place, f.read(place in [outer, n, inner], place in [outer, inner])), or that of f.line()
+// (functors/axis.hpp), for each element of the former; for `what` see checkElementCount().
 template <class F>
 void eachAlongAxis(KernelContext& context, const AxisShape& shape, const char* what, const F& f) {
   checkElementCount(shape.outer * shape.n * shape.inner, what);

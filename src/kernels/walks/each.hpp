@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A functor (walks.hpp) for each of n elements or each element of a block, in the space of the context: on
-// the host in vectors and on several threads, on the device by its walks.
+// A functor (walks.hpp) for each of n elements or each element of a block, in the space of the
+// context: on the host in vectors and on several threads, on the device by its walks.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -20,8 +20,8 @@ inline bool isOnDevice(const KernelContext& context) {
   return kHasDevice && context.space() == Space::Device;
 }
 
-// Throws TENON_ERR_SUPPORT for more elements than one walk of the device covers; `what` names the operation in the
-// text.
+// Throws TENON_ERR_SUPPORT for more elements than one walk of the device covers; `what` names the
+// operation in the text.
 inline void checkElementCount(Index elements, const char* what) {
   if (elements > kMaxWalkedElements)
     throw Error(TENON_ERR_SUPPORT,
@@ -40,8 +40,9 @@ void walkElements(Index begin, Index end, const F& f) {
   });
 }
 
-// f(i), or f.write(i, f.read(i)), for each of n elements: it reads and writes elements i of its arrays, and
-// no others; the arrays may be the same, or apart. `cost` is the work of one element, in elements moved.
+// f(i), or f.write(i, f.read(i)), for each of n elements: it reads and writes elements i of its
+// arrays, and no others; the arrays may be the same, or apart. `cost` is the work of one element,
+// in elements moved.
 template <class F>
 void eachElementOfHost(KernelContext& context, Index n, Index cost, const F& f) {
   parallelRanges(context.threads(), n, cost,
@@ -55,8 +56,8 @@ void eachElement(KernelContext& context, Index n, Index cost, const F& f) {
   eachElementOfHost(context, n, cost, f);
 }
 
-// f.write(offset written, f.read(offset read, offset written)) for each element of the block; on the host
-// f.row(n, offset read, step, offset written, step) for its rows, if f has that.
+// f.write(offset written, f.read(offset read, offset written)) for each element of the block; on
+// the host f.row(n, offset read, step, offset written, step) for its rows, if f has that.
 template <class F>
 void eachOfBlock(KernelContext& context, const Block& block, const F& f) {
   if constexpr (kHasDevice)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From the number of an element of a box, counted row by row, to its offsets in several arrays. Device code needs
-// this, since its threads take elements by number and have no loops over rows.
+// From the number of an element of a box, counted row by row, to its offsets in several arrays.
+// Device code needs this, since its threads take elements by number and have no loops over rows.
 #pragma once
 
 #include "kernels/walks/block.hpp"
@@ -14,8 +14,8 @@
 
 namespace tenon {
 
-// Division of 32-bit numbers by one that is known before: a product and shifts, where a device's division
-// of 64-bit numbers is a call. (Granlund and Montgomery, PLDI 1994, figure 4.1.)
+// Division of 32-bit numbers by one that is known before: a product and shifts, where a device's
+// division of 64-bit numbers is a call. (Granlund and Montgomery, PLDI 1994, figure 4.1.)
 class Divisor {
 public:
   Divisor() = default;
@@ -41,8 +41,8 @@ private:
   std::uint32_t divisor_ = 1, factor_ = 1, first_ = 0, second_ = 0;
 };
 
-// The divisor of an extent. An extent of 0 gives 1, since nothing will be divided; an extent above 2^31 gives
-// the largest divisor, since checkElementCount() refuses the walk before it divides.
+// The divisor of an extent. An extent of 0 gives 1, since nothing will be divided; an extent above
+// 2^31 gives the largest divisor, since checkElementCount() refuses the walk before it divides.
 inline Divisor divisorOf(Index extent) {
   return Divisor(static_cast<std::uint32_t>(std::clamp<Index>(extent, 1, Index(1) << 31)));
 }
@@ -50,9 +50,9 @@ inline Divisor divisorOf(Index extent) {
 // The most elements that one walk by number covers.
 inline constexpr Index kMaxWalkedElements = std::numeric_limits<std::int32_t>::max();
 
-// The offsets in K arrays of the elements of a box, which has at most kMaxWalkedElements. Unit dimensions
-// are dropped, and the outermost dimension needs no division, so that a single row costs one product for each
-// array.
+// The offsets in K arrays of the elements of a box, which has at most kMaxWalkedElements. Unit
+// dimensions are dropped, and the outermost dimension needs no division, so that a single row costs
+// one product for each array.
 template <int K>
 class ElementOffsets {
 public:
@@ -86,8 +86,8 @@ public:
     return offsets;
   }
 
-  // The offsets of the elements first, first + step, ..., one after the other. It divides only where an innermost row
-  // ends; what is beyond the last element may be requested.
+  // The offsets of the elements first, first + step, ..., one after the other. It divides only
+  // where an innermost row ends; what is beyond the last element may be requested.
   class Steps {
   public:
     TENON_DEVICE Steps(const ElementOffsets& of, Index first, Index step)
@@ -107,7 +107,8 @@ public:
       }
       return now;
     }
-    // Whether the `count` elements behind this one are of its row; then that which is `count` ahead, and going there.
+    // Whether the `count` elements behind this one are of its row; then that which is `count`
+    // ahead, and going there.
     TENON_DEVICE bool stays(std::uint32_t count) const { return left_ > count * step_; }
     TENON_DEVICE Offsets ahead(int count) const {
       Offsets there = here_;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Long sums in double through a binary counter of partial sums: runs of up to kRun terms are summed in order,
-// and the sums of two equal numbers of runs are added as soon as both are known. The sum of a power of two
-// of runs is one partial sum of that tree: such pieces of a long sum are given to several threads, and the
-// counter goes on with their sums. So the order does not depend on threads.
+// Long sums in double through a binary counter of partial sums: runs of up to kRun terms are summed
+// in order, and the sums of two equal numbers of runs are added as soon as both are known. The sum
+// of a power of two of runs is one partial sum of that tree: such pieces of a long sum are given to
+// several threads, and the counter goes on with their sums. So the order does not depend on
+// threads.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -43,8 +44,8 @@ private:
   double partial_[64];
 };
 
-// The pieces into which threads cut n items. A piece has a power of two of runs, the least that leaves at most
-// kMaxPieces.
+// The pieces into which threads cut n items. A piece has a power of two of runs, the least that
+// leaves at most kMaxPieces.
 struct Pieces {
   explicit Pieces(Index n) {
     while (n > kMaxPieces * length)
@@ -76,7 +77,8 @@ double sumOfRuns(KernelContext& context, Index n, const Run& run) {
     for (Index p = begin; p < end; ++p)
       sums[p] = sumOfRuns(p * pieces.length, std::min((p + 1) * pieces.length, n), run);
   });
-  // A last piece that is not whole is not a partial sum of the tree: it is what comes after all of them.
+  // A last piece that is not whole is not a partial sum of the tree: it is what comes after all of
+  // them.
   const Index whole = n / pieces.length;
   PairwiseSum sum(whole < pieces.count ? sums[whole] : 0);
   for (Index p = 0; p < whole; ++p)
@@ -95,8 +97,9 @@ double sumOfRun(Index at, Index count, const Term& term) {
   return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
-// *sum = factor times the sum of term(0, i) for i < n, pairwise in double. The number stays where the kernels
-// work, so that nobody waits for it. If sum is null, the terms are evaluated for what they write.
+// *sum = factor times the sum of term(0, i) for i < n, pairwise in double. The number stays where
+// the kernels work, so that nobody waits for it. If sum is null, the terms are evaluated for what
+// they write.
 template <class T, class Term>
 void sumTerms(KernelContext& context, Index n, const Term& term, double factor, T* sum) {
   if constexpr (kHasDevice)

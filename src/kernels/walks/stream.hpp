@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lines of memory: asked for before they are read, and stored past the caches where nobody reads them soon. A cache reads a
-// line from memory before the first store to it, so that what is written there moves twice; a streamed line moves once.
+// Lines of memory: asked for before they are read, and stored past the caches where nobody reads
+// them soon. A cache reads a line from memory before the first store to it, so that what is written
+// there moves twice; a streamed line moves once.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +28,9 @@ inline void fetchLine([[maybe_unused]] const void* address) {
 #endif
 }
 
-// Whether rows consist of whole lines, and are so many that caches would not hold them for whoever reads them next: rows that
-// were gathered and then summed took 1.5 times as long streamed up to 32 MB, and 0.65 of it from 64 MB on.
+// Whether rows consist of whole lines, and are so many that caches would not hold them for whoever
+// reads them next: rows that were gathered and then summed took 1.5 times as long streamed up to 32
+// MB, and 0.65 of it from 64 MB on.
 inline bool canStream(const void* y, std::size_t bytesOfRow, std::size_t bytesToNext,
                       std::size_t rows) {
   constexpr std::size_t kMin = std::size_t(1) << 26;

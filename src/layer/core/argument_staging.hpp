@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The arguments of a call that are in another space than the layer: for each the layer has a tensor of its own,
-// into which what is read is copied before the call, and from which what is written is copied after it. So a solver
-// keeps its fields on the host while its network runs on the device.
+// The arguments of a call that are in another space than the layer: for each the layer has a tensor
+// of its own, into which what is read is copied before the call, and from which what is written is
+// copied after it. So a solver keeps its fields on the host while its network runs on the device.
 #pragma once
 
 #include "dtensor/dtensor.hpp"
@@ -36,8 +36,8 @@ private:
   std::uint64_t state_ = 0;
 };
 
-// A caller's array that a layer copies at every call, since a kernel needs it contiguous, or since it
-// may change before the adjoint: remembered for views.
+// A caller's array that a layer copies at every call, since a kernel needs it contiguous, or since
+// it may change before the adjoint: remembered for views.
 
 class UserCopy {
 public:
@@ -48,8 +48,8 @@ public:
       title_ = array.title();
   }
 
-  // A line of a view: `copied at each Apply: input, tensor "u" (strided array), 512 B on this rank`;
-  // empty if nothing was copied.
+  // A line of a view: `copied at each Apply: input, tensor "u" (strided array), 512 B on this
+  // rank`; empty if nothing was copied.
   std::string describe(const char* call, const char* role, const char* why) const {
     return bytes_ == 0 ? ""
                        : fmt::format("  copied at each {}: {}, {} ({}), {} on this rank\n", call,
@@ -65,15 +65,16 @@ class Layer;
 
 class ArgumentStaging {
 public:
-  // The tensors that the layer reads in this call, and those that it writes; null for those that are null. The
-  // owner of what is read may change it at once.
+  // The tensors that the layer reads in this call, and those that it writes; null for those that
+  // are null. The owner of what is read may change it at once.
   Inputs enter(const Layer& layer, Inputs read);
   InputCotangents prepare(const Layer& layer, InputCotangents written);
   // Copies what was written to its owners, who may read it.
   void leave(InputCotangents owners);
 
   Index bytes() const;
-  // Lines of a view for what the last call copied: `call` is its name, the others say what it reads and writes.
+  // Lines of a view for what the last call copied: `call` is its name, the others say what it reads
+  // and writes.
   std::string describe(const char* call, const char* read, const char* written) const;
 
 private:

@@ -56,8 +56,8 @@ private:
 };
 using KernelMaker = std::unique_ptr<LocalKernel> (*)(const KernelSite& at);
 
-// The scratch that the kernels of a form take on this rank. They are made for it and dropped, so that
-// they are asked before there are parameters or operators.
+// The scratch that the kernels of a form take on this rank. They are made for it and dropped, so
+// that they are asked before there are parameters or operators.
 Index scratchOfKernels(Layer& layer, const Form& form, KernelMaker make);
 
 class BoundMaps {
@@ -75,8 +75,9 @@ public:
   // A kernel without parameters of its own.
   void run(KernelEntry entry, std::vector<ValueId> reads, ValueId write,
            std::shared_ptr<LocalKernel> kernel);
-  // Makes these, when all is joined, what runs by themselves: by the target and by what their layers say. Kernels that
-  // others share stay theirs. A list that these are joined to wants them as they were: see MapList::join().
+  // Makes these, when all is joined, what runs by themselves: by the target and by what their
+  // layers say. Kernels that others share stay theirs. A list that these are joined to wants them
+  // as they were: see MapList::join().
   void rewrite(const Target& target);
 
   // What a map of the kind Operator moves between ranks; null if nothing.
@@ -90,8 +91,8 @@ public:
   const PointwiseFunction& function(int map) const {
     return *kernels_[list_.maps()[map].object].kernel->function();
   }
-  // Of the kernels' parameters, with the layers that use them, those of maps within kernels too. Kernels that share
-  // their uses are visited one after the other.
+  // Of the kernels' parameters, with the layers that use them, those of maps within kernels too.
+  // Kernels that share their uses are visited one after the other.
   void forEachUse(const std::function<void(ParameterUse& use, const Layer& layer)>& visit) const;
   Source& source(int index) const { return *sources_[index]; }
   DTensor& constant(int index) const { return *constants_[index]; }

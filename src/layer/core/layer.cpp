@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layer's settings and what it holds: parameters, states, target, the text of a view. Whatever is set
-// here is set for the layers in a container too, and nothing that changes a set-up may be set after
-// one: the layouts, kernels and memory of a set-up are never made again.
+// Layer's settings and what it holds: parameters, states, target, the text of a view. Whatever is
+// set here is set for the layers in a container too, and nothing that changes a set-up may be set
+// after one: the layouts, kernels and memory of a set-up are never made again.
 #include "layer/core/layer.hpp"
 
 #include "layer/core/parameter.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A differentiable map between distributed tensors with named parameters: a declaration, set up on the
-// processes of a communicator.
+// A differentiable map between distributed tensors with named parameters: a declaration, set up on
+// the processes of a communicator.
 //
 // A layer is set up once for each layout of its input, or inputs; the set-ups share the parameters.
 // In training mode Apply pushes what the adjoint needs on a stack of fixed depth, and ApplyAdjoint
@@ -61,9 +61,9 @@ public:
   void setList(const std::string& call, const std::string& name, IndexMapPtr map);
   // How the patches of its inputs are joined; of any type, since each heeds them or refuses.
   void setLinks(PatchLinksPtr links);
-  // Where the layer uses its inputs, but for halos, of any batch: the grid of its signature, and the cuts where
-  // the input that it reads has none for the same axes of this grid. None: on the grid of its first input. Of the
-  // set-ups that follow.
+  // Where the layer uses its inputs, but for halos, of any batch: the grid of its signature, and
+  // the cuts where the input that it reads has none for the same axes of this grid. None: on the
+  // grid of its first input. Of the set-ups that follow.
   void setUses(Layouts uses);
   const Layouts& uses() const noexcept { return uses_; }
   // Those of the layers of a container too.
@@ -75,23 +75,23 @@ public:
   // Throws TENON_ERR_STATE if the layer is at work, so that a function of the user's has called it.
   void checkIdle(std::string_view call) const;
 
-  // Whether it runs as in training, where that makes a difference, and whether Apply keeps what derivatives
-  // read, which the first call sets too. Each layer in a container runs as it was told itself; what is kept
-  // is for the layer to say that is applied.
+  // Whether it runs as in training, where that makes a difference, and whether Apply keeps what
+  // derivatives read, which the first call sets too. Each layer in a container runs as it was told
+  // itself; what is kept is for the layer to say that is applied.
   void setTraining(bool training);
   void setRecording(bool records);
   bool isTraining() const noexcept { return training_; }
   bool isRecording() const noexcept { return records_; }
 
-  // Parameters gather no gradients, and optimizers leave them alone; legal at any time. What is constant in a
-  // container is not released with it, but by itself.
+  // Parameters gather no gradients, and optimizers leave them alone; legal at any time. What is
+  // constant in a container is not released with it, but by itself.
   void setFrozen(bool frozen);
   void setConstant();
   bool isConstant() const noexcept { return constant_; }
   bool isFrozen() const noexcept { return frozen_; }
 
-  // Of a loss: what the next Apply compares with, in any layout on the input's communicator. Kept by
-  // reference.
+  // Of a loss: what the next Apply compares with, in any layout on the input's communicator. Kept
+  // by reference.
   void setTarget(Ref<DTensor> target);
   // Throws TENON_ERR_STATE if there is none.
   const DTensor& target() const;
@@ -112,10 +112,11 @@ public:
   int inputCount() const { return declaration_->inputCount(); }
   // The value of the last node, which is the container's output where it says no others.
   int lastValue() const { return inputCount() + static_cast<int>(nodes_.size()) - 1; }
-  // Of a container: the values that are its outputs. Throws TENON_ERR_ARG where a node is not there.
+  // Of a container: the values that are its outputs. Throws TENON_ERR_ARG where a node is not
+  // there.
   std::vector<int> outputValues() const;
-  // The names of the inputs and outputs, as a graph says them; else x or x0, x1, ..., and y. Throws TENON_ERR_STATE
-  // where their number is not known before SetUp.
+  // The names of the inputs and outputs, as a graph says them; else x or x0, x1, ..., and y. Throws
+  // TENON_ERR_STATE where their number is not known before SetUp.
   std::vector<std::string> inputNames() const;
   std::vector<std::string> outputNames() const;
   // Each layer once, in the order of its first node.
@@ -123,8 +124,8 @@ public:
   // Collective. Sets the nodes up, one after the other; the layouts of all values.
   Layouts setUpNodes(const Layouts& inputs);
 
-  // Undoes set-ups: those that were noted are there again, and no other. Nothing is allocated to undo
-  // them.
+  // Undoes set-ups: those that were noted are there again, and no other. Nothing is allocated to
+  // undo them.
   class NewSetUps {
   public:
     // Notes the layer and those in it.
@@ -155,19 +156,19 @@ public:
   void setUp(const Layouts& inputs);
   void setUp(const Layout& input) { setUp(Layouts{input}); }
   bool isSetUp() const noexcept { return !setups_.empty(); }
-  // The form for inputs in these layouts, by the settings, with the halo that it computes, if any; not of
-  // containers.
+  // The form for inputs in these layouts, by the settings, with the halo that it computes, if any;
+  // not of containers.
   Form form(const Layouts& inputs, bool overlap = false,
             const std::optional<Layout>& computedHalo = {}) const;
   // That of the last SetUp, but for pieces.
   Form latestForm() const;
-  // The scratch that the kernels of a form will take on this rank, in this network that takes over what
-  // its layers were not told: they are made to say it, without the memory. Not of containers, and not
-  // collective.
+  // The scratch that the kernels of a form will take on this rank, in this network that takes over
+  // what its layers were not told: they are made to say it, without the memory. Not of containers,
+  // and not collective.
   Index kernelScratch(const Form& form, const std::vector<const Layer*>& containers,
                       const MeshLists& lists);
-  // Of the passes of all set-ups, those to come included, and of the parameters that there are. They must outlive the
-  // layer's use, or be taken away ({}).
+  // Of the passes of all set-ups, those to come included, and of the parameters that there are.
+  // They must outlive the layer's use, or be taken away ({}).
   void setObservers(const Observers& observers);
   // That for these inputs; it lives as long as the layer.
   Setup& setup(const Layouts& inputs) const;
@@ -184,8 +185,8 @@ public:
   const Layout& outputLayout() const { return onlyOutput(latest()); }
   const Layouts& outputLayouts() const { return latest().outputs(); }
 
-  // Collective, all. The inputs' layouts choose the set-up. Output and inputs are different tensors,
-  // but an input may be given twice.
+  // Collective, all. The inputs' layouts choose the set-up. Output and inputs are different
+  // tensors, but an input may be given twice.
   void apply(Inputs x, Outputs y);
   void applyTangent(Inputs dx, Outputs dy);
   void applyAdjoint(OutputCotangents dy, InputCotangents dx);
@@ -193,8 +194,8 @@ public:
   void apply(Inputs x, DTensor& y);
   void applyTangent(Inputs dx, DTensor& dy);
   void applyAdjoint(const DTensor& dy, InputCotangents dx);
-  // Of inputs as for apply(), not collective. Throws TENON_ERR_NOT_FINITE if a halo that the caller has filled has a
-  // value that is not a number where it is read.
+  // Of inputs as for apply(), not collective. Throws TENON_ERR_NOT_FINITE if a halo that the caller
+  // has filled has a value that is not a number where it is read.
   void checkGhosts(Inputs x) const;
   int stackSize() const noexcept { return static_cast<int>(stack_.size()); }
   // Of a layer with one input. dx may be null.
@@ -208,8 +209,8 @@ public:
   // Each parameter once, those of the layers of a container too.
   std::vector<Ref<Parameter>> parameters() const;
   const std::vector<Ref<Parameter>>& ownParameters() const noexcept { return parameters_; }
-  // Says before SetUp that others will reduce the gradients of the layer's own parameters (GradientBuckets), which
-  // so need no reductions of their own.
+  // Says before SetUp that others will reduce the gradients of the layer's own parameters
+  // (GradientBuckets), which so need no reductions of their own.
   void setReducedByOthers(bool byOthers) noexcept { reducedByOthers_ = byOthers; }
   // The layer's own parameter of that form, made in its storage layout at the first call.
   Ref<Parameter> parameter(const ParameterForm& form);
@@ -233,7 +234,8 @@ public:
   };
   RandomState& randomState() noexcept { return random_; }
 
-  // Allocated now on this rank: what its set-ups hold beside what Apply keeps; that; and its own parameters.
+  // Allocated now on this rank: what its set-ups hold beside what Apply keeps; that; and its own
+  // parameters.
   struct Memory {
     Index buffers = 0, saved = 0, parameters = 0;
   };
@@ -262,8 +264,8 @@ private:
     Entry* entry;
     int frame; // of the entry's
   };
-  // A container gives its nodes their values and runs their maps; what a node needs to be applied by
-  // itself is made when it is.
+  // A container gives its nodes their values and runs their maps; what a node needs to be applied
+  // by itself is made when it is.
   enum class Role { Alone, Node };
   void setUpAs(const Layouts& inputs, Role role, const std::optional<Layout>& computedHalo = {});
   // What ranks agree on. Throws if this one cannot begin.

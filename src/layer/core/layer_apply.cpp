@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Apply, tangent and adjoint of a layer: every argument is checked before anything moves, then the
-// set-up for its layout runs. An Apply that records pushes its frame on the stack and an adjoint pops
-// it, so the adjoints come in reverse order and differentiate each Apply at its own point.
+// set-up for its layout runs. An Apply that records pushes its frame on the stack and an adjoint
+// pops it, so the adjoints come in reverse order and differentiate each Apply at its own point.
 #include "layer/core/layer.hpp"
 
 #include "dtensor/stride_sums.hpp"
@@ -101,7 +101,8 @@ void Layer::apply(Inputs x, Outputs y) {
   entry.lastApply = &staging;
   const Inputs inputs = staging.enter(*this, x);
   const Outputs outputs = staging.prepare(*this, y);
-  // The frame is the caller's only from the push on: an Apply that throws leaves the stack as it was.
+  // The frame is the caller's only from the push on: an Apply that throws leaves the stack as it
+  // was.
   if (records_) {
     entry.setup->apply(inputs, outputs, *entry.frames[entry.used].frame);
     stack_.push_back({&entry, entry.used++});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Looks for values that are not numbers in ghost cells that the caller has filled, before windows read
-// them (setting "check_ghosts"). Every ghost cell of a window's box is read, corners and cells behind a
-// wall included, and a solver leaves some of them unset.
+// Looks for values that are not numbers in ghost cells that the caller has filled, before windows
+// read them (setting "check_ghosts"). Every ghost cell of a window's box is read, corners and cells
+// behind a wall included, and a solver leaves some of them unset.
 #include "dtensor/measure.hpp"
 #include "layer/core/layer.hpp"
 #include "layer/networks/path.hpp"

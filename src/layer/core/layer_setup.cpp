@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Sets a layer up for the layouts of its inputs, and finds the set-up of a call's inputs again.
 // Collective: all ranks agree first on what is set up, and at the end on the outcome, however many
-// layers a container has, and a set-up that fails leaves neither parameters nor states behind, since the next attempt may have other settings.
+// layers a container has, and a set-up that fails leaves neither parameters nor states behind,
+// since the next attempt may have other settings.
 #include "layer/core/layer_setup.hpp"
 
 #include "comm/agreement/batched.hpp"
@@ -93,9 +94,9 @@ void addAutotuners(const BoundMaps& maps, std::vector<Autotuner*>& autotuners) {
   }
 }
 
-// Measures the kernels of these maps, and of those within, that have not been measured, and chooses for each the way that
-// the slowest rank is fastest in: ways that differed between ranks would round copies of one result differently.
-// Collective; all ranks succeed or fail alike.
+// Measures the kernels of these maps, and of those within, that have not been measured, and chooses
+// for each the way that the slowest rank is fastest in: ways that differed between ranks would
+// round copies of one result differently. Collective; all ranks succeed or fail alike.
 void chooseWays(Communicator& comm, const BoundMaps& maps) {
   static const int event = logEvent("LayerMeasure");
   std::vector<Autotuner*> autotuners;
@@ -126,8 +127,8 @@ void chooseWays(Communicator& comm, const BoundMaps& maps) {
 
 } // namespace
 
-// What fails on one rank ends its set-up alone, until all ranks have agreed: then the layer, and all
-// that it contains, is set up on all ranks or as it was on all.
+// What fails on one rank ends its set-up alone, until all ranks have agreed: then the layer, and
+// all that it contains, is set up on all ranks or as it was on all.
 void Layer::setUp(const Layouts& inputs) {
   // Ranks with other layers, settings or inputs are told so before they do something else each.
   if (!comm_->batch())

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The types of layers by name, and what sets each up. Most are one local kernel between conversions,
-// for which one maker serves; the others make the kernels of a list of maps of their own. The table
-// is that of the declarations (types.inc), so a type cannot be in one and not in the other.
+// The types of layers by name, and what sets each up. Most are one local kernel between
+// conversions, for which one maker serves; the others make the kernels of a list of maps of their
+// own. The table is that of the declarations (types.inc), so a type cannot be in one and not in the
+// other.
 #include "layer/core/layer_types.hpp"
 
 #include "declaration/core/pieces.hpp"
@@ -37,7 +38,8 @@ double bytesOf(const Layout& layout, int rank, Index each) {
   return bytes;
 }
 
-// Lists for each element are made with kernels, and before the tensors: what cannot have these has no lists either.
+// Lists for each element are made with kernels, and before the tensors: what cannot have these has
+// no lists either.
 void checkMemory(const Layer& layer, const Form& form) {
   const int rank = layer.comm()->rank();
   const auto most = static_cast<double>(machineMemory());

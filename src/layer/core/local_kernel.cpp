@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What local kernels share: the window that arrays of a part see, and what follows from a bilinear product.
-// Off the root of a grid axis that splits the contracted dimension a bias has no elements, since one contribution of the
-// sum carries it: there it is handed on as null.
+// What local kernels share: the window that arrays of a part see, and what follows from a bilinear
+// product. Off the root of a grid axis that splits the contracted dimension a bias has no elements,
+// since one contribution of the sum carries it: there it is handed on as null.
 #include "layer/core/local_kernel.hpp"
 
 #include "kernels/elementwise/pointwise.hpp"
@@ -93,7 +93,8 @@ void BilinearKernel::adjointMany(const KernelPoint& point, const DTensor& dy, Pa
   logFlops(flops_ * ((dx[0] ? 1 : 0) + (!weighted && dx[1] ? 1 : 0)));
 }
 
-// Ranks without a bias take its gradient too: that contributions are to be collected is known alike on all ranks.
+// Ranks without a bias take its gradient too: that contributions are to be collected is known alike
+// on all ranks.
 void BilinearKernel::adjointParameters(const KernelPoint& point, const DTensor& dy,
                                        ParameterUses& p) {
   DTensor* db = p.size() > 1 ? ifAny(&p[1]->gradientContributions()) : nullptr;

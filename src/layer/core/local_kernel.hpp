@@ -78,16 +78,17 @@ struct KernelPoint {
   bool adds = false; // the adjoint adds to the cotangent, where the kernel's entry says that it can
 };
 
-// What it keeps, and where its adjoint adds to gradients, its entry in the list says. Its parameters
-// are pUse in the order in which the layer type declared them.
+// What it keeps, and where its adjoint adds to gradients, its entry in the list says. Its
+// parameters are pUse in the order in which the layer type declared them.
 class LocalKernel {
 public:
   virtual ~LocalKernel() = default;
   // `workspace` is null in inference.
   virtual void forwardMany(Inputs x, ParameterUses& parameters, DTensor& y, Buffer* workspace) = 0;
-  // y = f(what forwardMany() gives), for kernels whose entry says that they apply functions. Returns false if f is left to
-  // applyFunction(), which is called next. expect() names the function in advance, before ways are measured; for a
-  // layer that is several nodes, that of the last.
+  // y = f(what forwardMany() gives), for kernels whose entry says that they apply functions.
+  // Returns false if f is left to applyFunction(), which is called next. expect() names the
+  // function in advance, before ways are measured; for a layer that is several nodes, that of the
+  // last.
   virtual bool forwardThen(Inputs x, ParameterUses& parameters, const PointwiseFunction& /*f*/,
                            DTensor& y) {
     forwardMany(x, parameters, y, nullptr);
@@ -107,8 +108,8 @@ public:
   virtual std::string describe() const = 0;
   // Whether it can work on the arrays of a device.
   virtual bool runsOnDevice() const { return false; }
-  // Whether a call on the same arrays gives the device the same work each time, without waiting for it: no number
-  // of the host's goes into it that may differ.
+  // Whether a call on the same arrays gives the device the same work each time, without waiting for
+  // it: no number of the host's goes into it that may differ.
   virtual bool isRepeatable() const { return true; }
   // Memory for values and for what they keep, for views.
   virtual Index bytes() const { return 0; }
@@ -165,10 +166,11 @@ private:
   }
 };
 
-// A kernel y = B(x, w) + b that is linear in each of its two factors. The second one, w, is the second input; where
-// there is one input, w is the first parameter, and b, a bias, the second if there is one. A type gives the product,
-// its adjoint by each factor, and the operations that a product takes. The rest follows: the tangent is
-// B(dx, w) + B(x, dw) + db, and each adjoint takes as many operations as the product.
+// A kernel y = B(x, w) + b that is linear in each of its two factors. The second one, w, is the
+// second input; where there is one input, w is the first parameter, and b, a bias, the second if
+// there is one. A type gives the product, its adjoint by each factor, and the operations that a
+// product takes. The rest follows: the tangent is B(dx, w) + B(x, dw) + db, and each adjoint takes
+// as many operations as the product.
 
 class BilinearKernel : public LocalKernel {
 protected:
@@ -177,17 +179,19 @@ protected:
   // y = B(x, w) + b, or y += B(x, w) where it `adds`. b is null where there is none on this rank.
   virtual void product(const DTensor& x, const DTensor& w, const DTensor* b, bool adds,
                        DTensor& y) = 0;
-  // y = f(B(x, w) + b). Returns false, and does nothing, where that is no faster than one after the other.
+  // y = f(B(x, w) + b). Returns false, and does nothing, where that is no faster than one after the
+  // other.
   virtual bool productThen(const DTensor& /*x*/, const DTensor& /*w*/, const DTensor* /*b*/,
                            const PointwiseFunction& /*f*/, DTensor& /*y*/) {
     return false;
   }
   // dx = B(., w)* dy
   virtual void adjointX(const DTensor& w, const DTensor& dy, DTensor& dx) = 0;
-  // B(x, .)* dy and the sums of dy that belong to b: written to the cotangent of an input, added to the gradients of
-  // parameters. db is null as b is.
+  // B(x, .)* dy and the sums of dy that belong to b: written to the cotangent of an input, added to
+  // the gradients of parameters. db is null as b is.
   virtual void adjointW(const DTensor& x, const DTensor& dy, DTensor& dw, DTensor* db) = 0;
-  // y = b, or 0 without it. To be overridden by kernels with a bias, and by those that own a part of y alone.
+  // y = b, or 0 without it. To be overridden by kernels with a bias, and by those that own a part
+  // of y alone.
   virtual void fill(const DTensor* b, DTensor& y);
 
 private:

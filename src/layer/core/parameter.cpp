@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Parameters: value, gradient, and their uses by set-ups. The one hop that no call shows is that of
-// the gradient: an adjoint leaves contributions in its ParameterUse, and only collect() brings them to the
-// storage layout, when an optimizer or a reader asks, so that k adjoints cost one reduction.
+// the gradient: an adjoint leaves contributions in its ParameterUse, and only collect() brings them
+// to the storage layout, when an optimizer or a reader asks, so that k adjoints cost one reduction.
 #include "layer/core/parameter.hpp"
 
 #include "dtensor/arithmetic.hpp"

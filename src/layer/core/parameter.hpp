@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A learnable tensor of a layer. It is kept in a storage layout, in which the optimizer steps, and
-// used in the layout of the layer's signature. Gradients accumulate as contributions in the use layout's
-// dual, are converted once to the storage layout's dual, and become a direction by the conversion
-// from there to the storage layout.
+// used in the layout of the layer's signature. Gradients accumulate as contributions in the use
+// layout's dual, are converted once to the storage layout's dual, and become a direction by the
+// conversion from there to the storage layout.
 #pragma once
 
 #include "declaration/core/form.hpp"
@@ -59,7 +59,8 @@ public:
   // The gradient in the dual of the storage layout, with what all uses have accumulated.
   // Collective; who writes it does so on all ranks.
   DTensor& gradient();
-  // For handing it to the user, who may write it at any time: from now on the parameter reduces it for itself.
+  // For handing it to the user, who may write it at any time: from now on the parameter reduces it
+  // for itself.
   Ref<DTensor> exposeGradient();
   // The gradient converted to the storage layout: what an optimizer steps along. Collective.
   const DTensor& direction();
@@ -67,9 +68,9 @@ public:
   Ref<DTensor> reducedGradient();
   void zeroGradient();
 
-  // A bucket reduces the gradients of several parameters in one conversion. Theirs, and their directions, then
-  // lie in its memory, and the parameter has no reduction of its own until direction() needs it. What travels is
-  // said of the parameter that is the last to be ready.
+  // A bucket reduces the gradients of several parameters in one conversion. Theirs, and their
+  // directions, then lie in its memory, and the parameter has no reduction of its own until
+  // direction() needs it. What travels is said of the parameter that is the last to be ready.
   struct InBucket {
     std::shared_ptr<void> memory;
     void *gradient = nullptr, *direction = nullptr;
@@ -87,10 +88,11 @@ public:
   // What is reduced for the gradient: none where another parameter carries it.
   const Layout* reducedAs() const;
 
-  // Whether its gradient is summed over processes: else its layout and the storage hold the same memory.
+  // Whether its gradient is summed over processes: else its layout and the storage hold the same
+  // memory.
   bool isSummed() const noexcept { return isSummed_; }
-  // Its own reduction, from the gradient's layout to the storage; null where there is none now. One that is not
-  // prepared is made when it is first needed. Collective.
+  // Its own reduction, from the gradient's layout to the storage; null where there is none now. One
+  // that is not prepared is made when it is first needed. Collective.
   void prepareReduction();
   const LinearOp* toDirection() const noexcept { return toDirection_.get(); }
   // Memory of value, gradient, direction and tangent, allocated now.
@@ -120,7 +122,8 @@ private:
   std::vector<ParameterUse*> uses_;
 };
 
-// A parameter as one set-up of a layer uses it. Its value is converted if it may have changed since.
+// A parameter as one set-up of a layer uses it. Its value is converted if it may have changed
+// since.
 class ParameterUse final : public Source {
 public:
   ParameterUse(Ref<Parameter> parameter, const Layout& use);

@@ -76,8 +76,8 @@ std::size_t StepRunner::run(std::size_t s) {
   return s + 1;
 }
 
-// Each node has a row in the log, and a step counts for the node that its map is of. A function that the kernel does not
-// apply itself counts for its own.
+// Each node has a row in the log, and a step counts for the node that its map is of. A function
+// that the kernel does not apply itself counts for its own.
 bool StepRunner::runStep(const Step& step) {
   bool isDone = true;
   const LogScope scope(step.map >= 0 ? maps_.event(mapOf(step)) : kNoEvent);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Runs the steps of a pass on tensors.
 //
-// If a step throws, what was begun is ended before the error goes on, since other ranks wait for it.
+// If a step throws, what was begun is ended before the error goes on, since other ranks wait for
+// it.
 #pragma once
 
 #include "layer/core/bound_maps.hpp"

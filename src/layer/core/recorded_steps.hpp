@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs of steps of a pass on the device that come again with the same arrays: the second time what they queue is
-// recorded, and from then on queued as a whole, so that the host makes one call for many kernels. Steps that send
-// messages, and kernels that need the host, stay between them.
+// Runs of steps of a pass on the device that come again with the same arrays: the second time what
+// they queue is recorded, and from then on queued as a whole, so that the host makes one call for
+// many kernels. Steps that send messages, and kernels that need the host, stay between them.
 #pragma once
 
 #include "layer/core/pass_runner.hpp"
@@ -15,16 +15,17 @@ public:
   // Of a pass of so many steps.
   explicit RecordedSteps(std::size_t steps) : known_(steps) {}
 
-  // Begins the list of what a run works on. Noting an array does for its tensor what its use would: it is checked,
-  // allocated, and changed if it is written.
+  // Begins the list of what a run works on. Noting an array does for its tensor what its use would:
+  // it is checked, allocated, and changed if it is written.
   void clear() noexcept { noted_.clear(); }
   void note(const void* address) { noted_.push_back(reinterpret_cast<std::uintptr_t>(address)); }
   void noteFlag(bool flag) { noted_.push_back(flag); }
   void noteRead(const DTensor* tensor);
   void noteWritten(DTensor* tensor);
 
-  // The recording of the steps from begin to end with what was noted. Null when they come for the first time, for
-  // they may make things then that they keep; one that does not exist the second time, for the caller to make.
+  // The recording of the steps from begin to end with what was noted. Null when they come for the
+  // first time, for they may make things then that they keep; one that does not exist the second
+  // time, for the caller to make.
   StreamRecording* find(std::size_t begin, std::size_t end);
   int count() const noexcept;
 

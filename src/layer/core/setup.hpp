@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A layer set up for one list of input layouts, as a list of maps, and what one Apply of it leaves
-// for its adjoint. A layer maps its inputs x_1 .. x_k to one output y, or a graph to several; tangent and
+// for its adjoint. A layer maps its inputs x_1 .. x_k to one output y, or a graph to several;
+// tangent and
 // adjoint are those of the joint map:  dy_j = sum over i of J_ji dx_i,  dx_i = sum over j of J_ji* dy_j.
 //
-// The passes are derived once for each choice of inputs, and of the nodes that are in training where that makes a
-// difference. Frames hold what derivatives read. All other
-// values lie in one piece of memory that the passes share, since only one of them runs at a time, each
-// where its lifetime allows (declaration/core/memory_plan.hpp). Where an argument is contiguous, the value that is
-// staged for it stands in its memory. What a derivative reads of the caller's memory is a SavedTensor.
+// The passes are derived once for each choice of inputs, and of the nodes that are in training
+// where that makes a difference. Frames hold what derivatives read. All other values lie in one
+// piece of memory that the passes share, since only one of them runs at a time, each where its
+// lifetime allows (declaration/core/memory_plan.hpp). Where an argument is contiguous, the value
+// that is staged for it stands in its memory. What a derivative reads of the caller's memory is a
+// SavedTensor.
 #pragma once
 
 #include "declaration/core/memory_plan.hpp"
@@ -66,7 +68,8 @@ public:
   void infer(Inputs x, Outputs y);
   // dy <- J dx + (derivative in the parameters' tangents) at the frame's point.
   void tangent(Frame& frame, Inputs dx, Outputs dy);
-  // dx <- J* dy; the parameters' gradients accumulate, and are complete then if it `completes` them.
+  // dx <- J* dy; the parameters' gradients accumulate, and are complete then if it `completes`
+  // them.
   void adjoint(Frame& frame, OutputCotangents dy, InputCotangents dx, bool completes = false);
   // A parameter that was changed since the frame's Apply, and its layer; null if there is none.
   using ParameterOfLayer = std::pair<const Parameter*, const Layer*>;

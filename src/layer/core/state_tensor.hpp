@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a layer carries from step to step beside its parameters, such as running means: a tensor in a storage
-// layout, and in those in which set-ups of the layer use it. The last to write it has its value, which others
-// convert when they need it.
+// What a layer carries from step to step beside its parameters, such as running means: a tensor in
+// a storage layout, and in those in which set-ups of the layer use it. The last to write it has its
+// value, which others convert when they need it.
 #pragma once
 
 #include "declaration/core/form.hpp"
@@ -18,7 +18,8 @@ public:
   // In the layout of its first use, with its initial value.
   StateTensor(CommPtr comm, const StateForm& form, TenonDataType type, Space space);
 
-  // In the storage layout. Collective after a use has written. Who writes calls valueChanged() on all ranks.
+  // In the storage layout. Collective after a use has written. Who writes calls valueChanged() on
+  // all ranks.
   DTensor& value();
   // Whether value() has to bring it there first; the same on all ranks.
   bool isBehind() const noexcept { return writer_ != nullptr; }

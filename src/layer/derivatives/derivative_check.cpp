@@ -22,8 +22,8 @@ namespace {
 using Tensors = std::vector<Ref<DTensor>>;
 
 // Fills with valid values: equal on copies, and independent in all contributions. A fill by global
-// position would give the value to one contribution and 0 to the others, so that each contribution is drawn as
-// if it were whole, with a stream of its own.
+// position would give the value to one contribution and 0 to the others, so that each contribution
+// is drawn as if it were whole, with a stream of its own.
 void fillValid(DTensor& x, std::uint64_t seed, std::uint64_t stream) {
   LayoutSpec spec = x.layout().spec();
   for (int axis = 0; axis < x.layout().grid().axes(); ++axis)

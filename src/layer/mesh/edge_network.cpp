@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Edges are taken in blocks whose rows stay in the second-level cache: of whole nodes, in the order in which they are
-// summed, or where their rows are written as they are numbered. Each block passes through the kernels that it would have
-// passed alone: so the forward results are those of the separate kernels bit by bit. The adjoint takes the rows of a
-// block anew instead of keeping them, and adds what edges give to nodes block by block, each node of a block once: no
-// two threads meet, and the order of a sum does not depend on their number.
+// Edges are taken in blocks whose rows stay in the second-level cache: of whole nodes, in the order
+// in which they are summed, or where their rows are written as they are numbered. Each block passes
+// through the kernels that it would have passed alone: so the forward results are those of the
+// separate kernels bit by bit. The adjoint takes the rows of a block anew instead of keeping them,
+// and adds what edges give to nodes block by block, each node of a block once: no two threads meet,
+// and the order of a sum does not depend on their number.
 #include "layer/mesh/edge_network.hpp"
 
 #include "kernels/movement/block_copy.hpp"
@@ -59,8 +60,8 @@ std::vector<EdgeBlock> blocksOf(Index all, Index edges) {
   return blocks;
 }
 
-// A part of the rows that the network reads: where it comes from, and where its cotangent goes. Lists are by blocks, and
-// know the edges by their places in these.
+// A part of the rows that the network reads: where it comes from, and where its cotangent goes.
+// Lists are by blocks, and know the edges by their places in these.
 struct TakenPart {
   InRow in{};
   bool isSum = false; // of its cotangents; else each row has one
@@ -159,7 +160,8 @@ public:
     });
   }
 
-  // Without edges the network is asked all the same, since all ranks say alike that there are gradients.
+  // Without edges the network is asked all the same, since all ranks say alike that there are
+  // gradients.
   void adjointMany(const KernelPoint& point, const DTensor& dy, ParameterUses& p,
                    InputCotangents dx) override {
     bool isWanted = false;

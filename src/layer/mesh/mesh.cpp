@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernels of gathers, segment sums and sparse matrices: rows combined by lists, which are made once, for the map and
-// for its adjoint. A maximum keeps which row won.
+// The kernels of gathers, segment sums and sparse matrices: rows combined by lists, which are made
+// once, for the map and for its adjoint. A maximum keeps which row won.
 #include "declaration/mesh/edge_types.hpp"
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/movement/block_copy.hpp"
@@ -243,7 +243,8 @@ const T* ifAny(const std::vector<T>& list) {
   return list.empty() ? nullptr : list.data();
 }
 
-// The edges as entries whose row and source are the edges themselves; a type says what else they are.
+// The edges as entries whose row and source are the edges themselves; a type says what else they
+// are.
 RowEntries entriesOf(const Edges& edges) {
   return {.count = edges.count(),
           .row = nullptr,
@@ -252,8 +253,9 @@ RowEntries entriesOf(const Edges& edges) {
           .key = ifAny(edges.key())};
 }
 
-// Of each edge w divided by the sum of the weights at its node, on all ranks. A rank that has all edges of its nodes adds them
-// in the order of their keys, as it does the rows themselves, so that no bit depends on the partition.
+// Of each edge w divided by the sum of the weights at its node, on all ranks. A rank that has all
+// edges of its nodes adds them in the order of their keys, as it does the rows themselves, so that
+// no bit depends on the partition.
 std::vector<double> meanWeights(const Edges& edges, const Edges::End& end, Index nodes) {
   std::vector<double> totals, weights = edges.weights();
   weights.resize(end.at.size(), 1);

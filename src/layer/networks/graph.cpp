@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The nodes of a container, and what its inputs and outputs are called. A layer may be several nodes and be in several
-// containers, but never below itself: each remembers how deep it is.
+// The nodes of a container, and what its inputs and outputs are called. A layer may be several
+// nodes and be in several containers, but never below itself: each remembers how deep it is.
 #include "layer/core/layer.hpp"
 #include "layer/networks/network.hpp"
 

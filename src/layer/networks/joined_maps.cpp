@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Joins the maps of a network's nodes in the order of the nodes. A value that is an output and nothing else is written by its
-// node; one that nodes read too is copied, since the cotangents of several readers are added up in the library's memory.
+// Joins the maps of a network's nodes in the order of the nodes. A value that is an output and
+// nothing else is written by its node; one that nodes read too is copied, since the cotangents of
+// several readers are added up in the library's memory.
 #include "layer/networks/joined_maps.hpp"
 
 #include "layer/core/layer.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A network set up for its inputs: the maps of its nodes in one list, whose passes are derived and scheduled as one layer's.
+// A network set up for its inputs: the maps of its nodes in one list, whose passes are derived and
+// scheduled as one layer's.
 #pragma once
 
 #include "layer/core/setup.hpp"
@@ -10,7 +11,8 @@ namespace tenon {
 
 class Layer;
 
-// values: the layouts of the network's values, its inputs first. Throws TENON_ERR_STATE if a value is not used.
+// values: the layouts of the network's values, its inputs first. Throws TENON_ERR_STATE if a value
+// is not used.
 std::unique_ptr<Setup> makeNetworkSetup(const Layer& layer, const Layouts& values);
 
 } // namespace tenon

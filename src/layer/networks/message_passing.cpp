@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Message passing is made of layers that there are. So passes, overlap and files need not know it, and a program can make
-// other graphs of the same layers.
+// Message passing is made of layers that there are. So passes, overlap and files need not know it,
+// and a program can make other graphs of the same layers.
 #include "layer/networks/message_passing.hpp"
 
 #include "layer/core/layer_types.hpp"

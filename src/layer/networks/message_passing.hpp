@@ -8,8 +8,9 @@
 
 namespace tenon {
 
-// Inputs are x, then s where sources are another set of nodes, then f if there are features: `inputs` in number. The
-// edges are those of the name "" that are handed to the graph, or to a container of it.
+// Inputs are x, then s where sources are another set of nodes, then f if there are features:
+// `inputs` in number. The edges are those of the name "" that are handed to the graph, or to a
+// container of it.
 Ref<Layer> messagePassing(const Ref<Layer>& edgeNetwork, const Ref<Layer>& nodeNetwork, int inputs,
                           const std::string& aggregation);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers of type "model". What the file says is the same on all ranks, since they have it from rank 0,
-// and the file that each of them opens for the weights is compared with it.
+// Layers of type "model". What the file says is the same on all ranks, since they have it from rank
+// 0, and the file that each of them opens for the weights is compared with it.
 #include "layer/networks/model.hpp"
 
 #include "comm/agreement/agreement.hpp"

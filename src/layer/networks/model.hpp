@@ -28,7 +28,8 @@ public:
   const ModelFile* file() const noexcept { return file_.get(); }
   const std::shared_ptr<const ModelFile>& sharedFile() const noexcept { return file_; }
   void setFile(std::shared_ptr<const ModelFile> file);
-  // The network of the layers that there are, and the shapes of the inputs for which they were made.
+  // The network of the layers that there are, and the shapes of the inputs for which they were
+  // made.
   const ImportedNetwork& network() const noexcept { return network_; }
   const std::vector<Shape>& inputs() const noexcept { return inputs_; }
   void setNetwork(ImportedNetwork network, std::vector<Shape> inputs) {
@@ -49,8 +50,8 @@ private:
 };
 
 Ref<Layer> makeModel(CommPtr comm);
-// A section of the network of a model (import/lowering/sections.hpp) for inputs of these shapes, with parameters of its
-// own from the model's file, without a test.
+// A section of the network of a model (import/lowering/sections.hpp) for inputs of these shapes,
+// with parameters of its own from the model's file, without a test.
 Ref<Layer> makeModelSection(const Layer& model, NetworkSection section, std::vector<Shape> inputs);
 // Null if the layer is no model.
 ModelDeclaration* modelOf(Layer& layer);
@@ -59,9 +60,9 @@ const ModelDeclaration* modelOf(const Layer& layer);
 // and the others get what it has read.
 void readModel(Layer& layer);
 
-// The layers for inputs of these shapes, on this rank alone: those that there are, if they are for these shapes. Throws
-// TENON_ERR_STATE if the file was not read, and TENON_ERR_SHAPE if the model was set up before and needs other layers
-// for these extents.
+// The layers for inputs of these shapes, on this rank alone: those that there are, if they are for
+// these shapes. Throws TENON_ERR_STATE if the file was not read, and TENON_ERR_SHAPE if the model
+// was set up before and needs other layers for these extents.
 void makeModelLayers(Layer& layer, const std::vector<Shape>& inputs);
 // Collective, at the set-up of a container; none does anything unless it is a model.
 // The same layers on all ranks.
@@ -70,8 +71,9 @@ void bindModel(Layer& layer, const Layouts& inputs);
 void proveAtSetUp(Layer& layer, const Layouts& inputs);
 // Fills the parameters that have no values yet, once the layers are set up.
 void loadModelWeights(Layer& layer);
-// Collective, for a layer that is set up. Runs the test of the file. Throws TENON_ERR_TYPE if the layer
-// is no model, TENON_ERR_STATE if the file has no test, and TENON_ERR_TEST where its results differ.
+// Collective, for a layer that is set up. Runs the test of the file. Throws TENON_ERR_TYPE if the
+// layer is no model, TENON_ERR_STATE if the file has no test, and TENON_ERR_TEST where its results
+// differ.
 void testModel(Layer& layer);
 
 } // namespace tenon

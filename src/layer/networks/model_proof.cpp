@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs the test that a model's file holds. float64 finds what is wrong (a weight, an order, a boundary,
-// a halo) by orders of magnitude, the run's own precision whether its kernels are right. The results
-// are brought to all ranks and compared there, so that all come to the same verdict.
+// Runs the test that a model's file holds. float64 finds what is wrong (a weight, an order, a
+// boundary, a halo) by orders of magnitude, the run's own precision whether its kernels are right.
+// The results are brought to all ranks and compared there, so that all come to the same verdict.
 #include "layer/networks/model_proof.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -77,12 +77,12 @@ std::string differenceOf(const std::string& what, const Shape& shape,
                      relative, tolerance, fmt::join(index, ","), found[worst], wanted[worst]);
 }
 
-// How far a gradient may be off: so many times what float32 is off, in float32; in float64 by its digits fewer, and a
-// product of many numbers has as many roundings.
+// How far a gradient may be off: so many times what float32 is off, in float32; in float64 by its
+// digits fewer, and a product of many numbers has as many roundings.
 constexpr double kShareOfNoise = 10, kDigits32 = 6e-8, kDigits64 = 1e-12;
 
-// The products of the gradients of the model's parameters with a wave, by the tensors of the file, of which the
-// network's own parameters are pieces. Each rank adds its elements.
+// The products of the gradients of the model's parameters with a wave, by the tensors of the file,
+// of which the network's own parameters are pieces. Each rank adds its elements.
 class ParameterProducts {
 public:
   explicit ParameterProducts(const ModelProgram& program)

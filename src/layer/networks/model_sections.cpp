@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Evaluates a network section by section. All sections but the last are set up and applied twice, before the next one
-// and before their adjoint: time for memory, since between the two only what lies between sections is held.
+// Evaluates a network section by section. All sections but the last are set up and applied twice,
+// before the next one and before their adjoint: time for memory, since between the two only what
+// lies between sections is held.
 #include "layer/networks/model_sections.hpp"
 
 #include "dtensor/arithmetic.hpp"

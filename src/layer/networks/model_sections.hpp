@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A model's network evaluated section by section: another instance of it, of which one section has its parameters in
-// memory at a time.
+// A model's network evaluated section by section: another instance of it, of which one section has
+// its parameters in memory at a time.
 #pragma once
 
 #include "layer/networks/model.hpp"
@@ -23,8 +23,8 @@ public:
   using CotangentOf = std::function<Ref<DTensor>(std::size_t output, const Layout& layout)>;
   // Called for each section once its parameters have their gradients.
   using GradientsOf = std::function<void(const ImportedNetwork& section, const Layer& layer)>;
-  // Collective. Applies the network and its adjoint; of the inputs that are not wanted there are no cotangents, and
-  // what depends on no others has none.
+  // Collective. Applies the network and its adjoint; of the inputs that are not wanted there are no
+  // cotangents, and what depends on no others has none.
   void evaluate(const std::vector<Ref<DTensor>>& x, const std::vector<bool>& isWanted,
                 const CotangentOf& cotangentOf, const GradientsOf& gradientsOf = {});
   std::size_t outputCount() const noexcept { return outputs_.size(); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sets a container up: each node in its order, since it needs the layouts that the nodes before it give, with the settings
-// that its container hands down; then all their maps as one layer's.
+// Sets a container up, node by node: each needs the layouts that the nodes before it return, and
+// the settings that its container hands down. The maps of all nodes then form one list
+// (joined_maps.hpp).
 #include "layer/networks/network.hpp"
 
 #include "layer/core/layer.hpp"

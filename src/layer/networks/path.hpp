@@ -14,8 +14,8 @@ Parameter& parameterAt(Layer& layer, std::string_view path);
 // The name that a child has in paths.
 std::string nameInPath(const Layer& container, const Layer& child);
 
-// Throws the error in flight again. Where a child without a name calls itself "the layer" in it, it says which one it is:
-// `layer 3 (conv) of layer "sgs"`.
+// Throws the error in flight again. Where a child without a name calls itself "the layer" in it, it
+// says which one it is: `layer 3 (conv) of layer "sgs"`.
 [[noreturn]] void rethrowWithPlace(const Layer& container, const Layer& child, const Error& error);
 
 } // namespace tenon

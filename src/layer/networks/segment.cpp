@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernel of a container that recomputes. Each derivative computes the activations again and lets go of them; what was
-// counted once, such as the batches of running statistics and random numbers, is not counted again.
+// The kernel of a container that recomputes. Each derivative computes the activations again and
+// lets go of them; what was counted once, such as the batches of running statistics and random
+// numbers, is not counted again.
 #include "layer/networks/segment.hpp"
 
 #include "layer/core/layer.hpp"
@@ -97,8 +98,8 @@ public:
   bool isRepeatable() const override { return false; }
 
 private:
-  // What an Apply depends on beside its inputs and the parameters, which are the point of whoever runs
-  // the segment: how often the random layers were applied, and which layers are in training.
+  // What an Apply depends on beside its inputs and the parameters, which are the point of whoever
+  // runs the segment: how often the random layers were applied, and which layers are in training.
   struct Point {
     std::vector<std::uint64_t> applied;
     std::vector<bool> training;

@@ -23,8 +23,8 @@ public:
     number(path, bits);
     value = std::bit_cast<double>(bits);
   }
-  // Visits a tensor of a layer, whose owner is told if tensor() has written it. A visitor that keeps
-  // the tensor to write it later tells the owner itself.
+  // Visits a tensor of a layer, whose owner is told if tensor() has written it. A visitor that
+  // keeps the tensor to write it later tells the owner itself.
   virtual void parameter(const std::string& path, Parameter& owner);
   virtual void state(const std::string& path, StateTensor& owner);
   // Visits a number that older files do not have: there it has the value of the path `older`.
@@ -36,7 +36,8 @@ public:
 // Visits all of it in the order of the layers; what several nodes share is visited once. `path` is
 // the layer's own. Collective where statesAreBehind(), and local where not.
 void visitState(Layer& layer, const std::string& path, StateVisitor& visitor);
-// Whether the latest value of a state is in another layout than that in which it is kept. It is the same on all ranks.
+// Whether the latest value of a state is in another layout than that in which it is kept. It is the
+// same on all ranks.
 bool statesAreBehind(const Layer& layer) noexcept;
 // Collective. Brings these values to where they are kept.
 void settleStates(Layer& layer);
@@ -55,8 +56,8 @@ struct NamedTensor {
   TenonDataType type;
   std::string file = {};             // its name in files of weights,
   std::optional<Shape> extents = {}; // and its extents there, where these are others
-  // A constant that has its value from elsewhere: the file of a model, or the setting of its layer. Files of weights
-  // need not have it.
+  // A constant that has its value from elsewhere: the file of a model, or the setting of its layer.
+  // Files of weights need not have it.
   bool isKnown = false;
 };
 // The tensors of the layer and the layers in it, each once; for each layer the parameters come

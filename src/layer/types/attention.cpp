@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The local kernel of an attention: queries meet the keys part by part, around a ring (ring.hpp). No array has
-// the size of queries times keys: scores exist for a tile of queries and one part.
+// The local kernel of an attention: queries meet the keys part by part, around a ring (ring.hpp).
+// No array has the size of queries times keys: scores exist for a tile of queries and one part.
 //
-// With m the running maximum of a query's scores x and s the sum of exp(x - m), a turn brings s and the sum
-// of exp(x - m) v to the new maximum and adds to them. From the logarithm of the sum, r = m + log s,
-// derivatives have the probabilities again, p = exp(x - r), and need no other turn for them:
+// With m the running maximum of a query's scores x and s the sum of exp(x - m), a turn brings s and
+// the sum of exp(x - m) v to the new maximum and adds to them. From the logarithm of the sum, r = m
+// + log s, derivatives have the probabilities again, p = exp(x - r), and need no other turn for
+// them:
 //
 //   tangent   dx = scale (dq k^T + q dk^T),   dy = sum of p dx v + p dv  -  y (sum of p dx)
 //   adjoint   dx = p (dy v^T - dy.y),   dq += scale dx k,   dk += scale dx^T q,   dv += p^T dy
 //
-// where dk and dv travel with the part that they belong to, and are home after the last turn. A mask is added
-// to the scores x, its columns of the part; dx is its cotangent, summed over what it is broadcast over. Where a
-// mask leaves a query no key, s and the result are 0, and r is finite: p is 0 again.
+// where dk and dv travel with the part that they belong to, and are home after the last turn. A
+// mask is added to the scores x, its columns of the part; dx is its cotangent, summed over what it
+// is broadcast over. Where a mask leaves a query no key, s and the result are 0, and r is finite: p
+// is 0 again.
 #include "dtensor/arithmetic.hpp"
 #include "kernels/elementwise/pointwise.hpp"
 #include "kernels/elementwise/reduce.hpp"
@@ -37,8 +39,8 @@ struct QueryTile {
   Index matrix, count, row, rows;
 };
 
-// The rows of a mask for this rank's queries, for the scores [queries, keys] of each matrix: where they begin,
-// and the distances of rows and of columns, which are 0 where the mask is broadcast.
+// The rows of a mask for this rank's queries, for the scores [queries, keys] of each matrix: where
+// they begin, and the distances of rows and of columns, which are 0 where the mask is broadcast.
 class MaskRows {
 public:
   MaskRows() = default;
@@ -60,8 +62,9 @@ public:
     }
   }
 
-  // body(matrix, count, place, strides) for runs of matrices of a tile, whose masks are evenly spaced: the first
-  // of them in the tile, and the place of its first element; strides of matrices, rows and columns.
+  // body(matrix, count, place, strides) for runs of matrices of a tile, whose masks are evenly
+  // spaced: the first of them in the tile, and the place of its first element; strides of matrices,
+  // rows and columns.
   template <class Body>
   void forEachRun(const QueryTile& tile, Index firstKey, const Body& body) const {
     const Index* const firsts = firsts_.data() + tile.matrix;

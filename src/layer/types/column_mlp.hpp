@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernel of a perceptron of the channels at each point, which others call for points of their own.
+// The kernel of a perceptron of the channels at each point, which others call for points of their
+// own.
 #pragma once
 
 #include "kernels/products/column_mlp.hpp"

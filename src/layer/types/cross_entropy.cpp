@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The cross-entropy of logits whose classes may be split: maxima, sums and each rank's contribution, with
-// an exchange before each of the last two. The last kernel gives the total derivative, w (softmax -
-// onehot), so that nothing is differentiated through the maxima and the sums, and the adjoint sends
-// no message for them.
+// The cross-entropy of logits whose classes may be split: maxima, sums and each rank's
+// contribution, with an exchange before each of the last two. The last kernel gives the total
+// derivative, w (softmax - onehot), so that nothing is differentiated through the maxima and the
+// sums, and the adjoint sends no message for them.
 #include "layer/types/losses.hpp"
 
 #include "dtensor/host_view.hpp"
@@ -86,7 +86,8 @@ private:
   LogitsPart part_;
 };
 
-// Makes of z, m and the sums over all classes this rank's contribution of the loss. Its derivative by z
+// Makes of z, m and the sums over all classes this rank's contribution of the loss. Its derivative
+// by z
 // is the total one, sums included:  scale w (softmax - onehot). Labels and scaled weights are kept,
 // since the target may be another one when the derivative is requested.
 class NegativeLogLikelihood final : public LocalKernel {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Flatten and reshape, which on one rank are a copy. They are used in layouts in which the row-major
-// memory of x is that of y.
+// Flatten and reshape, which on one rank are a copy. They are used in layouts in which the
+// row-major memory of x is that of y.
 #include "dtensor/arithmetic.hpp"
 #include "kernels/movement/block_copy.hpp"
 #include "layer/core/layer_types.hpp"

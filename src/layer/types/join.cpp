@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Layers that join several inputs: sums, and a concatenation. The list of a sum is one conversion
-// for each input, all of which add to the output, and a kernel only for a contribution that is broadcast
-// or subtracted; a concatenation has one for each input, which writes its own part of the output and
-// no more.
+// for each input, all of which add to the output, and a kernel only for a contribution that is
+// broadcast or subtracted; a concatenation has one for each input, which writes its own part of the
+// output and no more.
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/movement/block_copy.hpp"
 #include "layer/core/layer.hpp"

@@ -157,8 +157,8 @@ private:
   LossPart part_;
 };
 
-// Makes of x and these sums over whole samples this rank's contribution, and the total derivative by x:
-// the sums are in it, so that nothing is differentiated through their exchange.
+// Makes of x and these sums over whole samples this rank's contribution, and the total derivative
+// by x: the sums are in it, so that nothing is differentiated through their exchange.
 class RelativeErrors final : public SavedGradient {
 public:
   RelativeErrors(LossPart part, double epsilon) : part_(std::move(part)), epsilon_(epsilon) {}

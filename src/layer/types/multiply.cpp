@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The product of two inputs, element by element. With one factor held fixed it is a map of the other
-// in which each element has a factor of its own, so that one kernel serves value and cotangents; what
-// a factor is broadcast over is summed in its cotangent. A quotient is the product with a reciprocal.
+// The product of two inputs, element by element. With one factor held fixed it is a map of the
+// other in which each element has a factor of its own, so that one kernel serves value and
+// cotangents; what a factor is broadcast over is summed in its cotangent. A quotient is the product
+// with a reciprocal.
 #include "dtensor/arithmetic.hpp"
 #include "kernels/elementwise/pointwise.hpp"
 #include "kernels/movement/block_copy.hpp"
@@ -12,8 +13,8 @@ namespace tenon {
 
 namespace {
 
-// Of a contiguous array with the elements of `part`, walked over `box`: it stands still in dimensions in which it has
-// one element and the box has not.
+// Of a contiguous array with the elements of `part`, walked over `box`: it stands still in
+// dimensions in which it has one element and the box has not.
 Strides stridesWithin(const Box& box, const Box& part) {
   Strides strides{};
   Index step = 1;

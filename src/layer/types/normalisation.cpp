@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Normalisation as kernels: the moments of what a rank has of each group, their combination, and the
-// normalised rows. Only moments travel: what the parts of groups add to them is summed as any contributions
-// are, so that copies have the same bits. Running moments take the place of the combined ones in
-// inference, or always: then nothing travels.
+// Normalisation as kernels: the moments of what a rank has of each group, their combination, and
+// the normalised rows. Only moments travel: what the parts of groups add to them is summed as any
+// contributions are, so that copies have the same bits. Running moments take the place of the
+// combined ones in inference, or always: then nothing travels.
 #include "declaration/types/normalisation.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/kernel_context.hpp"
@@ -118,8 +118,9 @@ private:
   std::shared_ptr<const PartMoments> of_;
 };
 
-// The moments of a group, combined from the sums over its parts, or from its only part. In training the
-// running moments follow them, but not when a container computes the batch again before its adjoint.
+// The moments of a group, combined from the sums over its parts, or from its only part. In training
+// the running moments follow them, but not when a container computes the batch again before its
+// adjoint.
 class CombinedMoments final : public LocalKernel {
 public:
   CombinedMoments(std::shared_ptr<const PartMoments> of, double momentum, const Sources& running)

@@ -8,7 +8,8 @@
 
 namespace tenon {
 
-// The function of a name. Its parameters, if it has some, are read from the settings of their names.
+// The function of a name. Its parameters, if it has some, are read from the settings of their
+// names.
 PointwiseFunction pointwiseFunction(const std::string& name, const Declaration& settings);
 
 std::unique_ptr<LocalKernel> makePointwise(const PointwiseFunction& function);

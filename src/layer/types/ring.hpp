@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Keys and values of an attention, part by part: in as many turns as there are parts, of which this rank
-// holds its own and the one that has just arrived. A part that travels has keys and values row by row, in an
-// array as long as the longest part's. In the adjoint the sums of cotangents travel with the part that they
-// belong to, and are home after the last turn.
+// Keys and values of an attention, part by part: in as many turns as there are parts, of which this
+// rank holds its own and the one that has just arrived. A part that travels has keys and values row
+// by row, in an array as long as the longest part's. In the adjoint the sums of cotangents travel
+// with the part that they belong to, and are home after the last turn.
 #pragma once
 
 #include "dtensor/arithmetic.hpp"
@@ -82,8 +82,8 @@ struct KeyPart {
   Matrices<T> k, v;
 };
 
-// The sizes of a rank: its matrices, the features of keys and values, where the parts of keys begin, and which
-// of them is the own one.
+// The sizes of a rank: its matrices, the features of keys and values, where the parts of keys
+// begin, and which of them is the own one.
 struct RingSizes {
   Index matrices = 1, features = 0, values = 0;
   std::vector<Index> keys;
@@ -122,8 +122,8 @@ public:
                  body(part, first, n);
                });
   }
-  // The same with tangents of keys and values, of which either may be null. While a part is computed with, it
-  // is on its way already.
+  // The same with tangents of keys and values, of which either may be null. While a part is
+  // computed with, it is on its way already.
   template <class T, class Body>
   void forward(const DTensor* k, const DTensor* v, const DTensor* dk, const DTensor* dv,
                const Body& body) {
@@ -150,8 +150,8 @@ public:
     }
   }
 
-  // body(part, cotangents, number of its first key, number of keys), where cotangents() gives the sums to
-  // which the part's cotangents are added: it waits for them.
+  // body(part, cotangents, number of its first key, number of keys), where cotangents() gives the
+  // sums to which the part's cotangents are added: it waits for them.
   template <class T, class Body>
   void back(const DTensor* k, const DTensor* v, DTensor* dk, DTensor* dv, const Body& body) {
     for (DTensor* const sum : {dk, dv})

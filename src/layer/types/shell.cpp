@@ -14,8 +14,9 @@
 
 namespace tenon {
 
-// The kernel of one set-up of a shell. To ask for the contributions of a gradient marks them as waiting,
-// which must be the same on all ranks: so all are requested here, and not by the user's function.
+// The kernel of one set-up of a shell. To ask for the contributions of a gradient marks them as
+// waiting, which must be the same on all ranks: so all are requested here, and not by the user's
+// function.
 class LocalShell final : public OneInputKernel {
 public:
   LocalShell(Layer& layer, const Form& form) : layer_(shellOf(layer)) {

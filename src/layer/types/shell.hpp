@@ -5,8 +5,8 @@
 //
 // The labels on a grid axis are those that the user says his functions can do, by default S0, S1,
 // ..., B and R. A parameter is used in full on every rank (B on every axis); in the adjoint each
-// rank adds its contribution of the gradient. A state is used like a parameter, and what the function for
-// Apply writes to it on every rank stays.
+// rank adds its contribution of the gradient. A state is used like a parameter, and what the
+// function for Apply writes to it on every rank stays.
 #pragma once
 
 #include "layer/core/layer_types.hpp"

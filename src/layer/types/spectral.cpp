@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The spectral convolution as three kernels: analysis, products of modes, and synthesis. Each rank
-// analyses the elements that it has to contributions of all coefficients, multiplies the modes that are
-// its part, and synthesises its elements from all products, so that only coefficients travel.
+// analyses the elements that it has to contributions of all coefficients, multiplies the modes that
+// are its part, and synthesises its elements from all products, so that only coefficients travel.
 #include "declaration/types/spectral.hpp"
 #include "declaration/core/window_layout.hpp"
 #include "dtensor/arithmetic.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The mean over space, as a sum over what a rank has of each plane. Every rank divides by the
-// number of elements that a plane has on all ranks, so that the contributions of a split plane sum to the
-// mean.
+// number of elements that a plane has on all ranks, so that the contributions of a split plane sum
+// to the mean.
 #include "declaration/core/window_layout.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "kernels/elementwise/pointwise.hpp"

@@ -78,8 +78,8 @@ std::unique_ptr<LocalKernel> makeAveragePoolingKernel(const KernelSite& at) {
                      includes ? PoolingMode::AverageIncludePad : PoolingMode::AverageExcludePad);
 }
 
-// Between faces and cells: what a boundary mode has filled counts, and what is absent at a wall does
-// not.
+// Between faces and cells: what a boundary mode has filled counts, and what is absent at a wall
+// does not.
 std::unique_ptr<LocalKernel> makeCollocateKernel(const KernelSite& at) {
   return makePooling(at, PoolingMode::AverageExcludePad);
 }

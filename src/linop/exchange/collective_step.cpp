@@ -209,7 +209,8 @@ void CollectiveStep::combine(Combine op, Index elements, const std::byte* from, 
   });
 }
 
-// The sizes and offsets of all pieces, in elements, lent until the call that takes them is complete.
+// The sizes and offsets of all pieces, in elements, lent until the call that takes them is
+// complete.
 RankLists& CollectiveStep::lists() {
   lists_ = line_->lendLists();
   lists_->sizes.clear();
@@ -229,8 +230,8 @@ void CollectiveStep::startAllGather(const std::byte* piece, std::byte* whole) {
   count(ownElements_);
 }
 
-// Starts to bring the contributions of the rank's own piece to the parts, by coordinate. The rank's own
-// contribution is copied there, past MPI, so that the sum finds all in one order.
+// Starts to bring the contributions of the rank's own piece to the parts, by coordinate. The rank's
+// own contribution is copied there, past MPI, so that the sum finds all in one order.
 void CollectiveStep::startScatterOfContributions(const std::byte* whole) {
   const int me = pieces_.coordinate, own = ownElements_;
   std::byte* parts = wires_->parts.bytes();
@@ -250,7 +251,8 @@ void CollectiveStep::startScatterOfContributions(const std::byte* whole) {
           parts + Index(me) * own * elementBytes_);
 }
 
-// Adds in the order of coordinates, whichever contribution came first: this fixes the bits of the sum.
+// Adds in the order of coordinates, whichever contribution came first: this fixes the bits of the
+// sum.
 const std::byte* CollectiveStep::sumOfContributions() {
   std::byte* contributions = wires_->parts.bytes();
   for (Index c = 1; c < pieces_.ranks; ++c)
@@ -330,8 +332,8 @@ CollectiveStep::CollectiveStep(const CommPtr& comm, const RouteStep& step, Tenon
   const int me = pieces_.coordinate;
   regions_ = collectiveRegions(pieces_, comm->rank());
   ownElements_ = static_cast<int>(pieces_.piece(me));
-  // parts() holds the contributions of the own piece from all ranks, or along a tree one whole array of
-  // another rank.
+  // parts() holds the contributions of the own piece from all ranks, or along a tree one whole
+  // array of another rank.
   mostContributions_ = std::max(pieces_.elements, static_cast<Index>(pieces_.ranks) * ownElements_);
   line_->takeBack(line_->lendLists()); // so that the first action need not make them
   // The wires are made now, so that the first action allocates nothing.

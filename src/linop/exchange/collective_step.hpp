@@ -3,12 +3,12 @@
 // collective again: all-gather and reduce-scatter, broadcast and reduce are pairs, all-reduce is
 // its own.
 //
-// Copies of a sum are equal bit by bit, also on ranks that sum the same contributions in another line of
-// the grid. MPI promises neither for its own reductions, which may depend on a rank's place, so
-// they are not used: each element is summed on one rank and then copied. Either every rank gets the
-// contributions of its piece from all others at once and adds them in the order of their coordinates (so
-// the bits are those of the exchange along this axis), or short arrays are added along a binomial
-// tree of fixed order.
+// Copies of a sum are equal bit by bit, also on ranks that sum the same contributions in another
+// line of the grid. MPI promises neither for its own reductions, which may depend on a rank's
+// place, so they are not used: each element is summed on one rank and then copied. Either every
+// rank gets the contributions of its piece from all others at once and adds them in the order of
+// their coordinates (so the bits are those of the exchange along this axis), or short arrays are
+// added along a binomial tree of fixed order.
 //
 // Arrays whose pieces lie contiguous are read, and by an all-gather or a broadcast written, in
 // place; others are packed into buffers. Those on the device are summed on the host, on their way
@@ -28,8 +28,8 @@
 
 namespace tenon {
 
-// What a rank has at both ends of a collective: the whole, as the regions of its array that hold the
-// pieces in order, and the rank's own piece in an array of its own.
+// What a rank has at both ends of a collective: the whole, as the regions of its array that hold
+// the pieces in order, and the rank's own piece in an array of its own.
 struct CollectiveRegions {
   std::vector<Region> whole;
   Region own;

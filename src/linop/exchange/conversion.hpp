@@ -33,7 +33,8 @@ public:
   std::optional<Traffic> trafficOf(int rank) const override;
   Index bufferBytes() const override { return executor_.bufferBytes(); }
 
-  // Takes the largest instead of the sum where contributions meet: not linear, and never differentiated.
+  // Takes the largest instead of the sum where contributions meet: not linear, and never
+  // differentiated.
   void applyMax(const DTensor& x, DTensor& y);
 
 private:

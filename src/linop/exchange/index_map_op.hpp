@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The operator of an index map (geometry/mesh/index_map.hpp), one exchange among the ranks that have entries for
-// each other. The adjoint adds what targets hold to what they were made from, in the order of the ranks'
-// positions and of the lists. Of a halo it works in place: owned elements are left alone.
+// The operator of an index map (geometry/mesh/index_map.hpp), one exchange among the ranks that
+// have entries for each other. The adjoint adds what targets hold to what they were made from, in
+// the order of the ranks' positions and of the lists. Of a halo it works in place: owned elements
+// are left alone.
 #pragma once
 
 #include "geometry/mesh/index_map.hpp"
@@ -12,8 +13,8 @@ namespace tenon {
 
 class IndexMapOp final : public LinearOp {
 public:
-  // Collective, without communication. Throws TENON_ERR_LAYOUT if the domain does not fit the map, and
-  // TENON_ERR_DATATYPE for weights of integers.
+  // Collective, without communication. Throws TENON_ERR_LAYOUT if the domain does not fit the map,
+  // and TENON_ERR_DATATYPE for weights of integers.
   IndexMapOp(const CommPtr& comm, IndexMapPtr map, const Layout& domain, TenonDataType type,
              const CarrierPolicy& policy);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chooses between one exchange, a chain of steps and a reduction method, and notes the reasons for views.
-// All ranks must choose alike: the choice depends on layouts, options and prices that they share,
-// and where communicators or programs are made it is compared between ranks first.
+// Chooses between one exchange, a chain of steps and a reduction method, and notes the reasons for
+// views. All ranks must choose alike: the choice depends on layouts, options and prices that they
+// share, and where communicators or programs are made it is compared between ranks first.
 #include "linop/exchange/make_conversion.hpp"
 
 #include "comm/agreement/batched.hpp"
@@ -71,8 +71,8 @@ struct Maker {
     std::vector<ReductionMethodRef> methods;
   };
   std::optional<ReductionRequest> reductionRequest() const;
-  // The route mode "exchange" asks for one exchange and nothing else, so no reduction method is looked for
-  // either.
+  // The route mode "exchange" asks for one exchange and nothing else, so no reduction method is
+  // looked for either.
   bool isFree() const { return policy.route.mode != RouteMode::Exchange; }
   bool sumsInSteps() const { return policy.route.mode == RouteMode::Auto; }
   Traffic sent(int rank, Role role) const;
@@ -158,8 +158,8 @@ LinearOpRef Maker::makeChain() {
   std::vector<IndirectConversion::TrafficOf> traffic;
   for (const RouteStep& step : route) {
     notes.lines += fmt::format("  step {} of {}: ", steps.size() + 1, route.size());
-    // A step that only sums goes as such a conversion by itself would: by a reduction method, where one
-    // takes it.
+    // A step that only sums goes as such a conversion by itself would: by a reduction method, where
+    // one takes it.
     Maker one{comm, step.from, step.to, type, policy, {step}};
     if (LinearOpRef sum = sumsInSteps() ? one.makeSum() : LinearOpRef()) {
       notes.lines += one.ends() + '\n' + one.notes.lines;

@@ -19,17 +19,17 @@ struct MovementPolicy {
   static MovementPolicy fromOptions(Space space = Space::Host);
 };
 
-// Makes a conversion. Collective; it communicates only if there are collectives or reduction methods:
-// then ranks agree, and may create a communicator. Throws TENON_ERR_SHAPE if the global shapes
-// differ, TENON_ERR_SUPPORT if the transport is not to be had. The reduction methods are requested a
-// conversion that sums over grid axes and does nothing else, unless the route's policy wants one
-// exchange.
+// Makes a conversion. Collective; it communicates only if there are collectives or reduction
+// methods: then ranks agree, and may create a communicator. Throws TENON_ERR_SHAPE if the global
+// shapes differ, TENON_ERR_SUPPORT if the transport is not to be had. The reduction methods are
+// requested a conversion that sums over grid axes and does nothing else, unless the route's policy
+// wants one exchange.
 LinearOpRef makeConversion(const CommPtr& comm, const Layout& from, const Layout& to,
                            TenonDataType type,
                            const MovementPolicy& policy = MovementPolicy::fromOptions());
 
-// What a rank sends in an Apply of such a conversion, as a source, or in its adjoint, as a target: the
-// same choice, without communication.
+// What a rank sends in an Apply of such a conversion, as a source, or in its adjoint, as a target:
+// the same choice, without communication.
 Traffic sentInConversion(const CommPtr& comm, const Layout& from, const Layout& to,
                          TenonDataType type, const MovementPolicy& policy, int rank, Role role);
 

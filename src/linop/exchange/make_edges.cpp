@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Edges are checked where they are listed; that no rank's edges end at ghosts is agreed on, since layers of the
-// edges then send nothing on that side. Of an edge that several ranks have each sum takes a share, a factor of its weight.
+// Edges are checked where they are listed; that no rank's edges end at ghosts is agreed on, since
+// layers of the edges then send nothing on that side. Of an edge that several ranks have each sum
+// takes a share, a factor of its weight.
 #include "linop/exchange/make_edges.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -70,7 +71,8 @@ void checkFinite(const std::vector<double>& list, const char* name, int rank) {
                                            bad - list.begin(), rank, *bad));
 }
 
-// The sums at the nodes of what this rank has for them, from all ranks, for each node that the rank lists.
+// The sums at the nodes of what this rank has for them, from all ranks, for each node that the rank
+// lists.
 std::vector<double> totalsOf(const CommPtr& comm, const IndexMapPtr& nodes,
                              const std::vector<double>& mine) {
   IndexMapOp op(comm, nodes, nodes->from(), TENON_FLOAT64, CarrierPolicy::fromOptions());

@@ -15,14 +15,14 @@ struct ListedEdges {
   std::vector<double> weights = {}; // of each, or none: ones
 };
 
-// Collective. The maps are from ids; the targets are nodes that the rank owns. Throws on all ranks alike
-// TENON_ERR_ARG, naming the edge and the rank, if a position is not one of the list or a target is a ghost, and
-// TENON_ERR_LAYOUT for other maps.
+// Collective. The maps are from ids; the targets are nodes that the rank owns. Throws on all ranks
+// alike TENON_ERR_ARG, naming the edge and the rank, if a position is not one of the list or a
+// target is a ghost, and TENON_ERR_LAYOUT for other maps.
 EdgesPtr makeEdges(const CommPtr& comm, const IndexMapPtr& targets, const IndexMapPtr& sources,
                    ListedEdges listed);
-// The same for edges that lie anywhere and are known by their keys, so that several ranks can have one. Each rank's sums
-// have a share of it: those of an edge add up to 1, and are equal where none are given. Throws TENON_ERR_ARG if they do
-// not.
+// The same for edges that lie anywhere and are known by their keys, so that several ranks can have
+// one. Each rank's sums have a share of it: those of an edge add up to 1, and are equal where none
+// are given. Throws TENON_ERR_ARG if they do not.
 EdgesPtr makeSharedEdges(const CommPtr& comm, const IndexMapPtr& targets,
                          const IndexMapPtr& sources, ListedEdges listed,
                          std::vector<double> shares);

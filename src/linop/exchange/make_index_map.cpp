@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Each rank asks the owners of what it wants, in one sparse exchange, after which both ends have the list of
-// their message. It is sorted by the places in the target, which fixes the order of sums.
+// Each rank asks the owners of what it wants, in one sparse exchange, after which both ends have
+// the list of their message. It is sorted by the places in the target, which fixes the order of
+// sums.
 #include "linop/exchange/make_index_map.hpp"
 
 #include "comm/agreement/agreement.hpp"

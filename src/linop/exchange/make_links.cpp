@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Gathers what ranks have of the links. All ranks then make the same links of the same numbers, and find the same errors.
+// Gathers what ranks have of the links. All ranks then make the same links of the same numbers, and
+// find the same errors.
 #include "linop/exchange/make_links.hpp"
 
 #include "comm/agreement/agreement.hpp"

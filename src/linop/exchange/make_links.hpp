@@ -8,9 +8,10 @@
 
 namespace tenon {
 
-// Collective. Each rank gives the places of its own patches, or the sides that meet those of its own, and after that
-// all have those of all ranks, since links are a value that is the same everywhere: a few numbers for each patch.
-// Throws on all ranks alike as linkTiles() and linkSides() do.
+// Collective. Each rank gives the places of its own patches, or the sides that meet those of its
+// own, and after that all have those of all ranks, since links are a value that is the same
+// everywhere: a few numbers for each patch. Throws on all ranks alike as linkTiles() and
+// linkSides() do.
 PatchLinksPtr makeTileLinks(Communicator& comm, const Shape& tiles,
                             const std::vector<BoxEnds>& ends, const std::vector<Index>& places);
 PatchLinksPtr makeSideLinks(Communicator& comm, int spatialRank,

@@ -24,8 +24,9 @@ std::vector<Region> regionsOf(const std::vector<ElementBox>& boxes) {
   return regions;
 }
 
-// Entries that arrive one after the other along one dimension, as the ghosts of a mesh do, are a box: a message is
-// received where it lies. Those that leave stay a list, whose copy stays in the cache for MPI.
+// Entries that arrive one after the other along one dimension, as the ghosts of a mesh do, are a
+// box: a message is received where it lies. Those that leave stay a list, whose copy stays in the
+// cache for MPI.
 void makeBoxOfRun(Region& region) {
   if (!region.list || region.list->dims.size() != 1 || !region.list->weights.empty())
     return;

@@ -11,8 +11,8 @@
 
 namespace tenon {
 
-// One box of elements in a local array. With a list, its entries from `first` on are counted along the first
-// dimension of the list, and begin is 0 in all of its dimensions.
+// One box of elements in a local array. With a list, its entries from `first` on are counted along
+// the first dimension of the list, and begin is 0 in all of its dimensions.
 struct Region {
   std::array<Index, kMaxRank> extent{}, begin{}, step{};
   Index elements = 0;

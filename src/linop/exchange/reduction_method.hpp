@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Methods to carry out a conversion that sums over grid axes, beside the route that every conversion
-// has. makeConversion() asks each method for an offer, and takes the cheapest one. The methods
-// are made in rooms above, of which this one knows only the table that it is given.
+// Methods to carry out a conversion that sums over grid axes, beside the route that every
+// conversion has. makeConversion() asks each method for an offer, and takes the cheapest one. The
+// methods are made in rooms above, of which this one knows only the table that it is given.
 #pragma once
 
 #include "geometry/schedule/axis_change.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fills a halo from what each rank holds (geometry/schedule/refill.hpp), without messages and all at its end: a schedule whose only
-// transfer is the rank's own. The adjoint adds what lies beyond the domain to what it was made from.
+// Fills a halo from what each rank holds (geometry/schedule/refill.hpp), without messages and all
+// at its end: a schedule whose only transfer is the rank's own. The adjoint adds what lies beyond
+// the domain to what it was made from.
 #pragma once
 
 #include "linop/exchange/schedule_executor.hpp"

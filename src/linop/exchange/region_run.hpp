@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Regions of elements packed, scaled, or combined with a target: y <- alpha x + beta y. Elements are
-// those of the arrays' data type.
+// Regions of elements packed, scaled, or combined with a target: y <- alpha x + beta y. Elements
+// are those of the arrays' data type.
 #pragma once
 
 #include "kernels/movement/block_copy.hpp"
@@ -19,7 +19,8 @@ namespace tenon {
 
 class BlockQueue; // kernels/movement/block_queue.hpp
 
-// How elements that another core reads next are stored: through the caches of this core or past them.
+// How elements that another core reads next are stored: through the caches of this core or past
+// them.
 //
 // Cores that share a cache hand lines to each other in it, which is several times as fast as by way
 // of memory; between cores that share none it is several times as slow. Where a rank's core is, and
@@ -100,9 +101,10 @@ RegionView viewOf(const DTensor& x, const Region& region);
 // The view of a region whose elements lie one after the other.
 RegionView packedView(const std::byte* elements, const Region& region, int rank);
 
-// How contributions meet the target: the first to an element brings beta, the others are combined. The
-// region's sign and the weights of its list multiply what comes; neither is combined by maximum. With a queue, which is of
-// the context of the target, all are combined once it is flushed.
+// How contributions meet the target: the first to an element brings beta, the others are combined.
+// The region's sign and the weights of its list multiply what comes; neither is combined by
+// maximum. With a queue, which is of the context of the target, all are combined once it is
+// flushed.
 struct Meeting {
   Combine combine = Combine::Add;
   double beta = 0;

@@ -65,8 +65,8 @@ bool prepareTarget(const Direction& direction, const Action& action, const Regio
   return false;
 }
 
-// Combines all parts of an action, the rank's own at its turn, which is read in x; receive(i, chunks, meeting) brings
-// those of others.
+// Combines all parts of an action, the rank's own at its turn, which is read in x; receive(i,
+// chunks, meeting) brings those of others.
 //
 // Where all parts are added to the same elements, on the host all contributions to a few elements
 // come first, then those to the next: one pass over the target, which its caches keep, instead of

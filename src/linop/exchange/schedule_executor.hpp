@@ -6,8 +6,9 @@
 // has where. begin() sends, end() receives and combines; the rank's own part is read from x at the
 // end.
 //
-// In place, x and y lie in one array, such that an element that the rank keeps has one address in both:
-// it is left alone, and counts as the first contribution. So is an element whose value is the caller's.
+// In place, x and y lie in one array, such that an element that the rank keeps has one address in
+// both: it is left alone, and counts as the first contribution. So is an element whose value is the
+// caller's.
 #pragma once
 
 #include "linop/exchange/carrier.hpp"
@@ -87,8 +88,9 @@ private:
   PerSpace<Carriage> carriages_;
 };
 
-// Executes likewise, by one call, a schedule in which each rank gives to itself alone: without carriers, and without a
-// look at what others are doing, so that the work can be recorded. Regions have no lists.
+// Executes likewise, by one call, a schedule in which each rank gives to itself alone: without
+// carriers, and without a look at what others are doing, so that the work can be recorded. Regions
+// have no lists.
 class OwnScheduleExecutor {
 public:
   OwnScheduleExecutor(const Schedule& schedule, TenonDataType type, int rank);

@@ -54,8 +54,8 @@ void Wire::send(Index begin, const void* from, Index bytes, Event& ready) {
 }
 
 // MPI may write once nobody reads any more: with staging the copies out of the bytes must be over,
-// else the kernels that unpack the elements. Copies into the elements wait for those kernels on their
-// stream, not on the host.
+// else the kernels that unpack the elements. Copies into the elements wait for those kernels on
+// their stream, not on the host.
 void Wire::open() {
   if (isOnDevice())
     (isStaged() ? received_ : free_).synchronise();

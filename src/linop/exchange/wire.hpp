@@ -56,7 +56,8 @@ public:
 
   std::byte* elements() noexcept { return elements_.data<std::byte>(); }
   std::byte* bytes() noexcept { return isStaged() ? staging_.data<std::byte>() : elements(); }
-  // Whether kernels work on the elements while the host goes on, so that the calls below are needed.
+  // Whether kernels work on the elements while the host goes on, so that the calls below are
+  // needed.
   bool isOnDevice() const noexcept { return context_->space() == Space::Device; }
   // Whether elements and bytes are apart.
   bool isStaged() const noexcept { return isStaged_; }

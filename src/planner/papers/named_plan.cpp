@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Plans of networks by name: which file that is, and which model prices it. A table has the shape of
-// its input and serves every model; a network of layers needs the shape, and only Tenon's own prices
-// know its layers.
+// Plans of networks by name: which file that is, and which model prices it. A table has the shape
+// of its input and serves every model; a network of layers needs the shape, and only Tenon's own
+// prices know its layers.
 #include "planner/papers/named_plan.hpp"
 
 #include "planner/papers/t1_model.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The plan of a network that is known by its name or file alone, so that nothing of it runs: a table
-// of sizes, for the papers' models and for Tenon's own prices, or a network of layers, for these.
+// The plan of a network that is known by its name or file alone, so that nothing of it runs: a
+// table of sizes, for the papers' models and for Tenon's own prices, or a network of layers, for
+// these.
 #pragma once
 
 #include "planner/network_plan.hpp"
@@ -9,7 +10,8 @@
 
 namespace tenon {
 
-// A table or a network file of layers (declaration/core/network_file.hpp), told apart by its format.
+// A table or a network file of layers (declaration/core/network_file.hpp), told apart by its
+// format.
 struct NetworkSource {
   std::string name;
   std::optional<NetworkTable> table;

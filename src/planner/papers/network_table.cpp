@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Reads networks as tables from JSON, and declares their layers. Each layer is read knowing those
-// before it, so that names are unique and every edge goes forward: cost models and searches may take
-// the layers in the order of the file.
+// before it, so that names are unique and every edge goes forward: cost models and searches may
+// take the layers in the order of the file.
 #include "planner/papers/network_table.hpp"
 
 #include "declaration/core/types.hpp"

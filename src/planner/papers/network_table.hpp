@@ -11,11 +11,11 @@
 //                         be whole, as always of fc
 //   edges                 from, to, elements of a sample that is moved
 //
-// As declarations, the layers are convolutions and affine layers without biases, and sums. Pointwise
-// layers and pooling are free and keep the distribution, so that what moves has the extents that its
-// reader reads. A transposed convolution, whose stride is its kernel, is priced as a convolution of
-// 1 x 1 to that many more channels. An affine layer reads features, among which the space of a
-// convolution is counted.
+// As declarations, the layers are convolutions and affine layers without biases, and sums.
+// Pointwise layers and pooling are free and keep the distribution, so that what moves has the
+// extents that its reader reads. A transposed convolution, whose stride is its kernel, is priced as
+// a convolution of 1 x 1 to that many more channels. An affine layer reads features, among which
+// the space of a convolution is counted.
 #pragma once
 
 #include "planner/prices/declared_network.hpp"
@@ -64,8 +64,8 @@ NetworkTable parseNetworkTable(const std::string& text, const std::string& where
 // slash or the ending .json.
 NetworkTable readNetworkTable(const std::string& nameOrPath);
 
-// The network as declarations of layers. Throws TENON_ERR_SUPPORT naming a layer that no declaration
-// of the library describes.
+// The network as declarations of layers. Throws TENON_ERR_SUPPORT naming a layer that no
+// declaration of the library describes.
 DeclaredNetwork declareNetwork(const NetworkTable& table, Index batch);
 
 } // namespace tenon

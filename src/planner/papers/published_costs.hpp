@@ -44,9 +44,9 @@ double eq9(const TableLayers& layers, Index batch, const PaperGrid& grid, const 
 // 003: model and data parallelism on a grid.
 double eq4Of003(const TableLayers& layers, Index batch, const PaperGrid& grid, const T1Link& link);
 
-// 001, Section 4: the forward pass Y = W X alone, of the 1.5-D algorithm, one all-gather of Y, and of
-// the 2-D algorithm SUMMA: with W stationary 2 B d_(i-1) / P_r + B d_i / P_c elements in four steps,
-// or with Y stationary |W| / P_r + B d_(i-1) / P_c in two, whichever takes less.
+// 001, Section 4: the forward pass Y = W X alone, of the 1.5-D algorithm, one all-gather of Y, and
+// of the 2-D algorithm SUMMA: with W stationary 2 B d_(i-1) / P_r + B d_i / P_c elements in four
+// steps, or with Y stationary |W| / P_r + B d_(i-1) / P_c in two, whichever takes less.
 double forward15d(const TableLayers& layers, Index batch, const PaperGrid& grid,
                   const T1Link& link);
 double forward2d(const TableLayers& layers, Index batch, const PaperGrid& grid, const T1Link& link);

@@ -96,8 +96,8 @@ double T1Model::haloSeconds(const TableLayer& layer, const Parts& parts, double 
   return layer.readsInput ? seconds : 2 * seconds;
 }
 
-// The time in which some processes that have parts of the output, or contributions, gather or reduce it;
-// the others have other parts.
+// The time in which some processes that have parts of the output, or contributions, gather or
+// reduce it; the others have other parts.
 double T1Model::gatherSeconds(const TableLayer& layer, Index among, Index others) const {
   const double r = static_cast<double>(among);
   return link_.alpha * std::log2(r) + link_.beta * kWordBytes * batch_ * layer.outputElements() /
@@ -117,8 +117,8 @@ double T1Model::layerSeconds(int layer, int parallelization) const {
   return seconds;
 }
 
-// Assumption 14. With the label i the input's channels are split, too, and each process has contributions
-// of all the output channels of its part.
+// Assumption 14. With the label i the input's channels are split, too, and each process has
+// contributions of all the output channels of its part.
 double T1Model::layerBytes(int layer, int parallelization) const {
   const TableLayer& row = network_.layers[layer];
   const Parts& parts = parts_[parallelization];
@@ -129,8 +129,8 @@ double T1Model::layerBytes(int layer, int parallelization) const {
               row.outputElements() / (without * double(parts.channels) / inputs));
 }
 
-// Assumption 9. Where a parallelization of the writer gives a process all that the reader needs, nothing
-// moves.
+// Assumption 9. Where a parallelization of the writer gives a process all that the reader needs,
+// nothing moves.
 double T1Model::moveSeconds(int move, int from, int to) const {
   const TableEdge& edge = network_.edges[move];
   const Parts &q = parts_[from], &t = parts_[to];

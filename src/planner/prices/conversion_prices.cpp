@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Adds up the steps of a conversion, each by what it is: a sum, or a move. The price of a sum within a unit
-// depends on its ranks and bytes alone, so that it is the same however closely moves are looked at.
+// Adds up the steps of a conversion, each by what it is: a sum, or a move. The price of a sum
+// within a unit depends on its ranks and bytes alone, so that it is the same however closely moves
+// are looked at.
 #include "planner/prices/conversion_prices.hpp"
 
 #include "reduction/sum_route.hpp"

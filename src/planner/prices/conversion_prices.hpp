@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The seconds of conversions as they are run: through what lies between two grids, in one step or in those
-// by which sums are parted from the rest, sums by their programs where they cross levels of a machine
-// (reduction/sum_route.hpp), and within a unit by their routes. Plans and their reports have these prices.
+// The seconds of conversions as they are run: through what lies between two grids, in one step or
+// in those by which sums are parted from the rest, sums by their programs where they cross levels
+// of a machine (reduction/sum_route.hpp), and within a unit by their routes. Plans and their
+// reports have these prices.
 #pragma once
 
 #include "machine/price.hpp"

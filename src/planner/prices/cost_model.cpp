@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parallelizations as text for a layer, the parallelizations that are legal, and the tables that a search gets from a
-// model. The order of a layer's parallelizations decides between plans that cost the same, because a search
-// takes the first: the parallelizations on the grid of a pinned field are listed first, so that a layer stays
-// where the field lies.
+// Parallelizations as text for a layer, the parallelizations that are legal, and the tables that a
+// search gets from a model. The order of a layer's parallelizations decides between plans that cost
+// the same, because a search takes the first: the parallelizations on the grid of a pinned field
+// are listed first, so that a layer stays where the field lies.
 #include "planner/prices/cost_model.hpp"
 
 #include "sys/errors/error.hpp"
@@ -105,8 +105,8 @@ double CostModel::planBytes(const std::vector<int>& parallelizations) const {
 }
 
 double secondsOf(const CostModel& model, const std::vector<int>& plan, Closeness prices) {
-  // The same sum as that of the tables, but with any of a model's prices, and for parallelizations instead of
-  // states.
+  // The same sum as that of the tables, but with any of a model's prices, and for parallelizations
+  // instead of states.
   double sum = 0;
   for (int layer = 0; layer < model.layers(); ++layer)
     sum += (model.*prices.layer)(layer, plan[layer]);

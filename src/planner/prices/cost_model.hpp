@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a plan costs, whoever says so: the seconds and bytes of a layer under a parallelization, and the
-// seconds of a move from one layer to another under a parallelization of each. Parallelizations are known by their
-// numbers on the fine grid.
+// What a plan costs, whoever says so: the seconds and bytes of a layer under a parallelization, and
+// the seconds of a move from one layer to another under a parallelization of each. Parallelizations
+// are known by their numbers on the fine grid.
 #pragma once
 
 #include "geometry/layout/layout.hpp"
@@ -41,12 +41,12 @@ public:
   int layers() const noexcept { return static_cast<int>(names_.size()); }
   const std::vector<std::string>& names() const noexcept { return names_; }
 
-  // Parallelizations are numbered from 0. A model may have more parallelizations than the fine grid, whose parallelizations come
-  // first. Between plans that take equally long, the parallelizations behind those are preferred, so that a
-  // layer stays where a pinned field lies.
+  // Parallelizations are numbered from 0. A model may have more parallelizations than the fine
+  // grid, whose parallelizations come first. Between plans that take equally long, the
+  // parallelizations behind those are preferred, so that a layer stays where a pinned field lies.
   virtual int states() const { return static_cast<int>(parallelizations_.size()); }
-  // Parallelizations from this number on are taken only where they are faster: a plan that costs the same
-  // without them has none.
+  // Parallelizations from this number on are taken only where they are faster: a plan that costs
+  // the same without them has none.
   virtual int firstExtra() const { return states(); }
   // Whether this is an end of the network instead of a layer; its only parallelization is 0.
   virtual bool isPinned(int /*layer*/) const { return false; }
@@ -60,15 +60,16 @@ public:
   virtual bool isBalanced(int /*layer*/, int /*parallelization*/) const { return false; }
   // The layouts in which the layer then uses its inputs, without halos.
   virtual std::vector<Layout> uses(int /*layer*/, int /*parallelization*/) const { return {}; }
-  // Whether a layer is laid out the same under two parallelizations, such as on a fine grid and on that of a
-  // pinned field.
+  // Whether a layer is laid out the same under two parallelizations, such as on a fine grid and on
+  // that of a pinned field.
   virtual bool areAlike(int /*layer*/, int parallelization, int other) const {
     return parallelization == other;
   }
-  // The parallelization of a text, as text() gives it or in any form that parseParallelization() reads. Throws
-  // TENON_ERR_OPTION where the layer cannot have it.
+  // The parallelization of a text, as text() gives it or in any form that parseParallelization()
+  // reads. Throws TENON_ERR_OPTION where the layer cannot have it.
   virtual int parse(int layer, const std::string& text) const;
-  // The labels of the spatial dimensions that may be split, and the parts that a parallelization makes.
+  // The labels of the spatial dimensions that may be split, and the parts that a parallelization
+  // makes.
   virtual std::string spatial(int layer) const = 0;
   virtual Parts parts(int layer, int parallelization) const = 0;
   // Why a layer cannot have a parallelization; "" where it can.
@@ -77,9 +78,9 @@ public:
   virtual double layerBytes(int layer, int parallelization) const = 0;
   // What a plan holds, a parallelization for each layer; by default the sum of its layers.
   virtual double planBytes(const std::vector<int>& parallelizations) const;
-  // The layers of a plan that compute again for the adjoint what they wrote, so that the plan takes no
-  // more than so many bytes; with the seconds of that, and the bytes that are left. Without names the
-  // bytes are the least that was found, and too many.
+  // The layers of a plan that compute again for the adjoint what they wrote, so that the plan takes
+  // no more than so many bytes; with the seconds of that, and the bytes that are left. Without
+  // names the bytes are the least that was found, and too many.
   struct Again {
     std::vector<std::string> layers = {};
     double seconds = 0, bytes = 0;
@@ -89,9 +90,10 @@ public:
                                  double /*bytes*/) const {
     return {};
   }
-  // The layers of a plan whose halos the layers before them had better compute, so that at most `depth`
-  // layers share an exchange (declaration/core/halo_sharing.hpp), and the plan takes no more than so many
-  // bytes; with the seconds that it saves, and the bytes that the plan then takes.
+  // The layers of a plan whose halos the layers before them had better compute, so that at most
+  // `depth` layers share an exchange (declaration/core/halo_sharing.hpp), and the plan takes no
+  // more than so many bytes; with the seconds that it saves, and the bytes that the plan then
+  // takes.
   struct SharedHalos {
     std::vector<std::string> layers = {};
     double seconds = 0, bytes = 0;
@@ -107,8 +109,8 @@ public:
   }
   // The first move that costs the same as this one under all parallelizations.
   virtual int firstLike(int move) const { return move; }
-  // Better prices where those above are lower bounds: a closer bound, and the exact price. They take
-  // longer to find.
+  // Better prices where those above are lower bounds: a closer bound, and the exact price. They
+  // take longer to find.
   virtual double closerLayerSeconds(int layer, int parallelization) const {
     return layerSeconds(layer, parallelization);
   }
@@ -154,8 +156,8 @@ inline constexpr Closeness kMinBounds = {&CostModel::layerSeconds, &CostModel::l
 // The parallelizations of each layer that a search may choose from.
 using ParallelizationLists = std::vector<std::vector<int>>;
 
-// All legal parallelizations of each layer. Throws TENON_ERR_SHAPE naming a layer that has none, and what its
-// parallelizations lack.
+// All legal parallelizations of each layer. Throws TENON_ERR_SHAPE naming a layer that has none,
+// and what its parallelizations lack.
 ParallelizationLists legalParallelizations(const CostModel& model);
 CostTables tablesOf(const CostModel& model, const ParallelizationLists& parallelizations,
                     Closeness prices = kLowerBounds);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Declares the layers of a network, with what moves between them. Layers without parameters that
-// read one other layer have no choice of their own but follow it: only what is left are variables of
-// the search, and their number decides how long it takes.
+// read one other layer have no choice of their own but follow it: only what is left are variables
+// of the search, and their number decides how long it takes.
 #include "planner/prices/declared_network.hpp"
 
 #include "declaration/core/types.hpp"
@@ -138,8 +138,8 @@ private:
                               declaration.type(), counted(wanted, "input"), given));
   }
 
-  // A layer that does not fit what it reads has no form on one process either. Without this check it
-  // would look like one that cannot be divided.
+  // A layer that does not fit what it reads has no form on one process either. Without this check
+  // it would look like one that cannot be divided.
   static void checkForm(const Declaration& declaration, const std::vector<Shape>& shapes) {
     Layouts inputs;
     for (const Shape& shape : shapes)
@@ -166,12 +166,13 @@ private:
       readsInput |= place.layer < 0;
     }
     const Shape shape = declaration->outputShape(shapes);
-    // Rows lie as their lists say, and not on one process: such networks are laid out when they are priced.
+    // Rows lie as their lists say, and not on one process: such networks are laid out when they are
+    // priced.
     if (!network_.hasLists)
       checkForm(*declaration, shapes);
-    // A layer of its own is what can gain from another parallelization than the layer before it: it has
-    // parameters, joins several inputs or stands where the network's input enters; and what has to lie as lists say
-    // must not bind the layer before it.
+    // A layer of its own is what can gain from another parallelization than the layer before it: it
+    // has parameters, joins several inputs or stands where the network's input enters; and what has
+    // to lie as lists say must not bind the layer before it.
     const bool hasParameters = !declaration->rows(shapes).front().parameters.empty();
     if (hasParameters || reads.size() > 1 || readsInput ||
         (network_.hasLists && declaration->dependsOnPlaces()))

@@ -58,8 +58,9 @@ struct DeclaredNetwork {
 
 // The network of a description; `inputs` are the shapes of its inputs, with the batch. Throws
 // TENON_ERR_SUPPORT for layers of user types, for containers within others, for containers that
-// recompute, for several outputs, where there are no layers, and for layers that work with lists of a mesh and have none;
-// TENON_ERR_SHAPE for another number of inputs; and whatever a layer throws that does not fit its input.
+// recompute, for several outputs, where there are no layers, and for layers that work with lists of
+// a mesh and have none; TENON_ERR_SHAPE for another number of inputs; and whatever a layer throws
+// that does not fit its input.
 DeclaredNetwork declareNetwork(const LayerDescription& network, const std::vector<Shape>& inputs);
 inline DeclaredNetwork declareNetwork(const LayerDescription& network, const Shape& input) {
   return declareNetwork(network, std::vector<Shape>{input});

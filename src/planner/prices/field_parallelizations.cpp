@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lists the parallelizations on a pinned process grid, and lays tensors out on it. A solver's cuts follow no
-// rule, so they are not computed but remembered: a dimension of known extent that the field's own
-// axes split is cut as the first tensor was that lay there.
+// Lists the parallelizations on a pinned process grid, and lays tensors out on it. A solver's cuts
+// follow no rule, so they are not computed but remembered: a dimension of known extent that the
+// field's own axes split is cut as the first tensor was that lay there.
 #include "planner/prices/field_parallelizations.hpp"
 
 #include <algorithm>
@@ -10,8 +10,8 @@ namespace tenon {
 
 namespace {
 
-// Three labels on each axis: 3^5 = 243 parallelizations of each layer, and as many again with input channels.
-// With both labels of channels there are 4^4 = 256.
+// Three labels on each axis: 3^5 = 243 parallelizations of each layer, and as many again with input
+// channels. With both labels of channels there are 4^4 = 256.
 constexpr int kMaxFieldAxes = 5, kMaxMixedAxes = 4;
 
 // Appends the parallelizations that have each of these labels of channels.
@@ -20,16 +20,16 @@ void appendParallelizations(const Layout& layout, const std::string& channels,
                             std::vector<std::string>& parallelizations) {
   const int axis = static_cast<int>(parallelization.size());
   if (axis == layout.grid().axes()) {
-    // Each parallelization is listed once, with the labels that it has; one without channels is among those
-    // of output channels.
+    // Each parallelization is listed once, with the labels that it has; one without channels is
+    // among those of output channels.
     if (channels == "o" || std::ranges::all_of(channels, [&](char channel) {
           return parallelization.find(channel) != std::string::npos;
         }))
       parallelizations.push_back(std::move(parallelization));
     return;
   }
-  // 'k' comes first, so that the parallelizations which keep the most do; where the field's batch is split,
-  // 'n' is the same as 'k'.
+  // 'k' comes first, so that the parallelizations which keep the most do; where the field's batch
+  // is split, 'n' is the same as 'k'.
   for (char label : "kn" + channels)
     if (label == 'k' || (!layout.grid().isTrivial(axis) &&
                          (label != 'n' || !(layout.property(axis) == Property::shard(0)))))

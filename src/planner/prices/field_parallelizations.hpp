@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parallelizations on the process grid of a pinned layout, such as a solver's field. Each axis keeps the
-// property that it has there, or splits the batch, or channels, of one label in a parallelization. With the
-// layout S2,S3 on a grid of 4 x 2:
+// Parallelizations on the process grid of a pinned layout, such as a solver's field. Each axis
+// keeps the property that it has there, or splits the batch, or channels, of one label in a
+// parallelization. With the layout S2,S3 on a grid of 4 x 2:
 //
 //     k,k   a layer lies where the field does     o,k   4 parts of the output channels, space by 2
 //
@@ -30,9 +30,10 @@ public:
   const GridPtr& grid() const noexcept { return layout_.gridPtr(); }
   Property property(int axis) const { return layout_.property(axis); }
   bool hasEmptyParts() const;
-  // The parallelizations, those that keep the most first. An axis of one process keeps its property, since any
-  // other would change nothing; on a grid of more than 5 other axes all these have the same label,
-  // and on one of 5 no parallelization splits channels of both input and output.
+  // The parallelizations, those that keep the most first. An axis of one process keeps its
+  // property, since any other would change nothing; on a grid of more than 5 other axes all these
+  // have the same label, and on one of 5 no parallelization splits channels of both input and
+  // output.
   std::vector<std::string> parallelizations(bool inputChannels) const;
   bool isLike(const Layout& layout) const;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Counts what goes by lists from the schedules that run, and lays a network out as it is without a plan. Lists are of one
-// rank: of an index map only that rank counts exactly, and others have the most that any sends.
+// Counts what goes by lists from the schedules that run, and lays a network out as it is without a
+// plan. Lists are of one rank: of an index map only that rank counts exactly, and others have the
+// most that any sends.
 #include "planner/prices/listed_moves.hpp"
 
 #include "sys/errors/error.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The memory of a plan. The search adds up what each layer holds under a parallelization. Of the plan that it finds
-// the layers get the forms that a run would have, and these are counted as a run finds them, since what
-// layers use by turns depends on the parallelizations of all.
+// The memory of a plan. The search adds up what each layer holds under a parallelization. Of the
+// plan that it finds the layers get the forms that a run would have, and these are counted as a run
+// finds them, since what layers use by turns depends on the parallelizations of all.
 #include "planner/prices/own_model.hpp"
 
 #include "declaration/core/pieces.hpp"
@@ -42,7 +42,8 @@ int rankWithMost(const Layout& layout) {
 
 } // namespace
 
-// Found where the layer's inputs are given, since it does not depend on where things lie: on one process, or at native.
+// Found where the layer's inputs are given, since it does not depend on where things lie: on one
+// process, or at native.
 OwnModel::Saved OwnModel::savedOf(const Declaration& declaration, const Layouts& given) const {
   const Form form = declaration.form(given, {});
   const int rank = rankWithMost(form.output);
@@ -105,8 +106,8 @@ OwnModel::findReadSaved(const std::vector<std::vector<Saved>>& saved) const {
   return read;
 }
 
-// In training the value, the gradient and its contributions, where processes share it their sum and the
-// buffers of messages of that, and what the optimizer keeps.
+// In training the value, the gradient and its contributions, where processes share it their sum and
+// the buffers of messages of that, and what the optimizer keeps.
 double OwnModel::parameterCopies(const Layout& use) const {
   return trains() ? 3.0 + (sameHolding(use.dual(), use) ? 0 : 2) + double(task_.optimizerStates)
                   : 1;
@@ -134,8 +135,8 @@ void OwnModel::addSaved(const Saved& saved, bool outputIsSaved, const Form& form
   placed.turnBytes = std::max(placed.turnBytes, inputs + output);
 }
 
-// At each layer, from the last one in training, what it needs for a while and what others have written
-// or wait for meanwhile.
+// At each layer, from the last one in training, what it needs for a while and what others have
+// written or wait for meanwhile.
 double OwnModel::turnBytes(const std::vector<int>& parallelizations) const {
   double most = 0;
   for (int layer = 0; layer < plannedLayers(); ++layer) {
@@ -316,8 +317,8 @@ RunMemory OwnModel::runMemory(const std::vector<RunNode>& nodes, const Layouts& 
            .shared = task_.shared}};
 }
 
-// A few processes, among which is that with most: all of a small grid, else those in its corners and
-// its middle.
+// A few processes, among which is that with most: all of a small grid, else those in its corners
+// and its middle.
 std::vector<int> OwnModel::lookedAt() const {
   constexpr int kAll = 4;
   const int processes = grid_->size();
@@ -452,8 +453,8 @@ CostModel::SharedHalos OwnModel::sharedHalos(const std::vector<int>& paralleliza
   return shared;
 }
 
-// Of layers that run all is counted as a run finds it. A table of sizes has the sum of its layers, and
-// what they use by turns.
+// Of layers that run all is counted as a run finds it. A table of sizes has the sum of its layers,
+// and what they use by turns.
 double OwnModel::planBytes(const std::vector<int>& parallelizations) const {
   return network_.nodes.empty()
              ? kOnceBytes + CostModel::planBytes(parallelizations) + turnBytes(parallelizations)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Prices the forms that layers would have under each parallelization, and the conversions between them. What a
-// layer costs under a parallelization is computed in the constructor, once for layers that differ in name
-// alone; moves are priced when a search asks, and remembered by their two layouts, because many
-// pairs of parallelizations lead to the same two.
+// Prices the forms that layers would have under each parallelization, and the conversions between
+// them. What a layer costs under a parallelization is computed in the constructor, once for layers
+// that differ in name alone; moves are priced when a search asks, and remembered by their two
+// layouts, because many pairs of parallelizations lead to the same two.
 #include "planner/prices/own_model.hpp"
 
 #include "geometry/layout/layout.hpp"
@@ -64,8 +64,8 @@ OwnModel::OwnModel(DeclaredNetwork network, FineGrid grid, OwnRates rates, bool 
     : CostModel(std::move(grid), inputChannels), network_(std::move(network)),
       rates_(std::move(rates)), bestLinks_(bestLinks(rates_.links)), task_(std::move(task)),
       grid_(this->grid().grid()), conversions_(rates_.links, grid_->size(), grid_) {
-  // The fields come first, because they decide how many parallelizations there are. Layers follow in the order
-  // of the network: each learns its cuts on a field's grid from the layers before it.
+  // The fields come first, because they decide how many parallelizations there are. Layers follow
+  // in the order of the network: each learns its cuts on a field's grid from the layers before it.
   addNativeLayouts();
   addFields(inputChannels);
   for (const DeclaredLayer& layer : network_.layers)
@@ -147,7 +147,8 @@ void OwnModel::addKinds() {
       key += fmt::format(" [{}]", fmt::join(input, ","));
     for (const DependentLayer& dependent : layer.dependents)
       key += fmt::format("; {} of {}", dependent.declaration->agreedText(), dependent.reads);
-    // Layers of a network with lists differ in their natives, too, whose text leaves nothing out but cuts.
+    // Layers of a network with lists differ in their natives, too, whose text leaves nothing out
+    // but cuts.
     if (const NativeLayouts* native = nativeLayoutsOf(layer))
       for (const Layouts& all : {native->uses, native->outputs})
         for (const Layout& layout : all)
@@ -170,8 +171,8 @@ void OwnModel::addKinds() {
   }
 }
 
-// Adds a pinned end of the network as a layer that has one parallelization, the first. It costs nothing
-// itself; the moves from and to it do.
+// Adds a pinned end of the network as a layer that has one parallelization, the first. It costs
+// nothing itself; the moves from and to it do.
 int OwnModel::addPinnedEnd(std::string name, const Layout& layout) {
   Kind kind;
   for (int parallelization = 0; parallelization < states(); ++parallelization)
@@ -251,7 +252,8 @@ std::string OwnModel::text(int layer, int parallelization) const {
 }
 
 int OwnModel::parse(int layer, const std::string& text) const {
-  // Parallelizations on the grid of a field begin with its name, so that they cannot be taken for others.
+  // Parallelizations on the grid of a field begin with its name, so that they cannot be taken for
+  // others.
   for (int parallelization = static_cast<int>(parallelizations().size());
        parallelization < firstExtra(); ++parallelization)
     if (fault(layer, parallelization).empty() && this->text(layer, parallelization) == text)
@@ -372,8 +374,8 @@ Layout OwnModel::inputLayout(const Kind& kind, int parallelization, const Signat
 OwnModel::ParallelizedLayer OwnModel::place(const Kind& kind, int parallelization) {
   ParallelizedLayer placed;
   try {
-    // Whether a layer can have a parallelization is best known to its declaration, so what this throws is the
-    // reason why it cannot.
+    // Whether a layer can have a parallelization is best known to its declaration, so what this
+    // throws is the reason why it cannot.
     placed.fault = addForm(kind, parallelization, placed);
   } catch (const Error& error) {
     placed.fault = error.text();
@@ -381,8 +383,8 @@ OwnModel::ParallelizedLayer OwnModel::place(const Kind& kind, int parallelizatio
   return placed;
 }
 
-// Why a layer has no second parallelization with an output that is cut in balance. What the user has set is not
-// changed by a plan.
+// Why a layer has no second parallelization with an output that is cut in balance. What the user
+// has set is not changed by a plan.
 std::string OwnModel::whyNotBalanced(const Kind& kind, int parallelization) const {
   const Declaration& declaration = *kind.layer->declaration;
   if (!declaration.settings().has("output_cuts"))
@@ -401,9 +403,9 @@ std::string OwnModel::whyNotBalanced(const Kind& kind, int parallelization) cons
              : "";
 }
 
-// Makes the form of a layer under a parallelization and adds what it costs, or returns the reason why there is
-// none. What needs no form is checked before one is made, since most parallelizations of a large grid fail
-// there.
+// Makes the form of a layer under a parallelization and adds what it costs, or returns the reason
+// why there is none. What needs no form is checked before one is made, since most parallelizations
+// of a large grid fail there.
 std::string OwnModel::addForm(const Kind& kind, int parallelization, ParallelizedLayer& placed) {
   const DeclaredLayer& layer = *kind.layer;
   placed.isBalanced = parallelization != plainParallelization(parallelization);
@@ -458,7 +460,8 @@ std::string OwnModel::addForm(const Kind& kind, int parallelization, Parallelize
   // own, or layers before it.
   follow(kind, wantsCotangent(layer) || !form.parameters.empty(), placed);
   // Outputs that lie with the field carry its cuts on to other extents, such as that behind a
-  // stride. Parallelizations that keep the most are placed first, so that the others find these cuts.
+  // stride. Parallelizations that keep the most are placed first, so that the others find these
+  // cuts.
   if (own && !placed.isBalanced && own->labels.find_first_not_of('k') == std::string::npos)
     for (const Layout& output : placed.outputs)
       fields_[own->field].learn(output);

@@ -10,28 +10,29 @@
 //
 // Elements have the size of the network's data type. Inference has neither adjoints nor gradients
 // nor a state of the optimizer. What flows has the prices of conversion_prices.hpp. They look at
-// position 0, whose parts are the largest of balanced ones: a lower bound. The closer prices look at
-// a few more, which is nearly always exact, and the exact ones at all. Those of kernels are always
-// exact.
+// position 0, whose parts are the largest of balanced ones: a lower bound. The closer prices look
+// at a few more, which is nearly always exact, and the exact ones at all. Those of kernels are
+// always exact.
 //
-// Memory. A layer has its parameters, what its optimizer keeps of them,
-// their gradients and the contributions of these, and the sums where processes share them; and the values
-// that an adjoint reads: inputs with halos, workspaces, and outputs that it reads or a reader does.
-// Layers share by turns what a pass needs besides: the values, in training cotangents, of a layer
-// and what it writes, and those that wait for another layer meanwhile.
+// Memory. A layer has its parameters, what its optimizer keeps of them, their gradients and the
+// contributions of these, and the sums where processes share them; and the values that an adjoint
+// reads: inputs with halos, workspaces, and outputs that it reads or a reader does. Layers share by
+// turns what a pass needs besides: the values, in training cotangents, of a layer and what it
+// writes, and those that wait for another layer meanwhile.
 //
 // Nothing here knows a type of layers: what a parallelization means for one is found in its table
-// (parallelization_rows.hpp). Where windows cut an output in unequal parts, there is a second parallelization of the same
-// meaning whose output is cut in balance.
+// (parallelization_rows.hpp). Where windows cut an output in unequal parts, there is a second
+// parallelization of the same meaning whose output is cut in balance.
 //
 // Pinned ends. Where the network's input or output has a layout of its own, it becomes another
-// layer, with one parallelization, so that moves from and to it are priced and certified like others. Its
-// process grid gives every layer further parallelizations (field_parallelizations.hpp), so that a layer may stay where
-// the field lies.
+// layer, with one parallelization, so that moves from and to it are priced and certified like
+// others. Its process grid gives every layer further parallelizations (field_parallelizations.hpp),
+// so that a layer may stay where the field lies.
 //
-// Lists of a mesh. A network with layers that work with them needs pinned inputs, and each of its layers has a native
-// (listed_moves.hpp), whose cuts it keeps on that grid. A layer with lists stays there: it has one parallelization. What goes by
-// lists within a layer is priced as an exchange of these messages.
+// Lists of a mesh. A network with layers that work with them needs pinned inputs, and each of its
+// layers has a native (listed_moves.hpp), whose cuts it keeps on that grid. A layer with lists
+// stays there: it has one parallelization. What goes by lists within a layer is priced as an
+// exchange of these messages.
 #pragma once
 
 #include "declaration/core/halo_sharing.hpp"
@@ -66,9 +67,9 @@ struct OwnTask {
   // A solver may evaluate the network in every so many of its steps only. The seconds are then
   // those of one step, and what is pinned is converted in each.
   Index stepsPerEvaluation = 1;
-  // The pinned layouts, and whether the cotangent of a pinned input is wanted in training. Layers may
-  // run on the grid of the first input and of the output; the further inputs come from where they
-  // lie.
+  // The pinned layouts, and whether the cotangent of a pinned input is wanted in training. Layers
+  // may run on the grid of the first input and of the output; the further inputs come from where
+  // they lie.
   std::optional<Layout> input = {}, output = {};
   std::vector<std::optional<Layout>> furtherInputs = {};
   bool inputCotangent = true;
@@ -79,9 +80,10 @@ struct OwnTask {
   SharedByNode shared = {};
 };
 
-// What a process takes besides arrays, measured by tests/bench/plan_memory: for any network of MPI and of
-// the libraries of kernels, when they are first called, and the unused ends of allocations; and for each
-// layer its kernels with their machine code, its operators with their schedules, and the steps of passes.
+// What a process takes besides arrays, measured by tests/bench/plan_memory: for any network of MPI
+// and of the libraries of kernels, when they are first called, and the unused ends of allocations;
+// and for each layer its kernels with their machine code, its operators with their schedules, and
+// the steps of passes.
 inline constexpr double kOnceBytes = 6 * 0x1p20, kLayerBytes = 128 * 0x1p10;
 inline double bytesBesideArrays(std::size_t layers) {
   return kOnceBytes + kLayerBytes * static_cast<double>(layers);
@@ -89,8 +91,8 @@ inline double bytesBesideArrays(std::size_t layers) {
 
 class OwnModel : public CostModel {
 public:
-  // Throws TENON_ERR_SHAPE for a pinned layout of another shape, and TENON_ERR_STATE if a network with lists has an
-  // input that is not pinned.
+  // Throws TENON_ERR_SHAPE for a pinned layout of another shape, and TENON_ERR_STATE if a network
+  // with lists has an input that is not pinned.
   OwnModel(DeclaredNetwork network, FineGrid grid, OwnRates rates, bool inputChannels = true,
            OwnTask task = {});
 
@@ -173,7 +175,8 @@ private:
     std::vector<bool> readIsSaved; // of each output: whether the adjoint of a reader reads it
     std::vector<ParallelizedLayer> parallelizations;
   };
-  // The numbers of the layouts at both ends of a move, by parallelization; -1 where the parallelization is not possible.
+  // The numbers of the layouts at both ends of a move, by parallelization; -1 where the
+  // parallelization is not possible.
   struct Ends {
     std::vector<int> sources, targets;
     double weight = 1;
@@ -189,7 +192,8 @@ private:
     return kinds_[kindOf_[layer]].parallelizations[parallelization];
   }
 
-  // The second half of the parallelizations are those of the first with outputs that are cut in balance.
+  // The second half of the parallelizations are those of the first with outputs that are cut in
+  // balance.
   int plainParallelization(int parallelization) const { return parallelization % firstExtra(); }
   const FieldParallelization*
   fieldParallelization(int parallelization) const; // null: one of the fine grid
@@ -263,7 +267,8 @@ private:
   std::vector<Layout> layouts_, duals_; // each once
   std::vector<FirstPart> parts_, dualParts_;
   std::map<std::pair<Shape, std::string>, std::vector<int>> layoutsLike_;
-  // The numbers by parallelization, of the outputs or uses of a kind at a place, as something of a shape.
+  // The numbers by parallelization, of the outputs or uses of a kind at a place, as something of a
+  // shape.
   std::map<std::tuple<int, bool, int, Shape>, std::vector<int>> layoutsOf_;
   std::vector<Ends> ends_; // by move
   mutable ConversionPrices conversions_;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fine grids, the two-ended parallelizations on them, and parallelizations as text. The axes of a parallelization are counted from
-// both ends, batch from the first axis and space from the last: every function here has to split a
-// dimension in that order, or two parallelizations of one plan would no longer be prefixes of each other.
+// Fine grids, the two-ended parallelizations on them, and parallelizations as text. The axes of a
+// parallelization are counted from both ends, batch from the first axis and space from the last:
+// every function here has to split a dimension in that order, or two parallelizations of one plan
+// would no longer be prefixes of each other.
 #include "planner/prices/parallelization.hpp"
 
 #include "geometry/schedule/traffic.hpp"
@@ -149,8 +150,8 @@ Index FineGrid::product(int first, int last) const {
 
 std::vector<Parallelization> FineGrid::parallelizations(bool inputChannels) const {
   std::vector<Parallelization> parallelizations;
-  // With the batch split most at first: plans that cost the same go to the first parallelization, and the
-  // batch needs nothing but a sum of gradients.
+  // With the batch split most at first: plans that cost the same go to the first parallelization,
+  // and the batch needs nothing but a sum of gradients.
   const auto add = [&](auto&& isWanted) {
     for (int batch = axes(); batch >= 0; --batch)
       for (int channels = 0; batch + channels <= axes(); ++channels)
@@ -246,8 +247,8 @@ private:
                     label_));
   }
 
-  // One run of a parallelization, such as "n4", "o" or "h3-". The order of space is always from the last axis,
-  // so that its sign changes nothing.
+  // One run of a parallelization, such as "n4", "o" or "h3-". The order of space is always from the
+  // last axis, so that its sign changes nothing.
   Run runOf(std::string piece) const {
     if (piece.ends_with('-'))
       piece.pop_back();

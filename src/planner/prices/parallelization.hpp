@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Two-ended parallelizations on a fine grid. The axes of a fine grid are the prime factors of the number of
-// processes, in the order of the machine's levels, so that all layers of a plan lie on one grid. A
-// parallelization gives each axis a label: the batch takes axes from the first inward, space from the last
-// inward, and channels have those between, first the output's and then the input's,
+// Two-ended parallelizations on a fine grid. The axes of a fine grid are the prime factors of the
+// number of processes, in the order of the machine's levels, so that all layers of a plan lie on
+// one grid. A parallelization gives each axis a label: the batch takes axes from the first inward,
+// space from the last inward, and channels have those between, first the output's and then the
+// input's,
 //
 //     n n n n | o o | i | h h h       text: "n4,o2,i,h3-"
 //
 // Spatial dimensions take turns from the last axis, which is the major one of the first dimension:
-// "dhw4-" are d, h, w, d read from the last axis. Two such parallelizations are prefixes of each other in
-// batch and space, so that each rank keeps what both give it.
+// "dhw4-" are d, h, w, d read from the last axis. Two such parallelizations are prefixes of each
+// other in batch and space, so that each rank keeps what both give it.
 #pragma once
 
 #include "geometry/layout/grid.hpp"
@@ -29,8 +30,8 @@ struct Parallelization {
   bool operator==(const Parallelization&) const = default;
 };
 
-// The numbers of parts into which a parallelization splits batch, channels and space; space both as a whole
-// and by dimension.
+// The numbers of parts into which a parallelization splits batch, channels and space; space both as
+// a whole and by dimension.
 struct Parts {
   Index batch = 1, channels = 1, space = 1;
   Index inputs = 1; // of the parts of channels, those of the input's
@@ -43,13 +44,14 @@ public:
   // processes.
   explicit FineGrid(const std::vector<Index>& levels);
 
-  // The same processes with the axes in the opposite order: parallelizations then have the batch innermost.
+  // The same processes with the axes in the opposite order: parallelizations then have the batch
+  // innermost.
   FineGrid reversed() const;
   bool isReversed() const noexcept { return reversed_; }
-  // The same processes with the axes in each order, this one first; axes of one level and extent are
-  // alike. So parallelizations can place batch, channels and space on the levels in every way: each parallelism
-  // matrix has an order in which the batch's axes come first and those of space last. Throws
-  // TENON_ERR_SUPPORT, saying how many there are, if these are too many.
+  // The same processes with the axes in each order, this one first; axes of one level and extent
+  // are alike. So parallelizations can place batch, channels and space on the levels in every way:
+  // each parallelism matrix has an order in which the batch's axes come first and those of space
+  // last. Throws TENON_ERR_SUPPORT, saying how many there are, if these are too many.
   std::vector<FineGrid> orders() const;
   bool hasFewOrders() const; // then it does not throw
   // The level of each axis, 0 for the outermost.
@@ -64,8 +66,8 @@ public:
   const std::vector<int>& extents() const noexcept { return extents_; }
   int axes() const noexcept { return static_cast<int>(extents_.size()); }
 
-  // All parallelizations. Those that split the batch most come first, and those of input channels last: the
-  // parallelizations without output channels, and then those with both.
+  // All parallelizations. Those that split the batch most come first, and those of input channels
+  // last: the parallelizations without output channels, and then those with both.
   std::vector<Parallelization> parallelizations(bool inputChannels) const;
   Parts parts(const Parallelization& parallelization, int splitDims) const;
 
@@ -83,8 +85,8 @@ private:
 // The labels of the leading spatial dimensions of `dims` that may be split: "h" for 1 of 2, "dhw"
 // for 3 of 3.
 std::string spatialLabels(int dims, int split);
-// What the parts are of, for a person: "rows over 4, channels in over 2". `spatial` are the labels of
-// the spatial parts, and `label` that of output channels.
+// What the parts are of, for a person: "rows over 4, channels in over 2". `spatial` are the labels
+// of the spatial parts, and `label` that of output channels.
 std::string meaningOf(const Parts& parts, const std::string& spatial, char label);
 // `label` is that of output channels: inside, they are 'o' for every layer, and a layer with groups
 // shows them as 'g'.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lets go of kept values one after the other, those first that free most for the time that it takes to
-// write them again, as long as the memory that passes share stays below a bound. Each state is that of
-// a whole list of passes, so that nothing is estimated but the order in which values are tried.
+// Lets go of kept values one after the other, those first that free most for the time that it takes
+// to write them again, as long as the memory that passes share stays below a bound. Each state is
+// that of a whole list of passes, so that nothing is estimated but the order in which values are
+// tried.
 #include "planner/prices/recomputation.hpp"
 
 #include <algorithm>
@@ -54,8 +55,8 @@ RecomputationSearch::State RecomputationSearch::evaluate(Nodes nodes) {
   return {std::move(nodes), memory_.savedBytes(rank_), memory_.sharedBytes(rank_), secondsAgain()};
 }
 
-// The nodes that write a value from what is kept now. What lies before a node that cannot run again is
-// kept then, if it is not yet.
+// The nodes that write a value from what is kept now. What lies before a node that cannot run again
+// is kept then, if it is not yet.
 void RecomputationSearch::collect(ValueId v, const MapList& now, Candidate& of,
                                   std::set<ValueId>& seen) const {
   if (!seen.insert(v).second)

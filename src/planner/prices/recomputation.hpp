@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which nodes of a network are run again for its adjoint, so that what it holds is within a limit. The
-// layers have their layouts by then: this is a stage behind the search for these.
+// Which nodes of a network are run again for its adjoint, so that what it holds is within a limit.
+// The layers have their layouts by then: this is a stage behind the search for these.
 //
 // A value that is kept goes if its writers are run again, from what is kept before them. What runs
-// again is in the memory that passes share, until the last derivative has read it, so that this grows
-// while what is kept shrinks. For several bounds of the one the other is brought down greedily, by the
-// bytes that go for a second of kernels and messages; each step is counted as a run finds it
-// (run_memory.hpp). The fastest that fits is taken, and what it can do without is kept after all. That
-// is a heuristic: it may miss what would fit, or be faster.
+// again is in the memory that passes share, until the last derivative has read it, so that this
+// grows while what is kept shrinks. For several bounds of the one the other is brought down
+// greedily, by the bytes that go for a second of kernels and messages; each step is counted as a
+// run finds it (run_memory.hpp). The fastest that fits is taken, and what it can do without is kept
+// after all. That is a heuristic: it may miss what would fit, or be faster.
 #pragma once
 
 #include "planner/prices/run_memory.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Joins the maps of all layers as a set-up does, and derives the passes of a step of training, or that
-// of inference. Values that passes use by turns then have the places that they have in a run. The
-// buffers of moves are those of messages, or the lanes of a node's memory.
+// Joins the maps of all layers as a set-up does, and derives the passes of a step of training, or
+// that of inference. Values that passes use by turns then have the places that they have in a run.
+// The buffers of moves are those of messages, or the lanes of a node's memory.
 #include "planner/prices/run_memory.hpp"
 
 #include "declaration/core/memory_plan.hpp"
@@ -124,8 +124,8 @@ Index RunMemory::sharedBytes(const Pass& pass, int rank) const {
   return memoryPlanOf(pass, bytes, kAlignment).bytes;
 }
 
-// What is sent is packed, and what arrives is combined from there; the adjoint sends what arrives, and
-// has lanes of its own.
+// What is sent is packed, and what arrives is combined from there; the adjoint sends what arrives,
+// and has lanes of its own.
 double RunMemory::exchangedBytes(const Schedule& schedule, int rank) const {
   double sum = 0;
   for (const std::vector<Transfer>* way : {&schedule.sends, &schedule.receives}) {
@@ -146,7 +146,8 @@ double RunMemory::carriedBytes(const Route& route, int rank, bool bothWays) cons
   double sum = 0;
   for (const RouteStep& step : route) {
     if (step.collective) {
-      // The whole, and a contribution of the own piece from each process; along a tree another whole.
+      // The whole, and a contribution of the own piece from each process; along a tree another
+      // whole.
       const CollectivePieces pieces = collectivePieces(step, rank);
       if (pieces.takesPart)
         sum += double(task_.elementBytes *

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The memory of a process in a run of a network whose layers all have their forms, found as a run finds
-// it: from the joined list of maps, the lifetimes of the values of its passes, the parameters and the
-// buffers of what moves.
+// The memory of a process in a run of a network whose layers all have their forms, found as a run
+// finds it: from the joined list of maps, the lifetimes of the values of its passes, the parameters
+// and the buffers of what moves.
 #pragma once
 
 #include "declaration/core/declaration.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the rows of parallelizations. A table may name its rows as it likes, so that only what a row does to
-// input and output decides; where several do the same, the first is taken, which is the one that the
-// type prefers.
+// Finds the rows of parallelizations. A table may name its rows as it likes, so that only what a
+// row does to input and output decides; where several do the same, the first is taken, which is the
+// one that the type prefers.
 #include "planner/prices/signature_rows.hpp"
 
 #include "sys/errors/error.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A lower bound of the price of a move, by what one rank must receive and send: some products of
-// extents, where the price itself counts messages of many sizes. A search needs the prices of few of
-// the moves that it has tables of, and looks at the others through this.
+// extents, where the price itself counts messages of many sizes. A search needs the prices of few
+// of the moves that it has tables of, and looks at the others through this.
 #pragma once
 
 #include "geometry/schedule/traffic.hpp"
@@ -49,8 +49,8 @@ private:
 
 // The best of all levels.
 LinkRates bestLinks(const LinkRates& rates);
-// At most the seconds of priceOfMove(), whatever the looks, and of a program. What is sent is what the adjoint
-// receives.
+// At most the seconds of priceOfMove(), whatever the looks, and of a program. What is sent is what
+// the adjoint receives.
 double leastSecondsOfMove(const FirstPart::Received& received, const FirstPart::Received& sent,
                           Index elementBytes, const LinkRates& best);
 

@@ -22,7 +22,8 @@ struct EliminationStep {
 };
 
 std::vector<EliminationStep> eliminationOrder(const CostTables& tables);
-// The most combinations of states of a layer and its neighbours, and of those that elimination takes.
+// The most combinations of states of a layer and its neighbours, and of those that elimination
+// takes.
 double mostCombinations(const std::vector<EliminationStep>& order,
                         const std::function<double(int layer)>& states);
 inline constexpr double kMaxCombinations = 1 << 27; // with three neighbours, 107 states each

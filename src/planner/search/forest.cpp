@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sends the least sums along a spanning forest, from the leaves and back. A pair that closes a cycle
-// gives the states of one of its layers the least of their rows, so that nothing is counted twice.
+// Sends the least sums along a spanning forest, from the leaves and back. A pair that closes a
+// cycle gives the states of one of its layers the least of their rows, so that nothing is counted
+// twice.
 #include "planner/search/forest.hpp"
 
 #include <algorithm>
@@ -156,7 +157,8 @@ void Forest::run(double secondsPerByte) {
   for (const Visit& visit : visits_)
     if (visit.edge >= 0)
       send(visit.edge, visit.parent);
-  // The trees have nothing to do with each other, and each adds its least to the sums of the others.
+  // The trees have nothing to do with each other, and each adds its least to the sums of the
+  // others.
   std::vector<int> treeOf(tables_.layers(), -1);
   std::vector<double> leastOf(tables_.layers(), 0);
   double sum = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The shortest path: of the windows before each one the least that they cost, and their last group. A run is
-// asked for each group by itself, and once more for all that were found, since memory does not add up.
+// The shortest path: of the windows before each one the least that they cost, and their last group.
+// A run is asked for each group by itself, and once more for all that were found, since memory does
+// not add up.
 #include "planner/search/halo_groups.hpp"
 
 #include <algorithm>

@@ -9,8 +9,8 @@
 //   - Exact elimination with fronts (pareto.hpp) on what is left. With too many labels it stops,
 //     and the gap between the bounds is known.
 //
-// Where layers have too many neighbours for elimination, the plan is a good one, and the gap is known
-// likewise (wide.hpp).
+// Where layers have too many neighbours for elimination, the plan is a good one, and the gap is
+// known likewise (wide.hpp).
 #pragma once
 
 #include "planner/search/cost_tables.hpp"

@@ -53,9 +53,9 @@ public:
   CertifiedPlan run(int count) {
     for (int round = 1, close = 0;; ++round) {
       const BoundedPlan plan = fastestPlan(tables_, limit_);
-      // Bounds that take no time tell what hardly matters; prices are requested what may. The closer
-      // look costs little and finds nearly all, so the look at all positions is only for a plan that
-      // has passed it.
+      // Bounds that take no time tell what hardly matters; prices are requested what may. The
+      // closer look costs little and finds nearly all, so the look at all positions is only for a
+      // plan that has passed it.
       if (!raise(plan.choice, kLowerBounds)) {
         raiseLikely(plan, kLowerBounds);
         continue;
@@ -68,8 +68,8 @@ public:
     }
   }
 
-  // For each layer the best plan that lays it out in another way than the plan; the seconds are lower
-  // bounds where the limit binds.
+  // For each layer the best plan that lays it out in another way than the plan; the seconds are
+  // lower bounds where the limit binds.
   std::vector<RunnerUp> runnersUp(const BoundedPlan& plan) {
     Forest forest(tables_);
     forest.run(plan.secondsPerByte);
@@ -112,9 +112,9 @@ private:
     return isTrue;
   }
 
-  // Looks at the parallelizations, and at the pairs of them, that are in some plan as fast as the one found, as
-  // far as a forest can tell. After a search the tables are wrong in many places at once, and every
-  // one of them would cost a round of its own.
+  // Looks at the parallelizations, and at the pairs of them, that are in some plan as fast as the
+  // one found, as far as a forest can tell. After a search the tables are wrong in many places at
+  // once, and every one of them would cost a round of its own.
   void raiseLikely(const BoundedPlan& plan, Closeness prices) {
     Forest forest(tables_);
     forest.run(plan.secondsPerByte);

@@ -41,15 +41,16 @@ struct PlannedLayer {
   std::string name, labels;
   std::string meaning =
       {}; // what the parallelization splits, for a person: "rows over 4, channels in over 2"
-  // The parallelization as the layer takes it, and the layouts in which it uses its inputs, without halos. A
-  // row of a table has neither.
+  // The parallelization as the layer takes it, and the layouts in which it uses its inputs, without
+  // halos. A row of a table has neither.
   std::string signature = {};
   bool isBalanced = false; // its output is cut in balance, and not as its windows are
   std::vector<Layout> uses = {};
   Parts parts;
   double bytes = 0;
-  // The parallelization of the best plan that lays this layer out in another way, and its seconds, which are a
-  // lower bound under a memory limit. It is empty if no other parallelization is possible.
+  // The parallelization of the best plan that lays this layer out in another way, and its seconds,
+  // which are a lower bound under a memory limit. It is empty if no other parallelization is
+  // possible.
   std::string runnerUp;
   double runnerUpSeconds = 0;
 };
@@ -65,7 +66,8 @@ struct FoundPlan {
   // this takes; chosen when all layers have their parallelizations.
   std::vector<std::string> recomputed = {};
   double againSeconds = 0;
-  // The layers whose halos the layers before them compute, and the seconds that this saves; likewise.
+  // The layers whose halos the layers before them compute, and the seconds that this saves;
+  // likewise.
   std::vector<std::string> shared = {};
   double sharedSeconds = 0;
   std::vector<int> parallelizations = {}; // by layer of the model; of a plan that was searched
@@ -74,12 +76,12 @@ struct FoundPlan {
   std::vector<PlannedLayer> layers;
 };
 
-// Gives a plan the layers that recompute, so that it takes no more than so many bytes. Returns whether it
-// does then; else `bytes` are the least that was found.
+// Gives a plan the layers that recompute, so that it takes no more than so many bytes. Returns
+// whether it does then; else `bytes` are the least that was found.
 bool recomputeWithin(const CostModel& model, double memoryLimit, FoundPlan& plan);
 
-// Gives a plan the layers that share the halo exchange of a layer before them, at most `depth` an exchange,
-// where that saves time within a limit of bytes; 0: none.
+// Gives a plan the layers that share the halo exchange of a layer before them, at most `depth` an
+// exchange, where that saves time within a limit of bytes; 0: none.
 void shareHalos(const CostModel& model, Index depth, double memoryLimit, FoundPlan& plan);
 
 // Parallelizations by name of a layer.
@@ -88,8 +90,8 @@ using FixedParallelizations = std::map<std::string, std::string>;
 // Searches the plan of a network. `memoryLimit` is in bytes of a process, and 0 means none. With an
 // overlap above 0, the share of communication that goes on beside computation, the best 16 plans
 // are replayed with it, and the fastest is taken. Throws TENON_ERR_SHAPE where there is no plan,
-// TENON_ERR_OPTION for a fixed parallelization that is not possible, and TENON_ERR_ARG for a fixed parallelization of a
-// layer that does not exist.
+// TENON_ERR_OPTION for a fixed parallelization that is not possible, and TENON_ERR_ARG for a fixed
+// parallelization of a layer that does not exist.
 FoundPlan findPlan(const CostModel& model, const FixedParallelizations& fixed, double memoryLimit,
                    double overlap = 0);
 

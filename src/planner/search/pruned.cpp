@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Restricts tables to the states that bounds leave, and numbers what is found as the whole tables do.
-// The order of elimination is that of the whole tables, so that the choice among equal plans does not
-// depend on what was left out.
+// Restricts tables to the states that bounds leave, and numbers what is found as the whole tables
+// do. The order of elimination is that of the whole tables, so that the choice among equal plans
+// does not depend on what was left out.
 #include "planner/search/pruned.hpp"
 
 #include <algorithm>

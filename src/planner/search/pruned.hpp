@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Exact elimination of large tables: a forest's bounds leave the states that can be in a plan of at
-// most a given sum, and only these are eliminated. Networks have hundreds of parallelizations for each layer, of
-// which a dozen are left, and elimination takes the third power of their number.
+// most a given sum, and only these are eliminated. Networks have hundreds of parallelizations for
+// each layer, of which a dozen are left, and elimination takes the third power of their number.
 #pragma once
 
 #include "planner/search/elimination.hpp"

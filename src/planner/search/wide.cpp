@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sweeps over the pairs of layers until the bound hardly grows. What a sweep leaves is a valid bound
-// whenever it stops, since it is summed from the moved costs anew.
+// Sweeps over the pairs of layers until the bound hardly grows. What a sweep leaves is a valid
+// bound whenever it stops, since it is summed from the moved costs anew.
 #include "planner/search/wide.hpp"
 
 #include <algorithm>
@@ -89,8 +89,8 @@ private:
     return least;
   }
 
-  // Both layers give what they have to the pair, and each gets half of the least sum with each state
-  // back.
+  // Both layers give what they have to the pair, and each gets half of the least sum with each
+  // state back.
   void share(PairTable& pair) {
     std::vector<double>&from = own_[pair.from], &to = own_[pair.to];
     const std::size_t columns = to.size();
@@ -108,8 +108,8 @@ private:
   std::vector<PairTable> pairs_;
 };
 
-// Of each layer the states with the least bounds, `count` at most, in their order; those of the plan
-// are among them.
+// Of each layer the states with the least bounds, `count` at most, in their order; those of the
+// plan are among them.
 std::vector<std::vector<int>> leastStates(const std::vector<std::vector<double>>& bounds,
                                           const std::vector<int>& plan, double most,
                                           std::size_t count) {

@@ -214,8 +214,8 @@ void Device::copy(void* to, const void* from, Index bytes, const Stream& stream)
 
 bool Device::reaches(const void* address) const {
   const std::optional<KnownMemory> known = knownMemory(address);
-  // Where the device can read all of the host's memory (HMM, Grace-Hopper), memory that CUDA has not
-  // registered has an address for it too. Work that is queued there would run while the program
+  // Where the device can read all of the host's memory (HMM, Grace-Hopper), memory that CUDA has
+  // not registered has an address for it too. Work that is queued there would run while the program
   // believes its array unused, and by page faults.
   if (!known || known->onDevice != address)
     return false;

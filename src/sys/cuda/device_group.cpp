@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Groups of devices by NCCL. All processes of a group end it together: when the kernels of one are done, its last messages
-// may still be on their way, and others of its node may read its memory. Nobody who destroys an object waits for others, so that
-// a group is ended where all are, or given up after a failure (ncclCommAbort()).
+// Groups of devices by NCCL. All processes of a group end it together: when the kernels of one are
+// done, its last messages may still be on their way, and others of its node may read its memory.
+// Nobody who destroys an object waits for others, so that a group is ended where all are, or given
+// up after a failure (ncclCommAbort()).
 #include "sys/device_group.hpp"
 
 #include "sys/cuda/nccl.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tables of NVIDIA's libraries, each of which is opened by the first call. Of cuDNN the version is
-// checked, since older ones have the functions but do less.
+// The tables of NVIDIA's libraries, each of which is opened by the first call. Of cuDNN the version
+// is checked, since older ones have the functions but do less.
 #include "sys/cuda/library.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,8 @@ std::string dnnVersionText(std::size_t version) {
   return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
 }
 
-// What Tenon uses of cuBLAS and cuFFT is the same in the major version before, which frameworks may have installed.
+// What Tenon uses of cuBLAS and cuFFT is the same in the major version before, which frameworks may
+// have installed.
 std::string sonameOf(const char* name, int version) {
   return fmt::format("lib{}.so.{}", name, version);
 }

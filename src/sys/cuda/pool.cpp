@@ -106,7 +106,8 @@ public:
 };
 
 // Memory by cudaMalloc(), which CUDA IPC can show to other processes; that of a pool of this kind
-// it cannot. It is all that there is on devices without pools, where each of these calls takes long.
+// it cannot. It is all that there is on devices without pools, where each of these calls takes
+// long.
 class UnpooledMemory : public DeviceMemory {
 public:
   using DeviceMemory::DeviceMemory;

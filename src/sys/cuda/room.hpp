@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Room for what is not taken from the pool: NVIDIA's libraries, graphs and the code of kernels, which
-// CUDA loads when one is first launched, get their memory from the driver, and the driver does not
-// have what the pool keeps for later.
+// Room for what is not taken from the pool: NVIDIA's libraries, graphs and the code of kernels,
+// which CUDA loads when one is first launched, get their memory from the driver, and the driver
+// does not have what the pool keeps for later.
 #pragma once
 
 #include "sys/device.hpp"
@@ -14,8 +14,8 @@ namespace tenon::cuda {
 // while the stream is recorded, and on devices without pools.
 bool makeRoom(const Stream& stream);
 
-// Returns to the driver what the pool of this process's device keeps and nobody uses, where a call takes much that cannot be
-// made once more, as a collective one.
+// Returns to the driver what the pool of this process's device keeps and nobody uses, where a call
+// takes much that cannot be made once more, as a collective one.
 void returnSpare();
 
 // call(), and once more if isOut(its status) says that memory ran out, and room could be made.

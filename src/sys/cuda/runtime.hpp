@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The runtime of the device, by the names of CUDA. With TENON_HIP they stand for those of HIP, which
-// differ in little else than the name, and the sources of sys/cuda and kernels/cuda are compiled for
-// AMD's devices. Nothing here is a place for code: where the two runtimes differ in what they do, the
-// source that calls them says so.
+// The runtime of the device, by the names of CUDA. With TENON_HIP they stand for those of HIP,
+// which differ in little else than the name, and the sources of sys/cuda and kernels/cuda are
+// compiled for AMD's devices. Nothing here is a place for code: where the two runtimes differ in
+// what they do, the source that calls them says so.
 #pragma once
 
 #ifndef TENON_HIP

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions of shared libraries that are found at run time. All functions of one library have to come
-// from one copy of it: a table that mixed the copy of the program with a second one would pass
+// Functions of shared libraries that are found at run time. All functions of one library have to
+// come from one copy of it: a table that mixed the copy of the program with a second one would pass
 // handles of one to the other.
 #pragma once
 
@@ -19,8 +19,8 @@ bool hasAll(void* handle, std::span<const char* const> names);
 // is opened.
 class Library {
 public:
-  // `soname` has the version of the headers that Tenon was built with. Where the loader does not find that library, an
-  // older one will do that has all these functions.
+  // `soname` has the version of the headers that Tenon was built with. Where the loader does not
+  // find that library, an older one will do that has all these functions.
   Library(const char* title, std::string soname, std::span<const char* const> names,
           const std::string& older = {});
 

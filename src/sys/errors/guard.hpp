@@ -116,8 +116,8 @@ void checkUserCode(TenonErrorCode code, const char* what, long recordedBefore,
 [[noreturn]] void throwUserException(const char* what, long recordedBefore,
                                      std::source_location where);
 
-// Runs a user's function that frees a context, if there is one. What it throws ends here, with a line that says so, since
-// nobody waits for it.
+// Runs a user's function that frees a context, if there is one. What it throws ends here, with a
+// line that says so, since nobody waits for it.
 void callDestroyer(void (*destroy)(void*), void* context) noexcept;
 
 // Runs a user's function that returns a TenonErrorCode; `what` names it in the message.

@@ -100,8 +100,8 @@ bool isCounted(std::string_view text) {
   return std::ranges::adjacent_find(text, isEntry) != text.end();
 }
 
-// The line about dimensions and indices below the head, or "". What an interface raises itself, without a file, counts its own
-// way.
+// The line about dimensions and indices below the head, or "". What an interface raises itself,
+// without a file, counts its own way.
 std::string noteLine(const ErrorRecord& record) {
   const bool isOurs = !record.frames.empty() && !record.frames.front().file.empty();
   if (!isOurs || !isCounted(record.message()))
@@ -254,8 +254,9 @@ TenonErrorCode raiseAt(const Error& error, const char* function, const char* fil
     record.error = withPlainText(error);
     ++recorded;
   }
-  // An error that all ranks raise alike leaves nobody waiting, so it is returned even from Apply. The
-  // call that raised it may not have known that, as in a function of the program inside this one.
+  // An error that all ranks raise alike leaves nobody waiting, so it is returned even from Apply.
+  // The call that raised it may not have known that, as in a function of the program inside this
+  // one.
   record.fatal = severity == Severity::Fatal && !error.isAgreed();
   const Place place = appendFrame(function, file, line);
   const int level = record.levels - 1;

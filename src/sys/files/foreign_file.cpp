@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Marks of formats at the beginning of files. A pickle has none but its protocol, whose number is behind the first
-// byte.
+// Marks of formats at the beginning of files. A pickle has none but its protocol, whose number is
+// behind the first byte.
 #include "sys/files/foreign_file.hpp"
 
 #include <utility>

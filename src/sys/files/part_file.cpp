@@ -44,8 +44,8 @@ const char* kindOf(mode_t mode) {
   }
 }
 
-// The stream of a descriptor, which it closes. NULL with the reason in errno if there is none, and then the
-// descriptor is closed at once: fdopen() leaves it open where it fails.
+// The stream of a descriptor, which it closes. NULL with the reason in errno if there is none, and
+// then the descriptor is closed at once: fdopen() leaves it open where it fails.
 std::FILE* streamOf(int descriptor, const char* mode) {
   std::FILE* stream = descriptor < 0 ? nullptr : fdopen(descriptor, mode);
   if (!stream && descriptor >= 0) {

@@ -23,7 +23,8 @@ namespace tenon {
 // A file beside its place, by its descriptor.
 class PartFile {
 public:
-  // Whether others can ask who writes the file (part_owner.hpp), which files need that others remove if they are left.
+  // Whether others can ask who writes the file (part_owner.hpp), which files need that others
+  // remove if they are left.
   enum class Owner { Nameless, Named };
   // Creates an empty file .NAME.part.RANDOM with the permissions of the file that it replaces, or
   // else those that umask gives; a file that somebody else made is never opened. Throws

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Locks by flock(), which belong to an open file and so tell apart two writers of one process too. The part itself is not
-// locked, since HDF5 and MPI lock it in ways of their own.
+// Locks by flock(), which belong to an open file and so tell apart two writers of one process too.
+// The part itself is not locked, since HDF5 and MPI lock it in ways of their own.
 #include "sys/files/part_owner.hpp"
 
 #include <fmt/format.h>

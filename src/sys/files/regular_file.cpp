@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Opens files that are expected to be regular, and refuses others by name. A file is opened first
-// and asked afterwards what it is, so that nobody can replace it in between. A path below a folder is gone part by
-// part, each without following links.
+// and asked afterwards what it is, so that nobody can replace it in between. A path below a folder
+// is gone part by part, each without following links.
 #include "sys/files/regular_file.hpp"
 
 #include "sys/errors/error.hpp"

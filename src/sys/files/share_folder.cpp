@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Finds data files beside the library, or a program that has this code itself, by the path from
-// which the loader has it. So an installed tree can be moved, and no environment variable is needed.
+// which the loader has it. So an installed tree can be moved, and no environment variable is
+// needed.
 #include "sys/files/share_folder.hpp"
 
 #include "sys/errors/error.hpp"
@@ -75,8 +76,8 @@ std::vector<std::string> shareFolders() {
     if (std::find(folders.begin(), folders.end(), normal) == folders.end())
       folders.push_back(normal);
   };
-  // As installed, and in the tree where the library was built, in which programs that have this code
-  // themselves are in folders of their own.
+  // As installed, and in the tree where the library was built, in which programs that have this
+  // code themselves are in folders of their own.
   const std::filesystem::path file = ownFile();
   if (!file.empty())
     for (const char* way : {TENON_SHARE_FROM_LIBRARY, "../share/tenon", "../../share/tenon"})

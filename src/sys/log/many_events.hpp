@@ -4,8 +4,8 @@
 
 namespace tenon {
 
-// The number of the event of that name; or of the event `shared`, where most places are taken, so that
-// others find one.
+// The number of the event of that name; or of the event `shared`, where most places are taken, so
+// that others find one.
 int logEventOfMany(const char* name, const char* shared);
 
 } // namespace tenon

@@ -31,7 +31,8 @@ constexpr const char* spaceName(Space space) {
   return space == Space::Host ? "host" : "device";
 }
 
-// The bytes of this machine's memory; what its processes share, of which a part may be promised to others.
+// The bytes of this machine's memory; what its processes share, of which a part may be promised to
+// others.
 Index machineMemory() noexcept;
 
 class MemorySource {

@@ -68,11 +68,12 @@ public:
   // What was probably meant by an unused key: the nearest of the keys that were looked up and whose
   // name the key can have; "" if there is none.
   std::string nearestAsked(std::string_view key) const;
-  // An object that reads its options under a prefix other than its name, which a user may take for one.
+  // An object that reads its options under a prefix other than its name, which a user may take for
+  // one.
   void noteReader(const std::string& name, const std::string& title,
                   const std::string& prefix) const;
-  // What to do about an unused key, as the end of a sentence: it has an object's name where a prefix belongs, or
-  // another key was probably meant.
+  // What to do about an unused key, as the end of a sentence: it has an object's name where a
+  // prefix belongs, or another key was probably meant.
   std::string adviceOn(std::string_view key) const;
   // All values, by key.
   std::vector<OptionValue> values() const;

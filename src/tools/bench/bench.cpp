@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // `tenon bench`: times each movement of data by the library and by MPI's own call in turns, beside
-// the limit of the machine. Nothing is timed before both ways gave the values that the definition demands.
+// the limit of the machine. Nothing is timed before both ways gave the values that the definition
+// demands.
 #include "tools/commands.hpp"
 
 #include "tools/bench/case.hpp"

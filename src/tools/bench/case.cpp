@@ -187,8 +187,8 @@ BenchCase ring(Index rows, Index width) {
   });
 }
 
-// Rows of a mesh, with a ghost for every fourth: half of them are scattered among the rows of the rank before on a ring, half
-// among those of the rank behind.
+// Rows of a mesh, with a ghost for every fourth: half of them are scattered among the rows of the
+// rank before on a ring, half among those of the rank behind.
 BenchCase ghosts(Index rows) {
   constexpr Index kWidth = 8, kStep = 7919;
   const Index each = std::max<Index>(1, rows / 8), owned = rows * kWidth, there = each * kWidth;

@@ -151,9 +151,9 @@ bool hasProperty(TenonDTensor x, char kind) {
   return propertiesOf(x).find(kind) != std::string::npos;
 }
 
-// Fills the cotangent of the output: with contributions that differ on all ranks where no copies must be
-// equal, and with the same value for one process. Equal contributions would hide a factor that is wrong
-// by the number of ranks.
+// Fills the cotangent of the output: with contributions that differ on all ranks where no copies
+// must be equal, and with the same value for one process. Equal contributions would hide a factor
+// that is wrong by the number of ranks.
 void fillCotangent(Case& c, LayerStep& ours, LayerStep& theirs) {
   const TenonInt seed = c.draw.upTo(1 << 20);
   if (hasProperty(ours.dy(), 'B'))
@@ -163,8 +163,8 @@ void fillCotangent(Case& c, LayerStep& ours, LayerStep& theirs) {
   theirs.dy().write(gathered(ours.dy(), c.comm));
 }
 
-// The number of this rank's place among those that hold different elements or contributions, or -1 if it
-// holds nothing. Ranks with the same number hold copies.
+// The number of this rank's place among those that hold different elements or contributions, or -1
+// if it holds nothing. Ranks with the same number hold copies.
 int placeAmongParts(TenonDTensor x) {
   Layout layout;
   require(TenonDTensorGetLayout(x, layout.out()));

@@ -104,7 +104,8 @@ std::vector<CaseKind> layerKinds() {
       {"sequential", checkSequential},
       {"graph", checkGraph},
   };
-  // What these do follows from lists, which checkMesh() draws; or numbers rows by blocks, as no other grid does.
+  // What these do follows from lists, which checkMesh() draws; or numbers rows by blocks, as no
+  // other grid does.
   const std::set<std::string> ofMeshes = {
       "edgeattention", "gather", "indexmap", "linkedhalo", "rows", "segmentsum", "sparsematrix"};
   std::vector<CaseKind> kinds;

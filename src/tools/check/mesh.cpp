@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers that work by lists, on graphs that are drawn: nodes with any ids, owned by any ranks, and directed edges, which
-// lie with their targets or anywhere. By definition such a layer is a sparse matrix between rows, of which every rank
-// knows the whole; the numbers are small integers, whose sums are exact.
+// Layers that work by lists, on graphs that are drawn: nodes with any ids, owned by any ranks, and
+// directed edges, which lie with their targets or anywhere. By definition such a layer is a sparse
+// matrix between rows, of which every rank knows the whole; the numbers are small integers, whose
+// sums are exact.
 #include "tools/check/field.hpp"
 #include "tools/check/kinds.hpp"
 
@@ -102,8 +103,9 @@ struct Term {
   double weight;
 };
 
-// A layer as a matrix: the numbers of the rows that each rank has of its input and its output, and the entries. The
-// numbers of places in lists are those of places, so that a ghost is another row than its node.
+// A layer as a matrix: the numbers of the rows that each rank has of its input and its output, and
+// the entries. The numbers of places in lists are those of places, so that a ghost is another row
+// than its node.
 struct Matrix {
   std::vector<Indices> inputs, outputs; // by rank
   Index columns, outputColumns;         // of one row
@@ -226,7 +228,8 @@ private:
   Index columns_;
 };
 
-// Means of an element and the one before it, on a line or a ring that is cut into tiles, of which some are missing.
+// Means of an element and the one before it, on a line or a ring that is cut into tiles, of which
+// some are missing.
 Plan tilesOfLine(Case& c, Links& links) {
   const Index tiles = c.draw.between(1, 6), extent = c.draw.between(1, 4), all = tiles * extent;
   const bool isRing = c.draw.chance(50);

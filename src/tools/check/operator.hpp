@@ -36,8 +36,8 @@ struct Expected {
 void compareOutput(Case& c, const LayoutSpec& to, const Field& y, const Expected& expected,
                    const std::string& what);
 
-// How far sums in any order may be from each other, if the magnitudes of their contributions add up to
-// `magnitude`.
+// How far sums in any order may be from each other, if the magnitudes of their contributions add up
+// to `magnitude`.
 double roundingOf(TenonDataType type, double magnitude);
 
 void checkOperator(Case& c, const Subject& subject);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Compares what an operator has put out with what the definition of its layout says. Every rank
-// gets the elements of all, since only the sum of contributions is defined, and copies are compared bit
-// by bit with the first one: rounding may differ from the definition, but not between copies.
+// gets the elements of all, since only the sum of contributions is defined, and copies are compared
+// bit by bit with the first one: rounding may differ from the definition, but not between copies.
 #include "tools/check/operator.hpp"
 
 #include <fmt/format.h>
@@ -112,8 +112,8 @@ void compareOutput(Case& c, const LayoutSpec& to, const Field& y, const Expected
   const std::vector<Values> cells = allCells(c, y.read());
   const auto held = [&](int p) { return cells[to.grid.ranks[p]]; };
   const auto filled = [&, filling = before](int p) { return fill(to, p, filling); };
-  // With contributions in halos only the tensor's value is defined; otherwise so is what each position
-  // holds, once the P axes are summed.
+  // With contributions in halos only the tensor's value is defined; otherwise so is what each
+  // position holds, once the P axes are summed.
   if (hasPartialHalos(to))
     c.found(what + ", summed over the ranks,",
             difference(valueOf(to, held), combined(kept(to, moved), beta, valueOf(to, filled)),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Values of tensors by definition: what each position holds of a value, and the value of what all
-// hold. Every number is a function of its global place and of the contribution that it belongs to, so
-// that a rank knows what all others hold without a message.
+// hold. Every number is a function of its global place and of the contribution that it belongs to,
+// so that a rank knows what all others hold without a message.
 #include "tools/check/values.hpp"
 
 #include "tools/check/draw.hpp"
@@ -21,9 +21,8 @@ struct DomainCell {
   double sign = 1;
 };
 
-// Of a held element, or none. As part of a source, halos of
-// contributions are folded back and halos of values are dropped; as part of a target it is the other way
-// round (`shown`).
+// Of a held element, or none. As part of a source, halos of contributions are folded back and halos
+// of values are dropped; as part of a target it is the other way round (`shown`).
 std::optional<DomainCell> domainCell(const LayoutSpec& spec, int position, const Indices& cell,
                                      bool shown) {
   DomainCell found{.at = Indices(cell.size())};

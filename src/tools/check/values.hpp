@@ -13,9 +13,9 @@ namespace tenon::tools {
 
 using Values = std::vector<double>;
 
-// The kinds of numbers. Integers are small, Fractions are multiples of 1/64 in [-1, 1), and Positives
-// in [1/2, 5/2): sums of few of these are exact in float32. Singles and Doubles are all numbers of a type in [-1, 1),
-// whose sums depend on the order of the contributions.
+// The kinds of numbers. Integers are small, Fractions are multiples of 1/64 in [-1, 1), and
+// Positives in [1/2, 5/2): sums of few of these are exact in float32. Singles and Doubles are all
+// numbers of a type in [-1, 1), whose sums depend on the order of the contributions.
 enum class Numbers { Integers, Fractions, Positives, Singles, Doubles };
 
 // Numbers that are a function of key and place.
@@ -28,11 +28,11 @@ struct Filling {
   Filling magnitudes() const { return {key, numbers, true}; }
 };
 
-// A valid tensor: copies are equal, all contributions are independent, and halos are filled by their
-// modes.
+// A valid tensor: copies are equal, all contributions are independent, and halos are filled by
+// their modes.
 Values fill(const LayoutSpec& spec, int position, const Filling& filling);
-// The value of a tensor, from the elements that each position holds: copies count once, contributions are
-// summed, and halos of values are left out.
+// The value of a tensor, from the elements that each position holds: copies count once,
+// contributions are summed, and halos of values are left out.
 Values valueOf(const LayoutSpec& spec, const std::function<Values(int position)>& cells);
 Values valueOf(const LayoutSpec& spec, const Filling& filling);
 // What a position holds of that value if nothing in the layout is a contribution.

@@ -269,9 +269,9 @@ constexpr double kPanel = 440, kPanelHeight = 320, kHalo = 60, kTitle = 62;
 constexpr double kPlot = kPanelHeight - kHalo - 60; // height of an axis
 constexpr double kAxisOverBatch = 2;
 
-// The axis of all panels, at the place of one. The dearest grids take a hundred times as long as the
-// best, which would be invisible beside them, so that the axis ends at twice the longest time of
-// batch parallelism, the first bar of a panel, and longer bars are cut.
+// The axis of all panels, at the place of one. The dearest grids take a hundred times as long as
+// the best, which would be invisible beside them, so that the axis ends at twice the longest time
+// of batch parallelism, the first bar of a panel, and longer bars are cut.
 struct Axis {
   double base, end; // where 0 is on the page, and its last second
 

@@ -29,8 +29,8 @@ struct PlannedMachine {
 
   // The seconds that each program takes.
   std::vector<double> predict(const ReductionPrograms& programs) const;
-  // The seconds that all reductions of a list take on each of its placements, by programs of at most
-  // so many steps.
+  // The seconds that all reductions of a list take on each of its placements, by programs of at
+  // most so many steps.
   std::vector<double> predict(const PlacementList& list, TenonInt placements, int steps) const;
 };
 

@@ -108,8 +108,8 @@ bool isOn(const char* name, const std::string& given) {
   return false;
 }
 
-// Fixes the parallelizations of layers, "conv1=n6,o3,fc6=n9". A parallelization has commas itself, so that a piece with
-// '=' begins another layer and one without continues the parallelization.
+// Fixes the parallelizations of layers, "conv1=n6,o3,fc6=n9". A parallelization has commas itself,
+// so that a piece with '=' begins another layer and one without continues the parallelization.
 void fixParallelizations(NamedPlan& plan, const std::string& given) {
   std::vector<std::pair<std::string, std::string>> parallelizations;
   for (const std::string& piece : wordsOf(given, ',')) {
@@ -120,8 +120,7 @@ void fixParallelizations(NamedPlan& plan, const std::string& given) {
       parallelizations.back().second += "," + piece;
     else
       throw std::runtime_error(fmt::format(
-          "-fix {}: '{}' names no layer; pass layer=labels, such as conv1=n6,o3", given,
-          piece));
+          "-fix {}: '{}' names no layer; pass layer=labels, such as conv1=n6,o3", given, piece));
   }
   for (const auto& [layer, parallelization] : parallelizations)
     plan.fix(layer, parallelization);

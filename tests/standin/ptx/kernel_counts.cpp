@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Prints what kernels cost for each element: instructions of PTX, and bytes of global memory that these read and write,
-// cached or not, counted while the stand-in runs the translation, beside the bytes that the operation needs. The last
-// column is the rate in TB/s at which the needed bytes would move if an H100 did nothing but begin one instruction on
-// each of its 132 times 128 lanes in each of its 1.7e9 clocks a second: a kernel whose number is below some 3, the
-// memory's, is bound by its instructions. It ends with 1 if a kernel moves fewer bytes than it needs, which would be a
+// Prints what kernels cost for each element: instructions of PTX, and bytes of global memory that
+// these read and write, cached or not, counted while the stand-in runs the translation, beside the
+// bytes that the operation needs. The last column is the rate in TB/s at which the needed bytes
+// would move if an H100 did nothing but begin one instruction on each of its 132 times 128 lanes in
+// each of its 1.7e9 clocks a second: a kernel whose number is below some 3, the memory's, is bound
+// by its instructions. It ends with 1 if a kernel moves fewer bytes than it needs, which would be a
 // fault of this table.
 #include "kernels/draw.hpp"
 #include "kernels/elementwise/pointwise.hpp"
@@ -108,7 +109,8 @@ private:
     row("sum", n, kSize, [&] { sum<T>(context_, n, x); });
   }
 
-  // 16 channels of 32^3. What is one element of a line lies in a sector of 32 bytes of its own, which are not counted.
+  // 16 channels of 32^3. What is one element of a line lies in a sector of 32 bytes of its own,
+  // which are not counted.
   void blocks(T* field, T* packed) {
     constexpr Index n = 32, channels = 16, cells = n * n * n;
     const Index steps[] = {cells, n * n, n, 1};
@@ -154,7 +156,8 @@ private:
     });
   }
 
-  // Of a block of 16 channels of 30^3 with one ghost cell around it: what its 26 neighbours get, and what they add to it.
+  // Of a block of 16 channels of 30^3 with one ghost cell around it: what its 26 neighbours get,
+  // and what they add to it.
   void faces(T* field, T* packed) {
     constexpr Index n = 32, channels = 16, steps[] = {n * n * n, n * n, n, 1};
     const Index around[] = {1, 2, n - 2,

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What kernels need that translate.py made from PTX: registers, memory, what instructions.py names, and the threads of
-// a block between barriers. Only translated sources include this. They are compiled with -fwrapv, since PTX's integers
-// wrap, and with -ffp-contract=off, since nvcc has chosen what is fused.
+// What kernels need that translate.py made from PTX: registers, memory, what instructions.py names,
+// and the threads of a block between barriers. Only translated sources include this. They are
+// compiled with -fwrapv, since PTX's integers wrap, and with -ffp-contract=off, since nvcc has
+// chosen what is fused.
 //
-// It ends the program with the kernel and the line of its PTX if an access is not aligned or leaves the block's shared
-// memory, if not all threads of a block reach the same barrier, or an integer is divided by 0.
+// It ends the program with the kernel and the line of its PTX if an access is not aligned or leaves
+// the block's shared memory, if not all threads of a block reach the same barrier, or an integer is
+// divided by 0.
 #pragma once
 
 #include "standin/kernels.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Kernels of machine.ptx, written by hand, as translate.py and machine.hpp run them: what instructions give, by PTX's
-// manual, the order of threads, and the end of the program at each fault. The values are computed here.
+// Kernels of machine.ptx, written by hand, as translate.py and machine.hpp run them: what
+// instructions give, by PTX's manual, the order of threads, and the end of the program at each
+// fault. The values are computed here.
 #include "standin/kernels.hpp"
 #include "standin/refused.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Any bytes as a trained network, an archive of PyTorch or ONNX: read, mapped to layers, its parameters read, and
-// divided into sections.
-// The checksums of an archive would refuse nearly all changes of its members; so most of them are made in a
-// member, and the archive is written anew around it.
+// Any bytes as a trained network, an archive of PyTorch or ONNX: read, mapped to layers, its
+// parameters read, and divided into sections. The checksums of an archive would refuse nearly all
+// changes of its members; so most of them are made in a member, and the archive is written anew
+// around it.
 #include "import/lowering/sections.hpp"
 #include "import/model_file.hpp"
 #include "sys/errors/error.hpp"
@@ -32,7 +32,8 @@ void readParameter(const tenon::ModelWeights& weights, const tenon::ModelConstan
   weights.read(value, box, numbers.data());
 }
 
-// The archive with one member changed, as often as not one of JSON; "" if one is packed or none is there.
+// The archive with one member changed, as often as not one of JSON; "" if one is packed or none is
+// there.
 std::string withChangedMember(const tenon::ByteSource& archive, std::size_t most, unsigned chance) {
   std::vector<tenon::ZipMember> members = tenon::readZip(archive);
   if (members.empty())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Opens bytes as a weights file and reads all that a parameter could take from it. The only way out but
-// success is TENON_ERR_FORMAT.
+// Opens bytes as a weights file and reads all that a parameter could take from it. The only way out
+// but success is TENON_ERR_FORMAT.
 #pragma once
 
 #include "sys/errors/error.hpp"
