@@ -23,9 +23,9 @@
  *  NULL for the buffer, nothing else is returned. A text that does not fit is TENON_ERR_ARG, and
  *  the buffer is unchanged; only the texts of the last error are truncated instead.
  *
- *  Calls that take the tensors of one input have a counterpart for layers of several inputs:
- *  TenonLayerSetUpMany(), TenonLayerApplyMany(), TenonLayerApplyTangentMany(),
- *  TenonLayerApplyAdjointMany() and TenonLayerCreateInputCotangentAt(). There are no other pairs.
+ *  Calls that take the tensors of a layer with one input and output have a counterpart for layers of
+ *  several: TenonLayerSetUpMany(), TenonLayerApplyMany(), TenonLayerApplyTangentMany(),
+ *  TenonLayerApplyAdjointMany(), and those that end with At. There are no other pairs.
  */
 #ifndef TENON_H
 #define TENON_H
@@ -53,7 +53,6 @@
 #include <tenon/output.h>
 #include <tenon/partition.h>
 #include <tenon/plan.h>
-#include <tenon/trainer.h>
 #include <tenon/types.h>
 #include <tenon/version.h>
 

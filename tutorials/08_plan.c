@@ -126,7 +126,7 @@ static TenonErrorCode CreatePlan(Program* p) {
   TenonCall(TenonOptionsGetString("-", "load", file, kText, NULL));
   TenonCall(TenonOptionsGetString("-", "save", save, kText, NULL));
   TenonCall(TenonPlanCreate(p->network, kWaves, &p->plan));
-  TenonCall(TenonPlanSetInput(p->plan, p->field));
+  TenonCall(TenonPlanSetInput(p->plan, 0, p->field));
   TenonCall(TenonPlanSetOutput(p->plan, p->everywhere));
   if (file[0] != '\0')
     TenonCall(TenonPlanLoad(p->plan, file));
@@ -185,7 +185,7 @@ static TenonErrorCode Train(Program* p) {
   int step;
 
   for (step = 0; step <= kSteps; ++step) {
-    TenonCall(TenonPlanApply(p->plan, p->u, p->estimate));
+    TenonCall(TenonLayerApply(p->planned, p->u, p->estimate));
     TenonCall(TenonLayerApply(p->loss, p->estimate, p->value));
     if (step % 10 == 0) {
       TenonCall(TenonDTensorGetArrayRead(p->value, TENON_FLOAT64, &array));
@@ -194,7 +194,7 @@ static TenonErrorCode Train(Program* p) {
       TenonCall(TenonDTensorRestoreArrayRead(p->value, &array));
     }
     TenonCall(TenonLayerApplyAdjoint(p->loss, p->one, p->cotangent));
-    TenonCall(TenonPlanApplyAdjoint(p->plan, p->cotangent, NULL));
+    TenonCall(TenonLayerApplyAdjoint(p->planned, p->cotangent, NULL));
     TenonCall(TenonOptimizerStep(p->optimizer));
   }
   return TENON_SUCCESS;

@@ -4,14 +4,10 @@
  *
  *  This header is experimental (doc/1.0.md).
  *
- *  Samples come from one of two kinds of files:
- *
- *  - IDX, the format of MNIST (TenonDatasetCreateIDX()): images [samples, height, width] and labels
- *    [samples], both of unsigned bytes. Each rank keeps the part of the images that its batches
- *    contain.
- *  - HDF5 (TenonDatasetCreateHDF5()): samples of any shape, volumes for example, and labels or
- *    target fields. Each rank reads its box of each sample of a batch from the file, so that
- *    neither file nor sample needs to fit into the memory of a rank.
+ *  Samples come from an HDF5 file: of any shape, volumes for example, and with labels or target
+ *  fields. Each rank reads its box of each sample of a batch, so neither file nor sample needs to
+ *  fit into the memory of a rank. A program whose samples are elsewhere fills tensors of its own,
+ *  as the tutorial lenet5 does with the files of MNIST.
  *
  *  Order and batches do not depend on the number of ranks.
  *
@@ -23,11 +19,9 @@
  *  | shuffle          | bool | false   | a new random order of the samples in each epoch, instead |
  *  |                  |      |         | of the order of the files                                |
  *  | shuffle_seed     | int  | 0       | the order depends on the seed and the epoch              |
- *  | sample_scale     | real | 1       | the value of a pixel p (0 to 255) of IDX is              |
- *  | sample_shift     | real | 0       | scale p / 255 + shift, that of a number v of HDF5        |
- *  |                  |      |         | scale v + shift; labels are not changed                  |
- *  | dataset_prefetch | bool | false   | HDF5: a thread reads the next batch while the program    |
- *  |                  |      |         | computes                                                 |
+ *  | sample_scale     | real | 1       | the value of a number v of the file is                   |
+ *  | sample_shift     | real | 0       | scale v + shift; labels are not changed                  |
+ *  | dataset_prefetch | bool | false   | a thread reads the next batch while the program computes |
  *
  *  The thread only calls pread(), and no function of HDF5 or MPI. Datasets that are chunked or
  *  compressed, or hold other numbers than float32 and float64 (for labels: or int64) of this
@@ -43,19 +37,6 @@
 #include <tenon/error.h>
 #include <tenon/mpi.h>
 #include <tenon/types.h>
-
-/** @brief Opens and checks the two files, on all ranks. Collective on comm.
- *  @param[in]  comm     communicator of the batches
- *  @param[in]  images   path of the images
- *  @param[in]  labels   path of the labels
- *  @param[out] dataset  new dataset; destroy it with TenonDatasetDestroy()
- *  @return TENON_ERR_FILE    a file cannot be read
- *  @return TENON_ERR_FORMAT  a file is truncated, too long or of another format, or the two files
- *                            have different numbers of samples
- */
-TENON_EXTERN TenonErrorCode TenonDatasetCreateIDX(MPI_Comm comm, const char* images,
-                                                  const char* labels,
-                                                  TenonDataset* dataset) TENON_NOEXCEPT;
 
 /** @brief Opens and checks datasets of an HDF5 file, on all ranks. Collective on comm.
  *
@@ -86,8 +67,8 @@ TENON_EXTERN TenonErrorCode TenonDatasetCreateHDF5(MPI_Comm comm, const char* pa
  *  @param[in]  dataset  dataset
  *  @param[in]  length   length of the array shape
  *  @param[out] shape    [length] number of samples, and the extents of a sample; those of a batch
- *                       are the same but for the first: [samples, 1, height, width] for IDX. May be
- *                       NULL, in which case only ndim is returned.
+ *                       are the same but for the first. May be NULL, in which case only ndim is
+ *                       returned.
  *  @param[out] ndim     number of dimensions. May be NULL, in which case it is not returned.
  *  @return TENON_ERR_ARG  the shape does not fit */
 TENON_EXTERN TenonErrorCode TenonDatasetGetShape(TenonDataset dataset, TenonInt length,
@@ -95,7 +76,7 @@ TENON_EXTERN TenonErrorCode TenonDatasetGetShape(TenonDataset dataset, TenonInt 
 
 /** @brief Sets the layouts of the batches. Collective on the dataset.
  *
- *  The call can be repeated with other layouts. Of IDX files it reads this rank's data.
+ *  The call can be repeated with other layouts.
  *
  *  @param[in] dataset  dataset
  *  @param[in] x        layout of the samples, [batch, ...] with the extents of a sample, properties
@@ -127,8 +108,8 @@ TENON_EXTERN TenonErrorCode TenonDatasetGetBatchCount(TenonDataset dataset,
  *  @param[in]  batch    index of the batch, counted from 0
  *  @param[out] x        float32 or float64 tensor in the layout of TenonDatasetSetUp()
  *  @param[out] labels   tensor in the layout of TenonDatasetSetUp(): int64, or float32 or float64
- *                       if HDF5 has no integers there. May be NULL, in which case the labels are
- *                       not read.
+ *                       if the file has no integers there. May be NULL, in which case the labels
+ *                       are not read.
  *  @return TENON_ERR_STATE     the dataset is not set up, or not for labels
  *  @return TENON_ERR_ARG       there is no such batch, or the epoch is negative
  *  @return TENON_ERR_SHAPE     the shape of a tensor does not match

@@ -8,7 +8,7 @@
  *  current error handler, which by default prints it on standard error, and returned. TenonCall()
  *  adds the location of each caller to the record. No call in this file is collective.
  *
- *  User functions (of operators, layers, optimizers and trainers) return a code; TENON_SUCCESS lets
+ *  User functions (of operators, layers and optimizers) return a code; TENON_SUCCESS lets
  *  the call go on. One in C++ may throw instead: the call then returns TENON_ERR_USER with the text
  *  of the exception and says whose function threw it, TENON_ERR_MEMORY for std::bad_alloc, or the
  *  code of an error of Tenon that tenon.hpp has thrown. Error handlers and functions that free a
@@ -128,20 +128,6 @@ TENON_EXTERN TenonErrorCode TenonGetLastError(TenonErrorCode* code, char message
 TENON_EXTERN TenonErrorCode TenonGetLastErrorReport(char report[], TenonInt length,
                                                     TenonInt* needed) TENON_NOEXCEPT;
 
-/** @brief Adds the location of a caller to the record of an error. Not collective.
- *
- *  TenonCall() does this; call the function where a macro cannot be used. It has no effect if code
- *  is TENON_SUCCESS or not the last error of this thread.
- *
- *  @param[in] code      error code
- *  @param[in] function  name of the calling function
- *  @param[in] file      source file
- *  @param[in] line      line
- *  @return code
- */
-TENON_EXTERN TenonErrorCode TenonAddFrame(TenonErrorCode code, const char* function,
-                                          const char* file, int line) TENON_NOEXCEPT;
-
 /** @brief Sets the error handler of the process. Not collective.
  *  @param[in] handler  TenonPrintErrorHandler, TenonReturnErrorHandler or a user function
  *  @param[in] context  context passed to the handler. May be NULL, in which case NULL is passed.
@@ -205,16 +191,7 @@ TENON_EXTERN TenonErrorCode TenonSetFatalErrorHandler(TenonErrorHandler handler,
  *  @param[in] code  error code, with which the program ends */
 TENON_EXTERN void TenonAbort(TenonErrorCode code) TENON_NOEXCEPT;
 
-/** @brief Records the location of the next call of this thread. Not collective.
- *
- *  A fatal error in that call can then show the location. TenonCall() and TenonCallAbort() do this.
- *  The strings must stay valid until the program ends.
- *
- *  @param[in] function  name of the calling function
- *  @param[in] file      source file
- *  @param[in] line      line
- */
-TENON_EXTERN void TenonNoteCaller(const char* function, const char* file, int line) TENON_NOEXCEPT;
+#include <tenon/ext/frames.h>
 
 /** @brief Makes a call and, if it fails, adds this location to the record and returns the code.
  *

@@ -95,12 +95,6 @@ TENON_EXTERN TenonErrorCode TenonFinalize(void) TENON_NOEXCEPT;
  *  @param[out] initialized  TENON_TRUE or TENON_FALSE */
 TENON_EXTERN TenonErrorCode TenonInitialized(TenonBool* initialized) TENON_NOEXCEPT;
 
-/** @brief Returns the C handle of a Fortran communicator. Not collective.
- *  @param[in]  fcomm  INTEGER of `use mpi`, or MPI_VAL of `use mpi_f08`
- *  @param[out] comm   the same communicator
- *  @return TENON_ERR_STATE  MPI is not initialised, or already finalised */
-TENON_EXTERN TenonErrorCode TenonCommFromFortran(int fcomm, MPI_Comm* comm) TENON_NOEXCEPT;
-
 /** @brief Returns the version of the library. Not collective; can be called at any time.
  *  @param[out] major  major version. May be NULL, in which case it is not returned.
  *  @param[out] minor  minor version. May be NULL, in which case it is not returned.

@@ -122,7 +122,7 @@ TENON_EXTERN TenonErrorCode TenonLayerGraphAddNode(TenonLayer graph, TenonLayer 
  *      TenonLayout layouts[2] = {lx, lv};
  *      TenonLayerSetUpMany(conv, 2, layouts);
  *      TenonDTensor inputs[2] = {x, v};
- *      TenonLayerApplyMany(conv, 2, inputs, y);
+ *      TenonLayerApplyMany(conv, 2, inputs, 1, &y);
  *
  *  @param[in]  layer     convolution or pooling layer; can be set up or not
  *  @param[in]  input     layout of x
@@ -159,48 +159,58 @@ TENON_EXTERN TenonErrorCode TenonLayerSetUpMany(TenonLayer layer, int count,
 TENON_EXTERN TenonErrorCode TenonLayerCreateInputCotangentAt(TenonLayer layer, int input,
                                                              TenonDTensor* dx) TENON_NOEXCEPT;
 
-/** @brief Evaluates a layer with several inputs. Collective on the layer.
+/** @brief Evaluates a layer with several inputs and outputs. Collective on the layer.
  *
  *  See TenonLayerApply().
  *
- *  @param[in]  layer  layer that is set up for the layouts of the inputs
- *  @param[in]  count  number of inputs; must be <= 64
- *  @param[in]  x      [count] input tensors; a tensor can occur several times
- *  @param[out] y      output tensor from TenonLayerCreateOutput(); overwritten
- *  @return TENON_ERR_ARG  count is out of range, or the layer was set up for another number of
- *                         inputs
+ *  @param[in] layer    layer that is set up for the layouts of the inputs
+ *  @param[in] inputs   number of inputs; must be <= 64
+ *  @param[in] x        [inputs] input tensors; a tensor can occur several times
+ *  @param[in] outputs  number of outputs; must be <= 64
+ *  @param[in] y        [outputs] tensors from TenonLayerCreateOutput() or
+ *                     TenonLayerCreateOutputAt(); overwritten
+ *  @return TENON_ERR_ARG  a count is out of range or not that of the layer, or two of y are the
+ *                         same tensor or their arrays overlap
  */
-TENON_EXTERN TenonErrorCode TenonLayerApplyMany(TenonLayer layer, int count, const TenonDTensor x[],
-                                                TenonDTensor y) TENON_NOEXCEPT;
+TENON_EXTERN TenonErrorCode TenonLayerApplyMany(TenonLayer layer, int inputs,
+                                                const TenonDTensor x[], int outputs,
+                                                const TenonDTensor y[]) TENON_NOEXCEPT;
 
-/** @brief Evaluates the tangent of a layer with several inputs. Collective on the layer.
+/** @brief Evaluates the tangent of a layer with several inputs and outputs. Collective on the
+ *  layer.
  *
  *  See TenonLayerApplyTangent().
  *
- *  @param[in]  layer  layer that has been applied in training mode
- *  @param[in]  count  number of inputs
- *  @param[in]  dx     [count] tangents of the inputs. Elements can be NULL, in which case they are
- *                     zero.
- *  @param[out] dy     tangent of the output; overwritten
- *  @return TENON_ERR_ARG  the layer was applied to another number of inputs
+ *  @param[in] layer    layer that has been applied in training mode
+ *  @param[in] inputs   number of inputs
+ *  @param[in] dx       [inputs] tangents of the inputs. Elements can be NULL, in which case they
+ *                      are zero.
+ *  @param[in] outputs  number of outputs
+ *  @param[in] dy       [outputs] tangents of the outputs; overwritten
+ *  @return TENON_ERR_ARG  a count is not that of the layer, or two of dy are the same tensor or
+ *                         their arrays overlap
  */
-TENON_EXTERN TenonErrorCode TenonLayerApplyTangentMany(TenonLayer layer, int count,
-                                                       const TenonDTensor dx[],
-                                                       TenonDTensor dy) TENON_NOEXCEPT;
+TENON_EXTERN TenonErrorCode TenonLayerApplyTangentMany(TenonLayer layer, int inputs,
+                                                       const TenonDTensor dx[], int outputs,
+                                                       const TenonDTensor dy[]) TENON_NOEXCEPT;
 
-/** @brief Evaluates the adjoint of a layer with several inputs. Collective on the layer.
+/** @brief Evaluates the adjoint of a layer with several inputs and outputs. Collective on the
+ *  layer.
  *
  *  See TenonLayerApplyAdjoint().
  *
- *  @param[in] layer  layer that has been applied in training mode
- *  @param[in] dy     cotangent dL/dy of the output
- *  @param[in] count  number of inputs
- *  @param[in] dx     [count] tensors for the cotangents of the inputs; overwritten. Elements can be
- *                    NULL, in which case they are not computed.
- *  @return TENON_ERR_ARG  the layer was applied to another number of inputs, or two of dx are the
- *                         same tensor or their arrays overlap
+ *  @param[in] layer    layer that has been applied in training mode
+ *  @param[in] outputs  number of outputs
+ *  @param[in] dy       [outputs] cotangents of the outputs. Elements can be NULL, in which case
+ *                      they are zero; on all ranks alike.
+ *  @param[in] inputs   number of inputs
+ *  @param[in] dx       [inputs] tensors for the cotangents of the inputs; overwritten. Elements can
+ *                      be NULL, in which case they are not computed.
+ *  @return TENON_ERR_ARG  a count is not that of the layer, or two of dx are the same tensor or
+ *                         their arrays overlap
  */
-TENON_EXTERN TenonErrorCode TenonLayerApplyAdjointMany(TenonLayer layer, TenonDTensor dy, int count,
+TENON_EXTERN TenonErrorCode TenonLayerApplyAdjointMany(TenonLayer layer, int outputs,
+                                                       const TenonDTensor dy[], int inputs,
                                                        const TenonDTensor dx[]) TENON_NOEXCEPT;
 
 /** @brief Returns the number of inputs of a layer. Not collective.
@@ -284,57 +294,6 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateOutputAt(TenonLayer layer, int outpu
 TENON_EXTERN TenonErrorCode TenonLayerCreateOutputCotangentAt(TenonLayer layer, int output,
                                                               TenonDTensor* dy) TENON_NOEXCEPT;
 
-/** @brief Evaluates a layer with several inputs and outputs. Collective on the layer.
- *
- *  See TenonLayerApply().
- *
- *  @param[in] layer    layer that is set up for the layouts of the inputs
- *  @param[in] inputs   number of inputs; must be <= 64
- *  @param[in] x        [inputs] input tensors; a tensor can occur several times
- *  @param[in] outputs  number of outputs; must be <= 64
- *  @param[in] y        [outputs] tensors from TenonLayerCreateOutputAt(); overwritten
- *  @return TENON_ERR_ARG  a count is out of range or not that of the layer, or two of y are the
- *                         same tensor or their arrays overlap
- */
-TENON_EXTERN TenonErrorCode TenonLayerApplyAll(TenonLayer layer, int inputs, const TenonDTensor x[],
-                                               int outputs, const TenonDTensor y[]) TENON_NOEXCEPT;
-
-/** @brief Evaluates the tangent of a layer with several inputs and outputs. Collective on the
- *  layer.
- *
- *  See TenonLayerApplyTangent().
- *
- *  @param[in] layer    layer that has been applied in training mode
- *  @param[in] inputs   number of inputs
- *  @param[in] dx       [inputs] tangents of the inputs. Elements can be NULL, in which case they
- *                      are zero.
- *  @param[in] outputs  number of outputs
- *  @param[in] dy       [outputs] tangents of the outputs; overwritten
- *  @return TENON_ERR_ARG  a count is not that of the layer, or two of dy are the same tensor or
- *                         their arrays overlap
- */
-TENON_EXTERN TenonErrorCode TenonLayerApplyTangentAll(TenonLayer layer, int inputs,
-                                                      const TenonDTensor dx[], int outputs,
-                                                      const TenonDTensor dy[]) TENON_NOEXCEPT;
-
-/** @brief Evaluates the adjoint of a layer with several inputs and outputs. Collective on the
- *  layer.
- *
- *  See TenonLayerApplyAdjoint().
- *
- *  @param[in] layer    layer that has been applied in training mode
- *  @param[in] outputs  number of outputs
- *  @param[in] dy       [outputs] cotangents of the outputs. Elements can be NULL, in which case
- *                      they are zero; on all ranks alike.
- *  @param[in] inputs   number of inputs
- *  @param[in] dx       [inputs] tensors for the cotangents of the inputs; overwritten. Elements can
- *                      be NULL, in which case they are not computed.
- *  @return TENON_ERR_ARG  a count is not that of the layer, or two of dx are the same tensor or
- *                         their arrays overlap
- */
-TENON_EXTERN TenonErrorCode TenonLayerApplyAdjointAll(TenonLayer layer, int outputs,
-                                                      const TenonDTensor dy[], int inputs,
-                                                      const TenonDTensor dx[]) TENON_NOEXCEPT;
 /**@}*/
 
 /** @name Networks as files */

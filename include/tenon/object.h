@@ -10,7 +10,7 @@
  *  TenonObjectRetain(), adds a reference, which the destroy call of the class releases. No call in
  *  this file is collective.
  *
- *  Layers, optimizers, trainers, datasets, checkpoints, series of fields and plans have settings.
+ *  Layers, optimizers, datasets, checkpoints, series of fields and plans have settings.
  *  Each has one name, which is also that of its option -tenon_[prefix_]name and, of a layer, of its
  *  key in a network file:
  *
@@ -103,7 +103,7 @@ TENON_EXTERN TenonErrorCode TenonObjectGetType(TenonObject object, char type[], 
  *  @note Do not free it, and do not send messages on it, which could match those of Tenon:
  *        duplicate it with MPI_Comm_dup() for that.
  *
- *  @param[in]  object  process grid, layout, tensor, operator, layer, optimizer, trainer, dataset,
+ *  @param[in]  object  process grid, layout, tensor, operator, layer, optimizer, dataset,
  *                      checkpoint, series of fields, plan of a network of layers, or machine of a
  *                      job
  *  @param[out] comm    communicator
@@ -135,7 +135,7 @@ TENON_EXTERN TenonErrorCode TenonObjectGetReferences(TenonObject object,
  *    copied, with their bytes (strided arrays, which kernels need contiguous, and arrays saved for
  *    the adjoint); then the memory allocated on rank 0 for parameters and gradients, for buffers,
  *    and for saved activations
- *  - optimizer, trainer, dataset: type and settings
+ *  - optimizer, dataset: type and settings
  *  - checkpoint, series of fields: what was added, and size and speed of the last file
  *  - machine: levels, links, and levels left out by discovery
  *  - plan of layers that is set up: of each layer its parallelization as a grid, the best other one

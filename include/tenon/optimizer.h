@@ -65,7 +65,7 @@
  *    Parameters, optimizer and step count are as before the step. To go on, clear the gradients
  *    with TenonLayerZeroGradients(); TenonOptimizerStepClosure() does so itself.
  *  - "warning": the step is counted, but updates nothing; rank 0 prints the same text on standard
- *    error at the first of such steps in a row. A trainer leaves their losses out of means.
+ *    error at the first of such steps in a row.
  *
  *  "lbfgs" looks at the point where a step begins; its line search leaves other points whose loss
  *  is not finite by itself.

@@ -6,11 +6,11 @@
  *  This header is experimental (doc/1.0.md).
  *
  *      TenonPlanCreate(network, batch, &plan);           // a TenonLayer that is not set up
- *      TenonPlanSetInput(plan, lx);                      // where the solver has its field
+ *      TenonPlanSetInput(plan, 0, lx);                   // where the solver has its field
  *      TenonPlanSetUp(plan);                             // searches, and sets the network up
  *      TenonPlanGetLayer(plan, &layer);                  // CreateOutput, optimizers, parameters
- *      TenonPlanApply(plan, x, y);
- *      TenonPlanApplyAdjoint(plan, dy, dx);
+ *      TenonLayerApply(layer, x, y);
+ *      TenonLayerApplyAdjoint(layer, dy, dx);
  *
  *  P processes form a grid whose axes are the prime factors of P. A plan gives each layer a
  *  parallelization, one index label for each axis: n splits the batch, o the output channels, i the
@@ -126,26 +126,14 @@
 TENON_EXTERN TenonErrorCode TenonPlanCreate(TenonLayer network, TenonInt batch,
                                             TenonPlan* plan) TENON_NOEXCEPT;
 
-/** @brief Sets the layout of the input, which the plan does not choose then. Local; call on all
+/** @brief Sets the layout of an input, which the plan does not choose then. Local; call on all
  *         ranks.
  *
  *  The search takes it as given, whatever its process grid and blocks are. It adds the cost of
- *  redistribution from there, and each layer may also run on this grid, with these blocks, as after
- *  the setting input_grid. Without this call the setting input_shape is needed, and the input has
- *  the layout in which the first layer uses it: see TenonPlanGetInputLayout().
- *
- *  @param[in] plan    plan, not set up
- *  @param[in] layout  layout of the input, with the whole batch in dimension 0
- *  @return TENON_ERR_STATE  the plan is set up
- *  @return TENON_ERR_SHAPE  dimension 0 is not the batch
- *  @return TENON_ERR_ARG    the layout has another communicator than the network */
-TENON_EXTERN TenonErrorCode TenonPlanSetInput(TenonPlan plan, TenonLayout layout) TENON_NOEXCEPT;
-
-/** @brief Sets the layout of one of several inputs, as TenonPlanSetInput() does of the only one.
- *         Local; call on all ranks.
- *
- *  Layers may run on the grid of the first input; the cost of redistribution from the others is
- *  added. The setting input_shapes says the shapes of inputs without layouts.
+ *  redistribution from there, and each layer may also run on the grid of the first input, with its
+ *  blocks, as after the setting input_grid. Without this call the setting input_shape is needed, or
+ *  input_shapes for several inputs, and an input has the layout in which the first layer uses it:
+ *  see TenonPlanGetInputLayout().
  *
  *  @param[in] plan    plan, not set up
  *  @param[in] input   index of the input, counted from 0
@@ -155,8 +143,8 @@ TENON_EXTERN TenonErrorCode TenonPlanSetInput(TenonPlan plan, TenonLayout layout
  *  @return TENON_ERR_SHAPE  dimension 0 is not the batch
  *  @return TENON_ERR_ARG    there is no such input, or the layout has another communicator than the
  *                           network */
-TENON_EXTERN TenonErrorCode TenonPlanSetInputAt(TenonPlan plan, int input,
-                                                TenonLayout layout) TENON_NOEXCEPT;
+TENON_EXTERN TenonErrorCode TenonPlanSetInput(TenonPlan plan, int input,
+                                              TenonLayout layout) TENON_NOEXCEPT;
 
 /** @brief Sets the layout of the output, which the plan does not choose then. Local; call on all
  *         ranks.
@@ -390,14 +378,7 @@ TENON_EXTERN TenonErrorCode TenonPlanSetRatesFrom(TenonPlan plan,
  *  @return TENON_ERR_STATE  the plan is not set up */
 TENON_EXTERN TenonErrorCode TenonPlanGetLayer(TenonPlan plan, TenonLayer* layer) TENON_NOEXCEPT;
 
-/** @brief Returns the layout of the input. Not collective.
- *  @param[in]  plan    plan that is set up
- *  @param[out] layout  new handle; destroy it with TenonLayoutDestroy()
- *  @return TENON_ERR_STATE  the plan is not set up */
-TENON_EXTERN TenonErrorCode TenonPlanGetInputLayout(TenonPlan plan,
-                                                    TenonLayout* layout) TENON_NOEXCEPT;
-
-/** @brief Returns the layout of one of several inputs. Not collective.
+/** @brief Returns the layout of an input. Not collective.
  *
  *  A network with several inputs is evaluated by TenonLayerApplyMany() with the layer of
  *  TenonPlanGetLayer().
@@ -407,35 +388,8 @@ TENON_EXTERN TenonErrorCode TenonPlanGetInputLayout(TenonPlan plan,
  *  @param[out] layout  new handle; destroy it with TenonLayoutDestroy()
  *  @return TENON_ERR_STATE  the plan is not set up
  *  @return TENON_ERR_ARG    there is no such input */
-TENON_EXTERN TenonErrorCode TenonPlanGetInputLayoutAt(TenonPlan plan, int input,
-                                                      TenonLayout* layout) TENON_NOEXCEPT;
-
-/** @brief Evaluates the network. Collective on the network; see TenonLayerApply().
- *  @param[in]  plan  plan that is set up
- *  @param[in]  x     input tensor
- *  @param[out] y     output tensor from TenonLayerCreateOutput(); overwritten
- *  @return TENON_ERR_STATE  the plan is not set up */
-TENON_EXTERN TenonErrorCode TenonPlanApply(TenonPlan plan, TenonDTensor x,
-                                           TenonDTensor y) TENON_NOEXCEPT;
-
-/** @brief Evaluates the tangent of the network. Collective on the network; see
- *         TenonLayerApplyTangent().
- *  @param[in]  plan  plan that has been applied in training mode
- *  @param[in]  dx    tangent of the input. May be NULL, in which case it is zero.
- *  @param[out] dy    tangent of the output; overwritten
- *  @return TENON_ERR_STATE  the plan is not set up, or there is no evaluation to differentiate */
-TENON_EXTERN TenonErrorCode TenonPlanApplyTangent(TenonPlan plan, TenonDTensor dx,
-                                                  TenonDTensor dy) TENON_NOEXCEPT;
-
-/** @brief Evaluates the adjoint of the network. Collective on the network; see
- *         TenonLayerApplyAdjoint().
- *  @param[in]  plan  plan that has been applied in training mode
- *  @param[in]  dy    cotangent of the output
- *  @param[out] dx    cotangent of the input; overwritten. May be NULL, in which case it is not
- *                    computed.
- *  @return TENON_ERR_STATE  the plan is not set up, or there is no evaluation to differentiate */
-TENON_EXTERN TenonErrorCode TenonPlanApplyAdjoint(TenonPlan plan, TenonDTensor dy,
-                                                  TenonDTensor dx) TENON_NOEXCEPT;
+TENON_EXTERN TenonErrorCode TenonPlanGetInputLayout(TenonPlan plan, int input,
+                                                    TenonLayout* layout) TENON_NOEXCEPT;
 
 /** @brief Releases a reference and sets the handle to NULL. Not collective.
  *  @param[in,out] plan  address of the handle, which may hold NULL */

@@ -14,7 +14,6 @@
 
 #include <tenon/layout.h>
 #include <tenon/object.h>
-#include <tenon/trainer.h>
 
 #include <fmt/format.h>
 
@@ -54,8 +53,6 @@ template <>
 struct ClassOf<TenonOptimizer> : std::type_identity<class Optimizer> {};
 template <>
 struct ClassOf<TenonDataset> : std::type_identity<class Dataset> {};
-template <>
-struct ClassOf<TenonTrainer> : std::type_identity<class Trainer> {};
 template <>
 struct ClassOf<TenonCheckpoint> : std::type_identity<class Checkpoint> {};
 template <>

@@ -9,7 +9,6 @@
 #include "dtensor/dtensor.hpp"
 #include "io/hdf5_dataset.hpp"
 #include "sys/errors/guard.hpp"
-#include "train/idx_dataset.hpp"
 
 #include <tenon/dataset.h>
 
@@ -28,18 +27,6 @@ void createDataset(MPI_Comm comm, TenonDataset* dataset, Make make) {
 }
 
 } // namespace
-
-TenonErrorCode TenonDatasetCreateIDX(MPI_Comm comm, const char* images, const char* labels,
-                                     TenonDataset* dataset) noexcept {
-  return guard(__func__, [&] {
-    createDataset(comm, dataset, [&](const CommPtr& own) {
-      // A name that is missing on any rank is told before what another has found in the files.
-      const auto [imagesPath, labelsPath] = collectively(
-          *own, [&] { return std::pair(textOf(images, "images"), textOf(labels, "labels")); });
-      return makeRef<IdxDataset>(own, imagesPath, labelsPath);
-    });
-  });
-}
 
 TenonErrorCode TenonDatasetCreateHDF5(MPI_Comm comm, const char* path, const char* data,
                                       const char* labels, TenonDataset* dataset) noexcept {

@@ -14,6 +14,7 @@
 #include "sys/device.hpp"
 #include "sys/errors/guard.hpp"
 
+#include <tenon/ext/fortran.h>
 #include <tenon/init.h>
 #include <tenon/version.h>
 

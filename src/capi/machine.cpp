@@ -11,7 +11,7 @@
 #include "sys/files/part_file.hpp"
 #include "sys/text/text.hpp"
 
-#include <tenon/machine.h>
+#include <tenon/ext/machine.h>
 
 using namespace tenon;
 

@@ -18,7 +18,6 @@
 #include "sys/text/plain_text.hpp"
 #include "train/dataset.hpp"
 #include "train/optimizer.hpp"
-#include "train/trainer.hpp"
 
 #include <tenon/object.h>
 
@@ -70,7 +69,7 @@ tenon::CommPtr commOfOneOf(tenon::Object& object) {
 // Null for an object that is local to each process.
 tenon::CommPtr commOfAny(tenon::Object& object) {
   using namespace tenon;
-  return commOfOneOf<Partition, LayoutObject, DTensor, LinearOp, Layer, Optimizer, Dataset, Trainer,
+  return commOfOneOf<Partition, LayoutObject, DTensor, LinearOp, Layer, Optimizer, Dataset,
                      Checkpoint, FieldSeries, MachineObject, LayerPlan>(object);
 }
 

@@ -19,7 +19,7 @@ SettableObject& settable(TenonObject handle) {
   if (auto* found = dynamic_cast<SettableObject*>(&object))
     return *found;
   throw Error(TENON_ERR_TYPE,
-              fmt::format("{} is of class {}, which has no settings; layers, optimizers, trainers, "
+              fmt::format("{} is of class {}, which has no settings; layers, optimizers, "
                           "datasets, checkpoints, series of fields and plans have",
                           object.title(), object.className()));
 }

@@ -96,22 +96,6 @@ OwnRates calibratedTogether(const LayerPlan& plan) {
   return collectively(*plan.comm(), [&] { return plan.calibrated(); });
 }
 
-// The body of a call in which all ranks take part: call(layer), where the layer is what the plan
-// runs.
-template <class Call>
-TenonErrorCode runTogether(const char* function, TenonPlan plan, Call call) {
-  const LayerPlan* running = nullptr;
-  return guardApply(
-      function,
-      [&] {
-        checkInitialized();
-        LayerPlan& known = deref(plan, "plan");
-        running = &known;
-        call(known.layer());
-      },
-      [&] { return running && running->comm()->size() == 1; });
-}
-
 } // namespace
 
 TenonErrorCode TenonPlanCreate(TenonLayer network, TenonInt batch, TenonPlan* plan) noexcept {
@@ -123,14 +107,7 @@ TenonErrorCode TenonPlanCreate(TenonLayer network, TenonInt batch, TenonPlan* pl
   });
 }
 
-TenonErrorCode TenonPlanSetInput(TenonPlan plan, TenonLayout layout) noexcept {
-  return guard(__func__, [&] {
-    LayerPlan& changed = deref(plan, "plan");
-    changed.setInput(0, layoutFor(changed, layout));
-  });
-}
-
-TenonErrorCode TenonPlanSetInputAt(TenonPlan plan, int input, TenonLayout layout) noexcept {
+TenonErrorCode TenonPlanSetInput(TenonPlan plan, int input, TenonLayout layout) noexcept {
   return guard(__func__, [&] {
     LayerPlan& changed = deref(plan, "plan");
     changed.setInput(input, layoutFor(changed, layout));
@@ -249,38 +226,12 @@ TenonErrorCode TenonPlanGetLayer(TenonPlan plan, TenonLayer* layer) noexcept {
   });
 }
 
-TenonErrorCode TenonPlanGetInputLayout(TenonPlan plan, TenonLayout* layout) noexcept {
-  return guard(__func__, [&] {
-    const LayerPlan& known = deref(plan, "plan");
-    const Layout& input = known.inputLayout();
-    required(layout, "layout");
-    give(layout, makeRef<LayoutObject>(known.comm(), input));
-  });
-}
-
-TenonErrorCode TenonPlanGetInputLayoutAt(TenonPlan plan, int input, TenonLayout* layout) noexcept {
+TenonErrorCode TenonPlanGetInputLayout(TenonPlan plan, int input, TenonLayout* layout) noexcept {
   return guard(__func__, [&] {
     const LayerPlan& known = deref(plan, "plan");
     const Layout& found = oneOf(known.layer(), known.inputLayouts(), input, "input");
     required(layout, "layout");
     give(layout, makeRef<LayoutObject>(known.comm(), found));
-  });
-}
-
-TenonErrorCode TenonPlanApply(TenonPlan plan, TenonDTensor x, TenonDTensor y) noexcept {
-  return runTogether(__func__, plan,
-                     [&](Layer& layer) { layer.apply(deref(x, "x"), deref(y, "y")); });
-}
-
-TenonErrorCode TenonPlanApplyTangent(TenonPlan plan, TenonDTensor dx, TenonDTensor dy) noexcept {
-  return runTogether(__func__, plan, [&](Layer& layer) {
-    layer.applyTangent(dx ? &deref(dx, "dx") : nullptr, deref(dy, "dy"));
-  });
-}
-
-TenonErrorCode TenonPlanApplyAdjoint(TenonPlan plan, TenonDTensor dy, TenonDTensor dx) noexcept {
-  return runTogether(__func__, plan, [&](Layer& layer) {
-    layer.applyAdjoint(deref(dy, "dy"), dx ? &deref(dx, "dx") : nullptr);
   });
 }
 

@@ -132,32 +132,6 @@ TenonErrorCode TenonReductionProgramsGetText(TenonReductionPrograms programs, Te
   });
 }
 
-TenonErrorCode TenonReductionProgramsGetStep(TenonReductionPrograms programs, TenonInt index,
-                                             int step, TenonCollective* collective, int* groups,
-                                             int* members) noexcept {
-  return guard(__func__, [&] {
-    const ReductionPrograms& all = deref(programs, "programs");
-    required(collective, "collective");
-    required(groups, "groups");
-    required(members, "members");
-    const DeviceGroups formed = all.groups(index, step);
-    *collective = static_cast<TenonCollective>(all.step(index, step).collective);
-    *groups = static_cast<int>(formed.size());
-    // All groups of a step have the same number of members, and there is at least one group.
-    *members = static_cast<int>(formed.front().size());
-  });
-}
-
-TenonErrorCode TenonReductionProgramsGetGroups(TenonReductionPrograms programs, TenonInt index,
-                                               int step, int devices[]) noexcept {
-  return guard(__func__, [&] {
-    std::vector<int> all;
-    for (const std::vector<int>& group : deref(programs, "programs").groups(index, step))
-      all.insert(all.end(), group.begin(), group.end());
-    copyList(all, devices, "devices");
-  });
-}
-
 TenonErrorCode TenonReductionProgramsPredict(TenonReductionPrograms programs, TenonMachine machine,
                                              TenonReductionAlgorithm algorithm, double bytes,
                                              double seconds[]) noexcept {

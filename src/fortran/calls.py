@@ -12,7 +12,7 @@ COUNTS = {('TenonLayout', 'ndim'): 'layout_dimensions',
           ('TenonMachine', 'devices'): 'machine_devices'}
 # The classes that the calls for "an object of a class with settings" take.
 WITH_SETTINGS = ('TenonCheckpoint', 'TenonDataset', 'TenonFieldSeries', 'TenonLayer',
-                 'TenonOptimizer', 'TenonPlan', 'TenonTrainer')
+                 'TenonOptimizer', 'TenonPlan')
 SUFFIXES = {'f08': 'type(MPI_Comm)', 'mpi': 'integer(c_int)'}
 
 

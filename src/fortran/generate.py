@@ -31,8 +31,7 @@ BY_HAND = {
     'TenonLinearOpCreateShell', 'TenonOptimizerStepClosure', 'TenonPartitionShareMemory',
     'TenonPartitionUnshareMemory', 'TenonPopErrorHandler', 'TenonPrintErrorHandler',
     'TenonPushErrorHandler', 'TenonReturnErrorHandler', 'TenonSetErrorOutputHandler',
-    'TenonSetFatalErrorHandler', 'TenonSetOutputHandler', 'TenonTrainerSetBatches',
-    'TenonTrainerSetCallback',
+    'TenonSetFatalErrorHandler', 'TenonSetOutputHandler',
 }
 NOTE = 'Made by src/fortran/generate.py from the public headers. Do not edit.'
 
@@ -76,8 +75,8 @@ def subroutines(headers, calls):
 
 def communicators(calls):
     lines = ['/* SPDX-License-Identifier: BSD-2-Clause */', f'/* {NOTE} */', '/* clang-format off */',
-             '#include <tenon.h>', '#include <tenon/ext/layer.h>', '#include <tenon/ext/linearop.h>',
-             '#include <tenon/ext/reduction.h>']
+             '#include <tenon.h>', '#include <tenon/ext/fortran.h>', '#include <tenon/ext/layer.h>',
+             '#include <tenon/ext/linearop.h>', '#include <tenon/ext/machine.h>', '#include <tenon/ext/reduction.h>']
     for call in calls:
         lines += call.communicator_function()
     return lines

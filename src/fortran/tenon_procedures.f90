@@ -14,7 +14,6 @@ module tenon_procedures
   public :: tenon_shell_set_up, tenon_shell_apply, tenon_shell_tangent, tenon_shell_adjoint
   public :: tenon_layer_shell_set_functions
   public :: tenon_optimizer_closure, tenon_optimizer_step_closure
-  public :: tenon_trainer_callback, tenon_trainer_set_callback, tenon_trainer_batch, tenon_trainer_set_batches
   public :: tenon_error_handler, tenon_push_error_handler, tenon_pop_error_handler
   public :: tenon_set_fatal_error_handler, tenon_print_error_handler, tenon_return_error_handler
   public :: tenon_text_handler, tenon_set_output_handler, tenon_set_error_output_handler
@@ -75,24 +74,6 @@ module tenon_procedures
       integer(c_int), intent(out) :: ierr
     end subroutine tenon_optimizer_closure
 
-    ! Is told of a step, a validation or an epoch, see TenonTrainerCallback in tenon/trainer.h.
-    subroutine tenon_trainer_callback(trainer, event, context, ierr)
-      import :: tenon_trainer, c_int
-      type(tenon_trainer), intent(in) :: trainer
-      integer(c_int), intent(in) :: event
-      class(*), intent(inout) :: context
-      integer(c_int), intent(out) :: ierr
-    end subroutine tenon_trainer_callback
-
-    ! Fills the tensors of tenon_trainer_set_batches; epoch and batch are counted from 1.
-    subroutine tenon_trainer_batch(trainer, epoch, batch, context, ierr)
-      import :: tenon_trainer, c_int64_t, c_int
-      type(tenon_trainer), intent(in) :: trainer
-      integer(c_int64_t), intent(in) :: epoch, batch
-      class(*), intent(inout) :: context
-      integer(c_int), intent(out) :: ierr
-    end subroutine tenon_trainer_batch
-
     ! See TenonErrorHandler in tenon/error.h.
     subroutine tenon_error_handler(code, level, message, function, file, line, context)
       import :: c_int
@@ -107,10 +88,6 @@ module tenon_procedures
       class(*), intent(inout) :: context
     end subroutine tenon_text_handler
   end interface
-
-  interface tenon_trainer_set_batches
-    procedure set_batches_int64, set_batches_int32
-  end interface tenon_trainer_set_batches
 
   type :: linearop_box
     procedure(tenon_linearop_map), pointer, nopass :: apply => null(), adjoint => null()
@@ -134,16 +111,6 @@ module tenon_procedures
     procedure(tenon_optimizer_closure), pointer, nopass :: closure => null()
     class(*), pointer :: context => null()
   end type closure_box
-
-  type :: callback_box
-    procedure(tenon_trainer_callback), pointer, nopass :: callback => null()
-    class(*), pointer :: context => null()
-  end type callback_box
-
-  type :: batch_box
-    procedure(tenon_trainer_batch), pointer, nopass :: fill => null()
-    class(*), pointer :: context => null()
-  end type batch_box
 
   type :: error_box
     procedure(tenon_error_handler), pointer, nopass :: handler => null()
@@ -339,94 +306,6 @@ contains
     call c_f_pointer(context, box)
     call box%closure(tenon_optimizer(optimizer), loss, box%context, code)
   end function run_closure
-
-  ! Trainers
-
-  ! Sets the procedure that is told of steps, validations and epochs; without one none is. Local; call on all ranks.
-  subroutine tenon_trainer_set_callback(trainer, callback, context, ierr)
-    type(tenon_trainer), intent(in) :: trainer
-    procedure(tenon_trainer_callback), optional :: callback
-    class(*), intent(inout), target, optional :: context
-    integer(c_int), intent(out), optional :: ierr
-    type(callback_box), pointer :: box
-    integer(c_int) :: code
-    if (present(callback)) then
-      allocate (box)
-      box%callback => callback
-      box%context => context_or_none(context)
-      code = TenonTrainerSetCallback(trainer%handle, c_funloc(run_callback), c_loc(box), c_funloc(free_callback_box))
-      if (code /= TENON_SUCCESS) deallocate (box)
-    else
-      code = TenonTrainerSetCallback(trainer%handle, c_null_funptr, c_null_ptr, c_null_funptr)
-    end if
-    call finish(code, ierr)
-  end subroutine tenon_trainer_set_callback
-
-  function run_callback(trainer, event, context) bind(C) result(code)
-    type(c_ptr), value :: trainer, context
-    integer(c_int), value :: event
-    integer(c_int) :: code
-    type(callback_box), pointer :: box
-    call c_f_pointer(context, box)
-    call box%callback(tenon_trainer(trainer), event, box%context, code)
-  end function run_callback
-
-  subroutine free_callback_box(context) bind(C)
-    type(c_ptr), value :: context
-    type(callback_box), pointer :: box
-    call c_f_pointer(context, box)
-    deallocate (box)
-  end subroutine free_callback_box
-
-  ! Sets the procedure that fills x and target with the batches to train with. Local; call on all ranks.
-  subroutine set_batches_int64(trainer, count, x, fill, target, context, ierr)
-    type(tenon_trainer), intent(in) :: trainer
-    integer(c_int64_t), intent(in) :: count
-    type(tenon_dtensor), intent(in) :: x
-    procedure(tenon_trainer_batch) :: fill
-    type(tenon_dtensor), intent(in), optional :: target
-    class(*), intent(inout), target, optional :: context
-    integer(c_int), intent(out), optional :: ierr
-    type(batch_box), pointer :: box
-    type(c_ptr) :: goal
-    integer(c_int) :: code
-    allocate (box)
-    box%fill => fill
-    box%context => context_or_none(context)
-    goal = c_null_ptr
-    if (present(target)) goal = target%handle
-    code = TenonTrainerSetBatches(trainer%handle, count, x%handle, goal, c_funloc(run_batch), c_loc(box), &
-      c_funloc(free_batch_box))
-    if (code /= TENON_SUCCESS) deallocate (box)
-    call finish(code, ierr)
-  end subroutine set_batches_int64
-
-  subroutine set_batches_int32(trainer, count, x, fill, target, context, ierr)
-    type(tenon_trainer), intent(in) :: trainer
-    integer(c_int32_t), intent(in) :: count
-    type(tenon_dtensor), intent(in) :: x
-    procedure(tenon_trainer_batch) :: fill
-    type(tenon_dtensor), intent(in), optional :: target
-    class(*), intent(inout), target, optional :: context
-    integer(c_int), intent(out), optional :: ierr
-    call set_batches_int64(trainer, int(count, c_int64_t), x, fill, target, context, ierr)
-  end subroutine set_batches_int32
-
-  function run_batch(trainer, epoch, batch, context) bind(C) result(code)
-    type(c_ptr), value :: trainer, context
-    integer(c_int64_t), value :: epoch, batch
-    integer(c_int) :: code
-    type(batch_box), pointer :: box
-    call c_f_pointer(context, box)
-    call box%fill(tenon_trainer(trainer), epoch + 1, batch + 1, box%context, code)
-  end function run_batch
-
-  subroutine free_batch_box(context) bind(C)
-    type(c_ptr), value :: context
-    type(batch_box), pointer :: box
-    call c_f_pointer(context, box)
-    deallocate (box)
-  end subroutine free_batch_box
 
   ! Errors
 

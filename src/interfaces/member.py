@@ -41,7 +41,6 @@ MEMBERS_OF = {
 CONSTRUCTORS = {
     'TenonLayoutCreateSharded',  # the usual way to make a layout
     'TenonLayoutCreateFromBoxes',  # the usual way in a solver
-    'TenonDatasetCreateIDX',  # the first kind of file that there was
 }
 
 # The result that a call is made for, where there are several. The others are optional pointers.

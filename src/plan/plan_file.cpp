@@ -256,7 +256,7 @@ FoundPlan planFrom(const JsonView& view, const PlanFrame& frame) {
 
 namespace {
 
-constexpr const char* kFormat = "tenon-plan-5";
+constexpr const char* kFormat = "tenon-plan-6";
 
 // The first lines in which two texts differ.
 std::pair<std::string, std::string> firstDifference(const std::string& a, const std::string& b) {

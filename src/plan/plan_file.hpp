@@ -2,7 +2,7 @@
 // Plans of networks of layers as JSON: what one rank tells the others, and the heart of a file that
 // also says what the plan was made for:
 //
-//   {"format": "tenon-plan-5", "network": [...], "data_type": "float32", "input": [256,1,28,28],
+//   {"format": "tenon-plan-6", "network": [...], "data_type": "float32", "input": [256,1,28,28],
 //    "pinned_input": "", "pinned_output": "", "processes": 4, "grid": [2,2], "plan": {...}}
 //
 // Of a network with several inputs "further_inputs" has the shapes of the others, and of one with

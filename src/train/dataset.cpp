@@ -22,7 +22,7 @@ namespace {
 
 constexpr OptionSpec kDatasetOptions[] = {
     {"sample_scale", OptionSpec::Real, "1",
-     "factor of the numbers of samples; of IDX, of a pixel divided by 255"},
+     "factor of the numbers of samples"},
     {"sample_shift", OptionSpec::Real, "0", "what is added to the scaled numbers of samples"},
     {"shuffle", OptionSpec::Flag, "false",
      "whether the samples have a new random order in each epoch, and not that of the file"},

@@ -214,7 +214,7 @@ struct Step {
   }
   void apply() {
     std::vector<TenonDTensor> inputs(x.begin(), x.end());
-    require(TenonLayerApplyMany(layer, static_cast<int>(inputs.size()), inputs.data(), y));
+    require(TenonLayerApplyMany(layer, static_cast<int>(inputs.size()), inputs.data(), 1, &y));
   }
   void forward() {
     require(TenonLayerSetTraining(layer, TENON_FALSE));
@@ -224,8 +224,8 @@ struct Step {
     require(TenonLayerSetTraining(layer, TENON_TRUE));
     apply();
     std::vector<TenonDTensor> outputs(dx.begin(), dx.end());
-    require(
-        TenonLayerApplyAdjointMany(layer, dy, static_cast<int>(outputs.size()), outputs.data()));
+    require(TenonLayerApplyAdjointMany(layer, 1, &dy, static_cast<int>(outputs.size()),
+                                       outputs.data()));
   }
 };
 

@@ -212,14 +212,14 @@ TEST_F(BoundaryCApi, TheUserValuesAreASecondInputWithACotangent) {
     TenonDTensor y = nullptr, dy = nullptr, dx = nullptr, dv = nullptr;
     expectSuccess(TenonLayerCreateOutput(sum_, &y));
     const TenonDTensor at[] = {x, v};
-    expectSuccess(TenonLayerApplyMany(sum_, 2, at, y));
+    expectSuccess(TenonLayerApplyMany(sum_, 2, at, 1, &y));
     expectOnLine(y, one ? sums(50, 50) : sums(100, 200));
     expectSuccess(TenonLayerCreateOutputCotangent(sum_, &dy));
     expectSuccess(TenonLayerCreateInputCotangentAt(sum_, 0, &dx));
     expectSuccess(TenonLayerCreateInputCotangentAt(sum_, 1, &dv));
     expectSuccess(TenonDTensorFillConstant(dy, 1));
     const TenonDTensor cotangents[] = {dx, dv};
-    expectSuccess(TenonLayerApplyAdjointMany(sum_, dy, 2, cotangents));
+    expectSuccess(TenonLayerApplyAdjointMany(sum_, 1, &dy, 2, cotangents));
     expectOnLine(dx, [](TenonInt i) { return i == 0 || i == kCells - 1 ? 2 : 3; });
     double reached = 0;
     expectSuccess(TenonDTensorPairing(v, dv, &reached));

@@ -2,8 +2,8 @@
 // In a collective call an allocation fails on one rank, each of the first ones and then some:
 // alone, or with all that follow to the end of the call. All ranks then return the same code, none
 // ends the program or waits in vain, and the call can be made again.
+#include "capi/expect_code.hpp"
 #include "capi/failed_allocation.hpp"
-#include "capi/idx_files.hpp"
 #include "comm/agreement/agreement.hpp"
 #include "comm/communicator.hpp"
 #include "sys/errors/object.hpp"
@@ -192,7 +192,7 @@ TEST_F(OfOneRankWithPlan, SetUp) {
   tryAll(joined(made,
                 {
                     TENON_STEP(TenonPlanCreate(network, 2, &plan)),
-                    TENON_STEP(TenonPlanSetInput(plan, layout)),
+                    TENON_STEP(TenonPlanSetInput(plan, 0, layout)),
                 }),
          TENON_STEP(TenonPlanSetUp(plan)), end);
 }
@@ -201,7 +201,7 @@ TEST_F(OfOneRankWithPlan, Files) {
   const char* const path = "failed_allocation/plan.json";
   lead(joined(made, {
                         TENON_STEP(TenonPlanCreate(network, 2, &plan)),
-                        TENON_STEP(TenonPlanSetInput(plan, layout)),
+                        TENON_STEP(TenonPlanSetInput(plan, 0, layout)),
                         TENON_STEP(TenonPlanSearch(plan)),
                     }));
   tryAll({}, TENON_STEP(TenonPlanSave(plan, path)), {});
@@ -322,47 +322,6 @@ TEST_P(OfOneRankWithFiles, SamplesFromHdf5) {
   const Step destroy = TENON_STEP(TenonDatasetDestroy(&dataset));
   tryAll({}, create, {destroy});
   tryAll({create}, TENON_STEP(TenonDatasetSetUp(dataset, layout, nullptr)), {destroy});
-}
-
-TEST_F(OfOneRank, Images) {
-  Bytes images = idxHeader({8, 6, 6}), labels = idxHeader({8});
-  images.resize(images.size() + 8 * 6 * 6, 1);
-  labels.resize(labels.size() + 8, 1);
-  writeBytes("failed_allocation/images", images);
-  writeBytes("failed_allocation/labels", labels);
-  const TenonInt shape[4] = {4, 1, 6, 6}, samples[1] = {4};
-  const int all = worldSize();
-  TenonPartition grid = nullptr;
-  TenonLayout x = nullptr, y = nullptr;
-  TenonDataset dataset = nullptr;
-  lead({
-      TENON_STEP(TenonPartitionCreate(MPI_COMM_WORLD, 1, &all, &grid)),
-      TENON_STEP(TenonLayoutCreateSharded(grid, 4, shape, "S2", &x)),
-      TENON_STEP(TenonLayoutCreateSharded(grid, 1, samples, "S0", &y)),
-  });
-  const Step create = TENON_STEP(TenonDatasetCreateIDX(MPI_COMM_WORLD, "failed_allocation/images",
-                                                       "failed_allocation/labels", &dataset));
-  const Step destroy = TENON_STEP(TenonDatasetDestroy(&dataset));
-  tryAll({}, create, {destroy});
-  tryAll({create}, TENON_STEP(TenonDatasetSetUp(dataset, x, y)), {destroy});
-  lead({
-      TENON_STEP(TenonLayoutDestroy(&y)),
-      TENON_STEP(TenonLayoutDestroy(&x)),
-      TENON_STEP(TenonPartitionDestroy(&grid)),
-  });
-}
-
-TEST_F(OfOneRankWithNetwork, Trainer) {
-  TenonLayer loss = nullptr;
-  TenonTrainer trainer = nullptr;
-  lead(joined(made, {
-                        TENON_STEP(TenonLayerSetUp(network, layout)),
-                        TENON_STEP(TenonOptimizerCreate(network, "adam", &optimizer)),
-                        TENON_STEP(TenonLayerCreateType(MPI_COMM_WORLD, "meansquarederror", &loss)),
-                    }));
-  tryAll({}, TENON_STEP(TenonTrainerCreate(network, loss, optimizer, &trainer)),
-         {TENON_STEP(TenonTrainerDestroy(&trainer))});
-  lead(joined({TENON_STEP(TenonLayerDestroy(&loss))}, end));
 }
 
 } // namespace

@@ -7,6 +7,7 @@
 #include "sys/errors/object.hpp"
 #include "sys/memory/memory.hpp"
 
+#include <tenon/ext/machine.h>
 #include <tenon/ext/reduction.h>
 
 #include <vector>
@@ -268,7 +269,7 @@ TEST_F(OfNetworks, Plans) {
   tryAll(joined(made, joined(
                           {
                               TENON_STEP(TenonPlanCreate(network, 2, &plan)),
-                              TENON_STEP(TenonPlanSetInput(plan, layout)),
+                              TENON_STEP(TenonPlanSetInput(plan, 0, layout)),
                               TENON_STEP(TenonPlanSearch(plan)),
                               TENON_STEP(TenonPlanSave(plan, "failed_allocation/plan.json")),
                               TENON_STEP(TenonPlanLoad(plan, "failed_allocation/plan.json")),

@@ -2,6 +2,8 @@
 // Handles: NULL, destroyed, of another class; names, references; errors and their record.
 #include "capi/expect_code.hpp"
 
+#include <tenon/ext/machine.h>
+
 namespace tenon::test {
 namespace {
 

@@ -365,18 +365,18 @@ TEST_F(NetworkFile, GraphsNameInputsAndOutputs) {
     expectSuccess(TenonDTensorNorm(tensor, &norm));
     return norm / std::sqrt(elements);
   };
-  expectSuccess(TenonLayerApplyAll(layer_, 2, given, 2, y));
+  expectSuccess(TenonLayerApplyMany(layer_, 2, given, 2, y));
   EXPECT_NEAR(each(y[0], 48), 24, 1e-13);
   EXPECT_NEAR(each(y[1], 48), 27, 1e-13);
   const TenonDTensor direction[] = {given[0], nullptr};
-  expectSuccess(TenonLayerApplyTangentAll(layer_, 2, direction, 2, y));
+  expectSuccess(TenonLayerApplyTangentMany(layer_, 2, direction, 2, y));
   EXPECT_NEAR(each(y[0], 48), 24, 1e-13);
   const TenonDTensor some[] = {nullptr, dy[1]};
-  expectSuccess(TenonLayerApplyAdjointAll(layer_, 2, some, 2, dx));
+  expectSuccess(TenonLayerApplyAdjointMany(layer_, 2, some, 2, dx));
   EXPECT_NEAR(each(dx[0], 48), 9, 1e-13);  // 2 mask + 1
   EXPECT_NEAR(each(dx[1], 24), 12, 1e-13); // 2 x of both channels
-  expectSuccess(TenonLayerApplyAll(layer_, 2, given, 2, y));
-  expectSuccess(TenonLayerApplyAdjointAll(layer_, 2, dy, 2, dx));
+  expectSuccess(TenonLayerApplyMany(layer_, 2, given, 2, y));
+  expectSuccess(TenonLayerApplyAdjointMany(layer_, 2, dy, 2, dx));
   EXPECT_NEAR(each(dx[0], 48), 17, 1e-13); // 2 mask of both outputs + 1
   TenonDTensor gradient = nullptr;
   expectSuccess(TenonLayerGetReducedGradient(layer_, 0, &gradient));

@@ -95,16 +95,16 @@ TEST_F(LayerNetwork, AGraphJoinsSeveralInputs) {
                y = nullptr, dy = nullptr, dx3 = nullptr;
   const TenonDTensor x[] = {x1, x2, x3};
   expectSuccess(TenonLayerCreateOutput(graph, &y));
-  expectSuccess(TenonLayerApplyMany(graph, 3, x, y));
+  expectSuccess(TenonLayerApplyMany(graph, 3, x, 1, &y));
   EXPECT_NEAR(norm(y), std::sqrt(8 * (9.0 + 16 + 16)), 1e-13); // rows 3, 4, 4
   const TenonDTensor direction[] = {nullptr, x2, nullptr};
-  expectSuccess(TenonLayerApplyTangentMany(graph, 3, direction, y));
+  expectSuccess(TenonLayerApplyTangentMany(graph, 3, direction, 1, &y));
   EXPECT_NEAR(norm(y), std::sqrt(8 * 4.0), 1e-13);
   expectSuccess(TenonLayerCreateOutputCotangent(graph, &dy));
   expectSuccess(TenonDTensorFillConstant(dy, 5));
   expectSuccess(TenonLayerCreateInputCotangentAt(graph, 2, &dx3));
   const TenonDTensor wanted[] = {nullptr, nullptr, dx3};
-  expectSuccess(TenonLayerApplyAdjointMany(graph, dy, 3, wanted));
+  expectSuccess(TenonLayerApplyAdjointMany(graph, 1, &dy, 3, wanted));
   EXPECT_NEAR(norm(dx3), std::sqrt(16 * 25.0), 1e-13);
 
   destroy({x1, x2, x3, y, dy, dx3});
@@ -157,9 +157,9 @@ TEST_F(LayerNetwork, ErrorsNameWhatIsWrong) {
   TenonDTensor dx = nullptr, x = constant(split_, 1), y = constant(columns_, 1);
   expectCommonCode(TENON_ERR_ARG, TenonLayerCreateInputCotangentAt(add, 2, &dx), {"2 inputs"});
   const TenonDTensor xs[] = {x, nullptr};
-  EXPECT_EQ(TENON_ERR_NULL, TenonLayerApplyMany(add, 2, xs, y));
-  EXPECT_EQ(TENON_ERR_ARG, TenonLayerApplyMany(add, 65, xs, y));
-  EXPECT_EQ(TENON_ERR_NULL, TenonLayerApplyMany(add, 2, nullptr, y));
+  EXPECT_EQ(TENON_ERR_NULL, TenonLayerApplyMany(add, 2, xs, 1, &y));
+  EXPECT_EQ(TENON_ERR_ARG, TenonLayerApplyMany(add, 65, xs, 1, &y));
+  EXPECT_EQ(TENON_ERR_NULL, TenonLayerApplyMany(add, 2, nullptr, 1, &y));
   destroy({x, y});
   for (TenonLayer layer : {graph, add, other})
     expectSuccess(TenonLayerDestroy(&layer));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "capi/expect_code.hpp"
 
+#include <tenon/ext/machine.h>
+
 #include <algorithm>
 #include <vector>
 

@@ -2,6 +2,7 @@
 /* MPI_Finalize before TenonFinalize: every call says so and returns, Destroy succeeds, and the
  * program goes on. Then the same after both. */
 #include <tenon.h>
+#include <tenon/ext/fortran.h>
 
 #include "support/check.h"
 

@@ -2,6 +2,7 @@
 // Options, log, versions and initialisation through C.
 #include "capi/expect_code.hpp"
 
+#include <tenon/ext/fortran.h>
 #include <tenon/ext/reduction.h>
 
 #include <cstdio>

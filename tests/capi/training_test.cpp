@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Optimizers and datasets through the C calls, and what they answer to wrong calls and broken
 // files, on all ranks and on one.
-#include "capi/idx_files.hpp"
+#include "capi/expect_code.hpp"
 
 #include <cstdio>
 #include <string>
@@ -10,48 +10,71 @@
 namespace tenon::test {
 namespace {
 
-Bytes withPayload(Bytes bytes, unsigned count) {
-  for (unsigned i = 0; i < count; ++i)
-    bytes.push_back(static_cast<unsigned char>(i % 251));
-  return bytes;
-}
-
-// Six images of 3 x 5 pixels; pixel i of the file is i mod 251, label n is n.
+// Six images of 3 x 5 pixels, as a checkpoint stores tensors; pixel i of all is i, and label n is n.
 class DatasetCApi : public CApi {
 protected:
   static constexpr TenonInt kSamples = 6, kHeight = 3, kWidth = 5;
 
   void SetUp() override {
     CApi::SetUp();
-    const std::string stem = testing::TempDir() + "tenon_capi_" + std::to_string(worldSize());
-    images_ = stem + "_images.idx";
-    labels_ = stem + "_labels.idx";
-    writeBytes(images_, withPayload(idxHeader({kSamples, kHeight, kWidth}), 90));
-    writeBytes(labels_, withPayload(idxHeader({kSamples}), 6));
+    path_ = testing::TempDir() + "tenon_capi_" + std::to_string(worldSize()) + ".h5";
+    TenonCheckpoint file = nullptr;
+    const TenonErrorCode code = TenonCheckpointCreate(MPI_COMM_WORLD, &file);
+    if (code == TENON_ERR_SUPPORT)
+      GTEST_SKIP() << "this build has no HDF5";
+    expectSuccess(code);
+    TenonLayout pixels = layout({kSamples, 1, kHeight, kWidth}, "B"),
+                classes = layout({kSamples}, "B"), few = layout({kSamples - 1}, "B");
+    TenonDTensor x = tensor(pixels, TENON_FLOAT64), labels = tensor(classes, TENON_INT64),
+                 short_ = tensor(few, TENON_INT64);
+    for (TenonDTensor one : {x, labels, short_})
+      fillWithPlaces(one);
+    expectSuccess(TenonCheckpointAddTensor(file, x, "images"));
+    expectSuccess(TenonCheckpointAddTensor(file, labels, "classes"));
+    expectSuccess(TenonCheckpointAddTensor(file, short_, "few"));
+    expectSuccess(TenonCheckpointWrite(file, path_.c_str()));
+    expectSuccess(TenonCheckpointDestroy(&file));
+    for (TenonDTensor* one : {&x, &labels, &short_})
+      expectSuccess(TenonDTensorDestroy(one));
+    for (TenonLayout* one : {&pixels, &classes, &few})
+      expectSuccess(TenonLayoutDestroy(one));
   }
   void TearDown() override {
     expectSuccess(TenonDatasetDestroy(&dataset_));
     MPI_Barrier(MPI_COMM_WORLD);
     if (worldRank() == 0)
-      for (const std::string& path : {images_, labels_})
-        std::remove(path.c_str());
+      std::remove(path_.c_str());
     CApi::TearDown();
   }
 
-  void expectRefused(TenonErrorCode code, const std::string& images,
+  // Each element is its own place.
+  static void fillWithPlaces(TenonDTensor x) {
+    TenonDataType type = TENON_FLOAT64;
+    TenonInt count = 0;
+    void* array = nullptr;
+    expectSuccess(TenonDTensorGetDataType(x, &type));
+    expectSuccess(TenonDTensorGetLocalSize(x, &count));
+    expectSuccess(TenonDTensorGetArray(x, type, &array));
+    for (TenonInt i = 0; i < count; ++i)
+      if (type == TENON_INT64)
+        static_cast<TenonInt*>(array)[i] = i;
+      else
+        static_cast<double*>(array)[i] = double(i);
+    expectSuccess(TenonDTensorRestoreArray(x, &array));
+  }
+
+  TenonErrorCode create(const std::string& path, const char* labels) {
+    return TenonDatasetCreateHDF5(MPI_COMM_WORLD, path.c_str(), "tensors/images", labels,
+                                  &dataset_);
+  }
+  void expectRefused(TenonErrorCode code, const std::string& path, const char* labels,
                      std::initializer_list<const char*> words) {
-    expectCommonCode(
-        code, TenonDatasetCreateIDX(MPI_COMM_WORLD, images.c_str(), labels_.c_str(), &dataset_),
-        words);
+    expectCommonCode(code, create(path, labels), words);
     EXPECT_EQ(dataset_, nullptr);
   }
+  void open() { expectSuccess(create(path_, "tensors/classes")); }
 
-  void open() {
-    expectSuccess(
-        TenonDatasetCreateIDX(MPI_COMM_WORLD, images_.c_str(), labels_.c_str(), &dataset_));
-  }
-
-  std::string images_, labels_;
+  std::string path_;
   TenonDataset dataset_ = nullptr;
 };
 
@@ -69,7 +92,7 @@ TEST_F(DatasetCApi, BatchesComeInTheFilesOrder) {
   TenonLayout pixels = layout({2, 1, kHeight, kWidth}, "S2"), classes = layout({2}, "B");
   expectCode(TENON_ERR_STATE, TenonDatasetGetBatchCount(dataset_, &batches),
              {"TenonDatasetSetUp()"});
-  expectSuccess(TenonObjectSetReal(objectOf(dataset_), "sample_scale", 255));
+  expectSuccess(TenonObjectSetReal(objectOf(dataset_), "sample_scale", 1));
   expectSuccess(TenonObjectSetReal(objectOf(dataset_), "sample_shift", 1));
   expectSuccess(TenonDatasetSetUp(dataset_, pixels, classes));
   expectSuccess(TenonDatasetGetBatchCount(dataset_, &batches));
@@ -100,22 +123,16 @@ TEST_F(DatasetCApi, BatchesComeInTheFilesOrder) {
   expectSuccess(TenonLayoutDestroy(&classes));
 }
 
-TEST_F(DatasetCApi, BrokenFilesAreRefusedByName) {
-  expectRefused(TENON_ERR_FILE, images_ + ".absent", {".absent", "No such file"});
+TEST_F(DatasetCApi, FilesThatDoNotFitAreRefusedByName) {
+  const std::string absent = path_ + ".absent";
+  expectRefused(TENON_ERR_FILE, absent, "tensors/classes", {".absent", "No such file"});
   if (worldSize() > 1)
-    expectRefused(TENON_ERR_FILE, isLast() ? images_ + ".absent" : images_, {".absent"});
-  writeBytes(images_, withPayload(idxHeader({kSamples, kHeight, kWidth}), 89));
-  expectRefused(TENON_ERR_FORMAT, images_, {"_images.idx", "not a complete IDX file"});
-  writeBytes(images_, withPayload(idxHeader({kSamples, kHeight, kWidth}), 91));
-  expectRefused(TENON_ERR_FORMAT, images_, {"_images.idx"});
-  writeBytes(images_, {'P', 'K', 3, 4, 1, 2, 3});
-  expectRefused(TENON_ERR_FORMAT, images_, {"50 4b 03 04"});
-  writeBytes(images_, withPayload(idxHeader({kSamples - 1, kHeight, kWidth}), 75));
-  expectRefused(TENON_ERR_FORMAT, images_, {"5 images", "6 labels"});
+    expectRefused(TENON_ERR_FILE, isLast() ? absent : path_, "tensors/classes", {".absent"});
+  expectRefused(TENON_ERR_FORMAT, path_, "tensors/few", {"6 samples", "5 labels"});
   expectCommonCode(TENON_ERR_NULL,
-                   TenonDatasetCreateIDX(MPI_COMM_WORLD, images_.c_str(),
-                                         isLast() ? nullptr : labels_.c_str(), &dataset_),
-                   {"labels is NULL"});
+                   TenonDatasetCreateHDF5(MPI_COMM_WORLD, isLast() ? nullptr : path_.c_str(),
+                                          "tensors/images", nullptr, &dataset_),
+                   {"path is NULL"});
 }
 
 TEST_F(DatasetCApi, LayoutsThatDoNotFitFailAlike) {

@@ -131,7 +131,7 @@ contains
     call tenon_layer_create_output(graph, y)
     call tenon_dtensor_fill_constant(x(1), 2.0_real64)
     call tenon_dtensor_fill_constant(x(2), 3.0_real64)
-    call tenon_layer_apply_many(graph, x, y)
+    call tenon_layer_apply_many(graph, x, [y])
     call tenon_dtensor_max_abs(y, largest)
     call expect(abs(largest - 5) < 1e-15_real64, 'the sum is another one')
     call tenon_destroy(add)

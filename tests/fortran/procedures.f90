@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-2-Clause
 ! Procedures of the program that the library calls, each with a context of the program's own type: an operator's
-! two maps, a layer's functions, the loss of an optimizer, batches and callback of a trainer, handlers of errors and of texts.
+! two maps, a layer's functions, the loss of an optimizer, handlers of errors and of texts.
 module my_procedures
   use tenon
   use, intrinsic :: iso_fortran_env, only: int64, real64
@@ -17,12 +17,6 @@ module my_procedures
     integer :: calls = 0
   end type fit
   ! Training of kappa: the loss and the value that the steps have by hand.
-  type :: training
-    type(tenon_dtensor) :: x, goal
-    real(real64) :: kappa = 0, expected = 0
-    integer :: steps = 0, epochs = 0
-  end type training
-  real(real64), parameter :: rate = 0.05_real64
   real(real64) :: last_count = 0
 contains
   subroutine scale(input, output, context, ierr)
@@ -147,41 +141,6 @@ contains
     end select
   end subroutine evaluate
 
-  ! The loss is (kappa x - 1)^2.
-  subroutine fill_batch(trainer, epoch, batch, context, ierr)
-    type(tenon_trainer), intent(in) :: trainer
-    integer(int64), intent(in) :: epoch, batch
-    class(*), intent(inout) :: context
-    integer, intent(out) :: ierr
-    real(real64) :: value, difference
-    ierr = TENON_ERR_STATE
-    select type (context)
-    type is (training)
-      value = real(epoch + 2*batch, real64)/4
-      difference = context%kappa*value - 1
-      context%expected = difference**2
-      context%kappa = context%kappa - rate*2*value*difference
-      call tenon_dtensor_fill_constant(context%x, value)
-      call tenon_dtensor_fill_constant(context%goal, 1.0_real64, ierr)
-    end select
-  end subroutine fill_batch
-
-  subroutine note_step(trainer, event, context, ierr)
-    type(tenon_trainer), intent(in) :: trainer
-    integer, intent(in) :: event
-    class(*), intent(inout) :: context
-    integer, intent(out) :: ierr
-    real(real64) :: loss
-    call tenon_trainer_get_losses(trainer, step=loss, ierr=ierr)
-    select type (context)
-    type is (training)
-      if (abs(loss - context%expected) > 1e-14_real64) error stop 'the loss is not that of the step'
-      if (event == TENON_TRAINER_STEP) context%steps = context%steps + 1
-      if (event == TENON_TRAINER_EPOCH) context%epochs = context%epochs + 1
-      if (context%steps == 5) call tenon_trainer_stop(trainer)
-    end select
-  end subroutine note_step
-
   subroutine note_error(code, level, message, function, file, line, context)
     integer, intent(in) :: code, level, line
     character(len=*), intent(in) :: message, function, file
@@ -282,7 +241,6 @@ contains
     call tenon_layer_apply_adjoint(layer, dy)
     if (mine%text /= 'dx is absent') error stop 'dx should be absent'
     call optimizers(layer, dy)
-    call trainers(layer)
     call tenon_destroy(dy)
     call tenon_destroy(layer)
   end subroutine layers
@@ -314,36 +272,6 @@ contains
     end if
     call tenon_destroy(optimizer)
   end subroutine optimizers
-
-  ! Three batches in an epoch; the callback ends the run in the second.
-  subroutine trainers(layer)
-    type(tenon_layer), intent(in) :: layer
-    type(tenon_layer) :: loss
-    type(tenon_optimizer) :: optimizer
-    type(tenon_trainer) :: trainer
-    type(training), target :: mine
-    mine%kappa = kappa_of(layer)
-    call tenon_dtensor_create(layout, TENON_FLOAT64, mine%x)
-    call tenon_dtensor_create(layout, TENON_FLOAT64, mine%goal)
-    call tenon_layer_create_type(MPI_COMM_WORLD, 'meansquarederror', loss)
-    call tenon_optimizer_create(layer, 'sgd', optimizer)
-    call tenon_optimizer_set_learning_rate(optimizer, rate)
-    call tenon_trainer_create(layer, loss, optimizer, trainer)
-    call tenon_trainer_set_batches(trainer, 7, mine%x, fill_batch) ! replaced
-    call tenon_trainer_set_batches(trainer, 3_int64, mine%x, fill_batch, mine%goal, mine)
-    call tenon_trainer_set_callback(trainer, note_step, mine)
-    call tenon_trainer_run(trainer, 4)
-    if (mine%steps /= 5 .or. mine%epochs /= 1) error stop 'the callback was not told of each step'
-    if (abs(kappa_of(layer) - mine%kappa) > 1e-14_real64) error stop 'the steps are others'
-    call tenon_trainer_set_callback(trainer)
-    call tenon_trainer_run(trainer, 2)
-    if (mine%steps /= 5) error stop 'a callback that was removed is called'
-    call tenon_destroy(trainer)
-    call tenon_destroy(optimizer)
-    call tenon_destroy(loss)
-    call tenon_destroy(mine%x)
-    call tenon_destroy(mine%goal)
-  end subroutine trainers
 
   ! Outside the layer's functions.
   real(real64) function kappa_of(layer)

@@ -43,14 +43,14 @@ protected:
 
 // The adjoint is that of the tangent, though nobody knows which parallelizations there are.
 TEST_F(CPlan, RunsApplyTangentAndAdjoint) {
-  expectSuccess(TenonPlanSetInput(plan_, input_));
+  expectSuccess(TenonPlanSetInput(plan_, 0, input_));
   expectSuccess(TenonPlanSetOutput(plan_, output_));
   expectSuccess(TenonPlanSetUp(plan_));
   expectSuccess(TenonPlanSetUp(plan_)); // has no effect
   TenonLayer layer = nullptr;
   TenonLayout given = nullptr;
   expectSuccess(TenonPlanGetLayer(plan_, &layer));
-  expectSuccess(TenonPlanGetInputLayout(plan_, &given));
+  expectSuccess(TenonPlanGetInputLayout(plan_, 0, &given));
   TenonBool equal = TENON_FALSE;
   expectSuccess(TenonLayoutIsEqual(given, input_, &equal));
   EXPECT_EQ(equal, TENON_TRUE);
@@ -63,9 +63,9 @@ TEST_F(CPlan, RunsApplyTangentAndAdjoint) {
   expectSuccess(TenonDTensorFillUniform(x, 1, 0, -1, 1));
   expectSuccess(TenonDTensorFillUniform(t, 1, 1, -1, 1));
   expectSuccess(TenonDTensorFillUniform(dy, 1, 2, -1, 1));
-  expectSuccess(TenonPlanApply(plan_, x, y));
-  expectSuccess(TenonPlanApplyTangent(plan_, t, ty));
-  expectSuccess(TenonPlanApplyAdjoint(plan_, dy, dx));
+  expectSuccess(TenonLayerApply(layer, x, y));
+  expectSuccess(TenonLayerApplyTangent(layer, t, ty));
+  expectSuccess(TenonLayerApplyAdjoint(layer, dy, dx));
   double left = 0, right = 1;
   expectSuccess(TenonDTensorPairing(ty, dy, &left));
   expectSuccess(TenonDTensorPairing(t, dx, &right));
@@ -81,18 +81,18 @@ TEST_F(CPlan, RefusesCallsInTheWrongOrder) {
   TenonLayer layer = nullptr;
   TenonLayout given = nullptr;
   expectCode(TENON_ERR_STATE, TenonPlanGetLayer(plan_, &layer), {"TenonPlanSetUp()"});
-  expectCode(TENON_ERR_STATE, TenonPlanGetInputLayout(plan_, &given), {"TenonPlanSetUp()"});
+  expectCode(TENON_ERR_STATE, TenonPlanGetInputLayout(plan_, 0, &given), {"TenonPlanSetUp()"});
   expectSuccess(TenonObjectView(objectOf(plan_))); // what is asked of it
   expectCode(TENON_ERR_STATE, TenonPlanReport(plan_), {"TenonPlanSetUp()"});
   double rate = 0;
   expectCode(TENON_ERR_STATE, TenonPlanCalibrate(plan_, &rate, nullptr, nullptr),
              {"TenonPlanSetUp()"});
   expectCommonCode(TENON_ERR_STATE, TenonPlanSetUp(plan_), {"shape"});
-  expectSuccess(TenonPlanSetInput(plan_, input_));
+  expectSuccess(TenonPlanSetInput(plan_, 0, input_));
   expectCommonCode(TENON_ERR_STATE, TenonPlanSave(plan_, path.c_str()), {"TenonPlanSearch()"});
   expectCommonCode(TENON_ERR_FILE, TenonPlanLoad(plan_, path.c_str()), {path.c_str()});
   expectSuccess(TenonPlanSetUp(plan_));
-  expectCode(TENON_ERR_STATE, TenonPlanSetInput(plan_, input_), {"TenonPlanSetUp()"});
+  expectCode(TENON_ERR_STATE, TenonPlanSetInput(plan_, 0, input_), {"TenonPlanSetUp()"});
   expectCode(TENON_ERR_STATE, TenonPlanSetOutput(plan_, output_), {"TenonPlanSetUp()"});
   expectCode(TENON_ERR_STATE, TenonPlanFix(plan_, "inner", "n"), {"TenonPlanSetUp()"});
   expectCommonCode(TENON_ERR_STATE, TenonPlanReport(plan_), {"TenonLogEnable()"});
@@ -176,7 +176,7 @@ TEST_F(CPlan, RunsOnGivenGrids) {
   expectCode(TENON_ERR_STATE, TenonObjectSetIntegers(settings, "gradient_bucket", 1, &none),
              {"TenonPlanSetUp()"});
   TenonLayout given = nullptr;
-  expectSuccess(TenonPlanGetInputLayout(plan_, &given));
+  expectSuccess(TenonPlanGetInputLayout(plan_, 0, &given));
   TenonBool equal = TENON_FALSE;
   expectSuccess(TenonLayoutIsEqual(given, input_, &equal));
   EXPECT_EQ(equal, TENON_TRUE);
@@ -261,13 +261,13 @@ TEST_F(CPlan, RefusesWrongArguments) {
   TenonPlan other = nullptr;
   expectCode(TENON_ERR_ARG, TenonPlanCreate(network_, 0, &other), {"batch", "0"});
   expectCode(TENON_ERR_NULL, TenonPlanCreate(network_, 8, nullptr), {"plan"});
-  expectCode(TENON_ERR_NULL, TenonPlanSetInput(plan_, nullptr), {"layout"});
+  expectCode(TENON_ERR_NULL, TenonPlanSetInput(plan_, 0, nullptr), {"layout"});
   expectCode(TENON_ERR_NULL, TenonPlanSave(plan_, nullptr), {"path"});
 }
 
 TEST_F(CPlan, RefusesAnotherBatch) {
   TenonLayout small = layout({4, 16}, "S0");
-  expectCode(TENON_ERR_SHAPE, TenonPlanSetInput(plan_, small), {"[4,16]", "8"});
+  expectCode(TENON_ERR_SHAPE, TenonPlanSetInput(plan_, 0, small), {"[4,16]", "8"});
   expectCode(TENON_ERR_SHAPE, TenonPlanSetOutput(plan_, small), {"[4,16]", "8"});
   expectSuccess(TenonLayoutDestroy(&small));
 }
@@ -276,7 +276,7 @@ TEST_F(CPlan, RefusesAnotherBatch) {
 TEST_F(CPlan, AgreesOnTheNetwork) {
   if (worldSize() == 1)
     GTEST_SKIP() << "needs two ranks";
-  expectSuccess(TenonPlanSetInput(plan_, input_));
+  expectSuccess(TenonPlanSetInput(plan_, 0, input_));
   if (isLast())
     expectSuccess(TenonPlanSetOutput(plan_, output_));
   expectCommonCode(TENON_ERR_COLLECTIVE, TenonPlanSetUp(plan_), {"plan"});
@@ -285,7 +285,7 @@ TEST_F(CPlan, AgreesOnTheNetwork) {
 TEST_F(CPlan, AgreesOnSettings) {
   if (worldSize() == 1)
     GTEST_SKIP() << "needs two ranks";
-  expectSuccess(TenonPlanSetInput(plan_, input_));
+  expectSuccess(TenonPlanSetInput(plan_, 0, input_));
   const TenonInt bytes = isLast() ? 0 : 64;
   expectSuccess(TenonObjectSetIntegers(objectOf(plan_), "gradient_bucket", 1, &bytes));
   expectCommonCode(TENON_ERR_COLLECTIVE, TenonPlanSetUp(plan_), {"plan"});
@@ -293,7 +293,7 @@ TEST_F(CPlan, AgreesOnSettings) {
 
 // A setter that failed on one rank alone is an error on all.
 TEST_F(CPlan, RemembersAFailedSetter) {
-  expectSuccess(TenonPlanSetInput(plan_, input_));
+  expectSuccess(TenonPlanSetInput(plan_, 0, input_));
   if (isLast())
     expectCode(TENON_ERR_ARG, TenonObjectSetReal(objectOf(plan_), "overlap_share", 2), {"2"});
   expectCommonCode(TENON_ERR_ARG, TenonPlanSetUp(plan_),

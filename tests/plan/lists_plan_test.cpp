@@ -374,7 +374,7 @@ TEST(ListedPlan, RefusesWhatItDoesNotKnow) {
   const auto free = makeRef<LayerPlan>(c.make(), c.inputs[0].shape()[0]);
   free->setInput(0, c.inputs[0]);
   free->set("input_shapes", std::string("3;2"));
-  expectErrorOnAll(TENON_ERR_STATE, {"input 1 of the network has no layout", "TenonPlanSetInputAt"},
+  expectErrorOnAll(TENON_ERR_STATE, {"input 1 of the network has no layout", "TenonPlanSetInput"},
                    [&] { free->setUp(); });
   const auto bare = newNetwork(world(), "sequential");
   add(*bare, newLayer(world(), "segmentsum"), "sum");

@@ -155,9 +155,9 @@ TEST_F(PlanFiles, AreRefusedWhereDamaged) {
   EXPECT_THROW(plan->load(path_), Error);
   other = text;
   // A file of an earlier version has another text of the network.
-  other.replace(other.find("tenon-plan-5"), 12, "tenon-plan-4");
+  other.replace(other.find("tenon-plan-6"), 12, "tenon-plan-5");
   write(other);
-  expectError(TENON_ERR_FORMAT, {path_.c_str(), "tenon-plan-4", "tenon-plan-5", "TenonPlanSave()"},
+  expectError(TENON_ERR_FORMAT, {path_.c_str(), "tenon-plan-5", "tenon-plan-6", "TenonPlanSave()"},
               [&] { plan->load(path_); });
   if (world()->rank() == 0)
     std::filesystem::remove(path_);

@@ -146,7 +146,7 @@ class Models(unittest.TestCase):
                 net = tenon.load(path, layouts, data_type='float32')
                 x = [tenon.DTensor(l, 'float32').place(block(l, f.numpy())) for l, f in zip(layouts, fields)]
                 y = net.create_output()
-                net.apply_all(x, [y])
+                net.apply_many(x, [y])
                 wanted = torch.tanh(torch.cat(fields, 1)).numpy()
                 self.assertLess(abs(y.numpy() - block(y.layout(), wanted)).max(initial=0), 1e-6)
                 COMM.barrier()

@@ -2,6 +2,7 @@
 // Placements and reduction programs through C, without TenonInitialize().
 #include "capi/expect_code.hpp"
 
+#include <tenon/ext/machine.h>
 #include <tenon/ext/reduction.h>
 
 #include <vector>
@@ -73,25 +74,6 @@ TEST_F(ReductionC, ListsPrograms) {
   EXPECT_EQ(steps, 4);
 }
 
-// The second program of placement [[1 8] [1 2] [4 1]] along axis 2 scatters and gathers among the
-// devices with the same place in the four nodes.
-TEST_F(ReductionC, NamesTheDevicesOfAStep) {
-  makePrograms(0, {2}, 5);
-  TenonCollective collective = TENON_COLLECTIVE_MAX_;
-  int groups = 0, members = 0;
-  expectSuccess(TenonReductionProgramsGetStep(programs_, 1, 0, &collective, &groups, &members));
-  EXPECT_EQ(collective, TENON_COLLECTIVE_REDUCE_SCATTER);
-  ASSERT_EQ(groups, 16);
-  ASSERT_EQ(members, 4);
-  std::vector<int> devices(64);
-  expectSuccess(TenonReductionProgramsGetGroups(programs_, 1, 0, devices.data()));
-  for (int group = 0; group < 16; ++group)
-    for (int member = 0; member < 4; ++member)
-      EXPECT_EQ(devices[group * 4 + member], group + 16 * member);
-  expectSuccess(TenonReductionProgramsGetStep(programs_, 1, 1, &collective, &groups, &members));
-  EXPECT_EQ(collective, TENON_COLLECTIVE_ALL_GATHER);
-}
-
 TEST_F(ReductionC, AnAxisThatIsNotSplitHasNothingToSum) {
   TenonPlacementList flat = nullptr;
   const TenonInt four = 4, axes[] = {4, 1};
@@ -139,18 +121,12 @@ TEST_F(ReductionC, RefusesWhatIsNotInTheList) {
 TEST_F(ReductionC, RefusesProgramsAndStepsThatAreNotThere) {
   makePrograms(0, {0, 2}, 5);
   char text[8] = "";
-  int number = 0, other = 0;
-  TenonCollective collective;
+  int number = 0;
   expectCode(TENON_ERR_ARG, TenonReductionProgramsGetText(programs_, 47, text, 8, nullptr),
              {"program 47"});
   expectCode(TENON_ERR_ARG, TenonReductionProgramsGetText(programs_, 0, text, 8, nullptr),
              {"length of 8"});
   expectCode(TENON_ERR_ARG, TenonReductionProgramsGetSize(programs_, -1, &number), {"program -1"});
-  expectCode(TENON_ERR_ARG,
-             TenonReductionProgramsGetStep(programs_, 0, 1, &collective, &number, &other),
-             {"step 1 of"});
-  expectCode(TENON_ERR_ARG, TenonReductionProgramsGetGroups(programs_, 0, -1, &number),
-             {"step -1 of"});
   TenonInt count = 0;
   expectCode(
       TENON_ERR_HANDLE,

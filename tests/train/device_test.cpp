@@ -3,13 +3,14 @@
 // among the processes, gradients that are accumulated and limited, and each optimizer.
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/fill.hpp"
+#include "dtensor/measure.hpp"
 #include "support/networks.hpp"
 #include "support/volume_networks.hpp"
 #include "support/world.hpp"
 #include "sys/random.hpp"
+#include "train/dataset.hpp"
 #include "train/lbfgs.hpp"
 #include "train/sgd.hpp"
-#include "train/trainer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -47,35 +48,67 @@ Layout divided(const Shape& shape) {
       {.shape = shape, .grid = Grid::make({world()->size()}), .properties = {Property::shard(0)}});
 }
 
-// The losses of the steps, and then the parameters.
-Vector train(const Ref<Layer>& network, const std::string& loss, const std::string& optimizer,
-             Space space, const Shape& x, const Shape& labels, void (*set)(Trainer&)) {
-  Shape samples = x, allLabels = labels;
+struct Task {
+  std::string loss, optimizer;
+  Shape x, labels; // of a batch
+  Index accumulation = 1;
+  double gradientNorm = 0; // 0: no limit
+};
+
+// The losses of three batches, and then the parameters.
+Vector train(const Ref<Layer>& network, const Task& task, Space space) {
+  Shape samples = task.x, allLabels = task.labels;
   samples[0] *= 3;
   allLabels[0] *= 3;
-  const auto data = makeRef<Drawn>(samples, allLabels, loss == "crossentropy");
-  const Layout batch = divided(x), ofLabels = divided(labels);
-  data->setUp(batch, &ofLabels);
+  Drawn data(samples, allLabels, task.loss == "crossentropy");
+  const Layout batch = divided(task.x), ofLabels = divided(task.labels);
+  data.setUp(batch, &ofLabels);
   network->setSpace(space);
   network->setUp(batch);
   network->initialize(kSeed, 0);
-  const Ref<Optimizer> steps = makeOptimizer(optimizer, network);
-  steps->set("learning_rate", optimizer == "lbfgs" ? 1.0 : 0.05);
-  if (optimizer == "lbfgs")
-    steps->set("iterations", Index(3));
-  if (optimizer == "sgd") {
-    steps->set("momentum", 0.9);
-    steps->set("nesterov", true);
+  const Ref<Layer> loss = test::newLayer(world(), task.loss);
+  loss->setDataType(network->dataType());
+  loss->setSpace(space);
+  loss->setUp(network->outputLayout());
+  const Ref<Optimizer> optimizer = makeOptimizer(task.optimizer, network);
+  optimizer->set("learning_rate", task.optimizer == "lbfgs" ? 1.0 : 0.05);
+  if (task.optimizer == "lbfgs")
+    optimizer->set("iterations", Index(3));
+  if (task.optimizer == "sgd") {
+    optimizer->set("momentum", 0.9);
+    optimizer->set("nesterov", true);
   }
-  const auto trainer = makeRef<Trainer>(network, test::newLayer(world(), loss), steps);
-  trainer->setBatches(trainer->batchesOf(data));
-  set(*trainer);
+  const Dataset::BatchTensors tensors = data.makeTensors(network->dataType(), space);
+  const auto tensor = [&](const Layout& layout) {
+    return makeRef<DTensor>(world(), layout, network->dataType(), space);
+  };
+  const Ref<DTensor> y = tensor(network->outputLayout()),
+                     dy = tensor(network->outputLayout().dual()),
+                     value = tensor(loss->outputLayout()),
+                     one = tensor(loss->outputLayout().dual());
+  fillConstant(*one, 1.0 / double(task.accumulation));
+  loss->setTarget(tensors.labels);
+  const auto evaluate = [&] {
+    network->apply(*tensors.x, *y);
+    loss->apply(*y, *value);
+    loss->applyAdjoint(*one, dy.get());
+    network->applyAdjoint(*dy, nullptr);
+    return maxAbsolute(*value);
+  };
   Vector found;
-  trainer->setListener([&](Trainer::Event event) {
-    if (event == Trainer::Event::Step)
-      found.push_back(trainer->loss());
-  });
-  trainer->run(1);
+  for (Index k = 0; k < data.batches(); ++k) {
+    data.getBatch(0, k, *tensors.x, tensors.labels.get());
+    if (task.optimizer == "lbfgs") {
+      found.push_back(optimizer->stepWith(evaluate));
+      continue;
+    }
+    found.push_back(evaluate());
+    if ((k + 1) % task.accumulation != 0 && k + 1 < data.batches())
+      continue;
+    if (task.gradientNorm > 0)
+      optimizer->clipGradientNorm(task.gradientNorm);
+    optimizer->step();
+  }
   for (const Ref<Parameter>& p : network->parameters()) {
     DTensor copy(world(), p->storage(), TENON_FLOAT64);
     copyLocal(p->value(), copy);
@@ -94,11 +127,14 @@ void expectNear(const Vector& got, const Vector& want, double tolerance) {
 
 TEST(DeviceTraining, OfLeNet5IsThatOfTheHost) {
   const auto run = [](Space space) {
-    return train(test::lenet5(world()), "crossentropy", "sgd", space, {5, 1, 28, 28}, {5},
-                 [](Trainer& trainer) {
-                   trainer.set("accumulation", Index(2));
-                   trainer.set("gradient_norm", 0.5);
-                 });
+    return train(test::lenet5(world()),
+                 {.loss = "crossentropy",
+                  .optimizer = "sgd",
+                  .x = {5, 1, 28, 28},
+                  .labels = {5},
+                  .accumulation = 2,
+                  .gradientNorm = 0.5},
+                 space);
   };
   expectNear(run(Space::Device), run(Space::Host), 1e-12);
 }
@@ -115,8 +151,10 @@ Ref<Layer> perceptron() {
 TEST(DeviceTraining, OfEachOptimizerIsThatOfTheHost) {
   for (const char* optimizer : {"adam", "adamw", "lbfgs"}) {
     const auto run = [&](Space space) {
-      return train(perceptron(), "meansquarederror", optimizer, space, {5, 1, 3, 4}, {5, 3},
-                   [](Trainer&) {});
+      return train(
+          perceptron(),
+          {.loss = "meansquarederror", .optimizer = optimizer, .x = {5, 1, 3, 4}, .labels = {5, 3}},
+          space);
     };
     SCOPED_TRACE(optimizer);
     expectNear(run(Space::Device), run(Space::Host),

@@ -3,13 +3,13 @@
 // that belong to their labels, and failures that say why and leave no incomplete file.
 #include "digits.h"
 
-#include "train/idx.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <set>
 
 namespace {
@@ -22,11 +22,33 @@ struct Set {
   Bytes pixels, labels;
 };
 
+// The bytes behind the header of an IDX file: two zero bytes, type 8, the rank, big-endian extents.
+Bytes readIdx(const fs::path& path, const std::vector<std::size_t>& within) {
+  std::ifstream file(path, std::ios::binary);
+  const Bytes bytes{std::istreambuf_iterator<char>(file), {}};
+  const std::size_t header = 8 + 4 * within.size();
+  const auto extent = [&](std::size_t d) {
+    return std::size_t(bytes[4 + 4 * d]) << 24 | std::size_t(bytes[5 + 4 * d]) << 16 |
+           std::size_t(bytes[6 + 4 * d]) << 8 | bytes[7 + 4 * d];
+  };
+  if (bytes.size() < header) {
+    ADD_FAILURE() << path << " is too short";
+    return {};
+  }
+  EXPECT_EQ(Bytes(bytes.begin(), bytes.begin() + 4),
+            (Bytes{0, 0, 8, std::uint8_t(1 + within.size())}));
+  std::size_t size = extent(0);
+  for (std::size_t d = 0; d < within.size(); ++d) {
+    EXPECT_EQ(extent(d + 1), within[d]);
+    size *= within[d];
+  }
+  EXPECT_EQ(bytes.size(), header + size);
+  return {bytes.begin() + static_cast<std::ptrdiff_t>(header), bytes.end()};
+}
+
 Set readSet(const fs::path& folder, const std::string& name) {
-  const tenon::IdxFile images(folder / (name + "-images-idx3-ubyte"));
-  const tenon::IdxFile labels(folder / (name + "-labels-idx1-ubyte"));
-  EXPECT_EQ(images.shape(), (tenon::Shape{labels.shape()[0], 28, 28}));
-  return {images.readCrop({{0, 28}, {0, 28}}), labels.readCrop({})};
+  return {readIdx(folder / (name + "-images-idx3-ubyte"), {28, 28}),
+          readIdx(folder / (name + "-labels-idx1-ubyte"), {})};
 }
 
 std::set<Bytes> imagesOf(const Set& set) {

@@ -112,7 +112,7 @@ TenonErrorCode ClosureApply(Closure* c, TenonBool training, const double* q, dou
   TenonCall(TenonDTensorRestoreArray(inputs[0], &array));
   TenonCall(MeshPlace(m, c->y, c->work));
   TenonCall(TenonLayerSetTraining(c->network, training));
-  TenonCall(TenonLayerApplyMany(c->network, 2, inputs, c->y));
+  TenonCall(TenonLayerApplyMany(c->network, 2, inputs, 1, &c->y));
   TenonCall(SolverDiffuse(c->solver, c->solver->dt * kUnit, c->work, next));
   return TENON_SUCCESS;
 }
@@ -125,7 +125,7 @@ TenonErrorCode ClosureAdjoint(Closure* c, const double* w, double* gradient) {
 
   TenonCall(SolverDiffuseAdjoint(c->solver, c->solver->dt * kUnit, w, c->work));
   TenonCall(MeshPlace(m, c->dy, c->work));
-  TenonCall(TenonLayerApplyAdjointMany(c->network, c->dy, 2, cotangents));
+  TenonCall(TenonLayerApplyAdjointMany(c->network, 1, &c->dy, 2, cotangents));
   TenonCall(TenonDTensorGetArrayRead(c->dx, TENON_FLOAT64, &array));
   for (n = 0; n < m->owned * kFields; ++n)
     gradient[n] += ((const double*)array)[n] / kScale;

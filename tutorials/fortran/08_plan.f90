@@ -148,7 +148,7 @@ contains
     call tenon_options_get_string('load', file, prefix='-')
     call tenon_options_get_string('save', save_as, prefix='-')
     call tenon_plan_create(network, waves, plan)
-    call tenon_plan_set_input(plan, field)
+    call tenon_plan_set_input(plan, 1, field)
     call tenon_plan_set_output(plan, everywhere)
     if (len(file) > 0) call tenon_plan_load(plan, file)
     call tenon_plan_set_up(plan)
@@ -205,7 +205,7 @@ contains
     real(real64), pointer :: number(:)
     integer :: step
     do step = 0, steps
-      call tenon_plan_apply(plan, u, estimate)
+      call tenon_layer_apply(planned, u, estimate)
       call tenon_layer_apply(loss, estimate, value)
       if (modulo(step, 10) == 0) then
         call tenon_get_array_read(value, number)
@@ -213,7 +213,7 @@ contains
         call tenon_restore_array_read(value, number)
       end if
       call tenon_layer_apply_adjoint(loss, one, cotangent)
-      call tenon_plan_apply_adjoint(plan, cotangent)
+      call tenon_layer_apply_adjoint(planned, cotangent)
       call tenon_optimizer_step(optimizer)
     end do
   end subroutine train

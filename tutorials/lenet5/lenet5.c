@@ -11,6 +11,7 @@
  *   mpiexec -n 4 lenet5 -grid 2x2          four processes
  *   lenet5 -network linear                 a linear classifier, for comparison
  *   lenet5 -data FOLDER                    MNIST's four files, or others in the same format
+ *   lenet5 -tenon_stop_patience 3          ends when three epochs in a row were no better
  *   lenet5 -checkpoint run1 -every 100     a checkpoint every 100 steps, in the folder run1; the
  *                                          same command goes on from the last one, on any number
  *                                          of processes
@@ -21,6 +22,7 @@
  * 256.
  */
 #include "digits.h"
+#include "images.h"
 #include "network.h"
 #include "report.h"
 
@@ -37,13 +39,6 @@ typedef struct Settings {
   int grid[2];
   char data[kText], network[kText], out[kText], parameters[kText], checkpoint[kText];
 } Settings;
-
-typedef struct Data {
-  TenonDataset set;
-  TenonLayout xLayout;
-  TenonDTensor x, labels;
-  Collector labelCollector;
-} Data;
 
 typedef struct Training {
   TenonLayer network, loss;
@@ -159,40 +154,6 @@ static TenonErrorCode PrepareData(MPI_Comm comm, Settings* s) {
   return failed ? TENON_ERR_FILE : TENON_SUCCESS;
 }
 
-/* Images are split by rows and columns, labels are replicated. */
-static TenonErrorCode OpenData(MPI_Comm comm, const Settings* s, const char* part, TenonInt batch,
-                               Data* data) {
-  char images[kText + 32], labels[kText + 32];
-  TenonInt shape[4];
-  TenonPartition grid;
-  TenonLayout labelLayout;
-
-  snprintf(images, sizeof images, "%s/%s-images-idx3-ubyte", s->data, part);
-  snprintf(labels, sizeof labels, "%s/%s-labels-idx1-ubyte", s->data, part);
-  TenonCall(TenonDatasetCreateIDX(comm, images, labels, &data->set));
-  TenonCall(TenonDatasetGetShape(data->set, 4, shape, NULL));
-  shape[0] = batch;
-  TenonCall(TenonPartitionCreate(comm, 2, s->grid, &grid));
-  TenonCall(TenonLayoutCreateSharded(grid, 4, shape, "S2,S3", &data->xLayout));
-  TenonCall(TenonLayoutCreateSharded(grid, 1, shape, "B,B", &labelLayout));
-  TenonCall(TenonDatasetSetUp(data->set, data->xLayout, labelLayout));
-  TenonCall(TenonDTensorCreate(data->xLayout, TENON_FLOAT32, &data->x));
-  TenonCall(TenonDTensorCreate(labelLayout, TENON_INT64, &data->labels));
-  TenonCall(CollectorCreate(comm, labelLayout, TENON_INT64, &data->labelCollector));
-  TenonCall(TenonLayoutDestroy(&labelLayout));
-  TenonCall(TenonPartitionDestroy(&grid));
-  return TENON_SUCCESS;
-}
-
-static TenonErrorCode CloseData(Data* data) {
-  TenonCall(CollectorDestroy(&data->labelCollector));
-  TenonCall(TenonDTensorDestroy(&data->labels));
-  TenonCall(TenonDTensorDestroy(&data->x));
-  TenonCall(TenonLayoutDestroy(&data->xLayout));
-  TenonCall(TenonDatasetDestroy(&data->set));
-  return TENON_SUCCESS;
-}
-
 static TenonErrorCode OpenTraining(MPI_Comm comm, const Settings* s, TenonLayout x, Training* t) {
   TenonLayout logits;
 
@@ -275,12 +236,13 @@ static TenonErrorCode CloseTraining(Training* t) {
 }
 
 /* One step on one batch: forward, backward, update. */
-static TenonErrorCode Step(Training* t, Data* data, TenonInt epoch, TenonInt batch, double* loss) {
+static TenonErrorCode Step(Training* t, Images* data, TenonInt epoch, TenonInt batch,
+                           double* loss) {
   const void* value;
 
-  TenonCall(TenonDatasetGetBatch(data->set, epoch, batch, data->x, data->labels));
+  TenonCall(ImagesGetBatch(data, epoch, batch));
   TenonCall(TenonLayerApply(t->network, data->x, t->logits));
-  TenonCall(TenonLayerSetTarget(t->loss, data->labels));
+  TenonCall(TenonLayerSetTarget(t->loss, data->classes));
   TenonCall(TenonLayerApply(t->loss, t->logits, t->value));
   TenonCall(TenonLayerApplyAdjoint(t->loss, t->dvalue, t->dlogits));
   TenonCall(TenonLayerApplyAdjoint(t->network, t->dlogits, NULL));
@@ -308,31 +270,34 @@ static int CountCorrect(const float* logits, const int64_t* labels, TenonInt sam
 }
 
 /* Percentage of the test images whose largest logit is that of their class; evaluated on rank 0. */
-static TenonErrorCode TestAccuracy(MPI_Comm comm, Training* t, Data* test, double* accuracy) {
+static TenonErrorCode TestAccuracy(MPI_Comm comm, Training* t, Images* test, double* accuracy) {
   int correct = 0;
-  TenonInt batches, batch, samples = 0, count;
+  TenonInt batch, samples = 0, count;
   const void *logitValues, *labelValues;
   TenonDTensor logits;
-  TenonLayout layout;
-  Collector collector;
+  TenonLayout layout, labelLayout;
+  Collector collector, labelCollector;
 
-  TenonCall(TenonLayerSetUp(t->network, test->xLayout));
+  TenonCall(TenonLayerSetUp(t->network, test->layout));
   TenonCall(TenonLayerSetTraining(t->network, TENON_FALSE));
   TenonCall(TenonLayerCreateOutput(t->network, &logits));
   TenonCall(TenonDTensorGetLayout(logits, &layout));
   TenonCall(CollectorCreate(comm, layout, TENON_FLOAT32, &collector));
-  TenonCall(TenonDatasetGetBatchCount(test->set, &batches));
-  for (batch = 0; batch < batches; ++batch) {
-    TenonCall(TenonDatasetGetBatch(test->set, 0, batch, test->x, test->labels));
+  TenonCall(TenonDTensorGetLayout(test->classes, &labelLayout));
+  TenonCall(CollectorCreate(comm, labelLayout, TENON_INT64, &labelCollector));
+  for (batch = 0; batch < ImagesBatches(test); ++batch) {
+    TenonCall(ImagesGetBatch(test, 0, batch));
     TenonCall(TenonLayerApply(t->network, test->x, logits));
     TenonCall(CollectorGet(&collector, logits, &logitValues, &count));
-    TenonCall(CollectorGet(&test->labelCollector, test->labels, &labelValues, &count));
+    TenonCall(CollectorGet(&labelCollector, test->classes, &labelValues, &count));
     correct += CountCorrect(logitValues, labelValues, count);
     samples += count;
   }
   *accuracy = samples > 0 ? 100.0 * correct / (double)samples : 0;
   MPI_Bcast(accuracy, 1, MPI_DOUBLE, 0, comm);
+  TenonCall(CollectorDestroy(&labelCollector));
   TenonCall(CollectorDestroy(&collector));
+  TenonCall(TenonLayoutDestroy(&labelLayout));
   TenonCall(TenonLayoutDestroy(&layout));
   TenonCall(TenonDTensorDestroy(&logits));
   TenonCall(TenonLayerSetTraining(t->network, TENON_TRUE));
@@ -341,7 +306,7 @@ static TenonErrorCode TestAccuracy(MPI_Comm comm, Training* t, Data* test, doubl
 
 /* What remains of an epoch of training. The first step of the run includes one-time set-up and is
  * not timed. */
-static TenonErrorCode TrainEpoch(MPI_Comm comm, const Settings* s, Training* t, Data* train,
+static TenonErrorCode TrainEpoch(MPI_Comm comm, const Settings* s, Training* t, Images* train,
                                  TenonInt epoch, TenonInt batches, double* stepMs) {
   double seconds = 0, loss, start;
   TenonInt batch = t->step - epoch * batches, timed = 0;
@@ -368,10 +333,11 @@ static TenonErrorCode TrainEpoch(MPI_Comm comm, const Settings* s, Training* t, 
 
 static TenonErrorCode Run(MPI_Comm comm) {
   Settings s;
-  Data train, test;
+  Images train, test;
   Training t;
   Text csv = {NULL, 0, 0};
   double loss, ms, accuracy;
+  TenonBool stop = TENON_FALSE;
   TenonInt epoch, batches;
   int rank, size;
 
@@ -379,24 +345,24 @@ static TenonErrorCode Run(MPI_Comm comm) {
   MPI_Comm_size(comm, &size);
   TenonCall(ReadSettings(comm, &s));
   TenonCall(PrepareData(comm, &s));
-  TenonCall(OpenData(comm, &s, "train", s.batch, &train));
-  TenonCall(TenonObjectSetBool((TenonObject)train.set, "shuffle", TENON_TRUE));
-  TenonCall(TenonObjectSetIntegers((TenonObject)train.set, "shuffle_seed", 1, &s.seed));
-  TenonCall(OpenData(comm, &s, "t10k", s.testBatch, &test));
-  TenonCall(OpenTraining(comm, &s, train.xLayout, &t));
+  TenonCall(ImagesOpen(comm, s.data, "train", s.batch, s.grid, 1 + s.seed, &train));
+  TenonCall(ImagesOpen(comm, s.data, "t10k", s.testBatch, s.grid, 0, &test));
+  TenonCall(OpenTraining(comm, &s, train.layout, &t));
   TextAdd(&csv, "epoch,loss,accuracy,step_ms\n");
   if (rank == 0)
     printf("%s on %d process%s, grid %d x %d\n", s.network, size, size > 1 ? "es" : "", s.grid[0],
            s.grid[1]);
   TenonCall(ReportParameters(comm, t.network));
   TenonCall(OpenCheckpoint(comm, &s, &t));
-  TenonCall(TenonDatasetGetBatchCount(train.set, &batches));
-  for (epoch = batches > 0 ? t.step / batches : 0; epoch < s.epochs; ++epoch) {
+  batches = ImagesBatches(&train);
+  for (epoch = batches > 0 ? t.step / batches : 0; epoch < s.epochs && !stop; ++epoch) {
     TenonCall(TrainEpoch(comm, &s, &t, &train, epoch, batches, &ms));
     if (t.signal)
       break;
     loss = batches > 0 ? t.sum / (double)batches : 0;
     TenonCall(TestAccuracy(comm, &t, &test, &accuracy));
+    /* The schedule of the learning rate follows the loss, and ends training that gets no better. */
+    TenonCall(TenonOptimizerReport(t.optimizer, loss, &stop));
     if (rank != 0)
       continue;
     printf("epoch %2lld of %lld: loss %.6f, test accuracy %.2f %%, %.2f ms per step\n",
@@ -408,8 +374,8 @@ static TenonErrorCode Run(MPI_Comm comm) {
   }
   free(csv.chars);
   TenonCall(CloseTraining(&t));
-  TenonCall(CloseData(&test));
-  TenonCall(CloseData(&train));
+  TenonCall(ImagesClose(&test));
+  TenonCall(ImagesClose(&train));
   return TENON_SUCCESS;
 }
 

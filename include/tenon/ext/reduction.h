@@ -194,32 +194,6 @@ TENON_EXTERN TenonErrorCode TenonReductionProgramsGetText(TenonReductionPrograms
                                                           TenonInt length,
                                                           TenonInt* needed) TENON_NOEXCEPT;
 
-/** @brief Returns collective and group sizes of a step. Not collective.
- *  @param[in]  programs    list of programs
- *  @param[in]  index       index of the program, counted from 0
- *  @param[in]  step        index of the step, counted from 0
- *  @param[out] collective  collective that all groups execute
- *  @param[out] groups      number of groups
- *  @param[out] members     number of devices in each group, >= 2
- *  @return TENON_ERR_ARG  there is no such program or step
- */
-TENON_EXTERN TenonErrorCode TenonReductionProgramsGetStep(TenonReductionPrograms programs,
-                                                          TenonInt index, int step,
-                                                          TenonCollective* collective, int* groups,
-                                                          int* members) TENON_NOEXCEPT;
-
-/** @brief Returns the devices of the groups of a step. Not collective.
- *  @param[in]  programs  list of programs
- *  @param[in]  index     index of the program, counted from 0
- *  @param[in]  step      index of the step, counted from 0
- *  @param[out] devices   [groups * members] device numbers of the placement, group by group; the
- *                        first device of each group is its root
- *  @return TENON_ERR_ARG  there is no such program or step
- */
-TENON_EXTERN TenonErrorCode TenonReductionProgramsGetGroups(TenonReductionPrograms programs,
-                                                            TenonInt index, int step,
-                                                            int devices[]) TENON_NOEXCEPT;
-
 /** @brief Predicts the time of each program on a machine. Not collective.
  *
  *  With a ring or a tree a step takes as long as its most loaded link, plus the latency of its

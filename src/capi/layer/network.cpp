@@ -136,45 +136,24 @@ TenonErrorCode TenonLayerSetUpMany(TenonLayer layer, int count,
   });
 }
 
-TenonErrorCode TenonLayerApplyMany(TenonLayer layer, int count, const TenonDTensor x[],
-                                   TenonDTensor y) noexcept {
-  return applyTogether(__func__, layer, [&](Layer& l) {
-    l.apply(Tensors<const DTensor>(x, count, "x", false).list(), deref(y, "y"));
-  });
-}
-
-TenonErrorCode TenonLayerApplyTangentMany(TenonLayer layer, int count, const TenonDTensor dx[],
-                                          TenonDTensor dy) noexcept {
-  return applyTogether(__func__, layer, [&](Layer& l) {
-    l.applyTangent(Tensors<const DTensor>(dx, count, "dx", true).list(), deref(dy, "dy"));
-  });
-}
-
-TenonErrorCode TenonLayerApplyAdjointMany(TenonLayer layer, TenonDTensor dy, int count,
-                                          const TenonDTensor dx[]) noexcept {
-  return applyTogether(__func__, layer, [&](Layer& l) {
-    l.applyAdjoint(deref(dy, "dy"), Tensors<DTensor>(dx, count, "dx", true).list());
-  });
-}
-
-TenonErrorCode TenonLayerApplyAll(TenonLayer layer, int inputs, const TenonDTensor x[], int outputs,
-                                  const TenonDTensor y[]) noexcept {
+TenonErrorCode TenonLayerApplyMany(TenonLayer layer, int inputs, const TenonDTensor x[],
+                                   int outputs, const TenonDTensor y[]) noexcept {
   return applyTogether(__func__, layer, [&](Layer& l) {
     l.apply(Tensors<const DTensor>(x, inputs, "x", false).list(),
             Tensors<DTensor>(y, outputs, "y", false).list());
   });
 }
 
-TenonErrorCode TenonLayerApplyTangentAll(TenonLayer layer, int inputs, const TenonDTensor dx[],
-                                         int outputs, const TenonDTensor dy[]) noexcept {
+TenonErrorCode TenonLayerApplyTangentMany(TenonLayer layer, int inputs, const TenonDTensor dx[],
+                                          int outputs, const TenonDTensor dy[]) noexcept {
   return applyTogether(__func__, layer, [&](Layer& l) {
     l.applyTangent(Tensors<const DTensor>(dx, inputs, "dx", true).list(),
                    Tensors<DTensor>(dy, outputs, "dy", false).list());
   });
 }
 
-TenonErrorCode TenonLayerApplyAdjointAll(TenonLayer layer, int outputs, const TenonDTensor dy[],
-                                         int inputs, const TenonDTensor dx[]) noexcept {
+TenonErrorCode TenonLayerApplyAdjointMany(TenonLayer layer, int outputs, const TenonDTensor dy[],
+                                          int inputs, const TenonDTensor dx[]) noexcept {
   return applyTogether(__func__, layer, [&](Layer& l) {
     l.applyAdjoint(Tensors<const DTensor>(dy, outputs, "dy", true).list(),
                    Tensors<DTensor>(dx, inputs, "dx", true).list());

@@ -346,7 +346,7 @@ const Layout& Layer::onlyOutput(const Setup& setup) const {
   if (setup.outputs().size() > 1)
     throw Error(TENON_ERR_STATE,
                 fmt::format("{} has {}, where one is needed; name one of them, as "
-                            "TenonLayerCreateOutputAt() and TenonLayerApplyAll() do",
+                            "TenonLayerCreateOutputAt() and TenonLayerApplyMany() do",
                             title(),
                             counted(static_cast<Index>(setup.outputs().size()), "output")));
   return setup.output();

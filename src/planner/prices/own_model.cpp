@@ -102,7 +102,7 @@ void OwnModel::addNativeLayouts() {
           TENON_ERR_STATE,
           fmt::format("input {} of the network has no layout; layers with lists of a mesh or "
                       "with rows of points cannot be planned without one. Pass the layouts of "
-                      "all inputs to TenonPlanSetInput() and TenonPlanSetInputAt()",
+                      "all inputs to TenonPlanSetInput()",
                       inputs.size()));
     inputs.push_back(*pinned);
   };

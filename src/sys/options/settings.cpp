@@ -94,7 +94,7 @@ std::string expectedOf(const OptionSpec& spec) {
                      interval.empty() ? "" : " ", interval);
 }
 
-// `layer "conv1" of type conv`, or `the trainer` where the class has no types.
+// `layer "conv1" of type conv`, or `the dataset` where the class has no types.
 std::string ownerText(const Settings::Owner& owner) {
   return owner.type.empty() ? owner.title : fmt::format("{} of type {}", owner.title, owner.type);
 }

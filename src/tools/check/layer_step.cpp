@@ -76,7 +76,9 @@ void LayerStep::apply() {
   // The calls for one input are other functions, which users call most.
   if (handles.size() == 1)
     return require(TenonLayerApply(layer_, handles[0], y()));
-  require(TenonLayerApplyMany(layer_, static_cast<int>(handles.size()), handles.data(), y()));
+  TenonDTensor output = y();
+  require(
+      TenonLayerApplyMany(layer_, static_cast<int>(handles.size()), handles.data(), 1, &output));
 }
 
 void LayerStep::applyTangent() {
@@ -84,8 +86,9 @@ void LayerStep::applyTangent() {
   const auto handles = handlesOf(direction);
   if (handles.size() == 1)
     return require(TenonLayerApplyTangent(layer_, handles[0], tangent()));
-  require(TenonLayerApplyTangentMany(layer_, static_cast<int>(handles.size()), handles.data(),
-                                     tangent()));
+  TenonDTensor output = tangent();
+  require(TenonLayerApplyTangentMany(layer_, static_cast<int>(handles.size()), handles.data(), 1,
+                                     &output));
 }
 
 void LayerStep::applyAdjoint() {
@@ -94,8 +97,9 @@ void LayerStep::applyAdjoint() {
   const auto handles = handlesOf(dx);
   if (handles.size() == 1)
     return require(TenonLayerApplyAdjoint(layer_, dy(), handles[0]));
-  require(
-      TenonLayerApplyAdjointMany(layer_, dy(), static_cast<int>(handles.size()), handles.data()));
+  TenonDTensor output = dy();
+  require(TenonLayerApplyAdjointMany(layer_, 1, &output, static_cast<int>(handles.size()),
+                                     handles.data()));
 }
 
 std::vector<Field> LayerStep::gradients() const {

@@ -129,7 +129,7 @@ contains
     call tenon_restore_array(x, rows)
     call tenon_place(c%y, c%work(:, :owned), array=c%work)
     call tenon_layer_set_training(c%network, training)
-    call tenon_layer_apply_many(c%network, [x, c%normals], c%y)
+    call tenon_layer_apply_many(c%network, [x, c%normals], [c%y])
     call solver_diffuse(c%solver, c%solver%dt*unit, c%work, next)
   end subroutine closure_apply
 
@@ -144,7 +144,7 @@ contains
     owned = c%solver%mesh%owned
     call solver_diffuse_adjoint(c%solver, c%solver%dt*unit, w, c%work)
     call tenon_place(c%dy, c%work(:, :owned), array=c%work)
-    call tenon_layer_apply_adjoint_many(c%network, c%dy, [c%dx, none])
+    call tenon_layer_apply_adjoint_many(c%network, [c%dy], [c%dx, none])
     call tenon_get_array_read(c%dx, rows)
     gradient(:, :owned) = gradient(:, :owned) + rows/scale
     call tenon_restore_array_read(c%dx, rows)

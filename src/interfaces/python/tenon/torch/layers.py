@@ -131,7 +131,7 @@ class Module(torch.nn.Module):
             self.forget()
         given = [port.value.use(x, port.name) for port, x in zip(self.inputs, inputs)]
         made = tuple(port.value.new(inputs[0]) for port in self.outputs)
-        self.layer.apply_all(given, [port.value.place(y) for port, y in zip(self.outputs, made)])
+        self.layer.apply_many(given, [port.value.place(y) for port, y in zip(self.outputs, made)])
         if evaluation is not None:
             evaluation.training = self.training
             self.pending.append(weakref.ref(evaluation))
@@ -156,7 +156,7 @@ class Module(torch.nn.Module):
         self.pending.pop()
         self.layer.zero_gradients()
         dx = [port.cotangent.new(dy[0]) if is_wanted else None for port, is_wanted in zip(self.inputs, are_wanted)]
-        self.layer.apply_adjoint_all(
+        self.layer.apply_adjoint_many(
             [port.cotangent.use(each, f'the gradient of {port.name}') for port, each in zip(self.outputs, dy)],
             [None if each is None else port.cotangent.place(each) for port, each in zip(self.inputs, dx)])
         return dx, [self.gradient(index) if is_wanted else None for index, is_wanted in enumerate(wanted)]
@@ -165,7 +165,7 @@ class Module(torch.nn.Module):
         """J u at x, of a layer with one input and one output."""
         self.run_again(evaluation, [x])
         made = self.outputs[0].tangent().new(direction)
-        self.layer.apply_tangent_all([self.inputs[0].tangent().use(direction, f'the direction of {self.inputs[0].name}')],
+        self.layer.apply_tangent_many([self.inputs[0].tangent().use(direction, f'the direction of {self.inputs[0].name}')],
                                      [self.outputs[0].tangent().place(made)])
         self.forget()
         return made

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file
+ *  @brief Machines made by calls, instead of from a description file, a launcher's or a
+ *         measurement.
+ *
+ *  This header is experimental (doc/1.0.md).
+ */
+#ifndef TENON_EXT_MACHINE_H
+#define TENON_EXT_MACHINE_H
+
+#include <tenon/machine.h>
+
+/** @brief Groups of devices that load a link when they communicate. */
+typedef enum TenonLinkRule TENON_ENUM_INT {
+  TENON_LINK_TOUCHING = 0, /**< groups with some device below the link */
+  TENON_LINK_FILLING = 1,  /**< groups with all devices below the link */
+  TENON_LINK_LEAVING = 2,  /**< groups with devices below the link and elsewhere */
+  TENON_LINK_RULE_MAX_ = 0x7fff
+} TenonLinkRule;
+
+/** @brief Creates a machine of given levels, without links. Not collective.
+ *  @param[in]  name     name for messages and TenonObjectView()
+ *  @param[in]  levels   number of levels; must be >= 1
+ *  @param[in]  names    [levels] names of the levels, the outermost first; each different
+ *  @param[in]  sizes    [levels] number of units in one unit of the level above; must be >= 1
+ *  @param[out] machine  new machine; destroy it with TenonMachineDestroy()
+ *  @return TENON_ERR_ARG  a size is below 1, there are more than 2^40 devices, or a name is empty
+ *                         or repeated
+ */
+TENON_EXTERN TenonErrorCode TenonMachineCreate(const char* name, int levels,
+                                               const char* const names[], const TenonInt sizes[],
+                                               TenonMachine* machine) TENON_NOEXCEPT;
+
+/** @brief Adds a link to the machine. Not collective.
+ *
+ *  The link has one instance for each group of neighbouring units of a level. If the call fails,
+ *  the machine is unchanged.
+ *
+ *  @param[in] machine    machine
+ *  @param[in] name       name, different from those of the other links
+ *  @param[in] level      level of the units, counted from 0
+ *  @param[in] units      number of neighbouring units that share an instance; must divide the size
+ *                        of the level
+ *  @param[in] bandwidth  bandwidth in bytes per second and direction; must be > 0
+ *  @param[in] latency    latency in seconds of each step that uses the link; must be >= 0
+ *  @param[in] rule       groups that load the link; description files have more rules
+ *  @return TENON_ERR_ARG  an argument is out of range
+ */
+TENON_EXTERN TenonErrorCode TenonMachineAddLink(TenonMachine machine, const char* name, int level,
+                                                TenonInt units, double bandwidth, double latency,
+                                                TenonLinkRule rule) TENON_NOEXCEPT;
+
+#endif
