@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Several candidates to compute one thing, the fastest of which only a measurement shows. Ranks
-// that hold copies of a result must take the same candidate, so that whoever sets kernels up
-// compares the times of all ranks between the two calls.
+// Interface of a kernel that has several implementations (candidates) and picks the fastest by
+// measurement. Ranks that hold copies of one result must pick the same candidate, so the choice has
+// two steps with a reduction between them:
+//     times = tuner.measure();                            // local, on every rank
+//     MPI_Allreduce(times, slowest, MPI_MAX, ...);        // by the caller
+//     tuner.choose(slowest);
 #pragma once
 
 #include <cstdint>
@@ -17,19 +20,20 @@ constexpr Nanoseconds kNever = std::numeric_limits<Nanoseconds>::max();
 class Autotuner {
 public:
   virtual ~Autotuner() = default;
-  // How long each candidate takes here, as many numbers on all ranks: all 0 where there is nothing
-  // to compare, kNever for a candidate that cannot be taken. No failure of a candidate is an error.
+  // Time of each candidate on this rank. The list has the same length on all ranks: all entries are
+  // 0 if this rank has nothing to compare, and kNever marks a candidate that cannot run. A failed
+  // candidate is not an error.
   virtual std::vector<Nanoseconds> measure() = 0;
-  // Takes the candidates by the times of the ranks that are slowest in each. A rank on which that
-  // candidate does not exist, which can only be one that had nothing to compare, takes its first.
+  // Selects the candidate whose slowest rank is fastest. A rank that had nothing to compare and
+  // lacks that candidate uses its first one.
   virtual void choose(std::span<const Nanoseconds> slowest) = 0;
   bool areDone() const noexcept { return areDone_; }
 
 protected:
-  bool areDone_ = false; // one of the candidates is taken
+  bool areDone_ = false; // a candidate has been chosen
 };
 
-// The fastest; of those that are nearly as fast the first, so that noise decides nothing.
+// The fastest candidate, or the first of those within 5 % of it, to keep noise out of the choice.
 inline std::size_t fastestOf(std::span<const Nanoseconds> times) {
   std::size_t best = 0;
   for (std::size_t candidate = 1; candidate < times.size(); ++candidate)

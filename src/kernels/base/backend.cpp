@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Turns the user's choice of a backend into one that can do the work, or says why none can.
-// Convolutions and Fourier transforms look at the user's choice themselves before they ask here,
-// since only they have the special backends.
+// Resolves the user's choice of a backend to one that can do the work, or throws an error with the
+// reason. Convolutions and Fourier transforms handle their special backends (direct, cuDNN, FFTW,
+// cuFFT) before they call resolveBackend().
 #include "kernels/base/backend.hpp"
 
 #include "sys/errors/error.hpp"
@@ -15,7 +15,7 @@ namespace tenon {
 
 namespace {
 
-// In the order in which an error lists them.
+// The order in which an error lists the names.
 constexpr std::array kBackends{Backend::Auto,   Backend::Reference, Backend::Blas,
                                Backend::OneDnn, Backend::Direct,    Backend::Fftw,
                                Backend::Cudnn,  Backend::Cufft,     Backend::Gemm};
@@ -61,13 +61,13 @@ const char* backendName(Backend backend) {
 }
 
 Backend parseBackend(std::string_view name) {
-  std::string known;
+  std::string names;
   for (Backend backend : kBackends) {
     if (name == backendName(backend))
       return backend;
-    known += fmt::format("{}'{}'", known.empty() ? "" : ", ", backendName(backend));
+    names += fmt::format("{}'{}'", names.empty() ? "" : ", ", backendName(backend));
   }
-  throw Error(TENON_ERR_TYPE, fmt::format("unknown backend '{}'; use one of {}", name, known));
+  throw Error(TENON_ERR_TYPE, fmt::format("unknown backend '{}'; use one of {}", name, names));
 }
 
 bool isOfDevice(Backend backend) {
@@ -77,7 +77,7 @@ bool isOfDevice(Backend backend) {
 template <class T>
 Backend resolveBackend(Backend backend, Space space) {
   checkSpace(backend, space);
-  // Where cuDNN or cuFFT computes, the kernel has taken it by the user's choice.
+  // A kernel that cuDNN or cuFFT computes never gets to this function: it has been created already.
   if (space == Space::Device)
     return Backend::Gemm;
   constexpr bool isDouble = std::is_same_v<T, double>;

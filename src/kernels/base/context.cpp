@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Scratch memory, staging buffers and streams of a context. Memory only grows: a kernel plans its
-// scratch once, and a time step must not allocate, so that after the first step a context has all
-// that its kernels need.
+// Scratch memory, staging buffers and streams of a context. Memory only grows: each kernel plans
+// its scratch when it is created, so after the first time step a context no longer allocates.
 #include "kernels/base/context.hpp"
 
 #include "sys/memory/memory.hpp"
@@ -12,9 +11,10 @@ namespace tenon {
 
 namespace {
 
-// Small copies share sizes, so that a spare buffer fits the next one.
+// Staging sizes are multiples of 4 KiB, which makes a spare buffer fit the next small copy.
 constexpr Index kMinStaged = Index(4) << 10;
-constexpr Index kMaxStaged = Index(64) << 20; // page-locking more takes longer than its copy
+// Page-locking more takes longer than the copy itself.
+constexpr Index kMaxStaged = Index(64) << 20;
 
 } // namespace
 
@@ -47,11 +47,11 @@ Buffer KernelContext::takeStaging(Index bytes) {
   return {roundedUp(bytes, kMinStaged), kLabel, Device::get().pinned()};
 }
 
-// The largest buffers are kept, since they serve every smaller copy as well.
+// Keeps the largest buffers, since they serve every smaller copy as well.
 void KernelContext::giveStaging(Buffer staging) noexcept {
-  Buffer& least = *std::ranges::min_element(spareStaging_, {}, &Buffer::bytes);
-  if (staging.bytes() <= kMaxStaged && staging.bytes() > least.bytes())
-    least = std::move(staging);
+  Buffer& smallest = *std::ranges::min_element(spareStaging_, {}, &Buffer::bytes);
+  if (staging.bytes() <= kMaxStaged && staging.bytes() > smallest.bytes())
+    smallest = std::move(staging);
 }
 
 void KernelContext::refuseHostKernel() {
@@ -71,17 +71,17 @@ void KernelContext::reserveParts(Index bytes) {
   enlarge(parts_, bytes, "parts of reductions");
 }
 
-// The old memory is freed first, so that both need not fit at a time. If the new memory does not
-// fit, the old size is allocated again, so that kernels that were made before go on working.
+// Frees the old memory first: the two need not fit together. If the new allocation fails, the old
+// size is allocated again, and kernels created earlier continue to work.
 void KernelContext::enlarge(Buffer& buffer, Index bytes, const char* label) {
-  const Index before = buffer.bytes();
-  if (bytes <= before)
+  const Index oldBytes = buffer.bytes();
+  if (bytes <= oldBytes)
     return;
   buffer = Buffer();
   try {
     buffer = Buffer(bytes, label, memory_);
   } catch (...) {
-    buffer = Buffer(before, label, memory_);
+    buffer = Buffer(oldBytes, label, memory_);
     throw;
   }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The context that the kernels of a rank share: one piece of scratch memory, as large as the
-// greediest of them needs, since only one of them runs at a time. What a kernel leaves there is
-// lost with the next call of another. A kernel plans its scratch when it is made, and looks the
-// memory up at each call, because it moves when a later kernel needs more. The context also says
-// where the kernels work: on the host, with a number of threads, or on the device, whose kernels
-// run in order on the context's stream.
+// The context shared by the kernels of a rank: scratch memory, threads of the host, or stream of
+// the device. Only one kernel runs at a time, so all share one scratch buffer of the size of the
+// largest plan, and the next kernel overwrites its contents:
+//     plan.add<T>(n); context.reserve(plan);      // when a kernel is created
+//     T* p = context.scratch<T>(offset);          // at each call: a later kernel can move it
+// Kernels of the device run in order on the context's stream.
 #pragma once
 
 #include "kernels/base/parallel.hpp"
@@ -17,16 +17,16 @@
 
 namespace tenon {
 
-// Pieces of one kind, one for each thread, no two in one cache line.
+// Offsets of equal pieces of scratch, one per thread. Two pieces never share a cache line.
 struct ThreadScratch {
   Index offset = 0, distance = 0; // bytes
   int threads = 1;
 };
 
-// Offsets of the pieces of one kernel's scratch.
+// Layout of one kernel's scratch memory: each add() returns the offset of a piece.
 class ScratchPlan {
 public:
-  // Room for count elements of T; gives its offset in bytes, aligned as a Buffer is.
+  // Reserves count elements of T. Returns the offset in bytes, aligned as a Buffer is.
   template <class T>
   Index add(Index count) {
     const Index offset = bytes_;
@@ -34,7 +34,7 @@ public:
     bytes_ += (count * static_cast<Index>(sizeof(T)) + alignment - 1) / alignment * alignment;
     return offset;
   }
-  // Room for count elements of T for each thread.
+  // Reserves count elements of T per thread.
   template <class T>
   ThreadScratch addForThreads(int threads, Index count) {
     const Index offset = add<T>(count), distance = bytes_ - offset;
@@ -50,31 +50,31 @@ private:
 class KernelStream;  // onednn.hpp
 class DeviceHandles; // kernels/cuda/handles.hpp
 
-// A context must be used by one caller at a time.
+// Not thread-safe: one caller at a time.
 class KernelContext {
 public:
-  KernelContext() = default; // of the host
+  KernelContext() = default; // on the host
   // Throws TENON_ERR_SUPPORT if there is no device.
   explicit KernelContext(Space space);
-  // A context of the device with this stream.
+  // Creates a context of the device on this stream.
   explicit KernelContext(Stream stream);
 
   Space space() const noexcept { return stream_ ? Space::Device : Space::Host; }
-  // Memory that its kernels may touch, for a Buffer; NULL on the host.
+  // Source of memory that the kernels can access, for a Buffer; NULL on the host.
   const std::shared_ptr<MemorySource>& memory() const noexcept { return memory_; }
   // Only for a context of the device.
   const Stream& stream() const { return *stream_; }
-  // A second stream for copies between the spaces that run beside kernels. Only events order what
-  // is queued there and on stream().
+  // Second stream, for copies between host and device that overlap with kernels. Work on it is
+  // ordered with stream() by events alone.
   const Stream& transfers();
-  // Brings values to the host, which waits for them.
+  // Copies device memory to the host and waits for the copy.
   void fetch(void* to, const void* from, Index bytes) const;
-  // Host memory for a copy between the spaces, to be given back when the copy is done. It is
-  // page-locked and kept for the next copy, unless it is large.
+  // Page-locked host memory for a copy between host and device. The caller returns it by
+  // giveStaging() after the copy, for reuse by the next copy unless it is large.
   Buffer takeStaging(Index bytes);
   void giveStaging(Buffer staging) noexcept;
 
-  // Makes the scratch large enough for the plan.
+  // Grows the scratch buffer to the size of the plan, if it is smaller.
   void reserve(const ScratchPlan& plan);
   template <class T>
   T* scratch(Index offset) noexcept {
@@ -84,33 +84,34 @@ public:
   T* scratch(const ThreadScratch& pieces, int thread) noexcept {
     return scratch<T>(pieces.offset + thread * pieces.distance);
   }
-  // How many threads a kernel may use that is called now.
+  // Number of threads for a kernel that is called now.
   int threads() const {
     if (stream_)
       refuseHostKernel();
     return kernelThreads();
   }
-  // The same for a kernel that works in these pieces, which were planned when it was made.
+  // As threads(), limited to the number of pieces that were planned when the kernel was created.
   int threads(const ThreadScratch& pieces) const { return std::min(pieces.threads, threads()); }
-  // Room for the parts of a reduction, count elements of T, until the next reduction. It is not in
-  // the scratch, where the terms may be.
+  // Memory for partial results of a reduction, count elements of T, valid until the next reduction.
+  // It is separate from the scratch, which can hold the terms of the reduction.
   template <class T>
   T* parts(Index count) {
     reserveParts(count * static_cast<Index>(sizeof(T)));
     return parts_.data<T>();
   }
   Index scratchBytes() const noexcept { return scratch_.bytes() + parts_.bytes(); }
-  // The addresses of the scratch and of the parts, until a later kernel needs more.
+  // Addresses of the scratch and of the partial results. They change when a later kernel needs
+  // more.
   std::array<const void*, 2> scratchAddresses() const noexcept {
     return {scratch_.data<void>(), parts_.data<void>()};
   }
-  // What libraries need in this context, made by the first kernel that uses them.
+  // Handles of libraries, created by the first kernel of this context that uses the library.
   std::shared_ptr<KernelStream>& oneDnn() noexcept { return oneDnn_; }
   std::shared_ptr<DeviceHandles>& handles() noexcept { return handles_; }
 
 private:
   friend class ScratchCount;
-  // Throws TENON_ERR_SUPPORT, since loops of the host cannot work on arrays of the device.
+  // Throws TENON_ERR_SUPPORT, since host loops cannot work on device arrays.
   [[noreturn]] static void refuseHostKernel();
   void reserveParts(Index bytes);
   void enlarge(Buffer& buffer, Index bytes, const char* label);
@@ -118,7 +119,8 @@ private:
   std::optional<Stream> stream_, transfers_;
   std::shared_ptr<MemorySource> memory_;
   Buffer scratch_, parts_;
-  Index* counted_ = nullptr; // where plans are counted instead of fulfilled
+  // If set, reserve() stores the largest plan here and allocates nothing.
+  Index* counted_ = nullptr;
   std::array<Buffer, 4> spareStaging_;
   std::shared_ptr<KernelStream> oneDnn_;
   std::shared_ptr<DeviceHandles> handles_;
@@ -126,8 +128,8 @@ private:
 
 using KernelContextPtr = std::shared_ptr<KernelContext>;
 
-// As long as it lives, kernels that are made in the context get no scratch: how much the greediest
-// of them would need is counted. They must not be called.
+// During its lifetime, kernels created in the context allocate no scratch: bytes() returns the
+// largest plan among them. These kernels must not be called.
 class ScratchCount {
 public:
   explicit ScratchCount(KernelContext& context) : context_(context) { context.counted_ = &bytes_; }
@@ -141,31 +143,33 @@ private:
   Index bytes_ = 0;
 };
 
-// The context itself, or a new one of the host where there is none.
+// Returns the context, or a new one on the host if it is null.
 KernelContextPtr contextOrOwn(KernelContextPtr context);
 
-// A list of numbers that kernels read at each call, stored where the kernels of the context work.
+// A list of numbers that kernels read at each call, stored in the memory space of the context.
 template <class T>
 class ReadList {
 public:
   ReadList() = default;
   ReadList(KernelContext& context, std::vector<T> values) {
     if (context.space() == Space::Host) {
-      here_ = std::move(values);
+      hostValues_ = std::move(values);
       return;
     }
-    there_ = Buffer(Index(values.size() * sizeof(T)), "a list that kernels read", context.memory());
+    deviceValues_ =
+        Buffer(Index(values.size() * sizeof(T)), "a list that kernels read", context.memory());
     if (!values.empty())
-      context.fetch(there_.data<T>(), values.data(), there_.bytes());
+      context.fetch(deviceValues_.data<T>(), values.data(), deviceValues_.bytes());
   }
-  // Null if the list is empty.
+  // NULL if the list is empty.
   const T* data() const {
-    return here_.empty() ? static_cast<const Buffer&>(there_).data<T>() : here_.data();
+    return hostValues_.empty() ? static_cast<const Buffer&>(deviceValues_).data<T>()
+                               : hostValues_.data();
   }
 
 private:
-  std::vector<T> here_;
-  Buffer there_;
+  std::vector<T> hostValues_;
+  Buffer deviceValues_;
 };
 
 } // namespace tenon

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What loops say to the compiler. TENON_INDEPENDENT_ITERATIONS stands before a loop whose
-// iterations do not depend on each other, where the compiler cannot see that and would otherwise
-// check, or not vectorise.
+// Hints of loops to the compiler. TENON_INDEPENDENT_ITERATIONS precedes a loop whose iterations are
+// independent in a way that the compiler cannot prove: it vectorises without a run-time check.
 #pragma once
 
 #if defined(__clang__)
@@ -12,8 +11,8 @@
 #define TENON_INDEPENDENT_ITERATIONS
 #endif
 
-// TENON_ROLLED_LOOP stands before a short loop of constant length within another one. GCC would
-// unroll it first, and then look for vectors in the outer loop, whose elements lie apart.
+// TENON_ROLLED_LOOP precedes a short loop of constant length inside another loop. GCC would unroll
+// the short loop first and then vectorise the outer one, whose elements are not adjacent.
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
 #define TENON_ROLLED_LOOP _Pragma("GCC unroll 1")
 #else

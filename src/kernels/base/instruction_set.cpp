@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Asks the processor once which of the compiled sets of instructions it has. A set counts only with
-// all features that the compiler takes for granted when it compiles for it; a virtual machine may
-// hide some of them.
+// Queries once which of the compiled instruction sets the processor supports. A set counts only if
+// all features are present that the compiler uses for it: a virtual machine can hide some of them.
 #include "kernels/base/instruction_set.hpp"
 
 #include <algorithm>
@@ -25,24 +24,24 @@ const char* instructionSetName(InstructionSet set) {
 
 const std::vector<InstructionSet>& instructionSets() {
   static const std::vector<InstructionSet> sets = [] {
-    std::vector<InstructionSet> found = {InstructionSet::Baseline};
+    std::vector<InstructionSet> supported = {InstructionSet::Baseline};
 #ifdef TENON_HAS_NEON
-    found.push_back(InstructionSet::Neon);
+    supported.push_back(InstructionSet::Neon);
 #endif
 #ifdef TENON_HAS_AVX2
     // All features of x86-64-v3 and v4 that the compiler uses for them, not AVX alone.
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
         __builtin_cpu_supports("bmi2")) {
-      found.push_back(InstructionSet::Avx2);
+      supported.push_back(InstructionSet::Avx2);
 #ifdef TENON_HAS_AVX512
       if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
           __builtin_cpu_supports("avx512vl"))
-        found.push_back(InstructionSet::Avx512);
+        supported.push_back(InstructionSet::Avx512);
 #endif
     }
 #endif
-    return found;
+    return supported;
   }();
   return sets;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The sets of vector instructions for which kernels are compiled, chosen at run time by what the
-// processor can do: the library itself is built for any x86-64, or any 64-bit Arm.
+// Vector instruction sets for which kernels are compiled, selected at run time by the features of
+// the processor: the library itself is built for any x86-64, or any 64-bit Arm.
 #pragma once
 
 #include <vector>
 
-// A build for x86-64 can leave the widest sets out (TENON_INSTRUCTIONS).
+// TENON_INSTRUCTIONS can exclude the widest sets from a build for x86-64.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(TENON_WITHOUT_AVX2)
 #define TENON_HAS_AVX2
 #ifndef TENON_WITHOUT_AVX512
@@ -18,14 +18,14 @@
 
 namespace tenon {
 
-// Neon: of every 64-bit Arm, so that plain loops have it in the baseline too; Avx2: with FMA
-// (x86-64-v3); Avx512: F, BW, CD, DQ and VL (x86-64-v4).
+// Neon: part of every 64-bit Arm, hence also of the baseline. Avx2: with FMA (x86-64-v3). Avx512:
+// F, BW, CD, DQ and VL (x86-64-v4).
 enum class InstructionSet { Baseline, Neon, Avx2, Avx512 };
 
 // "baseline", "neon", "avx2" or "avx512".
 const char* instructionSetName(InstructionSet set);
 
-// The sets that are compiled and that this processor has, the widest last.
+// The sets that are compiled in and supported by this processor, in increasing width.
 const std::vector<InstructionSet>& instructionSets();
 
 // The set that kernels use: the widest, unless it is limited.
@@ -33,13 +33,13 @@ InstructionSet instructionSet() noexcept;
 // Limits the set to `most`, for tests and benchmarks. Must not be called while a kernel runs.
 void limitInstructionSet(InstructionSet most) noexcept;
 
-// Plain loops compiled for each set of vector instructions, with all that they call inlined, and
-// run with the set that kernels use.
+// runAvx512() and runAvx2() compile a loop for one instruction set, with all functions that it
+// calls inlined.
 
 #ifdef TENON_HAS_AVX512
 template <class Body>
 __attribute__((flatten, target("arch=x86-64-v4"))) void runAvx512(const Body& body) {
-  const Body own = body; // so that what it captures by value stays in registers
+  const Body own = body; // a local copy keeps values captured by value in registers
   own();
 }
 #endif
@@ -51,8 +51,8 @@ __attribute__((flatten, target("arch=x86-64-v3"))) void runAvx2(const Body& body
 }
 #endif
 
-// Runs the body with the set that kernels use, but with none wider than kWidest: loops over
-// elements that are not adjacent are slower in the widest.
+// Runs the body with the current set, or with kWidest if that is narrower: loops over elements that
+// are not adjacent are slower with the widest vectors.
 template <InstructionSet kWidest = InstructionSet::Avx512, class Body>
 void vectorised(const Body& body) {
 #ifdef TENON_HAS_AVX512

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Asks the loaded libraries for their versions, by name at run time, since the same program may run
-// with another BLAS than it was linked with. Advice is given only where OpenBLAS is known to use an
-// older kernel than the processor allows.
+// Queries the loaded libraries for their versions, with dlsym() at run time, since a program can
+// run with another BLAS than the one it was linked with. The advice covers only the cases in which
+// OpenBLAS is known to use an older kernel than the processor allows.
 #include "kernels/base/library_info.hpp"
 
 #include "kernels/base/backend.hpp"
@@ -20,8 +20,8 @@ namespace tenon {
 
 namespace {
 
-// A function of that name if a loaded library has it, else null: another BLAS than OpenBLAS is not
-// an error.
+// The function of that name in any loaded library, or null: a BLAS other than OpenBLAS is not an
+// error.
 template <class Function>
 Function* loaded(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
@@ -39,11 +39,12 @@ bool hasFlags(std::string_view flags, std::initializer_list<const char*> wanted)
   });
 }
 
-// The widest instructions that a kernel or a processor uses, as far as BLAS cares.
+// Widest vector instructions of a kernel or a processor, as far as they matter to BLAS.
 enum Level { kOld, kAvx2, kAvx512, kUnknown };
 
 Level levelOfKernel(std::string_view kernel) {
-  // Names that a future OpenBLAS adds give kUnknown, and so no advice instead of a wrong one.
+  // A name that a future OpenBLAS adds is kUnknown, which results in no advice instead of a wrong
+  // one.
   static constexpr std::array kAvx512Kernels{"skylakex", "cooperlake", "sapphirerapids"};
   static constexpr std::array kAvx2Kernels{"haswell", "zen"};
   static constexpr std::array kOldKernels{
@@ -71,7 +72,7 @@ Level levelOfProcessor(std::string_view flags) {
 
 } // namespace
 
-// Not all libraries with FFTW's interface have this text.
+// Some libraries with FFTW's interface lack the symbol fftw_version.
 std::string fftwVersion() {
   const void* text = hasFftw() ? dlsym(RTLD_DEFAULT, "fftw_version") : nullptr;
   return text ? static_cast<const char*>(text) : hasFftw() ? "unknown" : "none";

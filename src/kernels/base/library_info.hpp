@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The vendors' libraries that do the arithmetic, and whether BLAS uses what the processor can do.
-// OpenBLAS picks its kernel by the processor's name at load time and falls back to a very old one
-// for a processor that is younger than itself; OPENBLAS_CORETYPE in the environment overrules it.
+// Versions of the vendor libraries that do the arithmetic, and advice if BLAS does not use the
+// processor fully. OpenBLAS selects its kernel by the processor's name at load time and falls back
+// to a very old kernel for processors newer than itself; the environment variable OPENBLAS_CORETYPE
+// overrides the selection.
 #pragma once
 
 #include <string>
@@ -9,29 +10,29 @@
 
 namespace tenon {
 
-// The version of the loaded oneDNN, such as "2.6.3"; "none" in a build without it.
+// Version of the loaded oneDNN, such as "2.6.3", or "none" in a build without it.
 std::string oneDnnVersion();
 
-// The version of the loaded FFTW, such as "fftw-3.3.10-sse2"; "none" in a build without it.
+// Version of the loaded FFTW, such as "fftw-3.3.10-sse2", or "none" in a build without it.
 std::string fftwVersion();
 
 struct BlasInfo {
-  std::string config; // what the library says of itself; "" if it says nothing
-  std::string kernel; // "SkylakeX"; "" if unknown
+  std::string config; // the library's description of itself; "" if it has none
+  std::string kernel; // such as "SkylakeX"; "" if unknown
 };
 BlasInfo blasInfo();
 
-// The number of threads that a parallel region of oneDNN or BLAS would get, 1 without OpenMP. For
-// Tenon's own loops see parallel.hpp.
+// Number of threads of a parallel region of oneDNN or BLAS; 1 without OpenMP. For Tenon's own loops
+// see parallel.hpp.
 int computeThreads();
 
-// The flags of the first processor in a text of /proc/cpuinfo's form, with a blank at both ends.
+// Flags of the first processor in a text in the format of /proc/cpuinfo, with a blank at both ends.
 std::string processorFlags(std::string_view cpuinfo);
-// The flags of this machine's processor; " " where they are not known.
+// Flags of this machine's processor, or " " if they are unknown.
 std::string processorFlags();
 
-// Advice for a machine on which OpenBLAS's kernel is below what the flags allow; "" where nothing
-// is known to be wrong.
+// Advice for a machine on which OpenBLAS's kernel is older than the flags allow, or "" if no
+// problem is known.
 std::string blasAdvice(std::string_view kernel, std::string_view flags);
 
 } // namespace tenon

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The order in which all maxima are taken: the first of equals stays, and the first NaN beats every
-// number and is beaten by nothing.
+// The order of all maxima: of equal values the first wins, and the first NaN wins over every number
+// and every later NaN.
 #pragma once
 
 #include "sys/device_code.hpp"
@@ -10,7 +10,7 @@
 
 namespace tenon {
 
-// Whether `value`, seen later, replaces `best`.
+// Whether `value`, which comes later, replaces `best`.
 template <class T>
 TENON_DEVICE constexpr bool beats(T value, T best) {
   // Not greater-than: "not (value <= best)" is true for a NaN value as well.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The common part of all kernels by oneDNN: one engine, streams, and the reorders around
-// primitives. Everything that differs between oneDNN 2 and 3 is in onednn.hpp and here; builds
-// without oneDNN compile onednn_missing.cpp instead.
+// Common code of the oneDNN kernels: one engine, streams, and the reorders around primitives. The
+// differences between oneDNN 2 and 3 are confined to onednn.hpp and this file; a build without
+// oneDNN compiles onednn_missing.cpp instead.
 #include "kernels/base/onednn.hpp"
 
 #include "kernels/base/backend.hpp"
@@ -36,9 +36,9 @@ using dnnl::memory;
 
 namespace {
 
-// oneDNN keeps the code of the last 1024 primitives by itself, tens of KiB each, whether anybody
-// still uses them or not. Layers keep theirs, so that a program that makes layers of many shapes
-// needs fewer; a number that the user has set stays.
+// oneDNN caches the code of the last 1024 primitives, tens of KiB each, even if they are no longer
+// used. Layers hold their own primitives, so a cache of 128 is enough for a program with layers of
+// many shapes. A capacity set by the user is not changed.
 dnnl::engine makeEngine() {
   constexpr int kUnlessSet = 1024, kEnough = 128;
   if (dnnl::get_primitive_cache_capacity() == kUnlessSet)
@@ -80,12 +80,12 @@ memory::desc plainDescription(Index first, Index second,
   return {dims, memory::data_type::f32, strides};
 }
 
-// Reorders are made once, and only where the primitive prefers another layout than the plain one.
-Port::Port(const memory::desc& plain, const memory::desc& wanted)
-    : copies_(plain != wanted), plain_(plain, engine(), DNNL_MEMORY_NONE) {
+// Reorders are created only if the primitive prefers a format other than row-major.
+Port::Port(const memory::desc& plain, const memory::desc& preferred)
+    : copies_(plain != preferred), plain_(plain, engine(), DNNL_MEMORY_NONE) {
   if (!copies_)
     return;
-  inner_ = dnnl::memory(wanted, engine(), DNNL_MEMORY_NONE);
+  inner_ = dnnl::memory(preferred, engine(), DNNL_MEMORY_NONE);
   toInner_ = dnnl::reorder(plain_, inner_);
   toPlain_ = dnnl::reorder(inner_, plain_);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The common part of the oneDNN kernels: the CPU engine, oneDNN's exceptions as Tenon's, ports
-// between plain row-major arrays and the layout that a primitive prefers, and what oneDNN 2 and 3
-// write differently.
+// Common code of the oneDNN kernels: the CPU engine, translation of oneDNN's exceptions, ports
+// between row-major arrays and the memory format that a primitive prefers, and the API differences
+// between oneDNN 2 and 3.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -30,15 +30,15 @@ const dnnl::engine& engine();
 // The stream of a context, which all its oneDNN kernels share.
 dnnl::stream streamOf(KernelContext& context);
 
-// The row-major description of [first, second, spatial...]; with second < 0 of [first] alone.
+// Row-major memory description of [first, second, spatial...], or of [first] if second < 0.
 dnnl::memory::desc plainDescription(Index first, Index second,
                                     const std::array<Index, kMaxSpatial>& spatial, int rank);
 
-// The first `rank` extents, each minus `less`, as oneDNN counts.
+// The first `rank` extents, each minus `less`, in oneDNN's type.
 dnnl::memory::dims toDims(const std::array<Index, kMaxSpatial>& extents, int rank, Index less = 0);
 
-// The description of a primitive by its arguments; oneDNN 2 makes it of an intermediate object. The
-// `hint` of an adjoint is the description of its forward primitive.
+// Primitive descriptor from the arguments of its operation; oneDNN 2 requires an intermediate
+// descriptor. The `hint` of a backward primitive is the descriptor of its forward primitive.
 template <class Primitive, class... Arguments>
 typename Primitive::primitive_desc described(const dnnl::primitive_attr& attributes,
                                              const Arguments&... arguments) {
@@ -59,7 +59,7 @@ typename Primitive::primitive_desc describedBeside(const Hint& hint,
 #endif
 }
 
-// Pooling of windows that may have gaps between their elements.
+// Pooling with dilation (gaps between the elements of a window).
 #if DNNL_VERSION_MAJOR >= 3
 using PoolingForward = dnnl::pooling_forward;
 using PoolingAdjoint = dnnl::pooling_backward;
@@ -76,7 +76,7 @@ inline dnnl::memory::dims dimsOf(const dnnl::memory::desc& description) {
 #endif
 }
 
-// Runs body(); a failure of oneDNN becomes TENON_ERR_LIBRARY.
+// Runs body() and rethrows an exception of oneDNN as TENON_ERR_LIBRARY.
 template <class Body>
 auto guarded(const char* what, Body body) {
   try {
@@ -89,20 +89,21 @@ auto guarded(const char* what, Body body) {
   }
 }
 
-// One operand of a primitive: a user's plain array on one side, the primitive's layout on the
-// other. Where the two are the same, the primitive works on the user's array and nothing is copied.
+// One operand of a primitive: the user's row-major array on one side, the primitive's memory format
+// on the other. If the two are the same, the primitive works on the user's array without a copy.
+// Calls in order: place() once per scratch address; before execution load() for an input or
+// attach() for an output; after execution store() for an output.
 class Port {
 public:
-  Port(const dnnl::memory::desc& plain, const dnnl::memory::desc& wanted);
-  // The size of the memory that place() takes; 0 where nothing is copied.
+  Port(const dnnl::memory::desc& plain, const dnnl::memory::desc& preferred);
+  // Bytes of scratch for place(); 0 if no copy is needed.
   size_t bytes() const;
   void place(void* scratch);
 
-  // One of these two comes before execution. load() also brings the array's values over; attach()
-  // is enough for an output.
+  // load() attaches the array and reorders its values for the primitive; attach() does not copy.
   void load(const dnnl::stream& stream, const float* user);
   void attach(float* user);
-  // Brings an output back to the attached array after execution.
+  // Reorders an output into the attached array, after execution.
   void store(const dnnl::stream& stream);
 
   const dnnl::memory& memory() const { return copies_ ? inner_ : plain_; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Takes the place of onednn.cpp and its like where Tenon is built without oneDNN. resolveBackend()
-// refuses the backend before any of these is called, so that `auto` becomes direct convolution or
-// BLAS.
+// Stubs that replace onednn.cpp and the other oneDNN sources in a build without oneDNN.
+// resolveBackend() rejects the backend before any of these is called; `auto` becomes direct
+// convolution or BLAS.
 #include "kernels/base/library_info.hpp"
 #include "kernels/convolution/backends.hpp"
 #include "kernels/pooling/backends.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The only OpenMP regions of the kernels. Everything else is written against runPieces(), so that a
-// build without OpenMP differs in this file alone.
+// All OpenMP regions of the kernels. Other code calls runPieces(), so only this file differs in a
+// build without OpenMP.
 #include "kernels/base/parallel.hpp"
 
 #include "sys/threads.hpp"
@@ -22,10 +22,10 @@ bool hasThreads() noexcept {
   return true;
 }
 
-// The team always has the size that the kernel may use, even for fewer pieces, because GCC's
-// runtime creates and ends threads whenever the size changes. OpenMP may give fewer threads than
-// asked, which changes no result. A thread of the program's that takes part may trap floating-point
-// exceptions, as one that began outside of a call.
+// The team always has the full size, even for fewer pieces, because GCC's runtime creates and ends
+// threads whenever the size changes. OpenMP can provide fewer threads than requested, which does
+// not change results. Floating-point traps are disabled in each thread, since a thread that the
+// program started can have them enabled.
 void runPieces(int threads, Index pieces, PieceBody call, const void* body) {
 #pragma omp parallel for schedule(static) num_threads(threads)
   for (Index piece = 0; piece < pieces; ++piece) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Loops of the kernels on several threads. What is split are independent outputs, in contiguous
-// ranges, and no sum changes its order: the results are the same bit by bit for any number of
-// threads. The threads are OpenMP's, as in oneDNN and OpenBLAS, so that all three use one team; the
-// library only asks how many there are and never sets the number.
+// Loops of the kernels on several threads. Threads divide independent outputs into contiguous
+// ranges and never change the order of a sum: results are bitwise identical for any number of
+// threads. The threads are OpenMP's, as in oneDNN and OpenBLAS, and all three share one team; the
+// library queries the number of threads and never sets it.
 #pragma once
 
 #include "sys/types.hpp"
@@ -11,27 +11,27 @@
 
 namespace tenon {
 
-// How many threads a kernel that is called now may use: what OpenMP would give a parallel region,
-// at most -tenon_threads, and 1 inside an active region.
+// Number of threads for a kernel that is called now: that of an OpenMP parallel region, at most
+// -tenon_threads, and 1 inside an active parallel region.
 int kernelThreads() noexcept;
 // Whether the library was compiled with OpenMP; without it there is one thread.
 bool hasThreads() noexcept;
 
-// The least work, in elements read or written once, that is worth the start of a team. A team of
-// two costs about 2 us; y = a x + b y then breaks even at 16,000 doubles or 50,000 floats.
+// Minimum work, in elements read or written once, that justifies the start of a team of threads. A
+// team of two costs about 2 us; y = a x + b y then breaks even at 16,000 doubles or 50,000 floats.
 constexpr Index kMinWork = Index(1) << 15;
 
 inline bool isWorthThreads(int threads, Index work) {
   return threads > 1 && work >= kMinWork;
 }
 
-// body(piece) for each piece, on a team.
+// Calls body(piece) for each piece, on a team of threads.
 using PieceBody = void (*)(const void* body, Index piece);
 void runPieces(int threads, Index pieces, PieceBody call, const void* body);
 
-// body(piece, begin, end) for at most `threads` ranges that make up [0, count); `cost` is the work
-// of one item. body must not throw. It is copied by each thread, so that what it captures by value
-// stays in registers.
+// Calls body(piece, begin, end) for at most `threads` ranges that together are [0, count). `cost`
+// is the work per item. body must not throw. Each thread copies body, which keeps values captured
+// by value in registers.
 template <class Body>
 void parallelPieces(int threads, Index count, Index cost, const Body& body) {
   if (count <= 0)
@@ -39,13 +39,14 @@ void parallelPieces(int threads, Index count, Index cost, const Body& body) {
   const Index pieces = std::min<Index>(threads, count);
   if (pieces < 2 || !isWorthThreads(threads, count * cost))
     return body(0, Index(0), count);
-  const auto one = [&body, count, pieces](Index piece) {
+  const auto runOne = [&body, count, pieces](Index piece) {
     const Body own = body;
     own(static_cast<int>(piece), count * piece / pieces, count * (piece + 1) / pieces);
   };
   runPieces(
       threads, pieces,
-      [](const void* f, Index piece) { (*static_cast<const decltype(one)*>(f))(piece); }, &one);
+      [](const void* f, Index piece) { (*static_cast<const decltype(runOne)*>(f))(piece); },
+      &runOne);
 }
 
 // parallelPieces() for a body(begin, end) that needs no scratch memory per thread.

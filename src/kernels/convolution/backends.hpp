@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The makers that makeConvolution() chooses among. The shapes that they get are checked already.
+// Factories of the convolution backends, called by makeConvolution() with shapes that have been
+// checked.
 #pragma once
 
 #include "kernels/base/instruction_set.hpp"
@@ -10,9 +11,9 @@
 
 namespace tenon {
 
-// The strides of y: those that the shape gives, or those of a contiguous array.
+// Strides of y: those of the shape, or those of a contiguous array if it has none.
 ImageStrides outputStrides(const ConvolutionShape& shape);
-// The strides with three spatial dimensions, as embedWindow() has them.
+// The strides extended to three spatial dimensions, to match embedWindow().
 ImageStrides embedStrides(const ImageStrides& strides, int rank);
 
 template <class T>
@@ -20,29 +21,27 @@ std::unique_ptr<Convolution<T>> makeBlasConvolution(const ConvolutionShape& shap
                                                     KernelContextPtr context);
 std::unique_ptr<Convolution<float>> makeOneDnnConvolution(const ConvolutionShape& shape,
                                                           KernelContextPtr context);
-// The two of the device take a context of the device. Where it `mayTakeProducts`, cuDNN's leaves
-// passes to those of cuBLAS that are measured to be faster.
+// Factories for the device; the context must be on the device. With `mayTakeProducts`, the cuDNN
+// convolution uses cuBLAS for passes in which that was measured to be faster.
 template <class T>
 std::unique_ptr<Convolution<T>>
 makeCudnnConvolution(const ConvolutionShape& shape, KernelContextPtr context, bool mayTakeProducts);
 template <class T>
 std::unique_ptr<Convolution<T>> makeGemmConvolution(const ConvolutionShape& shape,
                                                     KernelContextPtr context);
-// The window must be one that the direct convolution supports, and the processor must have the
-// instructions.
+// Requires a window that the direct convolution supports, and a processor with the instruction set.
 template <class T>
 std::unique_ptr<Convolution<T>> makeDirectConvolution(const ConvolutionShape& shape,
                                                       KernelContextPtr context, InstructionSet set);
-// The sets for which it is compiled and that may be used, the widest last.
+// Sets for which direct convolution is compiled and enabled, in increasing width.
 std::vector<InstructionSet> directInstructionSets();
-// Why the direct convolution does not support this window; "" if it does.
+// The reason why direct convolution does not support this window, or "" if it does.
 std::string whyNotDirect(const WindowShape& window);
-// The set with the widest vectors that the processor has, or with narrower ones into which a row of
-// outputs fits.
+// The narrowest set whose vectors hold a whole row of outputs, or else the widest set.
 template <class T>
 InstructionSet directInstructions(const WindowShape& window);
-// Whether the direct convolution is faster than BLAS in float64, or oneDNN in float32, in its three
-// products together.
+// Whether direct convolution is faster than the alternative (BLAS in float64, oneDNN in float32),
+// summed over the three passes: forward, adjoint in the data, adjoint in the weights.
 template <class T>
 bool isDirectFaster(const ConvolutionShape& shape);
 

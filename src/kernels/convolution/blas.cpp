@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tiles of tiles.hpp on the processor: their columns stay in the cache. The products run on
-// BLAS's threads; gathering and the other loops divide channels among Tenon's, so that no sum is
-// cut.
+// Convolution as im2col and BLAS, in tiles whose columns stay in the cache (tiles.hpp). BLAS uses
+// its own threads for the products; gathering and the other loops divide channels among Tenon's
+// threads, so no sum is split.
 #include "kernels/convolution/tiles.hpp"
 
 namespace tenon {
 
 namespace {
 
-// The columns of a tile are 1 MiB of float64, for the second-level cache; the numbers of outputs
-// are those from which a product of BLAS is efficient.
+// The columns of a tile are 1 MiB in float64, to fit the second-level cache. The numbers of outputs
+// are those from which a matrix product of BLAS is efficient.
 constexpr TileLimits kLimits{
     .columnElements = Index(1) << 17, .leastOutputs = 256, .enoughOutputs = 512};
 
@@ -44,8 +44,8 @@ private:
     });
   }
 
-  // visit(channel, its columns, their distance) for the input channels of the tile's images,
-  // counted over the batch, on several threads.
+  // Calls visit(channel, columns of the channel, distance between columns) for each input channel
+  // of the tile's images, with channels numbered over the whole batch, on several threads.
   template <class Visit>
   void forEachChannel(const Tile& tile, Visit visit) {
     const Index taps = depth_ / std::max<Index>(1, in_), pixels = tile.pixels();
@@ -90,8 +90,8 @@ private:
     return T(1);
   }
 
-  // visit(a row of the tile's outputs in y, the same row in the packed matrix, its length) for all
-  // images and rows of output channel k; rows that follow each other in y are visited as one.
+  // Calls visit(row of outputs in y, the same row in the packed matrix, length) for all images and
+  // rows of output channel k. Rows that are adjacent in y are visited as one.
   template <class Element, class Visit>
   void forEachPackedRow(const Tile& tile, Index k, Element* y, Visit visit) {
     const auto [rows, cols] = tile.outputs;
@@ -107,7 +107,7 @@ private:
     }
   }
 
-  // The distance in y between the outputs of a packed row.
+  // Stride in y between the outputs of a packed row.
   Index columnStep() const { return denseInSpace_ ? 1 : y_.space[2]; }
 
   void pack(const Tile& tile, const T* dy) override {

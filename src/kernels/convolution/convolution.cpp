@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chooses the backend of a convolution by what was requested, the data type, the shape and the
-// space. The reference is here as well: plain loops over the definition.
+// Selects the backend of a convolution by the request, the data type, the shape and the space. The
+// reference backend is in this file too: plain loops over the definition.
 #include "kernels/convolution/convolution.hpp"
 
 #include "kernels/convolution/backends.hpp"
@@ -16,8 +16,7 @@ namespace tenon {
 
 namespace {
 
-// Convolution as it is written in convolution.hpp: one loop per index, and the measure of all other
-// backends in tests.
+// The formulas of convolution.hpp, one loop per index. Tests compare all other backends with it.
 template <class T>
 class ReferenceConvolution final : public Convolution<T> {
 public:
@@ -73,8 +72,8 @@ public:
   const char* implementation() const override { return "loops"; }
 
 private:
-  // Offsets: of the taps of output channel k and the c-th input of its group, of an output, and of
-  // that input channel.
+  // Offset of the weights of output channel k and the c-th input channel of its group; offset of an
+  // output; offset of that input channel.
   Index weight(Index k, Index c) const { return (k * inOfGroup_ + c) * taps_; }
   Index output(Index n, Index k, const Position& o) const {
     return n * y_.batch + k * y_.channel + o[0] * y_.space[0] + o[1] * y_.space[1] +
@@ -112,8 +111,7 @@ bool isEmpty(const ConvolutionShape& shape) {
          0;
 }
 
-// Only a user who asks for direct convolution by name gets this error; Auto asks whether it is
-// possible first.
+// Only a request for direct convolution by name can fail: Auto checks first whether it is possible.
 template <class T>
 std::unique_ptr<Convolution<T>> makeDirect(const ConvolutionShape& shape,
                                            KernelContextPtr context) {
@@ -134,7 +132,7 @@ std::unique_ptr<Convolution<T>> makeOnDevice(const ConvolutionShape& shape, Back
     return backend == Backend::Gemm || backend == Backend::Cufft
                ? makeGemmConvolution<T>(shape, std::move(context))
                : makeCudnnConvolution<T>(shape, std::move(context), backend == Backend::Auto);
-  return nullptr; // a build without the device has no such context
+  return nullptr; // not reached: a build without a device cannot create such a context
 }
 
 } // namespace
@@ -168,8 +166,7 @@ std::unique_ptr<Convolution<T>> makeConvolution(const ConvolutionShape& shape, B
   checkShape(shape);
   if (context && context->space() == Space::Device)
     return makeOnDevice<T>(shape, backend, std::move(context));
-  // Empty shapes go to BLAS's loops: oneDNN does not support them, and there is nothing to be
-  // faster at.
+  // Empty shapes use the BLAS loops: oneDNN does not support them, and speed does not matter.
   const bool isDirect = backend == Backend::Direct ||
                         (backend == Backend::Auto && !isEmpty(shape) && isDirectFaster<T>(shape));
   if (isDirect)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Direct convolution: sums over columns that are read in place, in loops of vectors for the
-// processor's instructions (direct_kernels.hpp). Outputs of a row must read consecutive inputs,
-// hence the stride of 1 in the last dimension. Below: the adjoint in the weights, the sums of
-// outputs, the class of both, and where it is the faster choice.
+// Direct convolution: im2col's columns are read in place, without a copy, by vector loops for each
+// instruction set (direct_kernels.hpp). The outputs of a row must read consecutive inputs, hence
+// the stride of 1 in the last dimension. This file has the adjoint in the weights, the sums of
+// outputs (forward and adjoint in the data), the class that joins them, and the rule by which
+// `auto` selects it.
 #include "kernels/base/backend.hpp"
 #include "kernels/base/context.hpp"
 #include "kernels/convolution/backends.hpp"
@@ -19,37 +20,38 @@ namespace tenon {
 
 namespace {
 
-// The adjoint of a direct sum in its weights and biases.
+// The adjoint of a direct sum with respect to its weights and biases.
 
-constexpr Index kWeightBandBytes = Index(1) << 19; // of the padded input of a band
-// The bands fall into a number of parts that does not depend on the threads; each part has sums of
-// its own, which are added in order. More parts cost memory and time for the addition.
+constexpr Index kWeightBandBytes = Index(1) << 19; // size of a band's padded input
+// The bands are divided into parts with separate partial sums, which are added in order. Their
+// number does not depend on the threads. More parts cost memory and additions.
 constexpr Index kMaxParts = 16;
-constexpr Index kOutputsOfPart = 1024; // fewer are not worth sums of their own
+// A part with fewer outputs is not worth separate partial sums.
+constexpr Index kOutputsOfPart = 1024;
 
 template <class T>
 class DirectWeights {
 public:
   DirectWeights(const DirectSum& forward, const DirectKernels<T>& kernels, KernelContext& context);
-  // Adds to dw and db; db may be null.
+  // dw += ..., db += ...; db can be null.
   void run(KernelContext& context, const T* x, const T* dy, T* dw, T* db) const;
 
 private:
   Index columns() const { return static_cast<Index>(bands_.offsets().size()); }
   Index allOutputs() const { return sum_.groups * sum_.outChannels; }
-  // The number of sums of a part: the weights as dw has them, then the biases.
+  // Number of partial sums per part: the weights in the order of dw, then the biases.
   Index sumsOfPart() const { return allOutputs() * (columns() + 1); }
-  // `padded` holds the band's input.
+  // `padded` is the padded input of the band.
   void runBand(const Bands::Band& band, const T* padded, const T* dy, T* gathered, T* sums) const;
   void gather(const Bands::Band& band, const T* dy, T* gathered) const;
 
   DirectSum sum_;
   const DirectKernels<T>* kernels_;
   Bands bands_;
-  bool gathers_; // unless dy can be read where it is, its rows being whole vectors
+  bool gathers_; // whether dy is copied into vectors; false if its rows are whole vectors
   std::array<std::vector<OutputVector>, Bands::kShapes> gatheredVectors_;
   Index parts_;
-  Index sums_; // their offset in the scratch
+  Index sums_; // offset of the partial sums in the scratch
   ThreadScratch padded_, gathered_;
 };
 
@@ -137,7 +139,7 @@ void DirectWeights<T>::runBand(const Bands::Band& band, const T* padded, const T
   }
 }
 
-// Copies dy of the band by channels, in whole vectors with zeros after the outputs of a row.
+// Copies dy of the band, channel by channel, into whole vectors, padded with zeros after each row.
 template <class T>
 void DirectWeights<T>::gather(const Bands::Band& band, const T* dy, T* gathered) const {
   const Index lanes = kernels_->lanes, step = sum_.out.strides.space[2];
@@ -153,14 +155,14 @@ void DirectWeights<T>::gather(const Bands::Band& band, const T* dy, T* gathered)
 }
 
 // A direct sum over arrays, band by band, on several threads: forward and the adjoint in the data.
-// The weights are packed at each call, as the blocks of channels read them, so that no change of
-// them can be missed: this takes 1 ns for each weight, as the sums do for each weight and 25
-// outputs.
+// The weights are packed at each call, in the order in which the blocks of channels read them, so a
+// change of the weights is never missed. Packing takes 1 ns per weight, which equals the time of
+// the sums for about 25 outputs.
 
-// Bytes of a band's padded input: a part of the second-level cache.
+// Bytes of a band's padded input: a fraction of the second-level cache.
 constexpr Index kOutputBandBytes = Index(1) << 18;
-// Vectors for which the blocks of channels take turns, so that what a strip reads stays in the
-// nearest cache; a multiple of all tiles.
+// Number of vectors in a strip. All blocks of channels process a strip before the next one, so its
+// input stays in the first-level cache. A multiple of all tile sizes.
 constexpr Index kStrip = 24;
 
 template <class T>
@@ -168,7 +170,7 @@ class DirectOutputs {
 public:
   DirectOutputs(const DirectSum& sum, const DirectKernels<T>& kernels, KernelContext& context);
   enum class Into { Set, Add, SetRectified };
-  // b may be null.
+  // b can be null.
   void run(KernelContext& context, const T* in, const T* w, const T* b, T* out, Into how) const;
 
 private:
@@ -179,19 +181,19 @@ private:
   };
   Index columns() const { return static_cast<Index>(bands_.offsets().size()); }
   void pack(KernelContext& context, const T* w, T* packed) const;
-  // Band i of all images and groups.
+  // Band i, numbered over all images and groups.
   Bands::Band bandAt(Index i) const {
     const Index perImage = bands_.perImage();
     return bands_.band(i / perImage / sum_.groups, i / perImage % sum_.groups, i % perImage);
   }
-  // `padded` holds the band's input.
+  // `padded` is the padded input of the band.
   void runBand(const Call& call, const Bands::Band& band, const T* padded) const;
 
   DirectSum sum_;
   const DirectKernels<T>* kernels_;
   Bands bands_;
   ThreadScratch padded_;
-  Index packed_; // their offset in the scratch
+  Index packed_; // offset of the packed weights in the scratch
 };
 
 template <class T>
@@ -205,16 +207,16 @@ DirectOutputs<T>::DirectOutputs(const DirectSum& sum, const DirectKernels<T>& ke
   context.reserve(plan);
 }
 
-// packed[group, block, column, channel of the block]
+// Layout of the result: packed[group, block, column, channel of the block].
 template <class T>
 void DirectOutputs<T>::pack(KernelContext& context, const T* w, T* packed) const {
-  const Index most = kernels_->mostChannels, taps = Index(sum_.taps.size());
-  const Index blocks = ceilDivide(sum_.outChannels, most);
+  const Index full = kernels_->mostChannels, taps = Index(sum_.taps.size());
+  const Index blocks = ceilDivide(sum_.outChannels, full);
   parallelRanges(
-      context.threads(), sum_.groups * blocks, most * columns(), [=, this](Index begin, Index end) {
+      context.threads(), sum_.groups * blocks, full * columns(), [=, this](Index begin, Index end) {
         for (Index i = begin; i < end; ++i) {
-          const Index group = i / blocks, first = i % blocks * most;
-          const Index last = std::min(first + most, sum_.outChannels);
+          const Index group = i / blocks, first = i % blocks * full;
+          const Index last = std::min(first + full, sum_.outChannels);
           T* to = packed + (group * sum_.outChannels + first) * columns();
           for (Index k = first; k < last;) {
             const int block = channelsOfBlock(last - k, kernels_->mostChannels);
@@ -234,7 +236,7 @@ void DirectOutputs<T>::run(KernelContext& context, const T* in, const T* w, cons
                            Into how) const {
   const Index bands = sum_.batch * sum_.groups * bands_.perImage();
   if (bands == 0)
-    return; // the plan of an empty sum has no room for packed weights either
+    return; // an empty sum has planned no memory for packed weights
   T* packed = context.scratch<T>(packed_);
   pack(context, w, packed);
   const Call call{packed, b, out, how};
@@ -286,8 +288,8 @@ public:
   void forward(const T* x, const T* w, const T* b, T* y, bool accumulate) override {
     forward_.run(*context_, x, w, b, y, accumulate ? Into::Add : Into::Set);
   }
-  // A rectifier takes one instruction more for each vector of outputs, and no memory. Functions
-  // that take longer gain nothing from outputs that are still in the cache.
+  // Fuses a rectifier only: it costs one instruction per vector of outputs, and no memory traffic.
+  // Slower functions gain nothing from outputs that are still in the cache.
   bool forwardThen(const T* x, const T* w, const T* b, const PointwiseFunction& f, T* y) override {
     if (f.kind != Pointwise::Relu)
       return false;
@@ -312,13 +314,13 @@ private:
   InstructionSet set_;
   DirectOutputs<T> forward_;
   DirectWeights<T> weights_;
-  std::vector<DirectOutputs<T>> data_; // for each residue of the stride
+  std::vector<DirectOutputs<T>> data_; // one sum for each residue of the stride
 };
 
 } // namespace
 
-// The choice: where direct convolution is possible, and where it is faster than the library that
-// would take its place.
+// Selection: where direct convolution is possible, and where it is faster than the alternative
+// library.
 
 std::vector<InstructionSet> directInstructionSets() {
   std::vector<InstructionSet> sets;
@@ -346,25 +348,26 @@ InstructionSet directInstructions(const WindowShape& window) {
   return sets.back();
 }
 
-// The bounds are those that tests/bench/convolution shows on a processor with AVX-512. The
-// alternative is BLAS for double, and for float where there is no oneDNN.
+// The bounds were measured with tests/bench/convolution on a processor with AVX-512. The
+// alternative is BLAS for double, and for float in a build without oneDNN.
 template <class T>
 bool isDirectFaster(const ConvolutionShape& shape) {
   // With more channels and fewer outputs BLAS reads the weights less often.
   constexpr Index kManyChannels = 128, kSmallImage = 1024;
-  constexpr Index kFewChannels = 16;  // oneDNN pads fewer to this number
-  constexpr Index kSomeChannels = 32; // above them oneDNN is as fast
+  constexpr Index kFewChannels = 16;  // oneDNN pads fewer channels to this number
+  constexpr Index kSomeChannels = 32; // above this number oneDNN is as fast
   const WindowShape& w = shape.window;
   if (!whyNotDirect(w).empty() || kernelVolume(w) == 1 || w.out[w.rank - 1] == 1)
-    return false; // nothing is read twice, or vectors hold one output
+    return false; // no input is read twice, or a vector would hold one output
   const Index channels = std::min(shape.inChannels, shape.outChannels) / shape.groups;
   const Index row = w.out[w.rank - 1], lanes = directKernels<T>(directInstructions<T>(w)).lanes;
-  const double use = double(row) / double(ceilDivide(row, lanes) * lanes); // of the vectors' lanes
+  // Used fraction of the lanes.
+  const double laneUse = double(row) / double(ceilDivide(row, lanes) * lanes);
   if (std::is_same_v<T, double> || !hasOneDnn())
-    return use >= 0.5 && (channels <= kManyChannels || outputVolume(w) >= kSmallImage);
+    return laneUse >= 0.5 && (channels <= kManyChannels || outputVolume(w) >= kSmallImage);
   if (channels < kFewChannels)
-    return use >= 0.75;
-  return channels <= kSomeChannels && use >= 0.9 && row >= 2 * lanes;
+    return laneUse >= 0.75;
+  return channels <= kSomeChannels && laneUse >= 0.9 && row >= 2 * lanes;
 }
 
 template InstructionSet directInstructions<float>(const WindowShape&);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The loops of direct_kernels.inc compiled for AVX2 and FMA: 12 of 16 registers hold sums, the rest
-// their operands. The attribute is on each function instead of the whole file, so that nothing else
-// of this file, such as an inline function of a header, is compiled for a processor that may not be
-// there.
+// operands. The target attribute is on each function rather than the file, to keep other code of
+// this file, such as inline functions of headers, free of instructions that the processor can lack.
 #include "kernels/convolution/direct_kernels.hpp"
 
 #ifdef TENON_HAS_AVX2

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Picks the table of loops for a set of instructions. The sets are separate files, since each
-// includes direct_kernels.inc with its own width; there is none for the baseline, for which
-// whyNotDirect() refuses the backend.
+// Selects the table of loops for an instruction set. Each set is a separate file that includes
+// direct_kernels.inc with its own vector width. The baseline has no table: whyNotDirect() rejects
+// it.
 #include "kernels/convolution/direct_kernels.hpp"
 
 #include "sys/errors/error.hpp"

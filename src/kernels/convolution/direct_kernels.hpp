@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The innermost loops of direct convolution, compiled once for each set of vector instructions. A
-// column is a pair (input channel, tap): im2col's matrix is read in place, its column j for an
-// output is stored offsets[j] after the place where the output begins to read. Outputs are taken as
-// vectors: consecutive ones of a row, sums of which stay in registers for a few channels at a time.
+// The innermost loops of direct convolution, compiled once for each vector instruction set. A
+// column is a pair (input channel, tap). im2col's matrix is read in place: its element (column j,
+// output o) is x[o + offsets[j]], where o is the offset of the first input that the output reads. A
+// vector holds consecutive outputs of a row; their sums stay in registers for a few channels at a
+// time.
 #pragma once
 
 #include "kernels/base/instruction_set.hpp"
@@ -10,24 +11,24 @@
 
 namespace tenon {
 
-// A vector of outputs: the offsets x and y at which it begins in the input and in the output;
-// `count` of its lanes are outputs.
+// A vector of outputs: its offsets x in the input and y in the output, and the number of lanes in
+// use.
 struct OutputVector {
   Index x, y, count;
 };
 
-// y[k,o] (+)= b[k] + sum over j of  w[j,k] x[o + offsets[j]], or y[k,o] = the rectified sum
+// y[k,o] (+)= b[k] + sum over j of  w[j,k] x[o + offsets[j]], or y[k,o] = max(0, that sum).
 template <class T>
 struct OutputSums {
   const T* x;
   const Index* offsets;
   Index columns;
   const T* w; // [columns, channels]
-  const T* b; // or null
+  const T* b; // can be null
   T* y;
-  Index yChannel, yStep; // between channels and between the outputs of a vector
+  Index yChannel, yStep; // strides between channels, and between the outputs of a vector
   bool accumulate;
-  bool rectifies = false; // and does not accumulate
+  bool rectifies = false; // applies max(0, .); excludes accumulate
 };
 
 // dw[k,j] += sum over o of  dy[k,o] x[o + offsets[j]]
@@ -36,13 +37,14 @@ struct WeightSums {
   const T* x;
   const Index* offsets;
   Index columns;
-  const T* dy; // whole vectors, with zeros in lanes that are not outputs
+  const T* dy; // whole vectors, with zeros in unused lanes
   Index dyChannel;
   T* dw;
   Index dwChannel;
 };
 
-// `channels` are those of a block; any number of vectors or columns is cut into tiles inside.
+// One set of loops. `channels` is the size of the block; loops split vectors and columns into
+// tiles.
 template <class T>
 struct DirectKernels {
   int lanes;
@@ -56,11 +58,11 @@ struct DirectKernels {
                  Index count, T* db);
 };
 
-// The loops for a set above the baseline, which the processor must have.
+// Loops for a set above the baseline, which the processor must support.
 template <class T>
 const DirectKernels<T>& directKernels(InstructionSet set);
 
-// The loops of each set, compiled in a file of their own.
+// Loops of each set, compiled in separate files.
 template <class T>
 const DirectKernels<T>& directKernelsNeon();
 template <class T>
@@ -68,7 +70,7 @@ const DirectKernels<T>& directKernelsAvx2();
 template <class T>
 const DirectKernels<T>& directKernelsAvx512();
 
-// The channels of a block that begins where `left` of them are left.
+// Size of the block of channels that begins with `left` channels remaining.
 inline int channelsOfBlock(Index left, int most) {
   return left >= most ? most : static_cast<int>(left < 4 ? left : 4);
 }

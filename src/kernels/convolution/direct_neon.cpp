@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The loops of the direct convolution for 64-bit Arm, in vectors of 16 bytes. The 32 registers hold
-// 20 sums at once beside the weights and inputs of a step; 24 spill.
+// The loops of direct convolution for 64-bit Arm, in vectors of 16 bytes. The 32 registers hold 20
+// sums beside the weights and inputs of a step; with 24 sums the compiler spills.
 #include "kernels/convolution/direct_kernels.hpp"
 
 #ifdef TENON_HAS_NEON
@@ -9,7 +9,7 @@ namespace tenon {
 
 namespace {
 
-#define TENON_TARGET // every 64-bit Arm has it
+#define TENON_TARGET // every 64-bit Arm has NEON
 #define TENON_BYTES 16
 #define TENON_SUMS 20
 #define TENON_CHANNELS 4

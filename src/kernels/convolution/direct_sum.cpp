@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes convolution and its adjoint in the data as direct sums, and cuts sums into bands whose
-// padded input fits a cache. The adjoint of a strided window is one sum for each residue, so that
-// no loop meets outputs that do not read.
+// Expresses convolution and its adjoint in the data as direct sums, and splits sums into bands
+// whose padded input fits a cache. The adjoint of a strided window is one sum per residue: its
+// loops never visit outputs that do not read the input.
 #include "kernels/convolution/direct_sum.hpp"
 
 #include "kernels/convolution/backends.hpp"
@@ -23,11 +23,11 @@ Bands::Bands(const DirectSum& sum, int lanes, Index elements) : sum_(sum), lanes
   planVectors();
 }
 
-// Dimensions are halved until a band is small enough, first the one whose halves together read the
-// least more input. A row keeps at least 8 vectors, if it has them.
+// Halves dimensions until a band is small enough, each time the one whose halves together read the
+// least additional input. A row keeps at least 8 vectors, if it has them.
 void Bands::planExtents(Index elements) {
   const Index channels = std::max<Index>(1, sum_.inChannels);
-  const Position least{1, 1, 8 * Index(lanes_)};
+  const Position smallest{1, 1, 8 * Index(lanes_)};
   extent_ = sum_.out.extent;
   pieces_ = {1, 1, 1};
   const auto outputsOf = [&](int d, Index pieces) {
@@ -36,22 +36,22 @@ void Bands::planExtents(Index elements) {
   };
   while (channels * lengthOf(0, extent_[0]) * lengthOf(1, extent_[1]) * rowLength(extent_[2]) >
          elements) {
-    int cut = -1;
+    int splitDim = -1;
     double leastGrowth = 0;
     for (int d = 0; d < kMaxSpatial; ++d) {
       const Index half = outputsOf(d, 2 * pieces_[d]);
-      if (half < least[d] || half >= extent_[d])
+      if (half < smallest[d] || half >= extent_[d])
         continue;
       const double growth = 2 * double(lengthOf(d, half)) / double(lengthOf(d, extent_[d]));
-      if (cut < 0 || growth < leastGrowth) {
-        cut = d;
+      if (splitDim < 0 || growth < leastGrowth) {
+        splitDim = d;
         leastGrowth = growth;
       }
     }
-    if (cut < 0)
+    if (splitDim < 0)
       break;
-    pieces_[cut] *= 2;
-    extent_[cut] = outputsOf(cut, pieces_[cut]);
+    pieces_[splitDim] *= 2;
+    extent_[splitDim] = outputsOf(splitDim, pieces_[splitDim]);
   }
   for (int d = 0; d < kMaxSpatial; ++d)
     pieces_[d] = extent_[d] > 0 ? ceilDivide(sum_.out.extent[d], extent_[d]) : 0;
@@ -77,8 +77,8 @@ Position Bands::extentOf(int shape) const {
   return extent;
 }
 
-// Bands are alike but for the last in each dimension, which may be smaller: eight shapes, whose
-// vectors are listed once.
+// Bands have equal extents except for the last in each dimension, which can be smaller. This
+// results in eight shapes, whose vectors are listed once.
 void Bands::planVectors() {
   if (perImage() == 0)
     return;
@@ -96,12 +96,12 @@ void Bands::planVectors() {
 }
 
 Bands::Band Bands::band(Index image, Index group, Index piece) const {
-  const Position at{piece / pieces_[2] / pieces_[1], piece / pieces_[2] % pieces_[1],
-                    piece % pieces_[2]};
+  const Position index{piece / pieces_[2] / pieces_[1], piece / pieces_[2] % pieces_[1],
+                       piece % pieces_[2]};
   Band band{image, group, {}, {}, 0};
   for (int d = 0; d < kMaxSpatial; ++d) {
-    band.first[d] = at[d] * extent_[d];
-    band.shape |= (at[d] + 1 == pieces_[d] ? 1 : 0) << d;
+    band.first[d] = index[d] * extent_[d];
+    band.shape |= (index[d] + 1 == pieces_[d] ? 1 : 0) << d;
   }
   band.extent = extentOf(band.shape);
   return band;
@@ -116,8 +116,8 @@ Index Bands::firstOutput(const Band& band, Index k) const {
   return at;
 }
 
-// Copies `length` elements of a row from `begin`, with zeros where the row has none and up to the
-// end of the padded row.
+// Copies `length` elements of a row, starting at `begin`. Elements outside the array are zero, as
+// is the rest of the padded row.
 template <class T>
 void Bands::loadRow(const T* in, Index begin, Index length, T* row) const {
   const Index extent = sum_.in.extent[2], step = sum_.in.strides.space[2];
@@ -166,7 +166,7 @@ ImageView outputView(const ConvolutionShape& s, const WindowShape& w) {
   return {w.out, embedStrides(outputStrides(s), s.window.rank)};
 }
 
-// visit(tap, its index)
+// Calls visit(tap, index of the tap).
 template <class Visit>
 void forEachTap(const WindowShape& w, Visit visit) {
   Index index = 0;
@@ -177,8 +177,7 @@ void forEachTap(const WindowShape& w, Visit visit) {
         visit(t, index++);
 }
 
-// The elements whose positions leave the residue r modulo the stride: one for each step of the
-// window.
+// The elements whose position is r modulo the stride of the window.
 ImageView everyStep(ImageView view, const WindowShape& w, const Position& r) {
   for (int d = 0; d < kMaxSpatial; ++d) {
     view.extent[d] = std::max<Index>(0, ceilDivide(view.extent[d] - r[d], w.stride[d]));
@@ -188,11 +187,11 @@ ImageView everyStep(ImageView view, const WindowShape& w, const Position& r) {
   return view;
 }
 
-// The sum, for inputs of the residue r, over the outputs that read them. Tap t of output o reads
-// the input
+// The sum for inputs of residue r, over the outputs that read them. Tap t of output o reads the
+// input
 //     o stride - padLow + t dilation,
-// so only taps that fit the residue take part, and for them the distance of
-// input and output, in steps of the window, is constant.
+// so only taps that fit the residue contribute, and for each of them the distance between input and
+// output, in units of the stride, is constant.
 DirectSum adjointSum(const ConvolutionShape& s, const WindowShape& w, const Position& r) {
   const Index in = s.inChannels / s.groups, out = s.outChannels / s.groups;
   const Index taps = kernelVolume(w);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The columns of a convolution: the matrix X[(c,t), o] = x[c, o stride - padLow + t dilation], zero
-// on padding, so that the convolution is the product of w as [outChannels, (c,t)] with X. The
-// matrix is made for one channel c and a rectangle of outputs of one image at a time: rows (o0, o1)
-// and columns o2 of an embedded window. scatterColumns is the transpose of gatherColumns.
+// im2col: the matrix X[(c,t), o] = x[c, o stride - padLow + t dilation], zero on padding. With w as
+// a matrix [outChannels, (c,t)], the convolution is the product w X. X is built for one channel c
+// and a rectangle of outputs of one image at a time: rows (o0, o1) and columns o2 of an embedded
+// window. scatterColumns() is the transpose of gatherColumns().
 #pragma once
 
 #include "kernels/convolution/window.hpp"
@@ -12,13 +12,13 @@
 namespace tenon {
 
 struct OutputTile {
-  Range rows; // of the outputs (o0, o1), counted as one
-  Range cols; // of the outputs o2
+  Range rows; // range of the outputs (o0, o1), flattened
+  Range cols; // range of the outputs o2
 };
 
-// visit(matrix row, offset of the run in it, length, x offset, inside) for the columns, run by run.
-// The outputs [inside.begin, inside.end) of a run read x at the x offset plus stride times their
-// number in the run; the others fall on padding.
+// Calls visit(matrix row, offset of the run in the row, length, x offset, inside) for each run of
+// the columns. Output o of the run, for o in [inside.begin, inside.end), reads x[x offset + o
+// stride]; the others read padding.
 template <class Visit>
 void forEachRun(const WindowShape& w, const OutputTile& tile, Visit visit) {
   const Index length = tile.cols.end - tile.cols.begin;
@@ -40,8 +40,7 @@ void forEachRun(const WindowShape& w, const OutputTile& tile, Visit visit) {
       }
 }
 
-// Fills columns[t, o] for the tile from x, which is one channel; the matrix's rows are `distance`
-// apart.
+// Fills columns[t, o] for the tile from x, one input channel; `distance` is the row stride.
 template <class T>
 void gatherColumns(const WindowShape& w, const OutputTile& tile, const T* x, T* columns,
                    Index distance) {
@@ -59,7 +58,7 @@ void gatherColumns(const WindowShape& w, const OutputTile& tile, const T* x, T* 
   });
 }
 
-// x += the transpose of gatherColumns applied to columns.
+// x += the transpose of gatherColumns(), applied to columns.
 template <class T>
 void scatterColumns(const WindowShape& w, const OutputTile& tile, const T* columns, Index distance,
                     T* x) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolution through oneDNN: each of the three products is a primitive in the layouts that oneDNN
-// prefers, with reorders from and to plain arrays around it. All scratch is planned at creation:
-// one area for each role (input, weights, output) that the primitives share, and one scratchpad.
-// Windows that leave input unread at an end, which oneDNN does not know, go through an InputStage.
+// Convolution by oneDNN: each of the three products (forward, adjoint in the data, adjoint in the
+// weights) is a primitive in the memory format that oneDNN prefers, with reorders from and to
+// row-major arrays. All scratch is planned at creation: one area per role (input, weights, output),
+// shared by the primitives, and one scratchpad. oneDNN does not support windows that leave input
+// unread at an end; an InputStage copies their input.
 #include "kernels/base/onednn.hpp"
 #include "kernels/convolution/backends.hpp"
 #include "kernels/convolution/window.hpp"
@@ -26,9 +27,9 @@ using AdjointData = dnnl::convolution_backward_data;
 using AdjointWeights = dnnl::convolution_backward_weights;
 using onednn::Port;
 
-// Whether the input must be copied first: oneDNN knows no unread input, and with AVX-512 the weight
-// adjoint of 2.6.3 is wrong, and writes outside its arrays, for some paddings of the first of three
-// dimensions.
+// Whether the input must be copied first. oneDNN does not support unread input. Besides, with
+// AVX-512 the weight adjoint of oneDNN 2.6.3 is wrong, and writes outside its arrays, for some
+// paddings of the first of three dimensions.
 bool needsStage(const WindowShape& w) {
   if (w.rank == 3 && (w.padLow[0] != 0 || padHigh(w, 0) != 0))
     return true;
@@ -42,11 +43,11 @@ Desc anyLayout(const Desc& plain) {
   return {onednn::dimsOf(plain), memory::data_type::f32, memory::format_tag::any};
 }
 
-// oneDNN pads the channels of its own layouts to 16, so few of them are better left plain (three
+// oneDNN pads the channels of its own formats to 16, so row-major is better for few channels (three
 // times faster for one channel).
 constexpr Index kFewChannels = 4;
 
-// [out, in, kernel...], with several groups [groups, out / groups, in / groups, kernel...].
+// [out, in, kernel...], or with several groups [groups, out / groups, in / groups, kernel...].
 Desc weightsOf(const ConvolutionShape& s, const WindowShape& w) {
   const Desc plain =
       onednn::plainDescription(s.outChannels, s.inChannels / s.groups, w.kernel, w.rank);
@@ -66,7 +67,7 @@ Desc userOutputs(const ConvolutionShape& s, const Desc& dense) {
   return {onednn::dimsOf(dense), memory::data_type::f32, strides};
 }
 
-// The plain descriptions and geometry of one convolution in oneDNN's terms.
+// One convolution in oneDNN's terms: row-major descriptions and geometry.
 struct Problem {
   Problem(const ConvolutionShape& s, const WindowShape& w)
       : x(onednn::plainDescription(s.batch, s.inChannels, w.in, w.rank)), w(weightsOf(s, w)),
@@ -78,7 +79,7 @@ struct Problem {
     for (int d = 0; d < w.rank; ++d)
       padHigh.push_back(tenon::padHigh(w, d));
   }
-  // The attributes alone say whether the product is added to what the output holds.
+  // Only the attributes determine whether the product is added to the output.
   Forward::primitive_desc forward(const dnnl::primitive_attr& how, const Desc& src,
                                   const Desc& weights, const Desc& dst) const {
     return onednn::described<Forward>(how, dnnl::prop_kind::forward_training,
@@ -97,13 +98,13 @@ struct Problem {
       return chosen(false);
     return isWrong(best) ? chosen(true) : best;
   }
-  // oneDNN 3.7 has nothing for plain arrays but its reference, a hundred times slower than its own
-  // layouts.
+  // For row-major arrays oneDNN 3.7 has only its reference, which is a hundred times slower than
+  // its own formats.
   static bool isReference(const AdjointData::primitive_desc& chosen) {
     return std::string_view(chosen.impl_info_str()).find("ref") != std::string_view::npos;
   }
-  // On Arm with vectors of 512 bits, 2.6.3 adds to elements that the taps of a dilated kernel do
-  // not touch, where each channel is by itself.
+  // On Arm with vectors of 512 bits, the depthwise adjoint of oneDNN 2.6.3 adds to elements that no
+  // tap of a dilated kernel reads.
   bool isWrong(const AdjointData::primitive_desc& chosen) const {
     return std::string_view(chosen.impl_info_str()) == "jit_dw:sve_512" &&
            std::any_of(dilates.begin(), dilates.end(), [](memory::dim d) { return d > 0; });
@@ -116,13 +117,13 @@ struct Problem {
   }
 
   Desc x, w, b, y;
-  Desc userY; // y with the strides of the caller's array
+  Desc userY; // y with the strides of the user's array
   memory::dims strides, dilates, padLow, padHigh;
   bool fewChannels;
 };
 
-// The attributes of a primitive whose scratchpad Tenon provides; `sum` adds the product to what the
-// output holds.
+// Attributes of a primitive whose scratchpad Tenon provides; with `sum` the product is added to the
+// output.
 dnnl::primitive_attr attributes(bool sum) {
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
@@ -138,8 +139,8 @@ Desc rawBytes(size_t bytes) {
   return {{memory::dim(std::max<size_t>(bytes, 1))}, memory::data_type::u8, memory::format_tag::a};
 }
 
-// The primitives that oneDNN chose for the products; `sum` is forward added to what the output
-// holds.
+// The primitives that oneDNN selected for the products; `sum` is the forward product that is added
+// to the output.
 struct Chosen {
   explicit Chosen(const Problem& p)
       : forward(p.forward(attributes(false), anyLayout(p.x), anyLayout(p.w), anyLayout(p.y))),
@@ -200,7 +201,7 @@ constexpr std::array kRoles{&Product::x, &Product::w, &Product::y};
 
 class OneDnnConvolution final : public Convolution<float> {
 public:
-  // `window` spans what `stage` holds, if there is one.
+  // `window` describes the array that `stage` produces, if there is a stage.
   OneDnnConvolution(const ConvolutionShape& shape, const WindowShape& window,
                     const std::optional<InputStage<float>>& stage, KernelContextPtr context)
       : OneDnnConvolution(Problem(shape, window), stage, std::move(context)) {}
@@ -211,7 +212,7 @@ public:
       Product& p = forward_;
       p.x.load(stream_, staged(x));
       p.w.load(stream_, w);
-      // The primitive always adds a bias, so that one serves both cases.
+      // The primitive always adds a bias (zeros if b is null), so one primitive serves both cases.
       bias_.set_data_handle(b ? const_cast<float*>(b) : zeroBias_.data());
       if (accumulate) {
         p.y.load(stream_, y);
@@ -240,7 +241,7 @@ public:
       stage_->unstage(*context_, staged(), dx);
   }
 
-  // oneDNN overwrites its gradients; they are added from here.
+  // oneDNN overwrites its gradients, so they are computed in scratch and then added.
   void adjointWeights(const float* x, const float* dy, float* dw, float* db) override {
     onednn::guarded("a convolution's weight adjoint", [&] {
       takeScratch();
@@ -279,7 +280,7 @@ private:
     planScratch();
   }
 
-  // One area for each role, as large as the largest of the three operands in it.
+  // One area per role, of the size of the largest of its three operands.
   void planScratch() {
     ScratchPlan plan;
     scratchpadAt_ = plan.add<char>(Index(scratchpad_.get_desc().get_size()));
@@ -295,11 +296,12 @@ private:
     context_->reserve(plan);
   }
 
-  // Tells oneDNN where the scratch is, which moves when another kernel of the context needs more.
+  // Passes the address of the scratch to oneDNN. It changes when another kernel of the context
+  // needs more.
   void takeScratch() {
     char* scratch = context_->scratch<char>(0);
     if (scratch == taken_)
-      return; // all handles are set already
+      return; // the address has not changed
     taken_ = scratch;
     scratchpad_.set_data_handle(scratch + scratchpadAt_);
     for (int role = 0; role < 3; ++role)
@@ -337,16 +339,16 @@ private:
 
   dnnl::stream stream_;
   Product forward_, adjointData_, adjointWeights_;
-  dnnl::primitive forwardSum_; // forward added to what y holds
+  dnnl::primitive forwardSum_; // forward product that is added to y
   std::string implementation_;
   memory bias_, scratchpad_;
   std::vector<float> zeroBias_;
-  Index weights_; // the number of weights
+  Index weights_; // number of weights
   std::optional<InputStage<float>> stage_;
   KernelContextPtr context_;
-  Index scratchpadAt_, biasAt_, weightsAt_, stagedAt_; // in the scratch
+  Index scratchpadAt_, biasAt_, weightsAt_, stagedAt_; // offsets in the scratch
   std::array<Index, 3> areasAt_;
-  char* taken_ = nullptr; // the scratch that the memories point into
+  char* taken_ = nullptr; // address of the scratch at the last call
 };
 
 } // namespace

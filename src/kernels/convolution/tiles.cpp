@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The matrix products of a convolution, tile by tile. Tiles bound the scratch memory and keep the
-// columns in the cache; their order is fixed, so that gradients of weights are always added in the
-// same order.
+// columns in the cache. Their order is fixed, so weight gradients are always summed in the same
+// order.
 #include "kernels/convolution/tiles.hpp"
 
 namespace tenon {
 
 namespace {
 
-// Whether the columns would be the input itself, so that no copy is needed.
+// Whether X is the input itself, which saves the copy.
 bool onlyCopies(const WindowShape& w) {
   for (int d = 0; d < kMaxSpatial; ++d)
     if (w.kernel[d] != 1 || w.stride[d] != 1 || w.padLow[d] != 0 || w.in[d] != w.out[d])
@@ -29,10 +29,10 @@ TiledConvolution<T>::TiledConvolution(const ConvolutionShape& shape, KernelConte
       depthEach_(depth_ / groups_), weightsEach_(outEach_ * depthEach_) {
   planTiles(limits);
   denseInSpace_ = isDenseInSpace();
-  if (out_ == 1) // BLAS checks the distance between rows even of a single row
+  if (out_ == 1) // BLAS checks the row stride even of a matrix with one row
     y_.channel = std::max(y_.channel, outVolume_);
-  // The product writes a matrix with one row for each channel. Several images, or outputs that are
-  // not contiguous, do not form such a matrix in y.
+  // The product is a matrix with one row per channel. In y, several images, or outputs that are not
+  // contiguous, do not form such a matrix.
   packs_ = images_ > 1 || !denseInSpace_;
   const Index outputs = images_ * rows_ * cols_;
   ScratchPlan plan;
@@ -41,22 +41,22 @@ TiledConvolution<T>::TiledConvolution(const ConvolutionShape& shape, KernelConte
   context_->reserve(plan);
 }
 
-// Sets the largest tile: images_ whole images, or rows_ x cols_ outputs of one image.
+// Sets the maximum tile: images_ whole images, or rows_ x cols_ outputs of one image.
 template <class T>
 void TiledConvolution<T>::planTiles(const TileLimits& limits) {
   images_ = 1;
   rows_ = window_.out[0] * window_.out[1];
   cols_ = window_.out[2];
   if (copies_)
-    return; // without columns an image needs no scratch, whatever its size
+    return; // without columns an image of any size needs no scratch
   const Index depth = std::max<Index>(1, depth_);
   const Index budget = std::max(limits.leastOutputs, limits.columnElements / depth);
   if (outVolume_ > budget) {
     cols_ = std::min(cols_, budget);
     rows_ = std::min(rows_, std::max<Index>(1, budget / cols_));
   } else if (outVolume_ > 0) {
-    const Index wanted = ceilDivide(std::min(budget, limits.enoughOutputs), outVolume_);
-    images_ = std::clamp<Index>(wanted, 1, std::max<Index>(1, batch_));
+    const Index images = ceilDivide(std::min(budget, limits.enoughOutputs), outVolume_);
+    images_ = std::clamp<Index>(images, 1, std::max<Index>(1, batch_));
   }
 }
 
@@ -86,8 +86,7 @@ void TiledConvolution<T>::forEachTile(Visit visit) {
                    {{r, std::min(r + rows_, allRows)}, {o, std::min(o + cols_, allCols)}}});
 }
 
-// Only asked for where outputs are contiguous in space, so that rows and columns count as one
-// dimension.
+// Called only if outputs are contiguous in space: rows and columns then count as one dimension.
 template <class T>
 Index TiledConvolution<T>::firstOutput(const Tile& tile) const {
   return tile.image * y_.batch + tile.outputs.rows.begin * window_.out[2] + tile.outputs.cols.begin;
@@ -124,8 +123,8 @@ void TiledConvolution<T>::forward(const T* x, const T* w, const T* b, T* y, bool
     const T* in = gathered(tile, x);
     const Index distance = inputDistance(width), targetDistance = outputDistance(width);
     T* target = packs_ ? packed() : y + firstOutput(tile);
-    // Where the product writes y itself, the bias is there before it; where it is unpacked, the
-    // bias is added then.
+    // If the product writes y in place, y is initialised with the bias before; otherwise unpack()
+    // adds the bias.
     const T beta = packs_ ? T(0) : beginOutputs(tile, b, y, accumulate);
     multiply({weightsEach_, depthEach_ * distance, outEach_ * targetDistance}, false, false,
              outEach_, width, depthEach_, w, depthEach_, in, distance, beta, target,
@@ -137,7 +136,7 @@ void TiledConvolution<T>::forward(const T* x, const T* w, const T* b, T* y, bool
 
 template <class T>
 void TiledConvolution<T>::adjointData(const T* w, const T* dy, T* dx) {
-  // Tiles overlap in the inputs that they reach, so that they add to dx.
+  // Tiles overlap in the inputs that they read, so each adds to dx.
   clear(dx);
   forEachTile([&](const Tile& tile) {
     const Index width = tile.width();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks of windows, and the staged copy for libraries that know only some paddings. Everything is
-// computed in three spatial dimensions: an embedded window has unit dimensions in front, which
-// change no offset.
+// Checks of windows, and the staged copy for libraries that support only some paddings. All code
+// has three spatial dimensions: an embedded window has leading dimensions of extent 1, which change
+// no offset.
 #include "kernels/convolution/window.hpp"
 
 #include "kernels/base/parallel.hpp"
@@ -16,10 +16,10 @@ namespace tenon {
 
 namespace {
 
-void checkAtLeast(const char* what, Index value, Index least, int d) {
-  if (value < least)
+void checkAtLeast(const char* what, Index value, Index minimum, int d) {
+  if (value < minimum)
     throw Error(TENON_ERR_ARG, fmt::format("the {} in spatial dimension {} is {}; it must be >= {}",
-                                           what, d, value, least));
+                                           what, d, value, minimum));
 }
 
 Index product(const std::array<Index, kMaxSpatial>& extents, int rank) {
@@ -79,7 +79,8 @@ Index padHigh(const WindowShape& w, int d) {
 }
 
 // The staged array begins with the first tap of the first output and ends with the last tap of the
-// last one, so that its window has no padding. What it has in common with x is a box in both.
+// last one, so its window has no padding. The elements that it shares with x are a box in both
+// arrays.
 template <class T>
 InputStage<T>::InputStage(Index planes, const WindowShape& window)
     : planes_(planes), staged_(window), inVolume_(inputVolume(window)) {
@@ -103,8 +104,8 @@ InputStage<T>::InputStage(Index planes, const WindowShape& window)
   extent_[0] = planes;
   strideX_[0] = volumeX;
   strideStaged_[0] = volumeStaged;
-  // If the two arrays have nothing in common, the offsets could lie outside the arrays, and adding
-  // them to an address would be undefined.
+  // If the two arrays have no common element, the offsets could be outside the arrays, and adding
+  // them to an address would be undefined behaviour.
   if (std::find(extent_.begin(), extent_.end(), 0) != extent_.end())
     offsetX_ = offsetStaged_ = 0;
 }

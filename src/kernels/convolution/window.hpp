@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The sliding window shared by convolution and pooling. Along each spatial dimension output o
-// reads, for tap t of the kernel, the input
+// The sliding window shared by convolution and pooling. Along each spatial dimension, tap t of the
+// kernel for output o reads the input
 //     i = o stride - padLow + t dilation,
-// and taps with i outside [0, in) fall on padding. padLow < 0 skips leading input; the padding at
-// the upper end follows from `out`, and where it is negative, input stays unread. Taps from padEnd
-// on fall beyond the padding that a mean counts.
+// and i outside [0, in) is padding. padLow < 0 skips leading input. The padding at the upper end
+// follows from `out`; if it is negative, trailing input is not read. Taps with i >= padEnd are
+// beyond the padding that a mean counts.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -20,8 +20,8 @@ constexpr Index kNoEnd = std::numeric_limits<Index>::max() / 4;
 
 struct WindowShape {
   int rank = kMaxSpatial;
-  std::array<Index, kMaxSpatial> in{1, 1, 1};  // local input extents as held
-  std::array<Index, kMaxSpatial> out{1, 1, 1}; // local outputs to produce
+  std::array<Index, kMaxSpatial> in{1, 1, 1};  // local input extents, as stored
+  std::array<Index, kMaxSpatial> out{1, 1, 1}; // local output extents
   std::array<Index, kMaxSpatial> kernel{1, 1, 1};
   std::array<Index, kMaxSpatial> stride{1, 1, 1};
   std::array<Index, kMaxSpatial> dilation{1, 1, 1};
@@ -29,10 +29,12 @@ struct WindowShape {
   std::array<Index, kMaxSpatial> padEnd{kNoEnd, kNoEnd, kNoEnd};
 };
 
-// TENON_ERR_ARG unless the rank is 1..3, extents are >= 0, and kernel, stride and dilation >= 1.
+// Throws TENON_ERR_ARG unless the rank is 1..3, extents are >= 0, and kernel, stride and dilation
+// are >= 1.
 void checkWindow(const WindowShape& window);
 
-// The same window with three spatial dimensions, unit ones in front: the arrays are unchanged.
+// The same window with three spatial dimensions, the leading ones of extent 1: arrays are
+// unchanged.
 WindowShape embedWindow(const WindowShape& window);
 
 // Products over the window's dimensions.
@@ -41,37 +43,36 @@ Index outputVolume(const WindowShape& window);
 Index kernelVolume(const WindowShape& window);
 
 struct Range {
-  Index begin, end; // empty where end <= begin
+  Index begin, end; // empty if end <= begin
 };
 
-// Rounds up, also for negative a; b > 0.
+// Rounds up, also for negative a. Requires b > 0.
 constexpr Index ceilDivide(Index a, Index b) {
   return a / b + (a % b > 0 ? 1 : 0);
 }
 
-// The taps of output o along dimension d that read input.
+// The taps of output o along dimension d that read input instead of padding.
 inline Range tapsInside(const WindowShape& w, int d, Index o) {
   const Index first = o * w.stride[d] - w.padLow[d];
   return {std::max<Index>(0, ceilDivide(-first, w.dilation[d])),
           std::min(w.kernel[d], ceilDivide(w.in[d] - first, w.dilation[d]))};
 }
 
-// How many taps of output o along dimension d come before padEnd.
+// Number of taps of output o along dimension d before padEnd.
 inline Index tapsBeforeEnd(const WindowShape& w, int d, Index o) {
   const Index first = o * w.stride[d] - w.padLow[d];
   return std::clamp<Index>(ceilDivide(w.padEnd[d] - first, w.dilation[d]), 0, w.kernel[d]);
 }
 
-// The outputs along dimension d whose tap t reads input.
+// The outputs along dimension d whose tap t reads input instead of padding.
 inline Range outputsInside(const WindowShape& w, int d, Index t) {
   const Index shift = w.padLow[d] - t * w.dilation[d];
   return {std::max<Index>(0, ceilDivide(shift, w.stride[d])),
           std::min(w.out[d], ceilDivide(w.in[d] + shift, w.stride[d]))};
 }
 
-// The outputs along dimension d whose span, from the first tap to the last, contains held input,
-// whether a tap reads it or not. The range is empty if there is no such output, and the inputs of
-// an empty range are empty too.
+// The outputs along dimension d whose span, from the first tap to the last, contains stored input,
+// whether a tap reads it or not. Empty if there is no such output.
 inline Range outputsReaching(const WindowShape& w, int d) {
   if (w.in[d] == 0)
     return {0, 0};
@@ -80,7 +81,8 @@ inline Range outputsReaching(const WindowShape& w, int d) {
           std::min(w.out[d], ceilDivide(w.in[d] + w.padLow[d], w.stride[d]))};
 }
 
-// The held inputs from the first tap of the first of these outputs to the last tap of the last.
+// The stored inputs from the first tap of the first of these outputs to the last tap of the last.
+// Empty for an empty range of outputs.
 inline Range inputsReached(const WindowShape& w, int d, const Range& outputs) {
   if (outputs.end <= outputs.begin)
     return {0, 0};
@@ -92,7 +94,8 @@ inline Range inputsReached(const WindowShape& w, int d, const Range& outputs) {
 
 using Position = std::array<Index, kMaxSpatial>;
 
-// visit(output position, its row-major index) for every output of an embedded window.
+// Calls visit(output position, row-major index of the output) for every output of an embedded
+// window.
 template <class Visit>
 void forEachOutput(const WindowShape& w, Visit visit) {
   Index flat = 0;
@@ -103,7 +106,7 @@ void forEachOutput(const WindowShape& w, Visit visit) {
         visit(o, flat++);
 }
 
-// visit(index of the tap, index of the input it reads), row-major, for every tap of output o of an
+// Calls visit(index of the tap, index of the input), row-major, for every tap of output o of an
 // embedded window that reads input.
 template <class Visit>
 void forEachRead(const WindowShape& w, const Position& o, Visit visit) {
@@ -118,31 +121,31 @@ void forEachRead(const WindowShape& w, const Position& o, Visit visit) {
       }
 }
 
-// Padding at the upper end of dimension d: negative where input stays unread.
+// Padding at the upper end of dimension d; negative if trailing input is not read.
 Index padHigh(const WindowShape& window, int d);
 Index effectiveKernel(const WindowShape& window, int d); // (kernel - 1) dilation + 1
 
-// A copy of the input cut and padded to exactly the extents that the windows span, so that a
-// library that does not know some padding can compute on it without any:
-//     staged[plane, j] = x[plane, j - padLow],  0 where that is outside.
+// A copy of the input, cropped and padded to exactly the extents that the windows span. A library
+// that does not support the window's padding can compute on the copy without padding:
+//     staged[plane, j] = x[plane, j - padLow],  or 0 outside x.
 template <class T>
 class InputStage {
 public:
   InputStage(Index planes, const WindowShape& window);
 
-  // The window over the staged array.
+  // The window on the staged array, without padding.
   const WindowShape& window() const { return staged_; }
-  // The number of elements of the staged array.
+  // Number of elements of the staged array.
   Index volume() const { return planes_ * inputVolume(staged_); }
   void stage(KernelContext& context, const T* x, T* staged) const;
-  // The transpose: x is overwritten, with zeros where the staged array has no such element.
+  // The transpose: x is overwritten, with zeros for elements that the staged array lacks.
   void unstage(KernelContext& context, const T* staged, T* x) const;
 
 private:
   Index planes_;
   WindowShape staged_;
   Index inVolume_;
-  // The common part of the two arrays: planes and three spatial dimensions.
+  // The box that the two arrays have in common: planes and three spatial dimensions.
   std::array<Index, kMaxSpatial + 1> extent_, strideX_, strideStaged_;
   Index offsetX_ = 0, offsetStaged_ = 0;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The walks of maps along a dimension. The map and its adjoint are the same functor over different
-// lists, so that there is one for each type.
+// CUDA kernels of the maps along a dimension. A map and its adjoint are the same functor with
+// different lists, so one instance per type is enough.
 #include "kernels/cuda/launch.cuh"
 #include "kernels/functors/axis_map.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The walks of movement/: blocks that are combined, scaled, filled, rounded or listed. The lists
-// must name every functor and type that the host's code instantiates; a missing one is an error of
-// the linker.
+// CUDA kernels of movement/: blocks that are combined, scaled, filled, rounded or listed. The lists
+// must name every functor and type that the host code instantiates; a missing one is a linker
+// error.
 #include "kernels/cuda/launch.cuh"
 #include "kernels/functors/bfloat16.hpp"
 #include "kernels/functors/block.hpp"

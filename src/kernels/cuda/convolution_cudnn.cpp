@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolution by cuDNN's plans. The library is given the outputs that reach held input (the others
-// are the bias) and the inputs that these reach, so that no padding is negative or larger than a
-// kernel. Which plan is the fastest the library only estimates, so that each pass has several
-// candidates, between which a measurement decides: engines of the library, and products of cuBLAS.
+// Convolution by cuDNN. The library sees only the outputs that reach stored input (all others are
+// the bias) and the inputs that these outputs reach, so no padding is negative or larger than the
+// kernel. cuDNN only estimates which engine is fastest; therefore a measurement (autotuner.hpp)
+// selects one of several candidates for each pass: engines of the library, and cuBLAS products.
 #include "kernels/convolution/backends.hpp"
 #include "kernels/cuda/dnn_graph.hpp"
 #include "kernels/elementwise/pointwise.hpp"
@@ -23,13 +23,13 @@ namespace tenon {
 
 namespace {
 
-// The part of the window on which the library works.
+// The part of the window that is passed to the library.
 struct WindowPart {
   Range in[kMaxSpatial], out[kMaxSpatial];
   Index padLow[kMaxSpatial], padHigh[kMaxSpatial];
-  bool reads = true;     // some input
-  bool hasAllIn = true;  // every input
-  bool hasAllOut = true; // every output
+  bool reads = true;     // whether any input is read
+  bool hasAllIn = true;  // whether the part has every input
+  bool hasAllOut = true; // whether the part has every output
 };
 
 WindowPart partOf(const WindowShape& w) {
@@ -53,7 +53,7 @@ WindowPart partOf(const WindowShape& w) {
 constexpr int kDims = kMaxSpatial + 2;
 constexpr Index kPerChannel[kDims] = {0, 1, 0, 0, 0};
 
-// An array as the library describes it: [a, b, space...], where the space is cut to a part.
+// Description of an array [a, b, space...] for the library, with the spatial extents of the part.
 cuda::ArrayBox arrayBox(Index a, Index b, const Index* space, const ImageStrides& strides,
                         int front) {
   cuda::ArrayBox box{{a, b}, {strides.batch, strides.channel}};
@@ -61,8 +61,8 @@ cuda::ArrayBox arrayBox(Index a, Index b, const Index* space, const ImageStrides
     box.extent.push_back(space[d]);
     box.strides.push_back(strides.space[d]);
   }
-  // The stride of a dimension with one element plays no role, but the library has faster engines
-  // for dense arrays.
+  // The stride of a dimension with one element is arbitrary, but the library has faster engines for
+  // dense arrays.
   for (std::size_t d = box.extent.size(); d-- > 2;)
     if (box.extent[d] == 1)
       box.strides[d] = d + 1 < box.extent.size() ? box.strides[d + 1] * box.extent[d + 1] : 1;
@@ -71,21 +71,21 @@ cuda::ArrayBox arrayBox(Index a, Index b, const Index* space, const ImageStrides
 
 enum Pass : std::size_t { kForward, kData, kWeights, kPasses };
 
-// The candidates of each pass: some engines of each kind of graph, and products. A graph is the
-// convolution alone; the convolution with the bias, or with the bias and the rectifier behind it;
-// one of arrays with their channels last, with as much of these as there is; or one in bfloat16.
+// Candidates of a pass: the first engines of each kind of graph, and matrix products. The kinds are
+// the convolution alone, with bias, with bias and rectifier, with channels last (and with as much
+// of bias and rectifier as is needed), and in bfloat16.
 enum Kind : std::size_t { kPlain, kBiased, kRectified, kLast, kRounded, kProducts };
 constexpr std::size_t kEngines = 3, kWays = kProducts * kEngines + 1;
 
-// What a graph does: y = conv, y += conv, y = conv with the kind's epilogue, dx = conv* and dw +=
-// conv*.
+// Operation of a graph: y = conv, y += conv, y = conv with the epilogue of the kind, dx = conv* dy,
+// and dw += conv* dy.
 enum Sum : std::size_t { kSetY, kAddY, kEndY, kSetX, kAddW, kSums };
 
-// Below so many multiplications the device takes about as long as the host to call it.
+// With fewer multiplications, the device takes about as long as the host for the launch.
 constexpr Index kFewMultiplications = Index(1) << 21;
 
-// What was measured, by the convolution that is added to its output, its epilogue, and whether
-// there were products and bfloat16: layers of equal shapes are measured once.
+// Cache of measured times. The key is the graph that adds to its output, its epilogue, and whether
+// products and bfloat16 were candidates: layers of equal shapes are measured once.
 struct KnownTimes {
   std::mutex mutex;
   std::map<std::tuple<cuda::ConvolutionGraph, cuda::Epilogue, bool, bool>, std::vector<Nanoseconds>>
@@ -97,7 +97,7 @@ KnownTimes& knownTimes() {
   return known;
 }
 
-// Arrays of a measurement.
+// Arrays for a measurement.
 struct Arrays {
   Buffer x, w, y, b;
 };
@@ -129,7 +129,7 @@ public:
       return products_->forward(x, w, b, y, accumulate);
     if (b && !accumulate && takenEpilogue() == cuda::Epilogue::Bias)
       return run(*runs_[taken_[kForward]][kEndY], x, w, y, b);
-    // Where the part does not have every output, y is cleared and added to.
+    // If the part lacks some outputs, y is cleared first and then added to.
     const Sum sum = accumulate || !runs_[kPlain][kSetY] ? kAddY : kSetY;
     if (sum == kAddY && !accumulate)
       fillBlock(*context_, kDims, outputs_, T(0), y, ofOutputs_);
@@ -151,9 +151,9 @@ public:
   void adjointData(const T* w, const T* dy, T* dx) override {
     if (taken_[kData] == kProducts)
       return products_->adjointData(w, dy, dx);
-    const Index one = 1;
+    const Index stride = 1;
     if (!hasPlans() || !part_.hasAllIn)
-      fillBlock(*context_, 1, &inputs_, T(0), dx, &one);
+      fillBlock(*context_, 1, &inputs_, T(0), dx, &stride);
     run(kData, kSetX, dx, w, dy);
   }
 
@@ -176,7 +176,7 @@ private:
   using Run = std::optional<cuda::ConvolutionRun>;
 
   void makePlans() {
-    cuda::handlesOf(*context_).dnn(); // so that the first pass does not wait for it
+    cuda::handlesOf(*context_).dnn(); // created now, to save the first pass the wait
     for (const Sum sum : {kSetY, kAddY, kSetX, kAddW})
       if (sum != kSetY || part_.hasAllOut)
         runs_[kPlain][sum].emplace(graphOf(kPlain, sum));
@@ -195,21 +195,20 @@ private:
     context_->reserve(scratch);
   }
 
-  // After a failure that says that there is no such candidate: fails where it was the device that
-  // is lost.
+  // Called after a candidate has failed: throws if the reason is that the device is lost.
   void checkDevice() const { context_->stream().synchronise(); }
 
-  // All that could be one graph with the convolution.
+  // The operations that can be fused with the convolution.
   cuda::Epilogue epilogue() const {
     return !shape_.hasBias ? cuda::Epilogue::None
            : isRectified_  ? cuda::Epilogue::BiasAndRelu
                            : cuda::Epilogue::Bias;
   }
   cuda::Epilogue epilogueOf(Kind kind) const {
-    const cuda::Epilogue all = epilogue();
-    return kind == kBiased                      ? std::min(all, cuda::Epilogue::Bias)
-           : kind == kLast                      ? all
-           : kind == kRectified && isRectified_ ? all
+    const cuda::Epilogue fused = epilogue();
+    return kind == kBiased                      ? std::min(fused, cuda::Epilogue::Bias)
+           : kind == kLast                      ? fused
+           : kind == kRectified && isRectified_ ? fused
                                                 : cuda::Epilogue::None;
   }
   cuda::Epilogue takenEpilogue() const {
@@ -219,7 +218,7 @@ private:
   }
 
   bool isWanted(Kind kind, Sum sum) const {
-    const bool isWhole = kind == kBiased || kind == kRectified; // an epilogue and nothing else
+    const bool isWhole = kind == kBiased || kind == kRectified; // only the epilogue is fused
     if ((sum == kSetY || sum == kEndY) && !part_.hasAllOut)
       return false;
     if (sum == kEndY ? epilogueOf(kind) == cuda::Epilogue::None : isWhole)
@@ -227,10 +226,10 @@ private:
     return kind == kLast ? mayBeLast_ : kind == kRounded ? mayRound_ : true;
   }
 
-  // The runs of a kind that a pass has, the one that is measured first. Those of other kinds than
-  // the plain one are made to be measured, where the library has engines for them.
+  // The runs of a kind for a pass, beginning with the one that is measured. Runs of kinds other
+  // than kPlain are created only for the measurement, if the library has engines for them.
   std::vector<Run*> runsOf(Pass pass, Kind kind) {
-    std::vector<Run*> found;
+    std::vector<Run*> runs;
     for (const Sum sum : pass == kForward ? std::vector{kEndY, kSetY, kAddY}
                                           : std::vector{pass == kData ? kSetX : kAddW}) {
       if (!isWanted(kind, sum))
@@ -248,9 +247,9 @@ private:
         checkDevice();
         return {};
       }
-      found.push_back(&run);
+      runs.push_back(&run);
     }
-    return found;
+    return runs;
   }
 
   const std::vector<cuda::ConvolutionPlanPtr>& enginesOf(Run& run) {
@@ -260,7 +259,7 @@ private:
     return plans;
   }
 
-  // Whether the pass has the candidate, whose plans are made.
+  // Whether the pass has the candidate. Creates its plans.
   bool has(Pass pass, std::size_t candidate) {
     const auto kind = static_cast<Kind>(candidate / kEngines);
     const std::size_t number = candidate % kEngines;
@@ -273,7 +272,7 @@ private:
     return !runs.empty() && (number == 0 || number < enginesOf(*runs[0]).size());
   }
 
-  // Takes the candidate, or the first if the pass does not have it.
+  // Selects the candidate, or the first one if the pass does not have it.
   void take(Pass pass, std::size_t candidate, bool isTried) {
     const bool hasWay = has(pass, candidate);
     const auto kind = static_cast<Kind>(candidate / kEngines);
@@ -286,7 +285,7 @@ private:
     }
     const std::vector<Run*> runs = runsOf(pass, taken_[pass]);
     if (hasWay && number > 0) {
-      // Another sum of the same arrays goes by the same engine, where it can.
+      // The other sums of the same arrays use the same engine, if they can.
       const Index engine = enginesOf(*runs[0])[number]->engine();
       for (Run* run : runs) {
         const auto& plans = enginesOf(*run);
@@ -304,19 +303,19 @@ private:
     Index last = 0;
     for (int d = 0; d < kDims; ++d)
       last += (outputs_[d] - 1) * ofOutputs_[d];
-    const auto made = [&](Index elements) {
+    const auto zeros = [&](Index elements) {
       Buffer buffer(elements * Index(sizeof(T)), "arrays of a measurement", context_->memory());
       buffer.setZero();
       return buffer;
     };
-    return {made(inputs_),
-            made(shape_.outChannels * shape_.inChannels / shape_.groups * kernelVolume(window_)),
-            made(last + 1), made(shape_.hasBias ? shape_.outChannels : 0)};
+    return {zeros(inputs_),
+            zeros(shape_.outChannels * shape_.inChannels / shape_.groups * kernelVolume(window_)),
+            zeros(last + 1), zeros(shape_.hasBias ? shape_.outChannels : 0)};
   }
 
-  void callOn(Arrays& at, Pass pass) {
-    T *const x = at.x.data<T>(), *const w = at.w.data<T>(), *const y = at.y.data<T>();
-    const T* const b = shape_.hasBias ? at.b.data<T>() : nullptr;
+  void callOn(Arrays& arrays, Pass pass) {
+    T *const x = arrays.x.data<T>(), *const w = arrays.w.data<T>(), *const y = arrays.y.data<T>();
+    const T* const b = shape_.hasBias ? arrays.b.data<T>() : nullptr;
     switch (pass) {
     case kForward:
       return isRectified_ ? rectified(x, w, b, y) : forward(x, w, b, y, false);
@@ -327,7 +326,7 @@ private:
     }
   }
 
-  // As a layer does it whose outputs all lie one behind the other.
+  // Convolution and rectifier as a layer with contiguous outputs computes them.
   void rectified(const T* x, const T* w, const T* b, T* y) {
     const PointwiseFunction relu(Pointwise::Relu);
     if (forwardThen(x, w, b, relu, y))
@@ -337,24 +336,25 @@ private:
                         y, y);
   }
 
-  // The first call loads kernels; one that is clearly slower than the best so far is not repeated.
-  Nanoseconds timeOf(Pass pass, std::size_t candidate, Arrays& at, Nanoseconds best) {
+  // The first call is not timed, since it loads kernels. A call that takes more than twice the best
+  // time so far is not repeated.
+  Nanoseconds timeOf(Pass pass, std::size_t candidate, Arrays& arrays, Nanoseconds best) {
     constexpr int kCalls = 2;
     if (!has(pass, candidate))
       return kNever;
     try {
       take(pass, candidate, true);
-      callOn(at, pass);
-      Nanoseconds least = kNever;
-      for (int n = 0; n < kCalls && (n == 0 || least / 2 <= best); ++n)
-        least = std::min(
-            least, Nanoseconds(1e9 * context_->stream().secondsOf([&] { callOn(at, pass); })));
-      return least;
+      callOn(arrays, pass);
+      Nanoseconds fastest = kNever;
+      for (int n = 0; n < kCalls && (n == 0 || fastest / 2 <= best); ++n)
+        fastest = std::min(fastest, Nanoseconds(1e9 * context_->stream().secondsOf(
+                                                          [&] { callOn(arrays, pass); })));
+      return fastest;
     } catch (const Error& error) {
       checkDevice();
       noteLack(error);
     }
-    // Another candidate may have room where this one does not.
+    // Releases the memory of the candidate, for which the next one can have a use.
     if (taken_[pass] != kProducts)
       for (Run* run : runsOf(pass, taken_[pass]))
         (*run)->take(cuda::planOf((*run)->graph()), true);
@@ -365,9 +365,9 @@ private:
       lack_ = error.text();
   }
 
-  // A candidate for which there is no memory is not taken, as the view then says, and where there
-  // is none for the arrays the first candidates stay. That there is none to make graphs is an
-  // error.
+  // A candidate that runs out of memory is excluded, and the view reports it; without memory for
+  // the arrays the first candidates remain selected. Running out of memory while a graph is created
+  // is an error.
   std::vector<Nanoseconds> measure() override {
     std::vector<Nanoseconds> times(kPasses * kWays, 0);
     const Index taps = shape_.inChannels / shape_.groups * kernelVolume(window_);
@@ -377,8 +377,8 @@ private:
     const std::tuple key(runs_[kPlain][kAddY]->graph(), epilogue(), mayTakeProducts_, mayRound_);
     {
       const std::scoped_lock lock(knownTimes().mutex);
-      if (const auto known = knownTimes().times.find(key); known != knownTimes().times.end())
-        return known->second;
+      if (const auto entry = knownTimes().times.find(key); entry != knownTimes().times.end())
+        return entry->second;
     }
     for (std::size_t i = 0; i < times.size(); ++i)
       times[i] = i % kWays == 0 ? 0 : kNever;
@@ -399,7 +399,7 @@ private:
         best = std::min(best, times[pass * kWays + candidate]);
       }
     }
-    if (!lack_.empty()) // layers that are set up later may find it
+    if (!lack_.empty()) // layers that are set up later can have enough memory
       return times;
     const std::scoped_lock lock(knownTimes().mutex);
     return knownTimes().times[key] = times;
@@ -411,7 +411,7 @@ private:
       return;
     for (const Pass pass : {kForward, kData, kWeights}) {
       const auto times = slowest.subspan(pass * kWays, kWays);
-      // First the plain candidate, for what a graph with the bias does not do.
+      // Selects a plain candidate first, for calls without the bias, which a fused graph cannot do.
       take(pass, fastestOf(times.first(kEngines)), false);
       take(pass, fastestOf(times), false);
     }
@@ -439,7 +439,7 @@ private:
   cuda::ConvolutionGraph graphOf(Kind kind, Sum sum) const {
     using cuda::ConvolutionKind;
     const ConvolutionShape& shape = shape_;
-    const int front = kMaxSpatial - std::max(2, shape.window.rank); // the library wants two
+    const int front = kMaxSpatial - std::max(2, shape.window.rank); // cuDNN needs 2 or more
     const Index inOfGroup = shape.inChannels / shape.groups;
     Index in[kMaxSpatial], out[kMaxSpatial];
     cuda::ConvolutionGraph g{.kind = sum == kSetX   ? ConvolutionKind::AdjointData
@@ -454,7 +454,7 @@ private:
                                                            : cuda::Staging::None,
                              .mayUseTf32 = cuda::allowsTf32(),
                              .mayBeNondeterministic = cuda::allowsNondeterministic()};
-    // Engines that use tensor cores read 16 bytes at once.
+    // Engines with tensor cores read 16 bytes at once.
     if (g.mayUseTf32 && g.type == CUDNN_DATA_FLOAT && (firstX_ | firstY_) % 4 == 0)
       g.alignment = 16;
     for (int d = 0; d < kMaxSpatial; ++d) {
@@ -485,27 +485,26 @@ private:
 
   ConvolutionShape shape_;
   bool mayTakeProducts_;
-  // Tensor cores read channels last.
+  // Tensor cores require channels last.
   bool mayBeLast_ = std::is_same_v<T, float> && cuda::allowsTf32();
   bool mayRound_ = std::is_same_v<T, float> && cuda::allowsBFloat16();
-  bool isRectified_ = false; // forwardThen() is called with a rectifier, with which it is measured
+  bool isRectified_ = false; // the layer applies a rectifier, which measurements include
   KernelContextPtr context_;
   WindowShape window_;
   WindowPart part_;
   ImageStrides y_, x_;
   Index outputs_[kDims], ofOutputs_[kDims]; // extents and strides of y
   Index inputs_;
-  Index firstX_ = 0, firstY_ = 0; // offsets of the part
-  // By kind and sum. Of those that overwrite y there is none if the part does not have every
-  // output.
+  Index firstX_ = 0, firstY_ = 0; // offsets of the part in x and y
+  // Indexed by kind and sum. A sum that overwrites y has no run if the part lacks some outputs.
   std::array<std::array<Run, kSums>, kProducts> runs_;
   bool hasWorkspace_ = false;
   Index workspaceAt_ = 0;
-  std::array<Kind, kPasses> taken_{};                                   // of each pass
-  std::map<const Run*, std::vector<cuda::ConvolutionPlanPtr>> engines_; // until one is chosen
-  std::unique_ptr<Convolution<T>> products_; // where a pass takes them, and while they are measured
+  std::array<Kind, kPasses> taken_{}; // kind selected for each pass
+  std::map<const Run*, std::vector<cuda::ConvolutionPlanPtr>> engines_; // until the choice
+  std::unique_ptr<Convolution<T>> products_; // if a pass uses them, and during the measurement
   std::string implementation_ = "graph";
-  std::string lack_; // the error of a candidate for which there was no memory
+  std::string lack_; // error of a candidate that ran out of memory
 };
 
 } // namespace

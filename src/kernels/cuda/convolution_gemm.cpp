@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tiles of convolution/tiles.hpp on the device: columns are gathered by kernels, cuBLAS
-// multiplies. In float64 only these products use the tensor cores.
+// Convolution on the device as matrix products, in the tiles of convolution/tiles.hpp: kernels
+// gather the columns, cuBLAS multiplies. Of the convolution backends in float64, only this one uses
+// the tensor cores.
 #include "kernels/convolution/tiles.hpp"
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/functors/im2col.hpp"
@@ -16,8 +17,8 @@ namespace tenon {
 
 namespace {
 
-// Enough outputs for all multiprocessors, and columns of 64 MiB of float64, in scratch that later
-// kernels use again.
+// Columns of up to 64 MiB in float64, in scratch that later kernels reuse, and enough outputs to
+// occupy all multiprocessors.
 constexpr TileLimits kDeviceLimits{
     .columnElements = Index(1) << 23, .leastOutputs = 256, .enoughOutputs = Index(1) << 23};
 
@@ -28,13 +29,13 @@ public:
       : TiledConvolution<T>(shape, std::move(context), kDeviceLimits) {
     prepareGemm(*context_);
     const Index columns = copies_ ? 0 : depth_ * images_ * rows_ * cols_;
-    const Index most = std::max(columns, copies_ ? 0 : images_ * in_ * inVolume_);
-    if (most > kMaxWalkedElements)
+    const Index maxElements = std::max(columns, copies_ ? 0 : images_ * in_ * inVolume_);
+    if (maxElements > kMaxWalkedElements)
       throw Error(TENON_ERR_SUPPORT,
                   fmt::format("backend 'gemm' supports up to {} inputs and columns at a time, but "
                               "this convolution of {} channels has {}; use 'cudnn', or split "
                               "the tensor over more ranks",
-                              kMaxWalkedElements, in_, most));
+                              kMaxWalkedElements, in_, maxElements));
   }
   Backend backend() const override { return Backend::Gemm; }
 
@@ -66,9 +67,9 @@ private:
     eachElement(*context_, scatter.inputs, kernelVolume(window_), scatter);
   }
 
-  // visit(rank, extents, offset in y, strides in y, offset in the packed matrix, strides there) for
-  // up to three boxes that make up the tile: rows of a plane that begins before the tile or ends
-  // after it, and whole planes.
+  // Calls visit(rank, extents, offset in y, strides in y, offset in the packed matrix, strides in
+  // it) for the boxes that make up the tile, at most three: a first and a last plane of which the
+  // tile has some rows, and whole planes in between.
   template <class Visit>
   void forEachBox(const Tile& tile, Visit visit) const {
     const auto [rows, cols] = tile.outputs;
@@ -78,28 +79,29 @@ private:
       const Index planes = isWhole ? (rows.end - row) / plane : 1;
       const Index count = isWhole ? plane : std::min(plane - row % plane, rows.end - row);
       const Index extent[] = {out_, tile.images, planes, count, width};
-      const Index ofY[] = {y_.channel, y_.batch, y_.space[0], y_.space[1], y_.space[2]};
-      const Index ofPacked[] = {tile.width(), tile.pixels(), plane * width, width, 1};
+      const Index yStrides[] = {y_.channel, y_.batch, y_.space[0], y_.space[1], y_.space[2]};
+      const Index packedStrides[] = {tile.width(), tile.pixels(), plane * width, width, 1};
       visit(5, extent,
             tile.image * y_.batch + row / plane * y_.space[0] + row % plane * y_.space[1] +
                 cols.begin * y_.space[2],
-            ofY, (row - rows.begin) * width, ofPacked);
+            yStrides, (row - rows.begin) * width, packedStrides);
       row += planes * count;
     }
   }
 
   void pack(const Tile& tile, const T* dy) override {
-    forEachBox(tile, [&](int rank, const Index* extent, Index atY, const Index* ofY, Index at,
-                         const Index* of) {
-      blockCombine(*context_, Combine::Copy, rank, extent, dy + atY, ofY, packed() + at, of);
+    forEachBox(tile, [&](int rank, const Index* extent, Index yOffset, const Index* yStrides,
+                         Index packedOffset, const Index* packedStrides) {
+      blockCombine(*context_, Combine::Copy, rank, extent, dy + yOffset, yStrides,
+                   packed() + packedOffset, packedStrides);
     });
   }
 
   void unpack(const Tile& tile, const T* b, T* y, bool accumulate) override {
-    forEachBox(tile, [&](int rank, const Index* extent, Index atY, const Index* ofY, Index at,
-                         const Index* of) {
+    forEachBox(tile, [&](int rank, const Index* extent, Index yOffset, const Index* yStrides,
+                         Index packedOffset, const Index* packedStrides) {
       blockCombine(*context_, accumulate ? Combine::Add : Combine::Copy, rank, extent,
-                   packed() + at, of, y + atY, ofY);
+                   packed() + packedOffset, packedStrides, y + yOffset, yStrides);
     });
     if (b)
       combineBias(Combine::Add, tile, b, y);
@@ -108,15 +110,15 @@ private:
   T beginOutputs(const Tile& tile, const T* b, T* y, bool accumulate) override {
     if (b)
       combineBias(accumulate ? Combine::Add : Combine::Copy, tile, b, y);
-    return T(b || accumulate); // without either the product overwrites y
+    return T(b || accumulate); // beta = 0 lets the product overwrite y
   }
 
   void combineBias(Combine how, const Tile& tile, const T* b, T* y) {
     static constexpr Index kPerChannel[] = {1, 0, 0, 0, 0};
-    forEachBox(
-        tile, [&](int rank, const Index* extent, Index atY, const Index* ofY, Index, const Index*) {
-          blockCombine(*context_, how, rank, extent, b, kPerChannel, y + atY, ofY);
-        });
+    forEachBox(tile, [&](int rank, const Index* extent, Index yOffset, const Index* yStrides, Index,
+                         const Index*) {
+      blockCombine(*context_, how, rank, extent, b, kPerChannel, y + yOffset, yStrides);
+    });
   }
 
   void sumOutputs(const Tile& tile, const T* dy, Index distance, T* db) override {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Builds cuDNN's graphs descriptor by descriptor and picks the first engine whose arithmetic is
-// allowed. The library only estimates which is fastest, and some engines fail at their first run:
-// then the next plan of the list takes over.
+// Builds cuDNN graphs descriptor by descriptor and selects the first engine with allowed
+// arithmetic. The library only estimates which engine is fastest, and some engines fail at their
+// first run; then the next plan of the list replaces the failed one.
 #include "kernels/cuda/dnn_graph.hpp"
 
 #include "kernels/movement/bfloat16.hpp"
@@ -24,8 +24,8 @@ namespace tenon::cuda {
 
 namespace {
 
-// The numbers by which a graph names its arrays. The last two are handed from one operation to the
-// next.
+// Identifiers of the arrays in a graph. The last two are intermediate (virtual) arrays between two
+// operations.
 enum : Index { kX = 1, kW, kY, kBias, kSum, kBiasedSum };
 
 struct Names {
@@ -34,7 +34,7 @@ struct Names {
   const char* text;
 };
 
-// cuDNN has a name of its own for each attribute of each kind of convolution.
+// cuDNN has separate attribute names for each kind of convolution.
 const Names& namesOf(ConvolutionKind kind) {
 #define TENON_NAMES(type, prefix, x, w, y, text)                                                   \
   {                                                                                                \
@@ -55,9 +55,9 @@ const Names& namesOf(ConvolutionKind kind) {
   return names[static_cast<int>(kind)];
 }
 
-// The handle with which plans are made. Handles of contexts execute them, but those go with their
-// communicators, and a plan is shared by all. Never destroyed, since the library may be gone when
-// statics are.
+// The handle for creating plans. The handles of contexts, which execute the plans, are destroyed
+// with their communicators, but all contexts share the plans. The planning handle is never
+// destroyed, since the library can be unloaded before static destructors run.
 cudnnHandle_t planningHandle() {
   static const cudnnHandle_t handle = makeDnnHandle(Stream::make());
   return handle;
@@ -67,10 +67,10 @@ Index bytesOfElement(const ConvolutionGraph& g) {
   return g.type == CUDNN_DATA_DOUBLE ? 8 : 4;
 }
 
-// The box with its second dimension, the channels, behind the others.
+// The box with the channels (second dimension) moved to the end.
 ArrayBox channelsLast(ArrayBox box) {
-  for (std::vector<Index>* of : {&box.extent, &box.strides})
-    std::rotate(of->begin() + 1, of->begin() + 2, of->end());
+  for (std::vector<Index>* list : {&box.extent, &box.strides})
+    std::rotate(list->begin() + 1, list->begin() + 2, list->end());
   return box;
 }
 
@@ -81,7 +81,7 @@ std::vector<Index> rowMajor(const std::vector<Index>& extent) {
   return strides;
 }
 
-// A graph of staged arrays, as the library gets it.
+// The graph of the staged copies, for the library.
 ConvolutionGraph staged(ConvolutionGraph g) {
   if (g.staging == Staging::BFloat16)
     g.type = CUDNN_DATA_BFLOAT16;
@@ -99,7 +99,7 @@ Index bytesOfCopy(const ConvolutionGraph& g, const std::vector<Index>& extent) {
                    kAlignment);
 }
 
-// Brings an array of the caller's to its staged form, and back.
+// Copies an array of the user to its staged form (stage), and back (unstage).
 void stage(KernelContext& context, Staging how, const ArrayBox& array, const void* from, void* to) {
   const ArrayBox box = channelsLast(array);
   const int rank = int(box.extent.size());
@@ -149,9 +149,9 @@ Descriptor convolutionDescriptor(const ConvolutionGraph& g) {
       .set(CUDNN_ATTR_CONVOLUTION_DILATIONS, g.dilation)
       .finalize("the description of a convolution");
   const Names& names = namesOf(g.kind);
-  const double one = 1;
+  const double alpha = 1;
   Descriptor operation(names.operation);
-  operation.set(names.alpha, CUDNN_TYPE_DOUBLE, 1, &one)
+  operation.set(names.alpha, CUDNN_TYPE_DOUBLE, 1, &alpha)
       .set(names.beta, CUDNN_TYPE_DOUBLE, 1, &g.beta)
       .set(names.convolution, convolution)
       .set(names.x, arrayDescriptor(kX, g, g.x))
@@ -161,18 +161,18 @@ Descriptor convolutionDescriptor(const ConvolutionGraph& g) {
   return operation;
 }
 
-// An operation on each element of x, which is in the form of y.
+// An elementwise operation on x, which has the shape of y.
 Descriptor pointwise(cudnnPointwiseMode_t mode, const ConvolutionGraph& g, Index x, Index y,
                      const ArrayBox* added = nullptr) {
-  Descriptor what(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
-  what.set(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &mode)
+  Descriptor function(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
+  function.set(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &mode)
       .set(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, 1, &g.type);
-  const cudnnNanPropagation_t keeps = CUDNN_PROPAGATE_NAN; // as the rectifier of layers does
+  const cudnnNanPropagation_t nan = CUDNN_PROPAGATE_NAN; // as the rectifier of layers does
   if (mode == CUDNN_POINTWISE_RELU_FWD)
-    what.set(CUDNN_ATTR_POINTWISE_NAN_PROPAGATION, CUDNN_TYPE_NAN_PROPOGATION, 1, &keeps);
-  what.finalize("the description of a function");
+    function.set(CUDNN_ATTR_POINTWISE_NAN_PROPAGATION, CUDNN_TYPE_NAN_PROPOGATION, 1, &nan);
+  function.finalize("the description of a function");
   Descriptor operation(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
-  operation.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, what)
+  operation.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, function)
       .set(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, arrayDescriptor(x, g, g.y))
       .set(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, arrayDescriptor(y, g, g.y));
   if (added)
@@ -181,7 +181,7 @@ Descriptor pointwise(cudnnPointwiseMode_t mode, const ConvolutionGraph& g, Index
   return operation;
 }
 
-// What follows on the convolution.
+// Adds the operations that follow the convolution.
 void addEpilogue(const ConvolutionGraph& g, std::vector<Descriptor>& operations) {
   if (g.epilogue == Epilogue::None)
     return;
@@ -218,7 +218,7 @@ Index numberOf(const Descriptor& from, cudnnBackendAttributeName_t name) {
   return value;
 }
 
-// The descriptors that an attribute holds, of a type that the caller knows.
+// The descriptors in an attribute; `type` is their type, which the library does not report.
 std::vector<Descriptor> partsOf(const Descriptor& from, cudnnBackendAttributeName_t name,
                                 cudnnBackendDescriptorType_t type) {
   const auto get = [&](Index requested, void* values) {
@@ -228,7 +228,7 @@ std::vector<Descriptor> partsOf(const Descriptor& from, cudnnBackendAttributeNam
              "cudnnBackendGetAttribute");
     return count;
   };
-  // The library fills descriptors that exist already, so that they are counted first.
+  // The library fills in existing descriptors, so their number is queried first.
   const Index count = get(0, nullptr);
   std::vector<Descriptor> parts;
   std::vector<cudnnBackendDescriptor_t> handles;
@@ -238,7 +238,7 @@ std::vector<Descriptor> partsOf(const Descriptor& from, cudnnBackendAttributeNam
   return parts;
 }
 
-// Configurations of engines, the fastest by the library's estimate first.
+// Configurations of engines, in increasing order of the library's time estimate.
 std::vector<Descriptor> configurations(const Descriptor& graph, cudnnBackendHeurMode_t mode) {
   Descriptor heuristics(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
   heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph)
@@ -247,8 +247,7 @@ std::vector<Descriptor> configurations(const Descriptor& graph, cudnnBackendHeur
   return partsOf(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
 }
 
-// The number of a configuration's engine; -1 unless all that the library says about its arithmetic
-// is allowed.
+// The engine number of a configuration, or -1 if any of its numerical notes is not allowed.
 Index allowedEngine(const Descriptor& configuration, const ConvolutionGraph& graph) {
   Descriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
   cudnnBackendDescriptor_t handle = engine.get();
@@ -261,14 +260,14 @@ Index allowedEngine(const Descriptor& configuration, const ConvolutionGraph& gra
                                           CUDNN_TYPE_NUMERICAL_NOTE, Index(notes.size()), &count,
                                           notes.data()),
            "cudnnBackendGetAttribute");
-  const std::span found(notes.data(), std::min(static_cast<std::size_t>(count), notes.size()));
+  const std::span noted(notes.data(), std::min(static_cast<std::size_t>(count), notes.size()));
   const auto isAllowed = [&](cudnnBackendNumericalNote_t note) { return allows(graph, note); };
-  return std::ranges::all_of(found, isAllowed) ? numberOf(engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX)
+  return std::ranges::all_of(noted, isAllowed) ? numberOf(engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX)
                                                : -1;
 }
 
-// The plan of a configuration; empty if the library cannot run it on the device, which only this
-// call shows.
+// The plan of a configuration, or nothing if the library cannot run it on this device, which only
+// this call reveals.
 std::optional<Descriptor> finished(const Descriptor& configuration) {
   Descriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
   const cudnnHandle_t handle = planningHandle();
@@ -282,8 +281,8 @@ std::optional<Descriptor> finished(const Descriptor& configuration) {
   return plan;
 }
 
-// The configurations of a mode. The first mode may fail otherwise than for lack of memory, which
-// gives none, so that the second is tried.
+// The configurations of a heuristic mode. If the first mode fails for a reason other than memory,
+// the list is empty and the caller continues with the fallback mode.
 std::vector<Descriptor> configurationsOf(const Descriptor& graph, cudnnBackendHeurMode_t mode) {
   try {
     return configurations(graph, mode);
@@ -296,9 +295,9 @@ std::vector<Descriptor> configurationsOf(const Descriptor& graph, cudnnBackendHe
 
 } // namespace
 
-// The list of what the graph allows, plan by plan, as each takes long to make.
+// Enumerates the plans that a graph allows one by one, since each takes long to create.
 struct PlanList {
-  // visit(plan) for those of engines with wants(engine), until it returns true.
+  // Calls visit(plan) for plans of engines with wants(engine), until it returns true.
   template <class Wants, class Visit>
   static void visit(const ConvolutionGraph& graph, const Wants& wants, const Visit& visit) {
     const Descriptor described = graphDescriptor(graph);
@@ -347,8 +346,9 @@ Error noPlan(const ConvolutionGraph& g) {
 
 bool allows(const ConvolutionGraph& graph, cudnnBackendNumericalNote_t note) {
   switch (note) {
-  // In float32 tensor cores mean TF32, while in float64 they lose nothing, and in bfloat16 no more
-  // than was rounded. The others round more than the definition's sums.
+  // In float32, tensor cores mean TF32; in float64 they are exact, and in bfloat16 they lose
+  // nothing beyond the rounding of the inputs. FFT and Winograd engines round more than the sums of
+  // the definition.
   case CUDNN_NUMERICAL_NOTE_TENSOR_CORE:
     return graph.type == CUDNN_DATA_DOUBLE || graph.mayUseTf32 ||
            graph.staging == Staging::BFloat16;
@@ -427,21 +427,21 @@ std::vector<ConvolutionPlanPtr> allPlans(const ConvolutionGraph& graph) {
 
 namespace {
 
-// Plans that are in use, by what they compute and by their engine's place.
+// Cache of the plans in use. The key is the graph and the position of the engine.
 struct KnownPlans {
   std::mutex mutex;
   std::map<std::pair<ConvolutionGraph, std::size_t>, std::weak_ptr<const ConvolutionPlan>> plans;
 
-  // The plan, which make() gives if nobody holds it.
+  // The cached plan, or the result of make() if the plan is not in use.
   template <class Make>
   ConvolutionPlanPtr of(const ConvolutionGraph& graph, std::size_t engine, Make make) {
     const std::scoped_lock lock(mutex);
-    if (auto known = plans[{graph, engine}].lock())
-      return known;
+    if (auto cached = plans[{graph, engine}].lock())
+      return cached;
     std::erase_if(plans, [](const auto& entry) { return entry.second.expired(); });
-    ConvolutionPlanPtr made = make();
-    plans[{graph, engine}] = made;
-    return made;
+    ConvolutionPlanPtr plan = make();
+    plans[{graph, engine}] = plan;
+    return plan;
   }
 };
 
@@ -450,9 +450,8 @@ KnownPlans& knownPlans() {
   return known;
 }
 
-// The next plan of the list that needs no more workspace, since that is planned already; NULL if
-// there is none. Where the failed one was the first, it takes its place for all who ask for the
-// graph from now on.
+// The next plan of the list with no larger workspace (the workspace is already allocated), or NULL.
+// If the failed plan was the first, its replacement becomes the graph's plan for later requests.
 ConvolutionPlanPtr planInPlaceOf(const ConvolutionPlan& failed, const ConvolutionGraph& graph) {
   for (const auto& plan : allPlans(graph))
     if (plan->place() > failed.place() && plan->workspaceBytes() <= failed.workspaceBytes()) {
@@ -465,15 +464,15 @@ ConvolutionPlanPtr planInPlaceOf(const ConvolutionPlan& failed, const Convolutio
   return nullptr;
 }
 
-// Whether memory ran out, for instance for the code of the plan's kernels, which is loaded at their
+// Whether memory ran out, for example for the code of the plan's kernels, which is loaded at the
 // first launch.
 bool isOutForKernels(cudnnStatus_t status) {
   return isDnnOutOfMemory(status) || status == CUDNN_STATUS_EXECUTION_FAILED_CUDA_DRIVER ||
          status == CUDNN_STATUS_EXECUTION_FAILED_CUDART;
 }
 
-// Whether the library refuses the plan for this device or could not launch it, so that another plan
-// may do better.
+// Whether the library does not support the plan on this device or could not launch it, in which
+// case another plan can succeed.
 bool isPlansFault(cudnnStatus_t status) {
   return CUDNN_STATUS_CATEGORY(status) == CUDNN_STATUS_NOT_SUPPORTED ||
          CUDNN_STATUS_CATEGORY(status) == CUDNN_STATUS_EXECUTION_FAILED;
@@ -481,18 +480,19 @@ bool isPlansFault(cudnnStatus_t status) {
 
 } // namespace
 
-std::vector<ConvolutionPlanPtr> plansOfEngines(const ConvolutionGraph& graph, std::size_t most) {
+std::vector<ConvolutionPlanPtr> plansOfEngines(const ConvolutionGraph& graph,
+                                               std::size_t maxPlans) {
   std::vector<ConvolutionPlanPtr> plans{planOf(graph)};
   const auto isNew = [&](Index engine) {
     return std::ranges::none_of(plans, [&](const auto& plan) { return plan->engine() == engine; });
   };
-  if (plans.size() < most)
+  if (plans.size() < maxPlans)
     PlanList::visit(graph, isNew, [&](ConvolutionPlan plan) {
       if (plan.workspaceBytes() <= kEnoughWorkspace)
         plans.push_back(knownPlans().of(graph, plans.size(), [&] {
           return std::make_shared<const ConvolutionPlan>(std::move(plan));
         }));
-      return plans.size() >= most;
+      return plans.size() >= maxPlans;
     });
   return plans;
 }
@@ -511,7 +511,7 @@ ConvolutionRun::ConvolutionRun(const ConvolutionGraph& graph)
 }
 
 Index ConvolutionRun::workspaceBytes() const noexcept {
-  const auto bytes = [](const Prepared& one) { return one.plan ? one.plan->workspaceBytes() : 0; };
+  const auto bytes = [](const Prepared& p) { return p.plan ? p.plan->workspaceBytes() : 0; };
   if (!tight_.graph || tight_.graph->staging == Staging::None)
     return std::max(bytes(tight_), loose_ ? bytes(*loose_) : 0);
   return roundedUp(bytes(tight_), kAlignment) + stagedBytes(*tight_.graph);
@@ -525,7 +525,7 @@ void ConvolutionRun::run(KernelContext& context, const void* x, const void* w, c
     execute(context, {x, w, y, bias, workspace});
 }
 
-// The copies lie behind what the plan needs itself.
+// The copies follow the plan's own workspace.
 void ConvolutionRun::runStaged(KernelContext& context, const std::array<const void*, 4>& arrays,
                                std::byte* workspace) {
   const ConvolutionGraph& g = graph();
@@ -553,7 +553,7 @@ void ConvolutionRun::runStaged(KernelContext& context, const std::array<const vo
 void ConvolutionRun::execute(KernelContext& context, const std::array<const void*, 5>& arrays) {
   const auto [x, w, y, bias, workspace] = arrays;
   DeviceHandles& handles = handlesOf(context);
-  // The list of arrays is made again only when one of them has moved.
+  // The argument list is rebuilt only if an address has changed.
   if (arrays != arrays_) {
     std::vector<Index> numbers{kX, kW, kY};
     if (bias)

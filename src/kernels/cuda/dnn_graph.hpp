@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A convolution or one of its adjoints as a plan of cuDNN's graph API, by its C functions alone:
+// A convolution or one of its adjoints as a plan of cuDNN's graph API, through the C functions of
+// the library:
 //     y <- conv(x, w) + beta y,    dx <- conv*(w, dy) + beta dx,    dw <- conv*(x, dy) + beta dw,
-// or y <- f(conv(x, w) + b) with a bias by channel, where f is a rectifier or nothing. Arrays may
-// have any strides, so that a window that crops its input is a smaller box of the same array. The
-// library's engines with tensor cores read their channels last, and bring other arrays there and
-// back in their workspace. A graph can do that for them, and round to bfloat16 on the way: its
-// arrays of float32 are copied into the workspace, where the library sums in float32, and the
-// result is brought back.
+// or y <- f(conv(x, w) + b), with a bias b per channel, where f is a rectifier or the identity.
+// Arrays can have any strides; a window that crops its input uses a smaller box of the same array.
+// The library's tensor-core engines read arrays with channels last, and transpose other arrays in
+// their workspace. Staging does this outside of the library instead, optionally with rounding to
+// bfloat16: float32 arrays are copied into the workspace, the library computes (with sums in
+// float32), and the result is copied back.
 #pragma once
 
 #include "kernels/cuda/handles.hpp"
@@ -23,7 +24,7 @@
 
 namespace tenon::cuda {
 
-// A descriptor of the library.
+// RAII wrapper of a cuDNN backend descriptor.
 class Descriptor {
 public:
   explicit Descriptor(cudnnBackendDescriptorType_t type);
@@ -39,7 +40,7 @@ public:
                   std::size_t count, const void* values);
   Descriptor& set(cudnnBackendAttributeName_t name, const std::vector<Index>& values);
   Descriptor& set(cudnnBackendAttributeName_t name, const Descriptor& other);
-  // `what` names the descriptor in the error.
+  // `what` is the name of the descriptor in an error.
   void finalize(const char* what);
 
 private:
@@ -47,52 +48,52 @@ private:
 };
 
 struct ArrayBox {
-  std::vector<Index> extent, strides; // batch, channel, space; or output, input channel, taps
+  // Batch, channel, space; or output channel, input channel, taps.
+  std::vector<Index> extent, strides;
   auto operator<=>(const ArrayBox&) const = default;
 };
 
 enum class ConvolutionKind { Forward, AdjointData, AdjointWeights };
 
-// What is done to the result of a forward convolution without beta.
+// Operation that follows a forward convolution, which then has beta = 0.
 enum class Epilogue { None, Bias, BiasAndRelu };
 
-// In what form the library gets the arrays: as they lie, or as copies with the channels last, in
-// their type or rounded. Copies are of float32, with a beta of 0 or 1, and those that are rounded
-// have no epilogue.
+// Form of the arrays for the library: in place, or copies with channels last, in float32 or rounded
+// to bfloat16. Copies require float32 and beta 0 or 1; bfloat16 excludes an epilogue.
 enum class Staging { None, ChannelsLast, BFloat16 };
 
-// A convolution or an adjoint, in at least two dimensions of space. x, w and y are named as in the
+// A convolution or an adjoint, in at least two spatial dimensions. x, w and y have the roles of the
 // forward convolution.
 struct ConvolutionGraph {
   ConvolutionKind kind;
   cudnnDataType_t type;
   ArrayBox x = {}, w = {}, y = {};
-  std::vector<Index> padLow = {}, padHigh = {}, stride = {},
-                     dilation = {}; // no padding is negative
+  std::vector<Index> padLow = {}, padHigh = {}, stride = {}, dilation = {}; // paddings are >= 0
   double beta = 0;
   Epilogue epilogue = Epilogue::None;
   Staging staging = Staging::None;
-  // Properties of engines that are allowed.
+  // Allowed properties of engines.
   bool mayUseTf32 = false, mayBeNondeterministic = false;
-  // Of which the arrays' addresses are multiples, in bytes; 0: the size of an element. Some engines
-  // with tensor cores want 16.
+  // Alignment of the arrays in bytes; 0 means the size of an element. Some tensor-core engines
+  // require 16.
   Index alignment = 0;
 
   auto operator<=>(const ConvolutionGraph&) const = default;
 };
 
-// Whether the graph allows an engine with this note.
+// Whether the graph allows an engine with this numerical note.
 bool allows(const ConvolutionGraph& graph, cudnnBackendNumericalNote_t note);
 
 class ConvolutionPlan {
 public:
-  // The first engine of the library's heuristics that the graph allows. TENON_ERR_SUPPORT if none
-  // is left, TENON_ERR_LIBRARY with the library's text if the graph is malformed.
+  // Creates a plan of the first engine in the library's heuristics that the graph allows. Throws
+  // TENON_ERR_SUPPORT if there is none, and TENON_ERR_LIBRARY with the library's text if the graph
+  // is malformed.
   explicit ConvolutionPlan(const ConvolutionGraph& graph);
 
   Index workspaceBytes() const noexcept { return workspaceBytes_; }
   cudnnBackendDescriptor_t get() const noexcept { return plan_.get(); }
-  // The plan's place in the list of all plans of the graph.
+  // Position of the plan in the list of all plans of the graph.
   int place() const noexcept { return place_; }
   // The library's number of the engine.
   Index engine() const noexcept { return engine_; }
@@ -109,22 +110,22 @@ private:
 };
 using ConvolutionPlanPtr = std::shared_ptr<const ConvolutionPlan>;
 
-// Of the copies in the workspace; 0 where the arrays are read as they lie.
+// Bytes of the copies in the workspace, or 0 if the arrays are used in place.
 Index stagedBytes(const ConvolutionGraph& graph);
 
-// A larger workspace is taken only where there is no other way.
+// A plan with a larger workspace is used only if no other plan exists.
 constexpr Index kEnoughWorkspace = Index(1) << 30;
 
-// The plans of all engines that the graph allows, in the order of the library's heuristics:
-// benchmarks compare the one that is taken with them.
+// Plans of all allowed engines, in the order of the library's heuristics, for benchmarks of the
+// selection.
 std::vector<ConvolutionPlanPtr> allPlans(const ConvolutionGraph& graph);
-// The first plans of that many engines, or of all that there are, without those that need more
-// workspace. The first of these is planOf(graph).
-std::vector<ConvolutionPlanPtr> plansOfEngines(const ConvolutionGraph& graph, std::size_t most);
-// The plan of a graph, which is shared while somebody holds it.
+// The first plans with distinct engines and at most kEnoughWorkspace, maxPlans at most. The first
+// is planOf(graph).
+std::vector<ConvolutionPlanPtr> plansOfEngines(const ConvolutionGraph& graph, std::size_t maxPlans);
+// The plan of a graph, shared by all holders of a reference.
 ConvolutionPlanPtr planOf(const ConvolutionGraph& graph);
 
-// A plan with the arrays of its last run, which are often those of the next.
+// A plan together with the argument list of its last run, which the next run often reuses.
 class ConvolutionRun {
 public:
   ConvolutionRun() = default;
@@ -133,15 +134,16 @@ public:
 
   const ConvolutionGraph& graph() const { return *tight_.graph; }
   const ConvolutionPlan& plan() const noexcept { return *tight_.plan; }
-  // Takes another plan of the graph, whose place no other takes if it is only tried.
+  // Selects another plan of the graph. A plan that is only tried (isTried) is not replaced by the
+  // next one if it fails.
   void take(ConvolutionPlanPtr plan, bool isTried) {
     tight_.plan = std::move(plan);
     tight_.hasRun = isTried;
   }
   Index workspaceBytes() const noexcept;
-  // Queues the run on the context's stream. The kind says which of the arrays is written. If the
-  // library cannot execute the plan of a graph, which only a first run shows, the next plan of the
-  // list takes its place.
+  // Queues the run on the context's stream. The kind of the graph determines which array is
+  // written. Some plans fail at their first execution only; the next plan of the list then replaces
+  // them.
   void run(KernelContext& context, const void* x, const void* w, const void* y, void* workspace,
            const void* bias = nullptr);
 
@@ -156,7 +158,7 @@ private:
                  std::byte* workspace);
   void execute(KernelContext& context, const std::array<const void*, 5>& arrays);
 
-  // For arrays that are aligned as the graph says, and for others.
+  // Plans for arrays with the graph's alignment, and for other arrays.
   Prepared tight_;
   std::optional<Prepared> loose_;
   std::array<const void*, 5> arrays_{}; // x, w, y, the bias and the workspace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The walks of Fourier transforms: lines are packed and unpacked around cuFFT, and pairs are
-// turned, weighted and multiplied. Dense matrices are multiplied by cuBLAS.
+// Instantiates the device kernels of Fourier transforms: packing and unpacking of the lines for
+// cuFFT, and rotation, weighting and multiplication of complex pairs. cuBLAS multiplies dense
+// matrices.
 #include "kernels/cuda/reductions.cuh"
 #include "kernels/functors/axis.hpp"
 #include "kernels/functors/fourier.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Transforms of single dimensions by cuFFT, of lines in scratch memory: a box may have a part of
-// the elements, the modes are a part of all, and a line's elements may not be contiguous. Plans are
-// made with the stage, and work in its scratch.
+// One-dimensional transforms by cuFFT, on packed lines in scratch memory: a box can hold a part of
+// a line's elements, only some modes are stored, and a line need not be contiguous. Plans are
+// created with the stage and work in its scratch.
 #include "kernels/cuda/handles.hpp"
 #include "kernels/fourier/stage.hpp"
 #include "kernels/functors/fourier.hpp"
@@ -25,11 +25,11 @@ void checkFft(cufftResult status, const char* call) {
                             int(status)));
 }
 
-// A plan for contiguous lines. Its work area is scratch of the context, given at each run.
+// A plan for contiguous lines. Each run passes its work area, scratch of the context.
 class CufftPlan {
 public:
   CufftPlan(cufftType type, Index extent, Index lines, const Stream& stream) {
-    // The library tells some failures to allocate as other ones.
+    // The library reports some allocation failures under other codes.
     const auto isOut = [](cufftResult status) {
       return status == CUFFT_ALLOC_FAILED || status == CUFFT_INTERNAL_ERROR ||
              status == CUFFT_SETUP_FAILED;
@@ -48,14 +48,14 @@ public:
   CufftPlan& operator=(const CufftPlan&) = delete;
 
   Index workBytes() const noexcept { return static_cast<Index>(workBytes_); }
-  // May destroy the values in `from`.
+  // Can overwrite the values in `from`.
   void run(void* from, void* to, int direction, void* work) const {
     checkFft(cuda::fft().cufftSetWorkArea(plan_, work), "cufftSetWorkArea");
     checkFft(cuda::fft().cufftXtExec(plan_, from, to, direction), "cufftXtExec");
   }
 
 private:
-  // Anew, since a plan that could not be made cannot be made again.
+  // Creates the plan again from the start at each attempt: a failed plan cannot be reused.
   cufftResult make(cufftType type, Index extent, Index lines) {
     const cuda::FftTable& library = cuda::fft();
     destroy();
@@ -80,11 +80,12 @@ private:
 
   cufftHandle plan_ = CUFFT_PLAN_NULL;
   bool isMade_ = false;
-  const char* failed_ = ""; // the call that did
+  const char* failed_ = ""; // name of the last call, for the error text
   std::size_t workBytes_ = 0;
 };
 
-// W: numbers of an element, 1 for real ones (the last dimension) and 2 for pairs.
+// W is the number of components of an element: 1 for reals (the last dimension), 2 for complex
+// pairs.
 template <class T, int W>
 class CufftStage final : public FourierStage<T> {
 public:
@@ -147,8 +148,8 @@ private:
     walk(lines * of.packed(), functors::FromLines<T, Width>(of, shape_.inner, from, to));
   }
 
-  // body(first line, lines, scratch...) for blocks of outer indices; the plan always transforms a
-  // whole block, whatever the lines after the last hold.
+  // Calls body(first line, number of lines, scratch...) for blocks of outer indices. The plan
+  // always transforms a full block, with arbitrary values after the last line.
   template <class Body>
   void eachBlock(Index outer, const Body& body) {
     for (Index begin = 0; begin < outer; begin += block_)
@@ -160,9 +161,10 @@ private:
   KernelContext& context_;
   FourierStageShape shape_;
   functors::PackedLine elements_, modes_;
-  Index block_; // outer indices
+  Index block_; // number of outer indices per block
   CufftPlan analysis_;
-  std::optional<CufftPlan> synthesis_; // only for real elements; pairs use one plan both ways
+  // Only for real elements; complex ones use one plan in both directions.
+  std::optional<CufftPlan> synthesis_;
   Index elementLines_, modeLines_, work_ = 0;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Products by cuBLAS. It stores matrices by columns, and a row-major matrix read by columns is the
-// transpose: so it is requested C^T = alpha op(B)^T op(A)^T + beta C^T, and nothing is copied.
-// Where factors in float32 may be rounded to bfloat16 it is asked by a call of its own: arrays and
-// sums stay float32.
+// Matrix products by cuBLAS. cuBLAS stores matrices by columns, and a row-major matrix read by
+// columns is its transpose; so the call computes C^T = alpha op(B)^T op(A)^T + beta C^T, without
+// copies. If float32 factors may be rounded to bfloat16, a separate entry point (gemmEx) is called:
+// arrays and sums remain float32.
 #include "kernels/products/gemm.hpp"
 #include "kernels/cuda/handles.hpp"
 
@@ -16,7 +16,7 @@ cublasOperation_t operation(bool transposes) {
   return transposes ? CUBLAS_OP_T : CUBLAS_OP_N;
 }
 
-// A product whose kernel is not loaded yet needs memory for that.
+// A product whose kernel is not loaded yet needs device memory for its code.
 template <class Call>
 void multiply(KernelContext& context, const char* name, const Call& call) {
   const cublasHandle_t handle = cuda::handlesOf(context).blas();
@@ -28,7 +28,7 @@ constexpr cudaDataType kFloat = CUDA_R_32F;
 constexpr cublasComputeType_t kByBFloat16 = CUBLAS_COMPUTE_32F_FAST_16BF;
 
 bool roundsFactors(KernelContext& context) {
-  cuda::handlesOf(context).blas(); // by which they know
+  cuda::handlesOf(context).blas(); // sets roundsFactors()
   return cuda::handlesOf(context).roundsFactors();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Opens cuBLAS and cuDNN for a context when the first kernel needs them: opening takes long and
-// memory, which a program that uses neither should not pay. The libraries' functions come from
-// tables, since the libraries are loaded at run time.
+// Creates the cuBLAS and cuDNN handles of a context when the first kernel needs them: creation is
+// slow and uses memory that programs without these libraries should not spend. The functions come
+// from tables, since the libraries are loaded at run time.
 #include "kernels/cuda/handles.hpp"
 
 #include "sys/options/options.hpp"
@@ -12,7 +12,7 @@ namespace tenon {
 
 namespace {
 
-// What the library says where there is no memory for a handle.
+// Status codes of the libraries if a handle does not fit into memory.
 bool isOutForHandle(cublasStatus_t status) {
   return status == CUBLAS_STATUS_ALLOC_FAILED || status == CUBLAS_STATUS_NOT_INITIALIZED;
 }
@@ -21,8 +21,8 @@ bool isOutForHandle(cudnnStatus_t status) {
          status == CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED;
 }
 
-// cuBLAS recommends this size for Hopper. Without a workspace of its own a handle may take another
-// algorithm from call to call, and results would not be repeated bit by bit.
+// Size that NVIDIA recommends for Hopper. Without a dedicated workspace a handle can select
+// different algorithms from call to call, and results would not be bitwise reproducible.
 constexpr Index kWorkspaceBytes = Index(32) << 20;
 
 cudaStream_t cudaStreamOf(const Stream& stream) {
@@ -47,33 +47,33 @@ cublasHandle_t DeviceHandles::blas() {
     return blas_.get();
   const cuda::BlasTable& library = cuda::blas();
   Buffer workspace(kWorkspaceBytes, "workspace of cuBLAS", memory_);
-  cublasHandle_t made = nullptr;
+  cublasHandle_t rawHandle = nullptr;
   cuda::checkBlas(cuda::withRoom(
                       stream_, [](cublasStatus_t status) { return isOutForHandle(status); },
-                      [&] { return library.cublasCreate_v2(&made); }),
+                      [&] { return library.cublasCreate_v2(&rawHandle); }),
                   "cublasCreate");
-  Owned<cublasContext> handle(made, destroy);
-  cuda::checkBlas(library.cublasSetStream_v2(made, cudaStreamOf(stream_)), "cublasSetStream");
-  cuda::checkBlas(library.cublasSetWorkspace_v2(made, workspace.data<void>(),
+  Owned<cublasContext> handle(rawHandle, destroy);
+  cuda::checkBlas(library.cublasSetStream_v2(rawHandle, cudaStreamOf(stream_)), "cublasSetStream");
+  cuda::checkBlas(library.cublasSetWorkspace_v2(rawHandle, workspace.data<void>(),
                                                 static_cast<std::size_t>(kWorkspaceBytes)),
                   "cublasSetWorkspace");
   const cublasMath_t mode = cuda::allowsTf32() ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_DEFAULT_MATH;
-  cuda::checkBlas(library.cublasSetMathMode(made, mode), "cublasSetMathMode");
+  cuda::checkBlas(library.cublasSetMathMode(rawHandle, mode), "cublasSetMathMode");
   roundsFactors_ = cuda::allowsBFloat16();
-  // Kept only once everything has succeeded, so that a failed call can be repeated.
+  // Stored only after every call has succeeded, so a failed call can be repeated.
   workspace_ = std::move(workspace);
   blas_ = std::move(handle);
-  return made;
+  return rawHandle;
 }
 
 cudnnHandle_t DeviceHandles::dnn() {
   if (dnn_)
     return dnn_.get();
-  cudnnHandle_t made = cuda::makeDnnHandle(stream_);
-  Owned<cudnnContext> handle(made, destroy);
-  cuda::checkDnn(cuda::dnn().cudnnSetStream(made, cudaStreamOf(stream_)), "cudnnSetStream");
+  cudnnHandle_t rawHandle = cuda::makeDnnHandle(stream_);
+  Owned<cudnnContext> handle(rawHandle, destroy);
+  cuda::checkDnn(cuda::dnn().cudnnSetStream(rawHandle, cudaStreamOf(stream_)), "cudnnSetStream");
   dnn_ = std::move(handle);
-  return made;
+  return rawHandle;
 }
 
 namespace cuda {
@@ -97,12 +97,12 @@ bool isDnnOutOfMemory(cudnnStatus_t status) {
 }
 
 cudnnHandle_t makeDnnHandle(const Stream& stream) {
-  cudnnHandle_t made = nullptr;
+  cudnnHandle_t handle = nullptr;
   checkDnn(withRoom(
                stream, [](cudnnStatus_t status) { return isOutForHandle(status); },
-               [&] { return dnn().cudnnCreate(&made); }),
+               [&] { return dnn().cudnnCreate(&handle); }),
            "cudnnCreate");
-  return made;
+  return handle;
 }
 
 void checkDnn(cudnnStatus_t status, const char* what) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The handles of NVIDIA's libraries that a context of the device holds. The libraries work on its
+// The cuBLAS and cuDNN handles of a context on the device. The libraries work on the context's
 // stream.
 #pragma once
 
@@ -15,14 +15,13 @@ class DeviceHandles {
 public:
   DeviceHandles(Stream stream, std::shared_ptr<MemorySource> memory);
 
-  // The handles, made by the first call. Products have a workspace of their own, so that they are
-  // repeated bit by bit, and round their factors to TF32 or bfloat16 only where -tenon_device_tf32
-  // or -tenon_device_bfloat16 allows it.
+  // The handles, created by the first call. cuBLAS has a dedicated workspace, which makes products
+  // bitwise reproducible, and rounds factors to TF32 or bfloat16 only if -tenon_device_tf32 or
+  // -tenon_device_bfloat16 is set.
   cublasHandle_t blas();
   cudnnHandle_t dnn();
   const Stream& stream() const noexcept { return stream_; }
-  // Whether products in float32 are requested by the factors' roundings to bfloat16; known once
-  // there is blas().
+  // Whether float32 products round their factors to bfloat16. Valid after the first blas().
   bool roundsFactors() const noexcept { return roundsFactors_; }
 
 private:
@@ -34,27 +33,27 @@ private:
   Stream stream_;
   std::shared_ptr<MemorySource> memory_;
   bool roundsFactors_ = false;
-  Buffer workspace_; // of cuBLAS, whose handle is destroyed before it
+  Buffer workspace_; // workspace of cuBLAS; declared before its handle, to be destroyed after it
   Owned<cublasContext> blas_{nullptr, destroy};
   Owned<cudnnContext> dnn_{nullptr, destroy};
 };
 
 namespace cuda {
 
-// The handles of a context, made by the first kernel that needs them.
+// The handles of a context, created by the first kernel that needs them.
 DeviceHandles& handlesOf(KernelContext& context);
 
-// Makes a handle, for which room is made where there is none.
+// Creates a handle; frees cached device memory if there is not enough.
 cudnnHandle_t makeDnnHandle(const Stream& stream);
 bool isDnnOutOfMemory(cudnnStatus_t status);
 
-// Throw TENON_ERR_MEMORY if memory ran out, else TENON_ERR_LIBRARY, with the library's text; `what`
-// failed.
+// Throw TENON_ERR_MEMORY if memory ran out, else TENON_ERR_LIBRARY with the library's text. `what`
+// is the name of the failed call.
 void checkBlas(cublasStatus_t status, const char* what);
 void checkDnn(cudnnStatus_t status, const char* what);
 
-// The options -tenon_device_tf32, -tenon_device_bfloat16, -tenon_device_nondeterministic and
-// -tenon_device_plans.
+// Values of the options -tenon_device_tf32, -tenon_device_bfloat16, -tenon_device_nondeterministic
+// and -tenon_device_plans.
 bool allowsTf32();
 bool allowsBFloat16();
 bool allowsNondeterministic();

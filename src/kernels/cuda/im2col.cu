@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The walks of the columns of a convolution. Both gather, by column and by input, so that no two
-// threads add to the same element.
+// Instantiates the device kernels for the columns of a convolution. Both gather (one thread per
+// element of the result), so no two threads add to the same element.
 #include "kernels/cuda/launch.cuh"
 #include "kernels/functors/im2col.hpp"
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The walks of walks/walks.hpp as kernels. Only the .cu files, which list instances, include this.
+// Implements eachElement(), eachBlock() and eachOfBlock() of walks/walks.hpp as CUDA kernels. Only
+// .cu files, which list the instances, include this file.
 //
-// If the tests' stand-in for the CUDA runtime is linked, tenonHostTwin() exists and learns, before
-// a kernel is launched, how the host runs it: the same functor, compiled for the host, place by
-// place.
+// The tests link a stand-in for the CUDA runtime that runs kernels on the host. It defines
+// tenonHostTwin(), which receives, before each launch, a function that runs the same functor,
+// compiled for the host, thread by thread.
 #pragma once
 
 #include "kernels/walks/element_offsets.hpp"
@@ -13,7 +14,8 @@
 #include <algorithm>
 #include <type_traits>
 
-// Runs a kernel, given its parameter, for all blocks of a grid, in `order` if that is not null.
+// Runs a kernel on the host: its parameter, the grid, and the order of the blocks (NULL:
+// ascending).
 using TenonTwin = void (*)(const void* kernel, unsigned blocks, unsigned threads,
                            const unsigned* order);
 extern "C" __attribute__((weak, visibility("default"))) void
@@ -23,8 +25,7 @@ namespace tenon::device {
 
 template <class F>
 struct EachElement {
-  // Elements that a thread reads before it writes them, so that their loads are waited for
-  // together.
+  // Number of elements that a thread reads before it writes them, to overlap their loads.
   static constexpr int kTogether = ReadsFirst<F> ? 4 : 1;
   F f;
   Index n;
@@ -42,7 +43,7 @@ struct EachElement {
       else
         f(i);
   }
-  // A load behind a condition would wait for that of the element before.
+  // All loads are unconditional: a load inside a condition would wait for the previous one.
   TENON_DEVICE void runTogether(Index first, Index step) const {
     if (first + (kTogether - 1) * step < n) {
       decltype(f.read(first)) values[kTogether];
@@ -99,7 +100,7 @@ void launch(const Stream& stream, Index blocks, const Kernel& kernel) {
   static_assert(std::is_trivially_copyable_v<Kernel>);
   static_assert(sizeof(Kernel) <= 4096, "the parameters of a kernel");
   const auto* function = reinterpret_cast<const void*>(&entry<Kernel>);
-  if (tenonHostTwin) // a weak symbol: null where the stand-in is not linked
+  if (tenonHostTwin) // weak symbol: null unless the stand-in is linked
     tenonHostTwin(function, sizeof(Kernel),
                   [](const void* k, unsigned count, unsigned threads, const unsigned* order) {
                     for (unsigned b = 0; b < count; ++b)
@@ -111,11 +112,12 @@ void launch(const Stream& stream, Index blocks, const Kernel& kernel) {
 
 template <class F>
 void eachElement(const Stream& stream, Index n, const F& f) {
-  constexpr Index kBlocksEach = 16; // of a multiprocessor
+  constexpr Index kBlocksEach = 16; // per multiprocessor
   if (n <= 0)
     return;
-  const Index most = kBlocksEach * Device::get().multiprocessors();
-  launch(stream, std::min((n + kThreads - 1) / kThreads, most), EachElement<F>{f, n});
+  // A bounded grid: each thread loops over elements.
+  const Index maxBlocks = kBlocksEach * Device::get().multiprocessors();
+  launch(stream, std::min((n + kThreads - 1) / kThreads, maxBlocks), EachElement<F>{f, n});
 }
 
 template <class F>
@@ -124,31 +126,31 @@ void eachBlock(const Stream& stream, Index blocks, const F& f) {
     launch(stream, blocks, EachBlock<F>{f});
 }
 
-// A block as a walk by strips: up to four elements along one dimension, as far apart as makes them
-// all of it, so that a thread computes offsets once for four elements and waits for their loads
-// together.
+// Strips of a block: each thread handles up to four elements along one dimension, equally spaced
+// over its whole extent. The thread computes offsets once per strip and overlaps the four loads.
 template <class F>
 struct StripWalk {
   static constexpr int kStrip = 4;
-  ElementOffsets<3> offsets; // of the first elements, and how many of the dimension are before each
-  Index from, to, apartFrom, apartTo, apart, extent;
+  // Offsets of a strip's first element in the two arrays, and its index in the strip dimension.
+  ElementOffsets<3> offsets;
+  Index from, to, fromStep, toStep, indexStep, extent;
   F f;
 
   TENON_DEVICE void operator()(Index i) const {
     const auto offset = offsets(i);
-    const Index a = from + offset.of[0], b = to + offset.of[1], before = offset.of[2];
-    if (before + (kStrip - 1) * apart < extent) {
+    const Index a = from + offset.of[0], b = to + offset.of[1], index = offset.of[2];
+    if (index + (kStrip - 1) * indexStep < extent) {
       decltype(f.read(a, b)) values[kStrip];
 #pragma unroll
       for (int k = 0; k < kStrip; ++k)
-        values[k] = f.read(a + k * apartFrom, b + k * apartTo);
+        values[k] = f.read(a + k * fromStep, b + k * toStep);
 #pragma unroll
       for (int k = 0; k < kStrip; ++k)
-        f.write(b + k * apartTo, values[k]);
+        f.write(b + k * toStep, values[k]);
     } else {
 #pragma unroll 1
-      for (Index k = 0; before + k * apart < extent; ++k)
-        f.write(b + k * apartTo, f.read(a + k * apartFrom, b + k * apartTo));
+      for (Index k = 0; index + k * indexStep < extent; ++k)
+        f.write(b + k * toStep, f.read(a + k * fromStep, b + k * toStep));
     }
   }
 };
@@ -159,21 +161,21 @@ StripWalk<F> stripWalk(const Block& block, Index from, Index to, const F& f) {
   const int d = stripDimension(block, strip);
   Block first = block;
   first.extent[d] = (block.extent[d] + strip - 1) / strip;
-  Index before[kMaxBlockRank] = {};
-  before[d] = 1;
-  const Index apart = first.extent[d];
-  return {{block.rank, first.extent, {block.a, block.b, before}},
+  Index indexOf[kMaxBlockRank] = {};
+  indexOf[d] = 1;
+  const Index indexStep = first.extent[d];
+  return {{block.rank, first.extent, {block.a, block.b, indexOf}},
           from,
           to,
-          apart * block.a[d],
-          apart * block.b[d],
-          apart,
+          indexStep * block.a[d],
+          indexStep * block.b[d],
+          indexStep,
           block.extent[d],
           f};
 }
 
-// One thread does an element of `free` and, in order, all of `repeated`, which write to the same
-// place.
+// Elements that write to the same address: one thread handles an element of `free` and, in order,
+// all of `repeated`.
 template <class F>
 struct RepeatedWalk {
   ElementOffsets<2> free, repeated;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The walks and sums of losses. Types come in pairs, since a target may be stored in another type
-// than the input; the ends of sums that other lists share (StoreScaled, StoreGroup of float and
-// double) are listed here.
+// Instantiates the device kernels and sums of losses. Types come in pairs, since a target can be
+// stored in another type than the input. The final stages of sums that other lists share
+// (StoreScaled, StoreGroup of float and double) are in this list.
 #include "kernels/cuda/reductions.cuh"
 #include "kernels/functors/axis.hpp"
 #include "kernels/functors/losses.hpp"

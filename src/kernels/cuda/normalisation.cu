@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The walks and reductions of normalisation. A reduction has a list of its terms and one of its
-// ends, since what becomes of the values differs while the terms stay the same.
+// Instantiates the device kernels and reductions of normalisation. A reduction has a list of terms
+// and a list of final stages, since one set of terms has several uses.
 #include "kernels/cuda/reductions.cuh"
 #include "kernels/functors/axis.hpp"
 #include "kernels/functors/normalisation.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The walks of pointwise functions, vectors and optimizers. A function that has arguments too large
-// for its fast form (Sine, Cosine) is listed as Everywhere, which decides for each element;
-// Identity is a Scale by 1.
+// Instantiates the device kernels of pointwise functions, vector operations and optimizers. Sine
+// and Cosine need a slower form for large arguments and are listed as Everywhere, which selects the
+// form per element; Identity is Scale by 1.
 #include "kernels/cuda/launch.cuh"
 #include "kernels/functors/bfloat16.hpp"
 #include "kernels/functors/pointwise.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Compiles the walks of pooling and dropout for the device. They have in common that a thread does
-// one element and that none is written twice, so that no walk needs an atomic addition.
+// Instantiates the device kernels of pooling and dropout. In all of them a thread computes one
+// element, and none is written twice, so atomic additions are not needed.
 #include "kernels/cuda/launch.cuh"
 #include "kernels/functors/dropout.hpp"
 #include "kernels/functors/pooling.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The sums and maxima of boxes, and products of boxes that are summed. int64 is summed in int64,
-// since a double would lose digits; the others are summed in double.
+// Instantiates the device reductions of boxes: sums, maxima and summed products. int64 is summed in
+// int64, since double would lose digits; other types are summed in double.
 #include "kernels/cuda/reductions.cuh"
 
 namespace tenon::device {

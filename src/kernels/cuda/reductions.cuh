@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The macros by which the .cu files list walks by element and reductions. TENON_GROUPS lists the
-// terms of a reduction, which leave pieces; TENON_ENDS lists what reduces the pieces and uses the
-// result.
+// Macros by which the .cu files instantiate elementwise kernels and reductions. A reduction has two
+// stages: TENON_GROUPS lists its terms, which are summed to pieces; TENON_ENDS lists the final
+// stages, which reduce the pieces and use the result.
 #pragma once
 
 #include "kernels/cuda/launch.cuh"
@@ -9,8 +9,7 @@
 
 namespace tenon::functors {
 
-// The reductions of terms, in loops of one thread and in trees of a block, which store their
-// pieces.
+// The first stage, which stores its pieces: a loop per thread, and a tree per thread block.
 template <class Op, class Term>
 using TermLoops = GroupLoops<Op, Term, StoreGroup<typename Term::Wide, typename Term::Wide>>;
 template <class Op, class Term>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The walks of rows that are made of listed rows. A thread has one element of a row and goes
-// through its entries in order, so that sums need no atomic additions.
+// Instantiates the device kernels of row lists. A thread handles one element of a row and processes
+// its entries in order, so sums need no atomic additions.
 #include "kernels/cuda/launch.cuh"
 #include "kernels/functors/row_lists.hpp"
 

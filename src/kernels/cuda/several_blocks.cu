@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernels of movement/block_queue.cpp. Their tables are parameters, so that nothing is copied
-// to the device before a launch, and a recorded one keeps its own.
+// Instantiates the device kernels of movement/block_queue.cpp. Their tables are kernel parameters:
+// nothing is copied to the device before a launch, and a launch recorded in a graph has its own
+// table.
 #include "kernels/cuda/launch.cuh"
 #include "kernels/functors/several_blocks.hpp"
 

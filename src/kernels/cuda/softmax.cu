@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The walks and reductions of softmax and cross-entropy. Those of a classification are the same
-// along the last dimension, where each row is a sample.
+// Instantiates the device kernels and reductions of softmax and cross-entropy. Classification
+// losses use the same kernels along the last dimension, where each row is a sample.
 #include "kernels/cuda/reductions.cuh"
 #include "kernels/functors/axis.hpp"
 #include "kernels/functors/softmax.hpp"

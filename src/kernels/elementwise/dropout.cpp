@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Draws the mask and applies it in one pass, without storing it. The number of the draw stays where
-// the kernels work (keepCounter), with an application's saved values, so that its derivatives draw
-// the same mask again.
+// Draws the mask and applies it in one pass, without storing it. The counter of the draw is stored
+// in the kernels' memory space (keepCounter) with the saved values of the Apply, from which its
+// derivatives draw the same mask.
 #include "kernels/elementwise/dropout.hpp"
 
 #include "kernels/functors/dropout.hpp"
@@ -13,7 +13,7 @@ namespace tenon {
 
 namespace {
 
-constexpr Index kDrawCost = 16; // work of a random number, in elements moved
+constexpr Index kDrawCost = 16; // cost of a random number, in elements moved
 
 template <class T>
 void applyOnDevice(KernelContext& context, const DropoutMask& mask, const std::uint64_t* counter,
@@ -37,7 +37,7 @@ template <class T>
 void applyDropout(KernelContext& context, const DropoutMask& mask, const std::uint64_t* counter,
                   int rank, const Index* extent, Index first, const Index* strides, const T* x,
                   T* y) {
-  // Both ways draw by the global index, so that host and device have the same mask.
+  // Host and device draw by the global index, and so have the same mask.
   if (isOnDevice(context))
     return applyOnDevice(context, mask, counter, rank, extent, first, strides, x, y);
   const std::uint64_t seed = mask.seed, stream = mask.stream + *counter;

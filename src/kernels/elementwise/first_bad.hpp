@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The search for the first of n elements that a kernel must not be given, such as a label outside
-// its classes.
+// Search for the first invalid element in the arguments of a kernel, such as a label that is not a
+// class.
 #pragma once
 
 #include "kernels/functors/sum.hpp"
@@ -9,15 +9,15 @@
 
 namespace tenon {
 
-// The index of the first bad element, or -1 if there is none; term(0, i) is n - i for a bad element
-// and 0 for a good one, so that a maximum finds the first. Waits for the answer.
+// The index of the first invalid element, or -1. term(0, i) must be n - i for an invalid element
+// and 0 for a valid one: the maximum then identifies the first. Waits for the result.
 template <class Term>
 Index firstBad(KernelContext& context, Index n, const Term& term) {
   if constexpr (kHasDevice)
     if (isOnDevice(context)) {
-      const Index most =
+      const Index maximum =
           n > 0 ? device::reduceAll<functors::MaxTo, Term>(context, {{term, n}}, 0) : 0;
-      return most > 0 ? n - most : -1;
+      return maximum > 0 ? n - maximum : -1;
     }
   for (Index i = 0; i < n; ++i)
     if (term(0, i) > 0)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Walks over pointwise functions, each of which is compiled as a loop without branches. The
-// formulas are functors, which the device compiles as well, so that both spaces compute the same.
+// Runs pointwise functions over arrays, each compiled as a loop without branches. The formulas are
+// functors that the device compiles too, so both spaces compute the same values.
 #include "kernels/elementwise/pointwise.hpp"
 
 #include "kernels/functors/pointwise.hpp"
@@ -16,7 +16,7 @@ using pointwise::withFunction;
 
 namespace {
 
-// Work of one element of a function that is more than a comparison or a product, in elements moved.
+// Cost of one element of a function beyond a comparison or a product, in elements moved.
 constexpr Index kTranscendentalCost = 8;
 
 constexpr Index costOf(Pointwise function) {
@@ -34,27 +34,28 @@ constexpr Index costOf(Pointwise function) {
   }
 }
 
-// Elements that are searched together for an argument that the loop without branches cannot handle.
+// Number of elements that are checked together for an argument beyond the branch-free form.
 constexpr Index kTogether = 256;
 
-// Some functions have arguments too large for a loop without branches (the sine of more than kMax).
+// Some functions have a branch-free form for limited arguments only (the sine up to kMax).
 template <class F>
 constexpr bool hasLargeArguments = requires {
   F::kMax;
   typename F::Anywhere;
 };
 
-// Walks of(f) on one thread, or, over a stretch in which an argument is too large for f, decides
-// element by element: so the value of one does not depend on its neighbours.
+// Applies of(f) to [begin, end) on one thread. A group of kTogether elements with an argument that
+// is too large for f uses a functor that selects the form per element. Thus the result of an
+// element does not depend on its neighbours.
 template <class F, class T, class Of>
 void walkWithin(Index begin, Index end, const F& f, const T* arguments, Of of) {
   if constexpr (hasLargeArguments<F>) {
     for (Index i = begin; i < end; i += kTogether) {
       const Index last = std::min(end, i + kTogether);
-      T most = 0;
+      T largest = 0;
       for (Index j = i; j < last; ++j)
-        most = std::max(most, std::abs(arguments[j]));
-      if (most <= T(F::kMax))
+        largest = std::max(largest, std::abs(arguments[j]));
+      if (largest <= T(F::kMax))
         walkElements(i, last, of(f));
       else
         walkElements(i, last, of(pointwise::Everywhere<F>{}));
@@ -64,8 +65,8 @@ void walkWithin(Index begin, Index end, const F& f, const T* arguments, Of of) {
   }
 }
 
-// The same of n elements in the space of the context. On the device every thread decides for its
-// own element.
+// Applies of(f) to n elements in the space of the context. On the device each thread selects the
+// form for its own element.
 template <class F, class T, class Of>
 void eachWithin(KernelContext& context, Index n, const F& f, Index cost, const T* arguments,
                 Of of) {
@@ -80,7 +81,7 @@ void eachWithin(KernelContext& context, Index n, const F& f, Index cost, const T
                  [=](Index begin, Index end) { walkWithin(begin, end, f, arguments, of); });
 }
 
-// Columns that a sum over rows gives to one thread together: a cache line of doubles, and more.
+// Number of adjacent columns that one thread sums together: a cache line of doubles, or more.
 constexpr Index kColumns = 16;
 
 } // namespace
@@ -89,8 +90,8 @@ template <class T>
 void pointwiseForward(KernelContext& context, const PointwiseFunction& function, Index n,
                       const T* x, T* y) {
   withFunction(function, [=, &context, cost = costOf(function.kind)](auto f) {
-    eachWithin(context, n, f, cost, x, [=](auto which) {
-      return Value<decltype(which), T>{which, x, y};
+    eachWithin(context, n, f, cost, x, [=](auto functor) {
+      return Value<decltype(functor), T>{functor, x, y};
     });
   });
 }
@@ -106,8 +107,10 @@ void blockPointwise(KernelContext& context, const PointwiseFunction& function, i
   if (isOnDevice(context))
     throw Error(TENON_ERR_INTERNAL, "a function of a part of an array on the device");
   withFunction(function, [=, &context, &block](auto f) {
-    const auto of = [](T* at) {
-      return [at](auto which) { return Value<decltype(which), T>{which, at, at}; };
+    const auto of = [](T* element) {
+      return [element](auto functor) {
+        return Value<decltype(functor), T>{functor, element, element};
+      };
     };
     forEachRowInParts(context, block, [=](Index n, Index, Index, Index at, Index step) {
       if (step == 1)
@@ -122,12 +125,12 @@ template <class T>
 void pointwiseDerivative(KernelContext& context, const PointwiseFunction& function, Index n,
                          const T* x, const T* y, const T* v, T* r) {
   withFunction(function, [=, &context, cost = costOf(function.kind)](auto f) {
-    // The array from which the derivative is computed, in the order of pointwise::Reads; v stands
-    // for none.
+    // The array from which the derivative is computed, indexed by pointwise::Reads; v stands for no
+    // array.
     const T* points[] = {v, x, y};
     const T* point = points[int(f.kReads)];
-    eachWithin(context, n, f, cost, point, [=](auto which) {
-      return Derivative<decltype(which), T>{which, point, v, r};
+    eachWithin(context, n, f, cost, point, [=](auto functor) {
+      return Derivative<decltype(functor), T>{functor, point, v, r};
     });
   });
 }

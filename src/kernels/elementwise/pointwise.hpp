@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pointwise functions y = f(x) and the product r = f'(x) v, which is tangent and adjoint alike,
-// since the Jacobian is diagonal; and the small vector operations around them.
+// Pointwise functions y = f(x) and the product r = f'(x) v, which is both tangent and adjoint since
+// the Jacobian is diagonal; and small vector operations.
 #pragma once
 
 #include "kernels/base/context.hpp"
 
 namespace tenon {
 
-// The formulas are in functors/pointwise.hpp. The rectifiers have their left derivative at 0; NaN
+// The formulas are in functors/pointwise.hpp. At 0, rectifiers have their left derivative. NaN
 // propagates.
 enum class Pointwise {
   Relu,
@@ -33,7 +33,7 @@ enum class Pointwise {
   HardSwish,
   Selu,
   Celu,
-  Scale, // with a shift
+  Scale, // alpha x + beta
   Identity
 };
 
@@ -41,33 +41,34 @@ struct PointwiseFunction {
   PointwiseFunction(Pointwise which, double value = 0, double another = 0)
       : kind(which), parameter(value), second(another) {}
   Pointwise kind;
-  // The slope of LeakyRelu left of 0, the factor of Elu, Celu and Scale, the exponent of Power and
-  // the lower end of Clamp; the upper end of Clamp and the shift of Scale. Others use neither.
+  // parameter: the slope of LeakyRelu for x < 0, the factor of Elu, Celu and Scale, the exponent of
+  // Power, the lower end of Clamp. second: the upper end of Clamp, the shift of Scale. Unused by
+  // other functions.
   double parameter, second;
 };
 
-// y may be x.
+// y can be x.
 template <class T>
 void pointwiseForward(KernelContext& context, const PointwiseFunction& function, Index n,
                       const T* x, T* y);
 
-// y = f(y) for every element of a box, with the strides ys; rank 0 to 8. On the device of one that
-// is contiguous.
+// y = f(y) for every element of a box with strides ys; the rank is 0 to 8. On the device the box
+// must be contiguous.
 template <class T>
 void blockPointwise(KernelContext& context, const PointwiseFunction& function, int rank,
                     const Index* extent, T* y, const Index* ys);
 
-// r = f'(x) v, where y = f(x). r may be v. x or y may be null if the function's kReads
-// (functors/pointwise.hpp) does not name it.
+// r = f'(x) v, where y = f(x). r can be v. x or y can be null unless the function reads it (kReads
+// in functors/pointwise.hpp).
 template <class T>
 void pointwiseDerivative(KernelContext& context, const PointwiseFunction& function, Index n,
                          const T* x, const T* y, const T* v, T* r);
 
-// y = alpha x + beta y; beta = 0 never reads y.
+// y = alpha x + beta y; if beta = 0, y is not read.
 template <class T>
 void axpby(KernelContext& context, Index n, T alpha, const T* x, T beta, T* y);
 
-// y = a b, or with `adds` y += a b. y may be a or b.
+// y = a b, or y += a b if `adds`. y can be a or b.
 template <class T>
 void product(KernelContext& context, Index n, const T* a, const T* b, bool adds, T* y);
 

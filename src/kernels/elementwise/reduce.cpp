@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sums in runs of 256 terms, each in eight lanes, and adds the runs pairwise
-// (walks/pairwise_sum.hpp). The order follows from the shape alone, which makes sums repeatable for
+// Sums in runs of 256 terms, in eight lanes each, and adds the runs pairwise
+// (walks/pairwise_sum.hpp). The order depends on the shape alone, which makes sums reproducible for
 // any number of threads.
 #include "kernels/elementwise/reduce.hpp"
 
@@ -16,7 +16,7 @@ namespace tenon {
 
 namespace {
 
-constexpr int kLanes = 8; // partial sums of a run, as many as vectors of AVX-512 hold
+constexpr int kLanes = 8; // partial sums per run: the lanes of an AVX-512 vector
 
 template <class T>
 double dotRun(Index n, const T* x, Index xs, const T* y, Index ys) {
@@ -27,8 +27,7 @@ double dotRun(Index n, const T* x, Index xs, const T* y, Index ys) {
       for (int l = 0; l < kLanes; ++l)
         lane[l] += double(x[i + l]) * double(y[i + l]);
   }
-  // Strided rows go the same way, so that the lanes, and with them the bits, do not depend on the
-  // strides.
+  // Strided rows use the same lanes, so the result does not depend on the strides, bit for bit.
   for (; i < n; ++i)
     lane[i % kLanes] += double(x[i * xs]) * double(y[i * ys]);
   return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
@@ -40,7 +39,7 @@ void addDot(PairwiseSum& sum, Index n, const T* x, Index xs, const T* y, Index y
     sum.add(dotRun(std::min(kRun, n - i), x + i * xs, xs, y + i * ys, ys));
 }
 
-// The offsets of a block's elements in the first K of its two arrays.
+// Offsets of a block's elements in the first K of its two arrays.
 template <int K>
 ElementOffsets<K> offsetsOf(const Block& block) {
   if constexpr (K == 1)
@@ -49,8 +48,8 @@ ElementOffsets<K> offsetsOf(const Block& block) {
     return {block.rank, block.extent, {block.a, block.b}};
 }
 
-// Adds to `groups` the elements of a block of any size, in slices that one walk covers; of(slice,
-// offset in x, offset in y) gives the terms of a slice.
+// Appends the elements of a block of any size to `groups`, in slices that one kernel can index.
+// of(slice, offset in x, offset in y) returns the terms of a slice.
 template <class Term, class Of>
 void addSlices(const Block& block, const Of& of, std::vector<device::OneGroup<Term>>& groups) {
   if (!block.empty)
@@ -109,7 +108,7 @@ double maxAbsOnDevice(KernelContext& context, const Block& block, const T* x) {
   return reduceOnDevice<functors::MaxTo>(context, groups);
 }
 
-// The sum of x y over one row, on several threads where it is long.
+// The sum of x y over one row, on several threads if it is long.
 template <class T>
 double dotOfRow(KernelContext& context, Index n, const T* x, Index xs, const T* y, Index ys) {
   if (isOnDevice(context))
@@ -145,7 +144,7 @@ double sum(KernelContext& context, Index n, const T* x) {
   const Index step = 1;
   if (isOnDevice(context))
     return sumOnDevice<T>(context, normaliseBlock(1, &n, &step, &step), x);
-  static constexpr T kOne = 1; // a dot product with ones, of which one is read with stride 0
+  static constexpr T kOne = 1; // a dot product with ones, in an array of stride 0
   return dotOfRow(context, n, x, 1, &kOne, 0);
 }
 
@@ -163,8 +162,7 @@ double dotBlock(KernelContext& context, int rank, const Index* extent, const T* 
   const Block block = normaliseBlock(rank, extent, xs, ys);
   if (isOnDevice(context))
     return dotOnDevice(context, block, x, y);
-  // A single row is divided among threads; several rows are added one after the other by one
-  // thread.
+  // A single row is divided among threads; several rows are added by one thread, in order.
   if (!block.empty && block.rank == 2 && block.extent[0] == 1)
     return dotOfRow(context, block.extent[1], x, block.a[1], y, block.b[1]);
   PairwiseSum sum;

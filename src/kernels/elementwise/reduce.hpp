@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sums, dots and norms of local arrays, accumulated pairwise in double: the rounding error grows
-// with the logarithm of the length, and the order of the sum depends on shape and strides alone,
+// Sums, dot products and norms of local arrays, accumulated pairwise in double: the rounding error
+// grows with the logarithm of the length. The order of a sum depends on shape and strides alone,
 // not on the number of threads.
 #pragma once
 
@@ -16,15 +16,16 @@ template <class T>
 double sumSquares(KernelContext& context, Index n, const T* x);
 template <class T>
 double sum(KernelContext& context, Index n, const T* x);
-// NaN propagates; 0 for n = 0.
+// NaN propagates. The result is 0 for n = 0.
 template <class T>
 double maxAbs(KernelContext& context, Index n, const T* x);
 
-// The sum of x[i . xs] y[i . ys] over every i in the box `extent`; rank 0 to 8.
+// The sum of x[i . xs] y[i . ys] over all i in the box `extent`; the rank is 0 to 8.
 template <class T>
 double dotBlock(KernelContext& context, int rank, const Index* extent, const T* x, const Index* xs,
                 const T* y, const Index* ys);
-// The sum of squares of the elements of several boxes on the device, for which the host waits once.
+// Sum of the squares of the elements of several boxes on the device, with a single wait of the
+// host.
 template <class T>
 struct BoxOf {
   int rank;
@@ -38,7 +39,7 @@ template <class T>
 double maxAbsBlock(KernelContext& context, int rank, const Index* extent, const T* x,
                    const Index* xs);
 
-// y[i . ys] = value; also for std::int64_t.
+// y[i . ys] = value. Also instantiated for std::int64_t.
 template <class T>
 void fillBlock(KernelContext& context, int rank, const Index* extent, T value, T* y,
                const Index* ys);

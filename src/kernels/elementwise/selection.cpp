@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Walks over comparisons and choices. A relation and its mirror image share a functor.
+// Runs comparisons and selections over arrays. A relation and its mirror image share a functor.
 #include "kernels/elementwise/selection.hpp"
 
 #include "kernels/functors/selection.hpp"

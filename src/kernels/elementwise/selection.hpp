@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Comparisons of arrays, and choices between them.
+// Elementwise comparison of arrays, and selection between them.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -8,12 +8,12 @@ namespace tenon {
 
 enum class Relation { Greater, GreaterOrEqual, Less, LessOrEqual, Equal, NotEqual };
 
-// y = 1 where `a relation b` holds, and 0 elsewhere; of NaN only NotEqual holds.
+// y = 1 if `a relation b` holds, else 0. For NaN only NotEqual holds.
 template <class T>
 void compareElements(KernelContext& context, Relation relation, Index n, const T* a, const T* b,
                      T* y);
 
-// y = a where `which` is not 0, and b elsewhere. a or b may be null, which stands for zeros.
+// y = a where `which` is not 0, else b. a or b can be null, which stands for zeros.
 template <class T>
 void selectElements(KernelContext& context, Index n, const T* which, const T* a, const T* b, T* y);
 

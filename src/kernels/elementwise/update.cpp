@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Computes the constants of a step and walks a functor over the flat arrays. SGD without momentum
-// is a walk of its own, which saves reading and writing the velocity.
+// Computes the constants of a step and applies a functor to the flat arrays. SGD without momentum
+// is a separate functor, which saves reading and writing the velocity.
 #include "kernels/elementwise/update.hpp"
 
 #include "kernels/functors/update.hpp"
@@ -15,7 +15,7 @@ namespace tenon {
 
 namespace {
 
-// Work of one element of a step, in elements moved.
+// Cost of one element of a step, in elements moved.
 constexpr Index kSgdCost = 2;
 constexpr Index kAdamCost = 4;
 
@@ -39,8 +39,8 @@ void adamStep(KernelContext& context, Index n, const AdamStep& step, const T* g,
   const auto t = double(step.number);
   eachElement(
       context, n, kAdamCost,
-      // All that depends on the step alone is computed here once, in double. The corrections of the
-      // bias move into the rate and the root, and a decoupled decay into the factor that keeps w.
+      // The constants of the step are computed once, in double. The bias corrections are merged
+      // into the rate and the root, and a decoupled decay into the factor of w.
       functors::Adam<T>{.rate = T(step.rate / (1 - std::pow(step.beta1, t))),
                         .decay = T(step.isDecoupled ? 0 : step.decay),
                         .kept = T(step.isDecoupled ? 1 - step.rate * step.decay : 1),

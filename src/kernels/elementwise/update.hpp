@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One step of an optimizer on flat arrays, as PyTorch defines them. Both first add the decay to the
-// gradient, g <- g + decay w (g itself is not changed). State arrays start at zero.
+// One step of an optimizer on flat arrays, with PyTorch's definitions. Both add the decay to the
+// gradient first, g <- g + decay w (g itself is not modified). State arrays start at zero.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -8,15 +8,15 @@
 namespace tenon {
 
 // velocity <- momentum velocity + g;  w <- w - lr (nesterov ? g + momentum velocity : velocity).
-// Without momentum w <- w - lr g, and velocity is not touched and may be null.
+// Without momentum w <- w - lr g; velocity is not accessed and can be null.
 template <class T>
 void sgdStep(KernelContext& context, Index n, double lr, double momentum, double weightDecay,
              bool nesterov, const T* g, T* velocity, T* w);
 
-// Adam (Kingma and Ba, 2015), t = number counted from 1:
+// Adam (Kingma and Ba, 2015), where t = number, counted from 1:
 //     m <- beta1 m + (1 - beta1) g,   v <- beta2 v + (1 - beta2) g^2,
 //     w <- w - rate / (1 - beta1^t)  m / (sqrt(v / (1 - beta2^t)) + epsilon).
-// A decoupled decay leaves g alone and begins with w <- w - rate decay w (AdamW).
+// With decoupled decay (AdamW) g is unchanged, and the step begins with w <- w - rate decay w.
 struct AdamStep {
   double rate, beta1, beta2, epsilon, decay;
   bool isDecoupled;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Transforms of single dimensions as products with dense matrices. For few modes this is less work
-// than a fast transform, and it needs only the box's own elements of a line.
+// One-dimensional transforms as products with dense matrices. For few modes this is less work than
+// a fast transform, and it needs only the box's own elements of a line.
 #include "kernels/base/context.hpp"
 #include "kernels/fourier/stage.hpp"
 #include "kernels/functors/fourier.hpp"
@@ -15,13 +15,14 @@ namespace tenon {
 
 namespace {
 
-// 2 pi k j / N, reduced modulo 2 pi in integers, since large angles would lose digits.
+// The angle 2 pi k j / N. k j is reduced modulo N in integers, since large angles would lose
+// digits.
 double angle(Index k, Index j, Index extent) {
   return 2 * std::numbers::pi * static_cast<double>(k * j % extent) / static_cast<double>(extent);
 }
 
-// The last dimension, from real elements: a matrix [count, 2 modes] of pairs, so that one product
-// does both parts.
+// The last dimension, with real elements: a matrix [count, 2 modes] of (real, imaginary) pairs,
+// with which one product computes both parts.
 template <class T>
 class DenseRealStage final : public FourierStage<T> {
 public:
@@ -53,8 +54,8 @@ private:
   ReadList<T> matrix_;
 };
 
-// The other dimensions, from pairs: real and imaginary part [modes, count] of exp(-i theta), of
-// which one product each multiplies x and i x.
+// The other dimensions, with complex elements: real and imaginary part [modes, count] of exp(-i
+// theta). One product multiplies x by the real part, a second multiplies i x by the imaginary part.
 template <class T>
 class DenseComplexStage final : public FourierStage<T> {
 public:

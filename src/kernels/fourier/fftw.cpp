@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Transforms of single dimensions by FFTW, or a library with its interface. Lines are copied to
-// scratch memory and back, since a box may have a part of the elements and the modes are a part of
-// all, and since plans hold for arrays of one alignment. Plans are estimates, so that the
-// arithmetic of all runs is the same.
+// One-dimensional transforms by FFTW, or a library with its interface. Lines are copied to scratch
+// and back, since a box can hold a part of a line's elements, only some modes are stored, and a
+// plan is valid for one alignment only. Plans are made with FFTW_ESTIMATE, so every run uses the
+// same arithmetic.
 #include "kernels/fourier/stage.hpp"
 
 #include "sys/errors/error.hpp"
@@ -41,8 +41,8 @@ TENON_FFTW(float, FFTW_MANGLE_FLOAT)
 TENON_FFTW(double, FFTW_MANGLE_DOUBLE)
 #undef TENON_FFTW
 
-// FFTW's planner has one state for the whole process, so making and destroying of plans is locked.
-// Executing needs no lock.
+// FFTW's planner has global state, so creation and destruction of plans are locked. Execution needs
+// no lock.
 std::mutex& planner() {
   static std::mutex mutex;
   return mutex;
@@ -53,8 +53,8 @@ auto pairs(T* x) {
   return reinterpret_cast<typename Fftw<T>::Complex*>(x);
 }
 
-// A plan for arrays of these numbers of elements that are aligned as scratch memory is. Planning
-// may overwrite the arrays, so it is given new ones.
+// A plan for arrays of `from` and `to` elements with the alignment of scratch memory. Planning can
+// overwrite its arrays, so it uses temporary ones.
 template <class T>
 class FftwPlan {
 public:
@@ -81,7 +81,7 @@ private:
 
 constexpr unsigned kPlanFlags = FFTW_ESTIMATE | FFTW_DESTROY_INPUT;
 
-// Plans for `lines` contiguous lines of real elements and their pairs.
+// Plans for `lines` contiguous lines of real elements, and their complex pairs.
 template <class T>
 struct RealPlans {
   RealPlans(Index extent, Index lines)
@@ -101,7 +101,7 @@ struct RealPlans {
   FftwPlan<T> analysis, synthesis;
 };
 
-// The last dimension, in blocks of lines that stay in the nearest cache.
+// The last dimension, in blocks of lines that fit the first-level cache.
 template <class T>
 class FftwRealStage final : public FourierStage<T> {
 public:
@@ -113,35 +113,35 @@ public:
         blocks_(dim_.extent, block_), single_(dim_.extent, 1) {}
 
   void analyse(Index outer, const T* x, T* y) override {
-    eachBlock(outer, [=, this](T* elements, T* all, Index first, Index lines) {
+    eachBlock(outer, [=, this](T* elements, T* allModes, Index first, Index lines) {
       if (dim_.count < dim_.extent)
         std::fill_n(elements, lines * dim_.extent, T(0));
       for (Index i = 0; i < lines; ++i)
         std::copy_n(x + (first + i) * dim_.count, dim_.count,
                     elements + i * dim_.extent + dim_.begin);
-      Fftw<T>::analyse(plansFor(lines).analysis.get(), elements, pairs(all));
+      Fftw<T>::analyse(plansFor(lines).analysis.get(), elements, pairs(allModes));
       for (Index i = 0; i < lines; ++i)
-        std::copy_n(all + 2 * i * half_, 2 * dim_.modes, y + 2 * (first + i) * dim_.modes);
+        std::copy_n(allModes + 2 * i * half_, 2 * dim_.modes, y + 2 * (first + i) * dim_.modes);
     });
   }
 
   // The real part of the conjugate transpose counts each mode once, but FFTW's transform to reals
-  // adds the mirror image of every mode that is not its own image (k = 0 and N/2): hence the
-  // halves.
+  // adds the mirror image of every mode except k = 0 and N/2, which are their own image; hence the
+  // factors 1/2.
   void adjoint(Index outer, const T* y, T* x) override {
-    eachBlock(outer, [=, this](T* elements, T* all, Index first, Index lines) {
-      const Index kept = 2 * dim_.modes;
+    eachBlock(outer, [=, this](T* elements, T* allModes, Index first, Index lines) {
+      const Index stored = 2 * dim_.modes;
       for (Index i = 0; i < lines; ++i) {
-        const T* from = y + (first + i) * kept;
-        T* to = all + 2 * i * half_;
-        for (Index k = 0; k < kept; ++k)
+        const T* from = y + (first + i) * stored;
+        T* to = allModes + 2 * i * half_;
+        for (Index k = 0; k < stored; ++k)
           to[k] = from[k] / 2;
         to[0] = from[0];
-        if (kept - 2 == dim_.extent)
+        if (stored - 2 == dim_.extent)
           to[dim_.extent] = from[dim_.extent];
-        std::fill(to + kept, to + 2 * half_, T(0));
+        std::fill(to + stored, to + 2 * half_, T(0));
       }
-      Fftw<T>::synthesise(plansFor(lines).synthesis.get(), pairs(all), elements);
+      Fftw<T>::synthesise(plansFor(lines).synthesis.get(), pairs(allModes), elements);
       for (Index i = 0; i < lines; ++i)
         std::copy_n(elements + i * dim_.extent + dim_.begin, dim_.count,
                     x + (first + i) * dim_.count);
@@ -150,21 +150,22 @@ public:
   const char* method() const noexcept override { return "FFTW"; }
 
 private:
-  static constexpr Index kBlock = 2048; // elements of a block's lines, 16 KiB of float64
+  static constexpr Index kBlock = 2048; // elements per block: 16 KiB of float64
 
-  // Blocks have a plan, and so have single lines, which are what is left over after the last whole
-  // block.
+  // One plan for blocks, and one for single lines, which remain after the last full block.
   const RealPlans<T>& plansFor(Index lines) const { return lines == block_ ? blocks_ : single_; }
-  // body(elements, pairs, first line, lines) for whole blocks, and for each of the lines left over.
+  // Calls body(elements, pairs, first line, number of lines) for full blocks, and for each
+  // remaining line.
   template <class Body>
   void eachBlock(Index outer, const Body& body) {
     const Index blocks = outer / block_;
     parallelPieces(context_.threads(elements_), blocks + outer % block_, 8 * block_ * dim_.extent,
                    [=, this](int thread, Index begin, Index end) {
                      T *elements = context_.template scratch<T>(elements_, thread),
-                       *all = context_.template scratch<T>(pairs_, thread);
+                       *allModes = context_.template scratch<T>(pairs_, thread);
                      for (Index i = begin; i < end; ++i)
-                       body(elements, all, i < blocks ? i * block_ : blocks * block_ + i - blocks,
+                       body(elements, allModes,
+                            i < blocks ? i * block_ : blocks * block_ + i - blocks,
                             i < blocks ? block_ : 1);
                    });
   }
@@ -219,7 +220,7 @@ private:
       return Fftw<T>::complexPlan(1, &line_, 1, &lines_, pairs(x), pairs(y), sign, kPlanFlags);
     });
   }
-  // body(from, to, o), both of [extent, inner] pairs.
+  // Calls body(from, to, o), where both arrays are [extent, inner] pairs.
   template <class Body>
   void eachOuter(Index outer, const Body& body) {
     parallelPieces(context_.threads(from_), outer, 8 * dim_.extent * width_,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chooses for each dimension between a matrix and a fast transform, and runs the dimensions one
-// after the other. Both maps are made of one: synthesis is the adjoint of analysis with the weights
-// D between.
+// Selects a matrix or a fast transform for each dimension, and runs the dimensions one after the
+// other. Synthesis is the adjoint of analysis, applied to coefficients weighted by D.
 #include "kernels/fourier/fourier.hpp"
 
 #include "kernels/elementwise/reduce.hpp"
@@ -19,11 +18,11 @@ namespace {
 
 constexpr const char* kWhat = "a spectral convolution";
 
-// Nanoseconds of a processor with AVX-512, as tests/bench/fourier measured them. A matrix costs
-// `product` for each product and `calls` for each outer index; a fast transform costs `lastElement`
-// (last dimension) or `element` for each element, and more for each prime factor for which FFTW has
-// no code of its own, in proportion to the prime. They are constants and not measured in each run,
-// so that the arithmetic of all runs is the same.
+// Times in ns on a processor with AVX-512, measured by tests/bench/fourier. A matrix costs
+// `product` per product and `calls` per outer index. A fast transform costs `lastElement` (last
+// dimension) or `element` per element, and more for each prime factor that FFTW has no special code
+// for, in proportion to the prime. They are constants, not measured at run time, so every run uses
+// the same arithmetic.
 struct FourierTimes {
   double product, calls, lastElement, element;
 };
@@ -34,7 +33,7 @@ constexpr FourierTimes kTimes<float> = {0.04, 1100, 1.55, 0.8};
 constexpr double kLastPrime = 0.085, kPrime = 0.17;
 constexpr Index kLargestCode = 13;
 constexpr Index kNearestCache = 32768; // bytes
-constexpr double kBeyondCache = 2.5;   // times as long
+constexpr double kBeyondCache = 2.5;   // factor on the time
 
 Index sumOfLargePrimes(Index extent) {
   Index sum = 0;
@@ -61,9 +60,9 @@ double fftTime(const FourierStageShape& shape) {
   return double(elements) * (kTimes<T>.element * (isNear ? 1 : kBeyondCache) + kPrime * primes);
 }
 
-// Costs on a device are counted in bytes moved: the bytes read and written, or the arithmetic
-// expressed as bytes if that takes longer.
-constexpr double kFlopsForAByte = 10; // what A100 and H200 compute while they move a byte, about
+// Costs on a device are measured in bytes moved: bytes read and written, or the arithmetic
+// expressed in bytes if that takes longer.
+constexpr double kFlopsForAByte = 10; // approximate flops of A100 and H200 per byte moved
 
 template <class T>
 double onDevice(double elements, double flops) {
@@ -73,25 +72,25 @@ double onDevice(double elements, double flops) {
 template <class T>
 double matrixBytes(const FourierStageShape& shape) {
   const double elements = double(shape.dim.count * shape.inner),
-               kept = double(shape.kept() * shape.inner),
+               stored = double(shape.kept() * shape.inner),
                products = double(shape.kept()) * elements;
-  return shape.isReal ? onDevice<T>(elements + 2 * kept, 4 * products)
-                      : onDevice<T>(8 * elements + 6 * kept, 8 * products);
+  return shape.isReal ? onDevice<T>(elements + 2 * stored, 4 * products)
+                      : onDevice<T>(8 * elements + 6 * stored, 8 * products);
 }
 
-// The bytes of copying into lines, of the transform, and of copying out of them.
+// Bytes for packing the lines, the transform, and unpacking.
 template <class T>
 double fftBytes(const FourierStageShape& shape) {
   const double elements = double(shape.dim.count * shape.inner),
                all = double(shape.dim.extent * shape.inner),
-               kept = double(shape.kept() * shape.inner), steps = std::log2(shape.dim.extent);
-  return shape.isReal ? onDevice<T>(elements + 3 * all + 4 * kept, 2.5 * all * steps)
-                      : onDevice<T>(2 * elements + 6 * all + 4 * kept, 5 * all * steps);
+               stored = double(shape.kept() * shape.inner), steps = std::log2(shape.dim.extent);
+  return shape.isReal ? onDevice<T>(elements + 3 * all + 4 * stored, 2.5 * all * steps)
+                      : onDevice<T>(2 * elements + 6 * all + 4 * stored, 5 * all * steps);
 }
 
 template <class T>
 bool isFastTransform(Backend backend, Space space, const FourierStageShape& shape) {
-  // A box without elements has nothing to transform.
+  // A box without elements needs no transform.
   if (shape.dim.count == 0)
     return false;
   if (space == Space::Device)
@@ -116,15 +115,15 @@ template <class T>
 TruncatedFourier<T>::TruncatedFourier(KernelContextPtr context, Backend backend,
                                       const std::vector<FourierDim>& dims, Index rows)
     : context_(std::move(context)) {
-  double all = 1;
+  double totalElements = 1;
   for (const FourierDim& dim : dims) {
-    all *= static_cast<double>(dim.extent);
+    totalElements *= static_cast<double>(dim.extent);
     isEmpty_ = isEmpty_ || dim.count == 0;
   }
   const FourierDim& last = dims.back();
   std::vector<T> weights;
   for (Index k = 0; k < last.modes; ++k)
-    weights.push_back(T((k == 0 || 2 * k == last.extent ? 1 : 2) / all));
+    weights.push_back(T((k == 0 || 2 * k == last.extent ? 1 : 2) / totalElements));
   modesOfLast_ = last.modes;
   weights_ = {*context_, std::move(weights)};
   ScratchPlan plan;
@@ -141,26 +140,26 @@ void TruncatedFourier<T>::addStages(Backend backend, const std::vector<FourierDi
   const Backend products = resolveBackend<T>(backend, context_->space());
   if (isOnDevice(*context_))
     prepareGemm(*context_);
-  // From the last dimension, where real elements become few pairs, to the first: each stage makes
-  // the next one smaller. Results go back and forth between two pieces of scratch.
-  Index most = 0;
+  // From the last dimension, where real elements become a few pairs, to the first: each stage makes
+  // the next one smaller. Results alternate between two pieces of scratch.
+  Index maxPairs = 0;
   for (std::size_t d = dims.size(); d-- > 0;) {
     Index lines = 1;
-    for (std::size_t before = 0; before < d; ++before)
-      lines *= dims[before].count;
+    for (std::size_t outer = 0; outer < d; ++outer)
+      lines *= dims[outer].count;
     const FourierStageShape shape{dims[d], d + 1 == dims.size(), rows * lines, pieces_};
     const bool isFast = isFastTransform<T>(backend, context_->space(), shape);
     stages_.push_back(isFast ? makeFastStage<T>(*context_, shape, plan)
                              : makeDenseFourierStage<T>(*context_, products, shape, plan));
     lines_.push_back(lines);
     pieces_ *= shape.kept();
-    most = std::max(most, shape.outer * shape.inner * shape.kept());
+    maxPairs = std::max(maxPairs, shape.outer * shape.inner * shape.kept());
   }
-  first_ = plan.add<T>(2 * most);
-  second_ = plan.add<T>(2 * most);
+  first_ = plan.add<T>(2 * maxPairs);
+  second_ = plan.add<T>(2 * maxPairs);
 }
 
-// Multiplies by D. The modes are the last dimension of the array.
+// Multiplies by D. The modes are the last dimension of the arrays.
 template <class T>
 void TruncatedFourier<T>::scale(Index rows, const T* from, T* to) const {
   const Index modes = modesOfLast_, lines = rows * pieces_ / modes;

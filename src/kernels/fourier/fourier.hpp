@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The Fourier coefficients of a real field that a spectral convolution keeps, from a box of the
+// The Fourier coefficients of a real field in a spectral convolution, computed from a box of the
 // field:
 //
 //   X[k] = sum over the elements j of the box of exp(-2 pi i k.j / N) x[j],
 //
-// in the last dimension k = 0 .. m-1, in the others k = 0 .. m-1 and -m .. -1, in this order. The
-// map is linear, so the boxes that make up the field give partial sums. Coefficients are pairs of
-// real and imaginary part.
+// in the last dimension for k = 0 .. m-1, in the others for k = 0 .. m-1 and -m .. -1, in this
+// order. The map is linear, so the boxes of a partition produce partial sums. Coefficients are
+// (real, imaginary) pairs.
 //
 //   analyse       X = A x            its adjoint  x = A' X
-//   synthesise    x = A' D X         its adjoint  X = D A x,    D = c / N with c = 1 for k = 0 and
-//                                                               k = N/2 in the last dimension, else 2,
+//   synthesise    x = A' D X         its adjoint  X = D A x,
 //
-// so that synthesise() is the inverse real transform of the coefficients, where those not kept are
-// zero. Each dimension is a product with a dense matrix, which for few coefficients is less work
-// than a fast transform, or a transform of whole lines by FFTW, on the device by cuFFT, in which
-// the elements of other ranks are zero. So a box needs no elements but its own.
+// where D = c / N with c = 1 for k = 0 and k = N/2 in the last dimension, else c = 2.
+//
+// Thus synthesise() is the inverse real transform of the coefficients, with zeros for those that
+// are not stored. Each dimension is either a product with a dense matrix, which is less work than a
+// fast transform for few coefficients, or a transform of whole lines by FFTW (on the device cuFFT)
+// with zeros for the elements of other ranks. Either way a box needs only its own elements.
 #pragma once
 
 #include "kernels/base/backend.hpp"
@@ -27,8 +28,8 @@
 
 namespace tenon {
 
-// One dimension of a box: `count` elements from `begin`, of `extent` elements of the field; `modes`
-// is m.
+// One dimension of a box: `count` elements beginning at `begin`, of `extent` elements of the field;
+// `modes` is m.
 struct FourierDim {
   Index extent, begin, count, modes;
 };
@@ -39,9 +40,9 @@ class FourierStage;
 template <class T>
 class TruncatedFourier {
 public:
-  // `rows` is the largest number of fields, batch times channels. Fftw and Cufft transform all
-  // dimensions fast, Auto those in which that is faster, and the other backends none. Without the
-  // library TENON_ERR_SUPPORT.
+  // `rows` is the maximum number of fields, batch times channels. Fftw and Cufft use fast
+  // transforms in all dimensions, Auto where they are faster, other backends never. Throws
+  // TENON_ERR_SUPPORT if the library is missing.
   TruncatedFourier(KernelContextPtr context, Backend backend, const std::vector<FourierDim>& dims,
                    Index rows);
   ~TruncatedFourier();
@@ -52,7 +53,7 @@ public:
   void synthesise(Index rows, const T* coefficients, T* x);
   void synthesiseAdjoint(Index rows, const T* x, T* coefficients);
 
-  // "FFTW, matrix" or "cuFFT, matrix": the method of each dimension.
+  // The method of each dimension, such as "FFTW, matrix" or "cuFFT, matrix".
   std::string methods() const;
 
 private:
@@ -63,19 +64,19 @@ private:
 
   KernelContextPtr context_;
   std::vector<std::unique_ptr<FourierStage<T>>> stages_; // from the last dimension to the first
-  std::vector<Index> lines_;                             // outer indices of each stage for one row
-  ReadList<T> weights_;                                  // D, by k of the last dimension
+  std::vector<Index> lines_;                             // outer indices of each stage per row
+  ReadList<T> weights_;                                  // D, indexed by k of the last dimension
   Index modesOfLast_ = 0;
-  bool isEmpty_ = false;         // has no element of the field
-  Index pieces_ = 1;             // coefficients in all
-  Index first_ = 0, second_ = 0; // scratch
+  bool isEmpty_ = false;         // the box has no elements
+  Index pieces_ = 1;             // number of coefficients
+  Index first_ = 0, second_ = 0; // offsets of two pieces of scratch
 };
 
-// c[p,q,m] += sum over r of op(a[p,q,r,m]) b[p,q,r,m] for complex pairs, where op is the conjugate
-// if `conjugates` is set and the identity if not.
+// c[p,q,m] += sum over r of op(a[p,q,r,m]) b[p,q,r,m] for complex pairs, where op is the complex
+// conjugate if `conjugates`, else the identity.
 struct ModeProducts {
-  Index extent[3];        // of p, q and r
-  Index a[3], b[3], c[2]; // strides, in lists of modes
+  Index extent[3];        // ranges of p, q and r
+  Index a[3], b[3], c[2]; // strides, in units of `modes`
   Index modes;
 };
 template <class T>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One dimension of a truncated Fourier transform, by a matrix or by a fast transform. The makers
-// add the scratch that a stage needs to the plan.
+// One dimension of a truncated Fourier transform, by a matrix or by a fast transform. The factories
+// add the scratch of their stage to the plan.
 #pragma once
 
 #include "kernels/fourier/fourier.hpp"
@@ -11,9 +11,9 @@ namespace tenon {
 
 struct FourierStageShape {
   FourierDim dim;
-  bool isReal; // the last dimension: elements to pairs, of nonnegative modes alone
-  Index outer; // the most outer indices of a call
-  Index inner; // pairs for each index of the dimension; 1 in the last
+  bool isReal; // the last dimension: real elements to pairs of modes k >= 0
+  Index outer; // maximum number of outer indices per call
+  Index inner; // pairs per index of the dimension; 1 in the last dimension
 
   Index kept() const { return isReal ? dim.modes : 2 * dim.modes; }
 };
@@ -22,9 +22,9 @@ template <class T>
 class FourierStage {
 public:
   virtual ~FourierStage() = default;
-  // For each of the outer indices y [modes, inner] = F x [count, inner].
+  // y [modes, inner] = F x [count, inner], for each outer index.
   virtual void analyse(Index outer, const T* x, T* y) = 0;
-  // x = F' y, by the conjugate transpose; in the last dimension its real part.
+  // x = F' y, where F' is the conjugate transpose; in the last dimension the real part of it.
   virtual void adjoint(Index outer, const T* y, T* x) = 0;
   virtual const char* method() const noexcept = 0;
 };
@@ -33,11 +33,11 @@ template <class T>
 std::unique_ptr<FourierStage<T>> makeDenseFourierStage(KernelContext& context, Backend backend,
                                                        const FourierStageShape& shape,
                                                        ScratchPlan& plan);
-// TENON_ERR_SUPPORT in a build without FFTW.
+// Throws TENON_ERR_SUPPORT in a build without FFTW.
 template <class T>
 std::unique_ptr<FourierStage<T>> makeFftwStage(KernelContext& context,
                                                const FourierStageShape& shape, ScratchPlan& plan);
-// For a context of the device, and for boxes that have elements.
+// Requires a context of the device, and a box with elements.
 template <class T>
 std::unique_ptr<FourierStage<T>> makeCufftStage(KernelContext& context,
                                                 const FourierStageShape& shape, ScratchPlan& plan);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Walks and sums along the middle dimension of arrays [outer, n, inner], beside arrays [outer,
-// inner].
+// Elementwise kernels and sums along the middle dimension of arrays [outer, n, inner], combined
+// with arrays [outer, inner] of one element per line.
 #pragma once
 
 #include "kernels/walks/element_offsets.hpp"
 
 namespace tenon::functors {
 
-// What elements of a line share: of a functor with read(place in [outer, n, inner], place in
-// [outer, inner]) alone no more than the latter, and otherwise f.line(the latter), whose read(the
-// former) is the element's value.
+// Values that the elements of a line share. A functor f has either read(index in [outer, n, inner],
+// index in [outer, inner]), or line(index in [outer, inner]), which loads the shared values once
+// and returns an object with read(index in [outer, n, inner]).
 template <class F>
 struct LineOf {
   const F& f;
@@ -24,7 +24,7 @@ TENON_DEVICE auto lineOf(const F& f, Index of) {
     return LineOf<F>{f, of};
 }
 
-// How many elements of a line a thread takes: more where they share much that is read.
+// Number of elements of a line per thread: more if the elements share many loads.
 template <class F>
 inline constexpr int kStripOf = 4;
 template <class F>
@@ -33,14 +33,14 @@ requires requires {
 }
 inline constexpr int kStripOf<F> = F::kStrip;
 
-// f.write(place, value) by strips of a line, so that a thread computes places once for several
-// elements, reads once what they share, and waits for their loads together.
+// Applies f.write(index, value) to strips of a line: a thread computes indices once for several
+// elements, loads shared values once, and overlaps the loads of the elements.
 template <class F>
 struct AlongAxis {
   static constexpr int kStrip = kStripOf<F>;
   Divisor perInner, perApart;
-  std::uint32_t apart, n,
-      inner; // apart: how many of the line are from one element of a strip to the next
+  // apart: number of elements of the line from one element of a strip to the next.
+  std::uint32_t apart, n, inner;
   F f;
 
   AlongAxis(Index outer, Index extent, Index width, const F& of)
@@ -78,26 +78,27 @@ private:
   Index strips_;
 };
 
-// The n terms of each element of [outer, inner], each term(place, place) as above.
+// The n terms of each element of [outer, inner]: term(index in [outer, n, inner], index in [outer,
+// inner]).
 template <class T, class Term>
 struct AxisTerm {
   using Wide = T;
-  ElementOffsets<1> groups; // in [outer, n, inner]
+  ElementOffsets<1> groups; // offsets in [outer, n, inner]
   Index step;
   Term term;
-  // True if a sector of memory, of 32 bytes, holds only one float of a line.
+  // True if a memory sector (32 bytes) holds only one float of a line.
   bool groupsAreCloser() const { return step >= 8; }
   struct Terms {
     const Term& term;
-    Index group, here, apart;
+    Index group, position, stride;
     TENON_DEVICE Index next() {
-      const Index now = here;
-      here += apart;
-      return now;
+      const Index current = position;
+      position += stride;
+      return current;
     }
     TENON_DEVICE bool stays(int) const { return true; }
-    TENON_DEVICE Index ahead(int count) const { return here + count * apart; }
-    TENON_DEVICE void skip(int count) { here += count * apart; }
+    TENON_DEVICE Index ahead(int count) const { return position + count * stride; }
+    TENON_DEVICE void skip(int count) { position += count * stride; }
     TENON_DEVICE Wide at(Index place) const { return Wide(term(place, group)); }
   };
   TENON_DEVICE auto of(Index group, Index first, Index each) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The maps of rows/axis_map.hpp, by element of the array that is written: output o is the sum of
-// the elements index[t] of its line in x times weights[t], begin[o] <= t < begin[o + 1].
+// The maps of rows/axis_map.hpp, one thread per element of y: output o of a line is the sum of
+// weights[t] x[index[t]] over begin[o] <= t < begin[o + 1].
 #pragma once
 
 #include "kernels/walks/element_offsets.hpp"
@@ -9,10 +9,10 @@ namespace tenon::functors {
 
 template <class T>
 struct AxisGather {
-  ElementOffsets<2> offsets; // the begin of the line in x, and the number of the output
+  ElementOffsets<2> offsets; // start of the line in x, and index of the output
   const Index *begin, *index;
   const double* weights;
-  Index step; // along a line
+  Index step; // stride along a line of x
   const T* x;
   T* y;
   TENON_DEVICE void operator()(Index i) const {

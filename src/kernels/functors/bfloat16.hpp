@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Rounding to bfloat16 by element of a box, or by row on the host; and expanding by element.
+// Rounding to bfloat16 and expansion from it, per element; on the host also per row.
 #pragma once
 
 #include "kernels/base/independent.hpp"
@@ -28,7 +28,7 @@ struct RoundElements {
   }
 };
 
-// y = x, or y += x.
+// y = x, or y += x if `adds`.
 template <class T>
 struct ExpandElements {
   const BFloat16* x;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functors for an element of a box that is read at one offset and written at another: write(to,
+// Functors for elements of a box that are read at one offset and written at another: write(to,
 // read(from, to)).
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace tenon::functors {
 
-// y = op(y, x); the arrays do not overlap. Op is not a member: tests look for addresses of the host
-// in a kernel's parameters, and the padding of an empty member may look like one.
+// y = op(y, x); the arrays do not overlap. Op is not a member: tests search kernel parameters for
+// host addresses, and the padding of an empty member could look like one.
 template <class T, class Op>
 struct CombineElements {
   using MayRepeat = void;
@@ -23,7 +23,7 @@ struct CombineElements {
   T* y;
   TENON_DEVICE T read(Index from, Index to) const { return Op{}(y[to], x[from]); }
   TENON_DEVICE void write(Index to, T value) const { y[to] = value; }
-  // A whole row on the host, where contiguous rows are copied or vectorised.
+  // A whole row on the host: contiguous rows are copied by memcpy, or vectorised.
   void row(Index n, Index from, Index stepX, Index to, Index stepY) const {
     rowOf(n, x + from, stepX, y + to, stepY);
   }
@@ -43,7 +43,7 @@ private:
   }
 };
 
-// y = x for 16 bytes at once.
+// y = x, 16 bytes at a time.
 struct CopyWide {
   struct alignas(16) Element {
     std::uint64_t halves[2];
@@ -54,7 +54,7 @@ struct CopyWide {
   TENON_DEVICE void write(Index to, const Element& value) const { y[to] = value; }
 };
 
-// Whether both addresses are multiples of its 16 bytes.
+// Whether both addresses are aligned to 16 bytes, as CopyWide requires.
 inline bool areWide(const void* x, const void* y) {
   const auto bits = reinterpret_cast<std::uintptr_t>(x) | reinterpret_cast<std::uintptr_t>(y);
   return bits % sizeof(CopyWide::Element) == 0;

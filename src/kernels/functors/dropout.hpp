@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The random mask of dropout, by element of a contiguous box; see elementwise/dropout.hpp.
+// The random mask of dropout, per element of a contiguous box; see elementwise/dropout.hpp.
 #pragma once
 
 #include "kernels/elementwise/dropout.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The numbers of elementary.hpp that no other source may know. They are defined in a source of
-// their own, since a compiler that saw them would use them.
+// The zeros of elementary.hpp that must stay hidden from the compiler. They have their own source
+// file, since a compiler that sees a constant uses it.
 #include "kernels/functors/elementary.hpp"
 
 namespace tenon::functors {

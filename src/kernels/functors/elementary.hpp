@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Elementary functions of one number without branches, so that a compiler turns a loop over them
-// into vectors. Errors are below 3 units in the last place; NaN stays NaN, infinities and zeros of
-// either sign give the limits, and denormal numbers are numbers. (Coefficients that are not those
-// of a Taylor series interpolate at Chebyshev's points.)
+// Elementary functions of one number without branches, which compilers vectorise in loops. Errors
+// are less than 3 ulp. NaN propagates; infinities and signed zeros return the limits; denormal
+// numbers are supported. (Coefficients that are not those of a Taylor series interpolate at
+// Chebyshev points.)
 //
-// A finite value of a finite number is found without a floating-point exception but underflow and
-// inexact, although both arms of each choice are computed: programs trap division by zero, overflow
-// and invalid operations.
+// If argument and result are finite, the computation raises no floating-point exceptions except
+// underflow and inexact, although both arms of each choice are computed: programs may trap division
+// by zero, overflow and invalid operations.
 #pragma once
 
 #include "sys/device_code.hpp"
@@ -27,8 +27,9 @@ struct Format<double> {
   using Bits = std::int64_t;
   static constexpr int kMantissa = 52;
   static constexpr Bits kOne = Bits(1023) << kMantissa, kSign = INT64_MIN;
-  static constexpr Bits kUpperHalf = ~Bits((1 << 27) - 1); // of a product's factors that stay exact
-  static constexpr double kRound = 0x1.8p52;               // x + kRound holds x rounded
+  // Masks the factor of a product that must be exact.
+  static constexpr Bits kUpperHalf = ~Bits((1 << 27) - 1);
+  static constexpr double kRound = 0x1.8p52; // x + kRound has x rounded in its low bits
   static constexpr double kLog2High = 0x1.62e42fefa3800p-1, kLog2Low = 0x1.ef35793c76730p-45;
   static constexpr double kMinExponent = -760, kMaxExponent = 710;
 };
@@ -58,13 +59,14 @@ TENON_DEVICE T withSignOf(T size, T x) {
   return std::bit_cast<T>(bitsOf(size) | (bitsOf(x) & Format<T>::kSign));
 }
 
-// Zeros of which the compiler knows nothing.
+// Zeros that the compiler cannot see as constants.
 extern const double kHiddenZero;
 extern const float kHiddenZeroOfFloat;
 
-// A bound that is no constant. What follows a comparison with a constant the compiler works out
-// beforehand for the constant, then computes it in vectors from the number as it was given, and
-// chooses afterwards: such a bound would change the value, and prevent no exception.
+// A bound that is not a compile-time constant. After a comparison with a constant, compilers
+// evaluate the following code for the constant in advance, compute it in vectors from the unbounded
+// number, and select afterwards: a constant bound would raise exceptions and could change the
+// result.
 template <class T>
 TENON_DEVICE T bound(T value) {
 #ifdef TENON_FOR_DEVICE
@@ -85,7 +87,7 @@ template <class T>
 TENON_DEVICE T atMost(T high, T x) {
   return x > high ? high : x;
 }
-// Within [low, high]; NaN stays.
+// x limited to [low, high]; NaN propagates.
 template <class T>
 TENON_DEVICE T clamped(T x, T low, T high) {
   return atMost(high, atLeast(low, x));
@@ -102,14 +104,14 @@ TENON_DEVICE T polynomial(const T (&c)[N], T x) {
   (std::make_index_sequence<N - 1>());
 }
 
-// 2^n for a whole n in the range of normal numbers.
+// 2^n for an integer n in the range of normal numbers.
 template <class T>
 TENON_DEVICE T powerOfTwo(T n) {
   return std::bit_cast<T>((bitsOf(n + Format<T>::kRound) << Format<T>::kMantissa) +
                           Format<T>::kOne);
 }
 
-// exp(x + low) = 2^n (1 + p), n whole, for an x whose rounding error is low.
+// exp(x + low) = 2^n (1 + p) with integer n; low is the rounding error of x.
 template <class T>
 struct Exponential {
   T n, p;
@@ -138,9 +140,9 @@ private:
   }
 };
 
-// factor exp(x + low), x and low as above, where exp(x) does not overflow. The power of two is
-// applied in halves, since the result may be denormal, and last, so that this costs no digits of a
-// larger product.
+// factor exp(x + low), with x and low as above, where exp(x) does not overflow. The power of two is
+// applied in two halves, since the result can be denormal, and last, to lose no digits of a larger
+// product.
 template <class T>
 TENON_DEVICE T boundedExponential(T x, T low = 0, T factor = 1) {
   using F = Format<T>;
@@ -150,50 +152,51 @@ TENON_DEVICE T boundedExponential(T x, T low = 0, T factor = 1) {
   return (factor + factor * e.p) * first * powerOfTwo(e.n - half);
 }
 
-// exp(x) for any x. Where a function's argument is bounded above, it takes the one before: the
-// compiler may find the exponential of this bound, which overflows, before a loop.
+// exp(x) for any x. Functions whose argument is bounded above use boundedExponential(): otherwise
+// the compiler can hoist the exponential of the bound, which overflows, out of a loop.
 template <class T>
 TENON_DEVICE T exponential(T x) {
   return boundedExponential(atMost(bound(Format<T>::kMaxExponent), x));
 }
 
-// exp(x) - 1 for x <= 0; for positive x the result has no meaning.
+// exp(x) - 1 for x <= 0; undefined for positive x.
 template <class T>
 TENON_DEVICE T exponentialMinusOne(T x) {
-  constexpr T kMin = sizeof(T) == sizeof(double) ? T(-40) : T(-18); // -1 below
+  constexpr T kMin = sizeof(T) == sizeof(double) ? T(-40) : T(-18); // the result is -1 below
   const Exponential<T> e(clamped(x, bound(kMin), bound(T(0))));
   const T scale = powerOfTwo(e.n);
   return scale * e.p + (scale - T(1));
 }
 
-// tanh x, by t / (t + 2) with t = exp(2 |x|) - 1.
+// tanh x = sign(x) t / (t + 2), where t = exp(2 |x|) - 1.
 template <class T>
 TENON_DEVICE T hyperbolicTangent(T x) {
-  constexpr T kMax = sizeof(T) == sizeof(double) ? T(19.1) : T(9.1); // 1 beyond
-  const T most = atMost(bound(kMax), magnitude(x));
-  const Exponential<T> e(most + most);
+  constexpr T kMax = sizeof(T) == sizeof(double) ? T(19.1) : T(9.1); // the result is 1 beyond
+  const T bounded = atMost(bound(kMax), magnitude(x));
+  const Exponential<T> e(bounded + bounded);
   const T scale = powerOfTwo(e.n);
   const T t = scale * e.p + (scale - T(1));
   return withSignOf(t / (t + T(2)), x);
 }
 
-// 1 / (1 + exp(-(x + low))), of the size of exp(x) where x is far below 0.
+// 1 / (1 + exp(-(x + low))); about exp(x) for large negative x.
 template <class T>
 TENON_DEVICE T logistic(T x, T low = 0) {
   const T small = boundedExponential(-magnitude(x), x < T(0) ? low : -low);
   return (x < T(0) ? small : T(1)) / (T(1) + small);
 }
 
-// y / (1 + exp(-(x + low))), for y of the sign of x.
+// y / (1 + exp(-(x + low))), for y with the sign of x.
 template <class T>
 TENON_DEVICE T gated(T y, T x, T low = 0) {
   const T small = boundedExponential(-magnitude(x), x < T(0) ? low : -low);
-  const T negative = atMost(bound(T(0)), y); // another one would be no use, and might overflow
+  // A positive y is not used in this arm and could overflow.
+  const T negative = atMost(bound(T(0)), y);
   const T scaled = boundedExponential(-magnitude(x), x < T(0) ? low : -low, negative);
   return (x < T(0) ? scaled : y) / (T(1) + small);
 }
 
-// log(1 + t) for t in [0, 1], by 2 atanh(t / (2 + t)).
+// log(1 + t) for t in [0, 1], computed as 2 atanh(t / (2 + t)).
 template <class T>
 TENON_DEVICE T logOfOnePlus(T t) {
   const T f = t / (T(2) + t), z = f * f;
@@ -212,7 +215,7 @@ TENON_DEVICE T logOfOnePlus(T t) {
   }
 }
 
-// A sum of two numbers, the second of which is about the rounding error of the first.
+// A sum of two numbers; the second is about the rounding error of the first.
 template <class T>
 struct Twofold {
   T high, low;
@@ -233,15 +236,16 @@ TENON_DEVICE inline Twofold<float> square(float x) {
   return {high, float(exact - double(high))};
 }
 
-// factor exp(-a^2 / 2), for a >= 0 up to about 40.
+// factor exp(-a^2 / 2), for 0 <= a <= about 40.
 template <class T>
 TENON_DEVICE T gaussian(T a, T factor = 1) {
   const Twofold<T> s = square(a);
   return boundedExponential(s.high * T(-0.5), s.low * T(-0.5), factor);
 }
 
-// The normal distribution: up to kCentre 1/2 + x normalCentre(x^2), and for a = |x| beyond that
-// exp(-a^2 / 2) normalTail(a) / a is what lies below -a, by a polynomial in (a - 4) / (a + 4).
+// The normal distribution function: 1/2 + x normalCentre(x^2) for |x| <= kCentre. For a = |x|
+// beyond that, the probability below -a is exp(-a^2 / 2) normalTail(a) / a, with a polynomial in (a
+// - 4) / (a + 4).
 template <class T>
 constexpr T kCentre = T(0.85);
 
@@ -284,11 +288,11 @@ TENON_DEVICE T normalTail(T a) {
   }
 }
 
-// Angles up to which the remainder of a division by pi is found to all digits.
+// Maximum angle for which the remainder of the division by pi is exact to all digits.
 constexpr double kMaxAngle = 3e6;
 
-// (-1)^m sin(x - m pi) for m = (the nearest whole number to x / pi - half) + half: with half = 0
-// the sine of x, with half = 1/2 minus its cosine. In double.
+// (-1)^m sin(x - m pi), where m - half is the integer nearest to x / pi - half. The result is the
+// sine of x for half = 0, and minus its cosine for half = 1/2. Computed in double.
 template <int Terms>
 TENON_DEVICE double sineFrom(const double (&c)[Terms], double x, double half) {
   using F = Format<double>;
@@ -317,7 +321,7 @@ TENON_DEVICE T sineOrCosine(T x, double half) {
   }
 }
 
-// Sine and cosine, for |x| up to kMaxAngle.
+// Sine and cosine, for |x| <= kMaxAngle.
 template <class T>
 TENON_DEVICE T sine(T x) {
   return sineOrCosine(x, 0);

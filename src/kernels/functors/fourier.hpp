@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functors of pairs of real and imaginary part, by pair or by element of a line.
+// Functors on complex pairs (real, imaginary), per pair or per element of a line.
 #pragma once
 
 #include "kernels/walks/element_offsets.hpp"
@@ -17,7 +17,7 @@ struct Turned {
   }
 };
 
-// Multiplies each pair by the weight of its mode, in lines of `modes`.
+// Multiplies each pair by the weight of its mode, in lines of `modes` pairs.
 template <class T>
 struct WeightedModes {
   const T *weights, *from;
@@ -36,7 +36,7 @@ struct WeightedModes {
   }
 };
 
-// re + i im += a b, with the conjugate of a where the sign is -1.
+// re + i im += a b, or conj(a) b if sign is -1.
 template <class T>
 TENON_DEVICE void addProduct(T sign, const T* a, const T* b, T& re, T& im) {
   const T x = a[0], y = sign * a[1];
@@ -58,7 +58,7 @@ struct ComplexMultiplyAdd {
 // c += the sum of a b over `count` pairs of a and b, in order.
 template <class T>
 struct ComplexSums {
-  ElementOffsets<3> offsets; // pairs of a, b and c
+  ElementOffsets<3> offsets; // offsets of pairs in a, b and c
   Index count, stepA, stepB;
   T sign;
   const T *a, *b;
@@ -74,13 +74,13 @@ struct ComplexSums {
   }
 };
 
-// The positions of a line that a packed array holds, in two runs: [first, first + count), and then
-// the last `atEnd` of the line.
+// The positions of a line that are stored in a packed array: [first, first + count), followed by
+// the last `atEnd` positions of the line.
 struct PackedLine {
   Index extent, first, count, atEnd;
 
   TENON_DEVICE Index packed() const { return count + atEnd; }
-  TENON_DEVICE Index toPacked(Index position) const { // -1 where it is not
+  TENON_DEVICE Index toPacked(Index position) const { // -1 if the position is not stored
     if (position >= first && position < first + count)
       return position - first;
     return position >= extent - atEnd ? position - extent + packed() : -1;
@@ -90,13 +90,13 @@ struct PackedLine {
   }
 };
 
-// Copies [outer, packed, inner] to lines [outer, inner, extent], with zeros at the other positions;
-// elements have W numbers each.
+// Copies [outer, packed, inner] to lines [outer, inner, extent], with zeros at positions that are
+// not stored. An element has W components.
 template <class T, int W>
 struct ToLines {
   PackedLine line;
   Divisor extent, inner;
-  Index width; // inner
+  Index width; // value of inner
   const T* from;
   T* lines;
 
@@ -113,12 +113,12 @@ struct ToLines {
   }
 };
 
-// Pairs of nonnegative modes for a transform to real elements, which adds the mirror image of each
-// that is not its own.
+// ToLines for modes k >= 0 before a transform to reals, which adds the mirror image of each mode
+// that is not its own image; hence the factors 1/2.
 template <class T>
 struct HalvedLines {
   ToLines<T, 2> lines;
-  Index elements; // of a line of real elements
+  Index elements; // length of a line of real elements
 
   TENON_DEVICE void operator()(Index i) const {
     lines(i);
@@ -131,7 +131,7 @@ struct HalvedLines {
   }
 };
 
-// Copies lines back, by packed element.
+// The inverse of ToLines, per packed element.
 template <class T, int W>
 struct FromLines {
   PackedLine line;

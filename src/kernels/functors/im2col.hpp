@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The columns of a tile of outputs (convolution/im2col.hpp) element by element, for walks in any
-// order. A tile has at most kMaxWalkedElements columns, and inputs that they read.
+// im2col and its transpose (convolution/im2col.hpp) for a tile of outputs, one thread per element
+// of the result. A tile has at most kMaxWalkedElements columns, and as many inputs.
 #pragma once
 
 #include "kernels/convolution/im2col.hpp"
@@ -13,10 +13,10 @@
 namespace tenon::functors {
 
 // An embedded window, and a tile of the outputs of some images of the batch. The columns are
-// [channel, tap, image, row, column].
+// indexed [channel, tap, image, row, column].
 struct ColumnTile {
   Index in[3], out[3], kernel[3], stride[3], dilation[3], padLow[3];
-  Index channels, image, images; // image: the first
+  Index channels, image, images; // image: index of the first image
   Index firstRow, rows, firstCol, cols;
 
   ColumnTile(const WindowShape& w, Index channelsOfX, Index firstImage, Index numberOfImages,
@@ -33,20 +33,20 @@ struct ColumnTile {
       padLow[d] = w.padLow[d];
     }
   }
-  // The offset in x of an input of one of the tile's images.
+  // Offset in x of an input of image `number` of the tile.
   TENON_DEVICE Index inputAt(Index number, Index channel, Index i0, Index i1, Index i2) const {
     return ((((image + number) * channels + channel) * in[0] + i0) * in[1] + i1) * in[2] + i2;
   }
 };
 
-// By channel and output, each of whose taps is a column: the element of x that it reads, or 0 on
-// padding.
+// One thread per (channel, output): for each tap, copies the element of x that it reads, or 0 on
+// padding, to a column.
 template <class T>
 struct GatherColumns {
   ColumnTile tile;
   const T* x;
   T* columns;
-  Index distance; // of the columns of two taps
+  Index distance; // distance between the columns of two taps
   Divisor cols, rows, images, out1;
 
   GatherColumns(const ColumnTile& t, const T* from, T* to)
@@ -83,14 +83,14 @@ private:
   }
 };
 
-// The transpose: each input that the tile reaches adds up the columns that read it.
-// Inputs are [image, channel, i0, i1, i2].
+// The transpose: one thread per input that the tile reaches, [image, channel, i0, i1, i2], sums the
+// columns that read it.
 template <class T>
 struct ScatterColumns {
   ColumnTile tile;
   const T* columns;
   T* x;
-  Index first[3], inputs; // of a channel, the first, and how many there are in all
+  Index first[3], inputs; // first input per dimension of a channel, and total number of inputs
   Divisor count[3], channels, stride[3];
 
   ScatterColumns(const ColumnTile& t, const WindowShape& w, const T* from, T* to)
@@ -142,7 +142,7 @@ struct ScatterColumns {
   }
 
 private:
-  // The output that reads this input by this tap, -1 if there is none.
+  // The output that reads this input by this tap, or -1 if there is none.
   TENON_DEVICE Index outputOf(int d, Index input, int tap) const {
     const Index distance = input + tile.padLow[d] - tap * tile.dilation[d];
     if (distance < 0)

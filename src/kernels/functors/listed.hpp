@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functors for elements that lie at listed places along one dimension of a box.
+// Functors for elements at listed positions along one dimension of a box.
 #pragma once
 
 #include "kernels/walks/element_offsets.hpp"
@@ -8,8 +8,8 @@
 
 namespace tenon {
 
-// Where entry i of a list lies: positions [entries, dims] times the strides of those dimensions;
-// or, with no list, i steps from the first.
+// Offset of entry i of a list: positions [entries, dims] times the strides of those dimensions, or
+// i steps from the first entry if there is no list.
 struct ListedPlaces {
   const Index* positions = nullptr;
   int dims = 1;
@@ -27,28 +27,28 @@ struct ListedPlaces {
 
 namespace functors {
 
-// y = alpha w x + beta y. Offsets are those of x, of y and the number of the entry.
+// y = alpha w x + beta y. The offsets are those in x, in y, and the index of the entry.
 template <class T>
 struct AxpbyListed {
   ElementOffsets<3> offsets;
   ListedPlaces from, to;
-  const double* weights; // or null: ones
+  const double* weights; // can be null: ones
   T alpha;
   const T* x;
   T beta;
   T* y;
 
   TENON_DEVICE void operator()(Index element) const {
-    const auto at = offsets(element);
-    const Index i = at.of[2];
-    T& into = y[at.of[1] + to.offset(i)];
-    const T value = x[at.of[0] + from.offset(i)];
-    one(weights ? alpha * static_cast<T>(weights[i]) : alpha, value, into);
+    const auto offset = offsets(element);
+    const Index i = offset.of[2];
+    T& target = y[offset.of[1] + to.offset(i)];
+    const T value = x[offset.of[0] + from.offset(i)];
+    combine(weights ? alpha * static_cast<T>(weights[i]) : alpha, value, target);
   }
-  // Without products where there is nothing to multiply, so that copies keep every bit.
-  TENON_DEVICE void one(T factor, T value, T& into) const {
+  // Omits products with 1 and 0: copies then preserve every bit.
+  TENON_DEVICE void combine(T factor, T value, T& target) const {
     const T scaled = factor == T(1) ? value : factor * value;
-    into = beta == T(0) ? scaled : beta == T(1) ? scaled + into : scaled + beta * into;
+    target = beta == T(0) ? scaled : beta == T(1) ? scaled + target : scaled + beta * target;
   }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The terms of rows/losses.hpp; terms that are given a gradient write their part of it as well.
+// The terms of rows/losses.hpp. Terms with a gradient array g write their contribution to it too.
 #pragma once
 
 #include "kernels/rows/losses.hpp"
@@ -18,7 +18,7 @@ struct SquaredTerm {
 };
 struct AbsoluteTerm {
   TENON_DEVICE ValueAndSlope termOf(double d) const {
-    return {std::abs(d), d > 0 ? 1.0 : d < 0 ? -1.0 : d}; // NaN stays
+    return {std::abs(d), d > 0 ? 1.0 : d < 0 ? -1.0 : d}; // NaN propagates
   }
 };
 struct HuberTerm {
@@ -29,13 +29,13 @@ struct HuberTerm {
   }
 };
 
-// A weight of 0 leaves a term out, whatever its input and target are: where a field has no values,
-// they are often NaN.
+// A weight of 0 excludes a term for any input and target: fields often have NaN where they have no
+// values.
 TENON_DEVICE inline double differenceOf(double weight, double x, double t) {
   return weight == 0 ? 0 : x - t;
 }
 
-// g may be null.
+// g can be null.
 template <class Of, class T, class U>
 struct WeightedError : Of {
   using Wide = double;
@@ -53,8 +53,7 @@ struct WeightedError : Of {
   }
 };
 
-// n - i for a weight that is not a finite number of at least 0, else 0, so that the maximum finds
-// the first.
+// n - i for a weight that is negative or not finite, else 0: the maximum then identifies the first.
 template <class T>
 struct BadWeight {
   using Wide = Index;
@@ -70,7 +69,7 @@ TENON_DEVICE double weightAt(const T* weights, Index i) {
   return weights ? double(weights[i]) : 1.0;
 }
 
-// w (x - t)^2 and w t^2 by element of a sample.
+// w (x - t)^2 and w t^2, per element of a sample.
 template <class T, class U>
 struct RowError {
   using Wide = double;
@@ -97,7 +96,7 @@ struct RowTarget {
   }
 };
 
-// The relative error by sample, whose squared norms of error and target are e and s.
+// The relative error per sample; e and s are the squared norms of its error and target.
 template <class T>
 struct RelativeError {
   using Wide = double;
@@ -110,7 +109,7 @@ struct RelativeError {
   TENON_DEVICE double operator()(Index, Index r) const {
     return isLeftOut(r) ? 0 : factor(r) * std::sqrt(double(e[r]));
   }
-  // The factor that the derivatives with respect to all elements of a sample share.
+  // The factor that is common to the derivatives with respect to all elements of a sample.
   TENON_DEVICE double slope(Index r) const {
     const double error = std::sqrt(double(e[r]));
     return error == 0 || isLeftOut(r) ? 0 : factor(r) / error;
@@ -124,7 +123,7 @@ struct RelativeSlopes {
 };
 template <class T, class U>
 struct RelativeGradient {
-  const double* slopes; // of samples
+  const double* slopes; // one per sample
   const T* x;
   const U* t;
   const T *weights, *rowWeights;
@@ -137,17 +136,17 @@ struct RelativeGradient {
   TENON_DEVICE void write(Index i, T value) const { g[i] = value; }
 };
 
-// The squares of the differences of an element to its next neighbours, by element of a box. Its
-// gradient is gathered from these differences and from those whose high end it is, so that no two
-// threads add to one element.
+// Squares of the differences between an element and its next neighbours, per element of a box. The
+// gradient of an element is gathered from the differences of which it is the low end and the high
+// end, so no two threads add to one element.
 template <class T, class U>
 struct DifferenceTerm {
   using Wide = double;
   Index rank, first;
   Divisor perExtent[kMaxBlockRank];
   Index extent[kMaxBlockRank], owned[kMaxBlockRank];
-  Index step[kMaxBlockRank], ownedStep[kMaxBlockRank]; // strides of x and of the owned elements
-  double inverse[kMaxBlockRank];                       // of the spacing
+  Index step[kMaxBlockRank], ownedStep[kMaxBlockRank]; // strides of x, and of the owned elements
+  double inverse[kMaxBlockRank];                       // 1 / spacing
   const T* x;
   const U* t;
   ElementWeights<T> weights;
@@ -161,7 +160,8 @@ struct DifferenceTerm {
   TENON_DEVICE double operator()(Index, Index element) const {
     Index at[kMaxBlockRank];
     auto rest = static_cast<std::uint32_t>(element);
-    Index beyond = 0, ownedAt = 0; // dimensions in which the element is not owned
+    // Beyond: number of dimensions in which the element is not owned.
+    Index beyond = 0, ownedAt = 0;
     for (Index d = rank - 1; d >= 0; --d) {
       at[d] = perExtent[d].divide(rest);
       beyond += at[d] >= owned[d];

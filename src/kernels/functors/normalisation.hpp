@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The steps of rows/normalisation.hpp, by element, by group, and by term of the sums of groups.
+// The steps of rows/normalisation.hpp, per element, per group, and per term of sums over groups.
 #pragma once
 
 #include "kernels/functors/elementary.hpp"
@@ -10,34 +10,35 @@
 
 namespace tenon::functors {
 
-// What elements of a row share is read once for so many.
+// Number of elements of a row that share one load of their common values.
 inline constexpr int kRowStrip = 8;
 
-// x / count of a whole number, and 0 where nothing was counted. Two choices by one condition would
-// become one, whose arm divides by 0 in vectors.
+// x / count for an integer count, or 0 if count is 0. The divisor is bounded separately: otherwise
+// the compiler would merge the two choices into one whose arm divides by 0 in vectors.
 TENON_DEVICE inline double perCount(double x, double count) {
   const double quotient = x / atLeast(bound(1.0), count);
   return count > 0 ? quotient : 0;
 }
 
-// A number of elements, their mean, and the sum of their squared distances from it.
+// Number of elements, their mean, and the sum of their squared deviations from it.
 struct Partial {
   double count, mean, second;
 
   TENON_DEVICE void add(const Partial& other) {
     if (other.count == 0)
       return;
-    const double all = count + other.count, share = other.count / all, apart = other.mean - mean;
-    mean += apart * share;
-    second += other.second + apart * apart * (count * share);
-    count = all;
+    const double total = count + other.count, share = other.count / total,
+                 shift = other.mean - mean;
+    mean += shift * share;
+    second += other.second + shift * shift * (count * share);
+    count = total;
   }
 };
 struct TwoSums {
   double first, second;
 };
 
-// The operations by which two of them are reduced to one.
+// Binary operations for reductions.
 struct AddMoments {
   TENON_DEVICE Partial operator()(Partial all, const Partial& more) const {
     all.add(more);
@@ -50,22 +51,22 @@ struct AddSums {
   }
 };
 
-// Rows of a length, in lists: those of list l are rows[begin[l]] to rows[begin[l + 1] - 1], and
-// their elements are counted together. If begin is null, each place is a list: its elements in all
-// rows.
+// Rows of one length, grouped in lists: list l has the rows rows[i] for begin[l] <= i < begin[l+1],
+// and its elements are numbered consecutively. If begin is null, each position in a row is a list,
+// with the element at that position in every row.
 struct RowLists {
   const Index *begin, *rows;
   Divisor length;
   Index lengthOfRow, allRows;
 
-  // The elements first, first + step, ... of a list, one after the other. It divides only where a
-  // row ends.
+  // Iterates over the elements first, first + step, ... of a list. It divides only at the end of a
+  // row.
   class Steps {
   public:
     TENON_DEVICE Steps(const RowLists& of, Index list, Index first, Index step)
-        : of_(of), here_(static_cast<std::uint32_t>(of.begin ? of.begin[list] : first)),
+        : of_(of), position_(static_cast<std::uint32_t>(of.begin ? of.begin[list] : first)),
           end_(static_cast<std::uint32_t>(of.begin ? of.begin[list + 1] : of.allRows)),
-          count_(of.begin ? Index(end_ - here_) * of.lengthOfRow : end_),
+          count_(of.begin ? Index(end_ - position_) * of.lengthOfRow : end_),
           step_(static_cast<std::uint32_t>(step)) {
       if (of.begin)
         find(static_cast<std::uint32_t>(first));
@@ -73,10 +74,10 @@ struct RowLists {
         take(list);
     }
     TENON_DEVICE Index endOf(Index most) const { return count_ < most ? count_ : most; }
-    // True if the next element is of another row than this one.
+    // Advances by one step. Returns true if the next element is in another row.
     TENON_DEVICE bool step() {
       if (!of_.begin) {
-        here_ += step_;
+        position_ += step_;
         take(inRow_);
         return true;
       }
@@ -87,8 +88,8 @@ struct RowLists {
       find(inRow_);
       return true;
     }
-    // Whether the `count` elements behind this one are of its row; then where that is which is
-    // `count` ahead, and going there.
+    // Whether the next `count` elements are in the same row; the index of the element `count` steps
+    // ahead; and an advance by `count` steps.
     TENON_DEVICE bool stays(int count) const {
       return of_.begin && inRow_ + count * step_ < of_.length.divisor();
     }
@@ -97,32 +98,32 @@ struct RowLists {
       inRow_ += count * step_;
       at_ += count * Index(step_);
     }
-    TENON_DEVICE bool isPast() const { return here_ >= end_; }
+    TENON_DEVICE bool isPast() const { return position_ >= end_; }
     TENON_DEVICE Index row() const { return row_; }
     TENON_DEVICE Index at() const { return at_; }
     TENON_DEVICE Index inRow() const { return inRow_; }
 
   private:
-    // The element with this number, counted from the first of the row that is here.
+    // Moves to element `number`, counted from the first element of the current row.
     TENON_DEVICE void find(std::uint32_t number) {
       const Index inRow = of_.length.divide(number);
-      here_ += number;
+      position_ += number;
       take(inRow);
     }
     TENON_DEVICE void take(Index inRow) {
       inRow_ = static_cast<std::uint32_t>(inRow);
-      row_ = of_.begin && !isPast() ? of_.rows[here_] : here_;
+      row_ = of_.begin && !isPast() ? of_.rows[position_] : position_;
       at_ = row_ * of_.lengthOfRow + inRow;
     }
     const RowLists& of_;
-    std::uint32_t here_, end_; // in the list of all rows
+    std::uint32_t position_, end_; // indices in the list of all rows
     Index count_, row_ = 0, at_ = 0;
     std::uint32_t step_, inRow_ = 0;
   };
 };
 
-// A thread's elements, summed as distances from the first and their squares, so that none needs a
-// division.
+// Accumulates a thread's elements as distances from the first one, and their squares: no division
+// per element.
 struct MomentsRun {
   double count = 0, origin = 0, first = 0, second = 0;
   TENON_DEVICE explicit MomentsRun(const Partial&) {}
@@ -131,9 +132,9 @@ struct MomentsRun {
     origin = count == 0 ? x[0] : origin;
     TENON_UNROLL
     for (int k = 0; k < kCount; ++k) {
-      const double apart = x[k] - origin;
-      first += apart;
-      second += apart * apart;
+      const double distance = x[k] - origin;
+      first += distance;
+      second += distance * distance;
     }
     count += kCount;
   }
@@ -156,9 +157,9 @@ struct GroupMoments {
     const T* x;
     TENON_DEVICE Index endOf(Index most) const { return steps.endOf(most); }
     TENON_DEVICE Index next() {
-      const Index now = steps.at();
+      const Index current = steps.at();
       steps.step();
-      return now;
+      return current;
     }
     TENON_DEVICE bool stays(int count) const { return steps.stays(count); }
     TENON_DEVICE Index ahead(int count) const { return steps.ahead(count); }
@@ -197,7 +198,7 @@ struct GroupMomentsTangent {
 };
 template <class T>
 struct StoreMomentsTangent {
-  const double* inverseCounts; // 0 where there is no element
+  const double* inverseCounts; // 0 for a group without elements
   T *mean, *second;
   TENON_DEVICE void operator()(Index group, const TwoSums& sums) const {
     mean[group] = T(inverseCounts[group] * sums.first);
@@ -205,7 +206,7 @@ struct StoreMomentsTangent {
   }
 };
 
-// The adjoint of moments, by element and row: write(at, line(row).read(at)).
+// The adjoint of moments, per element and row: write(index, line(row).read(index)).
 template <class T>
 struct MomentsAdjoint {
   static constexpr int kStrip = kRowStrip;
@@ -240,15 +241,15 @@ struct GroupScale {
   }
 };
 
-// A normalisation, and the point at which derivatives are taken. If weightOf is null, the weights
-// belong to places and not to rows; null weights stand for ones.
+// A normalisation, and the point at which derivatives are taken. If weightOf is null, weights
+// belong to positions in a row instead of rows; null weights stand for ones.
 template <class T>
 struct RowPoint {
   const Index *groupOf, *weightOf;
   const T *x, *mean, *scale, *weight;
   Index length;
 
-  // The weights of a row's elements: one, or one for each place from `begin` on.
+  // The weights of a row's elements: one for the row, or one per position from `begin` on.
   struct Weights {
     const T* values;
     bool isOfPlace;
@@ -257,8 +258,8 @@ struct RowPoint {
     TENON_DEVICE T at(Index place) const { return isOfPlace ? values[place - begin] : ofRow; }
   };
   // `which` is weightOfRow(row).
-  TENON_DEVICE Weights weightsOf(const T* values, T otherwise, Index row, Index which) const {
-    return {values, values && !weightOf, values && weightOf ? values[which] : otherwise,
+  TENON_DEVICE Weights weightsOf(const T* values, T otherwise, Index row, Index index) const {
+    return {values, values && !weightOf, values && weightOf ? values[index] : otherwise,
             row * length};
   }
   TENON_DEVICE Index weightOfRow(Index row) const { return weightOf ? weightOf[row] : 0; }
@@ -269,7 +270,7 @@ struct Normalise {
   static constexpr int kStrip = kRowStrip;
   RowPoint<T> of;
   const T* bias;
-  T least; // of what is written
+  T least; // lower bound of y
   T* y;
   struct Line {
     const T* x;
@@ -291,16 +292,16 @@ template <class T>
 struct NormaliseTangent {
   static constexpr int kStrip = kRowStrip;
   RowPoint<T> of;
-  const T *dx, *dMean, *dSecond, *dWeight, *dBias; // each may be null
+  const T *dx, *dMean, *dSecond, *dWeight, *dBias; // each can be null
   T* dy;
   struct Line {
     const T *x, *dx;
     T mean, scale, slope, dMean;
     typename RowPoint<T>::Weights weights, dWeights, dBiases;
     TENON_DEVICE T read(Index at) const {
-      const T apart = x[at] - mean, moved = (dx ? dx[at] : T(0)) - dMean;
-      return weights.at(at) * (scale * moved + apart * slope) + dWeights.at(at) * scale * apart +
-             dBiases.at(at);
+      const T distance = x[at] - mean, dDistance = (dx ? dx[at] : T(0)) - dMean;
+      return weights.at(at) * (scale * dDistance + distance * slope) +
+             dWeights.at(at) * scale * distance + dBiases.at(at);
     }
   };
   TENON_DEVICE Line line(Index row) const {
@@ -338,15 +339,15 @@ struct NormaliseAdjoint {
   TENON_DEVICE void write(Index at, T value) const { dx[at] = value; }
 };
 
-// The sums of a group from which the cotangents of its moments follow, and on the way what
-// NormaliseAdjoint gives, from the same dy.
+// The sums of a group from which the cotangents of its moments follow. In the same pass over dy it
+// computes the result of NormaliseAdjoint.
 template <class T>
 struct GroupSlopes {
   using Wide = TwoSums;
   RowPoint<T> point;
   RowLists lists;
-  const T *dy, *ofGroups; // ofGroups: weights that the sums leave out, or null
-  T* dx;                  // or null
+  const T *dy, *ofGroups; // ofGroups: weights that the sums exclude; can be null
+  T* dx;                  // can be null
   struct Place {
     Index at;
     T weight;
@@ -357,7 +358,7 @@ struct GroupSlopes {
     const T* dy;
     T* dx;
     double mean, slope;
-    T weight = 1; // of the row
+    T weight = 1; // of the current row
     TENON_DEVICE Index endOf(Index most) const { return steps.endOf(most); }
     TENON_DEVICE void enterRow() {
       if (point.weight && point.weightOf && !steps.isPast())
@@ -365,10 +366,10 @@ struct GroupSlopes {
     }
     TENON_DEVICE Place next() {
       const bool isOfPlace = point.weight && !point.weightOf;
-      const Place now{steps.at(), isOfPlace ? point.weight[steps.inRow()] : weight};
+      const Place current{steps.at(), isOfPlace ? point.weight[steps.inRow()] : weight};
       if (steps.step())
         enterRow();
-      return now;
+      return current;
     }
     TENON_DEVICE bool stays(int count) const {
       return (!point.weight || point.weightOf) && steps.stays(count);
@@ -404,7 +405,7 @@ struct StoreGroupSlopes {
   }
 };
 
-// The sums from which the cotangents of weights and biases follow, for rows in lists or for places.
+// The sums for the cotangents of weights and biases, for rows in lists or for positions in a row.
 template <class T>
 struct WeightSlopes {
   using Wide = TwoSums;
@@ -420,7 +421,7 @@ struct WeightSlopes {
     const RowPoint<T>& point;
     RowLists::Steps steps;
     const T* dy;
-    double mean = 0, scale = 0; // of the row
+    double mean = 0, scale = 0; // of the current row
     TENON_DEVICE Index endOf(Index most) const { return steps.endOf(most); }
     TENON_DEVICE void enterRow() {
       if (steps.isPast())
@@ -430,10 +431,10 @@ struct WeightSlopes {
       scale = point.scale[g];
     }
     TENON_DEVICE Place next() {
-      const Place now{steps.at(), mean, scale};
+      const Place current{steps.at(), mean, scale};
       if (steps.step())
         enterRow();
-      return now;
+      return current;
     }
     TENON_DEVICE bool stays(int count) const { return steps.stays(count); }
     TENON_DEVICE Place ahead(int count) const { return {steps.ahead(count), mean, scale}; }
@@ -451,7 +452,7 @@ struct WeightSlopes {
 };
 template <class T>
 struct AddWeightSlopes {
-  T *weight, *bias; // each may be null
+  T *weight, *bias; // each can be null
   TENON_DEVICE void operator()(Index w, const TwoSums& sums) const {
     if (weight)
       weight[w] += T(sums.second);
@@ -460,8 +461,8 @@ struct AddWeightSlopes {
   }
 };
 
-// Both, where each weight has the rows of one group, from sums without the weights, which may be
-// null.
+// Both stages in one, for weights whose rows are one group each. The sums exclude the weights,
+// which can be null.
 template <class T>
 struct StoreAllSlopes {
   StoreGroupSlopes<T> ofGroups;
@@ -474,15 +475,15 @@ struct StoreAllSlopes {
   }
 };
 
-// How many elements of a group a part has, and all parts together. The moments of a part are its
-// mean and its second moment.
+// Number of elements of a group in one part (one rank's block), and in all parts. The moments of a
+// part are its mean and its second moment.
 struct PartShare {
-  const double *part, *all; // by group
+  const double *part, *all; // indexed by group
   TENON_DEVICE double of(Index g) const { return perCount(part[g], all[g]); }
   TENON_DEVICE double per(Index g) const { return perCount(1, all[g]); }
 };
 
-// The contribution of a part to the mean of all.
+// Contribution of a part to the mean of all parts.
 template <class T>
 struct ShareOfMean {
   PartShare share;
@@ -493,16 +494,16 @@ struct ShareOfMean {
   }
 };
 
-// The contributions of a part to the mean and the variance of all, both counted from a reference.
+// Contributions of a part to the mean and the variance of all parts, relative to a reference.
 template <class T>
 struct ShareOfMoments {
   PartShare share;
   const T *mean, *second, *reference;
   T *dMean, *dSecond;
   TENON_DEVICE void operator()(Index g) const {
-    const double apart = double(mean[g]) - double(reference[g]);
-    dMean[g] = T(share.of(g) * apart);
-    dSecond[g] = T(share.per(g) * double(second[g]) + share.of(g) * apart * apart);
+    const double distance = double(mean[g]) - double(reference[g]);
+    dMean[g] = T(share.of(g) * distance);
+    dSecond[g] = T(share.per(g) * double(second[g]) + share.of(g) * distance * distance);
   }
 };
 template <class T>
@@ -511,9 +512,9 @@ struct ShareOfMomentsTangent {
   const T *mean, *reference, *dMean, *dSecond;
   T *first, *second;
   TENON_DEVICE void operator()(Index g) const {
-    const double apart = double(mean[g]) - double(reference[g]), d = share.of(g) * double(dMean[g]);
+    const double shift = double(mean[g]) - double(reference[g]), d = share.of(g) * double(dMean[g]);
     first[g] = T(d);
-    second[g] = T(share.per(g) * double(dSecond[g]) + 2 * apart * d);
+    second[g] = T(share.per(g) * double(dSecond[g]) + 2 * shift * d);
   }
 };
 template <class T>
@@ -522,31 +523,31 @@ struct ShareOfMomentsAdjoint {
   const T *mean, *reference, *first, *second;
   T *dMean, *dSecond;
   TENON_DEVICE void operator()(Index g) const {
-    const double apart = double(mean[g]) - double(reference[g]);
-    dMean[g] = T(share.of(g) * (double(first[g]) + 2 * apart * double(second[g])));
+    const double distance = double(mean[g]) - double(reference[g]);
+    dMean[g] = T(share.of(g) * (double(first[g]) + 2 * distance * double(second[g])));
     dSecond[g] = T(share.per(g) * double(second[g]));
   }
 };
 
-// Mean and variance from the sums of these contributions; without a reference from the moments of
-// the one part that there is.
+// Mean and variance from the sums of these contributions, or, if there is no reference, from the
+// moments of the only part.
 template <class T>
 struct CombineMoments {
   PartShare share;
   const T *reference, *first, *second;
   T *mean, *variance;
   TENON_DEVICE void operator()(Index g) const {
-    const double apart = first[g];
-    mean[g] = T(reference ? double(reference[g]) + apart : apart);
+    const double distance = first[g];
+    mean[g] = T(reference ? double(reference[g]) + distance : distance);
     const double square =
-        reference ? double(second[g]) - apart * apart : share.per(g) * double(second[g]);
+        reference ? double(second[g]) - distance * distance : share.per(g) * double(second[g]);
     variance[g] = T(square > 0 ? square : 0);
   }
 };
 template <class T>
 struct CombineMomentsTangent {
   PartShare share;
-  const T* first; // null without a reference
+  const T* first; // null if there is no reference
   const T *dFirst, *dSecond;
   T *mean, *variance;
   TENON_DEVICE void operator()(Index g) const {
@@ -558,7 +559,7 @@ struct CombineMomentsTangent {
 template <class T>
 struct CombineMomentsAdjoint {
   PartShare share;
-  const T* first; // null without a reference
+  const T* first; // null if there is no reference
   const T *dMean, *dVariance;
   T *dFirst, *dSecond;
   TENON_DEVICE void operator()(Index g) const {
@@ -568,8 +569,7 @@ struct CombineMomentsAdjoint {
   }
 };
 
-// running <- (1 - momentum) running + momentum (mean, unbiased variance), where a group has
-// elements.
+// running <- (1 - momentum) running + momentum (mean, unbiased variance), for groups with elements.
 template <class T>
 struct FollowMoments {
   PartShare share;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The operations of two values by which blocks are combined and groups are reduced.
+// Binary operations for combining blocks and for reductions.
 #pragma once
 
 #include "kernels/base/maximum.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The pointwise functions themselves: a value, and the derivative times v at a point that is the
-// function's argument or its value, whichever it is written in.
+// The pointwise functions: the value, and the product of the derivative with v. The derivative is
+// evaluated from the argument x or from the value y, as written in this table.
 //
 //   relu      max(x, 0)                 [y > 0]
 //   tanh      tanh x                    1 - y^2
@@ -24,7 +24,7 @@
 //   softsign  x / (1 + |x|)             1 / (1 + |x|)^2
 //   mish      x t, t = tanh log(1 + exp x)   t + x (1 - t^2) s(x)
 //   hardswish x min(max(x + 3, 0), 6) / 6    0, x / 3 + 1/2, or 1
-//   selu      l (x > 0 ? x : a (exp x - 1))  l (x > 0 ? 1 : a exp x), l and a of Klambauer et al. 2017
+//   selu      l (x > 0 ? x : a (exp x - 1))  l (x > 0 ? 1 : a exp x); l, a: Klambauer et al. 2017
 //   celu      x > 0 ? x : a (exp(x / a) - 1)  x > 0 ? 1 : exp(x / a)
 //   scale     a x + b                   a
 //   identity  x                         1
@@ -45,7 +45,7 @@ struct Relu {
   }
   template <class T>
   TENON_DEVICE static T derivative(T y, T v) {
-    return y <= T(0) ? T(0) : v; // NaN passes
+    return y <= T(0) ? T(0) : v; // NaN propagates
   }
 };
 
@@ -101,25 +101,25 @@ struct Elu {
   }
 };
 
-// Beyond +- kMax the normal distribution is 0 or 1.
+// Outside [-kMax, kMax] the normal distribution function is 0 or 1 to rounding.
 struct Gelu {
   static constexpr Reads kReads = Reads::Argument;
   template <class T>
   static constexpr T kMax = sizeof(T) == sizeof(double) ? T(39) : T(14.6);
   template <class T>
-  TENON_DEVICE static T value(T given) {
+  TENON_DEVICE static T value(T argument) {
     using namespace functors;
-    const T x = clamped(given, bound(-kMax<T>), bound(kMax<T>)), a = magnitude(x);
+    const T x = clamped(argument, bound(-kMax<T>), bound(kMax<T>)), a = magnitude(x);
     const T tail = normalTail(a), centre = T(0.5) + x * normalCentre(x * x);
     const T divisor = atLeast(bound(kCentre<T>), a);
     const T below = a < kCentre<T> ? centre : T(1) - gaussian(a) * tail / divisor;
-    return x <= -kCentre<T> ? -gaussian(a, tail) : given * below;
+    return x <= -kCentre<T> ? -gaussian(a, tail) : argument * below;
   }
   template <class T>
-  TENON_DEVICE static T derivative(T given, T v) {
+  TENON_DEVICE static T derivative(T argument, T v) {
     using namespace functors;
     constexpr T kPerRootOf2Pi = T(0.39894228040143267794);
-    const T x = clamped(given, bound(-kMax<T>), bound(kMax<T>)), a = magnitude(x);
+    const T x = clamped(argument, bound(-kMax<T>), bound(kMax<T>)), a = magnitude(x);
     const T bell = gaussian(a), divisor = atLeast(bound(kCentre<T>), a);
     const T tail = bell * normalTail(a) / divisor, centre = T(0.5) + x * normalCentre(x * x);
     const T below = a < kCentre<T> ? centre : x < T(0) ? tail : T(1) - tail;
@@ -129,7 +129,7 @@ struct Gelu {
 
 struct GeluTanh {
   static constexpr Reads kReads = Reads::Argument;
-  // 2 u = kLinear x + kCubic x^3, in two parts, of which the first has 26 bits.
+  // 2 u = kLinear x + kCubic x^3, with each coefficient split in two; the first part has 26 bits.
   static constexpr double kLinear[] = {0x1.988453p+0, 0x1.ea1b284687e5ap-27};
   static constexpr double kCubic[] = {0x1.2444f28p-4, 0x1.26c5a57a4def1p-31};
   template <class T>
@@ -156,14 +156,14 @@ struct GeluTanh {
     return {high, float(exact - double(high))};
   }
   template <class T>
-  TENON_DEVICE static T value(T given) {
-    const T x = within(given);
+  TENON_DEVICE static T value(T argument) {
+    const T x = within(argument);
     const auto [u, low] = twiceU(x);
-    return functors::gated(given < x ? x : given, u, low);
+    return functors::gated(argument < x ? x : argument, u, low);
   }
   template <class T>
-  TENON_DEVICE static T derivative(T given, T v) {
-    const T x = within(given);
+  TENON_DEVICE static T derivative(T argument, T v) {
+    const T x = within(argument);
     const auto [u, low] = twiceU(x);
     const T s = functors::logistic(u, low), rest = functors::logistic(-u, -low);
     const T slope = T(kLinear[0] + kLinear[1]) + T(3 * (kCubic[0] + kCubic[1])) * x * x;
@@ -174,7 +174,7 @@ struct GeluTanh {
 struct Silu {
   static constexpr Reads kReads = Reads::Argument;
   template <class T>
-  TENON_DEVICE static T least(T x) { // s(x) is 0 below
+  TENON_DEVICE static T least(T x) { // s(x) is 0 for smaller x
     return functors::atLeast(functors::bound(functors::Format<T>::kMinExponent), x);
   }
   template <class T>
@@ -182,9 +182,9 @@ struct Silu {
     return functors::gated(least(x), x);
   }
   template <class T>
-  TENON_DEVICE static T derivative(T given, T v) {
+  TENON_DEVICE static T derivative(T argument, T v) {
     constexpr T kMax = -functors::Format<T>::kMinExponent; // s(-x) is 0 beyond
-    const T x = least(given), s = functors::logistic(x), rest = functors::logistic(-x);
+    const T x = least(argument), s = functors::logistic(x), rest = functors::logistic(-x);
     return s * (T(1) + functors::atMost(functors::bound(kMax), x) * rest) * v;
   }
 };
@@ -214,7 +214,7 @@ struct Exp {
   }
 };
 
-// For |x| above kMax only Anywhere is right.
+// For |x| > kMax only Anywhere is accurate.
 struct Sine {
   static constexpr Reads kReads = Reads::Argument;
   static constexpr double kMax = functors::kMaxAngle;
@@ -238,7 +238,7 @@ struct Sine {
   };
 };
 
-// As Sine.
+// See Sine.
 struct Cosine {
   static constexpr Reads kReads = Reads::Argument;
   static constexpr double kMax = functors::kMaxAngle;
@@ -349,7 +349,7 @@ struct Softsign {
   }
 };
 
-// With z = exp x, tanh log(1 + z) is n / (n + 2) of n = z (z + 2). It is 1 beyond kMax.
+// With z = exp x and n = z (z + 2), tanh log(1 + z) = n / (n + 2). It is 1 beyond kMax.
 struct Mish {
   static constexpr Reads kReads = Reads::Argument;
   template <class T>
@@ -361,9 +361,9 @@ struct Mish {
     return x * (n / (n + T(2)));
   }
   template <class T>
-  TENON_DEVICE static T derivative(T given, T v) {
+  TENON_DEVICE static T derivative(T argument, T v) {
     using namespace functors;
-    const T x = clamped(given, bound(Format<T>::kMinExponent), bound(kMax<T>));
+    const T x = clamped(argument, bound(Format<T>::kMinExponent), bound(kMax<T>));
     const T z = boundedExponential(x), n = z * (z + T(2)), whole = n + T(2);
     const T t = n / whole, below = T(2) / whole; // 1 - t
     return (t + x * below * ((T(1) + t) * (z / (T(1) + z)))) * v;
@@ -414,7 +414,7 @@ struct Celu {
   }
 
 private:
-  // x / factor for an x below 0, where the quotient does not overflow.
+  // x / factor for x <= 0, bounded such that the quotient does not overflow.
   template <class T>
   TENON_DEVICE T ofFactor(T x) const {
     using namespace functors;
@@ -435,7 +435,7 @@ struct Scale {
   }
 };
 
-// Apart from Scale, which keeps the sign of a zero.
+// Separate from Scale, which preserves the sign of a zero.
 struct ShiftedScale {
   static constexpr Reads kReads = Reads::Nothing;
   double factor, shift;
@@ -449,7 +449,7 @@ struct ShiftedScale {
   }
 };
 
-// The functors of element i.
+// Functors for element i.
 template <class F, class T>
 struct Value {
   F f;
@@ -468,14 +468,14 @@ struct Derivative {
   TENON_DEVICE void write(Index i, T value) const { r[i] = value; }
 };
 
-// Decides for each element between F and, if an argument is too large for it, F::Anywhere.
+// Selects F or, for an argument that is too large for it, F::Anywhere, per element.
 template <class F>
 struct Everywhere {
   template <class T>
   TENON_DEVICE static bool isWithin(T x) {
     return functors::magnitude(x) <= T(F::kMax);
   }
-  // Said to be unlikely, since ptxas would spill a register at the call otherwise.
+  // [[unlikely]] keeps ptxas from spilling a register at the call.
   template <class T>
   TENON_DEVICE static T value(T x) {
     if (!isWithin(x)) [[unlikely]]
@@ -488,7 +488,7 @@ struct Everywhere {
   }
 };
 
-// Calls visit with the structure of the function.
+// Calls visit(functor) with the functor of the function.
 template <class Visit>
 auto withFunction(const PointwiseFunction& function, Visit visit) {
   switch (function.kind) {

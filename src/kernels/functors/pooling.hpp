@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pooling by element: by output forward, and by input in the adjoint, where each input gathers from
-// the windows that read it, so that no two threads write one element.
+// Pooling per element: forward per output, adjoint per input, which gathers from the windows that
+// read it; no two threads write one element.
 #pragma once
 
 #include "kernels/base/maximum.hpp"
@@ -10,10 +10,10 @@
 
 namespace tenon::functors {
 
-using PoolingWinner = std::int32_t; // index in the plane
+using PoolingWinner = std::int32_t; // index of the input within its plane
 
-// Planes of an embedded window. All inputs together, all outputs, and the inputs and padding along
-// a dimension are fewer than 2^31.
+// Planes of an embedded window. The total numbers of inputs and of outputs, and the inputs plus
+// padding along each dimension, are less than 2^31.
 struct PoolingPlanes {
   using Number = std::int32_t;
 
@@ -25,7 +25,7 @@ struct PoolingPlanes {
   struct Taps {
     Number begin, end;
   };
-  // a / divisor, rounded up, and limited to [0, most].
+  // a / divisor, rounded up and limited to [0, most].
   TENON_DEVICE static Number ceilOf(Number a, Number divisor, const Divisor& by, Number most) {
     if (a <= 0)
       return 0;
@@ -37,7 +37,7 @@ struct PoolingPlanes {
   TENON_DEVICE Number tapsBefore(int d, Number distance) const {
     return ceilOf(distance, dilation[d], perDilation[d], kernel[d]);
   }
-  // See tapsInside() and tapsBeforeEnd() of convolution/window.hpp.
+  // As tapsInside() and tapsBeforeEnd() in convolution/window.hpp.
   TENON_DEVICE Taps tapsOf(int d, Number o) const {
     const Number first = firstOf(d, o);
     return {tapsBefore(d, -first), tapsBefore(d, in[d] - first)};
@@ -48,13 +48,13 @@ struct PoolingPlanes {
     const Taps taps = tapsOf(d, o);
     return taps.end - taps.begin;
   }
-  // The outputs whose windows reach over input i.
+  // The outputs whose window spans input i.
   TENON_DEVICE Taps outputsOver(int d, Number i) const {
     const Number place = i + padLow[d], last = (kernel[d] - 1) * dilation[d];
     return {ceilOf(place - last, stride[d], perStride[d], out[d]),
             ceilOf(place + 1, stride[d], perStride[d], out[d])};
   }
-  // Whether one of these outputs has a tap at input i.
+  // Whether such an output has a tap at input i; with dilation the input can be between two taps.
   TENON_DEVICE bool reads(int d, Number o, Number i) const {
     auto distance = std::uint32_t(i - firstOf(d, o));
     return perDilation[d].divide(distance) == 0;
@@ -73,7 +73,7 @@ struct PoolingPlanes {
   TENON_DEVICE Position output(Index element) const { return split(element, perOut); }
   TENON_DEVICE Position input(Index element) const { return split(element, perIn); }
 
-  // visit(input in the plane) for the inputs of a window, row-major.
+  // Calls visit(index of the input in its plane) for the inputs of a window, row-major.
   template <class Visit>
   TENON_DEVICE void forEachInput(const Position& o, const Visit& visit) const {
     const Taps t0 = tapsOf(0, o.at[0]), t1 = tapsOf(1, o.at[1]), t2 = tapsOf(2, o.at[2]);
@@ -87,7 +87,7 @@ struct PoolingPlanes {
       }
     }
   }
-  // visit(position of an output that reads this input), row-major.
+  // Calls visit(position of the output) for each output that reads this input, row-major.
   template <class Visit>
   TENON_DEVICE void forEachReader(const Position& i, const Visit& visit) const {
     const Taps r0 = outputsOver(0, i.at[0]), r1 = outputsOver(1, i.at[1]);
@@ -143,7 +143,7 @@ struct AveragePoolAdjoint {
   }
 };
 
-// The first of the greatest; winners may be null.
+// The first of the largest inputs; winners can be null.
 template <class T>
 struct MaxPool {
   PoolingPlanes planes;
@@ -179,16 +179,16 @@ struct MaxPoolTangent {
   }
 };
 
-// By tiles of a few inputs, which the same windows read. Each input adds those that it won,
-// row-major.
+// One thread per tile of inputs that the same windows read. Each input sums dy over the windows in
+// which it is the maximum, row-major.
 template <class T>
 struct MaxPoolAdjoint {
   using Number = PoolingPlanes::Number;
   PoolingPlanes planes;
   Number tile[kMaxSpatial],
       shift[kMaxSpatial];       // the first tile begins `shift` before the first input
-  Divisor perTile[kMaxSpatial]; // tiles along each dimension
-  Index isOne; // 1 if no input of a tile is read by another window than tile + ahead
+  Divisor perTile[kMaxSpatial]; // number of tiles along each dimension
+  Index isOne; // 1 if the inputs of a tile are read only by the window at tile + ahead
   Number ahead[kMaxSpatial];
   const T* dy;
   const PoolingWinner* winners;
@@ -204,12 +204,12 @@ struct MaxPoolAdjoint {
     if (isOne == 1) {
       const PoolingPlanes::Position o{{t.at[0] + ahead[0], t.at[1] + ahead[1], t.at[2] + ahead[2]},
                                       t.plane};
-      bool isThere = true;
+      bool exists = true;
       for (int d = 0; d < kMaxSpatial; ++d)
-        isThere &= std::uint32_t(o.at[d]) < std::uint32_t(planes.out[d]);
+        exists &= std::uint32_t(o.at[d]) < std::uint32_t(planes.out[d]);
       const Number at = planes.outputIndex(o);
-      const PoolingWinner winner = isThere ? winners[at] : -1;
-      const T value = isThere ? T(0) + dy[at] : T(0); // +0 for -0, as in a sum
+      const PoolingWinner winner = exists ? winners[at] : -1;
+      const T value = exists ? T(0) + dy[at] : T(0); // T(0) + turns -0 into +0, as a sum does
       forEach(inputs, [=](PoolingWinner i) { plane[i] = i == winner ? value : T(0); });
     } else {
       PoolingPlanes::Taps windows[kMaxSpatial];

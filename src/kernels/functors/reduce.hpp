@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reductions on the device. Groups of n terms each are reduced in pieces, each by lanes of one
-// block in a tree of fixed shape, or where n is small by one thread in order; the number of pieces
-// follows from the sizes alone, so that the bits are the same on every device.
+// Two-stage reductions on the device. Each of several groups of n terms is split into pieces. A
+// piece is reduced by the lanes of a thread block in a tree of fixed shape, or, for small n, by one
+// thread in order. The number of pieces depends on the sizes alone, so results are bitwise
+// identical on every device.
 //
-// A Term has a type Wide in which it is reduced, and f(group, i) gives term i of a group. One that
-// can do with less than that for a thread's terms has f.of(group, first, step) in its place: the
-// terms first, first + step, ... of a group. Their next() gives the place of one and goes on, and
-// at(place) is its value; while they stay(n), ahead(k) gives the place k terms ahead for k up to n
-// without a branch, so that loads are waited for together, and skip(n) goes there. endOf(n) is at
-// most n and the number of terms of that group, if groups have different ones. If a Term has a type
-// Run, a thread's values are added to that, several at a time, and its value() is reduced further.
-// If there is write(place, value), it is called for each term once the values of several are there.
-// If neighbouring groups may be closer in memory than neighbouring terms, f.groupsAreCloser() says
-// whether they are. use(place, value) is what becomes of a value, where the place is first that of
-// [group, piece].
+// A Term has
+//   Wide                 the type of the reduction,
+//   f(group, i)          term i of a group, or instead of it
+//   f.of(group, first, step)   an iterator over the terms first, first + step, ... of a group:
+//       next()           returns the position of a term and advances
+//       at(position)     the value of the term
+//       stays(n)         whether ahead(k), k <= n, needs no branch, which lets loads overlap
+//       ahead(k)         the position k terms ahead;  skip(n) advances by n terms
+//       endOf(n)         min(n, terms of this group), if groups differ in size (optional)
+//       write(position, value)   called for each term after its value is loaded (optional)
+//   Run                  accumulator of a thread's values, reduced by its value() (optional)
+//   f.groupsAreCloser()  whether neighbouring groups are closer in memory than neighbouring terms.
+// use(index, value) consumes a result; in the first stage the index is that of [group, piece].
 #pragma once
 
 #include "kernels/functors/operations.hpp"
@@ -26,8 +29,8 @@
 
 namespace tenon::functors {
 
-// How a block is divided: 2^bits lanes for the terms of each of its groups. Neighbouring threads
-// read what is closest in memory: terms, or groups if isAcross is 1.
+// Division of a thread block: 2^bits lanes for the terms of each of its groups. Neighbouring
+// threads read what is adjacent in memory: terms, or groups if isAcross is 1.
 struct BlockShape {
   unsigned bits, isAcross;
 
@@ -42,36 +45,36 @@ struct BlockShape {
   TENON_DEVICE unsigned group(unsigned thread) const {
     return isAcross ? thread & (groups() - 1) : thread >> bits;
   }
-  TENON_DEVICE unsigned nextLane() const { return isAcross ? groups() : 1; } // in threads
+  TENON_DEVICE unsigned nextLane() const { return isAcross ? groups() : 1; } // distance in threads
 
-  // A tree adds the values of lanes in steps, each of which leaves a quarter of them, and the last
-  // one lane: the lanes that are left after some.
+  // The tree adds the lanes in steps; each step leaves a quarter of them, the last step one. left()
+  // is the number of lanes that remain after some steps.
   TENON_DEVICE int steps() const { return int(bits + 1) / 2; }
   TENON_DEVICE unsigned left(int after) const {
     const unsigned lost = 2 * unsigned(after);
     return lost < bits ? lanes() >> lost : 1;
   }
-  // What step `number`, from 1 on, makes of the values of threads for a lane that it leaves.
+  // Result of step `number` >= 1 for one of the remaining lanes, from the values of all threads.
   template <class Op, class Wide>
   TENON_DEVICE Wide stepOf(const Wide* values, unsigned thread, int number) const {
-    Wide all = values[thread];
-    const unsigned lanesLeft = left(number);
+    Wide result = values[thread];
+    const unsigned remaining = left(number);
     TENON_KEEP_LOOP
-    for (unsigned other = lanesLeft; other < left(number - 1); other += lanesLeft)
-      all = Op{}(all, values[thread + other * nextLane()]);
-    return all;
+    for (unsigned other = remaining; other < left(number - 1); other += remaining)
+      result = Op{}(result, values[thread + other * nextLane()]);
+    return result;
   }
 };
 
-// The terms of a Term that has f(group, i) alone.
+// Iterator for a Term with f(group, i) alone.
 template <class Term>
 struct TermsByNumber {
   const Term& term;
   Index group, i, step;
   TENON_DEVICE Index next() {
-    const Index now = i;
+    const Index current = i;
     i += step;
-    return now;
+    return current;
   }
   TENON_DEVICE auto at(Index place) const { return term(group, place); }
 };
@@ -89,7 +92,7 @@ TENON_DEVICE auto termsOf(const Term& term, Index group, Index first, Index step
     return TermsByNumber<Term>{term, group, first, step};
 }
 
-// What a thread reduces, value by value.
+// Default accumulator: reduces values one by one.
 template <class Op, class Wide>
 struct RunOf {
   Wide all;
@@ -114,8 +117,8 @@ struct RunOfTerm<Op, Term> {
   using Type = typename Term::Run;
 };
 
-// The terms first, first + 2^bits, ... below `end` of a group, by one thread, kTogether at a time
-// where they allow it.
+// Reduces the terms first, first + 2^bits, ... < end of a group in one thread, kTogether at a time
+// if stays() allows it.
 template <class Op, int kTogether, class Term>
 TENON_DEVICE typename Term::Wide reduceTerms(const Term& term, const typename Term::Wide& neutral,
                                              Index group, Index first, Index end, unsigned bits) {
@@ -169,7 +172,7 @@ struct GroupTrees {
   unsigned pieces, groups;
   Index n, length;
 
-  // One phase that fills the lanes, and one for each step of the tree.
+  // One phase fills the lanes, and one follows for each step of the tree.
   TENON_DEVICE int phases() const { return 1 + shape.steps(); }
   TENON_DEVICE void operator()(int phase, const Place& p, Shared& shared) const {
     const unsigned lane = shape.lane(p.thread);
@@ -181,11 +184,11 @@ struct GroupTrees {
       shared.lane[p.thread] = group < groups ? sumOf(group, piece * length, lane) : neutral;
       return;
     }
-    const Wide all = shape.stepOf<Op>(shared.lane, p.thread, phase);
+    const Wide result = shape.stepOf<Op>(shared.lane, p.thread, phase);
     if (phase < shape.steps())
-      shared.lane[p.thread] = all;
+      shared.lane[p.thread] = result;
     else if (group < groups)
-      use(group * pieces + piece, all);
+      use(group * pieces + piece, result);
   }
 
 private:
@@ -197,7 +200,7 @@ private:
   }
 };
 
-// The reduction of short groups, by one thread each.
+// Reduction of short groups, one thread each.
 template <class Op, class Term, class Use>
 struct GroupLoops {
   using Wide = typename Term::Wide;
@@ -211,7 +214,7 @@ struct GroupLoops {
   }
 };
 
-// The pieces of groups as the terms of a second reduction.
+// The pieces of the first stage as terms of the second.
 template <class W>
 struct PieceTerm {
   using Wide = W;
@@ -220,14 +223,14 @@ struct PieceTerm {
   TENON_DEVICE Wide operator()(Index group, Index i) const { return values[group * pieces + i]; }
 };
 
-// A use of a group's value: y[group] = value.
+// Final stage: y[group] = value.
 template <class T, class Wide>
 struct StoreGroup {
   T* y;
   TENON_DEVICE void operator()(Index group, Wide value) const { y[group] = T(value); }
 };
 
-// The products of the elements of K arrays at the offsets of a box, one after the other.
+// Iterates over products of the elements of K arrays at the offsets of a box.
 template <class T, class Wide, int K>
 struct ProductsInSteps {
   using Offsets = typename ElementOffsets<K>::Offsets;
@@ -245,7 +248,7 @@ struct ProductsInSteps {
   }
 };
 
-// |x| of a box.
+// |x| for the elements of a box.
 template <class T>
 struct SizeTerm {
   using Wide = double;
@@ -261,13 +264,13 @@ struct SizeTerm {
   }
 };
 
-// The elements of one array, or the products of two, for a group of the box `written` and a term of
-// the box `summed`.
+// Elements of one array, or products of two, for a group in the box `written` and a term in the box
+// `summed`.
 template <class T, int K>
 struct ProductTerm {
   using Wide = std::conditional_t<std::is_integral_v<T>, T, double>;
   ElementOffsets<K> written, summed; // offsets in the arrays
-  Index areColumns;                  // 1 if the closest elements of the box are of different groups
+  Index areColumns;                  // 1 if adjacent elements of the box are in different groups
   const T* arrays[K];
   bool groupsAreCloser() const { return areColumns == 1; }
   TENON_DEVICE auto of(Index group, Index first, Index step) const {
@@ -289,7 +292,7 @@ struct AddToElement {
   }
 };
 
-// y += alpha a x, of three boxes; a null stands for ones.
+// y += alpha a x for three boxes; null a stands for ones.
 template <class T>
 struct MultiplyAddElements {
   ElementOffsets<3> offsets;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functors for rows that are made of listed rows (rows/row_lists.hpp), N neighbouring elements of a
-// row at a time: the host takes blocks that fit into registers, a thread of the device has one
-// element. In either case the entries of a row are added in the order of its list.
+// Functors for rows that are sums, maxima etc. of listed rows (rows/row_lists.hpp), for N adjacent
+// elements of a row at a time: the host uses blocks that fit into registers, a thread of the device
+// has one element. In both cases the entries of a row are combined in the order of its list.
 #pragma once
 
 #include "kernels/base/independent.hpp"
@@ -15,7 +15,7 @@
 
 namespace tenon::functors {
 
-// f.block<1>(row, column) for the element of that number.
+// Calls f.block<1>(row, column) for one element.
 template <class F>
 struct EachOfRows {
   Divisor length;
@@ -28,17 +28,18 @@ struct EachOfRows {
   }
 };
 
-// The lists of rows in the space of the kernel. Without `first` entry i is that of row i.
+// The lists of rows, in the memory space of the kernel. If `first` is null, entry i belongs to row
+// i.
 struct ListedRows {
   const Index *first, *index;
-  const double* weights; // or null: ones
-  const Index* to;       // or null: as they are numbered
-  Index last;            // entry of all
+  const double* weights; // can be null: ones
+  const Index* to;       // can be null: list i belongs to row i
+  Index last;            // index of the last entry
 
   TENON_DEVICE Index begin(Index row) const { return first ? first[row] : row; }
   TENON_DEVICE Index end(Index row) const { return first ? first[row + 1] : row + 1; }
   TENON_DEVICE Index rowOf(Index list) const { return to ? to[list] : list; }
-  // A product with 1 keeps every bit.
+  // A product with 1 preserves every bit.
   template <class T>
   TENON_DEVICE T weight(Index n) const {
     return weights ? static_cast<T>(weights[n]) : T(1);
@@ -53,11 +54,11 @@ struct CombineRows {
   bool adds;
   T* y;
   Index stepY;
-  bool streams = false; // to y, past the caches: see canStream()
+  bool streams = false; // write y past the caches: see canStream()
 
-  // What the list takes some entries further on is on its way meanwhile. Sums of many rows took
-  // 0.85 of the time so, gathers of wide rows from anywhere 0.72, and those of narrow rows that are
-  // in a cache 1.12.
+  // Prefetches the row that the list refers to some entries later. Measured times relative to no
+  // prefetch: sums of many rows 0.85, gathers of wide rows at random 0.72, gathers of narrow rows
+  // that are in a cache 1.12 (hence the condition on the width).
   template <int N>
   TENON_DEVICE void fetchAhead([[maybe_unused]] Index n, [[maybe_unused]] Index column) const {
 #ifndef TENON_FOR_DEVICE
@@ -79,7 +80,7 @@ struct CombineRows {
     TENON_ROLLED_LOOP
     for (int c = 0; c < N; ++c)
       sum[c] = adds ? to[c] : T(0);
-    // The first entry is no contribution, so that a gather copies every bit.
+    // The first entry is not added to 0, so a gather copies every bit.
     if (!adds && n < end) {
       const T* from = x + lists.index[n] * stepX + column;
       fetchAhead<N>(n, column);
@@ -104,7 +105,7 @@ struct CombineRows {
     for (int c = 0; c < N; ++c)
       to[c] = sum[c];
   }
-  // After the last row of a thread.
+  // To be called after the last row of a thread.
   void end() const {
     if (streams)
       endStream();
@@ -117,15 +118,15 @@ struct MaximaOfRows {
   const T* x;
   Index length;
   T* y;
-  Index* winner; // or null
+  Index* winner; // can be null
 
   template <int N>
   TENON_DEVICE void block(Index row, Index column) const {
-    T most[N];
+    T maximum[N];
     Index best[N];
     TENON_ROLLED_LOOP
     for (int c = 0; c < N; ++c) {
-      most[c] = T(0);
+      maximum[c] = T(0);
       best[c] = -1;
     }
     for (Index n = lists.begin(row); n < lists.end(row); ++n) {
@@ -134,16 +135,16 @@ struct MaximaOfRows {
       TENON_ROLLED_LOOP
       for (int c = 0; c < N; ++c) {
         const T value = weight * x[from * length + column + c];
-        // A NaN differs from itself.
-        if (best[c] < 0 || value > most[c] || (value != value && most[c] == most[c])) {
+        // NaN differs from itself: the first NaN wins.
+        if (best[c] < 0 || value > maximum[c] || (value != value && maximum[c] == maximum[c])) {
           best[c] = from;
-          most[c] = value;
+          maximum[c] = value;
         }
       }
     }
     TENON_ROLLED_LOOP
     for (int c = 0; c < N; ++c)
-      y[row * length + column + c] = most[c];
+      y[row * length + column + c] = maximum[c];
     if (winner)
       TENON_ROLLED_LOOP
     for (int c = 0; c < N; ++c)
@@ -154,7 +155,7 @@ struct MaximaOfRows {
 // dy[i,:] = w dx[winner[i,:],:]
 template <class T>
 struct TakeWinners {
-  ListedRows lists; // by entry
+  ListedRows lists; // indexed by entry
   const Index* winner;
   const T* dx;
   Index length;
@@ -170,10 +171,10 @@ struct TakeWinners {
   }
 };
 
-// dx[e,:] = w dy[i,:] where e is the winner of its row i, else 0.
+// dx[e,:] = w dy[i,:] if entry e is the winner of its row i, else 0.
 template <class T>
 struct GiveWinners {
-  ListedRows lists; // by entry: its row
+  ListedRows lists; // index[entry] is the row of the entry
   const Index* winner;
   const T* dy;
   Index length;
@@ -191,7 +192,8 @@ struct GiveWinners {
   }
 };
 
-// y[e,:] = exp(x[e,:] - m) / s over the entries e of each row, with their maximum m and sum s.
+// y[e,:] = exp(x[e,:] - m) / s for the entries e of each row, where m is their maximum and s the
+// sum.
 template <class T>
 struct SoftmaxOfRows {
   ListedRows lists;
@@ -202,18 +204,18 @@ struct SoftmaxOfRows {
   template <int N>
   TENON_DEVICE void block(Index row, Index column) const {
     const Index begin = lists.begin(row), end = lists.end(row);
-    T most[N] = {}, sum[N] = {};
+    T maximum[N] = {}, sum[N] = {};
     for (Index n = begin; n < end; ++n)
       TENON_ROLLED_LOOP
     for (int c = 0; c < N; ++c) {
       const T value = x[lists.index[n] * length + column + c];
-      most[c] = n == begin || value > most[c] ? value : most[c];
+      maximum[c] = n == begin || value > maximum[c] ? value : maximum[c];
     }
     for (Index n = begin; n < end; ++n) {
       const Index at = lists.index[n] * length + column;
       TENON_ROLLED_LOOP
       for (int c = 0; c < N; ++c) {
-        const T value = exponential(x[at + c] - most[c]);
+        const T value = exponential(x[at + c] - maximum[c]);
         y[at + c] = value;
         sum[c] = n == begin ? value : sum[c] + value;
       }
@@ -227,8 +229,8 @@ struct SoftmaxOfRows {
   }
 };
 
-// r[e,:] = y[e,:] (d[e,:] - the sum of y d over the entries of the row): the derivative of a
-// softmax y, which is its own transpose. r may be d.
+// r[e,:] = y[e,:] (d[e,:] - sum of y d over the entries of the row): the derivative of the softmax
+// y, which is symmetric. r can be d.
 template <class T>
 struct SoftmaxDerivative {
   ListedRows lists;
@@ -258,7 +260,8 @@ struct SoftmaxDerivative {
   }
 };
 
-// y[i,c] = sum over the entries e of row i of  a[e, head of c] x[e,c], or is added to; `each` columns have one head.
+// y[i,c] (+)= sum over the entries e of row i of  a[e, head of c] x[e,c]; a head has `each`
+// columns.
 template <class T>
 struct WeighHeads {
   ListedRows lists;
@@ -290,11 +293,11 @@ struct WeighHeads {
   }
 };
 
-// The adjoint of WeighHeads by entry and head: dx[e,c] = a[e,h] dy[i,c], da[e,h] = sum over the
-// head's c of x[e,c] dy[i,c]. Either may be null.
+// The adjoint of WeighHeads, per entry and head: dx[e,c] = a[e,h] dy[i,c], and da[e,h] = sum over
+// the columns c of the head of x[e,c] dy[i,c]. dx or da can be null.
 template <class T>
 struct GiveHeads {
-  ListedRows lists; // by entry: its row
+  ListedRows lists; // index[entry] is the row of the entry
   const T* a;
   Index heads, each;
   const T* x;

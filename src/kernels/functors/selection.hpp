@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Comparisons and choices, by element.
+// Comparison and selection, per element.
 #pragma once
 
 #include "sys/device_code.hpp"
@@ -32,8 +32,8 @@ struct IsNotEqual {
   }
 };
 
-// y = 1 where the relation holds, and 0 elsewhere. The relation is not a member, as in
-// CombineElements.
+// y = 1 if the relation holds, else 0. The relation is not a member, for the reason given at
+// CombineElements in block.hpp.
 template <class Relation, class T>
 struct CompareElements {
   const T *a, *b;
@@ -42,7 +42,7 @@ struct CompareElements {
   TENON_DEVICE void write(Index i, T value) const { y[i] = value; }
 };
 
-// y = a where `which` is not 0, and b elsewhere; null stands for zeros.
+// y = a where `which` is not 0, else b; null a or b stands for zeros.
 template <class T>
 struct SelectElements {
   const T *which, *a, *b;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Boxes that one kernel moves. Each has blocks of the grid to itself, which find it in a table in
-// the kernel's parameters: these hold 4 KiB with every driver.
+// Several boxes that one kernel copies or adds. Each box has its own blocks of the grid, which find
+// it in a table in the kernel's parameters (at most 4 KiB with every driver).
 #pragma once
 
 #include "kernels/functors/block.hpp"
@@ -15,7 +15,7 @@ template <class Box, int Most>
 struct BoxTable {
   static constexpr int kMax = Most;
   std::int32_t count = 0;
-  std::uint32_t first[kMax + 1] = {}; // of the grid's blocks of each box, and their end
+  std::uint32_t first[kMax + 1] = {}; // first grid block of each box, and the end
   Box boxes[kMax] = {};
 
   TENON_DEVICE int boxOf(unsigned block) const {
@@ -24,29 +24,29 @@ struct BoxTable {
       ++box;
     return box;
   }
-  // visit(i) for the share of the place in `count` things of its box.
+  // Calls visit(i) for this thread's share of `count` items of its box.
   template <class Visit>
-  TENON_DEVICE void share(const Place& p, int box, std::uint32_t things, const Visit& visit) const {
-    const std::uint32_t before = (p.block - first[box]) * p.threads + p.thread,
+  TENON_DEVICE void share(const Place& p, int box, std::uint32_t items, const Visit& visit) const {
+    const std::uint32_t begin = (p.block - first[box]) * p.threads + p.thread,
                         step = (first[box + 1] - first[box]) * p.threads;
     TENON_KEEP_LOOP
-    for (std::uint32_t i = before; i < things; i += step)
+    for (std::uint32_t i = begin; i < items; i += step)
       visit(i);
   }
 };
 
-// A box that is copied, by strips of up to four pieces along one dimension, as StripWalk goes.
-// Dimensions are numbered from the innermost, and the outermost of them is not divided.
+// A box that is copied in strips of up to four elements along one dimension, as in StripWalk
+// (cuda/launch.cuh). Dimensions are numbered from the innermost; the outermost needs no division.
 struct CopiedBox {
   static constexpr int kRank = 4, kStrip = 4;
-  const void* x; // null: zeros
+  const void* x; // null: fills with zeros
   void* y;
-  Divisor extent[kRank - 1]; // of strips
+  Divisor extent[kRank - 1]; // in strips
   std::int32_t a[kRank], b[kRank];
-  std::int32_t divided, strip; // dimensions
-  std::int32_t apart, length;  // of the pieces of a strip, and of its dimension
+  std::int32_t divided, strip; // numbers of dimensions
+  std::int32_t apart, length;  // distance of the elements of a strip, and extent of its dimension
   std::uint32_t strips;
-  std::int32_t bytes; // of a piece
+  std::int32_t bytes; // size of an element
 };
 
 struct CopySeveral {
@@ -72,57 +72,57 @@ private:
     const CopiedBox& box = table.boxes[n];
     table.share(p, n, box.strips, [&](std::uint32_t rest) {
       Index from = 0, to = 0;
-      std::int32_t before = 0;
+      std::int32_t index = 0;
       for (int d = 0; d <= box.divided; ++d) {
-        const std::uint32_t here = d < box.divided ? box.extent[d].divide(rest) : rest;
-        from += Index(here) * box.a[d];
-        to += Index(here) * box.b[d];
+        const std::uint32_t coordinate = d < box.divided ? box.extent[d].divide(rest) : rest;
+        from += Index(coordinate) * box.a[d];
+        to += Index(coordinate) * box.b[d];
         if (d == box.strip)
-          before = static_cast<std::int32_t>(here);
+          index = static_cast<std::int32_t>(coordinate);
       }
       const Piece* const x = static_cast<const Piece*>(box.x);
-      moveStrip(box, x ? x + from : nullptr, static_cast<Piece*>(box.y) + to, before);
+      moveStrip(box, x ? x + from : nullptr, static_cast<Piece*>(box.y) + to, index);
     });
   }
   template <class Piece>
   TENON_DEVICE static void moveStrip(const CopiedBox& box, const Piece* x, Piece* y,
-                                     std::int32_t before) {
-    const Index apart = box.apart, apartX = apart * box.a[box.strip],
-                apartY = apart * box.b[box.strip];
+                                     std::int32_t index) {
+    const Index stride = box.apart, strideX = stride * box.a[box.strip],
+                strideY = stride * box.b[box.strip];
     const Index length = box.length;
-    if (before + (CopiedBox::kStrip - 1) * apart < length) {
+    if (index + (CopiedBox::kStrip - 1) * stride < length) {
       Piece values[CopiedBox::kStrip] = {};
       if (x) {
         TENON_UNROLL
         for (int k = 0; k < CopiedBox::kStrip; ++k)
-          values[k] = x[k * apartX];
+          values[k] = x[k * strideX];
       }
       TENON_UNROLL
       for (int k = 0; k < CopiedBox::kStrip; ++k)
-        y[k * apartY] = values[k];
+        y[k * strideY] = values[k];
     } else {
       TENON_KEEP_LOOP
-      for (Index k = 0; before + k * apart < length; ++k)
-        y[k * apartY] = x ? x[k * apartX] : Piece{};
+      for (Index k = 0; index + k * stride < length; ++k)
+        y[k * strideY] = x ? x[k * strideX] : Piece{};
     }
   }
 };
 
-// A box that is added to one array, which others may overlap.
+// A box that is added to an array; boxes in the table can overlap.
 struct AddedBox {
   static constexpr int kRank = 5;
   const void* x;
-  Divisor extent[kRank - 1]; // of all dimensions but the outermost, from the innermost
+  Divisor extent[kRank - 1]; // all dimensions but the outermost, from the innermost
   std::int32_t begin[kRank], steps[kRank];
   std::uint32_t size[kRank];
   std::uint32_t elements;
 
   TENON_DEVICE bool has(const std::int32_t (&at)[kRank]) const {
-    bool all = true;
+    bool inside = true;
     TENON_UNROLL
     for (int d = 0; d < kRank; ++d)
-      all &= static_cast<std::uint32_t>(at[d] - begin[d]) < size[d];
-    return all;
+      inside &= static_cast<std::uint32_t>(at[d] - begin[d]) < size[d];
+    return inside;
   }
 };
 
@@ -132,8 +132,8 @@ struct AddedBoxes {
   Index ys[AddedBox::kRank];
 };
 
-// Adds, for each element, what the boxes bring in their order: the first that has the element does
-// it for all.
+// Adds the values of all boxes to each element, in the order of the boxes. The first box that
+// contains an element does this for all boxes, so no two threads write it.
 template <class T>
 struct AddSeveral {
   struct Shared {};
@@ -149,12 +149,12 @@ private:
   static constexpr int kRank = AddedBox::kRank;
 
   TENON_DEVICE void add(int n, std::uint32_t rest) const {
-    const AddedBox& mine = of.table.boxes[n];
+    const AddedBox& box = of.table.boxes[n];
     std::int32_t at[kRank];
     TENON_UNROLL
     for (int d = 0; d < kRank; ++d)
-      at[d] = mine.begin[d] +
-              static_cast<std::int32_t>(d < kRank - 1 ? mine.extent[d].divide(rest) : rest);
+      at[d] = box.begin[d] +
+              static_cast<std::int32_t>(d < kRank - 1 ? box.extent[d].divide(rest) : rest);
     for (int k = 0; k < n; ++k)
       if (of.table.boxes[k].has(at))
         return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The pieces of rows/softmax.hpp and rows/cross_entropy.hpp, by element and by term of a sum.
+// The steps of rows/softmax.hpp and rows/cross_entropy.hpp, per element and per term of a sum.
 #pragma once
 
 #include "kernels/base/maximum.hpp"
@@ -16,12 +16,12 @@
 
 namespace tenon::functors {
 
-// The softmax of lines [outer, n, inner], each by some lanes of a block, in whose shared memory its
-// elements are until they are written.
+// The softmax of lines [outer, n, inner]. Each line is handled by some lanes of a thread block; its
+// elements stay in shared memory until they are written.
 template <class T>
 class SoftmaxOfLines {
 public:
-  static constexpr int kEach = 16; // elements of a lane at most
+  static constexpr int kEach = 16; // maximum number of elements per lane
   struct Shared {
     T value[kEach][device::kThreads], most[device::kThreads];
     double sum[device::kThreads];
@@ -32,7 +32,7 @@ public:
         inner_(static_cast<std::uint32_t>(shape.inner)),
         lines_(static_cast<std::uint32_t>(shape.outer * shape.inner)),
         perInner_(divisorOf(shape.inner)), x_(x), y_(y) {}
-  // Whether threads that are neighbours read what shares a sector of memory.
+  // Whether neighbouring threads read from the same sector of memory.
   static bool fits(const AxisShape& shape) {
     const Index lanes = (shape.n + kEach - 1) / kEach;
     return lanes <= (shape.inner < kSector ? device::kThreads : device::kThreads / kSector);
@@ -41,7 +41,7 @@ public:
     return n_ == 0 ? 0 : (Index(lines_) + shape_.groups() - 1) / shape_.groups();
   }
 
-  // The elements of a lane, and the thread that has the first lane of its line.
+  // A lane's elements, and the thread of the first lane of its line.
   struct Thread {
     unsigned number, lane, firstLane;
     int count;
@@ -60,7 +60,7 @@ public:
             Index(inner_) << shape_.bits};
   }
 
-  // The maxima of threads and a tree of them, the exponentials with their sums, a tree of these,
+  // Phases: the maxima of the threads, their tree, the exponentials with their sums, their tree,
   // and the quotients.
   TENON_DEVICE int phases() const { return 3 + 2 * shape_.steps(); }
   TENON_DEVICE void operator()(int phase, const Thread& t, Shared& shared) const {
@@ -81,13 +81,13 @@ public:
   }
 
 private:
-  static constexpr Index kSector = 8; // floats
+  static constexpr Index kSector = 8; // floats per memory sector
   static BlockShape blockShape(const AxisShape& shape) {
     const auto lanes = static_cast<std::uint32_t>((shape.n + kEach - 1) / kEach);
     return {unsigned(std::bit_width(lanes > 0 ? lanes - 1 : 0)), shape.inner < kSector ? 0u : 1u};
   }
-  // visit(k, elements from k on) for all elements of a lane, four at a time where there are so
-  // many.
+  // Calls visit(k, number of elements from k on) for all elements of a lane, four at a time while
+  // possible.
   template <class Visit>
   TENON_DEVICE static void forEach(int count, const Visit& visit) {
     constexpr int kTogether = 4;
@@ -103,7 +103,7 @@ private:
   using Together = std::integral_constant<int, kCount>;
 
   TENON_DEVICE T read(const Thread& t, Shared& shared) const {
-    T most = -std::numeric_limits<T>::infinity();
+    T maximum = -std::numeric_limits<T>::infinity();
     const T* from = x_ + t.first;
     forEach(t.count, [&]<int kCount>(int k, Together<kCount>) {
       T values[kCount];
@@ -113,17 +113,17 @@ private:
       TENON_UNROLL
       for (int j = 0; j < kCount; ++j) {
         shared.value[k + j][t.number] = values[j];
-        most = MaxTo{}(most, values[j]);
+        maximum = MaxTo{}(maximum, values[j]);
       }
     });
-    return most;
+    return maximum;
   }
-  TENON_DEVICE static double raise(const Thread& t, T most, Shared& shared) {
+  TENON_DEVICE static double raise(const Thread& t, T maximum, Shared& shared) {
     double sum = 0;
     forEach(t.count, [&]<int kCount>(int k, Together<kCount>) {
       TENON_UNROLL
       for (int j = 0; j < kCount; ++j) {
-        const T value = exponential(shared.value[k + j][t.number] - most);
+        const T value = exponential(shared.value[k + j][t.number] - maximum);
         shared.value[k + j][t.number] = value;
         sum += double(value);
       }
@@ -146,7 +146,7 @@ private:
   T* y_;
 };
 
-// p = factor exp(z - shift); p may be z.
+// p = factor exp(z - shift); p can be z.
 template <class T>
 struct Softmax {
   T shift, factor;
@@ -155,8 +155,8 @@ struct Softmax {
   TENON_DEVICE void operator()(Index i) const { p[i] = exponential(z[i] - shift) * factor; }
 };
 
-// Functors for element `at` of an array [outer, n, inner], to which element `of` of an array
-// [outer, inner] belongs: write(at, read(at, of)).
+// Functors for element `at` of an array [outer, n, inner] whose line is element `of` of an array
+// [outer, inner]: write(at, read(at, of)).
 template <class T>
 struct ShiftedExponential {
   const T *x, *m;
@@ -178,7 +178,7 @@ struct Quotient {
   TENON_DEVICE T read(Index at, Index of) const { return e[at] / s[of]; }
   TENON_DEVICE void write(Index at, T value) const { y[at] = value; }
 };
-// de may be null.
+// de can be null.
 template <class T>
 struct QuotientTangent {
   const T *e, *s, *de, *ds;
@@ -188,7 +188,7 @@ struct QuotientTangent {
   }
   TENON_DEVICE void write(Index at, T value) const { dy[at] = value; }
 };
-// ds holds the sums of dy e.
+// ds contains the sums of dy e.
 template <class T>
 struct QuotientSum {
   const T* s;
@@ -196,7 +196,7 @@ struct QuotientSum {
   TENON_DEVICE void operator()(Index i) const { ds[i] /= -s[i] * s[i]; }
 };
 
-// s holds a factor for each element of [outer, inner].
+// s contains a factor for each element of [outer, inner].
 template <class T>
 struct Scaled {
   const T *x, *s;
@@ -212,7 +212,7 @@ struct LessScaled {
   TENON_DEVICE T read(Index at, Index of) const { return y[at] - x[at] * s[of]; }
   TENON_DEVICE void write(Index at, T value) const { y[at] = value; }
 };
-// y (d - s): the derivative of a softmax y in the direction d, s being the sum of y d.
+// y (d - s): the derivative of a softmax y in the direction d; s is the sum of y d.
 template <class T>
 struct SoftmaxSlope {
   const T *y, *d, *s;
@@ -220,32 +220,32 @@ struct SoftmaxSlope {
   TENON_DEVICE T read(Index at, Index of) const { return y[at] * (d[at] - s[of]); }
   TENON_DEVICE void write(Index at, T value) const { r[at] = value; }
 };
-// Scores of n keys from `key` on for rows of queries, which are `queries` to a matrix, from `query`
-// on: -infinity where a key is behind the query.
+// Causal mask of attention scores: keys [key, key + n), and rows of queries of which `queries` make
+// a matrix, beginning at `query`. A score becomes -infinity if its key comes after the query.
 template <class T>
 struct Causal {
   Index n, queries, query, key;
   T* x;
   TENON_DEVICE T read(Index at, Index of) const {
-    const bool isBehind = key + (at - of * n) > query + of % queries;
-    return isBehind ? -std::numeric_limits<T>::infinity() : x[at];
+    const bool isLater = key + (at - of * n) > query + of % queries;
+    return isLater ? -std::numeric_limits<T>::infinity() : x[at];
   }
   TENON_DEVICE void write(Index at, T value) const { x[at] = value; }
 };
-// The maximum m of a row takes in another one, c, which becomes the factor exp(m before - m) of
-// what was summed before: the sum s is brought to it. A row begins with the least number for m, not
-// with -infinity, whose difference to itself is none.
+// Online softmax: updates the running maximum m of a row with another maximum c, and rescales the
+// running sum s by the factor exp(old m - new m), which is returned in c. m starts at the lowest
+// finite number instead of -infinity, since -infinity minus itself is NaN.
 template <class T>
 struct RaisedMaximum {
   T *m, *s, *c;
   TENON_DEVICE void operator()(Index i) const {
-    const T most = beats(c[i], m[i]) ? c[i] : m[i];
-    c[i] = exponential(m[i] - most);
-    m[i] = most;
+    const T maximum = beats(c[i], m[i]) ? c[i] : m[i];
+    c[i] = exponential(m[i] - maximum);
+    m[i] = maximum;
     s[i] *= c[i];
   }
 };
-// m + log s, and m where nothing was summed: exp(x - r) is 0 for all x, which are -infinity there.
+// m + log s, or m if nothing was summed: exp(x - r) is then 0 for all x, which are -infinity.
 template <class T>
 struct LogSum {
   const T *m, *s;
@@ -254,7 +254,7 @@ struct LogSum {
     r[i] = s[i] == T(0) ? m[i] : m[i] + std::log(s[i]);
   }
 };
-// e / s, and 0 where nothing was summed: a sum of exponentials, of which the greatest is 1.
+// e / s, or 0 if nothing was summed. s is a sum of exponentials whose largest is 1.
 template <class T>
 struct QuotientOrZero {
   const T *e, *s;
@@ -266,8 +266,8 @@ struct QuotientOrZero {
   TENON_DEVICE void write(Index at, T value) const { y[at] = value; }
 };
 
-// The derivative of the cross-entropy by row of logits; labels count over all classes, of which
-// firstClass is the first in this array.
+// The derivative of the cross-entropy per row of logits. Labels count over all classes; firstClass
+// is the first class in this array.
 template <class T>
 struct CrossEntropySlope {
   const T *z, *m, *s, *dloss;
@@ -293,7 +293,7 @@ struct PickedLabel {
   }
 };
 
-// Terms along the dimension.
+// Terms of sums along the dimension.
 template <class T>
 struct ElementOf {
   const T* x;
@@ -310,7 +310,7 @@ struct ExponentialOf {
   TENON_DEVICE T operator()(Index at, Index of) const { return exponential(x[at] - m[of]); }
 };
 
-// w (log s + m - p) of a row; w null stands for ones.
+// w (log s + m - p) of a row; null w stands for ones.
 template <class T>
 struct LogLikelihood {
   using Wide = double;
@@ -321,8 +321,8 @@ struct LogLikelihood {
   }
 };
 
-// rows - r for a row whose label is not one of the classes, else 0, so that the maximum finds the
-// first such row. A row of weight 0 needs no label; w null stands for ones.
+// rows - r for a row whose label is not a class, else 0: the maximum then identifies the first such
+// row. A row of weight 0 needs no label; null w stands for ones.
 template <class T>
 struct BadLabel {
   using Wide = Index;

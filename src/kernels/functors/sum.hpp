@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Uses of a sum that stays where the kernels work, and functors that read such a number.
+// Final stages that leave a sum in the memory space of the kernels, and functors that read such a
+// number.
 #pragma once
 
 #include "sys/device_code.hpp"
@@ -7,7 +8,8 @@
 
 namespace tenon::functors {
 
-// *y = factor times the sum; a factor of 0 gives 0 even if the sum is not finite. y may be null.
+// *y = factor times the sum; a factor of 0 results in 0 even if the sum is not finite. y can be
+// null.
 template <class T>
 struct StoreScaled {
   double factor;
@@ -27,7 +29,7 @@ struct ScaledByNumber {
   TENON_DEVICE void write(Index i, T value) const { y[i] = value; }
 };
 
-// A derivative times a direction, 0 where the derivative is 0.
+// A derivative times a direction; 0 where the derivative is 0.
 template <class T>
 struct SlopeDot {
   using Wide = double;

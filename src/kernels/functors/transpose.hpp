@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A box whose elements are neighbours along one dimension where they are read and along another
-// where they are written: by tiles that pass through the shared memory of a block, so that both
-// sides move whole sectors of memory.
+// Transposition of a box that is contiguous along one dimension where it is read and along another
+// where it is written. Tiles pass through the shared memory of a thread block, which lets both
+// sides access whole memory sectors.
 #pragma once
 
 #include "kernels/walks/element_offsets.hpp"
@@ -10,9 +10,9 @@
 
 namespace tenon::functors {
 
-// What is done to an element on its way.
+// Conversions of an element on the way.
 
-// Of elements that are nothing but their bytes.
+// Copies the bits of an element unchanged.
 template <class T>
 struct Moved {
   using From = T;
@@ -36,18 +36,19 @@ struct ExpandedOnTheWay {
   TENON_DEVICE void write(float* y, float value) const { *y = adds ? *y + value : value; }
 };
 
-// A tile is one of the two dimensions.
+// A tile covers the two dimensions.
 template <class Way>
 struct TransposeTiles {
   static constexpr unsigned kTileX = 32, kTileY = 64;
   using From = typename Way::From;
   using To = typename Way::To;
   struct Shared {
-    To tile[kTileY][kTileX + 1]; // one more, so that a column lies in different banks
+    To tile[kTileY][kTileX + 1]; // padded by one: the elements of a column are in different banks
   };
-  // By tile: its first element in x and y, and the place of that in the dimensions of x and y.
+  // Per tile: offset of its first element in x and in y, and index of that element in the
+  // dimensions of x and y.
   ElementOffsets<4> tiles;
-  Index stepX, stepY; // in x along the dimension of y, and in y along that of x
+  Index stepX, stepY; // stride in x along the dimension of y, and in y along that of x
   Index extentX, extentY;
   Way way;
   const From* x;
@@ -73,17 +74,17 @@ struct TransposeTiles {
   }
 
 private:
-  // visit(lines behind `line`) for every kStep-th one of those below kMax that are left; without a
-  // branch for each in a whole tile.
+  // Calls visit(j) for every kStep-th line after `line` that remains, without a branch per line in
+  // a full tile.
   template <unsigned kStep, unsigned kMax, class Visit>
-  TENON_DEVICE static void forLines(unsigned line, Index left, const Visit& visit) {
-    if (left >= kMax) {
+  TENON_DEVICE static void forLines(unsigned line, Index remaining, const Visit& visit) {
+    if (remaining >= kMax) {
       TENON_UNROLL
       for (unsigned j = 0; j < kMax; j += kStep)
         visit(j);
     } else {
       TENON_KEEP_LOOP
-      for (unsigned j = 0; line + j < left; j += kStep)
+      for (unsigned j = 0; line + j < remaining; j += kStep)
         visit(j);
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// An optimizer's step for element i; see elementwise/update.hpp.
+// One step of an optimizer for element i; see elementwise/update.hpp.
 #pragma once
 
 #include "sys/device_code.hpp"

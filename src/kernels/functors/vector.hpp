@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sums and products of vectors, by element.
+// Sums and products of vectors, per element.
 #pragma once
 
 #include "sys/device_code.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Rounds to bfloat16 by functors, on the host or on the device. The rounded box is contiguous
-// whatever the strides of x are, since it is kept or sent, and only ever expanded again.
+// Rounds to bfloat16 by functors, on the host or the device. The rounded box is always contiguous,
+// since it is stored or sent, and later only expanded.
 #include "kernels/movement/bfloat16.hpp"
 
 #include "kernels/functors/bfloat16.hpp"
@@ -14,7 +14,7 @@ namespace tenon {
 
 namespace {
 
-std::array<Index, kMaxBlockRank> inOrder(int rank, const Index* extent) {
+std::array<Index, kMaxBlockRank> rowMajorStrides(int rank, const Index* extent) {
   std::array<Index, kMaxBlockRank> steps{};
   for (Index d = rank, step = 1; d-- > 0; step *= extent[d])
     steps[d] = step;
@@ -26,7 +26,7 @@ std::array<Index, kMaxBlockRank> inOrder(int rank, const Index* extent) {
 template <class T>
 void roundToBFloat16(KernelContext& context, int rank, const Index* extent, const T* x,
                      const Index* xs, BFloat16* y) {
-  const auto ys = inOrder(rank, extent);
+  const auto ys = rowMajorStrides(rank, extent);
   const Block block = normaliseBlock(rank, extent, xs, ys.data());
   if constexpr (std::is_same_v<T, float>)
     if (isOnDevice(context) && transposeTiles(context, block, functors::RoundedOnTheWay{}, x, y))
@@ -36,7 +36,7 @@ void roundToBFloat16(KernelContext& context, int rank, const Index* extent, cons
 
 void expandBFloat16(KernelContext& context, int rank, const Index* extent, const BFloat16* x,
                     bool adds, float* y, const Index* ys) {
-  const auto xs = inOrder(rank, extent);
+  const auto xs = rowMajorStrides(rank, extent);
   const Block block = normaliseBlock(rank, extent, xs.data(), ys);
   if (isOnDevice(context) && transposeTiles(context, block, functors::ExpandedOnTheWay{adds}, x, y))
     return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Float or double to bfloat16, rounded to nearest, and back.
+// Conversion of float or double to bfloat16, rounded to nearest, and back.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -7,7 +7,7 @@
 
 namespace tenon {
 
-// y <- x[i . xs] for every i in the box `extent`, in row-major order; rank 0 to 8.
+// y <- x[i . xs] for all i in the box `extent`, in row-major order; the rank is 0 to 8.
 template <class T>
 void roundToBFloat16(KernelContext& context, int rank, const Index* extent, const T* x,
                      const Index* xs, BFloat16* y);

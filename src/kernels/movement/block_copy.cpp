@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Moves strided boxes: the walk is brought to its shortest form and a functor does one element, in
-// the space of the context. Products that sum have a walk of their own, since there the order of
-// the dimensions is that of the sum.
+// Copies and combines strided boxes: a box is first reduced to the fewest dimensions, then a
+// functor handles each element, in the space of the context. Products with sums have a separate
+// recursion, since the order of the dimensions is the order of their sums.
 #include "kernels/movement/block_copy.hpp"
 
 #include "kernels/elementwise/reduce.hpp"
@@ -21,9 +21,9 @@ namespace tenon {
 
 namespace {
 
-// A copy on the device as one of elements of 16 bytes, a quarter of the instructions, where rows
-// are contiguous and begin and end at multiples of 16 bytes; false elsewhere, and where elements
-// are written several times.
+// Copies on the device in elements of 16 bytes, which takes a quarter of the instructions. Requires
+// contiguous rows that begin and end at multiples of 16 bytes, and that no element is written
+// twice; otherwise returns false.
 template <class T>
 bool copyWide(KernelContext& context, Block block, const T* x, T* y) {
   using Element = functors::CopyWide::Element;
@@ -35,7 +35,7 @@ bool copyWide(KernelContext& context, Block block, const T* x, T* y) {
   return true;
 }
 
-// A copy on the device by tiles; false where another walk is to make it.
+// Copies on the device by tiles; returns false if tiles do not fit the box.
 template <class T>
 bool transpose(KernelContext& context, const Block& block, const T* x, T* y) {
   using Bytes = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
@@ -74,7 +74,7 @@ void blockAxpby(KernelContext& context, int rank, const Index* extent,
                 std::common_type_t<S, T> alpha, const S* x, const Index* xs,
                 std::common_type_t<S, T> beta, T* y, const Index* ys) {
   if constexpr (std::is_same_v<S, T>)
-    // Bit by bit, without a product that could change a NaN; and whole rows are copied at once.
+    // Bit by bit, without a product that could change a NaN; contiguous rows are copied by memcpy.
     if (alpha == 1 && (beta == 0 || beta == 1))
       return blockCombine(context, beta == 0 ? Combine::Copy : Combine::Add, rank, extent, x, xs, y,
                           ys);
@@ -113,14 +113,14 @@ template void blockScale<std::int64_t>(KernelContext&, int, const Index*, std::i
 
 namespace {
 
-// What follows is blockMultiplyAdd(): a recursion over the dimensions in the caller's order, which
-// is the order of the sums, so it must not be sorted as other walks are.
+// blockMultiplyAdd() is a recursion over the dimensions in the caller's order, which is the order
+// of the sums: dimensions must not be sorted as for other kernels.
 
 // Strides of a, x and y.
 using Steps = std::array<Index, 3>;
 
 struct Walk {
-  int rank = 0; // without unit dimensions, but at least 1
+  int rank = 0; // without dimensions of extent 1, but at least 1
   std::array<Index, kMaxBlockRank> extent = {1};
   std::array<Steps, kMaxBlockRank> steps = {};
 };
@@ -140,7 +140,7 @@ T sumOfRow(KernelContext& context, Index n, const T* a, const T* x, const Steps&
 template <class T>
 void addRow(KernelContext& context, Index n, T alpha, const T* a, const T* x, T* y,
             const Steps& step) {
-  // The row is a sum, a scaled row as by channel, or anything else.
+  // Three cases: y has stride 0 (a sum), a has stride 0 (scaling by channel), or anything else.
   if (step[2] == 0 && n > 1) {
     *y += alpha * sumOfRow(context, n, a, x, step);
   } else if (step == Steps{0, 1, 1}) {
@@ -163,8 +163,7 @@ void addRows(KernelContext& context, const Walk& walk, int d, T alpha, const T* 
     addRows(context, walk, d + 1, alpha, a + i * step[0], x + i * step[1], y + i * step[2]);
 }
 
-// The extents and strides of the dimensions in which y moves on, or of those in which it stands
-// still.
+// The dimensions in which y has a stride (moving), or those in which its stride is 0.
 struct Chosen {
   int rank = 0;
   Index extent[kMaxBlockRank], steps[3][kMaxBlockRank];
@@ -180,8 +179,8 @@ struct Chosen {
     }
   }
 
-  // The least distance between neighbouring elements in these dimensions, in whichever of a and x
-  // moves on.
+  // Minimum distance between neighbouring elements in these dimensions, in the array with the
+  // larger stride.
   Index closest() const {
     Index distance = std::numeric_limits<Index>::max();
     for (int d = 0; d < rank; ++d)
@@ -190,7 +189,7 @@ struct Chosen {
   }
 };
 
-// y += alpha times the sums of the products of K arrays, x and, if there is one, a.
+// y += alpha times the sums of products of K arrays: x, and a if K is 2.
 template <int K, class T>
 void addProductsOnDevice(KernelContext& context, const Chosen& w, const Chosen& s, T alpha,
                          const T* a, const T* x, T* y) {
@@ -200,8 +199,8 @@ void addProductsOnDevice(KernelContext& context, const Chosen& w, const Chosen& 
     else
       return {of.rank, of.extent, {of.steps[1], of.steps[0]}};
   };
-  // Neighbouring threads should read neighbouring elements: those of one sum, or those of different
-  // sums where these are closer.
+  // Neighbouring threads should read adjacent elements: of one sum, or of different sums if those
+  // are closer.
   functors::ProductTerm<T, K> term{
       offsetsOf(w), offsetsOf(s), w.closest() < s.closest() ? 1 : 0, {x}};
   if constexpr (K == 2)
@@ -228,14 +227,14 @@ void multiplyOnDevice(KernelContext& context, const Walk& walk, T alpha, const T
     addProductsOnDevice<1>(context, w, s, alpha, a, x, y);
 }
 
-// The longest dimension in which y moves on, which threads divide, so that no sum is cut; -1 if
-// there is none.
+// The longest dimension in which y has a stride, or -1. Threads divide this dimension, so no sum is
+// split.
 int divided(const Walk& walk) {
-  int best = -1;
+  int longest = -1;
   for (int d = 0; d < walk.rank; ++d)
-    if (walk.steps[d][2] != 0 && (best < 0 || walk.extent[d] > walk.extent[best]))
-      best = d;
-  return best;
+    if (walk.steps[d][2] != 0 && (longest < 0 || walk.extent[d] > walk.extent[longest]))
+      longest = d;
+  return longest;
 }
 
 } // namespace
@@ -243,7 +242,7 @@ int divided(const Walk& walk) {
 template <class T>
 void blockMultiplyAdd(KernelContext& context, int rank, const Index* extent, T alpha, const T* a,
                       const Index* as, const T* x, const Index* xs, T* y, const Index* ys) {
-  const T one = 1;
+  const T unit = 1;
   Walk walk;
   Index elements = 1;
   for (int d = 0; d < rank; ++d) {
@@ -259,7 +258,7 @@ void blockMultiplyAdd(KernelContext& context, int rank, const Index* extent, T a
     if (isOnDevice(context))
       return multiplyOnDevice(context, walk, alpha, a, x, y);
   walk.rank = std::max(walk.rank, 1);
-  a = a ? a : &one;
+  a = a ? a : &unit;
   const int d = divided(walk);
   if (d < 0)
     return addRows(context, walk, 0, alpha, a, x, y);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fills the tables of the kernels. A box that does not fit into an entry, or for which a kernel of
-// its own is better, is moved by that, after what came before it.
+// Fills the tables of the kernels. A box that does not fit into an entry, or that a separate kernel
+// handles better, is processed by such a kernel, after the boxes that were queued before.
 #include "kernels/movement/block_queue.hpp"
 
 #include "kernels/movement/block_copy.hpp"
@@ -17,10 +17,10 @@ using functors::AddedBox;
 using functors::AddedBoxes;
 using functors::CopiedBox;
 
-// A box of more elements is transposed by tiles, in a kernel of its own.
+// A larger box is transposed by tiles, in a separate kernel.
 constexpr Index kMaxTransposed = Index(1) << 14;
-// An element of a table's box looks at all its other boxes. That takes longer than a launch if the
-// box is larger, unless they add to the same elements and so read and write these once for all.
+// Each element of an added box searches all other boxes of the table. For larger boxes this takes
+// longer than a launch, unless all boxes add to the same elements, which are then accessed once.
 constexpr Index kMaxLookedUp = Index(1) << 17;
 
 Index elementsOf(int rank, const Index* extent) {
@@ -39,11 +39,12 @@ std::int32_t toShort(Index n) {
   return static_cast<std::int32_t>(n);
 }
 
-// With blocks of the grid for so many threads.
+// Appends a box with grid blocks for this number of threads.
 template <class Table>
 auto& newBox(Table& table, Index threads) {
-  const Index most = 16 * Device::get().multiprocessors();
-  const Index blocks = std::min((threads + device::kThreads - 1) / Index(device::kThreads), most);
+  const Index maxBlocks = 16 * Device::get().multiprocessors();
+  const Index blocks =
+      std::min((threads + device::kThreads - 1) / Index(device::kThreads), maxBlocks);
   table.first[table.count + 1] = table.first[table.count] + static_cast<std::uint32_t>(blocks);
   return table.boxes[table.count++];
 }
@@ -85,7 +86,7 @@ void fill(Table& table, const Block& block, const void* x, void* y, Index bytes)
   }
 }
 
-// A single box as a block, whose kernel tests nothing.
+// A single box uses blockCombine(), whose kernel needs no search.
 template <class T>
 void runAdds(KernelContext& context, const AddedBoxes& adds) {
   constexpr int rank = AddedBox::kRank;
@@ -141,7 +142,7 @@ AddedBox addedBox(int rank, const Index* begin, const Index* extent, const void*
   return box;
 }
 
-// Whether the boxes are added to this array.
+// Whether the queued boxes are added to this array.
 bool areAddedTo(const AddedBoxes& adds, int rank, const void* y, const Index* ys) {
   bool isSame = adds.y == y;
   for (int d = 0; d < AddedBox::kRank; ++d)
@@ -149,7 +150,7 @@ bool areAddedTo(const AddedBoxes& adds, int rank, const void* y, const Index* ys
   return isSame;
 }
 
-// Whether elements of the box would look at too many boxes in vain.
+// Whether the elements of a box would search too many boxes that do not contain them.
 bool isApart(const AddedBoxes& adds, const AddedBox& box) {
   const AddedBox& last = adds.table.boxes[adds.table.count - 1];
   return std::max(box.elements, last.elements) > kMaxLookedUp && !isSameBox(box, last);
@@ -159,7 +160,7 @@ bool isApart(const AddedBoxes& adds, const AddedBox& box) {
 
 BlockQueue::BlockQueue(KernelContext& context) : context_(context) {
   if (isOnDevice(context))
-    tables_ = Tables{}; // not emplace(), for which Clang wants a constructor of its own
+    tables_ = Tables{}; // not emplace(), for which Clang requires a constructor
 }
 
 template <class T>
@@ -172,7 +173,7 @@ bool BlockQueue::queueCopy(int rank, const Index* extent, const T* x, const Inde
     flush();
   if (!fitsCopy(block))
     return false;
-  writeOrder(block, false); // refuses those that write an element twice
+  writeOrder(block, false); // throws for boxes that write an element twice
   auto& table = tables_->copies.table;
   if (table.count == table.kMax)
     flush();
@@ -211,12 +212,14 @@ bool BlockQueue::queueAdd(int rank, const Index* begin, const Index* extent, con
   AddedBoxes& adds = tables_->adds;
   auto& table = adds.table;
   const RunAdds run = runAdds<T>;
-  const bool isOther = run != tables_->runAdds || !areAddedTo(adds, rank, y, ys);
-  if (tables_->copies.table.count > 0 || table.count == table.kMax || isOther)
+  // A table has one array y of one type, and copies that were queued before must come first.
+  const bool differs = run != tables_->runAdds || !areAddedTo(adds, rank, y, ys);
+  if (tables_->copies.table.count > 0 || table.count == table.kMax || differs)
     flush();
   if (!fitsAdd(rank, begin, extent, xs, ys))
     return false;
-  writeOrder(normaliseBlock(rank, extent, xs, ys), false); // refuses those that write twice
+  // Throws for boxes that write an element twice.
+  writeOrder(normaliseBlock(rank, extent, xs, ys), false);
   const AddedBox box = addedBox(rank, begin, extent, x, xs);
   if (table.count > 0 && isApart(adds, box))
     flush();

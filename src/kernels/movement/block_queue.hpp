@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Boxes that are moved together. On the device one kernel moves as many of them as its parameters
-// hold, since to launch a kernel takes longer than to move a small box; on the host each is moved
-// at once.
+// Queue of boxes to copy or add. On the device, one kernel handles as many boxes as fit in its
+// parameters, since a launch takes longer than the copy of a small box; on the host each box is
+// handled at once.
+//     BlockQueue queue(context);
+//     queue.copy(...);  queue.clear(...);  queue.add(...);     // any number, in order
+//     queue.flush();                                           // before any other kernel
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -11,30 +14,31 @@
 
 namespace tenon {
 
-// Ranks, extents, strides and types are those of blockCombine(), with which the bits agree. Boxes
-// may be moved as late as in flush(), so their arrays must stay until then.
+// Ranks, extents, strides and types are those of blockCombine(); results are bitwise identical to
+// it. Arrays must remain valid until flush(), when boxes are processed at the latest.
 class BlockQueue {
 public:
   explicit BlockQueue(KernelContext& context);
   BlockQueue(const BlockQueue&) = delete;
   BlockQueue& operator=(const BlockQueue&) = delete;
 
-  // y[i . ys] = x[i . xs], and y[i . ys] = 0. Of the boxes that are copied and cleared one after
-  // the other none may write what another reads or writes.
+  // y[i . ys] = x[i . xs], and y[i . ys] = 0. Between two flushes a box must not write elements
+  // that another copied or cleared box reads or writes.
   template <class T>
   void copy(int rank, const Index* extent, const T* x, const Index* xs, T* y, const Index* ys);
   template <class T>
   void clear(int rank, const Index* extent, T* y, const Index* ys);
-  // y[(begin + i) . ys] += x[i . xs]. Boxes may overlap in y, where they are added in the order of
-  // the calls.
+  // y[(begin + i) . ys] += x[i . xs]. Boxes can overlap in y; they are added in the order of the
+  // calls.
   template <class T>
   void add(int rank, const Index* begin, const Index* extent, const T* x, const Index* xs, T* y,
            const Index* ys);
-  // Launches what is queued. What is moved by other means waits for this.
+  // Launches the queued boxes. Required before other kernels use the results.
   void flush();
 
 private:
-  // Whether the box is in the table now, which is launched first if it is full.
+  // Appends the box to the table, which is launched first if it is full. Returns false if the box
+  // does not fit into an entry.
   template <class T>
   bool queueCopy(int rank, const Index* extent, const T* x, const Index* xs, T* y, const Index* ys);
   template <class T>
@@ -43,15 +47,15 @@ private:
 
   using RunAdds = void (*)(KernelContext&, const functors::AddedBoxes&);
 
-  // At most one of the two holds boxes.
+  // At most one of the two tables has boxes.
   struct Tables {
     functors::CopySeveral copies = {};
     functors::AddedBoxes adds = {};
-    RunAdds runAdds = nullptr; // of the type of the boxes in adds
+    RunAdds runAdds = nullptr; // for the element type of the boxes in adds
   };
 
   KernelContext& context_;
-  std::optional<Tables> tables_; // of a context of the device
+  std::optional<Tables> tables_; // only in a context of the device
 };
 
 } // namespace tenon

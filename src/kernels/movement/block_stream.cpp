@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Packs rows with streaming stores where the processor has them. The fence after each row makes a
-// later store, by which another core learns that the data are there, come after the data.
+// Packs rows with streaming stores if the processor has them. A fence after each row orders the
+// data before any later store, such as the flag that tells another core that the data have arrived.
 #include "kernels/movement/block_stream.hpp"
 
 #include "kernels/walks/block.hpp"
@@ -14,20 +14,21 @@ namespace tenon {
 
 namespace {
 
-// Bytes of a row below which the fence costs more than the caches save.
+// Minimum bytes of a row: for shorter rows the fence costs more than the caches save.
 constexpr std::size_t kMinStreamed = 1024;
 
 void streamBytes(const std::byte* x, std::byte* y, std::size_t bytes) {
   if constexpr (kStreamed > 0) {
     if (bytes >= kMinStreamed) {
-      // Streaming stores need aligned addresses; what comes before and after them is copied as
-      // usual.
+      // Streaming stores require aligned addresses; the bytes before and after are copied by
+      // memcpy.
       const std::size_t head = -reinterpret_cast<std::uintptr_t>(y) % kStreamed,
                         streamed = (bytes - head) / kStreamed * kStreamed;
       std::memcpy(y, x, head);
       streamStores(x + head, y + head, streamed);
       std::memcpy(y + head + streamed, x + head + streamed, bytes - head - streamed);
-      // The reader waits for a later store, which alone does not order streaming stores.
+      // The reader polls a later store; without a fence that store is not ordered after streaming
+      // stores.
       endStream();
       return;
     }

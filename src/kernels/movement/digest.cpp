@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Adds up mixed bits of elements, each salted with its global index. Because the sum is of integers
-// modulo 2^64 it has no order, so that neither threads nor the split of the tensor show in it.
+// Sums the mixed bits of the elements, each salted with its global index. Integer addition modulo
+// 2^64 is associative, so neither the threads nor the partition affect the result.
 #include "kernels/movement/digest.hpp"
 
 #include "kernels/base/instruction_set.hpp"
@@ -27,8 +27,8 @@ std::uint64_t bitsOf(T value) {
   return std::bit_cast<Bits>(value);
 }
 
-// The common case, in vectors: the salt is computed from i instead of being added up, so that no
-// element waits for the one before.
+// The common case, vectorised: the salt is computed from i instead of accumulated, so no element
+// depends on the previous one.
 template <class T>
 std::uint64_t contiguousRow(Index n, const T* x, std::uint64_t salt, std::uint64_t next) {
   std::uint64_t row = 0;
@@ -47,7 +47,7 @@ template <class T>
 std::uint64_t digestBlock(KernelContext& context, int rank, const Index* extent, const T* x,
                           const Index* xs, Index first, const Index* strides) {
   constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15ULL;
-  // Rows may come in any order from any thread: addition modulo 2^64 does not depend on it.
+  // Threads can add rows in any order: the sum modulo 2^64 does not depend on it.
   std::atomic<std::uint64_t> sum = 0;
   const Block block = normaliseBlock(rank, extent, xs, strides);
   forEachRowInParts(context, block, [&](Index n, Index at, Index step, Index global, Index stride) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Entry by entry of the list on the host: a row, which is what lies behind the listed dimension, is
-// moved at once. Rows of a mesh are often short, so those of usual lengths have loops of constant
-// length, which compilers unroll; the call of a general copy would take longer than the row.
+// On the host, processes the list entry by entry, a row at a time (a row is the contiguous
+// dimensions after the listed one). Rows of a mesh are often short, so loops for common lengths
+// have constant bounds, which compilers unroll; the call of a general copy would take longer than
+// the row.
 #include "kernels/movement/listed_block.hpp"
 
 #include "kernels/movement/block_copy.hpp"
@@ -11,7 +12,7 @@ namespace tenon {
 
 namespace {
 
-// Offsets of entries along a single dimension, which nearly all lists have, and along several.
+// Offsets of entries along a single dimension, the common case, and along several.
 struct AlongOne {
   const Index* positions;
   Index step;
@@ -26,34 +27,34 @@ struct AlongSeveral {
 
 template <class T>
 struct Rows {
-  functors::AxpbyListed<T> f; // its offsets are not used here
+  functors::AxpbyListed<T> f; // its offsets are unused on the host
   Index length;
 
-  // one(entry, value, into) for each element.
-  template <int N, class Offsets, class One>
-  void each(Index begin, Index end, const T* x, T* y, One one) const {
+  // Calls apply(entry, value, target) for each element.
+  template <int N, class Offsets, class Apply>
+  void each(Index begin, Index end, const T* x, T* y, Apply apply) const {
     const Index n = N > 0 ? N : length;
     const Offsets from(f.from), to(f.to);
     for (Index i = begin; i < end; ++i) {
       const T* __restrict p = x + from(i);
       T* __restrict q = y + to(i);
       for (Index c = 0; c < n; ++c)
-        one(i, p[c], q[c]);
+        apply(i, p[c], q[c]);
     }
   }
   template <int N, class Offsets>
   void move(Index begin, Index end, const T* x, T* y) const {
     if (f.weights)
-      each<N, Offsets>(begin, end, x, y, [f = f](Index i, T value, T& into) {
-        f.one(f.alpha * static_cast<T>(f.weights[i]), value, into);
+      each<N, Offsets>(begin, end, x, y, [f = f](Index i, T value, T& target) {
+        f.combine(f.alpha * static_cast<T>(f.weights[i]), value, target);
       });
     else if (f.alpha == T(1) && f.beta == T(0))
-      each<N, Offsets>(begin, end, x, y, [](Index, T value, T& into) { into = value; });
+      each<N, Offsets>(begin, end, x, y, [](Index, T value, T& target) { target = value; });
     else if (f.alpha == T(1) && f.beta == T(1))
-      each<N, Offsets>(begin, end, x, y, [](Index, T value, T& into) { into += value; });
+      each<N, Offsets>(begin, end, x, y, [](Index, T value, T& target) { target += value; });
     else
       each<N, Offsets>(begin, end, x, y,
-                       [f = f](Index, T value, T& into) { f.one(f.alpha, value, into); });
+                       [f = f](Index, T value, T& target) { f.combine(f.alpha, value, target); });
   }
   template <int N>
   void move(Index begin, Index end, const T* x, T* y) const {
@@ -82,7 +83,8 @@ struct Rows {
   }
 };
 
-// Whether the dimensions from `first` on are contiguous in both arrays; their elements are counted.
+// Whether the dimensions from `first` on are contiguous in both arrays; `length` becomes their
+// number of elements.
 bool areRows(int rank, int first, const Index* extent, const Index* xs, const Index* ys,
              Index& length) {
   length = 1;
@@ -94,7 +96,7 @@ bool areRows(int rank, int first, const Index* extent, const Index* xs, const In
   return true;
 }
 
-// visit(offset in x, offset in y) for each index of the dimensions before `dim`.
+// Calls visit(offset in x, offset in y) for each index of the dimensions before `dim`.
 template <class Visit>
 void forEachOuter(int dim, const Index* extent, const Index* xs, const Index* ys, Visit visit,
                   int d = 0, Index atX = 0, Index atY = 0) {
@@ -131,9 +133,9 @@ void listedAxpby(KernelContext& context, int rank, const Index* extent, int dim,
   const functors::AxpbyListed<T> f{
       ElementOffsets<3>{0, extent, {none, none, none}}, from, to, weights, alpha, x, beta, y};
   Index length;
-  const bool rows = areRows(rank, dim + 1, extent, xs, ys, length);
+  const bool areContiguous = areRows(rank, dim + 1, extent, xs, ys, length);
   forEachOuter(dim, extent, xs, ys, [&](Index atX, Index atY) {
-    if (rows)
+    if (areContiguous)
       return parallelRanges(context.threads(), extent[dim], length,
                             [&, move = Rows<T>{f, length}](Index begin, Index end) {
                               move(begin, end, x + atX, y + atY);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Boxes whose elements lie at listed places along one dimension: rows of a mesh's fields, packed,
-// unpacked and added.
+// Boxes whose elements are at listed positions along one dimension, such as the rows of a field on
+// a mesh: packed, unpacked and added.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -8,11 +8,12 @@
 
 namespace tenon {
 
-// y[.., i, ..] = alpha w[i] x[.., i, ..] + beta y[.., i, ..] over the box `extent`, where index i
-// of dimension `dim` lies at from.offset(i) in x and at to.offset(i) in y; the strides of all other
-// dimensions are xs and ys. weights may be null, for ones. No two elements of y are the same. With
-// beta = 0 y is never read; alpha = 1 without weights copies or adds bit by bit. Lists are in the
-// space of the context. For float, double and std::int64_t, the last without weights. Rank 1 to 8.
+// y[.., i, ..] = alpha w[i] x[.., i, ..] + beta y[.., i, ..] for the box `extent`. Index i of
+// dimension `dim` has the offset from.offset(i) in x and to.offset(i) in y; xs and ys are the
+// strides of all other dimensions. weights can be null (ones). No element of y is listed twice. If
+// beta = 0, y is not read; alpha = 1 without weights copies or adds bit by bit. Lists are in the
+// memory space of the context. Instantiated for float, double, and std::int64_t without weights.
+// The rank is 1 to 8.
 template <class T>
 void listedAxpby(KernelContext& context, int rank, const Index* extent, int dim, T alpha,
                  const double* weights, const T* x, const Index* xs, const ListedPlaces& from,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A box on the device by tiles, where what is read is contiguous along another dimension than what
-// is written.
+// Copies a box on the device by tiles, if it is contiguous along different dimensions in the input
+// and in the output.
 #pragma once
 
 #include "kernels/functors/transpose.hpp"
@@ -11,7 +11,7 @@
 
 namespace tenon {
 
-// False elsewhere, and where there are too many tiles: nothing is done then.
+// Returns false, and does nothing, on the host, for other boxes, and if there are too many tiles.
 template <class Way>
 bool transposeTiles(KernelContext& context, const Block& block, const Way& way,
                     const typename Way::From* x, typename Way::To* y) {
@@ -19,7 +19,7 @@ bool transposeTiles(KernelContext& context, const Block& block, const Way& way,
   const int inner = block.rank - 1, d = transposedDimension(block);
   if (d < 0)
     return false;
-  writeOrder(block, false); // refuses those that write an element twice
+  writeOrder(block, false); // throws for boxes that write an element twice
   Block tiles = block;
   Index alongX[kMaxBlockRank] = {}, alongY[kMaxBlockRank] = {};
   alongX[d] = Tiles::kTileX;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pooling a row of outputs at a time: for each tap, one pass over the row combines the shifted
-// input row into it, so that the inner loop is long and free of branches. The maximum treats in
-// this way the outputs whose taps along the row are all inside; the few at the row's ends go one by
-// one.
+// Pooling of a row of outputs at a time: for each tap, one pass over the row combines the shifted
+// input row into it, which makes the inner loop long and free of branches. The maximum uses this
+// for outputs whose taps along the row are all inside the input; the few outputs at the ends of the
+// row are computed one by one.
 #include "kernels/base/maximum.hpp"
 #include "kernels/pooling/backends.hpp"
 
@@ -13,17 +13,17 @@ namespace tenon {
 
 namespace {
 
-using Winner = std::int32_t; // index in the plane
+using Winner = std::int32_t; // index of the input in its plane
 
 // One row of outputs (o0, o1, all o2) and the input rows that it reads.
 struct Row {
   Index output;       // index of its first output in the plane
-  Range taps0, taps1; // inside
-  Index padded;       // taps (t0, t1) before padEnd
+  Range taps0, taps1; // taps that read input
+  Index padded;       // number of taps (t0, t1) before padEnd
   Index first0, first1;
 };
 
-// The outputs whose first and last tap along the row are inside the input; the range may be empty.
+// The outputs whose first and last tap along the row are inside the input; can be empty.
 Range interiorOf(const WindowShape& w) {
   const Range first = outputsInside(w, 2, 0), last = outputsInside(w, 2, w.kernel[2] - 1);
   const Index begin = std::min(std::max(first.begin, last.begin), w.out[2]);
@@ -40,7 +40,7 @@ std::vector<Row> rowsOf(const WindowShape& w) {
   return rows;
 }
 
-// visit(plane, row) for the rows [begin, end) of all planes, each of which has `rows`.
+// Calls visit(plane, row) for the rows [begin, end), numbered over all planes.
 template <class Visit>
 void forEachRow(const std::vector<Row>& rows, Index begin, Index end, Visit visit) {
   const auto inPlane = static_cast<Index>(rows.size());
@@ -54,7 +54,7 @@ void forEachRow(const std::vector<Row>& rows, Index begin, Index end, Visit visi
   }
 }
 
-// visit(index of the input row's first element) for the input rows of the row's taps in order.
+// Calls visit(offset of an input row) for the input rows of the row's taps, in order.
 template <class Visit>
 void forEachInputRow(const WindowShape& w, const Row& row, Visit visit) {
   for (Index t0 = row.taps0.begin; t0 < row.taps0.end; ++t0)
@@ -63,7 +63,7 @@ void forEachInputRow(const WindowShape& w, const Row& row, Visit visit) {
             w.in[2]);
 }
 
-// Takes the first tap of a run of outputs: output o reads x[tap + o stride].
+// Initialises a run of outputs from the first tap: output o reads x[tap + o stride].
 template <class T>
 void beginTap(Range outputs, const T* x, Index tap, Index stride, T* y, Winner* winners) {
   for (Index o = outputs.begin; o < outputs.end; ++o) {
@@ -72,8 +72,8 @@ void beginTap(Range outputs, const T* x, Index tap, Index stride, T* y, Winner* 
   }
 }
 
-// Combines a later tap into the run. A stride known to the compiler (kStride != 0), and loads that
-// do not depend on the comparison, let it use vector instructions.
+// Combines a later tap into the run. A compile-time stride (kStride != 0), and loads that do not
+// depend on the comparison, allow vectorisation.
 template <int kStride, class T>
 void combineTap(Range outputs, const T* __restrict x, Index tap, Index stride, T* __restrict y,
                 Winner* __restrict winners) {
@@ -112,7 +112,7 @@ public:
     });
   }
 
-  // Windows may overlap, so that threads divide planes and not windows.
+  // Windows can overlap, so threads divide planes instead of windows.
   void adjoint(const T* dy, const void* workspace, T* dx) override {
     const auto* winners = static_cast<const Winner*>(workspace);
     parallelRanges(context_->threads(), planes_, inVolume_, [=, this](Index begin, Index end) {
@@ -160,7 +160,7 @@ private:
     });
   }
 
-  // Outputs at the row's ends, whose windows are cut by the input's border, one by one.
+  // Outputs at the ends of the row, whose windows extend beyond the input, one by one.
   void poolEnds(const T* x, const Row& row, Range outputs, T* y, Winner* winners) const {
     for (Index o = outputs.begin; o < outputs.end; ++o) {
       const Range taps = tapsInside(window_, 2, o);
@@ -182,12 +182,12 @@ private:
   Index planes_;
   WindowShape window_;
   std::vector<Row> rows_;
-  Range interior_; // outputs along the row whose taps are all inside the input
+  Range interior_; // outputs of a row whose taps are all inside the input
   Index inVolume_, outVolume_;
-  ThreadScratch winnersAt_; // of a row
+  ThreadScratch winnersAt_; // winners of a row, per thread
 };
 
-// y[o] += x[tap + o stride] over a run of outputs; spreadTap() is the transpose.
+// y[o] += x[tap + o stride] for a run of outputs; spreadTap() is the transpose.
 template <class T>
 void addTap(Range outputs, const T* __restrict x, Index tap, Index stride, T* __restrict y) {
   if (stride == 1)
@@ -219,8 +219,8 @@ public:
     ScratchPlan plan;
     scaledAt_ = plan.addForThreads<T>(context_->threads(), window_.out[2]);
     context_->reserve(plan);
-    // The number of a window's taps is a product over the dimensions, of which this one is the same
-    // for all rows.
+    // The number of a window's taps is a product over the dimensions; its factor along the row is
+    // the same for all rows.
     for (Index o = 0; o < window_.out[2]; ++o) {
       const Range taps = tapsInside(window_, 2, o);
       tapsOfColumn_[o] = T(includePad_ ? tapsBeforeEnd(window_, 2, o) : taps.end - taps.begin);
@@ -289,7 +289,7 @@ private:
   bool includePad_;
   Index inVolume_, outVolume_;
   std::vector<T> tapsOfColumn_;
-  ThreadScratch scaledAt_; // a row
+  ThreadScratch scaledAt_; // a row of dy / taps, per thread
   std::vector<Range> outputsOfTap_;
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Average pooling through oneDNN. Its maximum is left out, since it drops NaN; so are windows that
-// are dilated, leave input unread at an end, or reach beyond the padding that counts, which its
-// average does not know.
+// Average pooling by oneDNN. Not supported: maxima, since oneDNN drops NaN, and windows that are
+// dilated, leave input unread at an end, or extend beyond the padding that counts.
 #include "kernels/base/onednn.hpp"
 #include "kernels/convolution/window.hpp"
 #include "kernels/pooling/backends.hpp"
@@ -30,8 +29,7 @@ public:
     for (int d = 0; d < w.rank; ++d)
       high.push_back(padHigh(w, d));
 
-    // Channels and batch are one dimension here, the planes, since a pooling treats all planes
-    // alike.
+    // The planes are passed as channels of one image, since pooling treats all planes alike.
     const memory::dims noGaps(w.rank, 0);
     const dnnl::primitive_attr usual;
     const auto forward = [&](dnnl::prop_kind kind) {

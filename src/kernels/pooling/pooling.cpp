@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks the shape of a pooling and chooses who computes it; on the device that is the class below.
-// Maxima never go to a library, since libraries drop NaN.
+// Checks the shape of a pooling and selects the implementation; the one for the device is in this
+// file. Maxima are never computed by libraries, since those drop NaN.
 #include "kernels/pooling/pooling.hpp"
 
 #include "kernels/functors/pooling.hpp"
@@ -18,7 +18,7 @@ namespace tenon {
 
 namespace {
 
-// A mean that counts padding must have something to count.
+// A mean that counts padding must count at least one element.
 void checkWindowsCount(const WindowShape& w) {
   for (int d = 0; d < w.rank; ++d)
     if (w.out[d] > 0 && tapsBeforeEnd(w, d, w.out[d] - 1) < 1)
@@ -29,7 +29,7 @@ void checkWindowsCount(const WindowShape& w) {
                               w.out[d] - 1, d, w.padEnd[d]));
 }
 
-// A maximum, or a mean of what is read, needs at least one input in each window.
+// A maximum, or a mean that excludes padding, needs at least one input in each window.
 void checkWindowsRead(const WindowShape& w) {
   for (int d = 0; d < w.rank; ++d)
     for (Index o = 0; o < w.out[d]; ++o) {
@@ -63,8 +63,8 @@ void checkShape(const PoolingShape& shape) {
             inputVolume(shape.window), std::numeric_limits<std::int32_t>::max()));
 }
 
-// Pooling on the device. In the adjoint each input gathers from the windows that read it, so that
-// no two threads add to the same element.
+// Pooling on the device. In the adjoint each input gathers from the windows that read it, so no two
+// threads add to one element.
 
 using functors::PoolingPlanes;
 using functors::PoolingWinner;
@@ -73,8 +73,8 @@ PoolingPlanes planesOf(const WindowShape& w) {
   PoolingPlanes p;
   const auto number = [](Index i) { return static_cast<PoolingPlanes::Number>(i); };
   for (int d = 0; d < kMaxSpatial; ++d) {
-    // A stride or dilation may be too large for 32 bits only where it is not read: with a single
-    // output or a single tap.
+    // A stride or dilation can exceed 32 bits only if it is not used: with a single output or a
+    // single tap. It is limited here.
     const Index stride = std::min(w.stride[d], kMaxWalkedElements);
     const Index dilation = std::min(w.dilation[d], kMaxWalkedElements);
     const Index end = (w.out[d] - 1) * w.stride[d] + (w.kernel[d] - 1) * w.dilation[d] + 1;
@@ -97,8 +97,8 @@ PoolingPlanes planesOf(const WindowShape& w) {
   return p;
 }
 
-// Along a dimension, the tiles of MaxPoolAdjoint: a window's stride, or fixed ones where that is
-// long.
+// Tile size of MaxPoolAdjoint along a dimension: the stride of the window, whose inputs are then
+// read by the same windows. For large strides it is fixed, which bounds the work per thread.
 struct PoolingTiles {
   Index extent, shift, count;
 };
@@ -140,7 +140,7 @@ public:
       tiles.shift[d] = static_cast<PoolingWinner>(along.shift);
       tiles.perTile[d] = divisorOf(along.count);
       tiles.ahead[d] = static_cast<PoolingWinner>((window_.padLow[d] - along.shift) / along.extent);
-      // A tile is a window and what lies before the next one.
+      // A tile is a window and the gap before the next one.
       const bool isWindow = along.extent == window_.stride[d] &&
                             (window_.kernel[d] - 1) * window_.dilation[d] < along.extent;
       tiles.isOne &= isWindow ? 1 : 0;
@@ -179,7 +179,7 @@ template <class T>
 std::unique_ptr<Pooling<T>> makePooling(const PoolingShape& shape, Backend backend,
                                         KernelContextPtr context) {
   checkShape(shape);
-  // The device has one implementation, whichever of its backends is requested.
+  // The device has one implementation for all of its backends.
   const Backend chosen = resolveBackend<T>(backend, context ? context->space() : Space::Host);
   if (context && context->space() == Space::Device)
     return std::make_unique<DevicePooling<T>>(shape, std::move(context));

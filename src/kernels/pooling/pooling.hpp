@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Pooling over the windows of convolution/window.hpp, plane by plane (a plane is one channel of one
-// image): the maximum, or the mean, of the input that a window reads. Padding is absent, not zero;
-// only AverageIncludePad counts it, dividing by the number of taps before padEnd: the kernel's
-// volume, except where a last window reaches beyond the padding.
+// image): the maximum, or the mean, of the inputs that a window reads. Padding is absent, not zero.
+// Only AverageIncludePad counts padding: it divides by the number of taps before padEnd, which is
+// the kernel's volume except for a last window that extends beyond the padding.
 #pragma once
 
 #include "kernels/base/backend.hpp"
@@ -21,26 +21,27 @@ struct PoolingShape {
   PoolingMode mode;
 };
 
-// x is [planes, in...], y [planes, out...], contiguous and row-major.
+// x is [planes, in...], y is [planes, out...], contiguous and row-major.
 template <class T>
 class Pooling {
 public:
   virtual ~Pooling() = default;
-  // The size of what forward leaves for derivatives; 0 for averages.
+  // Bytes of the workspace in which forward() saves data for derivatives; 0 for averages.
   virtual Index workspaceBytes() const = 0;
-  // The maximum is the first in row-major order of the window; NaN propagates. The workspace may be
-  // null where no derivative will follow.
+  // A maximum is the first in the row-major order of the window; NaN propagates. The workspace can
+  // be null if derivatives are not needed.
   virtual void forward(const T* x, T* y, void* workspace) = 0;
-  // dx is overwritten, with zeros where no window reads.
+  // dx is overwritten, with zeros for inputs that no window reads.
   virtual void adjoint(const T* dy, const void* workspace, T* dx) = 0;
-  // The derivative in the direction dx.
+  // dy = the derivative in the direction dx.
   virtual void tangent(const T* dx, const void* workspace, T* dy) = 0;
-  // The backend that computes: never Auto, and Blas (own loops) where oneDNN was requested but
-  // means something else (maxima, cropped or dilated windows, empty shapes).
+  // The backend in use: never Auto, and Blas (Tenon's loops) if oneDNN was requested but does not
+  // support the case (maxima, cropped or dilated windows, empty shapes).
   virtual Backend backend() const = 0;
 };
 
-// TENON_ERR_ARG for a malformed shape, and for Max and AverageExcludePad if a window reads nothing.
+// Throws TENON_ERR_ARG for a malformed shape, and for Max and AverageExcludePad if a window reads
+// no input.
 template <class T>
 std::unique_ptr<Pooling<T>> makePooling(const PoolingShape& shape, Backend backend,
                                         KernelContextPtr context = nullptr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pooling as it is written in pooling.hpp: window by window, the measure of all other backends in
-// tests. A maximum's workspace holds, for each output, the index of its winner in the plane.
+// The definition of pooling.hpp, window by window; tests compare all other backends with it. The
+// workspace of a maximum contains, for each output, the index of the winning input in its plane.
 #include "kernels/base/maximum.hpp"
 #include "kernels/pooling/backends.hpp"
 
@@ -67,6 +67,7 @@ private:
       });
   }
 
+  // Index of the first maximum of a window.
   Index winnerOf(const T* x, const Position& o) const {
     Index winner = -1;
     forEachRead(window_, o, [&](Index, Index i) {
@@ -76,6 +77,7 @@ private:
     return winner;
   }
 
+  // Number of elements of a mean: with padding the taps before padEnd, otherwise the inputs read.
   T divisor(const Position& o) const {
     if (mode_ == PoolingMode::AverageIncludePad)
       return T(tapsBeforeEnd(window_, 0, o[0]) * tapsBeforeEnd(window_, 1, o[1]) *

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The maximum over windows that tile the input: as far apart as they are large, neither padded nor
-// dilated. Every input element then belongs to one window at most, so that the workspace is the
-// number of the winning tap, and the adjoint writes each element once instead of clearing and
-// scattering. One pass over a row of outputs takes all taps of one input row; the loops are free of
-// branches.
+// Maximum pooling for windows that tile the input: stride equal to the kernel, no padding, no
+// dilation. Each input then belongs to at most one window. So the workspace stores the number of
+// the winning tap, and the adjoint writes each element once instead of clearing and scattering. One
+// pass over a row of outputs handles all taps of one input row; the loops have no branches.
 #include "kernels/base/instruction_set.hpp"
 #include "kernels/base/maximum.hpp"
 #include "kernels/pooling/backends.hpp"
@@ -22,7 +21,7 @@ using Tap = std::int32_t;
 template <class T>
 using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
 
-// b if `chosen`, else a: by masks, since a branch on data is hard to predict.
+// b if `chosen`, else a; by masks, since a data-dependent branch is hard to predict.
 template <class T>
 inline T choose(bool chosen, T a, T b) {
   const auto from = std::bit_cast<Bits<T>>(a), to = std::bit_cast<Bits<T>>(b);
@@ -30,7 +29,7 @@ inline T choose(bool chosen, T a, T b) {
   return std::bit_cast<T>(Bits<T>(from ^ ((from ^ to) & mask)));
 }
 
-// Takes one more tap of an output.
+// Combines one more tap into an output.
 template <class T>
 inline void take(T value, Tap tap, T& best, Tap& winner) {
   const bool wins = beats(value, best);
@@ -38,8 +37,8 @@ inline void take(T value, Tap tap, T& best, Tap& winner) {
   winner = choose(wins, winner, tap);
 }
 
-// Combines the taps firstTap, firstTap + 1, ... of one input row, one for each of kTaps, into a row
-// of outputs, which holds nothing yet if kBegins is set.
+// Combines the taps firstTap, firstTap + 1, ... of one input row (kTaps) into a row of outputs,
+// which is initialised if kBegins.
 template <bool kBegins, class Count, class T, int... kTaps>
 void combineRow(std::integer_sequence<int, kTaps...>, Count outputs, const T* __restrict x,
                 Tap firstTap, T* __restrict y, Tap* __restrict taps) {
@@ -54,7 +53,7 @@ void combineRow(std::integer_sequence<int, kTaps...>, Count outputs, const T* __
   }
 }
 
-// The transpose: each element of the row gets the cotangent if its tap has won, else 0.
+// The transpose: each element of the row receives the cotangent if its tap is the winner, else 0.
 template <class Count, class T, int... kTaps>
 void spreadRow(std::integer_sequence<int, kTaps...>, Count outputs, const T* __restrict dy,
                const Tap* __restrict taps, Tap firstTap, T* __restrict dx) {
@@ -67,8 +66,8 @@ void spreadRow(std::integer_sequence<int, kTaps...>, Count outputs, const T* __r
   }
 }
 
-// Calls visit with the taps of a row as a constant sequence. More than kMaxTaps go to the loops of
-// loops.cpp.
+// Calls visit with the taps of a row as a compile-time sequence. Kernels with more than kMaxTaps
+// taps use loops.cpp.
 template <class Visit>
 void withTaps(Index width, Visit visit) {
   if (width == 1)
@@ -86,28 +85,28 @@ struct Tiles {
   Index planes;
   WindowShape window;
   Index inVolume, outVolume;
-  // Rows are short and cover the input without gaps, so that they are computed in whole vectors.
+  // Rows are short and cover the input without gaps, so they can be computed in whole vectors.
   bool overrun;
 };
 
-// A row in whole vectors: what the last vector has beyond the row's end belongs to the next row,
-// which comes later and overwrites it. So rows that are not a multiple of a vector need no
-// remainder loop.
+// Rows in whole vectors: the excess of the last vector overwrites the beginning of the next row,
+// which is computed later. This saves the remainder loop of rows that are not a multiple of a
+// vector.
 constexpr Index kLanes = 8;
 
 Index wholeVectors(Index outputs) {
   return (outputs + kLanes - 1) / kLanes * kLanes;
 }
 
-// A number of outputs of which the compiler knows that it is a multiple, but not which: of a loop
-// with a constant number of turns GCC 14 makes single operations before it would make vectors.
+// A number of outputs that the compiler knows to be a multiple of kLanes, but whose value it does
+// not know: GCC 14 unrolls a loop of constant length to scalars before it would vectorise it.
 struct WholeVectors {
   Index outputs;
   operator Index() const { return outputs / kLanes * kLanes; }
 };
 
-// visit(first element of the windows, first output) for these rows of outputs, counted over all
-// planes.
+// Calls visit(offset of the first window's first element, index of the first output) for these rows
+// of outputs, numbered over all planes.
 template <class Visit>
 void forEachRow(const Tiles& tiles, Range rows, Visit visit) {
   const WindowShape& w = tiles.window;
@@ -132,8 +131,8 @@ void forEachRow(const Tiles& tiles, Range rows, Visit visit) {
   }
 }
 
-// visit(count) for the outputs of a row. The last of the thread's rows may not overrun, since what
-// follows it belongs to another thread.
+// Calls visit(count) with the number of outputs to compute for a row. The last row of a thread must
+// not exceed its end, since the next row belongs to another thread.
 template <class Visit>
 void withCount(const Tiles& tiles, Range rows, Index output, Visit visit) {
   const Index outputs = tiles.window.out[2], whole = wholeVectors(outputs);
@@ -143,7 +142,8 @@ void withCount(const Tiles& tiles, Range rows, Index output, Visit visit) {
     visit(outputs);
 }
 
-// visit(offset of the input row, its first tap) for the rows of a window in order.
+// Calls visit(offset of the input row, number of its first tap) for the input rows of a window, in
+// order.
 template <class Visit>
 void forEachInputRow(const WindowShape& w, Visit visit) {
   Tap first = 0;
@@ -154,8 +154,8 @@ void forEachInputRow(const WindowShape& w, Visit visit) {
 
 template <class Sequence, class Count, class T>
 void poolRow(Sequence sequence, Count outputs, const WindowShape& w, const T* x, T* y, Tap* taps) {
-  // The first row is outside the loop, where the compiler would compute both kinds of row and blend
-  // them.
+  // The first input row is outside the loop; inside it the compiler would compute both variants and
+  // blend them.
   combineRow<true>(sequence, outputs, x, 0, y, taps);
   forEachInputRow(w, [&](Index row, Tap first) {
     if (first != 0)
@@ -164,12 +164,13 @@ void poolRow(Sequence sequence, Count outputs, const WindowShape& w, const T* x,
 }
 
 template <class T>
-void poolRows(const Tiles& tiles, Range rows, const T* x, T* y, Tap* kept, Tap* rowTaps) {
+void poolRows(const Tiles& tiles, Range rows, const T* x, T* y, Tap* savedTaps, Tap* rowTaps) {
   const WindowShape& w = tiles.window;
   withTaps(w.kernel[2], [&](auto sequence) {
     forEachRow(tiles, rows, [&](Index input, Index output) {
       withCount(tiles, rows, output, [&](auto count) {
-        poolRow(sequence, count, w, x + input, y + output, kept ? kept + output : rowTaps);
+        poolRow(sequence, count, w, x + input, y + output,
+                savedTaps ? savedTaps + output : rowTaps);
       });
     });
   });
@@ -208,11 +209,11 @@ public:
   }
 
   void forward(const T* x, T* y, void* workspace) override {
-    auto* kept = static_cast<Tap*>(workspace);
+    auto* savedTaps = static_cast<Tap*>(workspace);
     splitRows([=, this](int thread, Index begin, Index end) {
       Tap* row = context_->scratch<Tap>(tapsAt_, thread);
       vectorised<InstructionSet::Avx2>([=, this] {
-        poolRows(tiles_, {begin, end}, x, y, kept, row);
+        poolRows(tiles_, {begin, end}, x, y, savedTaps, row);
       });
     });
   }
@@ -249,7 +250,7 @@ private:
                    w.out[2] * kernelVolume(w), body);
   }
 
-  // The offset of a tap from the window's first element.
+  // Offset of a tap from the first element of its window.
   Index offsetOf(Tap tap) const {
     const WindowShape& w = tiles_.window;
     const Index row = tap / w.kernel[2];
@@ -266,7 +267,7 @@ private:
 
   KernelContextPtr context_;
   Tiles tiles_;
-  ThreadScratch tapsAt_; // of a row
+  ThreadScratch tapsAt_; // winning taps of a row, per thread
 };
 
 } // namespace

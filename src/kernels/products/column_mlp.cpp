@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs blocks of points through all layers at once, so that hidden layers never leave the cache. A
-// block as [channel, point] is to the sums of direct convolution what an image with a kernel of one
-// tap is, so their loops are used.
+// Runs a block of points through all layers, so hidden layers never leave the cache. A block
+// [channel, point] is the same to the sums of direct convolution as an image with a 1x1 kernel, so
+// their loops are reused.
 #include "kernels/products/column_mlp.hpp"
 
 #include "kernels/products/column_mlp_device.hpp"
@@ -16,17 +16,17 @@ namespace tenon {
 
 namespace {
 
-// Points of a block: whole vectors, few enough for the hidden layers to stay in the first-level
-// cache and enough to fill the tiles of the sums; without their kernels a number that makes BLAS's
-// product of a block's gradients worth its call.
+// Number of points of a block: full vectors, few enough for the hidden layers to stay in the
+// first-level cache, and enough to fill the tiles of the sums. Without vector kernels, a number
+// from which BLAS computes the gradients of a block efficiently.
 constexpr Index kVectorsOfBlock = 6;
 constexpr Index kPointsOfBaseline = 64;
-// Parts of the points whose gradients are summed separately. The number does not depend on the
-// threads.
+// Number of parts of the points whose gradients are summed separately. It does not depend on the
+// number of threads.
 constexpr Index kMaxParts = 16;
 
-// The offsets in an array of `count` points of the box from `first` on; returns whether the points
-// are contiguous.
+// Computes the offsets in an array of `count` points of the box, beginning at `first`. Returns
+// whether the points are contiguous.
 template <class T>
 bool findOffsets(const PointBox& box, const PointArray<T>& array, Index first, Index count,
                  Index* offsets) {
@@ -36,10 +36,10 @@ bool findOffsets(const PointBox& box, const PointArray<T>& array, Index first, I
     first /= box.extent[d];
     offset += position[d] * array.strides[d];
   }
-  bool follow = true;
+  bool areContiguous = true;
   for (Index p = 0; p < count; ++p) {
     offsets[p] = offset;
-    follow &= offset == offsets[0] + p;
+    areContiguous &= offset == offsets[0] + p;
     for (int d = box.rank - 1; d >= 0; --d) {
       offset += array.strides[d];
       if (++position[d] < box.extent[d])
@@ -48,19 +48,19 @@ bool findOffsets(const PointBox& box, const PointArray<T>& array, Index first, I
       position[d] = 0;
     }
   }
-  return follow;
+  return areContiguous;
 }
 
-// to[c,p] = array at point first + p. From `count` points on there are zeros, or with `repeats` the
-// last point again, of which functions raise no exception but those that the point raises.
-// `offsets` is room for theirs.
+// to[c,p] = array at point first + p. Points from `count` on are zero or, with `repeats`, copies of
+// the last point: functions of the padding then raise no other floating-point exceptions. `offsets`
+// is scratch for the offsets of the points.
 template <class T>
 void load(const PointBox& box, const PointArray<const T>& array, Index first, Index channels,
           Index count, Index padded, Index* offsets, T* to, bool repeats = false) {
-  const bool follow = findOffsets(box, array, first, count, offsets);
+  const bool areContiguous = findOffsets(box, array, first, count, offsets);
   for (Index c = 0; c < channels; ++c, to += padded) {
     const T* from = array.first + c * array.channel;
-    if (follow)
+    if (areContiguous)
       std::copy_n(from + offsets[0], count, to);
     else
       for (Index p = 0; p < count; ++p)
@@ -69,14 +69,14 @@ void load(const PointBox& box, const PointArray<const T>& array, Index first, In
   }
 }
 
-// The reverse of load(): writes the `count` points and leaves the padding out.
+// The inverse of load(): writes the `count` points, without the padding.
 template <class T>
 void store(const T* from, const PointBox& box, const PointArray<T>& array, Index first,
            Index channels, Index count, Index padded, Index* offsets) {
-  const bool follow = findOffsets(box, array, first, count, offsets);
+  const bool areContiguous = findOffsets(box, array, first, count, offsets);
   for (Index c = 0; c < channels; ++c, from += padded) {
     T* to = array.first + c * array.channel;
-    if (follow)
+    if (areContiguous)
       std::copy_n(from, count, to + offsets[0]);
     else
       for (Index p = 0; p < count; ++p)
@@ -84,9 +84,9 @@ void store(const T* from, const PointBox& box, const PointArray<T>& array, Index
   }
 }
 
-// z[k,p] += the sum of w(k,i) h[i,p] over i, in their order, for processors that have no kernels of
-// sums. Not by BLAS, whose order of adding depends on where in a block a point is on some
-// processors.
+// z[k,p] += sum of w(k,i) h[i,p] over i, in order, for processors without vector kernels. BLAS is
+// not used since on some processors its order of addition depends on the position of a point in the
+// block.
 template <class T>
 void addProducts(const T* w, Index stepOut, Index stepIn, Index outputs, Index inputs, const T* h,
                  Index points, T* z) {
@@ -135,9 +135,9 @@ ColumnMlp<T>::ColumnMlp(std::vector<Index> widths, const PointwiseFunction& acti
   indices_ = plan.addForThreads<Index>(context_->threads(), points_);
   partsAt_ = plan.add<T>(kMaxParts * sums_);
   context_->reserve(plan);
-  // The sums of direct convolution take lists of vectors and offsets. Here both are regular, so
-  // that they are made once for all layers: vector v begins at v lanes, and channel c at c times
-  // the points of a block.
+  // The sums of direct convolution require lists of vectors and offsets. These are regular and
+  // shared by all layers: vector v begins at v lanes, and channel c at c times the points of a
+  // block.
   for (Index v = 0; v < std::max(points_, padded(widest)) / lanes_; ++v)
     vectors_.push_back({v * lanes_, v * lanes_, lanes_});
   for (Index v = 0; v <= points_ / lanes_; ++v) {
@@ -150,8 +150,8 @@ ColumnMlp<T>::ColumnMlp(std::vector<Index> widths, const PointwiseFunction& acti
 template <class T>
 ColumnMlp<T>::~ColumnMlp() = default;
 
-// Packs a matrix in the order in which the sums of direct convolution read it: block by block of
-// output channels, and in a block input by input.
+// Packs a matrix in the order in which the sums of direct convolution read it: by blocks of output
+// channels, and within a block by input channel.
 template <class T>
 void ColumnMlp<T>::packBlocks(const T* w, Index outputs, Index inputs, Index stepOut, Index stepIn,
                               std::vector<T>& packed) const {
@@ -169,12 +169,12 @@ template <class T>
 void ColumnMlp<T>::pack(int layer, const LayerNumbers<const T>& numbers, Packed& packed) const {
   packed.numbers = numbers;
   if (!kernels_)
-    return; // the weights are read in place
+    return; // plain loops read the weights in place
   const Index inputs = in(layer), outputs = out(layer), row = padded(outputs);
   packBlocks(numbers.weights, outputs, inputs, inputs, 1, packed.blocks);
   packBlocks(numbers.weights, inputs, outputs, 1, inputs, packed.transposed);
-  // The biases are the weights of an input that is 1, which comes first as a block's sums begin
-  // with them.
+  // The biases are the weights of an additional input of value 1, the first, since sums begin with
+  // the bias.
   packed.rows.assign((1 + inputs) * row, T(0));
   packed.rowOffsets.clear();
   for (Index i = 0; i <= inputs; ++i)
@@ -194,7 +194,7 @@ void ColumnMlp<T>::setLayer(int layer, const LayerNumbers<const T>& numbers) {
     pack(layer, numbers, packed_[layer]);
 }
 
-// body(the thread's arrays, block) for all blocks of points, on several threads.
+// Calls body(scratch of the thread, block) for all blocks of points, on several threads.
 template <class T>
 template <class Body>
 void ColumnMlp<T>::eachBlock(const PointBox& box, const Body& body) {
@@ -248,8 +248,8 @@ void ColumnMlp<T>::applyTransposed(int layer, const T* z, Index points, T* h) {
   }
 }
 
-// Adds to `sums`, which hold those of the weights [out,in] and then those of the biases. Padded
-// points add nothing, since load() has made their dz zero.
+// Adds to `sums`: those of the weights [out,in], followed by those of the biases. Padding
+// contributes nothing, since load() has set its dz to zero.
 template <class T>
 void ColumnMlp<T>::addGradients(int layer, const T* dz, const T* h, Index points, T* sums) {
   const Index inputs = in(layer), outputs = out(layer);
@@ -273,7 +273,7 @@ void ColumnMlp<T>::addGradients(int layer, const T* dz, const T* h, Index points
   }
 }
 
-// Computes all levels from the input on.
+// Computes all layers.
 template <class T>
 void ColumnMlp<T>::compute(const Space& space, Index points) {
   for (int l = 0; l < layers(); ++l) {
@@ -284,19 +284,19 @@ void ColumnMlp<T>::compute(const Space& space, Index points) {
   }
 }
 
-// For fewer points than a vector has lanes: the lanes are channels of a layer's output, and the
-// points take the place of channels in the sums. Each output is still the sum of the same products
-// in the same order as in a block, so that it is the same bit by bit.
+// For fewer points than lanes of a vector: lanes are output channels, and the points take the role
+// of channels in the sums. Each output is still the sum of the same products in the same order as
+// in a full block, hence bitwise identical.
 template <class T>
 void ColumnMlp<T>::forwardFew(const PointBox& box, const Space& space, const PointArray<const T>& x,
-                              const PointArray<T>& y, const Block& all) {
-  for (Index p = 0; p < all.count;) {
-    const int points = channelsOfBlock(all.count - p, kernels_->mostChannels);
-    load(box, x, all.first + p, in(0), points, points, space.offsets, value(space, 0) + points);
+                              const PointArray<T>& y, const Block& block) {
+  for (Index p = 0; p < block.count;) {
+    const int points = channelsOfBlock(block.count - p, kernels_->mostChannels);
+    load(box, x, block.first + p, in(0), points, points, space.offsets, value(space, 0) + points);
     for (int l = 0; l < layers(); ++l) {
       const Packed& packed = packed_[l];
       T *h = value(space, l), *z = value(space, l + 1) + points;
-      std::fill_n(h, points, T(1)); // the input of the biases
+      std::fill_n(h, points, T(1)); // the input whose weights are the biases
       const OutputSums<T> sums{
           packed.rows.data(), packed.rowOffsets.data(), 1 + in(l), h, nullptr, z, 1, points, false};
       for (Index k = 0; k < out(l); k += lanes_) {
@@ -306,8 +306,8 @@ void ColumnMlp<T>::forwardFew(const PointBox& box, const Space& space, const Poi
       if (isHidden(l))
         pointwiseForward<T>(*context_, activation_, out(l) * points, z, z);
     }
-    store(value(space, layers()) + points, box, y, all.first + p, out(layers() - 1), points, points,
-          space.offsets);
+    store(value(space, layers()) + points, box, y, block.first + p, out(layers() - 1), points,
+          points, space.offsets);
     p += points;
   }
 }
@@ -335,7 +335,7 @@ void ColumnMlp<T>::tangent(const PointBox& box, const PointArray<const T>& x,
                            const PointArray<T>& dy) {
   if (device_)
     return device_->tangent(box, x, dx, dLayers, dy);
-  // Directions change from call to call, and are packed before threads begin.
+  // Tangents of parameters change from call to call; they are packed before the threads start.
   for (int l = 0; l < layers(); ++l)
     if (dLayers[l].weights)
       pack(l, dLayers[l], dPacked_[l]);
@@ -343,6 +343,7 @@ void ColumnMlp<T>::tangent(const PointBox& box, const PointArray<const T>& x,
     const Index points = block.padded;
     load(box, x, block.first, in(0), block.count, points, space.offsets, value(space, 0), true);
     compute(space, points);
+    // d(W h + b) = W dh + dW h + db, layer by layer.
     T *dh = spare(space, 0), *dz = spare(space, 1);
     if (dx.first) {
       load(box, dx, block.first, in(0), block.count, points, space.offsets, dh);
@@ -386,29 +387,31 @@ void ColumnMlp<T>::adjointOf(const PointBox& box, const Space& space, const Bloc
   store(dz, box, dx, block.first, in(0), block.count, points, space.offsets);
 }
 
-// The points are cut into the same parts for any number of threads, and the parts' sums added in
-// order.
+// The points are divided into the same parts for any number of threads, and the sums of the parts
+// are added in order.
 template <class T>
 void ColumnMlp<T>::adjoint(const PointBox& box, const PointArray<const T>& x,
                            const PointArray<const T>& dy, const PointArray<T>& dx,
                            const std::vector<LayerNumbers<T>>& gradients) {
   if (device_)
     return device_->adjoint(box, x, dy, dx, gradients);
-  const Index count = box.count(), all = blocks(count), parts = std::min(all, kMaxParts);
-  T* ofParts = context_->scratch<T>(partsAt_);
+  const Index count = box.count(), allBlocks = blocks(count),
+              parts = std::min(allBlocks, kMaxParts);
+  T* partSums = context_->scratch<T>(partsAt_);
   parallelPieces(context_->threads(space_), parts, sums_ * count,
                  [&, this](int thread, Index begin, Index end) {
                    const Space space = spaceOf(thread);
                    for (Index part = begin; part < end; ++part) {
-                     T* sums = ofParts + part * sums_;
+                     T* sums = partSums + part * sums_;
                      std::fill_n(sums, sums_, T(0));
-                     for (Index i = all * part / parts; i < all * (part + 1) / parts; ++i)
+                     for (Index i = allBlocks * part / parts; i < allBlocks * (part + 1) / parts;
+                          ++i)
                        adjointOf(box, space, blockOf(count, i), x, dy, dx, sums);
                    }
                  });
   for (Index part = 0; part < parts; ++part)
     for (int l = 0; l < layers(); ++l) {
-      const T* sums = ofParts + part * sums_ + sumsAt_[l];
+      const T* sums = partSums + part * sums_ + sumsAt_[l];
       const Index weights = out(l) * in(l);
       if (T* to = gradients[l].weights)
         for (Index i = 0; i < weights; ++i)

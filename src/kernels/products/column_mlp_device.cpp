@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The perceptron as a sequence of matrix products and pointwise functions over parts of the box.
-// Values before and after each function are kept in the scratch of one part, so that the adjoint of
-// the part finds them.
+// The scratch stores the values before and after each activation for one part, where its adjoint
+// reads them.
 #include "kernels/products/column_mlp_device.hpp"
 
 #include "kernels/movement/block_copy.hpp"
@@ -14,7 +14,7 @@ namespace tenon {
 
 namespace {
 
-// Points of a part: enough for a matrix product to fill the device, within 64 MiB of scratch.
+// Points of a part: enough for a matrix product to occupy the device, within 64 MiB of scratch.
 constexpr Index kMaxPoints = Index(1) << 16, kMaxBytes = Index(1) << 26;
 
 Index offsetOf(const Index* at, const Index* strides, int rank) {
@@ -24,7 +24,7 @@ Index offsetOf(const Index* at, const Index* strides, int rank) {
   return offset;
 }
 
-// The box [channels, points] with its strides in the scratch and in a tensor's array.
+// The box [channels, points], with its strides in the scratch (packed) and in a tensor's array.
 struct ChannelBlock {
   Index extent[kMaxBlockRank], packed[kMaxBlockRank], strided[kMaxBlockRank];
 };
@@ -65,17 +65,17 @@ DeviceColumnMlp<T>::DeviceColumnMlp(std::vector<Index> widths, const PointwiseFu
   prepareGemm(context_);
 }
 
-// Halves the longest dimension until a part fits the scratch, so that each part is a box again.
+// Halves the longest dimension until a part fits the scratch, so that each part is a box.
 template <class T>
 template <class Body>
-void DeviceColumnMlp<T>::eachPart(const Part& all, const Body& body) const {
-  if (all.points <= points_)
-    return body(all);
+void DeviceColumnMlp<T>::eachPart(const Part& part, const Body& body) const {
+  if (part.points <= points_)
+    return body(part);
   int longest = 0;
-  for (int d = 0; d < all.box.rank; ++d)
-    if (all.box.extent[d] > all.box.extent[longest])
+  for (int d = 0; d < part.box.rank; ++d)
+    if (part.box.extent[d] > part.box.extent[longest])
       longest = d;
-  Part low = all, high = all;
+  Part low = part, high = part;
   const Index half = low.box.extent[longest] /= 2;
   high.box.extent[longest] -= half;
   high.first[longest] += half;
@@ -88,9 +88,9 @@ void DeviceColumnMlp<T>::eachPart(const Part& all, const Body& body) const {
 template <class T>
 template <class Body>
 void DeviceColumnMlp<T>::eachPart(const PointBox& box, const Body& body) const {
-  const Part all{box, {}, box.count()};
-  if (all.points > 0)
-    eachPart(all, body);
+  const Part part{box, {}, box.count()};
+  if (part.points > 0)
+    eachPart(part, body);
 }
 
 template <class T>
@@ -113,11 +113,11 @@ void DeviceColumnMlp<T>::store(const T* from, const Part& part, const PointArray
 template <class T>
 void DeviceColumnMlp<T>::apply(int layer, const LayerNumbers<const T>& of, const T* h, Index points,
                                bool adds, T* z) const {
-  const Index extent[] = {out(layer), points}, still[] = {1, 0}, rows[] = {points, 1};
-  // The biases are spread over the points first, so that the product adds to them.
+  const Index extent[] = {out(layer), points}, biasStrides[] = {1, 0}, rowStrides[] = {points, 1};
+  // The biases are first broadcast to all points; the product then adds to them.
   if (of.biases)
-    blockCombine(context_, adds ? Combine::Add : Combine::Copy, 2, extent, of.biases, still, z,
-                 rows);
+    blockCombine(context_, adds ? Combine::Add : Combine::Copy, 2, extent, of.biases, biasStrides,
+                 z, rowStrides);
   if (of.weights)
     gemm<T>(context_, Backend::Auto, false, false, out(layer), points, in(layer), T(1), of.weights,
             in(layer), h, points, T(adds || of.biases ? 1 : 0), z, points);
@@ -126,16 +126,16 @@ void DeviceColumnMlp<T>::apply(int layer, const LayerNumbers<const T>& of, const
 template <class T>
 void DeviceColumnMlp<T>::addGradients(int layer, const T* dz, Index points,
                                       const LayerNumbers<T>& gradients) const {
-  const Index extent[] = {out(layer), points}, still[] = {1, 0}, rows[] = {points, 1};
+  const Index extent[] = {out(layer), points}, biasStrides[] = {1, 0}, rowStrides[] = {points, 1};
   if (gradients.weights)
     gemm<T>(context_, Backend::Auto, false, true, out(layer), in(layer), points, T(1), dz, points,
             value(layer), points, T(1), gradients.weights, in(layer));
   if (gradients.biases)
-    blockMultiplyAdd<T>(context_, 2, extent, T(1), nullptr, nullptr, dz, rows, gradients.biases,
-                        still);
+    blockMultiplyAdd<T>(context_, 2, extent, T(1), nullptr, nullptr, dz, rowStrides,
+                        gradients.biases, biasStrides);
 }
 
-// Computes all levels from the input on.
+// Computes all layers.
 template <class T>
 void DeviceColumnMlp<T>::compute(const Part& part, const PointArray<const T>& x) const {
   load(part, x, in(0), value(0));
@@ -163,12 +163,13 @@ void DeviceColumnMlp<T>::tangent(const PointBox& box, const PointArray<const T>&
                                  const PointArray<T>& dy) {
   eachPart(box, [&](const Part& part) {
     compute(part, x);
+    // d(W h + b) = W dh + dW h + db, layer by layer.
     T *dh = spare(0), *dz = spare(1);
     const Index inputs = in(0) * part.points;
     if (dx.first)
       load(part, dx, in(0), dh);
     else
-      axpby<T>(context_, inputs, T(0), value(0), T(0), dh); // zeros
+      axpby<T>(context_, inputs, T(0), value(0), T(0), dh); // fills with zeros
     for (int l = 0; l < layers(); ++l) {
       apply(l, {layers_[l].weights, nullptr}, dh, part.points, false, dz);
       apply(l, dLayers[l], value(l), part.points, true, dz);
@@ -187,6 +188,7 @@ void DeviceColumnMlp<T>::adjoint(const PointBox& box, const PointArray<const T>&
                                  const std::vector<LayerNumbers<T>>& gradients) {
   eachPart(box, [&](const Part& part) {
     compute(part, x);
+    // Backpropagation: dz is the cotangent of the layer's output before its activation.
     T *dz = spare(0), *dh = spare(1);
     load(part, dy, out(layers() - 1), dz);
     for (int l = layers() - 1; l >= 0; --l) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The perceptron of column_mlp.hpp on the device: each layer is a matrix product with the points of
-// a part of the box, as many as fit the scratch memory. The adjoint computes the hidden layers
-// again.
+// The perceptron of column_mlp.hpp on the device: each layer is a matrix product over the points of
+// a part of the box, the part being as large as fits the scratch memory. The adjoint recomputes the
+// hidden layers.
 #pragma once
 
 #include "kernels/products/column_mlp.hpp"
@@ -22,7 +22,7 @@ public:
                const PointArray<T>& dx, const std::vector<LayerNumbers<T>>& gradients);
 
 private:
-  // A part of the box and its first point.
+  // A sub-box of the points, and the position of its first point.
   struct Part {
     PointBox box;
     Index first[kMaxBlockRank];
@@ -33,11 +33,11 @@ private:
   Index in(int layer) const { return widths_[layer]; }
   Index out(int layer) const { return widths_[layer + 1]; }
   bool isHidden(int layer) const { return layer + 1 < layers(); }
-  // Arrays [channel, point]: value(l) is the input of layer l, or the output after the last;
-  // before(l) is value(l) before its function; spare() are two more.
+  // Arrays [channel, point]: value(l) is the input of layer l, or the output after the last layer;
+  // before(l) is value(l) before the activation; spare() are two temporary arrays.
   T* value(int level) const { return context_.scratch<T>(scratch_) + points_ * valueAt_[level]; }
   T* before(int level) const { return context_.scratch<T>(scratch_) + points_ * beforeAt_[level]; }
-  T* spare(int which) const { return context_.scratch<T>(scratch_) + points_ * spareAt_[which]; }
+  T* spare(int index) const { return context_.scratch<T>(scratch_) + points_ * spareAt_[index]; }
 
   template <class Body>
   void eachPart(const Part& all, const Body& body) const;
@@ -45,7 +45,7 @@ private:
   void eachPart(const PointBox& box, const Body& body) const;
   void load(const Part& part, const PointArray<const T>& from, Index channels, T* to) const;
   void store(const T* from, const Part& part, const PointArray<T>& to, Index channels) const;
-  // z = W h + b, or with `adds` z += W h + b; b may be null.
+  // z = W h + b, or z += W h + b if `adds`; b can be null.
   void apply(int layer, const LayerNumbers<const T>& of, const T* h, Index points, bool adds,
              T* z) const;
   void addGradients(int layer, const T* dz, Index points, const LayerNumbers<T>& gradients) const;
@@ -55,7 +55,7 @@ private:
   PointwiseFunction activation_;
   KernelContext& context_;
   std::vector<LayerNumbers<const T>> layers_;
-  std::vector<Index> valueAt_, beforeAt_; // in channels, each of points_ elements
+  std::vector<Index> valueAt_, beforeAt_; // offsets in channels of points_ elements each
   Index spareAt_[2], points_ = 0, scratch_ = 0;
 };
 

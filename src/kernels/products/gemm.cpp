@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks a product and hands it to the backend. Only the cases in which BLAS could read what it
-// must not (k = 0, alpha = 0, an empty C) are done here, so that all backends agree on them.
+// Checks a product and passes it to the backend. The degenerate cases (k = 0, alpha = 0, an empty
+// C), in which BLAS could read invalid memory, are handled in this file, with the same result for
+// all backends.
 #include "kernels/products/gemm.hpp"
 
 #include "kernels/movement/block_copy.hpp"
@@ -31,7 +32,7 @@ void checkProduct(const Product<T>& p) {
                                            p.lda, p.ldb, p.ldc, widthA, widthB, p.n));
 }
 
-// The sum comes before alpha and beta, as the definition has it.
+// Sums first and applies alpha and beta after, as in the definition.
 template <class T>
 void gemmReference(const Product<T>& p) {
   for (Index i = 0; i < p.m; ++i)
@@ -47,15 +48,15 @@ void gemmReference(const Product<T>& p) {
     }
 }
 
-// C = beta C, which is the result for k = 0 or alpha = 0. A and B may be null then, and C is not
-// read for beta = 0.
+// C = beta C, the result for k = 0 or alpha = 0. A and B can be null then; if beta = 0, C is not
+// read.
 template <class T>
 void scale(KernelContext& context, const Product<T>& p) {
   const Index extent[] = {p.m, p.n}, strides[] = {p.ldc, 1};
   blockScale(context, 2, extent, p.beta, p.c, strides);
 }
 
-// The C interface of BLAS counts in int.
+// The C interface of BLAS has int sizes.
 template <class... Sizes>
 void checkIntRange(Sizes... sizes) {
   const Index largest = std::max({sizes...});
@@ -81,7 +82,7 @@ void gemmBlas(const Product<T>& p) {
                 ldc);
 }
 
-// The most products that every version of cuBLAS takes in one call.
+// Maximum number of products per call in every version of cuBLAS.
 [[maybe_unused]] constexpr Index kMaxTogether = 65535;
 
 } // namespace
@@ -107,8 +108,8 @@ void gemm(KernelContext& context, Backend backend, bool transA, bool transB, Ind
   gemmBlas(p);
 }
 
-// On the device one call does many products, since each call costs a launch; on the host one
-// product at a time has all threads.
+// On the device, one call computes many products, since each call costs a launch; on the host,
+// products run one at a time with all threads.
 template <class T>
 void gemmBatch(KernelContext& context, Backend backend, Index count, const BatchStrides& strides,
                bool transA, bool transB, Index m, Index n, Index k, T alpha, const T* a, Index lda,

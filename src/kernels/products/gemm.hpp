@@ -7,14 +7,14 @@
 
 namespace tenon {
 
-// C is [m, n], op(A) [m, k], op(B) [k, n]; op transposes where the flag is set. lda, ldb, ldc are
-// the distances between stored rows. m, n and k may be 0: k = 0 or alpha = 0 scales C
-// and reads neither A nor B. beta = 0 never reads C.
+// C is [m, n], op(A) [m, k], op(B) [k, n]; op transposes if the flag is set. lda, ldb and ldc are
+// row strides. m, n and k can be 0: k = 0 or alpha = 0 scales C and reads neither A nor B. If
+// beta = 0, C is not read.
 template <class T>
 void gemm(KernelContext& context, Backend backend, bool transA, bool transB, Index m, Index n,
           Index k, T alpha, const T* a, Index lda, const T* b, Index ldb, T beta, T* c, Index ldc);
 
-// `count` products whose arrays are these distances apart; with a distance of 0 all products share
+// `count` products whose arrays are these distances apart. With a distance of 0 all products share
 // A or B.
 struct BatchStrides {
   Index a, b, c;
@@ -24,11 +24,11 @@ void gemmBatch(KernelContext& context, Backend backend, Index count, const Batch
                bool transA, bool transB, Index m, Index n, Index k, T alpha, const T* a, Index lda,
                const T* b, Index ldb, T beta, T* c, Index ldc);
 
-// Prepares the context for products, so that the first one does not wait: on the device cuBLAS is
-// opened, and TENON_ERR_SUPPORT says why it cannot be.
+// Prepares the context for products, which saves the first one a wait: on the device it creates the
+// cuBLAS handle, or throws TENON_ERR_SUPPORT with the reason.
 void prepareGemm(KernelContext& context);
 
-// The arguments of a product once they are checked, as gemm() hands them to the backends below.
+// The arguments of a product after gemm() has checked them, for the backends.
 template <class T>
 struct Product {
   bool transA, transB;
@@ -43,10 +43,10 @@ struct Product {
   Index ldc;
 };
 
-// The product by oneDNN; m, n and k are at least 1.
+// The product by oneDNN. Requires m, n, k >= 1.
 void gemmOneDnn(const Product<float>& product);
 
-// Products by cuBLAS, on the device; m, n, k and the count are at least 1.
+// Products by cuBLAS on the device. Require m, n, k and count >= 1.
 template <class T>
 void gemmOnDevice(KernelContext& context, const Product<T>& product);
 template <class T>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Applies a sparse map along one dimension. On the host runs of the inner dimension are vectors of
-// the same arithmetic; on the device the adjoint is gathered by a second list, made once, instead
-// of scattered.
+// Applies a sparse map along one dimension. On the host the loop over the inner dimension is
+// vectorised; on the device the adjoint gathers, by a transposed list that is built once, instead
+// of scattering.
 #include "kernels/rows/axis_map.hpp"
 
 #include "kernels/base/context.hpp"
@@ -14,14 +14,14 @@
 
 namespace tenon {
 
-void AxisMap::add(Index firstInput, const std::vector<double>& its) {
+void AxisMap::add(Index firstInput, const std::vector<double>& weightsOfInputs) {
   first.push_back(firstInput);
-  weights.insert(weights.end(), its.begin(), its.end());
+  weights.insert(weights.end(), weightsOfInputs.begin(), weightsOfInputs.end());
   begin.push_back(static_cast<Index>(weights.size()));
 }
 
-// The weights by output for the map, and by input for its adjoint: on the device each thread
-// gathers one element, so that no two of them add to the same.
+// Weights by output for the map, and by input for its adjoint: on the device each thread gathers
+// one element, so no two threads add to the same element.
 struct AxisMap::OnDevice {
   struct Lists {
     ReadList<Index> begin, index;
@@ -40,8 +40,8 @@ AxisMap::OnDevice::Lists forwardLists(KernelContext& context, const AxisMap& map
   return {{context, map.begin}, {context, std::move(index)}, {context, map.weights}};
 }
 
-// The transpose of the map. Readers of an input are listed in the order of the outputs, in which
-// the host adds them.
+// The transpose of the map. The outputs that read an input are listed in increasing order, in which
+// the host adds them too.
 AxisMap::OnDevice::Lists adjointLists(KernelContext& context, const AxisMap& map) {
   std::vector<std::vector<std::pair<Index, double>>> byInput(static_cast<std::size_t>(map.inputs));
   for (Index o = 0; o < map.outputs(); ++o)
@@ -78,11 +78,12 @@ void gatherOnDevice(KernelContext& context, const AxisMap::OnDevice::Lists& list
                                                   y});
 }
 
-// Elements of the inner dimension that are handled together, so that a run of all outputs stays in
-// the cache.
+// Elements of the inner dimension that are processed together, few enough for a run of all outputs
+// to stay in the cache.
 constexpr Index kBlock = 1024;
 
-// body(outer index, first inner index, count) for runs of the inner dimension, on several threads.
+// Calls body(outer index, first inner index, count) for runs of the inner dimension, on several
+// threads.
 template <class Body>
 void forEachRun(KernelContext& context, Index outer, Index inner, Index cost, const Body& body) {
   const Index runs = (inner + kBlock - 1) / kBlock;
@@ -113,7 +114,7 @@ void axisMapForward(KernelContext& context, const AxisMap& map, Index outer, Ind
   const Index *first = map.first.data(), *begin = map.begin.data();
   const double* weights = map.weights.data();
   forEachRun(context, outer, inner, inputs + outputs, [=](Index a, Index b, Index count) {
-    // Along the last dimension the sum is the inner loop; otherwise each weight scales a whole run.
+    // Along the last dimension the inner loop is the sum; otherwise each weight scales a whole run.
     if (inner == 1) {
       for (Index o = 0; o < outputs; ++o) {
         const T* in = x + a * inputs + first[o] - begin[o];

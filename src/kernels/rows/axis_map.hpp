@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A linear map along one dimension of an array, the same for all others: each output is a weighted
-// sum of consecutive inputs,
+// A linear map along one dimension of an array, identical for all indices of the others: each
+// output is a weighted sum of consecutive inputs,
 //     y[a, o, b] = sum over t of weight[t, o] x[a, first[o] + t, b],    t < count[o].
 // Several dimensions are mapped one after the other. Means over windows and interpolation are such
 // maps.
@@ -15,8 +15,9 @@ namespace tenon {
 
 struct AxisMap {
   Index inputs = 0;
-  std::vector<Index> first;    // the first input of each output
-  std::vector<Index> begin{0}; // where its weights begin, and the end of all
+  std::vector<Index> first; // index of the first input of each output
+  // Begin[o]: index of the first weight of output o; the last entry is the end.
+  std::vector<Index> begin{0};
   std::vector<double> weights;
 
   struct OnDevice;
@@ -24,8 +25,8 @@ struct AxisMap {
 
   Index outputs() const { return static_cast<Index>(first.size()); }
   // Adds an output with the weights of its inputs.
-  void add(Index firstInput, const std::vector<double>& its);
-  // Called once all outputs are added, in the context whose kernels read them.
+  void add(Index firstInput, const std::vector<double>& weightsOfInputs);
+  // To be called after all outputs are added, with the context whose kernels read the map.
   void finish(KernelContext& context);
 };
 
@@ -33,7 +34,7 @@ struct AxisMap {
 template <class T>
 void axisMapForward(KernelContext& context, const AxisMap& map, Index outer, Index inner,
                     const T* x, T* y);
-// x is overwritten, with zeros where no output reads.
+// x is overwritten, with zeros for inputs that no output reads.
 template <class T>
 void axisMapAdjoint(KernelContext& context, const AxisMap& map, Index outer, Index inner,
                     const T* y, T* x);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The shape [outer, n, inner] of an array seen from one of its dimensions, the middle one, along
-// which a kernel works.
+// The shape [outer, n, inner] of an array relative to the dimension along which a kernel works, the
+// middle one.
 #pragma once
 
 #include "sys/types.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The cross-entropy in pieces between which the caller reduces over the processes that share the
-// classes. Logits are shifted by their maximum before they are exponentiated, so that none
-// overflows.
+// The cross-entropy in steps, between which the caller reduces over the processes that share the
+// classes. Logits are shifted by their maximum before they are exponentiated, to avoid overflow.
 #include "kernels/rows/cross_entropy.hpp"
 
 #include "kernels/elementwise/first_bad.hpp"
@@ -17,9 +16,9 @@ namespace tenon {
 namespace {
 
 constexpr const char* kWhat = "a cross-entropy";
-constexpr Index kExponentialCost = 8; // work of an exponential, in elements moved
+constexpr Index kExponentialCost = 8; // cost of an exponential, in elements moved
 
-// body(row) for each row, of cols elements of that cost.
+// Calls body(row) for each row of cols elements of that cost, on several threads.
 template <class Body>
 void forEachRow(KernelContext& context, Index rows, Index cols, Index cost, Body body) {
   parallelRanges(context.threads(), rows, cols * cost, [=](Index begin, Index end) {
@@ -28,8 +27,7 @@ void forEachRow(KernelContext& context, Index rows, Index cols, Index cost, Body
   });
 }
 
-// The exponentials are made in T, in vectors, and summed in double in lanes that are added at the
-// end.
+// The exponentials are vectorised in T, and summed in double in lanes that are added at the end.
 template <class T>
 double sumOfExponentials(Index n, const T* z, T shift) {
   constexpr Index kBlock = 64, kLanes = 8;
@@ -93,7 +91,7 @@ void crossEntropyAdjoint(KernelContext& context, Index rows, Index cols, const T
     if (dloss[r] == T(0))
       return static_cast<void>(std::fill_n(dz + r * cols, cols, T(0)));
     walkElements(0, cols, functors::Softmax<T>{m[r], dloss[r] / s[r], z + r * cols, dz + r * cols});
-    // The label's class may be another process's.
+    // The class of the label can be on another process.
     const Index c = label[r] - firstClass;
     if (c >= 0 && c < cols)
       dz[r * cols + c] -= dloss[r];

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The local pieces of the log-softmax cross-entropy, whose classes may be split over processes.
-// With logits z [rows, cols] = samples x local classes, maxima m over all classes, s = sum over all
-// classes of exp(z - m) and p the logit of the label,
+// The local computations of the log-softmax cross-entropy, whose classes can be split over
+// processes. For logits z [rows, cols] = samples x local classes, with m the maximum over all
+// classes, s = sum over all classes of exp(z - m), and p the logit of the label,
 //     loss = log s + m - p,      d loss / dz = softmax - onehot = exp(z - m) / s - [class = label].
-// rowMax, sumExpShifted and pickLabel give this process's contributions, which the caller reduces
-// (by maximum, sum and sum) between them.
+// Protocol:
+//     rowMax(z, m);                   MPI_Allreduce m by MPI_MAX
+//     sumExpShifted(z, m, s);         MPI_Allreduce s by MPI_SUM
+//     pickLabel(z, label, p);         MPI_Allreduce p by MPI_SUM
+//     sumOfLosses(m, s, p), crossEntropyAdjoint(z, m, s, label, dloss, dz)
 #pragma once
 
 #include "kernels/base/context.hpp"
 
 namespace tenon {
 
-// m[r] = max over c of z[r,c]; -infinity for cols = 0; NaN propagates.
+// m[r] = max over c of z[r,c], or -infinity for cols = 0. NaN propagates.
 template <class T>
 void rowMax(KernelContext& context, Index rows, Index cols, const T* z, T* m);
 
@@ -24,21 +27,20 @@ template <class T>
 void pickLabel(KernelContext& context, Index rows, Index cols, const T* z,
                const std::int64_t* label, Index firstClass, T* p);
 
-// The first row whose label is outside [0, classes) and whose weight is not 0, -1 if there is none;
-// w = null stands for ones.
+// Index of the first row whose label is outside [0, classes) and whose weight is not 0, or -1. Null
+// w stands for ones.
 template <class T>
 Index firstBadLabel(KernelContext& context, Index rows, const std::int64_t* label, const T* w,
                     Index classes);
 
-// *sum = factor times the sum over r of w[r] (log s[r] + m[r] - p[r]), in double; w = null stands
-// for ones. Rows of weight 0 are left out, whatever their logits are. If sum is null, nothing is
-// stored.
+// *sum = factor times the sum over r of w[r] (log s[r] + m[r] - p[r]), in double. Null w stands for
+// ones. Rows of weight 0 are excluded whatever their logits. If sum is null, nothing is stored.
 template <class T>
 void sumOfLosses(KernelContext& context, Index rows, const T* m, const T* s, const T* p, const T* w,
                  double factor, T* sum);
 
-// dz[r,c] = dloss[r] (exp(z[r,c] - m[r]) / s[r] - [firstClass + c = label[r]]), and 0 where
-// dloss[r] is 0. dz may be z.
+// dz[r,c] = dloss[r] (exp(z[r,c] - m[r]) / s[r] - [firstClass + c = label[r]]), or 0 if dloss[r] is
+// 0. dz can be z.
 template <class T>
 void crossEntropyAdjoint(KernelContext& context, Index rows, Index cols, const T* z, const T* m,
                          const T* s, const std::int64_t* label, Index firstClass, const T* dloss,

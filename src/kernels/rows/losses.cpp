@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Walks over the elements of losses. A term gives its value to a sum and writes its part of the
-// gradient in the same sweep, so that the arrays are read once; the sum stays where the kernels
-// work.
+// Passes over the elements of losses. A term adds its value to a sum and writes its part of the
+// gradient in the same pass, so each array is read once; the sum stays in the memory space of the
+// kernels.
 #include "kernels/rows/losses.hpp"
 
 #include "kernels/elementwise/first_bad.hpp"
@@ -23,7 +23,7 @@ using functors::AbsoluteTerm;
 using functors::HuberTerm;
 using functors::SquaredTerm;
 
-// Calls visit with the functor of the term, so that each kind of term is a loop of its own.
+// Calls visit with the functor of the term: each kind of term has its own loop.
 template <class Visit>
 void withTerm(ErrorTerm term, double delta, const Visit& visit) {
   switch (term) {
@@ -36,7 +36,7 @@ void withTerm(ErrorTerm term, double delta, const Visit& visit) {
   }
 }
 
-// body(r) for each row of cols elements, on several threads.
+// Calls body(r) for each row of cols elements, on several threads.
 template <class Body>
 void forEachSample(KernelContext& context, Index rows, Index cols, const Body& body) {
   parallelRanges(context.threads(), rows, 2 * cols, [=](Index begin, Index end) {
@@ -45,7 +45,7 @@ void forEachSample(KernelContext& context, Index rows, Index cols, const Body& b
   });
 }
 
-// to[r] = the sum of term(r, c) over c < cols.
+// to[r] = sum of term(r, c) over c < cols.
 template <class T, class Term>
 void sumRowTerms(KernelContext& context, Index rows, Index cols, const Term& term, T* to) {
   if constexpr (kHasDevice)
@@ -73,8 +73,8 @@ void errorTerms(KernelContext& context, ErrorTerm term, double delta, Index n, c
 template <class T, class U>
 void relativeSums(KernelContext& context, Index rows, Index cols, const T* x, const U* t,
                   const T* weights, T* e, T* s) {
-  // The sums are not reduced over the ranks that share a sample yet, so roots and quotients must
-  // wait.
+  // The caller reduces these sums over the ranks that share a sample, so roots and quotients are
+  // computed later, in relativeTerms().
   sumRowTerms(context, rows, cols, functors::RowError<T, U>{x, t, weights, cols}, e);
   sumRowTerms(context, rows, cols, functors::RowTarget<T, U>{t, weights, cols}, s);
 }
@@ -90,7 +90,7 @@ void relativeTerms(KernelContext& context, Index rows, Index cols, const T* x, c
   functors::RelativeGradient<T, U> gradient{nullptr, x, t, elementWeights, rowWeights, g};
   if constexpr (kHasDevice)
     if (isOnDevice(context)) {
-      // What the elements of a sample share is computed once a sample, by a walk of its own.
+      // A separate kernel computes the values that the elements of a sample share.
       double* const slopes = context.parts<double>(rows);
       device::eachElement(context.stream(), rows, functors::RelativeSlopes<T>{error, slopes});
       gradient.slopes = slopes;
@@ -107,8 +107,8 @@ namespace {
 
 using Extents = std::array<Index, kMaxBlockRank>;
 
-// visit(offset in an array of `outer` extents, offset in one of `inner` extents) for the first
-// element of each row of the box of `count` elements, which begins at index 0 of both arrays.
+// Calls visit(offset in an array of `outer` extents, offset in an array of `inner` extents) for the
+// first element of each row of the box of `count` elements, which begins at index 0 of both arrays.
 template <class Visit>
 void forEachLowRow(int rank, const Extents& count, const Index* outer, const Index* inner,
                    Visit visit) {
@@ -134,21 +134,21 @@ void forEachLowRow(int rank, const Extents& count, const Index* outer, const Ind
 template <class T, class U>
 double differencesOfHost(KernelContext& context, const DifferenceBox& box, const T* x, const U* t,
                          const ElementWeights<T>& weights, double scale, T* g) {
-  Index all = 1;
+  Index elements = 1;
   for (int d = 0; d < box.rank; ++d)
-    all *= box.extent[d];
+    elements *= box.extent[d];
   if (g)
-    parallelFill(context.threads(), all, T(0), g);
+    parallelFill(context.threads(), elements, T(0), g);
   const auto error = [=](Index i) { return double(x[i]) - (t ? double(t[i]) : 0.0); };
-  // One thread, since neighbouring differences add to the same element of g.
+  // Single-threaded, since neighbouring differences add to the same element of g.
   PairwiseSum sum;
   for (int d = box.first; d < box.rank; ++d) {
     Index step = 1;
-    for (int later = d + 1; later < box.rank; ++later)
-      step *= box.extent[later];
+    for (int inner = d + 1; inner < box.rank; ++inner)
+      step *= box.extent[inner];
     Extents count;
     std::copy_n(box.owned, box.rank, count.begin());
-    // The last owned element has a difference only if there is a halo element after it.
+    // The last owned element has a difference only if a halo element follows it.
     count[d] = std::min(box.owned[d], box.extent[d] - 1);
     const double inverse = 1 / box.spacing[d - box.first];
     forEachLowRow(box.rank, count, box.extent, box.owned, [&](Index row, Index ownedRow) {
@@ -158,9 +158,9 @@ double differencesOfHost(KernelContext& context, const DifferenceBox& box, const
           const double w = weights.of(ownedRow + c);
           const double slope = w == 0 ? 0 : (error(high) - error(low)) * inverse;
           if (g) {
-            const T each = T(2 * scale * w * slope * inverse);
-            g[low] -= each;
-            g[high] += each;
+            const T contribution = T(2 * scale * w * slope * inverse);
+            g[low] -= contribution;
+            g[high] += contribution;
           }
           return w * slope * slope;
         });
@@ -170,7 +170,7 @@ double differencesOfHost(KernelContext& context, const DifferenceBox& box, const
   return sum.total();
 }
 
-// The same sum as a term for each element, which the device gathers.
+// The same sum as one term per element, for the device, where each element gathers.
 template <class T, class U>
 functors::DifferenceTerm<T, U> differenceTerm(const DifferenceBox& box, const T* x, const U* t,
                                               const ElementWeights<T>& weights, double scale,

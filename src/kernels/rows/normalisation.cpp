@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Normalisation on the host, row by row; a context of the device hands every call to DeviceRows.
-// Sums of a block are in T, in lanes that make vectors, and sums of blocks, rows and groups in
-// double and in order.
+// Normalisation on the host, row by row; in a context of the device every call is passed to
+// DeviceRows. Sums within a block are computed in T, in vector lanes; sums of blocks, rows and
+// groups in double and in order.
 #include "kernels/rows/normalisation.hpp"
 
 #include "kernels/base/independent.hpp"
@@ -19,11 +19,11 @@ namespace {
 using functors::Partial;
 using functors::TwoSums;
 
-// Elements of a block, which are read twice: few enough to stay in the nearest cache in between,
-// and enough to make the sums of lanes cheap.
+// Elements of a block, which is read twice: few enough to stay in the first-level cache between the
+// two passes, and enough to amortise the sums of the lanes.
 template <class T>
 constexpr Index kBlock = 4096 / static_cast<Index>(sizeof(T));
-constexpr Index kLanes = 32; // several vectors, whose sums do not wait for each other
+constexpr Index kLanes = 32; // several vectors, whose sums are independent
 
 template <class T>
 double sumOfLanes(T (&lane)[kLanes]) {
@@ -33,7 +33,7 @@ double sumOfLanes(T (&lane)[kLanes]) {
   return double(lane[0]);
 }
 
-// The sums of both of the numbers that term(i) gives for begin <= i < end.
+// The sums of both components of term(i) over begin <= i < end.
 template <class T, class Term>
 TwoSums blockSums(Index begin, Index end, const Term& term) {
   T first[kLanes] = {}, second[kLanes] = {};
@@ -62,14 +62,14 @@ struct Pair {
 // The sums over a row, block by block; then(begin, end) is called after each block, while it is in
 // the cache.
 template <class T, class Term, class Then>
-TwoSums rowSums(Index length, const Term& term, const Then& then) {
+TwoSums rowSums(Index length, const Term& term, const Then& afterBlock) {
   TwoSums sums{};
   for (Index begin = 0; begin < length; begin += kBlock<T>) {
     const Index end = std::min(length, begin + kBlock<T>);
     const TwoSums block = blockSums<T>(begin, end, term);
     sums.first += block.first;
     sums.second += block.second;
-    then(begin, end);
+    afterBlock(begin, end);
   }
   return sums;
 }
@@ -88,10 +88,10 @@ double blockSum(Index begin, Index end, const T* x) {
   return sum + sumOfLanes(lane);
 }
 
-// Mean and second moment of a row. Each block takes its squares about the mean of the blocks
-// before, so that one pass is enough, and the first block about its own mean. A block whose mean is
-// far from theirs is no less exact: the sum of squares that is subtracted again is at most twice
-// what their distance adds.
+// Mean and second moment of a row in one pass. Each block sums its squares about the mean of the
+// previous blocks, and the first block about its own mean. A block with a different mean is no less
+// accurate: the sum of squares that is subtracted is at most twice the term that the difference of
+// the means adds.
 template <class T>
 Partial momentsOfRow(Index length, const T* x) {
   Partial sum{};
@@ -99,12 +99,12 @@ Partial momentsOfRow(Index length, const T* x) {
     const Index end = std::min(length, begin + kBlock<T>);
     const double count = double(end - begin);
     const T mean = static_cast<T>(begin > 0 ? sum.mean : blockSum(begin, end, x) / count);
-    const TwoSums apart = blockSums<T>(begin, end, [=](Index i) {
+    const TwoSums sums = blockSums<T>(begin, end, [=](Index i) {
       const T d = x[i] - mean;
       return Pair<T>{d, d * d};
     });
-    const double rest = apart.first / count;
-    sum.add({count, double(mean) + rest, apart.second - rest * apart.first});
+    const double offset = sums.first / count;
+    sum.add({count, double(mean) + offset, sums.second - offset * sums.first});
   }
   return sum;
 }
@@ -113,8 +113,8 @@ double scaleOf(double variance, double epsilon) {
   return 1 / std::sqrt(variance + epsilon);
 }
 
-// Calls the body with the weights of row r as a function of the place, weight(i). The three kinds
-// are compiled as loops of their own, so that none looks at the kind for each element.
+// Calls the body with weight(i), a function of the position in row r. The three kinds of weights
+// are separate loops, without a test per element.
 template <class T, class Body>
 void withWeights(const RowGroups& groups, Index row, const T* weight, const Body& body) {
   switch (weight ? groups.weights : RowWeights::None) {
@@ -127,7 +127,7 @@ void withWeights(const RowGroups& groups, Index row, const T* weight, const Body
   }
 }
 
-// body(r) for each row, on several threads and in vectors.
+// Calls body(r) for each row, vectorised and on several threads.
 template <class Body>
 void forEachRow(KernelContext& context, const RowGroups& groups, const Body& body) {
   parallelRanges(context.threads(), groups.rows, 2 * groups.length, [&](Index begin, Index end) {
@@ -149,49 +149,50 @@ std::vector<double> RowGroups::counts() const {
 
 RowKernels::RowKernels(RowGroups groups, KernelContextPtr context)
     : groups_(std::move(groups)), counts_(groups_.counts()), context_(std::move(context)) {
-  // On the host the scratch holds moments, or two sums, of rows and then of groups; on the device a
-  // scale of each group.
-  const bool isThere = isOnDevice(*context_);
+  // Scratch on the host: moments, or two sums, of rows and then of groups. On the device: a scale
+  // for each group.
+  const bool onDevice = isOnDevice(*context_);
   ScratchPlan plan;
-  scratch_ =
-      isThere ? plan.add<double>(groups_.groups) : plan.add<Partial>(groups_.rows + groups_.groups);
+  scratch_ = onDevice ? plan.add<double>(groups_.groups)
+                      : plan.add<Partial>(groups_.rows + groups_.groups);
   context_->reserve(plan);
-  if (isThere)
+  if (onDevice)
     device_ = std::make_unique<DeviceRows>(groups_, *context_, scratch_);
 }
 
 RowKernels::~RowKernels() = default;
 
-// put(group, sums of its rows in the scratch, each times factor(row)). Rows are added in order, by
-// one thread.
+// Calls put(group, sum of factor(row) times the row sums in the scratch) for each group. Rows are
+// added in order, by one thread.
 template <class Factor, class Put>
 void RowKernels::putByGroup(const Factor& factor, const Put& put) {
-  const TwoSums* ofRow = context_->scratch<TwoSums>(scratch_);
-  TwoSums* ofGroup = context_->scratch<TwoSums>(scratch_) + groups_.rows;
-  std::fill_n(ofGroup, groups_.groups, TwoSums());
+  const TwoSums* rowSums = context_->scratch<TwoSums>(scratch_);
+  TwoSums* groupSums = context_->scratch<TwoSums>(scratch_) + groups_.rows;
+  std::fill_n(groupSums, groups_.groups, TwoSums());
   for (Index r = 0; r < groups_.rows; ++r) {
-    TwoSums& sums = ofGroup[groups_.groupOf[r]];
-    sums.first += factor(r) * ofRow[r].first;
-    sums.second += factor(r) * ofRow[r].second;
+    TwoSums& sums = groupSums[groups_.groupOf[r]];
+    sums.first += factor(r) * rowSums[r].first;
+    sums.second += factor(r) * rowSums[r].second;
   }
   for (Index g = 0; g < groups_.groups; ++g)
-    put(g, ofGroup[g]);
+    put(g, groupSums[g]);
 }
 
 template <class T>
 void RowKernels::moments(const T* x, Moments<T> of) {
   if (device_)
     return device_->moments(x, of);
-  Partial* ofRow = context_->scratch<Partial>(scratch_);
-  Partial* ofGroup = ofRow + groups_.rows;
+  Partial* rowMoments = context_->scratch<Partial>(scratch_);
+  Partial* groupMoments = rowMoments + groups_.rows;
   const Index length = groups_.length;
-  forEachRow(*context_, groups_, [&](Index r) { ofRow[r] = momentsOfRow(length, x + r * length); });
-  std::fill_n(ofGroup, groups_.groups, Partial());
+  forEachRow(*context_, groups_,
+             [&](Index r) { rowMoments[r] = momentsOfRow(length, x + r * length); });
+  std::fill_n(groupMoments, groups_.groups, Partial());
   for (Index r = 0; r < groups_.rows; ++r)
-    ofGroup[groups_.groupOf[r]].add(ofRow[r]);
+    groupMoments[groups_.groupOf[r]].add(rowMoments[r]);
   for (Index g = 0; g < groups_.groups; ++g) {
-    of.mean[g] = static_cast<T>(ofGroup[g].mean);
-    of.second[g] = static_cast<T>(ofGroup[g].second);
+    of.mean[g] = static_cast<T>(groupMoments[g].mean);
+    of.second[g] = static_cast<T>(groupMoments[g].second);
   }
 }
 
@@ -200,10 +201,10 @@ void RowKernels::momentsTangent(const T* x, const T* mean, const T* dx, Moments<
   if (device_)
     return device_->momentsTangent(x, mean, dx, of);
   const Index length = groups_.length;
-  TwoSums* ofRow = context_->scratch<TwoSums>(scratch_);
+  TwoSums* sumsOfRows = context_->scratch<TwoSums>(scratch_);
   forEachRow(*context_, groups_, [&](Index r) {
     const T *in = x + r * length, *din = dx + r * length, m = mean[groups_.groupOf[r]];
-    ofRow[r] = rowSums<T>(
+    sumsOfRows[r] = rowSums<T>(
         length,
         [=](Index i) {
           return Pair<T>{din[i], (in[i] - m) * din[i]};
@@ -225,7 +226,7 @@ void RowKernels::momentsAdjoint(const T* x, const T* mean, Moments<const T> of, 
   forEachRow(*context_, groups_, [&](Index r) {
     const Index g = groups_.groupOf[r];
     const T m = mean[g], slope = 2 * of.second[g];
-    // d mean / dx = 1 / count, and d second / dx = 2 (x - mean): the derivative of the mean in it
+    // d mean / dx = 1 / count, and d second / dx = 2 (x - mean): the contribution through the mean
     // sums to 0.
     const T level = static_cast<T>(functors::perCount(double(of.mean[g]), counts_[g]));
     const T* in = x + r * length;
@@ -279,27 +280,27 @@ void RowKernels::normaliseTangent(const NormalisePoint<T>& at, const T* dx,
     const T dMean = moments.mean ? moments.mean[g] : T(0);
     const T *in = at.x + r * length, *din = dx ? dx + r * length : nullptr;
     T* out = dy + r * length;
-    // Up to three short loops over the row, which is in the cache, instead of one for each
+    // Up to three short loops over the row, which is in the cache, instead of one loop per
     // combination of directions.
-    const auto each = [&](const T* values, auto add) {
+    const auto forEachElement = [&](const T* values, auto add) {
       withWeights(groups_, r, values, [&](auto value) {
         for (Index i = 0; i < length; ++i)
           add(i, value(i));
       });
     };
-    each(at.weight, [=](Index i, T w) {
+    forEachElement(at.weight, [=](Index i, T w) {
       out[i] = w * (s * ((din ? din[i] : T(0)) - dMean) + (in[i] - mean) * ds);
     });
     if (weight)
-      each(weight, [=](Index i, T dw) { out[i] += dw * s * (in[i] - mean); });
+      forEachElement(weight, [=](Index i, T dw) { out[i] += dw * s * (in[i] - mean); });
     if (bias)
-      each(bias, [=](Index i, T db) { out[i] += db; });
+      forEachElement(bias, [=](Index i, T db) { out[i] += db; });
   });
 }
 
-// One sweep writes dx and sums what the moments' cotangents need. With one weight for a row, that
-// weight multiplies the sums afterwards, since the parameters' cotangents are the same sums without
-// it.
+// One pass writes dx and computes the sums for the cotangents of the moments. A weight per row
+// multiplies the sums afterwards, since the cotangents of the parameters are the same sums without
+// the weight.
 template <class T>
 void RowKernels::normaliseAdjoint(const NormalisePoint<T>& at, const T* dy,
                                   const NormaliseCotangents<T>& d) {
@@ -313,14 +314,14 @@ void RowKernels::normaliseAdjoint(const NormalisePoint<T>& at, const T* dy,
                ? double(at.weight[groups_.weightOf[r]])
                : 1.0;
   };
-  TwoSums* ofRow = context_->scratch<TwoSums>(scratch_);
+  TwoSums* sumsOfRows = context_->scratch<TwoSums>(scratch_);
   forEachRow(*context_, groups_, [&](Index r) {
     const Index g = groups_.groupOf[r];
     const T mean = at.moments.mean[g], scale = static_cast<T>(scaleOfGroup(g));
     const T *in = at.x + r * length, *dOut = dy + r * length;
     T* dIn = d.x ? d.x + r * length : nullptr;
     withWeights(groups_, r, at.weight, [&](auto weight) {
-      ofRow[r] = rowSums<T>(
+      sumsOfRows[r] = rowSums<T>(
           length,
           [=](Index i) {
             const T product = isPlaced ? weight(i) * dOut[i] : dOut[i];
@@ -347,14 +348,14 @@ void RowKernels::normaliseAdjoint(const NormalisePoint<T>& at, const T* dy,
   for (Index r = 0; groups_.weights == RowWeights::OfRow && r < groups_.rows; ++r) {
     const Index w = groups_.weightOf[r];
     if (d.weight)
-      d.weight[w] += static_cast<T>(scaleOfGroup(groups_.groupOf[r]) * ofRow[r].second);
+      d.weight[w] += static_cast<T>(scaleOfGroup(groups_.groupOf[r]) * sumsOfRows[r].second);
     if (d.bias)
-      d.bias[w] += static_cast<T>(ofRow[r].first);
+      d.bias[w] += static_cast<T>(sumsOfRows[r].first);
   }
 }
 
-// The parameters' cotangents where each place has its own weight. Threads divide the places, not
-// the rows, so that each sum is added in the order of the rows.
+// The cotangents of weights per position in a row. Threads divide the positions, not the rows, so
+// each sum is added in the order of the rows.
 template <class T>
 void RowKernels::addPlaces(const NormalisePoint<T>& at, const T* dy, T* weight, T* bias) {
   const Index length = groups_.length;
@@ -420,34 +421,34 @@ void shareOfMomentsAdjoint(KernelContext& context, const PartMoments& of, const 
 
 template <class T>
 void combineMoments(KernelContext& context, const PartMoments& of, const T* reference,
-                    Moments<const T> sums, Moments<T> all) {
+                    Moments<const T> sums, Moments<T> combined) {
   eachElement(context, of.groups, 1,
-              functors::CombineMoments<T>{shareOf(of), reference, sums.mean, sums.second, all.mean,
-                                          all.second});
+              functors::CombineMoments<T>{shareOf(of), reference, sums.mean, sums.second,
+                                          combined.mean, combined.second});
 }
 
 template <class T>
 void combineMomentsTangent(KernelContext& context, const PartMoments& of, const T* first,
-                           Moments<const T> dSums, Moments<T> all) {
+                           Moments<const T> dSums, Moments<T> combined) {
   eachElement(context, of.groups, 1,
               functors::CombineMomentsTangent<T>{shareOf(of), first, dSums.mean, dSums.second,
-                                                 all.mean, all.second});
+                                                 combined.mean, combined.second});
 }
 
 template <class T>
 void combineMomentsAdjoint(KernelContext& context, const PartMoments& of, const T* first,
-                           Moments<const T> all, Moments<T> dSums) {
+                           Moments<const T> combined, Moments<T> dSums) {
   eachElement(context, of.groups, 1,
-              functors::CombineMomentsAdjoint<T>{shareOf(of), first, all.mean, all.second,
+              functors::CombineMomentsAdjoint<T>{shareOf(of), first, combined.mean, combined.second,
                                                  dSums.mean, dSums.second});
 }
 
 template <class T>
 void followMoments(KernelContext& context, const PartMoments& of, double momentum,
-                   Moments<const T> all, Moments<T> running) {
+                   Moments<const T> combined, Moments<T> running) {
   eachElement(context, of.groups, 1,
-              functors::FollowMoments<T>{shareOf(of), momentum, all.mean, all.second, running.mean,
-                                         running.second});
+              functors::FollowMoments<T>{shareOf(of), momentum, combined.mean, combined.second,
+                                         running.mean, running.second});
 }
 
 #define TENON_INSTANTIATE(T)                                                                       \

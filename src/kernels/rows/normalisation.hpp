@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Normalisation of rows of an array by means and variances of groups of rows:
-//     y[r,l] = (x[r,l] - mean[g]) / sqrt(variance[g] + epsilon) * weight + bias,    g the group of row r,
-// with one weight for a row, one for each place in a row, or none. Means and second moments (sums
-// of squared distances from the mean) are computed by rows and combined as Chan, Golub and LeVeque
-// do, in double and in the order of the rows, so that neither number of rows nor threads costs
-// digits.
+// Normalisation of the rows of an array with the mean and variance of groups of rows:
+//     y[r,l] = (x[r,l] - mean[g]) / sqrt(variance[g] + epsilon) * weight + bias,   g = groupOf[r],
+// with one weight per row, one per position in a row, or none. Means and second moments (sums of
+// squared deviations from the mean) are computed per row and combined by the formula of Chan, Golub
+// and LeVeque, in double and in the order of the rows: accurate for any number of rows, and
+// independent of the number of threads.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -18,32 +18,31 @@ enum class RowWeights { None, OfRow, OfPlace };
 
 struct RowGroups {
   Index rows = 0, length = 0, groups = 0;
-  std::vector<Index> groupOf;  // the group of each row
-  std::vector<Index> weightOf; // the weight of each row, with RowWeights::OfRow
+  std::vector<Index> groupOf;  // group of each row
+  std::vector<Index> weightOf; // weight of each row, for RowWeights::OfRow
   RowWeights weights = RowWeights::None;
 
-  // How many elements a group has.
+  // Number of elements of each group.
   std::vector<double> counts() const;
 };
 
-// Two numbers of each group: its mean and second moment, or mean and variance; or derivatives of
-// these.
+// Two values per group: mean and second moment, or mean and variance, or derivatives of these.
 template <class T>
 struct Moments {
   T *mean, *second;
 };
 
-// The point at which a derivative is taken, or an application made.
+// The point at which a normalisation or its derivative is evaluated.
 template <class T>
 struct NormalisePoint {
   const T* x;
   Moments<const T> moments; // mean and variance
   double epsilon;
-  const T* weight; // null without
+  const T* weight; // null: no weights
 };
 
-// The cotangents that an adjoint writes; each may be null. Those of x and the moments are
-// overwritten, those of the parameters are added to.
+// Cotangents that an adjoint writes; each can be null. Those of x and of the moments are
+// overwritten, those of the parameters are incremented.
 template <class T>
 struct NormaliseCotangents {
   T* x = nullptr;
@@ -53,8 +52,8 @@ struct NormaliseCotangents {
 
 class DeviceRows; // normalisation_device.hpp
 
-// The kernels for one list of groups. They use a few doubles of scratch for each row. A group
-// without elements has the moments 0.
+// The kernels for one list of groups. They need a few doubles of scratch per row. The moments of an
+// empty group are 0.
 class RowKernels {
 public:
   RowKernels(RowGroups groups, KernelContextPtr context);
@@ -63,18 +62,18 @@ public:
 
   template <class T>
   void moments(const T* x, Moments<T> of);
-  // The derivative of the moments at x, whose mean is given.
+  // The derivative of the moments at x; `mean` contains the mean of x.
   template <class T>
   void momentsTangent(const T* x, const T* mean, const T* dx, Moments<T> of);
-  // dx is overwritten, or added to with `adds`.
+  // dx is overwritten, or incremented if `adds`.
   template <class T>
   void momentsAdjoint(const T* x, const T* mean, Moments<const T> of, bool adds, T* dx);
 
-  // bias may be null. What is less than `least` becomes that: 0 for a rectifier.
+  // bias can be null. y is limited to at least `least`; 0 gives a rectifier.
   template <class T>
   void normalise(const NormalisePoint<T>& at, const T* bias, T* y,
                  T least = -std::numeric_limits<T>::infinity());
-  // Each direction may be null; those of the moments are both null or neither.
+  // Each direction can be null; those of the moments are both null or both set.
   template <class T>
   void normaliseTangent(const NormalisePoint<T>& at, const T* dx, Moments<const T> moments,
                         const T* weight, const T* bias, T* dy);
@@ -95,19 +94,21 @@ private:
   std::unique_ptr<DeviceRows> device_; // null on the host
 };
 
-// A part of groups whose moments are combined with those of other parts, on other ranks: `counts`
-// has how many elements of each group the part has, and then how many all parts have. The
-// combination sums twice over the parts: their means, and then, counted from the sum as a
-// reference, means and variances. Neither costs digits where means are large, and what comes of it
-// is the same whatever the reference, which therefore has no derivative.
+// Combination of the moments of a group over parts of it on different ranks. `counts` lists the
+// number of elements of each group in this rank's part, then the number in all parts. Two
+// reductions are needed, both accurate for large means:
+//     shareOfMean(mean, c);              MPI_Allreduce c by MPI_SUM: the reference
+//     shareOfMoments(part, reference, c);    MPI_Allreduce c by MPI_SUM
+//     combineMoments(reference, c, all);
+// The result does not depend on the reference, which therefore has no derivative.
 struct PartMoments {
   Index groups = 0;
   ReadList<double> counts;
 };
-// The part's contribution to the mean of all.
+// Contribution of this part to the mean of all parts.
 template <class T>
 void shareOfMean(KernelContext& context, const PartMoments& of, const T* mean, T* contribution);
-// The part's contributions to what combineMoments() takes.
+// Contributions of this part to the sums that combineMoments() takes.
 template <class T>
 void shareOfMoments(KernelContext& context, const PartMoments& of, Moments<const T> part,
                     const T* reference, Moments<T> contributions);
@@ -118,24 +119,23 @@ void shareOfMomentsTangent(KernelContext& context, const PartMoments& of, const 
 template <class T>
 void shareOfMomentsAdjoint(KernelContext& context, const PartMoments& of, const T* mean,
                            const T* reference, Moments<const T> dContributions, Moments<T> dPart);
-// Mean and variance from the sums of the contributions; where the reference is null, from the
+// Mean and variance from the sums of the contributions or, if the reference is null, from the
 // moments of the only part.
 template <class T>
 void combineMoments(KernelContext& context, const PartMoments& of, const T* reference,
-                    Moments<const T> sums, Moments<T> all);
-// `first` is the first of the sums; null without a reference.
+                    Moments<const T> sums, Moments<T> combined);
+// `first` is the first of the sums; null if there is no reference.
 template <class T>
 void combineMomentsTangent(KernelContext& context, const PartMoments& of, const T* first,
-                           Moments<const T> dSums, Moments<T> all);
+                           Moments<const T> dSums, Moments<T> combined);
 // dSums is overwritten.
 template <class T>
 void combineMomentsAdjoint(KernelContext& context, const PartMoments& of, const T* first,
-                           Moments<const T> all, Moments<T> dSums);
+                           Moments<const T> combined, Moments<T> dSums);
 
-// running <- (1 - momentum) running + momentum (mean, unbiased variance), where a group has
-// elements.
+// running <- (1 - momentum) running + momentum (mean, unbiased variance), for groups with elements.
 template <class T>
 void followMoments(KernelContext& context, const PartMoments& of, double momentum,
-                   Moments<const T> all, Moments<T> running);
+                   Moments<const T> combined, Moments<T> running);
 
 } // namespace tenon

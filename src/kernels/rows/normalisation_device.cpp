@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Normalisation on the device, by functors of elements and by reductions of groups. The rows of a
-// group are listed, since they need not be neighbours; the terms of a group are the elements of all
+// Normalisation on the device: elementwise functors, and reductions over groups. The rows of a
+// group are listed, since they need not be adjacent; the terms of a group are the elements of all
 // its rows.
 #include "kernels/rows/normalisation_device.hpp"
 
@@ -14,15 +14,15 @@ namespace {
 
 constexpr const char* kWhat = "a normalisation";
 
-// Reciprocals, with 0 for a group without elements, whose sums then give moments of 0.
+// Reciprocals, or 0 for an empty group, whose moments are then 0.
 std::vector<double> inverse(std::vector<double> counts) {
   for (double& count : counts)
     count = functors::perCount(1, count);
   return counts;
 }
 
-// Reduces lists of rows, each as if it had the n elements of the longest: terms beyond its end are
-// neutral.
+// Reduces lists of rows. All lists have n terms, the number of the longest; terms beyond the end of
+// a list are neutral.
 template <class Op, class Term, class Use>
 void reduceLists(KernelContext& context, Index lists, Index n, const Term& term, const Use& use) {
   checkElementCount(n, kWhat);
@@ -43,18 +43,18 @@ DeviceRows::DeviceRows(const RowGroups& groups, KernelContext& context, Index sc
     weighted_ = listsOf(groups.weightOf, 1 + *std::ranges::max_element(groups.weightOf));
 }
 
-// A counting sort, which keeps rows in order within their list.
+// A counting sort, which preserves the order of rows within a list.
 DeviceRows::Lists DeviceRows::listsOf(const std::vector<Index>& listOfRow, Index lists) const {
   std::vector<Index> begin(static_cast<std::size_t>(lists + 1), 0), rows(listOfRow.size());
   for (const Index list : listOfRow)
     ++begin[list + 1];
-  const Index most = *std::ranges::max_element(begin);
+  const Index largestCount = *std::ranges::max_element(begin);
   for (Index list = 0; list < lists; ++list)
     begin[list + 1] += begin[list];
   std::vector<Index> next = begin;
   for (std::size_t row = 0; row < listOfRow.size(); ++row)
     rows[next[listOfRow[row]]++] = static_cast<Index>(row);
-  return {{context_, std::move(begin)}, {context_, std::move(rows)}, lists, most * length_};
+  return {{context_, std::move(begin)}, {context_, std::move(rows)}, lists, largestCount * length_};
 }
 
 functors::RowLists DeviceRows::in(const Lists& lists) const {
@@ -67,7 +67,7 @@ void DeviceRows::eachElementOfRows(const F& f) {
     device::eachAlongAxis(context_, {rows_, length_, 1}, kWhat, f);
 }
 
-// The scales of groups are computed once a call, so that elements need no square root.
+// The scales of groups are computed once per call, which saves a square root per element.
 template <class T>
 functors::RowPoint<T> DeviceRows::pointOf(const NormalisePoint<T>& at) {
   T* scale = context_.scratch<T>(scratch_);
@@ -113,7 +113,7 @@ template <class T>
 void DeviceRows::normaliseAdjoint(const NormalisePoint<T>& at, const T* dy,
                                   const NormaliseCotangents<T>& d) {
   const functors::RowPoint<T> point = pointOf(at);
-  // With the sums of groups, which read the same dy.
+  // Otherwise the sums of groups, which read the same dy, write dx too.
   if (d.x && !d.moments.mean)
     eachElementOfRows(functors::NormaliseAdjoint<T>{point, dy, d.x});
   const functors::StoreGroupSlopes<T> groups{point.scale, d.moments.mean, d.moments.second};
@@ -137,11 +137,11 @@ void DeviceRows::normaliseAdjoint(const NormalisePoint<T>& at, const T* dy,
 template <class T>
 void DeviceRows::addWeightSlopes(const functors::RowPoint<T>& point, const T* dy,
                                  const functors::AddWeightSlopes<T>& use) {
-  // A weight of rows sums over a list of rows; a weight of a place sums over that place in all
-  // rows.
-  const bool isOfRow = weights_ == RowWeights::OfRow;
-  reduceLists<functors::AddSums>(context_, isOfRow ? weighted_.count : length_,
-                                 isOfRow ? weighted_.longest : rows_,
+  // The sum for a weight per row runs over a list of rows; the sum for a weight per position runs
+  // over that position in all rows.
+  const bool isPerRow = weights_ == RowWeights::OfRow;
+  reduceLists<functors::AddSums>(context_, isPerRow ? weighted_.count : length_,
+                                 isPerRow ? weighted_.longest : rows_,
                                  functors::WeightSlopes<T>{point, in(weighted_), dy}, use);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernels of rows/normalisation.hpp on the device. Sums of a group run over the elements of all
-// its rows.
+// The kernels of rows/normalisation.hpp on the device. A sum of a group runs over the elements of
+// all its rows.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -11,7 +11,7 @@ namespace tenon {
 
 class DeviceRows {
 public:
-  // The context must have room for one double for each group at the offset `scratch`.
+  // The context must have planned scratch for one double per group at the offset `scratch`.
   DeviceRows(const RowGroups& groups, KernelContext& context, Index scratch);
 
   template <class T>
@@ -30,7 +30,7 @@ public:
                         const NormaliseCotangents<T>& cotangents);
 
 private:
-  // Rows by list; `longest` is the number of elements of the longest list.
+  // Lists of rows; `longest` is the number of elements of the longest list.
   struct Lists {
     ReadList<Index> begin, rows;
     Index count = 0, longest = 0;
@@ -48,9 +48,9 @@ private:
   KernelContext& context_;
   Index rows_, length_, scratch_;
   RowWeights weights_;
-  bool hasWeightsOfGroups_; // the rows of a weight are those of a group with its number
+  bool hasWeightsOfGroups_; // whether the rows of weight w are the rows of group w
   ReadList<Index> groupOf_, weightOf_;
-  ReadList<double> inverseCounts_; // 1 / elements of each group, 0 where there are none
+  ReadList<double> inverseCounts_; // 1 / number of elements of each group, or 0
   Lists groups_, weighted_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sorts entries into lists, and goes through rows. A row is written by one thread, so that nothing
-// is added atomically and the order of a sum is that of the list.
+// Sorts entries into lists, and runs the kernels over rows. Each row is written by one thread, so
+// atomic additions are not needed and the order of a sum is that of the list.
 #include "kernels/rows/row_lists.hpp"
 
 #include "kernels/functors/row_lists.hpp"
@@ -27,7 +27,8 @@ RowLists listRows(Index rows, const RowEntries& entries) {
   std::vector<Index> first(static_cast<std::size_t>(rows) + 1, 0);
   for (Index e = 0; e < entries.count; ++e)
     ++first[at(entries.row, e) + 1];
-  const bool isOneEach = entries.count == rows && std::ranges::count(first, 1) == rows;
+  const bool hasOneEach = entries.count == rows && std::ranges::count(first, 1) == rows;
+  // A counting sort by row, and then a stable sort by key within each row.
   std::partial_sum(first.begin(), first.end(), first.begin());
   std::vector<Index> order(static_cast<std::size_t>(entries.count)), next = first;
   for (Index e = 0; e < entries.count; ++e)
@@ -36,7 +37,7 @@ RowLists listRows(Index rows, const RowEntries& entries) {
     std::stable_sort(order.begin() + first[i], order.begin() + first[i + 1],
                      [key = entries.key](Index a, Index b) { return key[a] < key[b]; });
   RowLists lists{.rows = rows, .first = {}, .index = {}, .weights = {}, .to = {}, .onDevice = {}};
-  if (!isOneEach)
+  if (!hasOneEach)
     lists.first = std::move(first);
   lists.index.reserve(order.size());
   for (const Index e : order) {
@@ -47,6 +48,7 @@ RowLists listRows(Index rows, const RowEntries& entries) {
   return lists;
 }
 
+// The roles of the row that is written and the row that is read are exchanged.
 RowLists listTransposed(Index rows, const RowEntries& entries) {
   RowEntries swapped = entries;
   std::swap(swapped.row, swapped.from);
@@ -62,12 +64,13 @@ const T* ifAny(const std::vector<T>& list) {
 
 functors::ListedRows listedOf(const RowLists& lists) {
   const Index last = lists.entries() - 1;
-  if (const auto& there = lists.onDevice)
-    return {there->first.data(), there->index.data(), there->weights.data(), nullptr, last};
+  if (const auto& device = lists.onDevice)
+    return {device->first.data(), device->index.data(), device->weights.data(), nullptr, last};
   return {ifAny(lists.first), lists.index.data(), ifAny(lists.weights), ifAny(lists.to), last};
 }
 
-// From the list `begin` on. Lists that begin somewhere find their entries by that.
+// The lists from `begin` on. With `first`, entries are found by absolute index; otherwise entry i
+// belongs to list i and the arrays are shifted.
 functors::ListedRows listedFrom(const RowLists& lists, Index begin) {
   functors::ListedRows listed = listedOf(lists);
   if (listed.to)
@@ -83,7 +86,8 @@ functors::ListedRows listedFrom(const RowLists& lists, Index begin) {
   return listed;
 }
 
-// All blocks of rows begin to end that are N wide, from a column on; returns the next column.
+// Processes all blocks of width N of the rows [begin, end), starting at `column`. Returns the next
+// column.
 template <int N, class F>
 Index blocksOf(const F& f, Index begin, Index end, Index column, Index inner) {
   for (; column + N <= inner; column += N)
@@ -92,8 +96,8 @@ Index blocksOf(const F& f, Index begin, Index end, Index column, Index inner) {
   return column;
 }
 
-// f for all columns of each of so many rows; `cost` is the work of a row, in elements moved. Few
-// rows at a time, so that those that are wider than a block stay in the cache between its blocks.
+// Applies f to all columns of each row; `cost` is the work per row, in elements moved. The rows are
+// processed in small groups: rows wider than a block then stay in the cache between their blocks.
 template <class F>
 void eachRow(KernelContext& context, Index rows, Index inner, Index cost, const F& f) {
   if (rows * inner == 0)

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Rows that are made of other rows by lists,
+// Rows that are weighted sums of other rows, given by lists:
 //
 //     y[i,:] = sum over the entries (index, w) of row i of  w x[index,:]
 //
-// A gather has one entry for each row, as a mesh's edges take the rows of their nodes; sums of
-// segments are its transpose, as nodes add the rows of their edges; and with weights the lists are
-// a sparse matrix. The transpose of lists is lists, so that one kernel computes maps and adjoints.
+// A gather has one entry per row, as when the edges of a mesh read the rows of their nodes. Its
+// transpose is a segmented sum, as when nodes add the rows of their edges. With weights the lists
+// are a sparse matrix. The transpose of lists is lists, so one kernel computes maps and adjoints.
 //
-// The entries of a row are added in the order of a key that the caller gives, so that a sum does
-// not depend on where they stand in the caller's list, and with keys that are the same on any
-// partition not on the partition.
+// The entries of a row are added in the order of user-supplied keys. A sum is then independent of
+// the order in the user's list and, if the keys are the same on every partition, of the partition.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -21,23 +20,23 @@ namespace tenon {
 
 struct RowLists {
   Index rows = 0;
-  std::vector<Index> first; // of each row's entries, and the end of all; none if each row has one
-  std::vector<Index> index; // by row
-  std::vector<double> weights; // or none: ones
-  std::vector<Index>
-      to; // of each list: the row of y that it is of; none: that of its number. On the host alone
+  // First entry of each row, then the end; empty if every row has one entry.
+  std::vector<Index> first;
+  std::vector<Index> index;    // ordered by row
+  std::vector<double> weights; // empty: ones
+  std::vector<Index> to;       // row of y of each list; empty: list i is row i. Host only
 
   struct OnDevice;
   std::shared_ptr<const OnDevice> onDevice; // null on the host
 
   Index entries() const { return static_cast<Index>(index.size()); }
-  // Called once the lists are complete, in the context whose kernels read them.
+  // To be called after the lists are complete, with the context whose kernels read them.
   void finish(KernelContext& context);
 };
 
-// The lists of entries e in the caller's order: entry e is of row[e], and takes row from[e] of x
-// with weights[e]. Entries of a row are in the order of key[e], and of equal keys, or without keys,
-// in that of e. A null `row` or `from` stands for e itself; null weights for ones.
+// Unsorted entries: entry e adds weights[e] times row from[e] of x to row[e]. The entries of a row
+// are sorted by key[e], and by e if keys are equal or absent. A null `row` or `from` stands for e
+// itself; null weights stand for ones.
 struct RowEntries {
   Index count = 0;
   const Index *row = nullptr, *from = nullptr;
@@ -45,28 +44,28 @@ struct RowEntries {
   const Index* key = nullptr;
 };
 RowLists listRows(Index rows, const RowEntries& entries);
-// Those of the transpose, in which x has `rows` rows.
+// The lists of the transpose, in which x has `rows` rows.
 RowLists listTransposed(Index rows, const RowEntries& entries);
 
-// y[i,:] is the sum above, or is added to; without entries 0. `inner` elements of each row lie one
-// after the other, and rows stepX and stepY elements apart. The arrays are distinct. For float and
-// double.
+// y[i,:] = the sum above, or is incremented if `adds`; rows without entries are 0. A row has
+// `inner` contiguous elements; stepX and stepY are row strides. x and y must not overlap.
+// Instantiated for float and double.
 template <class T>
 void combineRows(KernelContext& context, const RowLists& lists, Index inner, const T* x,
                  Index stepX, bool adds, T* y, Index stepY);
-// The same of the lists begin to end alone, on the host; y is at the row of the first, unless the
-// lists say theirs.
+// combineRows() for the lists [begin, end) only, on the host. y points to the row of the first
+// list, unless the lists name their rows (`to`).
 template <class T>
 void combineSomeRows(KernelContext& context, const RowLists& lists, Index begin, Index end,
                      Index inner, const T* x, Index stepX, bool adds, T* y, Index stepY);
 
-// y[i,:] = the largest of w x[index,:], and winner[i,:] its index, the first of equals; 0 and -1
-// without entries. A NaN is larger than all numbers. Winners may be null. Rows are contiguous.
+// y[i,:] = the largest w x[index,:], and winner[i,:] = its index, the first of equals; 0 and -1 for
+// rows without entries. NaN is larger than any number. winner can be null. Rows are contiguous.
 template <class T>
 void maximaOfRows(KernelContext& context, const RowLists& lists, Index inner, const T* x, T* y,
                   Index* winner);
-// Its tangent and its adjoint, for lists in which each row of x is an entry once. `transposed` are
-// the transposed lists; y has `rows` rows.
+// Its tangent and its adjoint, for lists that contain each row of x once. `transposed` are the
+// transposed lists; y has `rows` rows.
 template <class T>
 void maximaOfRowsTangent(KernelContext& context, const RowLists& transposed, Index rows,
                          Index inner, const Index* winner, const T* dx, T* dy);
@@ -74,22 +73,22 @@ template <class T>
 void maximaOfRowsAdjoint(KernelContext& context, const RowLists& transposed, Index inner,
                          const Index* winner, const T* dy, T* dx);
 
-// The softmax over the entries of each row, for lists in which each row of x is an entry once:
-// y[e,:] = exp(x[e,:]) divided by its sum over the entries of e's row. Its derivative, r = J d, is
-// its own transpose; r may be d.
+// The softmax over the entries of each row, for lists that contain each row of x once: y[e,:] =
+// exp(x[e,:]) divided by the sum of exp(x) over the entries of the same row. Its derivative, r = J
+// d, is symmetric; r can be d.
 template <class T>
 void softmaxOfRows(KernelContext& context, const RowLists& lists, Index inner, const T* x, T* y);
 template <class T>
 void softmaxOfRowsDerivative(KernelContext& context, const RowLists& lists, Index inner, const T* y,
                              const T* d, T* r);
 
-// Sums with weights that are data: y[i,:] = sum over the entries e of row i of a[e,h] x[e,h,:], or
-// is added to, where x has rows of `heads` times `each` elements; the weights of the lists do not
-// count.
+// Sums whose weights are data, as in attention: y[i,:] (+)= sum over the entries e of row i of
+// a[e,h] x[e,h,:], where rows of x have `heads` times `each` elements. The weights of the lists are
+// ignored.
 template <class T>
 void weighHeads(KernelContext& context, const RowLists& lists, Index heads, Index each, const T* a,
                 const T* x, bool adds, T* y);
-// The adjoint, with the transposed lists of such; dx or da may be null.
+// The adjoint, with the transposed lists; dx or da can be null.
 template <class T>
 void weighHeadsAdjoint(KernelContext& context, const RowLists& transposed, Index heads, Index each,
                        const T* a, const T* x, const T* dy, T* dx, T* da);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A softmax in pieces along any dimension, between which the caller reduces over the processes that
-// share the dimension. Runs of the inner dimension are handled together, so that memory is read in
-// order whichever dimension it is.
+// The steps of a softmax along any dimension, between which the caller reduces over the processes
+// that share the dimension. Adjacent elements of the inner dimension are processed together, so
+// memory is read in order for every dimension.
 #include "kernels/rows/softmax.hpp"
 
 #include "kernels/base/independent.hpp"
@@ -17,16 +17,16 @@ namespace tenon {
 namespace {
 
 constexpr const char* kWhat = "a softmax";
-constexpr Index kExponentialCost = 8; // work of an exponential, in elements moved
+constexpr Index kExponentialCost = 8; // cost of an exponential, in elements moved
 constexpr Index kTogether = 64;       // elements of the inner dimension
 
-// A run of the inner dimension, by its first element in x and in an array of sums.
+// A run of the inner dimension: its offsets in x and in an array of sums, and its length.
 struct Run {
   Index x, s, count;
 };
 
-// body(run) for all runs, on several threads; the elements k of the dimension are run.x + k inner +
-// i, for i < count.
+// Calls body(run) for all runs, on several threads. Element k along the dimension has the offsets
+// run.x + k inner + i, for 0 <= i < count.
 template <class Body>
 void forEachRun(KernelContext& context, const AxisShape& shape, Index cost, const Body& body) {
   const Index runs = (shape.inner + kTogether - 1) / kTogether;
@@ -40,7 +40,7 @@ void forEachRun(KernelContext& context, const AxisShape& shape, Index cost, cons
                  });
 }
 
-// f.write(place in x, f.read(place in x, place in s)) for each element.
+// Calls f.write(offset in x, f.read(offset in x, offset in s)) for each element.
 template <class F>
 void forEachElement(KernelContext& context, const AxisShape& shape, Index cost, const F& f) {
   if constexpr (kHasDevice)
@@ -48,7 +48,7 @@ void forEachElement(KernelContext& context, const AxisShape& shape, Index cost, 
       return device::eachAlongAxis(context, shape, kWhat, f);
   forEachRun(context, shape, cost, [=](const Run& run) {
     vectorised([=] {
-      // Along the last dimension all elements share one place in s; otherwise a run has one each.
+      // Along the last dimension all elements share one element of s; otherwise each has its own.
       if (shape.inner == 1) {
         TENON_INDEPENDENT_ITERATIONS
         for (Index k = 0; k < shape.n; ++k)
@@ -65,7 +65,7 @@ void forEachElement(KernelContext& context, const AxisShape& shape, Index cost, 
   });
 }
 
-// s = the sum of term(place in x, place in s) along the dimension, in double.
+// s = the sum of term(offset in x, offset in s) along the dimension, in double.
 template <class T, class Term>
 void sumEach(KernelContext& context, const AxisShape& shape, const Term& term, T* s) {
   if constexpr (kHasDevice)
@@ -118,6 +118,7 @@ void axisSoftmax(KernelContext& context, const AxisShape& shape, const T* x, T* 
       const functors::SoftmaxOfLines<T> lines(shape, x, y);
       return device::eachBlock(context.stream(), lines.blocks(), lines);
     }
+  // On the host, and for lines that exceed the shared memory of a thread block: four passes.
   axisMaxima(context, shape, x, m);
   axisExponentials(context, shape, x, m, y);
   axisSums(context, shape, y, s);

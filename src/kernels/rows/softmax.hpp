@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The pieces of a softmax along one dimension of an array x [outer, n, inner], which may be split
-// over
-// processes:  y = e / s,  e = exp(x - m),  where the arrays m and s [outer, inner] are the maxima and sums
-// along the whole dimension, over all processes.
+// The steps of a softmax along one dimension of an array x [outer, n, inner], which can be split
+// over processes:
+//     y = e / s,  e = exp(x - m),
+// where m and s [outer, inner] are the maxima and the sums along the whole dimension, over all
+// processes. The caller reduces m (by maximum) and s (by sum) between the steps.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -10,10 +11,11 @@
 
 namespace tenon {
 
-// y, where the process has the whole dimension; m and s are room for maxima and sums.
+// The whole softmax, if this process has the whole dimension; m and s are scratch for maxima and
+// sums.
 template <class T>
 void axisSoftmax(KernelContext& context, const AxisShape& shape, const T* x, T* m, T* s, T* y);
-// m = the maxima of x: -infinity for n = 0; NaN propagates.
+// m = the maxima of x, or -infinity for n = 0. NaN propagates.
 template <class T>
 void axisMaxima(KernelContext& context, const AxisShape& shape, const T* x, T* m);
 // e = exp(x - m)
@@ -22,13 +24,13 @@ void axisExponentials(KernelContext& context, const AxisShape& shape, const T* x
 // s = sum of x, accumulated in double.
 template <class T>
 void axisSums(KernelContext& context, const AxisShape& shape, const T* x, T* s);
-// y = s for every element of the dimension.
+// y = s for every element along the dimension.
 template <class T>
 void axisSpread(KernelContext& context, const AxisShape& shape, const T* s, T* y);
 // y = e / s
 template <class T>
 void axisQuotients(KernelContext& context, const AxisShape& shape, const T* e, const T* s, T* y);
-// The derivative of e / s in the direction de, ds, of which one may be null.
+// The derivative of e / s in the direction (de, ds), of which one can be null.
 template <class T>
 void axisQuotientsTangent(KernelContext& context, const AxisShape& shape, const T* e, const T* s,
                           const T* de, const T* ds, T* dy);
@@ -40,15 +42,15 @@ void axisQuotientsAdjoint(KernelContext& context, const AxisShape& shape, const 
 // s = sum of a b, accumulated in double.
 template <class T>
 void axisDots(KernelContext& context, const AxisShape& shape, const T* a, const T* b, T* s);
-// r = y (d - s): the derivative of a softmax y in the direction d, with the sums s of y d. r may be
-// y.
+// r = y (d - s): the derivative of a softmax y in the direction d, where s is the sum of y d. r can
+// be y.
 template <class T>
 void axisSoftmaxSlope(KernelContext& context, const AxisShape& shape, const T* y, const T* d,
                       const T* s, T* r);
 
-// Of attentions, whose softmax meets its dimension part by part.
+// For attention, whose softmax processes its dimension in parts (online softmax):
 
-// y = x s; y may be x.
+// y = x s; y can be x.
 template <class T>
 void axisScale(KernelContext& context, const AxisShape& shape, const T* x, const T* s, T* y);
 // y -= x s
@@ -56,23 +58,23 @@ template <class T>
 void axisSubtractScaled(KernelContext& context, const AxisShape& shape, const T* x, const T* s,
                         T* y);
 
-// Which queries and keys rows of scores [matrices, rows, n] are of: their first ones, counted from
-// 0.
+// Position of attention scores [matrices, rows, n] in the full matrix: number of rows per matrix,
+// and first query and first key, counted from 0.
 struct CausalRows {
   Index rows, query, key;
 };
-// x = -infinity where a key is behind its query.
+// x = -infinity for keys after their query.
 template <class T>
 void maskCausal(KernelContext& context, const AxisShape& shape, const CausalRows& of, T* x);
-// Takes further maxima c into the maxima m, which begin with the least finite number; brings the
-// sums s of exp(x - m) to them, and leaves in c the factor by which it did.
+// Updates the running maxima m, which begin at the lowest finite number, with the maxima c;
+// rescales the sums s of exp(x - m) accordingly, and returns the factor in c.
 template <class T>
 void raiseMaxima(KernelContext& context, Index rows, T* m, T* s, T* c);
-// y = e / s, where s is 0 for rows that see nothing: 0.
+// y = e / s, or 0 where s is 0 (rows that attend to no key).
 template <class T>
 void axisQuotientsOrZero(KernelContext& context, const AxisShape& shape, const T* e, const T* s,
                          T* y);
-// r = m + log s, and m where s is 0.
+// r = m + log s, or m where s is 0.
 template <class T>
 void logSums(KernelContext& context, Index rows, const T* m, const T* s, T* r);
 

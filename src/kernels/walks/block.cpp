@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Brings the walk over a strided box to its shortest form. Kernels are fast because of this: most
-// boxes of a tensor become a few long rows once their dimensions are merged, whatever their rank.
+// Brings a strided box to its normal form. Kernels are fast because of this: after merging of
+// dimensions, most boxes of a tensor are a few long rows, whatever their rank.
 #include "kernels/walks/block.hpp"
 
 #include "sys/errors/error.hpp"
@@ -15,7 +15,7 @@ namespace tenon {
 
 namespace {
 
-// A dimension's extent and its strides in the arrays that are read and written.
+// Extent of a dimension, and its strides in the arrays that are read and written.
 struct Dimension {
   Index extent, a, b;
 };
@@ -30,15 +30,15 @@ void checkBlock(int rank, const Index* extent) {
                   fmt::format("extent {} of the block is {}; it must be >= 0", d, extent[d]));
 }
 
-// Whether p belongs outside q. The written array decides, since scattered stores cost more than
-// scattered loads.
+// Whether p is to be outside q. The strides of the written array decide, since scattered stores
+// cost more than scattered loads.
 bool looser(const Dimension& p, const Dimension& q) {
   const Index pb = std::abs(p.b), qb = std::abs(q.b);
   return pb != qb ? pb > qb : std::abs(p.a) > std::abs(q.a);
 }
 
-// An insertion sort, which is stable and allocates nothing. A written stride of 0 is a reduction,
-// whose order the caller chose: then nothing is sorted.
+// An insertion sort, which is stable and allocates nothing. A written stride of 0 is a reduction in
+// the caller's order: then nothing is sorted.
 void sortByStride(Dimension* dims, int rank) {
   for (int d = 0; d < rank; ++d)
     if (dims[d].b == 0)
@@ -54,18 +54,18 @@ Block normaliseBlock(int rank, const Index* extent, const Index* a, const Index*
   checkBlock(rank, extent);
   Block block;
   Dimension dims[kMaxBlockRank];
-  int kept = 0;
+  int count = 0;
   for (int d = 0; d < rank; ++d) {
     if (extent[d] == 0)
       block.empty = true;
     if (extent[d] != 1)
-      dims[kept++] = {extent[d], a[d], b[d]};
+      dims[count++] = {extent[d], a[d], b[d]};
   }
   if (block.empty)
     return block;
-  sortByStride(dims, kept);
+  sortByStride(dims, count);
 
-  for (int d = 0; d < kept; ++d) {
+  for (int d = 0; d < count; ++d) {
     const int last = block.rank - 1;
     const Dimension& next = dims[d];
     if (last >= 0 && block.a[last] == next.a * next.extent &&
@@ -79,7 +79,7 @@ Block normaliseBlock(int rank, const Index* extent, const Index* a, const Index*
       block.b[block.rank++] = next.b;
     }
   }
-  // Every walk has two inner loops, so unit dimensions are put in front where there are fewer.
+  // Kernels have two inner loops, so leading dimensions of extent 1 are added up to rank 2.
   while (block.rank < 2) {
     for (int d = block.rank; d > 0; --d) {
       block.extent[d] = block.extent[d - 1];
@@ -95,8 +95,8 @@ Block normaliseBlock(int rank, const Index* extent, const Index* a, const Index*
 
 namespace {
 
-// Whether no two indices write the same element: sufficient, not necessary, is that each stride
-// reaches beyond everything inside it.
+// Whether no two indices write the same element. A sufficient condition: each stride is larger than
+// the extent of all dimensions inside it.
 bool writesOnce(const Block& block) {
   Index reach = 0;
   for (int d = block.rank - 1; d >= 0; --d) {
@@ -152,6 +152,7 @@ bool widenBlock(Block& block, Index together) {
 }
 
 int transposedDimension(const Block& block) {
+  // Shorter runs do not fill a memory sector (32 bytes), so tiles would gain nothing.
   constexpr Index kShort = 8;
   const int inner = block.rank - 1;
   if (block.empty || block.b[inner] != 1 || block.extent[inner] < kShort ||
@@ -167,9 +168,9 @@ int transposedDimension(const Block& block) {
   return along;
 }
 
-// The dimension of strips: that in which the fewest places of strips are empty. Neighbouring
-// threads should fill a sector of memory, of 32 bytes, so the innermost is taken only if it is long
-// or alone.
+// The dimension in which the fewest elements of strips are unused. Neighbouring threads should fill
+// a memory sector (32 bytes), so the innermost dimension is chosen only if it is long or the only
+// one.
 int stripDimension(const Block& block, Index strip) {
   constexpr Index kSector = 8;
   const int inner = block.rank - 1;
@@ -193,8 +194,8 @@ int dividedDimension(const Block& block, int threads) {
     work *= block.extent[d];
   if (!isWorthThreads(threads, work) || !writesOnce(block))
     return -1;
-  // The outermost dimension that gives every thread at least four pieces, so that none waits long
-  // for another; the longest where there is no such dimension.
+  // The outermost dimension with at least four pieces per thread, for load balance, or the longest
+  // if there is none.
   const Index enough = Index(4) * threads;
   const auto* end = block.extent + block.rank;
   const auto* outer = std::find_if(block.extent, end, [=](Index n) { return n >= enough; });

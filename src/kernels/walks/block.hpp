@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A box of up to eight dimensions walked with two strides at once, brought to the shortest form:
-// unit dimensions dropped, neighbouring dimensions merged where both arrays continue evenly, and
-// the tightest dimension innermost.
+// A box of up to eight dimensions with strides in two arrays, in a normal form with the fewest
+// dimensions: dimensions of extent 1 are dropped, adjacent dimensions are merged if they are
+// contiguous in both arrays, and the dimension with the smallest stride is innermost.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -18,31 +18,32 @@ struct Block {
   bool empty = false;
 };
 
-// TENON_ERR_ARG for a rank outside 0..8 or a negative extent.
+// Throws TENON_ERR_ARG for a rank outside 0..8 or a negative extent.
 Block normaliseBlock(int rank, const Index* extent, const Index* a, const Index* b);
 
-// A block divided into one in which nothing is written twice, and one of the dimensions whose
-// written stride is 0, which is gone through in order for each element of the first.
-// TENON_ERR_SUPPORT if other dimensions write an element twice, or if none may.
+// Splits a block into one that writes no element twice (free), and one of the dimensions whose
+// written stride is 0 (repeated), which is processed in order for each element of the first. Throws
+// TENON_ERR_SUPPORT if other dimensions write an element twice, or if `mayRepeat` is false and
+// `repeated` has dimensions.
 struct WriteOrder {
   Block free, repeated;
 };
 WriteOrder writeOrder(const Block& block, bool mayRepeat);
 
-// Makes the block one of elements `together` times as large, where rows are contiguous, whole and
-// written once; false, and the block as it was, elsewhere.
+// Turns the block into one of elements `together` times as large, if its rows are contiguous, have
+// whole multiples and are written once. Otherwise returns false and does not change the block.
 bool widenBlock(Block& block, Index together);
 
-// The dimension along which a device reads neighbours where it writes neighbours along the
-// innermost; -1 where that is one dimension, or where one of the two is short or elements are
-// written several times.
+// The dimension along which elements are adjacent in the array that is read, if it differs from the
+// innermost (written) dimension. Returns -1 if they are the same, if one of the two is short, or if
+// elements are written several times.
 int transposedDimension(const Block& block);
 
-// The dimension for strips of up to `strip` elements, which a thread of the device moves.
+// The dimension for strips of up to `strip` elements per thread of the device.
 int stripDimension(const Block& block, Index strip);
 
-// visit(slice, offset in a, offset in b) for slices that make up the block, of at most `most`
-// elements.
+// Calls visit(slice, offset in a, offset in b) for slices of at most `most` elements that make up
+// the block.
 template <class Visit>
 void forEachSlice(const Block& block, Index most, const Visit& visit, Index a = 0, Index b = 0) {
   Index elements = 1;
@@ -61,7 +62,8 @@ void forEachSlice(const Block& block, Index most, const Visit& visit, Index a = 
   forEachSlice(high, most, visit, a + half * block.a[longest], b + half * block.b[longest]);
 }
 
-// visit(offset in a, offset in b) for each inner plane [extent[rank-2], extent[rank-1]] in order.
+// Calls visit(offset in a, offset in b) for each inner plane [extent[rank-2], extent[rank-1]], in
+// order.
 template <class Visit>
 void forEachPlane(const Block& block, Visit visit) {
   if (block.empty)
@@ -86,7 +88,8 @@ void forEachPlane(const Block& block, Visit visit) {
   }
 }
 
-// row(n, offset in a, step in a, offset in b, step in b) for each innermost row in order.
+// Calls row(n, offset in a, stride in a, offset in b, stride in b) for each innermost row, in
+// order.
 template <class Row>
 void forEachRow(const Block& block, Row row) {
   const int outer = block.rank - 2, inner = block.rank - 1;
@@ -97,11 +100,11 @@ void forEachRow(const Block& block, Row row) {
   });
 }
 
-// The dimension along which threads divide the block, -1 for none: below the work that is worth it,
-// and where one element may be written twice, since then the order counts.
+// The dimension along which threads divide the block. Returns -1 if the work is too small, or if an
+// element can be written twice, since then the order matters.
 int dividedDimension(const Block& block, int threads);
 
-// forEachRow() on several threads, and so in any order; row must not throw.
+// forEachRow() on several threads, hence in any order; row must not throw.
 template <class Row>
 void forEachRowInParts(KernelContext& context, const Block& block, Row row) {
   const int threads = context.threads(), d = dividedDimension(block, threads);
@@ -110,9 +113,9 @@ void forEachRowInParts(KernelContext& context, const Block& block, Row row) {
   parallelRanges(threads, block.extent[d], kMinWork, [=, &block](Index begin, Index end) {
     Block part = block;
     part.extent[d] = end - begin;
-    const Index atA = begin * block.a[d], atB = begin * block.b[d];
+    const Index firstA = begin * block.a[d], firstB = begin * block.b[d];
     forEachRow(part, [=](Index n, Index a, Index stepA, Index b, Index stepB) {
-      row(n, atA + a, stepA, atB + b, stepB);
+      row(n, firstA + a, stepA, firstB + b, stepB);
     });
   });
 }

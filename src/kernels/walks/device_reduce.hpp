@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reductions of groups of terms on the device: a group is reduced in pieces by the functors of
-// functors/reduce.hpp, and the pieces then to one value. Below are walks and reductions along the
-// middle dimension of arrays [outer, n, inner].
+// Reductions of groups of terms on the device, in two stages: the functors of functors/reduce.hpp
+// reduce a group to pieces, and then the pieces to one value. Also elementwise kernels and
+// reductions along the middle dimension of arrays [outer, n, inner].
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -15,7 +15,8 @@
 
 namespace tenon::device {
 
-// How blocks of threads are divided for groups of n such terms.
+// Division of a thread block for groups of n such terms: 8 lanes if neighbouring groups are read
+// together, 32 lanes (a warp) for short groups, else the whole block.
 template <class Term>
 functors::BlockShape blockShape(Index n, const Term& term) {
   constexpr Index kShort = 512;
@@ -25,22 +26,22 @@ functors::BlockShape blockShape(Index n, const Term& term) {
   return {n < kShort ? 5 : functors::BlockShape::kMaxBits, 0};
 }
 
-// Shorter groups are left to one thread each.
+// Groups with fewer terms are reduced by one thread each.
 constexpr Index kMinForLanes = 32;
 
-// Into how many pieces a group is divided, so that each thread has little to do in about mostBlocks
-// blocks at most.
+// Number of pieces of a group: each thread has few terms, and there are at most about mostBlocks
+// thread blocks.
 template <class Term>
 Index piecesOf(Index groups, Index n, Index mostBlocks, const Term& term) {
   if (n < kMinForLanes)
     return 1;
   const functors::BlockShape shape = blockShape(n, term);
   const Index bundles = (groups + shape.groups() - 1) / shape.groups();
-  const Index most = std::max(Index(1), mostBlocks / bundles), piece = 16 * shape.lanes();
-  return std::clamp<Index>((n + piece - 1) / piece, 1, most);
+  const Index maxPieces = std::max(Index(1), mostBlocks / bundles), piece = 16 * shape.lanes();
+  return std::clamp<Index>((n + piece - 1) / piece, 1, maxPieces);
 }
 
-// Reduces each group in so many pieces; `use` is what becomes of their values.
+// Reduces each group in `pieces` pieces; `use` consumes their values.
 template <class Op, class Term, class Use>
 void reduceInPieces(KernelContext& context, Index groups, Index n, Index pieces, const Term& term,
                     typename Term::Wide neutral, const Use& use) {
@@ -55,9 +56,9 @@ void reduceInPieces(KernelContext& context, Index groups, Index n, Index pieces,
                 static_cast<unsigned>(groups), n, (n + pieces - 1) / pieces});
 }
 
-constexpr Index kMaxBlocks = 1024; // of a reduction
+constexpr Index kMaxBlocks = 1024; // per reduction
 
-// use(group, value) for each group, on the device.
+// Calls use(group, value) for each group, on the device.
 template <class Op, class Term, class Use>
 void reduceEach(KernelContext& context, Index groups, Index n, const Term& term,
                 typename Term::Wide neutral, const Use& use) {
@@ -73,38 +74,39 @@ void reduceEach(KernelContext& context, Index groups, Index n, const Term& term,
                      use);
 }
 
-// A group of its own, of n terms.
+// A separate group of n terms.
 template <class Term>
 struct OneGroup {
   Term term;
   Index n;
 };
 
-// The value of all terms of several groups on the host, which waits once for their pieces and
-// reduces these itself.
+// Reduces all terms of several groups to one value on the host, which waits once for the pieces and
+// reduces them itself.
 template <class Op, class Term>
 typename Term::Wide reduceAll(KernelContext& context, const std::vector<OneGroup<Term>>& groups,
                               typename Term::Wide neutral) {
   using Wide = typename Term::Wide;
   std::vector<Index> pieces;
-  Index all = 0;
+  Index allPieces = 0;
   for (const auto& [term, n] : groups)
-    all += pieces.emplace_back(piecesOf(1, n, kMaxBlocks, term));
-  Wide* const parts = context.parts<Wide>(all);
+    allPieces += pieces.emplace_back(piecesOf(1, n, kMaxBlocks, term));
+  Wide* const parts = context.parts<Wide>(allPieces);
   Index first = 0;
   for (std::size_t g = 0; g < groups.size(); first += pieces[g++])
     reduceInPieces<Op>(context, 1, groups[g].n, pieces[g], groups[g].term, neutral,
                        functors::StoreGroup<Wide, Wide>{parts + first});
-  std::vector<Wide> values(static_cast<std::size_t>(all));
-  context.fetch(values.data(), parts, all * Index(sizeof(Wide)));
+  std::vector<Wide> values(static_cast<std::size_t>(allPieces));
+  context.fetch(values.data(), parts, allPieces * Index(sizeof(Wide)));
   Wide result = neutral;
   for (const Wide value : values)
     result = Op{}(result, value);
   return result;
 }
 
-// f.write(place, f.read(place in [outer, n, inner], place in [outer, inner])), or that of f.line()
-// (functors/axis.hpp), for each element of the former; for `what` see checkElementCount().
+// Calls f.write(index in [outer, n, inner], f.read(index in [outer, n, inner], index in [outer,
+// inner])), or the form with f.line() (functors/axis.hpp), for each element. For `what` see
+// checkElementCount().
 template <class F>
 void eachAlongAxis(KernelContext& context, const AxisShape& shape, const char* what, const F& f) {
   checkElementCount(shape.outer * shape.n * shape.inner, what);
@@ -114,7 +116,7 @@ void eachAlongAxis(KernelContext& context, const AxisShape& shape, const char* w
   eachElement(context.stream(), strips.strips(), strips);
 }
 
-// use(place in [outer, inner], Op of its n terms) for each place.
+// Calls use(index in [outer, inner], reduction of its n terms by Op) for each index.
 template <class Op, class Wide, class Term, class Use>
 void reduceAlongAxis(KernelContext& context, const AxisShape& shape, const char* what,
                      const Term& term, Wide neutral, const Use& use) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A functor (walks.hpp) for each of n elements or each element of a block, in the space of the
-// context: on the host in vectors and on several threads, on the device by its walks.
+// Applies a functor (walks.hpp) to each of n elements, or to each element of a block, in the space
+// of the context: vectorised and on several threads on the host, as kernels on the device.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -20,8 +20,8 @@ inline bool isOnDevice(const KernelContext& context) {
   return kHasDevice && context.space() == Space::Device;
 }
 
-// Throws TENON_ERR_SUPPORT for more elements than one walk of the device covers; `what` names the
-// operation in the text.
+// Throws TENON_ERR_SUPPORT for more elements than one kernel of the device can index; `what` names
+// the operation in the text.
 inline void checkElementCount(Index elements, const char* what) {
   if (elements > kMaxWalkedElements)
     throw Error(TENON_ERR_SUPPORT,
@@ -30,7 +30,7 @@ inline void checkElementCount(Index elements, const char* what) {
                             what));
 }
 
-// One range of elements on one thread of the host.
+// Applies f to one range of elements on one thread of the host.
 template <class F>
 void walkElements(Index begin, Index end, const F& f) {
   vectorised([=] {
@@ -40,9 +40,9 @@ void walkElements(Index begin, Index end, const F& f) {
   });
 }
 
-// f(i), or f.write(i, f.read(i)), for each of n elements: it reads and writes elements i of its
-// arrays, and no others; the arrays may be the same, or apart. `cost` is the work of one element,
-// in elements moved.
+// Applies f(i), or f.write(i, f.read(i)), to each of n elements. It must access only element i of
+// its arrays; two arrays must be identical or disjoint. `cost` is the work per element, in elements
+// moved.
 template <class F>
 void eachElementOfHost(KernelContext& context, Index n, Index cost, const F& f) {
   parallelRanges(context.threads(), n, cost,
@@ -56,8 +56,9 @@ void eachElement(KernelContext& context, Index n, Index cost, const F& f) {
   eachElementOfHost(context, n, cost, f);
 }
 
-// f.write(offset written, f.read(offset read, offset written)) for each element of the block; on
-// the host f.row(n, offset read, step, offset written, step) for its rows, if f has that.
+// Applies f.write(offset written, f.read(offset read, offset written)) to each element of the
+// block; on the host f.row(n, offset read, stride, offset written, stride) to its rows, if f has
+// it.
 template <class F>
 void eachOfBlock(KernelContext& context, const Block& block, const F& f) {
   if constexpr (kHasDevice)

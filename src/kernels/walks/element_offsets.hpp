@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From the number of an element of a box, counted row by row, to its offsets in several arrays.
-// Device code needs this, since its threads take elements by number and have no loops over rows.
+// Converts the row-major number of an element of a box to its offsets in several arrays. Device
+// code needs this, since a thread starts from an element's number and has no loops over rows.
 #pragma once
 
 #include "kernels/walks/block.hpp"
@@ -14,19 +14,19 @@
 
 namespace tenon {
 
-// Division of 32-bit numbers by one that is known before: a product and shifts, where a device's
-// division of 64-bit numbers is a call. (Granlund and Montgomery, PLDI 1994, figure 4.1.)
+// Division of 32-bit numbers by an invariant divisor: a multiplication and shifts, where a 64-bit
+// division on a device is a function call. (Granlund and Montgomery, PLDI 1994, figure 4.1.)
 class Divisor {
 public:
   Divisor() = default;
-  // 1 to 2^31
+  // The divisor is 1 to 2^31.
   explicit Divisor(std::uint32_t d) : divisor_(d) {
     const int bits = std::bit_width(d - 1);
     factor_ = static_cast<std::uint32_t>(((((std::uint64_t(1) << bits) - d) << 32) / d) + 1);
     first_ = bits > 0 ? 1 : 0;
     second_ = static_cast<std::uint32_t>(bits) - first_;
   }
-  // n becomes the quotient; the remainder is returned.
+  // n becomes the quotient; returns the remainder.
   TENON_DEVICE std::uint32_t divide(std::uint32_t& n) const {
     const auto high = static_cast<std::uint32_t>((std::uint64_t(n) * factor_) >> 32);
     const std::uint32_t quotient = (high + ((n - high) >> first_)) >> second_;
@@ -41,22 +41,22 @@ private:
   std::uint32_t divisor_ = 1, factor_ = 1, first_ = 0, second_ = 0;
 };
 
-// The divisor of an extent. An extent of 0 gives 1, since nothing will be divided; an extent above
-// 2^31 gives the largest divisor, since checkElementCount() refuses the walk before it divides.
+// The divisor of an extent. Extent 0 becomes 1, since nothing will be divided. Extents above 2^31
+// are clamped, since checkElementCount() throws before they are used.
 inline Divisor divisorOf(Index extent) {
   return Divisor(static_cast<std::uint32_t>(std::clamp<Index>(extent, 1, Index(1) << 31)));
 }
 
-// The most elements that one walk by number covers.
+// Maximum number of elements that one kernel can index.
 inline constexpr Index kMaxWalkedElements = std::numeric_limits<std::int32_t>::max();
 
-// The offsets in K arrays of the elements of a box, which has at most kMaxWalkedElements. Unit
-// dimensions are dropped, and the outermost dimension needs no division, so that a single row costs
-// one product for each array.
+// Offsets in K arrays of the elements of a box, which has at most kMaxWalkedElements. Dimensions of
+// extent 1 are dropped, and the outermost needs no division: a single row costs one multiplication
+// per array.
 template <int K>
 class ElementOffsets {
 public:
-  // strides[k] are those of array k.
+  // strides[k] are the strides of array k.
   ElementOffsets(int rank, const Index* extent, const Index* const (&strides)[K]) {
     int outermost = 0;
     while (outermost < rank && extent[outermost] == 1)
@@ -86,67 +86,68 @@ public:
     return offsets;
   }
 
-  // The offsets of the elements first, first + step, ..., one after the other. It divides only
-  // where an innermost row ends; what is beyond the last element may be requested.
+  // Iterates over the offsets of the elements first, first + step, .... It divides only at the end
+  // of an innermost row; positions beyond the last element are allowed.
   class Steps {
   public:
     TENON_DEVICE Steps(const ElementOffsets& of, Index first, Index step)
         : of_(of), number_(static_cast<std::uint32_t>(first)),
           step_(static_cast<std::uint32_t>(step)) {
       for (int k = 0; k < K; ++k)
-        apart_[k] = step * (of.divided_ > 0 ? of.stride_[0][k] : of.outermost_[k]);
+        strides_[k] = step * (of.divided_ > 0 ? of.stride_[0][k] : of.outermost_[k]);
       place();
     }
     TENON_DEVICE Offsets next() {
-      const Offsets now = here_;
+      const Offsets position = current_;
       if (stays(1)) {
         skip(1);
       } else {
         number_ += step_;
         place();
       }
-      return now;
+      return position;
     }
-    // Whether the `count` elements behind this one are of its row; then that which is `count`
-    // ahead, and going there.
-    TENON_DEVICE bool stays(std::uint32_t count) const { return left_ > count * step_; }
+    // Whether the next `count` elements are in the same row; the offsets `count` elements ahead;
+    // and an advance by `count` elements.
+    TENON_DEVICE bool stays(std::uint32_t count) const { return remaining_ > count * step_; }
     TENON_DEVICE Offsets ahead(int count) const {
-      Offsets there = here_;
+      Offsets offsets = current_;
       for (int k = 0; k < K; ++k)
-        there.of[k] += count * apart_[k];
-      return there;
+        offsets.of[k] += count * strides_[k];
+      return offsets;
     }
     TENON_DEVICE void skip(std::uint32_t count) {
       number_ += count * step_;
-      left_ -= count * step_;
-      here_ = ahead(static_cast<int>(count));
+      remaining_ -= count * step_;
+      current_ = ahead(static_cast<int>(count));
     }
 
   private:
     TENON_DEVICE void place() {
       auto rest = number_;
-      left_ = of_.divided_ > 0 ? of_.extent_[0].divisor() - of_.extent_[0].divide(rest)
-                               : std::numeric_limits<std::uint32_t>::max();
-      here_ = of_(number_);
+      remaining_ = of_.divided_ > 0 ? of_.extent_[0].divisor() - of_.extent_[0].divide(rest)
+                                    : std::numeric_limits<std::uint32_t>::max();
+      current_ = of_(number_);
     }
 
     const ElementOffsets& of_;
-    std::uint32_t number_, step_, left_; // left: elements of the row from this one on
-    Index apart_[K];
-    Offsets here_;
+    // Remaining: elements of the row from the current one on.
+    std::uint32_t number_, step_, remaining_;
+    Index strides_[K];
+    Offsets current_;
   };
 
 private:
   static constexpr int kMaxDivided = kMaxBlockRank - 1;
 
-  TENON_DEVICE static void add(Index here, const Index (&stride)[K], Offsets& offsets) {
+  TENON_DEVICE static void add(Index coordinate, const Index (&stride)[K], Offsets& offsets) {
     for (int k = 0; k < K; ++k)
-      offsets.of[k] += here * stride[k];
+      offsets.of[k] += coordinate * stride[k];
   }
 
   int divided_ = 0;
   Index count_ = 1;
-  Divisor extent_[kMaxDivided]; // the innermost first
+  Divisor extent_[kMaxDivided]; // the innermost dimension first
   Index stride_[kMaxDivided][K] = {}, outermost_[K] = {};
 };
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Long sums in double through a binary counter of partial sums: runs of up to kRun terms are summed
-// in order, and the sums of two equal numbers of runs are added as soon as both are known. The sum
-// of a power of two of runs is one partial sum of that tree: such pieces of a long sum are given to
-// several threads, and the counter goes on with their sums. So the order does not depend on
-// threads.
+// Long sums in double by pairwise summation, with a binary counter of partial sums: runs of up to
+// kRun terms are summed in order, and the sums of two adjacent, equally long sequences of runs are
+// added as soon as both are complete. A sequence of 2^k runs is one node of that tree, so threads
+// can compute such pieces separately, and the order does not depend on the number of threads.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -21,7 +20,7 @@ constexpr Index kRun = 256;
 
 class PairwiseSum {
 public:
-  // `rest` is the sum of what comes after everything that is added; total() begins with it.
+  // `rest` is the sum of the terms that follow all added ones; total() begins with it.
   explicit PairwiseSum(double rest = 0) : rest_(rest) {}
   void add(double value) {
     int level = 0;
@@ -44,8 +43,8 @@ private:
   double partial_[64];
 };
 
-// The pieces into which threads cut n items. A piece has a power of two of runs, the least that
-// leaves at most kMaxPieces.
+// The division of n items among threads. A piece has a power of two of runs, the smallest for which
+// there are at most kMaxPieces pieces.
 struct Pieces {
   explicit Pieces(Index n) {
     while (n > kMaxPieces * length)
@@ -56,7 +55,7 @@ struct Pieces {
   Index length = kRun, count;
 };
 
-// The sum of run(at, count) over the runs of [begin, end); count is at most kRun.
+// The sum of run(begin, count) over the runs of [begin, end); count is at most kRun.
 template <class Run>
 double sumOfRuns(Index begin, Index end, const Run& run) {
   PairwiseSum sum;
@@ -65,7 +64,7 @@ double sumOfRuns(Index begin, Index end, const Run& run) {
   return sum.total();
 }
 
-// The sum over [0, n) by the context's threads, in the same order as by one.
+// The sum over [0, n) by the context's threads, in the same order as by one thread.
 template <class Run>
 double sumOfRuns(KernelContext& context, Index n, const Run& run) {
   const int threads = context.threads();
@@ -77,8 +76,7 @@ double sumOfRuns(KernelContext& context, Index n, const Run& run) {
     for (Index p = begin; p < end; ++p)
       sums[p] = sumOfRuns(p * pieces.length, std::min((p + 1) * pieces.length, n), run);
   });
-  // A last piece that is not whole is not a partial sum of the tree: it is what comes after all of
-  // them.
+  // An incomplete last piece is not a node of the tree: it is the rest that follows all others.
   const Index whole = n / pieces.length;
   PairwiseSum sum(whole < pieces.count ? sums[whole] : 0);
   for (Index p = 0; p < whole; ++p)
@@ -97,19 +95,19 @@ double sumOfRun(Index at, Index count, const Term& term) {
   return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
-// *sum = factor times the sum of term(0, i) for i < n, pairwise in double. The number stays where
-// the kernels work, so that nobody waits for it. If sum is null, the terms are evaluated for what
-// they write.
+// *sum = factor times the sum of term(0, i) for i < n, pairwise in double. The result stays in the
+// memory space of the kernels, so the host need not wait. If sum is null, the terms are evaluated
+// for their side effects.
 template <class T, class Term>
 void sumTerms(KernelContext& context, Index n, const Term& term, double factor, T* sum) {
   if constexpr (kHasDevice)
     if (isOnDevice(context))
       return device::reduceEach<functors::AddTo>(context, 1, n, term, 0.0,
                                                  functors::StoreScaled<T>{factor, sum});
-  const double all = sumOfRuns(context, n, [=](Index at, Index count) {
+  const double total = sumOfRuns(context, n, [=](Index at, Index count) {
     return sumOfRun(at, count, [=](Index i) { return term(0, i); });
   });
-  functors::StoreScaled<T>{factor, sum}(0, all);
+  functors::StoreScaled<T>{factor, sum}(0, total);
 }
 
 } // namespace tenon

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lines of memory: asked for before they are read, and stored past the caches where nobody reads
-// them soon. A cache reads a line from memory before the first store to it, so that what is written
-// there moves twice; a streamed line moves once.
+// Prefetching of cache lines, and stores that bypass the caches (streaming stores) for data that
+// are not read soon. An ordinary store first reads its cache line from memory, so the line moves
+// twice; with streaming stores it moves once.
 #pragma once
 
 #include <cstddef>
@@ -14,23 +14,23 @@
 namespace tenon {
 
 inline constexpr std::size_t kLine = 64;
-// Of what a store streams; 0 where the processor has no such stores.
+// Bytes of a streaming store, or 0 if the processor has none.
 #ifdef __SSE2__
 inline constexpr std::size_t kStreamed = sizeof(__m128i);
 #else
 inline constexpr std::size_t kStreamed = 0;
 #endif
 
-// Has the line at that address brought to the cache.
+// Prefetches the cache line at this address.
 inline void fetchLine([[maybe_unused]] const void* address) {
 #ifdef __GNUC__
   __builtin_prefetch(address);
 #endif
 }
 
-// Whether rows consist of whole lines, and are so many that caches would not hold them for whoever
-// reads them next: rows that were gathered and then summed took 1.5 times as long streamed up to 32
-// MB, and 0.65 of it from 64 MB on.
+// Whether rows consist of whole cache lines, and are too many for the caches to hold until they are
+// read. Measured for rows that were gathered and then summed: streaming took 1.5 times as long up
+// to 32 MB, and 0.65 times from 64 MB on.
 inline bool canStream(const void* y, std::size_t bytesOfRow, std::size_t bytesToNext,
                       std::size_t rows) {
   constexpr std::size_t kMin = std::size_t(1) << 26;
@@ -39,7 +39,7 @@ inline bool canStream(const void* y, std::size_t bytesOfRow, std::size_t bytesTo
          bytesOfRow * rows >= kMin;
 }
 
-// n elements, whole stores, to an address that is a multiple of them.
+// Stores n elements at an address aligned to kStreamed. n elements must be whole streaming stores.
 template <class T>
 inline void streamStores(const T* x, T* y, std::size_t n) {
 #ifdef __SSE2__
@@ -53,7 +53,7 @@ inline void streamStores(const T* x, T* y, std::size_t n) {
 #endif
 }
 
-// What was streamed before comes before a later store, which alone does not order it.
+// A fence: orders streaming stores before all later stores.
 inline void endStream() {
 #ifdef __SSE2__
   _mm_sfence();

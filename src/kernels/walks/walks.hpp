@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The walks of the device. A functor is a structure that can be copied byte by byte, with all that
-// it reads, and an operator that does the work of one element, or of one place of a grid; it
-// touches none of CUDA's built-in variables, so that any compiler takes it, and the host can run
-// it.
+// Device kernels made from functors. A functor is a trivially copyable structure with all its
+// arguments, and an operator for one element, or for one thread of a grid. It uses none of CUDA's
+// built-in variables, so any compiler accepts it and the host can run it.
 //
-// cuda/launch.cuh defines the walks, and cuda/*.cu lists the functors for which nvcc compiles them:
-// one that is missing there is an error of the linker. Each queues its work on the stream and
-// returns.
+// To add a functor: write it in functors/, call eachElement(), eachOfBlock() or eachBlock() with
+// it, and list it in a file cuda/*.cu, for which nvcc instantiates the templates of
+// cuda/launch.cuh. A functor that is not listed is a linker error. Each call queues its kernel on
+// the stream and returns.
 #pragma once
 
 #include "kernels/walks/block.hpp"
@@ -15,14 +15,14 @@
 
 namespace tenon {
 
-// A functor that handles an element in two steps, f.write(i, f.read(i)): a thread of the device
-// reads several elements before it writes them, so that it waits for their loads together.
+// A functor with two steps, f.write(i, f.read(i)): a thread of the device reads several elements
+// before it writes them, which overlaps the loads.
 template <class F>
 concept ReadsFirst = requires(const F& f) {
   f.write(Index(), f.read(Index()));
 };
 
-// A functor that may write an element of a block several times.
+// A functor that is allowed to write an element of a block several times.
 template <class F>
 concept MayRepeat = requires {
   typename F::MayRepeat;
@@ -36,7 +36,7 @@ TENON_DEVICE void applyTo(const F& f, Index i) {
     f(i);
 }
 
-// A thread of a one-dimensional grid.
+// A thread of a one-dimensional grid, and its indices.
 struct Place {
   unsigned block, thread, blocks, threads;
 
@@ -46,23 +46,22 @@ struct Place {
 
 namespace device {
 
-constexpr unsigned kThreads = 256; // of a block
+constexpr unsigned kThreads = 256; // threads per block
 
-// f(i), or f.write(i, f.read(i)), for each i in [0, n), in any order.
+// Calls f(i), or f.write(i, f.read(i)), for each i in [0, n), in any order.
 template <class F>
 void eachElement(const Stream& stream, Index n, const F& f);
 
-// f.write(offset written, f.read(offset read, offset written)) for each element of the block. If
-// the block writes an element several times, along dimensions whose written stride is 0, one thread
-// does these in order if f is one of MayRepeat; other functors are refused, since each instance is
-// a kernel.
+// Calls f.write(offset written, f.read(offset read, offset written)) for each element of the block.
+// If the block writes an element several times (dimensions with a written stride of 0), one thread
+// does so in order; f must then satisfy MayRepeat, since each such instance is a further kernel.
 template <class F>
 void eachOfBlock(const Stream& stream, const Block& block, const F& f);
 
-// For each block of the grid f(phase, place, shared) for all its places, phase by phase from 0 to
-// f.phases() - 1: what a phase leaves in F::Shared, all places of the next one see. If f has
-// threadOf(place), what that gives takes the place's place: a thread computes it once for all
-// phases.
+// For each thread block of the grid, calls f(phase, place, shared) for all threads, phase by phase
+// from 0 to f.phases() - 1, with a barrier between phases: the values that a phase leaves in
+// F::Shared are visible to the next one. If f has threadOf(place), its result, computed once per
+// thread, is passed instead of the place.
 template <class F>
 void eachBlock(const Stream& stream, Index blocks, const F& f);
 
