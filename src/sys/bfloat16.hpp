@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The upper half of a float: its range, with 8 significant bits. For storage alone; arithmetic is
-// that of float and double.
+// bfloat16: the upper half of a float, with the same range and 8 significant bits. For storage
+// only; arithmetic is in float and double.
 #pragma once
 
 #include "sys/device_code.hpp"
@@ -18,7 +18,7 @@ TENON_DEVICE inline float valueOf(BFloat16 x) {
   return std::bit_cast<float>(std::uint32_t(x.bits) << 16);
 }
 
-// Rounds to the nearest value, and a tie to the one whose last bit is 0; NaN stays NaN.
+// Rounds to nearest, ties to even; NaN stays NaN.
 TENON_DEVICE inline BFloat16 toBFloat16(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x);
   const bool isNaN = (bits & 0x7fffffffU) > 0x7f800000U;
@@ -26,8 +26,8 @@ TENON_DEVICE inline BFloat16 toBFloat16(float x) {
   return {static_cast<std::uint16_t>(rounded >> 16)};
 }
 
-// Rounds once, not twice: the float on the way is rounded towards zero, and its last bit is set if
-// anything was lost, so that no value becomes a tie that was not one.
+// Rounds once, not twice: the intermediate float is rounded towards zero, and its last bit is set
+// if the conversion was inexact (round to odd), so no value becomes a false tie.
 TENON_DEVICE inline BFloat16 toBFloat16(double x) {
   const auto nearest = static_cast<float>(x);
   const auto back = static_cast<double>(nearest);

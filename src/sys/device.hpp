@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The accelerator of this process: its memory, its streams, and copies between it and the host.
-// Nothing here names CUDA; sys/cuda has the definitions, or no_device.cpp where the library is
-// built without.
+// The accelerator of this process: its memory, its streams, and copies between it and the host. The
+// header is independent of CUDA. The definitions are in sys/cuda, or in no_device.cpp for a build
+// without CUDA.
 #pragma once
 
 #include "sys/memory/memory.hpp"
@@ -13,11 +13,11 @@
 
 namespace tenon {
 
-// A point in the work of a stream. An event that was never recorded counts as passed.
+// A point in the work of a stream. An event that was never recorded counts as done.
 class Event {
 public:
   bool isDone() const;
-  // The host waits for the event. Throws TENON_ERR_LIBRARY if work before it failed.
+  // Blocks the host until the event. Throws TENON_ERR_LIBRARY if work before it failed.
   void synchronise() const;
 
 private:
@@ -27,11 +27,11 @@ private:
 
 class Stream;
 
-// Work that was recorded instead of queued: a CUDA graph. Copies stand for the same recording.
+// Work that was recorded instead of queued: a CUDA graph. Copies refer to the same recording.
 class StreamRecording {
 public:
   bool exists() const noexcept { return handle_ != nullptr; }
-  // Queues all of the work, with the addresses that it was recorded with.
+  // Queues all of the work, with the addresses that were recorded.
   void queue(const Stream& stream) const;
 
 private:
@@ -39,98 +39,97 @@ private:
   std::shared_ptr<void> handle_;
 };
 
-// Work in order, which runs while the host goes on. Copies of a Stream are the same stream.
+// A queue of work that runs in order, asynchronously to the host. Copies refer to the same stream.
 class Stream {
 public:
-  // Makes a new stream, which does not wait for the default stream.
+  // Creates a stream that does not synchronise with the default stream.
   static Stream make();
-  // Wraps a stream (a cudaStream_t), which has to outlive the copies.
+  // Wraps a stream (a cudaStream_t), which must outlive the copies.
   static Stream wrap(void* handle);
-  // Wraps the stream on which a caller works. For the default stream that kernels of most programs
-  // use (NULL, cudaStreamLegacy) it is a new stream that CUDA keeps in order with that one, in both
-  // directions.
+  // Wraps the stream on which a user works. For the legacy default stream (NULL, cudaStreamLegacy),
+  // it is a new stream that CUDA synchronises with it in both directions.
   static Stream ofCaller(void* handle);
 
-  // A cudaStream_t.
+  // The cudaStream_t.
   void* handle() const noexcept { return handle_.get(); }
   Event record() const;
-  // Records the point with an event that is used again: from now on it is this point.
+  // Records this point with an existing event, replacing the previous one.
   void record(Event& event) const;
-  // Work that is queued here from now on waits for the event.
+  // Work that is queued on this stream from now on waits for the event.
   void wait(const Event& event) const;
-  // The host waits for all that is queued. Throws TENON_ERR_LIBRARY if some of it failed.
+  // Blocks the host until all queued work is done. Throws TENON_ERR_LIBRARY if some of it failed.
   void synchronise() const;
-  // The seconds that the device takes for what work() queues here, for which the host waits.
+  // Device time in seconds of the work that work() queues on this stream. Blocks the host.
   double secondsOf(const std::function<void()>& work) const;
-  // Records the work that work() queues here instead of doing it. It may wait neither for the
-  // device nor for other streams. Throws TENON_ERR_LIBRARY if the libraries of the device cannot be
-  // recorded.
+  // Records the work that work() queues on this stream instead of executing it. work() must not
+  // wait for the device or for other streams. Throws TENON_ERR_LIBRARY if the libraries of the
+  // device do not support recording.
   StreamRecording recording(const std::function<void()>& work) const;
-  // Whether this thread is in the work of such a call, for those who wait or ask what is done.
+  // Whether this thread is inside recording(): code that waits or queries must check it.
   static bool isRecording() noexcept;
 
 private:
   std::shared_ptr<void> handle_;
 };
 
-// The key by which another process on the node opens device memory: bytes of the driver, without
-// pointers.
+// The key by which another process on the node opens device memory: opaque bytes of the driver,
+// without pointers.
 using MemoryKey = std::array<std::byte, 64>;
 
 class Device {
 public:
-  // The device of the process, opened by the first call, and current for this thread:
-  // -tenon_device, or else the one that the program has made current if that is not the first, or
-  // else one by the rank on the node. Throws TENON_ERR_SUPPORT with the reason if there is none.
+  // The device of the process, opened by the first call and made current for this thread. It is the
+  // device of -tenon_device; otherwise the one that the program has made current, if that is not
+  // device 0; otherwise one selected by the rank on the node. Throws TENON_ERR_SUPPORT with the
+  // reason if there is none.
   static Device& get();
-  // The rank on the node is 0 until this is called.
+  // Sets the rank on the node, which is 0 before.
   static void setRankOnNode(int rank) noexcept;
-  // The CUDA version that the library was built with, such as "13.0", or "none".
+  // CUDA version with which the library was built, such as "13.0", or "none".
   static std::string toolkitVersion();
-  // A line for each device that the process sees, or one that says why there is none. Opens no
-  // device.
+  // One line per device that the process sees, or one line with the reason why there is none. Does
+  // not open a device.
   static std::string list();
 
   int number() const noexcept { return number_; }
   const std::string& name() const noexcept { return name_; }
   int multiprocessors() const noexcept { return multiprocessors_; }
 
-  // Device memory in the order of a stream: memory that is given back can be taken again by later
-  // work of this stream. Whoever uses a buffer on another stream makes this one wait before the
-  // buffer goes.
+  // Source of device memory in the order of a stream: freed memory can be reused by later work of
+  // this stream. If a buffer is used on another stream, this stream must wait for it before the
+  // buffer is freed.
   std::shared_ptr<MemorySource> memory(const Stream& stream);
-  // Device memory that does not come from a pool, so that it can be shown to other processes.
-  // Whoever gives it back waits for the device first.
+  // Source of device memory outside the pool, which can be shared with other processes. The user
+  // must synchronise with the device before freeing it.
   std::shared_ptr<MemorySource> unpooled(const Stream& stream);
-  // Shows other processes the whole of a piece that unpooled() gave, which must not be given back
-  // while one of them has it open.
+  // Key of a whole allocation of unpooled(). The memory must not be freed while another process has
+  // it open.
   MemoryKey keyOf(void* memory);
-  // Opens the memory that another process shows, until it has been closed as often as opened.
-  // Throws TENON_ERR_LIBRARY with the text of the driver if it cannot be reached from here.
+  // Opens the memory of another process; each open needs one close. Throws TENON_ERR_LIBRARY with
+  // the driver's text if this process cannot access it.
   void* openShown(const MemoryKey& key);
   void closeShown(void* memory) noexcept;
-  // Registers whole pages of host memory, which kernels then reach at the same address until they
-  // are unregistered. Throws TENON_ERR_LIBRARY with the text of the driver, or TENON_ERR_SUPPORT
-  // where kernels would need another address.
+  // Registers whole pages of host memory, which kernels can then access at the same address until
+  // they are unregistered. Throws TENON_ERR_LIBRARY with the driver's text, or TENON_ERR_SUPPORT if
+  // kernels would need a different address.
   void registerHost(void* memory, Index bytes);
   void unregisterHost(void* memory) noexcept;
-  // Host memory that copies reach without staging.
+  // Source of page-locked host memory, which is copied without staging.
   std::shared_ptr<MemorySource> pinned();
-  // Queues a copy: neither end may change, and the source may not go, until the stream has done it.
+  // Queues a copy. Both ends must remain valid and unchanged until the stream has executed it.
   void copy(void* to, const void* from, Index bytes, const Stream& stream);
-  // Whether kernels can use an address: that of device memory, or of host memory that is
-  // registered. Host memory that they could use by page faults alone does not count. Throws
-  // TENON_ERR_ARG for memory of another CUDA context of the device.
+  // Whether kernels can use an address: device memory, or registered host memory. Host memory that
+  // is accessible by page faults only does not count. Throws TENON_ERR_ARG for memory of another
+  // CUDA context of the device.
   bool reaches(const void* address) const;
-  // The number of the device whose memory an address is in, which need not be this device; -1 for
-  // host memory. Known without get(), as soon as the process uses devices.
+  // Number of the device whose memory contains the address (any device, not only this one), or -1
+  // for host memory. Does not call get(); works as soon as the process uses a device.
   static int holderOf(const void* address);
-  // Whether CUDA has page-locked some of these pages of the host for the program, so that the
-  // device reads and writes the memory that they have now, whatever is mapped there later. Known as
-  // holderOf() is.
+  // Whether CUDA has page-locked some of these host pages for the program. The device then accesses
+  // the physical pages that are mapped now, whatever is mapped there later. Does not call get().
   static bool isPinned(const std::byte* pages, Index bytes, Index pageBytes);
-  // Throws TENON_ERR_ARG unless this is a stream of the context in which the library works: one
-  // that was made there, or a default stream while the program has that context current, or none.
+  // Throws TENON_ERR_ARG unless the stream belongs to the CUDA context of the library: one created
+  // in it, or a default stream while the program has that context current, or none.
   void checkUserStream(void* stream) const;
 
 private:
@@ -141,9 +140,9 @@ private:
   int multiprocessors_ = 1;
 };
 
-// Whose device is current for a thread: the device of the library while it works for a caller, and
-// the device of the program otherwise, also in user functions that the library calls. Without an
-// open device a turn costs next to nothing.
+// Scope in which the device of the library, or that of the program, is current for this thread: the
+// library's while it works for a caller, the program's otherwise, including user functions that the
+// library calls. Nearly free while no device is open.
 class DeviceTurn {
 public:
   enum class Whose { Program, Library };

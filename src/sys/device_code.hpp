@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The word before a function that makes it code of the host and of the device, and those before a
-// loop of device code that is to be unrolled, or not.
+// Macros for device code: the attribute of functions that run on host and device, and pragmas to
+// unroll a loop, or not, in device code.
 #pragma once
 
 #if defined(__CUDACC__) || defined(__HIP__)
-#define TENON_FOR_DEVICE // the compiler is one of the device's
+#define TENON_FOR_DEVICE // a compiler for device code
 #define TENON_DEVICE __host__ __device__
 #define TENON_UNROLL _Pragma("unroll")
 #define TENON_KEEP_LOOP _Pragma("unroll 1")

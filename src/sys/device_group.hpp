@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The devices of several processes as a group, among which a library of the device's vendor, NCCL,
-// sums and copies arrays. It adds in an order of its own, which depends on the machine and on the
-// size of the arrays. Nothing here names CUDA, as in device.hpp.
+// A group of devices of several processes, whose sums and copies use NCCL. The order of NCCL's
+// additions depends on the machine and on the size of the arrays. Life cycle, collective on the
+// group except where noted:
+//     name = makeName();                     // on one process, which sends it to the others
+//     DeviceGroup group(name, members, member);
+//     group.confirm();                       // local; when all members are known to have succeeded
+//     group.allReduce(...); ...              // queues work
+//     group.failure(); group.end();          // or giveUp() (local) if all know of a failure
+// The header is independent of CUDA, as device.hpp.
 #pragma once
 
 #include "sys/device.hpp"
@@ -15,42 +21,43 @@ namespace tenon {
 
 class DeviceGroup {
 public:
-  // By which the processes of a group find each other. One of them makes it, and tells the others.
+  // Identifier by which the processes of a group find each other.
   using Name = std::array<char, 128>;
 
-  // The library, opened by the first call, and its version, such as "NCCL 2.27.3". Throws
-  // TENON_ERR_SUPPORT with the text of the loader if it cannot be opened.
+  // Opens the library on first use and returns its version, such as "NCCL 2.27.3". Throws
+  // TENON_ERR_SUPPORT with the loader's text if it cannot be opened.
   static std::string library();
   static Name makeName();
 
-  // Waits for the other processes of the group, of which this one is number `member`. Two of them
-  // on one device are an error of the library.
+  // Waits for the other processes of the group; `member` is the number of this one. Two members on
+  // one device are an error of the library.
   DeviceGroup(const Name& name, int members, int member);
-  // A group that others have too, as confirm() says, stays with the process unless it was ended or
-  // given up: they may still read what this process has sent, or its memory.
+  // A confirmed group (see confirm()) that was neither ended nor given up is leaked: other members
+  // can still read data that this process has sent, or its memory.
   ~DeviceGroup();
   void confirm() noexcept { isConfirmed_ = true; }
-  // Waits for what this process has queued, and says why the group cannot be ended with the others.
+  // Waits for the work that this process has queued. Returns the error, if any, that prevents a
+  // collective end().
   std::optional<Error> failure() noexcept;
-  // Waits for the others, which all end it. Throws TENON_ERR_LIBRARY.
+  // Waits for all members, which must all call end(). Throws TENON_ERR_LIBRARY.
   void end();
-  // Ends it alone, after a failure that all members know of.
+  // Ends the group locally, after a failure that all members know of.
   void giveUp() noexcept;
   DeviceGroup(const DeviceGroup&) = delete;
   DeviceGroup& operator=(const DeviceGroup&) = delete;
 
-  // Each call queues its work, which waits on the device for that of the others. All members make
-  // the same calls in one order. They throw TENON_ERR_LIBRARY, also for a failure of an earlier
-  // one. Arrays are on the device and apart from each other.
+  // Each call queues work, which waits on the device for the work of the other members. All members
+  // must make the same calls in the same order. Throws TENON_ERR_LIBRARY, also for the failure of
+  // an earlier call. Arrays must be on the device and must not overlap.
 
-  // The sum of n elements, on all members.
+  // Sums n elements; the result is on all members.
   void allReduce(const void* from, void* to, Index n, TenonDataType type, const Stream& stream);
-  // The sum of n elements, on the first member; others write nothing.
+  // Sums n elements; the result is on member 0, and other members write nothing.
   void reduce(const void* from, void* to, Index n, TenonDataType type, const Stream& stream);
-  // Copies n elements of the first member to all.
+  // Copies n elements of member 0 to all members.
   void broadcast(const void* from, void* to, Index n, TenonDataType type, const Stream& stream);
-  // The sum of an array that is cut in a piece for each member, by `cuts` with both ends, which
-  // each member gets its piece of; and such an array from the pieces of all.
+  // Sums an array and distributes the result: member i receives [cuts[i], cuts[i + 1]). allGather()
+  // assembles such an array from the pieces of all members.
   void reduceScatter(const void* from, void* to, std::span<const Index> cuts, TenonDataType type,
                      const Stream& stream);
   void allGather(const void* from, void* to, std::span<const Index> cuts, TenonDataType type,
@@ -61,8 +68,8 @@ private:
   template <class Call>
   void queue(const char* what, const Stream& stream, Call call);
 
-  void* handle_ = nullptr; // null: was ended
-  Event last_;             // behind what was queued last
+  void* handle_ = nullptr; // null after the end
+  Event last_;             // follows the work that was queued last
   std::optional<Error> failure_;
   bool isConfirmed_ = false;
 };

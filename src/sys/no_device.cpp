@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The library without CUDA. There is no device, so only get(), the texts and holderOf() can be
-// reached from outside; all other calls need a Device or a Stream that nobody can have. They exist,
-// and throw, so that the modules above need no condition.
+// Definitions for a build without CUDA. There is no device, so only get(), the texts and the static
+// queries can be called; all other functions need a Device or a Stream, which cannot exist. They
+// are defined, and throw, so callers need no conditional code.
 #include "sys/device_group.hpp"
 
 namespace tenon {
@@ -144,7 +144,7 @@ void DeviceGroup::allGather(const void*, void*, std::span<const Index>, TenonDat
 
 DeviceTurn::DeviceTurn(Whose whose) noexcept : before_(whose) {}
 DeviceTurn::~DeviceTurn() {
-  static_cast<void>(before_); // no device is current
+  static_cast<void>(before_); // no device is ever current
 }
 
 } // namespace tenon

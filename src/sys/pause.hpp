@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a core does between two looks at a number that another core will change: it leaves the
-// shared units to its neighbour for a moment. Elsewhere than on x86 and Arm it looks again at once.
+// A hint to the core while it polls a value that another core will change: it frees shared
+// execution units for the sibling hardware thread. No operation on processors other than x86 and
+// Arm.
 #pragma once
 
 namespace tenon {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Random numbers by position. Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011) is a bijection of
-// 128-bit counters under a 64-bit key, so a number is a pure function of (seed, stream, index):
+// 128-bit counters with a 64-bit key, so a number is a pure function of (seed, stream, index):
 //   key = seed, counter = (index, stream),
-// and the element at a global index gets the same number whichever rank asks for it.
+// and the element at a global index gets the same number on every rank and partition.
 #pragma once
 
 #include "sys/device_code.hpp"
@@ -32,20 +32,20 @@ TENON_DEVICE inline PhiloxCounter philox4x32(PhiloxCounter counter, PhiloxKey ke
   return counter;
 }
 
-// The 128 random bits of an index.
+// The 128 random bits at an index.
 TENON_DEVICE inline PhiloxCounter drawAt(std::uint64_t seed, std::uint64_t stream,
                                          std::uint64_t index) noexcept {
   return philox4x32({std::uint32_t(index), std::uint32_t(index >> 32), std::uint32_t(stream),
                      std::uint32_t(stream >> 32)},
                     {std::uint32_t(seed), std::uint32_t(seed >> 32)});
 }
-// The first 64 of these bits.
+// The first 64 bits at an index.
 TENON_DEVICE inline std::uint64_t bitsAt(std::uint64_t seed, std::uint64_t stream,
                                          std::uint64_t index) noexcept {
   const PhiloxCounter draw = drawAt(seed, stream, index);
   return (std::uint64_t(draw[1]) << 32) | draw[0];
 }
-// Uniform in [0, 1): a multiple of 2^-53.
+// Uniform in [0, 1), a multiple of 2^-53.
 TENON_DEVICE inline double uniformOf(std::uint64_t bits) noexcept {
   return static_cast<double>(bits >> 11) * 0x1p-53;
 }
@@ -53,14 +53,13 @@ TENON_DEVICE inline double uniformAt(std::uint64_t seed, std::uint64_t stream,
                                      std::uint64_t index) noexcept {
   return uniformOf(bitsAt(seed, stream, index));
 }
-// A standard normal number, by Box-Muller from the two uniform numbers of this index.
+// A standard normal number, by Box-Muller from two uniform numbers at this index.
 double normalAt(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) noexcept;
 
-// The numbers 0 to n-1 in random order, each order equally likely.
+// The numbers 0 to n-1 in random order; all orders are equally likely.
 std::vector<Index> permutation(std::uint64_t seed, std::uint64_t stream, Index n);
 
-// A stream's number from its name (FNV-1a, 64 bits): the same on every machine and in every
-// release.
+// Number of a named stream (FNV-1a hash, 64 bits): the same on every machine and in every release.
 constexpr std::uint64_t streamOf(std::string_view name) noexcept {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   for (const char c : name) {

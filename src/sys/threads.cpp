@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Asks OpenMP and Linux about threads. OpenMP is looked up among the libraries that the process has
-// loaded: this module does not link it, and the OpenMP that counts is the one that the program runs
-// with.
+// Queries OpenMP and Linux about threads. OpenMP is looked up in the libraries that the process has
+// loaded: this module is not linked to OpenMP, and the copy that matters is the one that the
+// program uses.
 #include "sys/threads.hpp"
 
 #include <dlfcn.h>
@@ -15,7 +15,7 @@ namespace tenon {
 
 namespace {
 
-constexpr std::size_t kMaskWords = 128; // 8192 CPUs, as many as Linux knows
+constexpr std::size_t kMaskWords = 128; // 8192 CPUs, the maximum of Linux
 constexpr int kNoLimit = std::numeric_limits<int>::max();
 
 // Read by every loop, from any thread.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The threads of this process: the limit that -tenon_threads sets to the library's own loops, how
-// many OpenMP would start, and the CPUs that they may run on.
+// Threads of this process: the limit of -tenon_threads for the library's loops, the number that
+// OpenMP would start, and the CPUs on which they can run.
 #pragma once
 
 #include "sys/types.hpp"
@@ -10,14 +10,14 @@
 
 namespace tenon {
 
-// `most` is at least 0; 0 lifts the limit.
+// Requires most >= 0; 0 removes the limit.
 void setThreadLimit(Index most);
-// The limit, at least 1; the largest int where none is set.
+// The limit, at least 1; INT_MAX if none is set.
 int threadLimit() noexcept;
-// The number of threads that a parallel region would start now; 1 where no OpenMP is loaded.
+// Number of threads of a parallel region that starts now; 1 if OpenMP is not loaded.
 int openMpThreads() noexcept;
-// A bit for each CPU that this thread may run on, in a mask that has the same length in all
-// processes. No bit is set where the system does not tell.
+// Affinity mask of this thread, one bit per CPU, with the same length in all processes. All bits
+// are 0 if the system does not report it.
 std::vector<std::uint64_t> allowedCpus();
 
 } // namespace tenon

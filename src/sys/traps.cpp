@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Keeps the floating-point environment of the program while the library works. Calls nest, since
-// functions of the program call the library again, so each thread has a list of those that hold its
-// traps off.
+// Saves and restores the floating-point environment of the program. Calls nest, since user
+// functions call the library again, so each thread has a list of the open HeldTraps scopes.
 #include "sys/traps.hpp"
 
 namespace tenon {
@@ -31,7 +30,7 @@ ProgramTraps::ProgramTraps() noexcept : held_(innermostHeld) {
   std::fesetenv(&held_->before_);
 }
 
-// What the function has changed, in the flags for one, is the program's from now on.
+// Changes by the user function, such as raised flags, are preserved for the program.
 ProgramTraps::~ProgramTraps() {
   if (!held_)
     return;

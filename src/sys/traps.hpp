@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Traps of floating-point exceptions, by which programs end at a division by zero, an overflow or
-// an invalid operation. They are the program's: a public call holds them off while it works, and
-// gives modes and flags back as it found them.
+// Floating-point traps, with which programs stop at a division by zero, an overflow or an invalid
+// operation. They belong to the program: a public call disables them while it works, and restores
+// modes and flags afterwards.
 #pragma once
 
 #include <cfenv>
 
 namespace tenon {
 
-// Whether this thread traps an exception. A call pays two instructions for that where it does not.
+// Whether this thread traps any exception. The test costs a call two instructions.
 inline bool trapsExceptions() noexcept {
 #if defined(__x86_64__) && defined(__GNUC__)
   constexpr unsigned kMasks = 0x1f80;
@@ -16,13 +16,13 @@ inline bool trapsExceptions() noexcept {
 #elif defined(__GLIBC__)
   return fegetexcept() != 0;
 #else
-  return false; // there is no call that sets traps
+  return false; // such a system has no function to set traps
 #endif
 }
 
-// While one lives, this thread traps nothing, although it compares what is not a number or finds
-// one. What the exceptions of its time leave in the flags is forgotten. Threads that begin
-// meanwhile trap nothing either.
+// Scope in which this thread traps no exceptions, although the library can compute with NaN. The
+// exception flags that are raised meanwhile are discarded. Threads that start inside the scope do
+// not trap either.
 class HeldTraps {
 public:
   HeldTraps() noexcept {
@@ -46,8 +46,8 @@ private:
   bool holds_ = false;
 };
 
-// While one lives, within the call that holds traps off, this thread has the program's traps: for
-// functions of the program's.
+// Scope, inside a HeldTraps, in which this thread has the program's traps again: for user
+// functions.
 class ProgramTraps {
 public:
   ProgramTraps() noexcept;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The one integer for sizes and global positions, and how many dimensions of space windows can
-// have.
+// The integer type of sizes and global positions, and the maximum number of spatial dimensions.
 #pragma once
 
 #include <cstdint>

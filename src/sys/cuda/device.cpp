@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The device of the process: how it is chosen, its copies, and its memory as others see it. Two
-// questions have to be answered without opening a device: why there is none, and whose memory an
-// address is, since a program that uses no device must not get a context by asking.
+// The device of the process: its selection, its copies, and its memory as seen by others. Two
+// queries must work without opening a device, since a program that uses none must not get a CUDA
+// context: why there is no device, and on which device an address is.
 #include "sys/device.hpp"
 
 #include "sys/cuda/driver.hpp"
@@ -23,9 +23,10 @@ namespace tenon {
 
 namespace {
 
+// Written once, when the communicator of the node is known; read by the first get().
 std::atomic<int> rankOnNode{0};
 
-constexpr int kMinCapability = 8; // the library has code for no older device
+constexpr int kMinCapability = 8; // minimum compute capability for which the library has code
 constexpr const char* kUsePrimary =
     "work in the device's primary context, which cudaSetDevice() and "
     "cuDevicePrimaryCtxRetain() give";
@@ -34,7 +35,7 @@ std::string versionText(int version) {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
-// The version of CUDA that the driver supports; 0 without a driver.
+// CUDA version that the driver supports, or 0 without a driver.
 int driverVersion() {
   int version = 0;
   return cudaDriverGetVersion(&version) == cudaSuccess ? version : 0;
@@ -44,12 +45,12 @@ Error noDevice(const std::string& reason) {
   return {TENON_ERR_SUPPORT, fmt::format("there is no device: {}; use the space host", reason)};
 }
 
-// Why there are no devices; "" if there are.
+// The reason why there are no devices, or "" if there are some.
 std::string whyNone(int& count) {
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status == cudaSuccess && count > 0)
     return "";
-  // The runtime keeps the error, and the next check of the program would find it.
+  // Clears the error, which the runtime would report at the program's next check.
   cudaGetLastError();
   const std::string built =
       fmt::format("Tenon was built with CUDA {}", versionText(CUDART_VERSION));
@@ -74,17 +75,17 @@ int countDevices() {
   return count;
 }
 
-// The option comes first, then what the program has made current, then the rank on the node. That
-// device 0 is current does not count as a choice, since it is current without anybody's doing.
+// The option has priority, then the device that the program has made current, then the rank on the
+// node. Device 0 does not count as the program's choice, since it is current by default.
 int chooseDevice(int count) {
-  const Index wanted = options().getInt("", "device");
-  if (wanted >= count)
-    throw noDevice(fmt::format("-tenon_device is {}, but this process sees {} (0 to {})", wanted,
+  const Index requested = options().getInt("", "device");
+  if (requested >= count)
+    throw noDevice(fmt::format("-tenon_device is {}, but this process sees {} (0 to {})", requested,
                                counted(count, "device"), count - 1));
-  if (wanted >= 0)
-    return static_cast<int>(wanted);
-  const int programs = cuda::programsDevice();
-  return programs > 0 ? programs : rankOnNode % count;
+  if (requested >= 0)
+    return static_cast<int>(requested);
+  const int current = cuda::programsDevice();
+  return current > 0 ? current : rankOnNode % count;
 }
 
 struct KnownMemory {
@@ -92,27 +93,27 @@ struct KnownMemory {
   bool isDevices;
 };
 
-// What the runtime says of an address; none for memory of the host that it was not told of.
+// The runtime's information about an address; nothing for unregistered host memory.
 std::optional<KnownMemory> knownMemory(const void* address) {
-  cudaPointerAttributes found{};
-#ifdef TENON_HIP // to which it is an error to be requested such memory
-  if (hipPointerGetAttributes(&found, address) != hipSuccess) {
+  cudaPointerAttributes attributes{};
+#ifdef TENON_HIP // reports an error for unregistered memory
+  if (hipPointerGetAttributes(&attributes, address) != hipSuccess) {
     hipGetLastError();
     return std::nullopt;
   }
-  const auto type = found.memoryType;
+  const auto type = attributes.memoryType;
 #else
-  cuda::check(cudaPointerGetAttributes(&found, address), "cudaPointerGetAttributes");
-  const auto type = found.type;
+  cuda::check(cudaPointerGetAttributes(&attributes, address), "cudaPointerGetAttributes");
+  const auto type = attributes.type;
   if (type == cudaMemoryTypeUnregistered)
     return std::nullopt;
 #endif
-  return KnownMemory{found.devicePointer, type == cudaMemoryTypeDevice};
+  return KnownMemory{attributes.devicePointer, type == cudaMemoryTypeDevice};
 }
 
-int attribute(cudaDeviceAttr which, int device) {
+int attribute(cudaDeviceAttr name, int device) {
   int value = 0;
-  cuda::check(cudaDeviceGetAttribute(&value, which, device), "cudaDeviceGetAttribute");
+  cuda::check(cudaDeviceGetAttribute(&value, name, device), "cudaDeviceGetAttribute");
   return value;
 }
 
@@ -127,11 +128,12 @@ Device::Device() : number_(chooseDevice(countDevices())) {
   name_ = fmt::format("CUDA device {} (compute capability {}.{})", number_, major, minor);
   multiprocessors_ = attribute(cudaDevAttrMultiProcessorCount, number_);
   cuda::openDevice(number_);
-  // Without the barrier an event of the log would end when its kernels are queued, and their time
-  // would count for whoever waits for the device next.
+  // Without this barrier a log event would end when its kernels are queued, and their time would be
+  // attributed to the next event that waits for the device.
   if (options().getFlag("", "log_device_wait"))
     setLogBarrier(
-        []() noexcept { cudaDeviceSynchronize(); }); // a failure stays, and the next call tells
+        // An error persists and is reported by the next call.
+        []() noexcept { cudaDeviceSynchronize(); });
 }
 
 Device& Device::get() {
@@ -188,8 +190,8 @@ void Device::closeShown(void* memory) noexcept {
 void Device::registerHost(void* memory, Index bytes) {
   cuda::check(cudaHostRegister(memory, static_cast<std::size_t>(bytes), cudaHostRegisterPortable),
               "cudaHostRegister");
-  // On the systems that Tenon runs on both addresses are equal. Others would need a second address
-  // for each array, and are an error.
+  // On the supported systems both addresses are equal. Other systems would need a second address
+  // per array, and are an error.
   if (reaches(memory))
     return;
   unregisterHost(memory);
@@ -213,13 +215,13 @@ void Device::copy(void* to, const void* from, Index bytes, const Stream& stream)
 }
 
 bool Device::reaches(const void* address) const {
-  const std::optional<KnownMemory> known = knownMemory(address);
-  // Where the device can read all of the host's memory (HMM, Grace-Hopper), memory that CUDA has
-  // not registered has an address for it too. Work that is queued there would run while the program
-  // believes its array unused, and by page faults.
-  if (!known || known->onDevice != address)
+  const std::optional<KnownMemory> memory = knownMemory(address);
+  // If the device can access all host memory (HMM, Grace-Hopper), unregistered memory has a device
+  // address too. It is excluded: kernels would access it by page faults, and asynchronously, while
+  // the program believes that its array is unused.
+  if (!memory || memory->onDevice != address)
     return false;
-  if (known->isDevices && cuda::isInOtherContext(address))
+  if (memory->isDevices && cuda::isInOtherContext(address))
     throw Error(TENON_ERR_ARG,
                 fmt::format("the array is memory of another CUDA context of device {}, which "
                             "kernels of Tenon cannot use; {}",
@@ -235,15 +237,15 @@ int Device::holderOf(const void* address) {
   const cuda::DriverTable* driver = cuda::driver();
   if (!driver)
     return -1;
-  // The driver answers without a context, while the runtime would make one for the question.
+  // The driver answers without a context; the runtime would create one.
   CUmemorytype type{};
-  unsigned isManaged = 0; // managed memory counts as the host's, which reaches it too
+  unsigned isManaged = 0; // managed memory counts as host memory, since the host can access it
   int holder = -1;
   CUpointer_attribute requested[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
                                      CU_POINTER_ATTRIBUTE_IS_MANAGED,
                                      CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
-  void* found[] = {&type, &isManaged, &holder};
-  const CUresult status = driver->cuPointerGetAttributes(std::size(requested), requested, found,
+  void* values[] = {&type, &isManaged, &holder};
+  const CUresult status = driver->cuPointerGetAttributes(std::size(requested), requested, values,
                                                          cuda::driversAddress(address));
   return status == CUDA_SUCCESS && type == CU_MEMORYTYPE_DEVICE && isManaged == 0 ? holder : -1;
 }
@@ -252,10 +254,10 @@ bool Device::isPinned(const std::byte* pages, Index bytes, Index pageBytes) {
   const cuda::DriverTable* driver = cuda::driver();
   CUmemorytype type{};
   CUpointer_attribute requested = CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
-  void* found = &type;
-  for (Index at = 0; driver && at < bytes; at += pageBytes)
-    if (driver->cuPointerGetAttributes(1, &requested, &found, cuda::driversAddress(pages + at)) ==
-            CUDA_SUCCESS &&
+  void* value = &type;
+  for (Index offset = 0; driver && offset < bytes; offset += pageBytes)
+    if (driver->cuPointerGetAttributes(1, &requested, &value,
+                                       cuda::driversAddress(pages + offset)) == CUDA_SUCCESS &&
         type == CU_MEMORYTYPE_HOST)
       return true;
   return false;
@@ -263,16 +265,16 @@ bool Device::isPinned(const std::byte* pages, Index bytes, Index pageBytes) {
 
 void Device::checkUserStream(void* stream) const {
   const bool isDefault = !stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
-  const cuda::ContextFound found =
+  const cuda::ContextFound owner =
       isDefault ? cuda::contextOfProgram() : cuda::contextOfStream(stream);
-  if (found.device != number_)
+  if (owner.device != number_)
     throw Error(TENON_ERR_ARG,
                 fmt::format("the stream is of device {0}, but Tenon works on device {1}; {2}, or "
                             "set -tenon_device to {0}",
-                            found.device, number_,
+                            owner.device, number_,
                             isDefault ? fmt::format("make device {} current", number_)
                                       : fmt::format("pass a stream of device {}", number_)));
-  if (!found.isLibrarys)
+  if (!owner.isLibraryContext)
     throw Error(TENON_ERR_ARG, fmt::format("the stream is of another CUDA context of device {}; {}",
                                            number_, kUsePrimary));
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Groups of devices by NCCL. All processes of a group end it together: when the kernels of one are
-// done, its last messages may still be on their way, and others of its node may read its memory.
-// Nobody who destroys an object waits for others, so that a group is ended where all are, or given
-// up after a failure (ncclCommAbort()).
+// Groups of devices by NCCL. All processes of a group must end it together: after the kernels of
+// one process have finished, its last messages can still be in flight, and processes on the same
+// node can read its memory. Destructors do not wait for other processes; therefore a group is ended
+// by a collective call, or aborted after a failure (ncclCommAbort()).
 #include "sys/device_group.hpp"
 
 #include "sys/cuda/nccl.hpp"
@@ -76,7 +76,7 @@ std::size_t bytesOf(TenonDataType type) {
   return type == TENON_FLOAT32 ? sizeof(float) : sizeof(double);
 }
 
-// The last words of NCCL name the ranks, or the address that did not answer.
+// NCCL's last error names the ranks, or the address that did not respond.
 void checkNccl(ncclResult_t status, const char* what, ncclComm_t comm) {
   if (status != ncclSuccess)
     throw Error(TENON_ERR_LIBRARY,
@@ -113,11 +113,11 @@ DeviceGroup::Name DeviceGroup::makeName() {
 }
 
 DeviceGroup::DeviceGroup(const Name& name, int members, int member) {
-  cuda::returnSpare(); // NCCL takes hundreds of megabytes from the driver
-  ncclComm_t made = nullptr;
-  checkNccl(nccl().ncclCommInitRank(&made, members, std::bit_cast<ncclUniqueId>(name), member),
+  cuda::returnSpare(); // NCCL allocates hundreds of megabytes from the driver
+  ncclComm_t comm = nullptr;
+  checkNccl(nccl().ncclCommInitRank(&comm, members, std::bit_cast<ncclUniqueId>(name), member),
             "ncclCommInitRank", nullptr);
-  handle_ = made;
+  handle_ = comm;
 }
 
 DeviceGroup::~DeviceGroup() {
@@ -153,7 +153,7 @@ void DeviceGroup::giveUp() noexcept {
   nccl().ncclCommAbort(commOf(std::exchange(handle_, nullptr)));
 }
 
-// Of earlier calls, as that of another process.
+// Checks for failures of earlier calls, including those of other processes.
 void DeviceGroup::checkNoFailure() const {
   ncclResult_t earlier = ncclSuccess;
   checkNccl(nccl().ncclCommGetAsyncError(commOf(handle_), &earlier), "ncclCommGetAsyncError",
@@ -199,21 +199,23 @@ void DeviceGroup::broadcast(const void* from, void* to, Index n, TenonDataType t
 
 namespace {
 
-// NCCL cuts an array in equal pieces only. Uneven ones are a collective each, which it runs as one.
-template <class One>
-ncclResult_t eachPiece(std::span<const Index> cuts, TenonDataType type, One one) {
+// NCCL splits an array into equal pieces only. Uneven pieces are separate collectives, grouped into
+// one.
+template <class Call>
+ncclResult_t eachPiece(std::span<const Index> cuts, TenonDataType type, Call call) {
   if (const ncclResult_t status = nccl().ncclGroupStart(); status != ncclSuccess)
     return status;
   ncclResult_t first = ncclSuccess;
   for (std::size_t i = 0; i + 1 < cuts.size() && first == ncclSuccess; ++i)
     if (const auto count = std::size_t(cuts[i + 1] - cuts[i]); count > 0)
-      first = one(std::size_t(cuts[i]) * bytesOf(type), count, int(i));
+      first = call(std::size_t(cuts[i]) * bytesOf(type), count, int(i));
   const ncclResult_t last = nccl().ncclGroupEnd(); // also after a failure
   return first == ncclSuccess ? last : first;
 }
 
 } // namespace
 
+// Pieces of equal size are one collective of NCCL; otherwise one reduction per piece.
 void DeviceGroup::reduceScatter(const void* from, void* to, std::span<const Index> cuts,
                                 TenonDataType type, const Stream& stream) {
   if (areEqual(cuts))

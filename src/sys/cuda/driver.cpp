@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the driver that the process has loaded. HIP has no driver apart from its runtime, which the
-// library is linked with.
+// Finds the driver that the process has loaded. HIP has no driver separate from its runtime, to
+// which the library is linked.
 #include "sys/cuda/driver.hpp"
 
 #include "sys/cuda/shared_library.hpp"
@@ -36,7 +36,7 @@ const DriverTable* driver() {
 
 namespace {
 
-// How many libraries the process has loaded so far, those that were unloaded since included.
+// Number of libraries that the process has loaded so far, including unloaded ones.
 unsigned long long librariesLoaded() {
   unsigned long long loaded = 0;
   dl_iterate_phdr(
@@ -48,8 +48,8 @@ unsigned long long librariesLoaded() {
   return loaded;
 }
 
-// The driver, if the process has it. It is not opened here (RTLD_NOLOAD): the question whether a
-// program uses a device must not load the driver into one that does not.
+// The driver, if the process has loaded it. RTLD_NOLOAD prevents loading: a query must not load the
+// driver into a program that uses no device.
 std::optional<DriverTable> findDriver() {
 #define TENON_NAME(name) #name,
   constexpr const char* names[] = {TENON_DRIVER_TABLE(TENON_NAME)};
@@ -67,19 +67,19 @@ std::optional<DriverTable> findDriver() {
 
 } // namespace
 
-// Looks again only after the process has loaded another library, since a program without CUDA asks
-// often.
+// Searches again only if the process has loaded another library, since programs without CUDA call
+// this often.
 const DriverTable* driver() {
   static std::mutex mutex;
-  static std::optional<DriverTable> known;
-  static unsigned long long requested = 0;
+  static std::optional<DriverTable> table;
+  static unsigned long long librariesSearched = 0;
   const std::scoped_lock lock(mutex);
-  if (!known)
-    if (const unsigned long long loaded = librariesLoaded(); loaded != requested) {
-      requested = loaded;
-      known = findDriver();
+  if (!table)
+    if (const unsigned long long loaded = librariesLoaded(); loaded != librariesSearched) {
+      librariesSearched = loaded;
+      table = findDriver();
     }
-  return known ? &*known : nullptr;
+  return table ? &*table : nullptr;
 }
 
 #endif

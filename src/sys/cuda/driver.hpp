@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The driver, if the process has it.
+// The CUDA driver API, if the process has loaded the driver.
 #pragma once
 
 #include "sys/cuda/runtime.hpp"
 
 #ifdef TENON_HIP
-// HIP has no such function. A stream is of the one context of its device.
+// HIP lacks this function. A stream belongs to the only context of its device.
 hipError_t cuStreamGetCtx(hipStream_t stream, hipCtx_t* context);
 #endif
 
 namespace tenon::cuda {
 
-// Functions that the runtime lacks: which context is current for a thread, without a change of it,
-// and whose an address is, without making a context for the question.
+// Driver functions with no equivalent in the runtime: the current context of a thread, without
+// changing it, and the owner of an address, without creating a context.
 #define TENON_DRIVER_TABLE(X)                                                                      \
   X(cuCtxGetCurrent)                                                                               \
   X(cuCtxSetCurrent)                                                                               \
@@ -20,19 +20,19 @@ namespace tenon::cuda {
   X(cuPointerGetAttributes)                                                                        \
   X(cuStreamGetCtx)
 
-// Pointers to the functions, by their names.
+// Function pointers with the names of the functions.
 #define TENON_MEMBER(name) decltype(&::name) name;
 struct DriverTable {
   TENON_DRIVER_TABLE(TENON_MEMBER)
 };
 #undef TENON_MEMBER
 
-// An address as the driver takes it, which is a number for CUDA and a pointer for HIP.
+// An address in the driver's type: an integer for CUDA, a pointer for HIP.
 inline CUdeviceptr driversAddress(const void* memory) {
   return CUdeviceptr(memory);
 }
 
-// NULL while the process has not loaded the driver: nothing in it uses a device then.
+// NULL as long as the process has not loaded the driver, and therefore uses no device.
 const DriverTable* driver();
 
 } // namespace tenon::cuda

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tables of NVIDIA's libraries, each of which is opened by the first call. Of cuDNN the version
-// is checked, since older ones have the functions but do less.
+// Opens the tables of NVIDIA's libraries, each by its first call. The version of cuDNN is checked,
+// since older versions have the functions but with fewer features.
 #include "sys/cuda/library.hpp"
 
 #include <fmt/format.h>
@@ -9,15 +9,15 @@ namespace tenon::cuda {
 
 namespace {
 
-// Older versions make no plans for a device that is only described.
+// Older versions cannot create plans for a device that is only described.
 constexpr std::size_t kMinDnn = 90800;
 
 std::string dnnVersionText(std::size_t version) {
   return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
 }
 
-// What Tenon uses of cuBLAS and cuFFT is the same in the major version before, which frameworks may
-// have installed.
+// The functions of cuBLAS and cuFFT that Tenon uses are the same in the previous major version,
+// which frameworks often install.
 std::string sonameOf(const char* name, int version) {
   return fmt::format("lib{}.so.{}", name, version);
 }
@@ -50,9 +50,9 @@ const DnnTable& dnn() {
   static const DnnTable table = [] {
     constexpr const char* names[] = {TENON_CUDNN_TABLE(TENON_NAME)};
     const Library library("cuDNN", fmt::format("libcudnn.so.{}", CUDNN_MAJOR), names);
-    const DnnTable found{TENON_CUDNN_TABLE(TENON_FIND)};
-    checkDnnVersion(found.cudnnGetVersion());
-    return found;
+    const DnnTable table{TENON_CUDNN_TABLE(TENON_FIND)};
+    checkDnnVersion(table.cudnnGetVersion());
+    return table;
   }();
   return table;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// cuBLAS, cuDNN and cuFFT, opened when a kernel first needs them, so that a program that uses no
-// device does not load them.
+// Function tables of cuBLAS, cuDNN and cuFFT. Each library is opened when a kernel first needs it:
+// a program without a device loads none.
 #pragma once
 
 #include "sys/cuda/shared_library.hpp"
@@ -50,7 +50,7 @@ namespace tenon::cuda {
   X(cufftSetWorkArea)                                                                              \
   X(cufftXtExec)
 
-// Pointers to the functions, by their names: blas().cublasDgemm_v2_64(...).
+// Function pointers with the names of the functions: blas().cublasDgemm_v2_64(...).
 #define TENON_MEMBER(name) decltype(&::name) name;
 struct BlasTable {
   TENON_CUBLAS_TABLE(TENON_MEMBER)
@@ -63,14 +63,14 @@ struct FftTable {
 };
 #undef TENON_MEMBER
 
-// The tables of the libraries, each of which is opened by the first call. They throw
-// TENON_ERR_SUPPORT with the text of the loader, naming the library.
+// The table of each library, which the first call opens. Throws TENON_ERR_SUPPORT with the name of
+// the library and the loader's text.
 const BlasTable& blas();
 const DnnTable& dnn();
 const FftTable& fft();
 
-// Checks the version of cuDNN as it numbers them, 90800 for 9.8.0. Throws TENON_ERR_SUPPORT if the
-// library is too old.
+// Checks the version of cuDNN in its own numbering, 90800 for 9.8.0. Throws TENON_ERR_SUPPORT if it
+// is too old.
 void checkDnnVersion(std::size_t version);
 
 } // namespace tenon::cuda

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What Tenon uses of NCCL, as the header of NCCL 2 declares it: toolkits of CUDA come without that
-// header, and a library that is opened only where a program asks for it should not be needed to
-// build. AMD's RCCL has the same functions.
+// The declarations of NCCL 2 that Tenon uses. CUDA toolkits do not include NCCL's header, and a
+// library that is opened at run time, on request, should not be required for the build. AMD's RCCL
+// has the same functions.
 #pragma once
 
 #include "sys/cuda/runtime.hpp"

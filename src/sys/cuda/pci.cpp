@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads the PCI bus as Linux shows it in files. A container sees the bus of its host, so a GPU is
-// found that the container has no driver for, and the advice to install a driver is then right.
+// Reads the PCI bus from Linux's sysfs. A container sees the bus of its host, so a GPU counts even
+// if the container has no driver for it; the advice to install a driver is then correct.
 #include "sys/cuda/pci.hpp"
 
 #include <filesystem>

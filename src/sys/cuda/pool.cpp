@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The sources of device memory: a pool in the order of a stream, plain device memory that can be
-// shown to other processes, and pinned host memory. The pool keeps what is given back, so that a
-// time step allocates nothing from the driver; what it keeps beyond a limit the driver has again
-// when the host waits for the device.
+// shared with other processes, and page-locked host memory. The pool caches freed memory, so a time
+// step allocates nothing from the driver. The cached memory beyond a limit is returned to the
+// driver when the host waits for the device.
 #include "sys/cuda/parts.hpp"
 
 #include "sys/cuda/room.hpp"
@@ -15,32 +15,32 @@ namespace tenon::cuda {
 
 namespace {
 
-// How much the pool keeps where the host waits for the device.
+// Limit of the cached memory when the host waits for the device.
 std::uint64_t keptBytes(int device) {
-  constexpr std::uint64_t kParts = 8; // ranks that share a device leave each other most of it
-  if (const Index wanted = options().getInt("", "device_pool_bytes"); wanted >= 0)
-    return static_cast<std::uint64_t>(wanted);
+  constexpr std::uint64_t kParts = 8; // leaves most of the memory to ranks that share the device
+  if (const Index requested = options().getInt("", "device_pool_bytes"); requested >= 0)
+    return static_cast<std::uint64_t>(requested);
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
   return properties.totalGlobalMem / kParts;
 }
 
-// A pool apart from the default one, which the program uses too. NULL for devices without pools,
-// such as some parts of a virtual GPU.
+// A pool separate from the default one, which the program can use. NULL for devices without pools,
+// such as some virtual GPUs.
 cudaMemPool_t makePool(int device) {
   int hasPools = 0;
   check(cudaDeviceGetAttribute(&hasPools, cudaDevAttrMemoryPoolsSupported, device),
         "cudaDeviceGetAttribute");
   if (hasPools == 0)
     return nullptr;
-  cudaMemPoolProps wanted{};
-  wanted.allocType = cudaMemAllocationTypePinned;
-  wanted.handleTypes = cudaMemHandleTypeNone;
-  wanted.location.type = cudaMemLocationTypeDevice;
-  wanted.location.id = device;
+  cudaMemPoolProps properties{};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.handleTypes = cudaMemHandleTypeNone;
+  properties.location.type = cudaMemLocationTypeDevice;
+  properties.location.id = device;
   cudaMemPool_t pool = nullptr;
-  check(cudaMemPoolCreate(&pool, &wanted), "cudaMemPoolCreate");
-  auto keep = keptBytes(device); // by default each synchronisation would return all
+  check(cudaMemPoolCreate(&pool, &properties), "cudaMemPoolCreate");
+  auto keep = keptBytes(device); // the default limit 0 would return all at each synchronisation
   check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep),
         "cudaMemPoolSetAttribute");
   return pool;
@@ -51,7 +51,7 @@ cudaMemPool_t poolOf(int device) {
   return pool;
 }
 
-// The memory that a call gave; NULL if there was none left, which is for the caller to report.
+// The result of an allocation; NULL if memory ran out, which the caller reports.
 void* taken(void* memory, cudaError_t status, const char* call) {
   if (status == cudaErrorMemoryAllocation) {
     cudaGetLastError();
@@ -61,7 +61,7 @@ void* taken(void* memory, cudaError_t status, const char* call) {
   return memory;
 }
 
-// Memory of the device that a stream fills.
+// Device memory that is filled in the order of a stream.
 class DeviceMemory : public MemorySource {
 public:
   DeviceMemory(cudaMemPool_t pool, Stream stream) : pool_(pool), stream_(std::move(stream)) {}
@@ -86,7 +86,7 @@ private:
   Stream stream_;
 };
 
-// Memory of the pool: given out and taken back in the order of the stream, without waiting.
+// Memory of the pool, allocated and freed in the order of the stream, without waiting.
 class PoolMemory : public DeviceMemory {
 public:
   using DeviceMemory::DeviceMemory;
@@ -98,16 +98,15 @@ public:
       return taken(memory, status, "cudaMallocFromPoolAsync");
     });
   }
-  // Buffers may go when the program's device is current.
+  // Buffers can be freed while the program's device is current.
   void giveBack(void* memory) noexcept override {
     const DeviceTurn turn(DeviceTurn::Whose::Library);
     cudaFreeAsync(memory, stream());
   }
 };
 
-// Memory by cudaMalloc(), which CUDA IPC can show to other processes; that of a pool of this kind
-// it cannot. It is all that there is on devices without pools, where each of these calls takes
-// long.
+// Memory by cudaMalloc(), which CUDA IPC can share with other processes, unlike that of the pool.
+// Also the only memory on devices without pools; these calls are slow.
 class UnpooledMemory : public DeviceMemory {
 public:
   using DeviceMemory::DeviceMemory;
@@ -120,7 +119,7 @@ public:
   }
   void giveBack(void* memory) noexcept override {
     const DeviceTurn turn(DeviceTurn::Whose::Library);
-    cudaStreamSynchronize(stream()); // the buffer may go while work on it is queued
+    cudaStreamSynchronize(stream()); // the buffer can be in use by queued work
     cudaFree(memory);
   }
 };
@@ -141,9 +140,9 @@ public:
 
 } // namespace
 
-// A stream that is being recorded must not be waited for.
+// Must not synchronise with a stream that is being recorded.
 bool makeRoom(const Stream& stream) {
-  cudaGetLastError(); // that memory ran out, which the program's next check would find
+  cudaGetLastError(); // clears the error, which the program's next check would report
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   check(cudaStreamIsCapturing(static_cast<cudaStream_t>(stream.handle()), &status),
         "cudaStreamIsCapturing");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Records the work of a stream as a CUDA graph, and queues it again. A recording has to end even if
-// the work throws, or the stream would stay in the state of recording; so it ends in a destructor.
+// Records the work of a stream as a CUDA graph, and queues the graph. A recording must end even if
+// the work throws, since the stream would remain in capture mode; so a destructor ends it.
 #include "sys/cuda/room.hpp"
 #include "sys/cuda/status.hpp"
 #include "sys/device.hpp"
@@ -23,11 +23,11 @@ void checkRecorded(cudaError_t status, const char* call) {
 
 thread_local int captures = 0;
 
-// The recording of a stream, which ends when it is told to, or when the work on it fails.
+// A capture of a stream, which ends by end(), or by the destructor if the work fails.
 class Capture {
 public:
   explicit Capture(cudaStream_t stream) : stream_(stream) {
-    // Thread-local: other threads of the program may go on to call what a recording forbids.
+    // Thread-local mode: other threads of the program are allowed calls that a capture forbids.
     checkRecorded(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal),
                   "cudaStreamBeginCapture");
     ++captures;
@@ -37,7 +37,7 @@ public:
   ~Capture() {
     if (!ended_) {
       end();
-      cudaGetLastError(); // the error of a recording that was given up
+      cudaGetLastError(); // clears the error of an aborted capture
     }
     if (graph_)
       cudaGraphDestroy(graph_);
@@ -66,12 +66,12 @@ StreamRecording Stream::recording(const std::function<void()>& work) const {
   Capture capture(static_cast<cudaStream_t>(handle()));
   work();
   checkRecorded(capture.end(), "cudaStreamEndCapture");
-  cudaGraphExec_t made = nullptr;
-  const auto instantiate = [&] { return cudaGraphInstantiate(&made, capture.graph(), 0); };
+  cudaGraphExec_t executable = nullptr;
+  const auto instantiate = [&] { return cudaGraphInstantiate(&executable, capture.graph(), 0); };
   checkRecorded(cuda::withRoom(*this, cuda::isOutOfMemory, instantiate), "cudaGraphInstantiate");
   StreamRecording recording;
-  recording.handle_.reset(static_cast<void*>(made), [](void* graph) {
-    // CUDA lets a launch that is under way end first.
+  recording.handle_.reset(static_cast<void*>(executable), [](void* graph) {
+    // CUDA completes a launch in progress before it destroys the graph.
     const DeviceTurn turn(DeviceTurn::Whose::Library);
     cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(graph));
   });

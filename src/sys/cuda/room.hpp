@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Room for what is not taken from the pool: NVIDIA's libraries, graphs and the code of kernels,
-// which CUDA loads when one is first launched, get their memory from the driver, and the driver
-// does not have what the pool keeps for later.
+// Retries of calls that allocate from the driver (NVIDIA's libraries, graphs, and the code of
+// kernels, which CUDA loads at their first launch). The driver does not have the memory that the
+// pool caches; it is returned to the driver before the retry.
 #pragma once
 
 #include "sys/device.hpp"
@@ -10,15 +10,16 @@
 
 namespace tenon::cuda {
 
-// Waits for the stream and returns to the driver what the pool keeps. False where that cannot be:
-// while the stream is recorded, and on devices without pools.
+// Waits for the stream and returns the cached memory of the pool to the driver. Returns false if
+// that is impossible: while the stream is recorded, and on devices without pools.
 bool makeRoom(const Stream& stream);
 
-// Returns to the driver what the pool of this process's device keeps and nobody uses, where a call
-// takes much that cannot be made once more, as a collective one.
+// Returns the unused memory of the pool to the driver, before a call that allocates much and cannot
+// be repeated, such as a collective one.
 void returnSpare();
 
-// call(), and once more if isOut(its status) says that memory ran out, and room could be made.
+// Returns call(), repeated once if isOut(its status) reports that memory ran out and the pool could
+// return some.
 template <class IsOut, class Call>
 auto withRoom(const Stream& stream, const IsOut& isOut, const Call& call) {
   const auto status = call();
@@ -29,7 +30,7 @@ inline bool isOutOfMemory(cudaError_t status) {
   return status == cudaErrorMemoryAllocation;
 }
 
-// Queues a kernel, given its entry, with as many blocks in one dimension.
+// Queues the kernel with this entry point on a one-dimensional grid.
 void launch(const void* kernel, Index blocks, Index threads, void** arguments,
             const Stream& stream);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The runtime of the device, by the names of CUDA. With TENON_HIP they stand for those of HIP,
-// which differ in little else than the name, and the sources of sys/cuda and kernels/cuda are
-// compiled for AMD's devices. Nothing here is a place for code: where the two runtimes differ in
-// what they do, the source that calls them says so.
+// The runtime of the device, in the names of CUDA. With TENON_HIP the names are macros for those of
+// HIP, which differs in little else, and the sources of sys/cuda and kernels/cuda are compiled for
+// AMD devices. This file has no code: where the behaviour of the runtimes differs, the calling
+// source handles it.
 #pragma once
 
 #ifndef TENON_HIP
@@ -16,7 +16,7 @@
 
 #include <cstdint>
 
-#define __grid_constant__ // parameters of kernels are constant by themselves
+#define __grid_constant__ // HIP kernel parameters are always constant
 
 #define CUDART_VERSION (HIP_VERSION_MAJOR * 1000 + HIP_VERSION_MINOR * 10)
 
@@ -124,8 +124,8 @@
 #define cuCtxSetCurrent hipCtxSetCurrent
 #define cuPointerGetAttributes hipDrvPointerGetAttributes
 
-// What HIP does not name: its one default stream is NULL, and these failures are CUDA's alone, by
-// numbers that no call of HIP returns.
+// Names without a counterpart in HIP. Its only default stream is NULL. These failures exist in CUDA
+// only, with numbers that HIP never returns.
 inline const hipStream_t cudaStreamLegacy = nullptr;
 enum : int {
   cudaErrorDevicesUnavailable = 46,

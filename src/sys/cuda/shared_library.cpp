@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds functions of shared libraries at run time. The program's own copy is preferred, and what is
-// opened here stays hidden from it.
+// Looks up functions of shared libraries at run time. The program's own copy of a library is
+// preferred; a copy that is opened by Tenon stays invisible to the program.
 #include "sys/cuda/shared_library.hpp"
 
 #include <dlfcn.h>
@@ -20,11 +20,11 @@ Library::Library(const char* title, std::string soname, std::span<const char* co
     : title_(title), soname_(std::move(soname)), handle_(RTLD_DEFAULT) {
   if (hasAll(handle_, names))
     return;
-  // Local, so that other libraries that the program loads later do not find this copy.
+  // RTLD_LOCAL: libraries that the program loads later must not find this copy.
   handle_ = dlopen(soname_.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle_)
     return;
-  const std::string why = dlerror();
+  const std::string reason = dlerror();
   if (!older.empty())
     handle_ = dlopen(older.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle_ && hasAll(handle_, names))
@@ -32,20 +32,20 @@ Library::Library(const char* title, std::string soname, std::span<const char* co
   throw Error(TENON_ERR_SUPPORT,
               fmt::format("{} cannot be opened: {}{}; install it, or add its folder to "
                           "LD_LIBRARY_PATH",
-                          title_, why,
+                          title_, reason,
                           older.empty() ? ""
                           : handle_     ? ", and " + older + " has not all functions"
                                         : ", nor " + older));
 }
 
 void* Library::address(const char* name) const {
-  void* const found = dlsym(handle_, name);
-  if (!found)
+  void* const function = dlsym(handle_, name);
+  if (!function)
     throw Error(TENON_ERR_SUPPORT,
                 fmt::format("{} has no function {}: {}; install the version that Tenon was built "
                             "with ({})",
                             title_, name, dlerror(), soname_));
-  return found;
+  return function;
 }
 
 } // namespace tenon::cuda

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions of shared libraries that are found at run time. All functions of one library have to
-// come from one copy of it: a table that mixed the copy of the program with a second one would pass
-// handles of one to the other.
+// Functions of shared libraries that are looked up at run time. All functions of a library must
+// come from one copy of it: a table that mixed two copies would pass handles of one to the other.
 #pragma once
 
 #include "sys/errors/error.hpp"
@@ -14,13 +13,12 @@ namespace tenon::cuda {
 // Whether a handle of dlopen() has all of these functions.
 bool hasAll(void* handle, std::span<const char* const> names);
 
-// A shared library. All its functions come from one place: from what the process has loaded already
-// if that has them all, so that the copy of the program is shared, or else from the library, which
-// is opened.
+// A shared library. If the libraries that the process has loaded provide all functions, they are
+// used, which shares the program's copy; otherwise the library is opened.
 class Library {
 public:
-  // `soname` has the version of the headers that Tenon was built with. Where the loader does not
-  // find that library, an older one will do that has all these functions.
+  // `soname` includes the version of the headers that Tenon was built with. If the loader does not
+  // find it, the `older` library is accepted if it has all these functions.
   Library(const char* title, std::string soname, std::span<const char* const> names,
           const std::string& older = {});
 

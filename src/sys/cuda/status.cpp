@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Turns failures of the CUDA runtime into errors. Kernels fail later than the call that queued
-// them, so a failure that costs the device says how to find the kernel, since the call that reports
-// it is innocent.
+// Converts failures of the CUDA runtime to errors. Kernels fail later than the call that queued
+// them; so the error for a lost device explains how to find the kernel, since the call that reports
+// it is not the cause.
 #include "sys/cuda/status.hpp"
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@ namespace tenon::cuda {
 
 namespace {
 
-// Whether the failure is one after which every later call of the process fails.
+// Whether every later call of the process fails after this failure.
 bool losesDevice(int status) {
   switch (status) {
   case cudaErrorIllegalAddress:
@@ -25,7 +25,7 @@ bool losesDevice(int status) {
   case cudaErrorECCUncorrectable:
   case cudaErrorNvlinkUncorrectable:
   case cudaErrorExternalDevice:
-  case 226: // cudaErrorContained, which older versions of CUDA do not name
+  case 226: // cudaErrorContained, which older versions of CUDA do not define
   case 721: // cudaErrorTensorMemoryLeak
     return true;
   default:
@@ -59,7 +59,7 @@ const char* adviceOn(cudaError_t status) {
 void check(cudaError_t status, const char* what, std::source_location where) {
   if (status == cudaSuccess)
     return;
-  cudaGetLastError(); // otherwise the next call would report it again
+  cudaGetLastError(); // clears the error, which the next call would report again
   throw Error(status == cudaErrorMemoryAllocation ? TENON_ERR_MEMORY : TENON_ERR_LIBRARY,
               fmt::format("CUDA failed in {}: {} (error {}){}", what, cudaGetErrorString(status),
                           static_cast<int>(status), adviceOn(status)),

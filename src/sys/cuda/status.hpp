@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Failures of the CUDA runtime as Tenon's errors, with the runtime's own text.
+// Converts failures of the CUDA runtime to Tenon's errors, with the runtime's text.
 #pragma once
 
 #include "sys/errors/error.hpp"
@@ -8,8 +8,8 @@
 
 namespace tenon::cuda {
 
-// Throws TENON_ERR_MEMORY if memory ran out, else TENON_ERR_LIBRARY; `what` is the call that
-// failed.
+// Throws TENON_ERR_MEMORY if memory ran out, else TENON_ERR_LIBRARY; `what` is the name of the
+// failed call.
 void check(cudaError_t status, const char* what,
            std::source_location where = std::source_location::current());
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Streams and events of CUDA. Their handles are shared pointers, so that copies are the same stream
-// and the last one destroys it; a stream of the caller's has a handle that destroys nothing.
+// CUDA streams and events. Their handles are shared pointers: copies refer to the same stream and
+// the last one destroys it; a user's stream has a handle without a destructor.
 #include "sys/cuda/room.hpp"
 #include "sys/cuda/status.hpp"
 #include "sys/device.hpp"
@@ -19,18 +19,19 @@ cudaEvent_t eventOf(const std::shared_ptr<void>& handle) {
 
 std::shared_ptr<void> madeStream(unsigned flags) {
   Device::get();
-  cudaStream_t made = nullptr;
-  cuda::check(cudaStreamCreateWithFlags(&made, flags), "cudaStreamCreateWithFlags");
-  return {static_cast<void*>(made), [](void* s) {
-            const DeviceTurn turn(DeviceTurn::Whose::Library); // the last copy may go at any time
+  cudaStream_t stream = nullptr;
+  cuda::check(cudaStreamCreateWithFlags(&stream, flags), "cudaStreamCreateWithFlags");
+  return {static_cast<void*>(stream), [](void* s) {
+            // The last copy can be destroyed at any time.
+            const DeviceTurn turn(DeviceTurn::Whose::Library);
             cudaStreamDestroy(static_cast<cudaStream_t>(s));
           }};
 }
 
 std::shared_ptr<void> madeEvent(unsigned flags) {
-  cudaEvent_t made = nullptr;
-  cuda::check(cudaEventCreateWithFlags(&made, flags), "cudaEventCreateWithFlags");
-  return {static_cast<void*>(made), [](void* e) {
+  cudaEvent_t event = nullptr;
+  cuda::check(cudaEventCreateWithFlags(&event, flags), "cudaEventCreateWithFlags");
+  return {static_cast<void*>(event), [](void* e) {
             const DeviceTurn turn(DeviceTurn::Whose::Library);
             cudaEventDestroy(static_cast<cudaEvent_t>(e));
           }};
@@ -43,7 +44,8 @@ bool Event::isDone() const {
     return true;
   const cudaError_t status = cudaEventQuery(eventOf(handle_));
   if (status == cudaErrorNotReady) {
-    cudaGetLastError(); // otherwise the program's next check would take it for a failure
+    // Clears the status, which the program's next check would take for a failure.
+    cudaGetLastError();
     return false;
   }
   cuda::check(status, "cudaEventQuery");
@@ -57,7 +59,8 @@ void Event::synchronise() const {
 
 Stream Stream::make() {
   Stream stream;
-  // Non-blocking: the stream must not wait for the default stream, on which the program works.
+  // Non-blocking: the stream must not synchronise with the default stream, on which the program
+  // works.
   stream.handle_ = madeStream(cudaStreamNonBlocking);
   return stream;
 }
@@ -66,7 +69,7 @@ Stream Stream::ofCaller(void* handle) {
   if (handle && handle != cudaStreamLegacy)
     return wrap(handle);
   // Work of the legacy default stream cannot be recorded as a graph, and libraries treat its handle
-  // apart. A blocking stream is in order with it by CUDA's own rule.
+  // specially. A blocking stream is synchronised with it by CUDA.
   Stream stream;
   stream.handle_ = madeStream(cudaStreamDefault);
   return stream;
@@ -86,7 +89,7 @@ Event Stream::record() const {
 }
 
 void Stream::record(Event& event) const {
-  // Without timing an event is cheaper to record, and nobody asks for its time.
+  // An event without timing is cheaper to record, and its time is not needed.
   if (!event.handle_)
     event.handle_ = madeEvent(cudaEventDisableTiming);
   cuda::check(cudaEventRecord(eventOf(event.handle_), streamOf(handle_)), "cudaEventRecord");

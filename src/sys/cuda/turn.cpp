@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes the context of the library current while it works, and that of the program otherwise. Turns
-// are exchanged by calls of the driver, which cost little and make no context; until the device is
-// open a turn only notes whose it is.
+// Makes the library's context current while the library works, and the program's context otherwise.
+// The switch is a call of the driver, which is cheap and creates no context; until the device is
+// open, a turn only records whose it is.
 #include "sys/cuda/parts.hpp"
 
 #include "sys/cuda/driver.hpp"
@@ -15,36 +15,36 @@ namespace tenon {
 
 namespace {
 
-std::atomic<CUcontext> librarys{nullptr};     // the context of the open device
-const cuda::DriverTable* functions = nullptr; // set once it is open
+std::atomic<CUcontext> libraryContext{nullptr}; // the context of the open device
+const cuda::DriverTable* functions = nullptr;   // set when the device is opened
 
-// The turn of one thread.
+// State of a thread.
 struct Turn {
   DeviceTurn::Whose whose = DeviceTurn::Whose::Program;
-  CUcontext programs = nullptr;
+  CUcontext programContext = nullptr;
   bool isTaken = false; // the library's context is current
 };
 thread_local Turn turn;
 
-// The context of the program is requested each time, since it may make another one current between
-// two calls.
+// The program's context is queried each time, since the program can switch contexts between two
+// calls.
 void take(CUcontext context) noexcept {
-  functions->cuCtxGetCurrent(&turn.programs);
-  if (turn.programs != context)
+  functions->cuCtxGetCurrent(&turn.programContext);
+  if (turn.programContext != context)
     functions->cuCtxSetCurrent(context);
   turn.isTaken = true;
 }
 
 void giveBack(CUcontext context) noexcept {
-  if (turn.programs != context)
-    functions->cuCtxSetCurrent(turn.programs);
+  if (turn.programContext != context)
+    functions->cuCtxSetCurrent(turn.programContext);
   turn.isTaken = false;
 }
 
 void change(DeviceTurn::Whose whose) noexcept {
   if (std::exchange(turn.whose, whose) == whose)
     return;
-  const CUcontext context = librarys.load(std::memory_order_acquire);
+  const CUcontext context = libraryContext.load(std::memory_order_acquire);
   if (context && whose == DeviceTurn::Whose::Library)
     take(context);
   else if (context && turn.isTaken)
@@ -73,29 +73,30 @@ int programsDevice() {
 
 namespace {
 
-ContextFound found(CUcontext context) {
+ContextFound describeContext(CUcontext context) {
   CUcontext current = nullptr;
   int device = -1;
-  // The driver tells the device of the current context only.
+  // The driver reports the device of the current context only.
   functions->cuCtxGetCurrent(&current);
   functions->cuCtxSetCurrent(context);
   functions->cuCtxGetDevice(&device);
   functions->cuCtxSetCurrent(current);
-  return {device, context == librarys.load(std::memory_order_acquire)};
+  return {device, context == libraryContext.load(std::memory_order_acquire)};
 }
 
 } // namespace
 
 ContextFound contextOfStream(void* stream) {
-  CUcontext streams = nullptr;
-  if (functions->cuStreamGetCtx(static_cast<CUstream>(stream), &streams) != CUDA_SUCCESS)
+  CUcontext streamContext = nullptr;
+  if (functions->cuStreamGetCtx(static_cast<CUstream>(stream), &streamContext) != CUDA_SUCCESS)
     throw Error(TENON_ERR_ARG, "the driver knows no such stream; pass one that cudaStreamCreate() "
                                "made, or NULL for the default stream");
-  return found(streams);
+  return describeContext(streamContext);
 }
 
 ContextFound contextOfProgram() {
-  return found(turn.programs ? turn.programs : librarys.load(std::memory_order_acquire));
+  return describeContext(turn.programContext ? turn.programContext
+                                             : libraryContext.load(std::memory_order_acquire));
 }
 
 bool isInOtherContext(const void* address) {
@@ -104,7 +105,7 @@ bool isInOtherContext(const void* address) {
   void* to = &context;
   return functions->cuPointerGetAttributes(1, &requested, &to, driversAddress(address)) ==
              CUDA_SUCCESS &&
-         context && context != librarys.load(std::memory_order_acquire);
+         context && context != libraryContext.load(std::memory_order_acquire);
 }
 
 void openDevice(int number) {
@@ -112,23 +113,23 @@ void openDevice(int number) {
   if (!functions)
     throw Error(TENON_ERR_SUPPORT, "there is no device: the driver libcuda.so.1 lacks functions; "
                                    "update it, or use the space host");
-  functions->cuCtxGetCurrent(&turn.programs);
+  functions->cuCtxGetCurrent(&turn.programContext);
   cudaError_t status = cudaSetDevice(number);
   if (status == cudaSuccess)
-    status = cudaFree(nullptr); // makes the context, as cudaSetDevice() does from CUDA 12 on
+    status = cudaFree(nullptr); // creates the context, as cudaSetDevice() does since CUDA 12
   CUcontext context = nullptr;
   functions->cuCtxGetCurrent(&context);
   if (status != cudaSuccess)
-    functions->cuCtxSetCurrent(turn.programs);
-  // This throws, so the context of the program has been made current again.
+    functions->cuCtxSetCurrent(turn.programContext);
+  // check() throws, so the program's context is made current again before.
   check(status, "cudaSetDevice");
   turn.isTaken = true;
-  librarys.store(context, std::memory_order_release); // last: turns begin with it
+  libraryContext.store(context, std::memory_order_release); // last, since turns depend on it
 }
 
 void takeTurn() {
   if (!turn.isTaken)
-    take(librarys.load(std::memory_order_acquire));
+    take(libraryContext.load(std::memory_order_acquire));
 }
 
 } // namespace cuda

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Marks an object as being at work for as long as this lives: for objects that run user functions,
-// which could call the object again.
+// RAII flag that marks an object as running: for objects that call user functions, which could call
+// the same object again.
 #pragma once
 
 namespace tenon {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A line that printed errors of the library have below a text about dimensions: languages whose
-// lists are in another order than C's need it.
+// A note about the order of dimensions, which printed errors of the library show below texts about
+// dimensions: for languages whose index order differs from C's, such as Fortran.
 #pragma once
 
 #include <string>
 
 namespace tenon {
 
-// "" for none.
+// "" removes the note.
 void setDimensionNote(std::string note);
 
 } // namespace tenon

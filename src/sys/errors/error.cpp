@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Errors that cannot fail themselves. Running out of memory is one of the things to report, so the
-// text for it exists from the start, and whatever is caught becomes an Error without an exception
-// escaping.
+// Errors that cannot fail themselves. Running out of memory must be reportable: its text is created
+// in advance, and any exception is converted to an Error without a further exception.
 #include "sys/errors/error.hpp"
 
 #include <new>
@@ -10,12 +9,12 @@ namespace tenon {
 
 namespace {
 
-// Made when the library is loaded, while there is memory, and never destroyed.
+// Created when the library is loaded, while there is memory, and never destroyed.
 const std::string& noMemoryText = *new std::string("an allocation failed");
 const std::string& noWordsText =
     *new std::string("there was no memory to keep the words of this error");
 
-// An exception that is not the library's, which has no code: keeping its words may need memory.
+// An exception of another library; storing its text can fail.
 Error foreignError(const char* what, std::source_location where) noexcept {
   try {
     return {TENON_ERR_INTERNAL, what, where};

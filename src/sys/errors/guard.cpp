@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Keeps the stack of public calls of each thread, and translates the failures of user functions.
-// The point of the stack is that an object stays alive until the last call that works on it has
-// returned, although a user function may destroy its handle in the middle.
+// Maintains the stack of public calls of each thread, and translates the failures of user
+// functions. Because of the stack, an object stays alive until the last call that uses it has
+// returned, although a user function can destroy its handle meanwhile.
 #include "sys/errors/guard.hpp"
 
 #include "sys/errors/object.hpp"
@@ -20,7 +20,7 @@ namespace {
 
 thread_local CallScope* innermostCall = nullptr;
 
-// Throws once more the error that is in the record, so that guard() only adds a frame to it.
+// Rethrows the recorded error; guard() then only adds a frame to it.
 [[noreturn]] void throwRecorded(std::source_location where) {
   throw RecordedError(*lastError().error, where);
 }
@@ -32,12 +32,12 @@ CallScope::CallScope(const char* function) noexcept
   innermost_ = this;
 }
 
-// Objects that end here may call user functions in turn, and these can destroy what this call works
-// on. So it starts again until nothing is left to release.
+// Destructors of released objects can call user functions, and these can destroy further objects of
+// this call. Repeated until nothing is left to release.
 CallScope::~CallScope() {
   while (std::exchange(releases_, false)) {
     const auto releaseAll = [](Noted& noted) {
-      for (int left = std::exchange(noted.left, 0); left > 0; --left)
+      for (int references = std::exchange(noted.left, 0); references > 0; --references)
         noted.object->release();
     };
     std::for_each(few_.begin(), few_.begin() + static_cast<std::ptrdiff_t>(count_), releaseAll);
@@ -47,7 +47,7 @@ CallScope::~CallScope() {
 }
 
 void CallScope::note(Object& object) {
-  // Calls with many objects are rare, and a call in a time step allocates nothing.
+  // Calls with many objects are rare; a call in a time step allocates nothing.
   if (count_ < kFew)
     few_[count_++] = {&object, 0};
   else
@@ -76,19 +76,18 @@ void noteObject(Object& object) {
 }
 
 void releaseAfterCalls(Object& object) noexcept {
-  // The outermost call that works on the object comes last on the way out, and keeps the reference
-  // the longest.
-  CallScope* last = nullptr;
-  CallScope::Noted* there = nullptr;
+  // The outermost call that uses the object returns last, so it holds the reference.
+  CallScope* outermostUser = nullptr;
+  CallScope::Noted* entry = nullptr;
   for (CallScope* scope = innermostCall; scope; scope = scope->outer_)
     if (CallScope::Noted* noted = scope->find(object)) {
-      last = scope;
-      there = noted;
+      outermostUser = scope;
+      entry = noted;
     }
-  if (!there)
+  if (!entry)
     return object.release();
-  ++there->left;
-  last->releases_ = true;
+  ++entry->left;
+  outermostUser->releases_ = true;
 }
 
 const char* currentFunction() noexcept {
@@ -99,7 +98,7 @@ std::string currentCall() {
   const std::string function = currentFunction();
   const CallScope* call = innermostCall ? &innermostCall->outermost() : nullptr;
   const Object* object = call && call->count_ > 0 ? call->few_.front().object : nullptr;
-  // The call may have destroyed its object by now.
+  // The call can have destroyed its object already.
   return isLiveObject(object) ? fmt::format("{} of {}", function, object->title()) : function;
 }
 
@@ -107,15 +106,15 @@ void checkUserCode(TenonErrorCode code, const char* what, long recordedBefore,
                    std::source_location where) {
   if (code == TENON_SUCCESS)
     return;
-  // A new record of the same code is that of a library call that the function made and passed on.
-  // Its words say more than ours could.
+  // A new record with the same code comes from a library call that the function made and passed on.
+  // Its text is more specific than one from here.
   if (errorsRecorded() != recordedBefore && lastError().code() == code)
     throwRecorded(where);
   throw Error(code, fmt::format("{} returned error {}", what, errorName(code)), where);
 }
 
-// The exceptions of tenon.hpp carry the message of the error that Tenon raised. By it they are
-// recognised, as their class is not known here.
+// Exceptions of tenon.hpp are recognised by their text, which contains the message of the error
+// that Tenon raised: their class is unknown in this library.
 void throwUserException(const char* what, long recordedBefore, std::source_location where) {
   try {
     throw;

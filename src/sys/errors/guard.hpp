@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The two walls between C++ and C. Outward, guard() is the body of every public function: no
-// exception passes it. Inward, callUser() calls a function of the user's and turns its code, or
-// what it throws, into an exception of Tenon's, keeping the record of an error that Tenon itself
-// raised further in.
+// The two boundaries between C++ and C:
+// guard(function, body)   the body of every public function; converts exceptions to error codes
+// guardApply(...)         the same for calls during which other ranks wait for this one
+// callUser(what, call)    calls a user function; converts its error code or exception to an Error,
+//                         and preserves the record if Tenon itself raised the error further in
 #pragma once
 
 #include "sys/device.hpp"
@@ -18,15 +19,15 @@ namespace tenon {
 
 class Object;
 
-// A public call that a thread is in, and the objects that it works on, which live until it returns.
-// Calls nest, since user functions can call the library again. Messages about a call that does not
-// come to its end name the outermost one, and the object on which it was made.
+// A public call of a thread, and the objects that it uses, which stay alive until it returns. Calls
+// nest, since user functions can call the library again. Messages about a call that does not return
+// name the outermost call, and the object on which it was made.
 //
-// A call holds no references of its own: it notes the objects, and whoever destroys a handle leaves
-// the handle's reference to the outermost call that works on the object.
+// A call does not hold references: it records the objects, and the destruction of a handle
+// transfers the handle's reference to the outermost call that uses the object.
 class CallScope {
 public:
-  // function must never be freed.
+  // function must have static storage duration.
   explicit CallScope(const char* function) noexcept;
   ~CallScope();
   CallScope(const CallScope&) = delete;
@@ -40,14 +41,14 @@ private:
 
   struct Noted {
     Object* object;
-    int left; // references to it that this call releases at its end
+    int left; // number of references that this call releases at its end
   };
   void note(Object& object);
   Noted* find(const Object& object) noexcept;
   const CallScope& outermost() const noexcept;
 
-  static constexpr std::size_t kFew = 16; // for which nothing is allocated
-  CallScope*& innermost_;                 // of its thread
+  static constexpr std::size_t kFew = 16; // up to this number of objects, nothing is allocated
+  CallScope*& innermost_;                 // the thread's pointer to its innermost call
   CallScope* outer_;
   const char* function_;
   bool releases_ = false;
@@ -56,20 +57,20 @@ private:
   std::vector<Noted> further_;
 };
 
-// Notes that the innermost call works on an object. The first object that a call looks up counts as
+// Records that the innermost call uses an object. The first object that a call looks up counts as
 // the one on which it was made.
 void noteObject(Object& object);
 
-// Gives a reference back when the outermost of the calls of this thread that work on the object
-// returns, or at once if there is no such call.
+// Releases a reference when the outermost call of this thread that uses the object returns, or
+// immediately if there is no such call.
 void releaseAfterCalls(Object& object) noexcept;
 
-// "TenonLayerApply"; outside of a public call "a collective call".
+// Name such as "TenonLayerApply"; outside of a public call "a collective call".
 const char* currentFunction() noexcept;
-// `TenonLayerApply of layer "conv1"`.
+// Text such as `TenonLayerApply of layer "conv1"`.
 std::string currentCall();
 
-// An error that is already in the record: guard() only adds its frame.
+// An error that has been recorded already: guard() only adds a frame.
 class RecordedError : public Error {
 public:
   using Error::Error;
@@ -90,9 +91,9 @@ TenonErrorCode guard(const char* function, Body&& body,
   }
 }
 
-// For calls during which other ranks wait for this one: an error not agreed on is fatal. isAlone(),
-// which is asked after an error alone, says whether there is no other rank: then all that there are
-// know it, and it is returned.
+// guard() for calls during which other ranks wait for this one: an error that is not agreed is
+// fatal. isAlone() is called after an error only. It returns whether this is the only rank, in
+// which case the error is returned.
 template <class Body, class IsAlone>
 TenonErrorCode guardApply(const char* function, Body&& body, IsAlone&& isAlone,
                           std::source_location where = std::source_location::current()) noexcept {
@@ -108,19 +109,21 @@ TenonErrorCode guardApply(const char* function, Body&& body, IsAlone&& isAlone,
   }
 }
 
-// Throws if a user's function returned an error; `recordedBefore` is errorsRecorded() before it.
+// Throws if a user function returned an error; `recordedBefore` is errorsRecorded() before the
+// call.
 void checkUserCode(TenonErrorCode code, const char* what, long recordedBefore,
                    std::source_location where);
 
-// Turns what a user's function threw, as it is caught, into TENON_ERR_USER, or TENON_ERR_MEMORY.
+// Converts the exception of a user function, inside a catch block, to TENON_ERR_USER or
+// TENON_ERR_MEMORY.
 [[noreturn]] void throwUserException(const char* what, long recordedBefore,
                                      std::source_location where);
 
-// Runs a user's function that frees a context, if there is one. What it throws ends here, with a
-// line that says so, since nobody waits for it.
+// Calls a user function that frees a context, if there is one. Its exceptions are caught and
+// reported by a printed line, since the caller cannot handle them.
 void callDestroyer(void (*destroy)(void*), void* context) noexcept;
 
-// Runs a user's function that returns a TenonErrorCode; `what` names it in the message.
+// Calls a user function that returns a TenonErrorCode; `what` is its name in error texts.
 template <class Call>
 void callUser(const char* what, Call&& call,
               std::source_location where = std::source_location::current()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Records, shows and returns an error without allocating where no memory is left: what cannot be
-// kept or printed in full is shortened then. An exception that a handler throws ends here, and an
-// error that is raised inside a handler is returned without being handled, or it would never end.
+// Records, shows and returns errors, even without memory: a report that cannot be stored or printed
+// completely is shortened. An exception of a handler is caught here. An error raised inside a
+// handler is returned without being handled, to avoid endless recursion.
 #include "sys/errors/handler.hpp"
 
 #include "sys/errors/dimension_note.hpp"
@@ -38,39 +38,39 @@ struct Handlers {
   std::string dimensionNote;
 };
 
-// Never destroyed: an error may come while static objects are destroyed.
+// Never destroyed: an error can occur while static objects are destroyed.
 Handlers& handlers() noexcept {
   return immortal<Handlers>();
 }
 
 thread_local ErrorRecord record;
 thread_local long recorded = 0;
-// The place of the call to come, as the caller noted it, and that of the call under way. The
-// strings live as long as the program.
+// Source location of the next call, as noted by the caller, and of the current call. The strings
+// have static storage duration.
 struct Caller {
   const char* function = nullptr;
   const char* file = nullptr;
   int line = 0;
 };
 thread_local Caller noted, caller;
-// Set while a handler runs, in which errors are not handled again.
+// Set while a handler runs; errors are then not handled again.
 thread_local bool handling = false;
 std::atomic<int> rank{0};
 
-// A frame in the caller's own words.
+// The location of a frame, with pointers into the caller's strings.
 using Place = Caller;
 
-// The path from the source root on: the builder's folders say nothing to a reader.
+// The path relative to the source root: the folders of the build machine are irrelevant to readers.
 const char* shortPath(const char* file) noexcept {
   const std::string_view path = file ? file : "";
   const auto root = path.rfind("/src/");
   return root == path.npos ? path.data() : path.data() + root + 1;
 }
 
-// The line of one frame. A procedure of Fortran has no file.
-std::string frameLine(std::string_view function, std::string_view file, int line, bool first) {
+// The line of one frame. A Fortran procedure has no file.
+std::string frameLine(std::string_view function, std::string_view file, int line, bool isFirst) {
   const std::string place = file.empty() ? "" : fmt::format(" ({}:{})", file, line);
-  return fmt::format("[{}]   {} {}{}\n", processRank(), first ? "in" : "called from", function,
+  return fmt::format("[{}]   {} {}{}\n", processRank(), isFirst ? "in" : "called from", function,
                      place);
 }
 
@@ -88,37 +88,37 @@ std::string headLines(const ErrorRecord& record) {
                      errorSentence(record.code()), ranksOf(record), record.message());
 }
 
-// Whether a text speaks of dimensions, or of numbers that are counted: "target[0] is 8".
+// Whether a text mentions dimensions, or indices such as in "target[0] is 8".
 bool isCounted(std::string_view text) {
   constexpr std::array<std::string_view, 8> kWords = {"dim",      "box",     "S0",      "shape [",
                                                       "numbered", "counted", " index ", "channel "};
   if (std::ranges::any_of(kWords, [&](auto word) { return text.find(word) != text.npos; }))
     return true;
-  const auto isEntry = [](char before, char after) {
-    return before == '[' && after >= '0' && after <= '9';
+  const auto isEntry = [](char current, char next) {
+    return current == '[' && next >= '0' && next <= '9';
   };
   return std::ranges::adjacent_find(text, isEntry) != text.end();
 }
 
-// The line about dimensions and indices below the head, or "". What an interface raises itself,
-// without a file, counts its own way.
+// The note about dimension order (dimension_note.hpp) for the head of a report, or "". Errors that
+// a language binding raises itself, without a file, already use its own order.
 std::string noteLine(const ErrorRecord& record) {
-  const bool isOurs = !record.frames.empty() && !record.frames.front().file.empty();
-  if (!isOurs || !isCounted(record.message()))
+  const bool isOfLibrary = !record.frames.empty() && !record.frames.front().file.empty();
+  if (!isOfLibrary || !isCounted(record.message()))
     return "";
   std::lock_guard lock(handlers().mutex);
   const std::string& note = handlers().dimensionNote;
   return note.empty() ? "" : fmt::format("[{}]   {}\n", processRank(), note);
 }
 
-// Prints a shortened report, part by part, so that no text has to be put together.
+// Prints a shortened report piece by piece, without assembling a string.
 void printShortened() noexcept {
   for (const char* part : {record.fatal ? "Fatal error " : "Error ", errorName(record.code()), ": ",
                            record.message().c_str(), " (and no memory is left to say more)\n"})
     printError(part);
 }
 
-// Two of the lines are the head, and one may be the note.
+// Two of the lines are the head, and one can be the note.
 std::size_t mostFrames(const ErrorRecord& record) {
   return kMaxReportLines - (noteLine(record).empty() ? 2 : 3);
 }
@@ -129,7 +129,7 @@ Handler currentHandler() {
   return stack.empty() ? Handler{printHandler, nullptr} : stack.back();
 }
 
-// A text that is the same on two ranks if they fail alike.
+// A text that is equal on two ranks if their failures are the same.
 std::string commonText(const ErrorRecord& error) {
   std::string text = fmt::format("{} {}", errorName(error.code()), error.message());
   for (const ErrorFrame& frame : error.frames)
@@ -146,11 +146,11 @@ FatalShare shareOf(const ErrorRecord& error) noexcept {
     }
     return hook ? hook(commonText(error)) : FatalShare{};
   } catch (...) {
-    return {}; // this rank speaks for itself
+    return {}; // this rank prints its own error
   }
 }
 
-// The default of a fatal error, which ends the program: no handler has taken it over.
+// The default handler of fatal errors, which ends the program.
 void printAndAbort() noexcept {
   try {
     record.share = shareOf(record);
@@ -165,14 +165,14 @@ void printAndAbort() noexcept {
 void show(const Place& place, int level) noexcept {
   if (handling)
     return;
-  // A fatal error goes past the stack: a handler there that only returns would leave other ranks
-  // waiting.
+  // A fatal error bypasses the stack of handlers: a handler that only returns would leave other
+  // ranks waiting.
   Handler handler = currentHandler();
   if (record.fatal) {
     std::lock_guard lock(handlers().mutex);
     handler = handlers().fatal;
   }
-  // The lock is free here, since a handler may push or pop handlers.
+  // Called without the lock, since a handler can push or pop handlers.
   handling = true;
   try {
     if (handler.function)
@@ -186,8 +186,8 @@ void show(const Place& place, int level) noexcept {
   handling = false;
 }
 
-// The error with control characters shown as \x1b, as names and paths may bring some into a text.
-// Where there is no memory for that, printError() still stops them.
+// The error with control characters replaced by \x1b: names and paths can bring them into a text.
+// If there is no memory for this, printError() still replaces them.
 Error withPlainText(const Error& error) noexcept {
   try {
     if (plainLength(error.text(), kLineLayout) == error.text().size())
@@ -203,7 +203,7 @@ Place appendFrame(const char* function, const char* file, int line) noexcept {
   const Place place{function ? function : "", shortPath(file), line};
   ++record.levels;
   try {
-    // The handler sees the frame even if there is no memory to keep it.
+    // The handler sees the frame even if there is no memory to store it.
     record.frames.push_back({place.function, place.file, place.line});
   } catch (const std::bad_alloc&) {
   }
@@ -247,20 +247,20 @@ TenonErrorCode raiseAt(const Error& error, const char* function, const char* fil
                        Severity severity) noexcept {
   if (handling)
     return error.code();
-  // A call inside another one has recorded this error already: only the outer frame is new.
-  const bool known = dynamic_cast<const RecordedError*>(&error) && record.levels > 0;
-  if (!known) {
+  // A nested call has recorded this error already: only the outer frame is new.
+  const bool isRecorded = dynamic_cast<const RecordedError*>(&error) && record.levels > 0;
+  if (!isRecorded) {
     record = {};
     record.error = withPlainText(error);
     ++recorded;
   }
-  // An error that all ranks raise alike leaves nobody waiting, so it is returned even from Apply.
-  // The call that raised it may not have known that, as in a function of the program inside this
-  // one.
+  // An error that all ranks raise alike can be returned even from Apply, since no rank waits. The
+  // nested call that raised it can have used a different severity, for example inside a user
+  // function.
   record.fatal = severity == Severity::Fatal && !error.isAgreed();
   const Place place = appendFrame(function, file, line);
   const int level = record.levels - 1;
-  if (record.fatal && caller.file) // it may not come back to its caller
+  if (record.fatal && caller.file) // the error can fail to reach its caller
     appendFrame(caller.function, caller.file, caller.line);
   show(place, level);
   return error.code();
@@ -289,12 +289,12 @@ void enterCall(const char* function) noexcept {
 }
 
 void addFrame(const char* function, const char* file, int line, TenonErrorCode code) noexcept {
-  // A frame belongs to the record only if the code is passed on: the record may be that of an older
-  // error.
+  // A frame belongs to the record only if the same code is passed on: the record can be that of an
+  // older error.
   if (handling || code == TENON_SUCCESS || code != record.code() || record.levels == 0)
     return;
   if (record.fatal && caller.file == file && caller.line == line)
-    return; // it is there already
+    return; // appended already
   const Place place = appendFrame(function, file, line);
   if (!record.fatal)
     show(place, record.levels - 1);
@@ -318,7 +318,7 @@ void popErrorHandler() {
 
 void printHandler(TenonErrorCode, int level, const char*, const char* function, const char* file,
                   int line, void*) noexcept {
-  // A long way out is cut, and ranks that do not speak for the others are silent.
+  // Limits the number of frames, and suppresses the output of ranks that do not speak.
   if (level < 0 || level >= record.levels || !record.error->speaks())
     return;
   try {
@@ -370,8 +370,8 @@ void abortProcess(TenonErrorCode code) noexcept {
 }
 
 void exitProcess(TenonErrorCode code) noexcept {
-  // Exit handlers and destructors are left out, as they could call MPI, which has ended. So what
-  // was printed has to be flushed here.
+  // Skips exit handlers and destructors, which could call MPI after its end; so output must be
+  // flushed here.
   std::fflush(nullptr);
   std::_Exit(code);
 }
@@ -383,7 +383,7 @@ int processRank() noexcept {
   return rank.load(std::memory_order_relaxed);
 }
 
-// The names of the last calls, for a watchdog.
+// Ring buffer of the names of the last calls, for a watchdog.
 
 namespace {
 
@@ -393,8 +393,8 @@ std::atomic<unsigned> entered{0};
 } // namespace
 
 void noteCall(const char* name) noexcept {
-  // Two threads that enter at once may write one place, and one name is lost. That is good enough
-  // for a watchdog, and costs no atomic increment.
+  // Two threads that enter at once can write the same slot, which loses one name: acceptable for a
+  // watchdog, and it saves an atomic increment.
   const unsigned position = entered.load(std::memory_order_relaxed);
   ring[position % kLastCalls].store(name, std::memory_order_relaxed);
   entered.store(position + 1, std::memory_order_release);

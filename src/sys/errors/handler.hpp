@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What happens to an error at the C boundary: it is recorded for the thread, shown to the handler
-// on top of the process's stack of handlers, and returned as a code. Callers on the way out add
-// their frames, so record and printout show how the program came there.
+// Errors at the C boundary. An error is recorded for the thread, shown to the top of the process's
+// stack of handlers, and returned as a code. Callers add their frames on the way out, so the record
+// and the printed report show the call stack.
 //
 // An error in Apply that other ranks do not know of cannot be returned, since they wait for this
-// rank: it goes to the fatal handler, by default "print and abort". How a process aborts is a hook,
-// which the module that knows MPI sets.
+// rank: it is passed to the fatal handler, by default "print and abort". The abort function is a
+// hook, which the module that uses MPI sets.
 #pragma once
 
 #include "sys/errors/error.hpp"
@@ -23,14 +23,15 @@ struct ErrorFrame {
   int line = 0;
 };
 
-// How many ranks end with the same fatal error, and whether this one prints it for them.
+// Result of the coordination of a fatal error: the number of ranks with the same error (of all
+// ranks), and whether this rank prints it.
 struct FatalShare {
   bool speaks = true;
   int ranks = 1, of = 1;
 };
 
-// The last error of a thread. The first frame is the public function with the place of the throw.
-// Frames for which there is no memory are counted, and shown to the handler, but not kept.
+// The last error of a thread. The first frame is the public function, with the location of the
+// throw. Frames for which there is no memory are counted, and shown to the handler, but not stored.
 struct ErrorRecord {
   std::optional<Error> error;
   bool fatal = false;
@@ -44,30 +45,31 @@ struct ErrorRecord {
 
 const ErrorRecord& lastError() noexcept;
 void clearLastError() noexcept;
-// Grows with every error recorded by this thread: tells whether a call recorded one of its own.
+// Counter of the errors recorded by this thread, to detect whether a call has recorded one.
 long errorsRecorded() noexcept;
-// The text of the print handler: at most kMaxReportLines lines.
+// The text of the print handler, kMaxReportLines lines at most.
 inline constexpr int kMaxReportLines = 8;
 std::string errorReport(const ErrorRecord& record);
 
-// Agreed: every process that takes part knows the error, as after Error::agreed().
+// Agreed: every participating process knows the error, as after Error::agreed().
 enum class Severity { Returned, Agreed, Fatal };
-// Records an error, calls the handler (the fatal one if Fatal and not agreed) and returns the code.
+// Records an error, calls the handler (the fatal one if Fatal and not agreed), and returns the
+// code.
 TenonErrorCode raise(const Error& error, const char* function, Severity severity) noexcept;
-// Raises an error that was found at another place than where the exception was made.
+// raise() with a location other than that of the exception.
 TenonErrorCode raiseAt(const Error& error, const char* function, const char* file, int line,
                        Severity severity) noexcept;
-// Raises the exception in flight, whatever it is; `where` serves exceptions that carry no place.
+// raise() for the exception in flight; `where` is used for exceptions without a location.
 TenonErrorCode raiseCurrent(const char* function, Severity severity,
                             const std::source_location& where) noexcept;
-// The place of the call that this thread is about to make. Entering it takes the note, so that a
-// call without one has none.
+// noteCaller() records the source location of the next public call of this thread; enterCall()
+// consumes it, so it applies to one call only.
 void noteCaller(const char* function, const char* file, int line) noexcept;
 void enterCall(const char* function) noexcept;
-// Adds a caller's frame to the record if it is of this code, and shows it to the handler.
+// Adds a caller's frame to the record if its code is the same, and shows it to the handler.
 void addFrame(const char* function, const char* file, int line, TenonErrorCode code) noexcept;
 
-// The last pushed handler is called; with none, printHandler. pop with none pushed is an error.
+// The handler pushed last is called; printHandler if there is none. pop without a push is an error.
 void pushErrorHandler(TenonErrorHandler handler, void* context);
 void popErrorHandler();
 void printHandler(TenonErrorCode code, int level, const char* message, const char* function,
@@ -75,32 +77,33 @@ void printHandler(TenonErrorCode code, int level, const char* message, const cha
 void returnHandler(TenonErrorCode code, int level, const char* message, const char* function,
                    const char* file, int line, void* context) noexcept;
 
-// Sets the handler of fatal errors. nullptr restores the default, which prints the report and then
-// calls abortProcess(). If a fatal handler returns, the code is returned to the caller.
+// Sets the handler of fatal errors. nullptr restores the default, which prints the report and calls
+// abortProcess(). If a fatal handler returns, the code is returned to the caller.
 void setFatalHandler(TenonErrorHandler handler, void* context);
-// Asked before the default prints a fatal error, with a text that is the same on ranks that fail
-// alike. Without a hook each rank prints its own error.
+// Hook that coordinates the printing of a fatal error: called before the default handler prints,
+// with a text that is equal on ranks with the same failure. Without a hook each rank prints its
+// error.
 using FatalShareHook = std::function<FatalShare(const std::string& text)>;
 void setFatalShareHook(FatalShareHook hook);
-// Sets how a process aborts. An empty hook restores std::abort.
+// Sets the function that aborts the process. An empty hook restores std::abort.
 using AbortHook = std::function<void(TenonErrorCode)>;
 void setAbortHook(AbortHook hook);
 void abortProcess(TenonErrorCode code) noexcept;
-// Ends the process at once with the code as its status.
+// Ends the process immediately with the code as its exit status.
 [[noreturn]] void exitProcess(TenonErrorCode code) noexcept;
 
-// The rank that messages show, which is 0 until it is set.
+// The rank that is shown in messages; 0 until it is set.
 void setProcessRank(int rank) noexcept;
 int processRank() noexcept;
 
-// A small ring of the names of the last public calls and log scopes that were entered. A watchdog
-// thread reads it while the main thread hangs, so it is made of atomics and holds only names that
-// live as long as the process.
+// A ring buffer with the names of the last public calls and log scopes. A watchdog thread reads it
+// while the main thread hangs, so it consists of atomics and contains only names with static
+// storage duration.
 inline constexpr int kLastCalls = 16;
 
-// name must never be freed.
+// name must have static storage duration.
 void noteCall(const char* name) noexcept;
-// The name entered last, or `back` entries before it (0 <= back < kLastCalls); "" if there is none.
+// The name entered last, or `back` entries before it (0 <= back < kLastCalls); "" if none.
 const char* lastCallName(int back = 0) noexcept;
 
 } // namespace tenon

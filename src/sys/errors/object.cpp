@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Objects, and the list of those that are alive. The list is asked at every public call whether a
-// handle is valid, so a small table in front of it answers for objects that were looked up before,
-// without taking the lock.
+// Objects, and the list of live ones. Every public call checks its handles against the list, so a
+// small table in front of it answers for recently used objects without taking the lock.
 #include "sys/errors/object.hpp"
 
 #include "sys/memory/immortal.hpp"
@@ -24,24 +23,24 @@ namespace {
 
 struct Live {
   std::mutex mutex;
-  std::unordered_map<const void*, long> born; // object -> its number in order of creation
+  std::unordered_map<const void*, long> born; // object -> sequence number of its creation
   long count = 0;
 };
 
-// Never destroyed: static objects of the program may hold objects of the library.
+// Never destroyed: static objects of the program can own objects of the library.
 Live& live() noexcept {
   return immortal<Live>();
 }
 
-// A cache of objects that were looked up and are alive, each at a place given by its address. An
-// entry is written under the lock only, so that it cannot outlive its object, and read without it:
-// a call in a time step looks up its handles here.
+// A direct-mapped cache of live objects, indexed by a hash of the address. It is read without the
+// lock by every call in a time step. Entries are written under the lock only, so an entry cannot
+// outlive its object.
 using FoundObject = std::atomic<const void*>;
 constinit std::array<FoundObject, 1024> foundObjects{};
 
 FoundObject& foundAt(const void* pointer) noexcept {
-  // The lowest bits of addresses from the heap are equal; the higher ones are folded in, since
-  // objects of one size lie at regular distances.
+  // The lowest bits of heap addresses are equal; the higher bits are folded in, since objects of
+  // one size are allocated at regular distances.
   constexpr std::uintptr_t kAlignment = 16;
   const std::uintptr_t number = reinterpret_cast<std::uintptr_t>(pointer) / kAlignment;
   return foundObjects[(number ^ (number / foundObjects.size())) % foundObjects.size()];
@@ -54,19 +53,19 @@ void addLiveObject(const Object* object) {
 
 void removeLiveObject(const Object* object) noexcept {
   std::lock_guard lock(live().mutex);
-  // The cache is read without the lock, and must not know the object any longer either.
-  if (FoundObject& place = foundAt(object); place.load(std::memory_order_relaxed) == object)
-    place.store(nullptr, std::memory_order_relaxed);
+  // The cache is read without the lock, so the object is removed from it too.
+  if (FoundObject& slot = foundAt(object); slot.load(std::memory_order_relaxed) == object)
+    slot.store(nullptr, std::memory_order_relaxed);
   live().born.erase(object);
 }
 
-// What sentences call an object of this class.
+// The noun for an object of this class in sentences.
 std::string nounOf(std::string_view className) {
   if (className == "DTensor")
     return "tensor";
   if (className == "LinearOp")
     return "operator";
-  std::string noun; // "placement list" of PlacementList
+  std::string noun; // e.g. "placement list" for PlacementList
   for (const char c : className)
     noun += (c >= 'A' && c <= 'Z' && !noun.empty()) ? std::string(" ") + c : std::string(1, c);
   return lowered(noun);
@@ -89,13 +88,13 @@ std::vector<LiveObject> liveObjects() {
 bool isLiveObject(const void* pointer) noexcept {
   if (!pointer)
     return false;
-  FoundObject& place = foundAt(pointer);
-  if (place.load(std::memory_order_acquire) == pointer)
+  FoundObject& slot = foundAt(pointer);
+  if (slot.load(std::memory_order_acquire) == pointer)
     return true;
   std::lock_guard lock(live().mutex);
   if (!live().born.contains(pointer))
     return false;
-  place.store(pointer, std::memory_order_release);
+  slot.store(pointer, std::memory_order_release);
   return true;
 }
 

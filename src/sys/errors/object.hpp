@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The common header of every object behind a public handle: class, counted references, name,
-// options prefix, and a state counter that grows with each change of the object's value.
+// The base class of all objects behind public handles: class name, reference count, name, options
+// prefix, and a state counter that is incremented with each change of the object's value.
 #pragma once
 
 #include <atomic>
@@ -14,26 +14,25 @@ namespace tenon {
 
 class Object {
 public:
-  // className must outlive the object: a string literal such as "LinearOp".
+  // className must have static storage duration: a string literal such as "LinearOp".
   explicit Object(const char* className);
   virtual ~Object();
   Object(const Object&) = delete;
   Object& operator=(const Object&) = delete;
 
   const char* className() const noexcept { return className_; }
-  // The type within the class: "conv" of a layer, "adam" of an optimizer. It is empty where the
+  // The type within the class, such as "conv" for a layer or "adam" for an optimizer; empty if the
   // class has no types.
   virtual std::string_view type() const noexcept { return {}; }
-  // What a view prints of the object, found without communication.
+  // Description of the object for a view. Not collective.
   virtual std::string describe() const;
-  // False once the object is destroyed, as far as freed memory can tell; isLiveObject() knows for
-  // certain.
+  // False after destruction, as far as freed memory can show it; isLiveObject() is reliable.
   bool isLive() const noexcept { return magic_ == kMagic; }
 
   void retain() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
   void release() noexcept;
   int references() const noexcept { return references_.load(std::memory_order_relaxed); }
-  // How many of the references are a caller's handles: the others are the library's own.
+  // Number of references that are user handles; all others are internal.
   void addHandle() noexcept { handles_.fetch_add(1, std::memory_order_relaxed); }
   void dropHandle() noexcept { handles_.fetch_sub(1, std::memory_order_relaxed); }
   int handles() const noexcept { return handles_.load(std::memory_order_relaxed); }
@@ -42,7 +41,7 @@ public:
   void setName(std::string name);
   const std::string& prefix() const noexcept { return prefix_; }
   void setPrefix(std::string prefix) { prefix_ = std::move(prefix); }
-  // `layer "conv1"`, or "the layer" for an unnamed one: how messages call the object.
+  // The object's name in messages: `layer "conv1"`, or "the layer" if it has none.
   const std::string& title() const noexcept { return title_; }
 
   std::uint64_t state() const noexcept { return state_; }
@@ -55,12 +54,12 @@ private:
   std::atomic<int> references_{1};
   std::atomic<int> handles_{0};
   std::string name_;
-  std::string title_; // kept, so that calls in a time step need not make it
+  std::string title_; // cached for calls in a time step
   std::string prefix_;
   std::uint64_t state_ = 0;
 };
 
-// A counted reference. adopt() takes over the reference that new gave; share() adds one.
+// A counted reference. adopt() takes over the reference of a new object; share() adds one.
 template <class T>
 class Ref {
 public:
@@ -91,7 +90,7 @@ public:
   T* operator->() const noexcept { return object_; }
   T& operator*() const noexcept { return *object_; }
   explicit operator bool() const noexcept { return object_ != nullptr; }
-  // Gives the reference away: for a handle that the caller will destroy.
+  // Releases ownership: for a handle that the user will destroy.
   T* detach() noexcept { return std::exchange(object_, nullptr); }
 
 private:
@@ -104,16 +103,16 @@ Ref<T> makeRef(Args&&... args) {
   return Ref<T>::adopt(new T(std::forward<Args>(args)...));
 }
 
-// The objects that are alive: for the report at Finalize of those that were never destroyed, and to
-// tell a handle from a stale or foreign pointer without reading what it points to.
+// The list of live objects: for the report at Finalize of objects that were not destroyed, and to
+// detect a stale or foreign handle without dereferencing it.
 struct LiveObject {
   std::string className;
   std::string name;
   int references = 0;
-  int handles = 0; // those of the references that callers hold
+  int handles = 0; // number of references that are user handles
 };
 
-// All of them, in order of creation.
+// All live objects, in order of creation.
 std::vector<LiveObject> liveObjects();
 bool isLiveObject(const void* pointer) noexcept;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Types are strings: a registry maps the names of one class's types to their factories, the
-// library's own and a user's alike.
+// A registry of the named types of one class, which maps a name to a factory; both the library and
+// users add types.
 #pragma once
 
 #include "sys/errors/error.hpp"
@@ -19,7 +19,7 @@ namespace tenon {
 template <class Factory>
 class TypeRegistry {
 public:
-  // `what` is what messages call a type of this registry: "layer type", "optimizer type".
+  // `what` names a type of this registry in messages: "layer type", "optimizer type".
   explicit TypeRegistry(std::string what) : what_(std::move(what)) {}
 
   void add(const std::string& name, Factory factory) {
@@ -36,7 +36,7 @@ public:
     return factories_.contains(name);
   }
 
-  // A copy, so that a registration elsewhere cannot disturb its use.
+  // Returns a copy, which concurrent registrations cannot invalidate.
   Factory find(const std::string& name,
                std::source_location where = std::source_location::current()) const {
     std::lock_guard lock(mutex_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lists a folder by readdir(), so that a failed allocation is an exception like any other. The end
-// of a folder and a failure look alike to its caller, except for errno, which therefore is cleared
+// Lists a folder with readdir(): a failed allocation is then an ordinary exception. readdir()
+// returns NULL both at the end and on failure; only errno distinguishes the two, so it is cleared
 // before each call.
 #include "sys/files/folder.hpp"
 
@@ -14,11 +14,11 @@ namespace tenon {
 
 std::vector<std::string> namesIn(const std::string& folder, std::error_code& error) {
   error.clear();
-  const auto close = [](DIR* open) { closedir(open); };
-  const std::unique_ptr<DIR, decltype(close)> open(opendir(folder.c_str()), close);
+  const auto close = [](DIR* stream) { closedir(stream); };
+  const std::unique_ptr<DIR, decltype(close)> stream(opendir(folder.c_str()), close);
   std::vector<std::string> names;
-  errno = open ? 0 : errno;
-  while (const dirent* entry = open ? readdir(open.get()) : nullptr) {
+  errno = stream ? 0 : errno;
+  while (const dirent* entry = stream ? readdir(stream.get()) : nullptr) {
     const std::string_view name = entry->d_name;
     if (name != "." && name != "..")
       names.emplace_back(name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lists what a folder holds. The iterators of std::filesystem end the program where an allocation
-// fails.
+// Lists the contents of a folder. The iterators of std::filesystem terminate the program if an
+// allocation fails.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace tenon {
 
-// The names in the folder, in no order, without "." and ".."; none if it cannot be read, for the
-// reason in `error`.
+// The names in the folder, unordered, without "." and "..". If it cannot be read, the list is empty
+// and `error` is the reason.
 std::vector<std::string> namesIn(const std::string& folder, std::error_code& error);
 
 } // namespace tenon

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Marks of formats at the beginning of files. A pickle has none but its protocol, whose number is
-// behind the first byte.
+// Magic numbers at the beginning of files. A pickle begins only with the opcode and the number of
+// its protocol.
 #include "sys/files/foreign_file.hpp"
 
 #include <utility>

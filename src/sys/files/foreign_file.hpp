@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Files that are met where others are expected, told by their first bytes: other formats of weights
-// and fields, and what stands in a file's place after a download that went wrong.
+// Recognises files of other formats by their first bytes: other formats of weights and fields, and
+// files that result from a failed download.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@ namespace tenon {
 
 enum class ForeignFile { None, GitLfs, Web, Gzip, Hdf5, NetCdf3, Pickle, Npy };
 
-inline constexpr std::size_t kForeignBytes = 64; // of the beginning are enough
+inline constexpr std::size_t kForeignBytes = 64; // number of leading bytes that suffices
 
 ForeignFile foreignFile(std::string_view beginning);
-// What it is, as the end of a sentence, with what to do where that does not depend on the place: "a
+// Description of the format, as the end of a sentence, with advice if it is generally valid: "a
 // pointer of git lfs, and not the file itself; run `git lfs pull`".
 std::string foreignFileText(ForeignFile file);
 

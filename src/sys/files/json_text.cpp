@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Builds JSON as text. Plain values are kept as they are written, numbers in the fewest digits that
-// give the same number back, so a value that is read, kept and written again does not change.
+// Builds JSON as text. Plain values are stored in their written form, numbers with the fewest
+// digits that restore the value: reading and writing a value again does not change it.
 #include "sys/files/json_text.hpp"
 
 #include "sys/text/plain_text.hpp"
@@ -25,7 +25,7 @@ void appendEscaped(std::string& to, char c) {
 }
 
 std::string jsonQuoted(std::string_view text) {
-  // A file with other bytes could be written, but no reader would accept it.
+  // A file with other bytes could be written, but readers would reject it.
   checkUtf8("a text for a JSON file", text);
   std::string result = "\"";
   for (const char c : text)
@@ -42,20 +42,20 @@ Json::Json(std::initializer_list<std::pair<std::string_view, Json>> members) : k
 
 Json::Json(double value) : text_(std::isfinite(value) ? fmt::format("{}", value) : "null") {
   if (std::isfinite(value) && text_.find_first_of(".e") == text_.npos)
-    text_ += ".0"; // marks a real number for readers that tell the two apart
+    text_ += ".0"; // marks a real number for readers that distinguish reals from integers
 }
 
 Json::Json(std::string_view text) : text_(jsonQuoted(text)) {}
 
 Json& Json::operator[](std::string_view key) {
-  const auto known = std::find(keys_.begin(), keys_.end(), key);
-  if (known != keys_.end())
-    return items_[static_cast<std::size_t>(known - keys_.begin())];
-  // In an order that leaves the object whole if memory runs out: keys and values stay equally many.
-  std::string added(key);
+  const auto position = std::find(keys_.begin(), keys_.end(), key);
+  if (position != keys_.end())
+    return items_[static_cast<std::size_t>(position - keys_.begin())];
+  // This order keeps the numbers of keys and values equal if memory runs out.
+  std::string newKey(key);
   keys_.reserve(keys_.size() + 1);
   Json& item = items_.emplace_back(Json(Kind::Plain));
-  keys_.push_back(std::move(added));
+  keys_.push_back(std::move(newKey));
   item.text_ = "null";
   return item;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A JSON value that is written; json_tree.hpp reads. It can be destroyed without allocating, unlike
-// the values of libraries that flatten a tree to destroy it.
+// A JSON value for writing; json_tree.hpp is for reading. Unlike the values of libraries that
+// flatten a tree to destroy it, its destructor does not allocate.
 #pragma once
 
 #include "sys/types.hpp"
@@ -16,12 +16,12 @@ namespace tenon {
 
 class Json {
 public:
-  // An object, in the order of the keys.
+  // An object with its members, in this order.
   Json(std::initializer_list<std::pair<std::string_view, Json>> members);
   Json(bool value) : text_(value ? "true" : "false") {}
   Json(std::integral auto value) : text_(std::to_string(value)) {}
   Json(double value);
-  // Throws TENON_ERR_ARG unless it is UTF-8.
+  // Throws TENON_ERR_ARG unless the text is UTF-8.
   Json(std::string_view text);
   Json(const std::string& text) : Json(std::string_view(text)) {}
   Json(const char* text) : Json(std::string_view(text)) {}
@@ -32,13 +32,14 @@ public:
   static Json object() { return Json(Kind::Object); }
   static Json array() { return Json(Kind::List); }
 
-  // The value of a key, which is null for a new key.
+  // The value of a key; a new key has the value null.
   Json& operator[](std::string_view key);
   void push_back(Json item) { items_.push_back(std::move(item)); }
-  // Takes the members of another object.
+  // Adds or replaces members by those of another object.
   void update(Json other);
 
-  // The text in one line, or with a line for each value, each level indented by that many blanks.
+  // The text in one line, or, if indent >= 0, with one line per value and that indentation per
+  // level.
   std::string dump(int indent = -1) const;
 
 private:
@@ -47,9 +48,9 @@ private:
   void append(std::string& text, int indent, std::size_t level) const;
 
   Kind kind_ = Kind::Plain;
-  std::string text_; // the text of a plain value
+  std::string text_; // text of a plain value
   std::vector<std::string> keys_;
-  std::vector<Json> items_; // the items of a list, or an object's values by key
+  std::vector<Json> items_; // items of a list, or values of an object in the order of keys_
 };
 
 } // namespace tenon

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parses JSON by the tokens of a parser, and keeps where each value stands. The parser does not
-// tell positions, so it reads through an iterator that notes how far it has come, which is where a
-// token ends.
+// Parses JSON with the token events of a parser, and records the position of each value. The parser
+// does not report positions, so it reads through an iterator that tracks the furthest character
+// read, which is the end of the current token.
 #include "sys/files/json_tree.hpp"
 
 #include "sys/errors/error.hpp"
@@ -22,13 +22,13 @@ namespace {
 
 using Kind = JsonNode::Kind;
 
-// Trees are walked and destroyed by recursion, so their depth has a bound.
+// Trees are walked and destroyed by recursion, so their depth is limited.
 constexpr std::size_t kDeepest = 64;
-// A value takes some fifty times the memory of its shortest text, so that a small file could take
-// all memory.
+// A value needs about fifty times the memory of its shortest text, so without a limit a small file
+// could exhaust the memory.
 constexpr std::size_t kMaxValues = std::size_t(1) << 20;
 
-// An iterator over the text that notes the furthest place that any copy of it has reached.
+// An iterator over the text that records the furthest position that any copy of it has reached.
 class NotingIterator {
 public:
   using iterator_category = std::forward_iterator_tag;
@@ -55,7 +55,7 @@ private:
   const char** furthest_;
 };
 
-// Builds the tree: the parser calls it for each token.
+// Builds the tree from the parser's events.
 class Builder : public nlohmann::json_sax<nlohmann::json> {
 public:
   Builder(const std::string& text, const std::string& file)
@@ -85,7 +85,7 @@ public:
   bool number_unsigned(number_unsigned_t value) override {
     if (value <= static_cast<number_unsigned_t>(std::numeric_limits<Index>::max()))
       return number_integer(static_cast<Index>(value));
-    // Larger than an Index: kept as a real number, which a reader of integers refuses by its value.
+    // Larger than an Index: stored as a real number, which the integer accessors reject.
     return number_float(static_cast<double>(value), "");
   }
   bool number_float(number_float_t value, const string_t&) override {
@@ -103,7 +103,7 @@ public:
   bool end_array() override { return close(); }
 
   bool key(string_t& value) override {
-    // The place of the key serves as that of its value, as a message names both.
+    // The position of the key is used for its value, as messages name both.
     auto& keys = open_.back()->keys;
     keyByte_ = startOfText();
     if (!known_.back().insert(value).second)
@@ -123,8 +123,8 @@ public:
 private:
   std::size_t byte() const { return static_cast<std::size_t>(furthest_ - text_.data()); }
 
-  // The byte of the text that has just ended: its opening quote is the last one without a backslash
-  // before it.
+  // Start of the text that has just ended: its opening quote is the last one without a preceding
+  // backslash.
   std::size_t startOfText() const {
     std::size_t quote = byte() - 1;
     do
@@ -147,7 +147,7 @@ private:
     return *node;
   }
   bool open(Kind kind) {
-    // Before the value is made, so that the tree is never deeper.
+    // Checked before the value is created, so the tree never exceeds the depth.
     if (open_.size() == kDeepest)
       fail(byte(), fmt::format("nested more than {} levels deep", kDeepest));
     open_.push_back(&put(kind));
@@ -169,9 +169,10 @@ private:
   const char* furthest_;
   std::size_t keyByte_ = 0;
   JsonNode root_;
-  // From the root on. Only the innermost value grows, so the pointers stay valid.
+  // Path from the root to the current value. Only the innermost value grows, so the pointers stay
+  // valid.
   std::vector<JsonNode*> open_;
-  std::vector<std::unordered_set<std::string>> known_; // the keys of each of them
+  std::vector<std::unordered_set<std::string>> known_; // keys seen in each open value
   std::size_t values_ = 0;
 };
 
@@ -183,8 +184,8 @@ JsonNode parseJson(const std::string& text, const std::string& file) {
 
 namespace {
 
-// What messages call a value that is not what was expected.
-std::string found(const JsonNode& node) {
+// Description of an unexpected value in messages.
+std::string valueText(const JsonNode& node) {
   switch (node.kind) {
   case Kind::Null:
     return "null";
@@ -212,7 +213,7 @@ void JsonView::fail(const std::string& why) const {
 
 void JsonView::expect(Kind kind, const char* expected) const {
   if (node_->kind != kind)
-    fail(fmt::format("is {}; expected {}", found(*node_), expected));
+    fail(fmt::format("is {}; expected {}", valueText(*node_), expected));
 }
 
 const JsonNode* JsonView::find(std::string_view key) const {
@@ -238,10 +239,10 @@ JsonView JsonView::below(std::string_view key, const JsonNode& value) const {
 
 std::vector<std::pair<std::string, JsonView>> JsonView::members() const {
   expect(Kind::Object, "an object");
-  std::vector<std::pair<std::string, JsonView>> all;
+  std::vector<std::pair<std::string, JsonView>> result;
   for (std::size_t i = 0; i < node_->keys.size(); ++i)
-    all.emplace_back(node_->keys[i], below(node_->keys[i], node_->items[i]));
-  return all;
+    result.emplace_back(node_->keys[i], below(node_->keys[i], node_->items[i]));
+  return result;
 }
 
 void JsonView::allow(const std::vector<std::string>& allowed) const {
@@ -278,7 +279,7 @@ bool JsonView::flag() const {
 
 Index JsonView::integer(Index least) const {
   if (node_->kind != Kind::Integer || node_->integer < least)
-    fail(fmt::format("is {}; it must be an integer >= {}", found(*node_), least));
+    fail(fmt::format("is {}; it must be an integer >= {}", valueText(*node_), least));
   return node_->integer;
 }
 
@@ -292,7 +293,7 @@ int JsonView::smallInteger(int least) const {
 
 double JsonView::real() const {
   if (node_->kind != Kind::Integer && node_->kind != Kind::Real)
-    fail(fmt::format("is {}; it must be a number", found(*node_)));
+    fail(fmt::format("is {}; it must be a number", valueText(*node_)));
   return node_->real;
 }
 

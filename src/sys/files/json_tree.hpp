@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A JSON file whose every value knows where it stands, so that a message can name file, key and
-// byte. A reader walks it with JsonView, which refuses what it does not expect.
+// A JSON file as a tree in which every value has its position, for error messages with file, key
+// and byte. Readers use JsonView, which throws for unexpected content.
 #pragma once
 
 #include "sys/types.hpp"
@@ -22,36 +22,37 @@ struct JsonNode {
   std::string text;
   std::vector<std::string> keys; // the keys of an object
   std::vector<JsonNode> items;   // the items of a list, or an object's values by key
-  std::size_t byte = 0;          // counted from 1: where the key is written, or the value has ended
+  std::size_t byte = 0;          // counted from 1: start of the key, or else end of the value
 };
 
-// Throws TENON_ERR_FORMAT, naming `file` and the byte, if the text is not one JSON value, has a key
-// twice, is nested more than 64 deep, or has more than a million values.
+// Throws TENON_ERR_FORMAT, with `file` and the byte, if the text is not one JSON value, has a
+// duplicate key, is nested more than 64 levels deep, or has more than a million values.
 JsonNode parseJson(const std::string& text, const std::string& file);
 
-// A value, its file and the path of keys to it. All errors are TENON_ERR_FORMAT and name all three.
+// A value, its file and the path of keys to it. All errors are TENON_ERR_FORMAT with this
+// information.
 class JsonView {
 public:
   JsonView(const JsonNode& node, const std::string& file) : node_(&node), file_(&file) {}
 
-  // The value of an object's key; an error if there is none.
+  // The value of an object's key; an error if the key is missing.
   JsonView at(std::string_view key) const;
   bool has(std::string_view key) const;
   // The value must be an object with no other keys than these.
   void allow(const std::vector<std::string>& keys) const;
 
-  // The keys of an object with their values.
+  // The keys of an object and their values.
   std::vector<std::pair<std::string, JsonView>> members() const;
 
   bool isList() const noexcept { return node_->kind == JsonNode::Kind::List; }
   bool isText() const noexcept { return node_->kind == JsonNode::Kind::Text; }
   std::vector<JsonView> list() const;
   const std::string& text() const;
-  // A text without control characters.
+  // A text, which must not contain control characters.
   const std::string& name() const;
   bool flag() const;
   Index integer(Index least) const;
-  // An integer that an int holds: a number of processes, a rank, a place in a list.
+  // An integer in the range of int, such as a number of processes, a rank, or a list index.
   int smallInteger(int least) const;
   double real() const;
   // The numbers of a list.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes a file under another name in the same folder and renames it, since a rename within a
-// folder is the one change of a file that is made as a whole. The disk is told in this order: the
-// content, the rename, then the folder, which holds the name.
+// Writes a file under a temporary name in the same folder and renames it, since a rename within a
+// folder is atomic. Order of the syncs to disk: the content, the rename, the folder with the name.
 #include "sys/files/part_file.hpp"
 
 #include "sys/errors/error.hpp"
@@ -23,8 +22,8 @@ namespace tenon {
 
 namespace {
 
-constexpr int kTries = 16;     // of names that nobody has
-constexpr mode_t kMode = 0666; // of which umask takes some
+constexpr int kTries = 16;     // attempts to find an unused name
+constexpr mode_t kMode = 0666; // reduced by the umask
 constexpr mode_t kPermissions = 0777;
 constexpr std::size_t kMaxName = 200; // of the 255 bytes that file systems allow
 
@@ -44,8 +43,8 @@ const char* kindOf(mode_t mode) {
   }
 }
 
-// The stream of a descriptor, which it closes. NULL with the reason in errno if there is none, and
-// then the descriptor is closed at once: fdopen() leaves it open where it fails.
+// The stream of a descriptor, which it owns. NULL, with the reason in errno, if it fails; the
+// descriptor is then closed here, since fdopen() leaves it open on failure.
 std::FILE* streamOf(int descriptor, const char* mode) {
   std::FILE* stream = descriptor < 0 ? nullptr : fdopen(descriptor, mode);
   if (!stream && descriptor >= 0) {
@@ -96,23 +95,23 @@ void PartFile::close() noexcept {
 }
 
 std::optional<mode_t> PartFile::checkPlace() const {
-  // lstat(), as a link is to be found, and not what it leads to.
-  struct stat there {};
-  if (lstat(path_.c_str(), &there) != 0) {
+  // lstat(), to detect a link instead of following it.
+  struct stat status {};
+  if (lstat(path_.c_str(), &status) != 0) {
     if (errno == ENOENT && !path_.empty())
       return std::nullopt;
     fail(std::strerror(errno));
   }
-  if (!S_ISREG(there.st_mode))
+  if (!S_ISREG(status.st_mode))
     fail(fmt::format("it is {}; expected a regular file or a name that is free",
-                     kindOf(there.st_mode)));
+                     kindOf(status.st_mode)));
   if (access(path_.c_str(), W_OK) != 0)
     fail(std::strerror(errno));
-  return there.st_mode & kPermissions;
+  return status.st_mode & kPermissions;
 }
 
-// Creates the file with the permissions of the file that is replaced from the first moment on, so
-// that what the old file hid stays hidden.
+// The file has the permissions of the replaced file from its creation on, so protected contents are
+// never readable by others.
 void PartFile::open(std::optional<mode_t> replaced, Owner owner) {
   std::random_device random;
   const std::string folder = path_.substr(0, path_.rfind('/') + 1);
@@ -123,7 +122,7 @@ void PartFile::open(std::optional<mode_t> replaced, Owner owner) {
         break;
       continue;
     }
-    // Exclusively: a file or a link that somebody put there under this name is not opened.
+    // O_EXCL: an existing file or link of this name is not opened.
     file_ = ::open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                    replaced.value_or(kMode));
     if (file_ < 0 && errno != EEXIST)
@@ -131,7 +130,8 @@ void PartFile::open(std::optional<mode_t> replaced, Owner owner) {
   }
   if (file_ < 0)
     fail(std::strerror(errno));
-  if (replaced && fchmod(file_, *replaced) != 0) { // restores what umask took
+  // Restores the permissions that the umask removed.
+  if (replaced && fchmod(file_, *replaced) != 0) {
     const int reason = errno;
     close();
     unlink(name_.c_str());
@@ -140,13 +140,13 @@ void PartFile::open(std::optional<mode_t> replaced, Owner owner) {
 }
 
 void PartFile::sync() {
-  // File systems without fsync say so by EINVAL.
+  // File systems without fsync return EINVAL.
   if (fsync(file_) != 0 && errno != EINVAL)
     fail(std::strerror(errno));
 }
 
 void PartFile::commit() {
-  // The place may have changed since the file was opened.
+  // The path can have changed since the file was opened.
   checkPlace();
   if (std::rename(name_.c_str(), path_.c_str()) != 0)
     fail(errno == ENOENT
@@ -157,7 +157,7 @@ void PartFile::commit() {
   isCommitted_ = true;
   owner_.reset();
   close();
-  // A rename that only memory knows is lost with the power.
+  // A rename that is not on the disk is lost when the power fails.
   syncToDisk(folderOf(path_));
 }
 
@@ -165,7 +165,7 @@ void PartFile::fail(const std::string& reason) const {
   throw Error(TENON_ERR_FILE, fmt::format("cannot write file '{}': {}", path_, reason));
 }
 
-// The stream has a descriptor of its own, since the stream and the part file both close theirs.
+// The stream has a duplicated descriptor, since the stream and the part file both close theirs.
 NewFile::NewFile(std::string path)
     : part_(std::move(path)), file_(streamOf(dup(part_.descriptor()), "wb")) {
   if (!file_)
@@ -198,10 +198,10 @@ std::string readWholeFile(const std::string& path, const std::string& kind) {
   if (!file)
     throw failed(std::strerror(errno));
   std::string text;
-  // In blocks until there is no more: files of /proc do not tell their size.
+  // Reads in blocks until the end: files in /proc do not report their size.
   char block[4096];
-  while (const std::size_t got = std::fread(block, 1, sizeof block, file.get())) {
-    text.append(block, got);
+  while (const std::size_t count = std::fread(block, 1, sizeof block, file.get())) {
+    text.append(block, count);
     if (text.size() > kMaxFileText)
       throw failed(fmt::format("it has more than {} bytes", kMaxFileText));
   }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Files that are read or written as a whole.
-//
-// A written file is made beside its place, in the same folder, under a name that nobody else has,
-// and takes the place once it is whole: at every moment the place holds what was there before, or
-// all of the new content. The place is free or holds a regular file that may be written. Anything
-// else there is an error that names it: a folder, a device, a pipe, or a symbolic link, whose
-// target would be meant.
+// Files that are read or written as a whole. Replacement of a file is atomic:
+//     NewFile file(path);        // creates .NAME.part.RANDOM in the same folder
+//     file.write(text); ...
+//     file.commit();             // syncs and renames it to path; without commit it is removed
+// At any time the path has either the old content or all of the new content. The path must be free,
+// or a writable regular file. Folders, devices, pipes, and symbolic links (whose target would be
+// replaced) are errors.
 #pragma once
 
 #include "sys/files/part_owner.hpp"
@@ -20,15 +20,15 @@
 
 namespace tenon {
 
-// A file beside its place, by its descriptor.
+// A temporary file next to its final path, accessed by its descriptor.
 class PartFile {
 public:
-  // Whether others can ask who writes the file (part_owner.hpp), which files need that others
-  // remove if they are left.
+  // Whether other processes can identify the writer (part_owner.hpp). Required for files that are
+  // removed by others if they are left over.
   enum class Owner { Nameless, Named };
-  // Creates an empty file .NAME.part.RANDOM with the permissions of the file that it replaces, or
-  // else those that umask gives; a file that somebody else made is never opened. Throws
-  // TENON_ERR_FILE with the reason, as all calls here do.
+  // Creates an empty file .NAME.part.RANDOM with the permissions of the file that it will replace,
+  // or those of the umask; existing files are never opened. Throws TENON_ERR_FILE with the reason,
+  // as do all functions of the class.
   explicit PartFile(std::string path, Owner owner = Owner::Nameless);
   // Removes the file unless it was committed.
   ~PartFile();
@@ -36,19 +36,19 @@ public:
   PartFile& operator=(const PartFile&) = delete;
 
   const std::string& name() const noexcept { return name_; }
-  // The descriptor is open for writing until the file is committed.
+  // The descriptor is open for writing until commit().
   int descriptor() const noexcept { return file_; }
-  // What this process has written is on the disk when this returns.
+  // Flushes the data that this process has written to the disk.
   void sync();
-  // Gives the file its name, which is on the disk when this returns.
+  // Renames the file to its final path, and flushes the rename to the disk.
   void commit();
   [[noreturn]] void fail(const std::string& reason) const;
 
-  // The beginning of the names of all files that were to take this place, their folder left out.
+  // Common prefix of the names of all temporary files for this path, without the folder.
   static std::string prefix(const std::string& path);
 
 private:
-  // The permissions of the file that is at the place, if one is.
+  // The permissions of the file at the path, if there is one.
   std::optional<mode_t> checkPlace() const;
   void open(std::optional<mode_t> replaced, Owner owner);
   void close() noexcept;
@@ -59,18 +59,18 @@ private:
   bool isCommitted_ = false;
 };
 
-// The folder of a path; "." where it names none.
+// The folder of a path, or "." if the path has none.
 std::string folderOf(const std::string& path);
-// Brings to the disk what this process has written to the file, or the names that a folder holds.
-// Throws TENON_ERR_FILE; that a file system cannot do this is not an error.
+// Flushes to the disk the data that this process has written to a file, or the entries of a folder.
+// Throws TENON_ERR_FILE. It is not an error if the file system does not support this.
 void syncToDisk(const std::string& path);
 
-// A PartFile that is written as text. A failure leaves what was there before.
+// A PartFile that is written as text. On failure the old file remains.
 class NewFile {
 public:
-  // Throws TENON_ERR_FILE with the reason, as all calls here do.
+  // Throws TENON_ERR_FILE with the reason, as do all functions of the class.
   explicit NewFile(std::string path);
-  // Removes what was written, unless it was committed.
+  // Removes the temporary file unless it was committed.
   ~NewFile();
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
@@ -83,10 +83,10 @@ private:
   std::FILE* file_;
 };
 
-// The longest file that is read as one text; what is longer is not a file of text.
+// Maximum size of a text file that is read as a whole; larger files are assumed not to be text.
 inline constexpr std::size_t kMaxFileText = std::size_t(16) << 20;
 // Throws TENON_ERR_FILE with the reason if the file cannot be read, is not a regular file, or is
-// longer than that; `kind` ("options file") is what messages call it.
+// too long; `kind` ("options file") names it in messages.
 std::string readWholeFile(const std::string& path, const std::string& kind);
 
 } // namespace tenon

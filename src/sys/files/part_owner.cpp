@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Locks by flock(), which belong to an open file and so tell apart two writers of one process too.
-// The part itself is not locked, since HDF5 and MPI lock it in ways of their own.
+// Uses flock() locks, which belong to an open file and therefore also separate two writers in one
+// process. The part itself is not locked, since HDF5 and MPI apply their own locks to it.
 #include "sys/files/part_owner.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ namespace {
 constexpr std::string_view kOwnerEnding = ".owner";
 constexpr mode_t kOwnerMode = 0644;
 constexpr std::time_t kDay = 24 * 3600; // in seconds
-constexpr int kMaxHost = 64;            // bytes of a host's name, as the system has them
+constexpr int kMaxHost = 64;            // bytes of a host name, the system's limit
 
 std::string hostName() {
   std::array<char, kMaxHost + 1> name{};
@@ -52,11 +52,11 @@ Writer readWriter(int file) {
   return writer;
 }
 
-// Without locks.
-bool seemsGone(const Writer& writer, const struct stat& known) {
+// Heuristic for file systems without locks.
+bool seemsGone(const Writer& writer, const struct stat& status) {
   if (writer.process > 0 && writer.host == hostName())
     return kill(static_cast<pid_t>(writer.process), 0) != 0 && errno == ESRCH;
-  return std::time(nullptr) - known.st_mtime > kDay;
+  return std::time(nullptr) - status.st_mtime > kDay;
 }
 
 } // namespace
@@ -66,21 +66,21 @@ PartOwner::PartOwner(const std::string& part) : path_(part + std::string(kOwnerE
       ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kOwnerMode);
   if (file < 0)
     return;
-  // Somebody who clears the folder may take the file for one that was left, and remove it.
-  struct stat known {};
+  // A program that cleans the folder can take the file for a leftover, and remove it.
+  struct stat status {};
   const bool isTaken = flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  if (isTaken || fstat(file, &known) != 0 || known.st_nlink == 0) {
+  if (isTaken || fstat(file, &status) != 0 || status.st_nlink == 0) {
     ::close(file);
     errno = EEXIST;
     return;
   }
   const std::string text = fmt::format("{} {}\n", getpid(), hostName());
-  // A full disk is found by whoever writes the part; without the text the lock still holds.
+  // A full disk is reported when the part is written; the lock is valid even without the text.
   [[maybe_unused]] const ssize_t written = ::write(file, text.data(), text.size());
   file_ = file;
 }
 
-// The name goes before the lock, so that nobody finds one without the other.
+// The name is removed before the lock is released: no process can find the file without the lock.
 PartOwner::~PartOwner() {
   if (file_ < 0)
     return;
@@ -95,16 +95,16 @@ std::string partOf(const std::string& name) {
 std::optional<std::string> writerOf(const std::string& part) {
   const std::string path = part + std::string(kOwnerEnding);
   int file = ::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  if (file < 0 && errno != ENOENT) // it may be another user's
+  if (file < 0 && errno != ENOENT) // it can belong to another user
     file = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (file < 0)
     return errno == ENOENT ? std::nullopt : std::optional(Writer().text());
   std::optional<std::string> writer;
-  struct stat known {};
-  if (flock(file, LOCK_EX | LOCK_NB) != 0 && fstat(file, &known) == 0) {
+  struct stat status {};
+  if (flock(file, LOCK_EX | LOCK_NB) != 0 && fstat(file, &status) == 0) {
     const bool isLocked = errno == EWOULDBLOCK;
-    if (const Writer found = readWriter(file); isLocked || !seemsGone(found, known))
-      writer = found.text();
+    if (const Writer lastWriter = readWriter(file); isLocked || !seemsGone(lastWriter, status))
+      writer = lastWriter.text();
   }
   ::close(file);
   return writer;

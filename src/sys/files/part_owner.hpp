@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who writes a file that is not whole yet. Beside it is a small file PART.owner, which the writer
-// holds locked: the system gives the lock back when the writer ends, however it ends. So what a
-// killed program has left is told from what another program is writing at this moment.
+// Ownership of a file that is being written. A small file PART.owner beside it is locked by the
+// writer. The system releases the lock when the writer ends, even if it is killed; thus leftovers
+// of killed programs can be distinguished from files that another program is writing now.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@ namespace tenon {
 
 class PartOwner {
 public:
-  // Makes and locks the file for a part that is not there yet. It is not `isHeld` where somebody
-  // has that name, and the reason is in errno.
+  // Creates and locks the owner file for a part that does not exist yet. isHeld() is false, with
+  // the reason in errno, if the name is taken.
   explicit PartOwner(const std::string& part);
   ~PartOwner();
   PartOwner(const PartOwner&) = delete;
@@ -25,11 +25,11 @@ private:
   int file_ = -1;
 };
 
-// The name of the part that a file belongs to: that of an owner's file, or the name itself.
+// The name of the part to which a file belongs: `name` without .owner, or `name` itself.
 std::string partOf(const std::string& name);
-// Who writes the part, such as "process 812 on host n3"; nothing if nobody does any more. Where the
-// file system has no locks, a process of this host is looked for, and one of another host is taken
-// for gone after a day.
+// The writer of the part, such as "process 812 on host n3", or nothing if it has ended. On file
+// systems without locks, the process is looked up if it is on this host; a process on another host
+// counts as ended after a day.
 std::optional<std::string> writerOf(const std::string& part);
 
 } // namespace tenon

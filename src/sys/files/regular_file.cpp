@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Opens files that are expected to be regular, and refuses others by name. A file is opened first
-// and asked afterwards what it is, so that nobody can replace it in between. A path below a folder
-// is gone part by part, each without following links.
+// Opens files that must be regular, with an error text for other kinds. A file is opened first and
+// checked afterwards, so it cannot be replaced in between. A path relative to a folder is opened
+// component by component, without following links.
 #include "sys/files/regular_file.hpp"
 
 #include "sys/errors/error.hpp"
@@ -23,15 +23,15 @@ namespace tenon {
 
 namespace {
 
-// A pipe would make open() wait without O_NONBLOCK, which means nothing to a regular file.
+// O_NONBLOCK: open() would wait on a pipe; no effect on regular files.
 constexpr int kReading = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
 
-// The file itself where it is regular; closes it otherwise, and says why not.
+// Returns the descriptor if it is a regular file; otherwise closes it and sets the reason.
 int ifRegular(int file, std::string& reason) {
-  struct stat there {};
-  if (file < 0 || fstat(file, &there) != 0)
+  struct stat status {};
+  if (file < 0 || fstat(file, &status) != 0)
     reason = std::strerror(errno);
-  else if (!S_ISREG(there.st_mode))
+  else if (!S_ISREG(status.st_mode))
     reason = "it is not a regular file";
   else
     return file;
@@ -46,8 +46,9 @@ int ifRegular(int file, std::string& reason) {
 }
 
 bool isLink(int folder, const std::string& part) {
-  struct stat there {};
-  return fstatat(folder, part.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(there.st_mode);
+  struct stat status {};
+  return fstatat(folder, part.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+         S_ISLNK(status.st_mode);
 }
 
 } // namespace

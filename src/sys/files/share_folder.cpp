@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds data files beside the library, or a program that has this code itself, by the path from
-// which the loader has it. So an installed tree can be moved, and no environment variable is
-// needed.
+// Finds data files relative to the library, or to the program that contains this code (a static
+// library), by the path from which the loader has loaded it. An installed tree can be moved, and
+// needs no environment variables.
 #include "sys/files/share_folder.hpp"
 
 #include "sys/errors/error.hpp"
@@ -32,7 +32,7 @@ std::string findDataFile(const std::string& nameOrPath, const std::string& what,
   for (const std::string& share : shareFolders())
     for (const std::string& folder : folders)
       places.push_back(fmt::format("{}/{}", share, folder));
-  std::vector<std::string> known;
+  std::vector<std::string> knownNames;
   std::error_code ignored;
   for (const std::string& place : places) {
     const std::filesystem::path path = std::filesystem::path(place) / (nameOrPath + ".json");
@@ -40,22 +40,22 @@ std::string findDataFile(const std::string& nameOrPath, const std::string& what,
       return path.string();
     for (const std::string& name : namesIn(place, ignored))
       if (name.ends_with(".json"))
-        known.push_back(name.substr(0, name.rfind('.')));
+        knownNames.push_back(name.substr(0, name.rfind('.')));
   }
-  std::sort(known.begin(), known.end());
-  // A name can be in several folders.
-  known.erase(std::unique(known.begin(), known.end()), known.end());
+  std::sort(knownNames.begin(), knownNames.end());
+  // The same name can be in several folders.
+  knownNames.erase(std::unique(knownNames.begin(), knownNames.end()), knownNames.end());
   throw Error(TENON_ERR_FILE,
               fmt::format("there is no {} '{}' in {}; known are: {}. Pass one of these, or a path "
                           "that ends with .json",
                           what, nameOrPath, joined(places),
-                          known.empty() ? "none" : joined(known)));
+                          knownNames.empty() ? "none" : joined(knownNames)));
 }
 
 namespace {
 
-// The file that this code was loaded from. The loader knows a program by the name by which it was
-// called, which has no folder where the shell has found it in PATH: then Linux is asked.
+// The file that this code was loaded from. For a program, the loader's name is argv[0], which has
+// no folder if the shell found it in PATH; then Linux provides the path.
 std::filesystem::path ownFile() {
   static const char anchor = 0;
   std::error_code ignored;
@@ -76,13 +76,14 @@ std::vector<std::string> shareFolders() {
     if (std::find(folders.begin(), folders.end(), normal) == folders.end())
       folders.push_back(normal);
   };
-  // As installed, and in the tree where the library was built, in which programs that have this
-  // code themselves are in folders of their own.
+  // The layout of an installation, and that of the build tree, in which programs that contain this
+  // code are in separate folders.
   const std::filesystem::path file = ownFile();
   if (!file.empty())
-    for (const char* way : {TENON_SHARE_FROM_LIBRARY, "../share/tenon", "../../share/tenon"})
-      add(file.parent_path() / way);
-#ifdef TENON_SHARE_INSTALLED // a static library: programs can be anywhere
+    for (const char* relativePath :
+         {TENON_SHARE_FROM_LIBRARY, "../share/tenon", "../../share/tenon"})
+      add(file.parent_path() / relativePath);
+#ifdef TENON_SHARE_INSTALLED // a static library: the program can be anywhere
   add(TENON_SHARE_INSTALLED);
 #endif
   return folders;

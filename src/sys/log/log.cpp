@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The log keeps one stack of open scopes for each thread and one table of totals for all.
-// Everything that a scope needs exists in advance, at fixed sizes, so that opening and closing one
-// allocates nothing and takes the lock only once, at its end.
+// The log has a stack of open scopes per thread and a table of totals for the process. All data
+// structures of a scope are preallocated at fixed sizes: opening and closing a scope allocates
+// nothing, and takes the lock only once, at the end.
 #include "sys/log/log.hpp"
 
 #include "sys/errors/error.hpp"
@@ -21,7 +21,7 @@ namespace tenon {
 
 namespace {
 
-constexpr int kMaxEvents = 2048; // each layer may have one
+constexpr int kMaxEvents = 2048; // each layer can have one
 constexpr int kMaxStages = 32;
 constexpr int kMaxDepth = 64;
 
@@ -39,8 +39,8 @@ struct Stage {
   std::vector<Totals> totals = std::vector<Totals>(kMaxEvents);
 };
 
-// Every scope reads these two, also while the log is off: they are there before the program runs.
-// Names are given to the watchdog, so they are never freed.
+// Read by every scope, also while the log is off: constant-initialised before the program runs. The
+// watchdog keeps pointers to the names, so they are never freed.
 constinit std::array<std::atomic<const char*>, kMaxEvents> eventNames{};
 constinit std::atomic<bool> isOn{false};
 
@@ -61,17 +61,17 @@ double steadySeconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Never destroyed: scopes may close while static objects are.
+// Never destroyed: scopes can close while static objects are destroyed.
 Log& log() {
-  static auto* all = [] {
-    auto* made = new Log;
-    // All places at once, since names of stages are read without the lock and must not move.
-    made->stages.reserve(kMaxStages);
-    made->stages.push_back({"main"});
-    made->clock = steadySeconds;
-    return made;
+  static auto* instance = [] {
+    auto* created = new Log;
+    // Reserved in advance, since names of stages are read without the lock and must not move.
+    created->stages.reserve(kMaxStages);
+    created->stages.push_back({"main"});
+    created->clock = steadySeconds;
+    return created;
   }();
-  return *all;
+  return *instance;
 }
 
 struct Frame {
@@ -85,7 +85,7 @@ struct Frame {
 };
 
 thread_local std::array<Frame, kMaxDepth> frames;
-thread_local int depth = 0; // can pass kMaxDepth: deeper scopes count for the frame there
+thread_local int depth = 0; // can exceed kMaxDepth: deeper scopes count for the last frame
 
 Frame* innermost() noexcept {
   if (depth == 0)
@@ -93,8 +93,8 @@ Frame* innermost() noexcept {
   return &frames[static_cast<std::size_t>(std::min(depth, kMaxDepth) - 1)];
 }
 
-// The time, read once the work that was queued on the device is done.
-double nowThatAllIsDone() noexcept {
+// The time after all work that is queued on the device is done.
+double timeAfterBarrier() noexcept {
   if (const LogBarrier barrier = log().barrier.load(std::memory_order_acquire))
     barrier();
   return logNow();
@@ -104,20 +104,20 @@ Totals& totalsOf(int stage, int event) {
   return log().stages[static_cast<std::size_t>(stage)].totals[static_cast<std::size_t>(event)];
 }
 
-// Whether a scope of the event is open further out.
+// Whether an enclosing scope of the event is open.
 bool isOpen(int event) noexcept {
   return std::any_of(frames.begin(), frames.begin() + depth,
                      [=](const Frame& frame) { return frame.event == event; });
 }
 
-// Adds a closed frame to the totals. A scope within one of the same event is part of the time of
-// the outer one, and counts for the number and for self time only.
+// Adds a closed frame to the totals. A scope nested in one of the same event adds to the count and
+// the self time only, since its time is part of the outer scope.
 void addTotals(const Frame& frame, double time, bool nested) noexcept {
   std::lock_guard lock(log().mutex);
   Totals& totals = totalsOf(frame.stage, frame.event);
   ++totals.count;
   totals.selfTime += time - frame.childTime;
-  // The outer scope of this event will count them.
+  // The outer scope of this event counts them.
   if (nested)
     return;
   totals.time += time;
@@ -143,9 +143,9 @@ void tellSink(const Frame& frame, double time) noexcept {
 void closeInnermost() noexcept {
   if (depth-- > kMaxDepth)
     return;
-  // A copy, since its place is free from now on, and a barrier or sink may open scopes.
+  // A copy, since the slot is free from now on: a barrier or sink can open scopes.
   const Frame frame = frames[static_cast<std::size_t>(depth)];
-  const double time = nowThatAllIsDone() - frame.start;
+  const double time = timeAfterBarrier() - frame.start;
   addTotals(frame, time, isOpen(frame.event));
   tellSink(frame, time);
   if (Frame* parent = innermost()) {
@@ -156,20 +156,20 @@ void closeInnermost() noexcept {
   }
 }
 
-// Null if there is no such event.
+// Null if the event does not exist.
 const char* nameIfEvent(int event) noexcept {
   return event >= 0 && event < kMaxEvents ? eventName(event) : nullptr;
 }
 
 int findOrAddStage(const char* name) {
   auto& stages = log().stages;
-  const auto found =
+  const auto position =
       std::find_if(stages.begin(), stages.end(), [&](const Stage& s) { return s.name == name; });
-  const auto number = static_cast<int>(found - stages.begin());
+  const auto number = static_cast<int>(position - stages.begin());
   if (number == kMaxStages)
     throw Error(TENON_ERR_ARG,
                 fmt::format("log stage '{}' exceeds the maximum of {} stages", name, kMaxStages));
-  if (found == stages.end())
+  if (position == stages.end())
     stages.push_back({name});
   return number;
 }
@@ -184,9 +184,9 @@ int logEventOfMany(const char* name, const char* shared) {
   checkPlain("the name of a log event", name);
   std::lock_guard lock(log().mutex);
   int& count = log().eventCount;
-  const auto find = [&](std::string_view wanted) {
+  const auto find = [&](std::string_view text) {
     int event = 0;
-    while (event < count && std::string_view(eventName(event)) != wanted)
+    while (event < count && std::string_view(eventName(event)) != text)
       ++event;
     return event;
   };
@@ -227,7 +227,7 @@ void logReset() noexcept {
 namespace {
 
 void open(int event) noexcept {
-  // A scope that is too deep has no frame, but it has to be closed like the others.
+  // A scope that is too deep has no frame, but must be closed like any other.
   if (depth++ >= kMaxDepth)
     return;
   Frame& frame = *innermost();
@@ -235,7 +235,7 @@ void open(int event) noexcept {
   frame.event = event;
   // A scope counts for the stage in which it begins.
   frame.stage = log().stage.load(std::memory_order_acquire);
-  frame.start = nowThatAllIsDone();
+  frame.start = timeAfterBarrier();
 }
 
 } // namespace
@@ -244,7 +244,7 @@ bool logBegin(int event) noexcept {
   const char* name = nameIfEvent(event);
   if (!name)
     return false;
-  // The watchdog hears of the scope even while the log is off.
+  // The watchdog is notified of the scope even while the log is off.
   noteCall(name);
   if (!logEnabled())
     return false;
@@ -290,7 +290,7 @@ void logMessage(Index bytes) noexcept {
 
 OpenScope logOpenScope() noexcept {
   const Frame* frame = logEnabled() ? innermost() : nullptr;
-  return frame ? OpenScope{nowThatAllIsDone() - frame->start, frame->messages, frame->bytes,
+  return frame ? OpenScope{timeAfterBarrier() - frame->start, frame->messages, frame->bytes,
                            frame->flops}
                : OpenScope{};
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The event log of one process. An event is a name; a scope is one execution of it, and scopes
-// nest. Time, flops, messages and bytes of a scope count for its event and for those around it
-// (inclusive); self time leaves out the scopes within. An event inside itself is counted each time
-// but its time and work only once. Totals are kept per stage, a stretch of the program that the
-// user names.
+// The event log of a process. An event is a name; a scope is one execution of it, and scopes nest.
+// Time, flops, messages and bytes of a scope count for its event and for the events of all
+// enclosing scopes (inclusive); self time excludes the inner scopes. An event nested in itself is
+// counted each time, but its time and work only once. Totals are per stage, a phase of the program
+// that the user names.
 //
-// While the log is off a scope costs a note for the watchdog and a test of a flag; while it is on
-// it allocates nothing.
+// While the log is off, a scope costs a note for the watchdog and a test of a flag. While it is on,
+// scopes do not allocate.
 #pragma once
 
 #include "sys/types.hpp"
@@ -17,18 +17,18 @@
 
 namespace tenon {
 
-// The number of the event of that name, which is the same at each call. Callers keep it in a static
+// The number of the event of this name, the same at each call. Callers store it in a static
 // variable.
 int logEvent(const char* name);
 
 void logEnable(bool on) noexcept;
 bool logEnabled() noexcept;
-// Forgets all totals; events and stages keep their numbers.
+// Clears all totals; events and stages retain their numbers.
 void logReset() noexcept;
 
-// Returns false if nothing was opened: the log is off, or there is no such event.
+// Returns false if no scope was opened: the log is off, or the event does not exist.
 bool logBegin(int event) noexcept;
-// Does nothing while the log is off. The innermost open event of this thread must be this one.
+// No effect while the log is off. The innermost open event of this thread must be this one.
 void logEnd(int event);
 
 class LogScope {
@@ -42,13 +42,13 @@ private:
   bool open_;
 };
 
-// Counts work for the innermost open scope of this thread; outside a scope none is counted.
+// Counts work for the innermost open scope of this thread; ignored outside of scopes.
 void logFlops(double flops) noexcept;
-// Counts one message with this payload.
+// Counts one message with a payload of this size.
 void logMessage(Index bytes) noexcept;
 
-// What the innermost open scope of this thread has taken so far, with the scopes within it; zeros
-// while the log is off.
+// Totals of the innermost open scope of this thread so far, inner scopes included; zeros while the
+// log is off.
 struct OpenScope {
   double seconds = 0;
   Index messages = 0, bytes = 0;
@@ -56,7 +56,7 @@ struct OpenScope {
 };
 OpenScope logOpenScope() noexcept;
 
-// Stages nest; what begins now counts for the innermost, "main" at first.
+// Stages nest; scopes that begin count for the innermost stage, initially "main".
 void logStagePush(const char* name);
 void logStagePop();
 
@@ -71,34 +71,35 @@ struct EventRecord {
   Index bytes = 0;
 };
 
-// What was counted since the log was enabled or reset, by stage and event in order of registration.
+// Totals since the log was enabled or reset, by stage and event in order of registration.
 std::vector<EventRecord> logSnapshot();
 // Seconds since the log was enabled or reset.
 double logElapsed() noexcept;
 
-// One scope that has closed, with the work of those within. The names live as long as the process.
+// A scope that has closed, with totals that include its inner scopes. The names have static storage
+// duration.
 struct ClosedScope {
   const char* event;
   const char* stage;
-  int thread;         // 0, 1, ... in order of their first scope
+  int thread;         // 0, 1, ... in the order in which threads opened their first scope
   double begin, time; // seconds
   double flops;
   Index messages, bytes;
 };
 
-// A function that is told of every scope that closes while the log is on; nullptr for none.
+// A function that is called for every scope that closes while the log is on; nullptr for none.
 using LogSink = void (*)(const ClosedScope&) noexcept;
 void setLogSink(LogSink sink) noexcept;
 
-// A function that is called before the clock is read where a scope begins or ends: for work that
-// goes on while the host does, as that of a device, which would otherwise count for whoever waits
-// for it. nullptr for none.
+// A function that is called before the clock is read at the begin and end of a scope. It waits for
+// asynchronous work, such as kernels of a device, whose time would otherwise count for the next
+// scope that waits for it. nullptr for none.
 using LogBarrier = void (*)() noexcept;
 void setLogBarrier(LogBarrier barrier) noexcept;
 
-// The time of the clock in seconds.
+// The clock of the log, in seconds.
 double logNow() noexcept;
-// Sets the clock, in seconds; nullptr restores the steady clock. For tests and simulated time.
+// Replaces the clock, in seconds; nullptr restores the steady clock. For tests and simulated time.
 void setLogClock(double (*now)()) noexcept;
 
 } // namespace tenon

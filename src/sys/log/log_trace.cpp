@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Keeps closed scopes in a list of fixed capacity and writes them as text only at the end. When the
-// list is full it drops what is later rather than what is earlier, since that costs nothing in the
-// time step; the number of dropped events is told.
+// Stores closed scopes in a list of fixed capacity and formats them at the end. When the list is
+// full, later events are dropped, which costs nothing in the time step; their number is reported.
 #include "sys/log/log_trace.hpp"
 
 #include "sys/errors/error.hpp"
@@ -25,16 +24,16 @@ struct Trace {
   double zero = 0;
 };
 
-// Never destroyed: scopes may close while static objects are.
+// Never destroyed: scopes can close while static objects are destroyed.
 Trace& trace() {
-  static auto* all = new Trace;
-  return *all;
+  static auto* instance = new Trace;
+  return *instance;
 }
 
-void keep(const ClosedScope& scope) noexcept {
+void storeScope(const ClosedScope& scope) noexcept {
   std::lock_guard lock(trace().mutex);
   auto& scopes = trace().scopes;
-  // No event may allocate in a time step.
+  // Events must not allocate in a time step.
   if (scopes.size() == scopes.capacity())
     ++trace().dropped;
   else
@@ -51,14 +50,14 @@ void traceStart(Index capacity) {
   std::lock_guard lock(trace().mutex);
   trace().scopes.reserve(static_cast<std::size_t>(capacity));
   trace().zero = logNow();
-  // Last, when there is room for events.
-  setLogSink(keep);
+  // Last, after the memory for events is reserved.
+  setLogSink(storeScope);
 }
 
 void traceStop() noexcept {
   setLogSink(nullptr);
   std::lock_guard lock(trace().mutex);
-  std::vector<ClosedScope>().swap(trace().scopes); // gives the memory back
+  std::vector<ClosedScope>().swap(trace().scopes); // frees the memory
   trace().dropped = 0;
 }
 

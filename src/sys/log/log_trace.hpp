@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The trace of one process: every scope of the log that closes, with its begin and duration, kept
-// in memory up to a bound and written in the trace event format of Chrome, which Perfetto reads
-// too. Nothing is allocated while events come in.
+// The trace of a process: every scope of the log that closes, with its begin and duration, stored
+// in memory up to a maximum and written in Chrome's trace event format, which Perfetto also reads.
+// Recording an event allocates nothing.
 #pragma once
 
 #include "sys/types.hpp"
@@ -10,18 +10,18 @@
 
 namespace tenon {
 
-// From now on keeps the first `capacity` events; the time of this call is the trace's zero. Throws
+// Starts to store the first `capacity` events; the time of this call is the trace's zero. Throws
 // TENON_ERR_ARG for a capacity below 1.
 void traceStart(Index capacity);
-// Ends the trace and forgets everything.
+// Stops recording and clears the trace.
 void traceStop() noexcept;
 
 Index traceSize() noexcept;
-// The number of events that came when the trace was full.
+// Number of events that were dropped because the trace was full.
 Index traceDropped() noexcept;
 
-// Text of the array "traceEvents": first the objects that name the process. The text of rank 0
-// stands at the beginning of the array; that of all other ranks begins with a comma.
+// Text at the beginning of the array "traceEvents": the objects that name the process. The text of
+// rank 0 is the first in the array; the texts of other ranks begin with a comma.
 std::string traceHead(int rank);
 // Text of the events [begin, end). Times are in microseconds.
 std::string traceEvents(int rank, Index begin, Index end);

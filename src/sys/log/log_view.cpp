@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reduces the snapshots of all ranks to a table. Times are those of the slowest rank and work is
-// summed, and the ratio of slowest to fastest shows imbalance; a rank that never ran an event
-// counts as one that took no time in it.
+// Reduces the snapshots of all ranks to a table. Times are those of the slowest rank, work is
+// summed, and the ratio of slowest to fastest shows load imbalance. A rank that never ran an event
+// counts with time 0.
 #include "sys/log/log_view.hpp"
 
 #include <fmt/format.h>
@@ -16,11 +16,11 @@ namespace {
 
 constexpr std::size_t kNameWidth = 28;
 
-// A large number in four characters or so: 0, 87, 1.2k, 45.1M.
+// A large number in about four characters: 0, 87, 1.2k, 45.1M.
 std::string brief(double value) {
   static constexpr const char* kUnits[] = {"", "k", "M", "G", "T", "P", "E"};
   std::size_t unit = 0;
-  // From 999.95 on a number would be printed as 1000.0.
+  // Numbers from 999.95 on would be printed as 1000.0.
   while (value >= (unit == 0 ? 1000.0 : 999.95) && unit + 1 < std::size(kUnits)) {
     value /= 1000.0;
     ++unit;
@@ -53,22 +53,22 @@ std::string rowText(const LogViewRow& row, double seconds) {
 } // namespace
 
 void LogSums::addSum(const Sum& more) {
-  const auto known = std::find_if(sums_.begin(), sums_.end(), [&](const Sum& sum) {
+  const auto entry = std::find_if(sums_.begin(), sums_.end(), [&](const Sum& sum) {
     return sum.row.event == more.row.event && sum.row.stage == more.row.stage;
   });
-  if (known == sums_.end()) {
+  if (entry == sums_.end()) {
     sums_.push_back(more);
     return;
   }
-  LogViewRow& row = known->row;
+  LogViewRow& row = entry->row;
   row.count = std::max(row.count, more.row.count);
   row.maxTime = std::max(row.maxTime, more.row.maxTime);
   row.maxSelfTime = std::max(row.maxSelfTime, more.row.maxSelfTime);
   row.flops += more.row.flops;
   row.messages += more.row.messages;
   row.bytes += more.row.bytes;
-  known->minTime = std::min(known->minTime, more.minTime);
-  known->ranks += more.ranks;
+  entry->minTime = std::min(entry->minTime, more.minTime);
+  entry->ranks += more.ranks;
 }
 
 void LogSums::add(const std::vector<EventRecord>& snapshot) {
@@ -90,7 +90,7 @@ void LogSums::add(const LogSums& more) {
     addSum(sum);
 }
 
-// One line each, with fields separated by tabs, which names cannot contain.
+// One line per sum, with fields separated by tabs, which names cannot contain.
 std::string LogSums::encode() const {
   std::string text;
   for (const Sum& sum : sums_)
@@ -116,10 +116,10 @@ std::vector<LogViewRow> LogSums::rows(int ranks) const {
   std::vector<LogViewRow> rows;
   for (const Sum& sum : sums_) {
     rows.push_back(sum.row);
-    // A rank without the event took no time in it, so its ratio is without bound and shown as none.
-    const double least = sum.ranks == ranks ? sum.minTime : 0.0;
+    // If a rank spent no time in the event, the ratio is unbounded and printed as "-".
+    const double minTime = sum.ranks == ranks ? sum.minTime : 0.0;
     if (sum.row.maxTime > 0)
-      rows.back().ratio = least > 0 ? sum.row.maxTime / least : 0.0;
+      rows.back().ratio = minTime > 0 ? sum.row.maxTime / minTime : 0.0;
   }
   return rows;
 }
@@ -133,8 +133,7 @@ std::string formatLogView(const LogViewHead& head, std::span<const LogViewRow> r
       "Messages", "Bytes");
   if (rows.empty())
     text += "no event of the library or of the program ran while the log was on\n";
-  // The rows of one stage are printed together, and stages in the order in which they were first
-  // seen.
+  // The rows of a stage are printed together, and stages in the order of their first occurrence.
   std::vector<std::string> stages;
   for (const auto& row : rows)
     if (std::find(stages.begin(), stages.end(), row.stage) == stages.end())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The table that -tenon_log_view prints: the snapshots of all ranks reduced to one row an event,
-// and the rows as text of at most 100 columns.
+// The table of -tenon_log_view: the snapshots of all ranks are reduced to one row per event, and
+// formatted with at most 100 columns.
 #pragma once
 
 #include "sys/log/log.hpp"
@@ -14,9 +14,9 @@ namespace tenon {
 struct LogViewRow {
   std::string stage;
   std::string event;
-  Index count = 0;    // the largest count of all ranks
+  Index count = 0;    // maximum over ranks
   double maxTime = 0; // time of the slowest rank
-  double ratio = 1;   // slowest over fastest; 0 if some rank took no time at all
+  double ratio = 1;   // slowest over fastest rank; 0 if a rank spent no time in the event
   double maxSelfTime = 0;
   double flops = 0; // sums over ranks
   Index messages = 0;
@@ -30,17 +30,18 @@ struct LogViewHead {
   Index totalHighWater = 0; // memory of all ranks
 };
 
-// The snapshots of some ranks, reduced: as much for many ranks as for one. Order: first seen first.
+// The snapshots of some ranks, reduced. The size does not depend on the number of ranks. Events are
+// in the order of their first occurrence.
 class LogSums {
 public:
-  // Those of one more rank.
+  // Adds the snapshot of one more rank.
   void add(const std::vector<EventRecord>& snapshot);
-  // Those of more ranks, which are behind these.
+  // Adds the sums of ranks that follow these.
   void add(const LogSums& more);
-  // As text, for other ranks.
+  // Serialised as text, for communication.
   std::string encode() const;
   static LogSums decode(const std::string& text);
-  // Of so many ranks; one without an event took no time in it.
+  // The rows for this number of ranks; a rank without an event spent no time in it.
   std::vector<LogViewRow> rows(int ranks) const;
 
 private:

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Events of which a program may have more than there are places for, as those of layers.
+// Events of which a program can have more than the log has slots, such as those of layers.
 #pragma once
 
 namespace tenon {
 
-// The number of the event of that name; or of the event `shared`, where most places are taken, so
-// that others find one.
+// The number of the event of this name, or of the event `shared` if most slots are taken, which
+// reserves slots for other events.
 int logEventOfMany(const char* name, const char* shared);
 
 } // namespace tenon

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Turns reports about long work into lines, at most one in a second. The first report of a work
-// only sets its beginning, so that the rate leaves out what was done before, as by a run that is
-// continued.
+// Converts reports about long work to lines, at most one per second. The first report of a work
+// only records its beginning: the rate excludes steps done earlier, for example before a restart.
 #include "sys/log/progress.hpp"
 
 #include "sys/errors/error.hpp"
@@ -19,7 +18,7 @@ namespace tenon {
 
 namespace {
 
-constexpr double kPause = 1; // seconds between two lines
+constexpr double kPause = 1; // minimum seconds between two lines
 
 std::string durationText(double seconds) {
   const Index whole = std::llround(seconds);
@@ -40,15 +39,15 @@ std::string Progress::report(const std::string& what, Index done, Index total,
                             "to the second, which is 0 if the total is not known",
                             done, total, what));
   const double now = logNow();
-  const auto [known, fresh] = works_.try_emplace(what);
-  Work& work = known->second;
-  if (fresh || done < work.last) {
+  const auto [position, isNew] = works_.try_emplace(what);
+  Work& work = position->second;
+  if (isNew || done < work.last) {
     work = {done, done, now, now};
     return "";
   }
   work.last = done;
   const double seconds = now - work.begin;
-  // The last step always has its line.
+  // The last step is always printed.
   if (seconds <= 0 || (now - work.shown < kPause && done != total))
     return "";
   work.shown = now;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How far long work has come: a line at most once a second, and one at the end. The rate is that
-// since the work's first report, which therefore prints nothing.
+// Progress reports of long work: a line at most once per second, and one at the end. The rate is
+// measured from the first report, which prints nothing.
 #pragma once
 
 #include "sys/types.hpp"
@@ -12,9 +12,9 @@ namespace tenon {
 
 class Progress {
 public:
-  // The line to print now, or "". `what` names the work; a `total` of 0 means that it is not known,
-  // and valueName "" that there is no value. Work whose `done` goes back has begun again. Time is
-  // that of the clock of the log.
+  // The line to print now, or "". `what` names the work; `total` = 0 means unknown, and valueName
+  // "" means that there is no value. If `done` decreases, the work has restarted. Times are read
+  // from the clock of the log.
   std::string report(const std::string& what, Index done, Index total, const std::string& valueName,
                      double value);
 
@@ -26,7 +26,7 @@ private:
   std::map<std::string, Work> works_;
 };
 
-// Prints the reports of the process with rank 0 if -tenon_progress.
+// Prints the reports on rank 0 if -tenon_progress is set.
 void showProgress(const std::string& what, Index done, Index total, const std::string& valueName,
                   double value);
 

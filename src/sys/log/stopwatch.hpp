@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A stopwatch by the steady clock.
+// A stopwatch that reads the steady clock.
 #pragma once
 
 #include <chrono>
 
 namespace tenon {
 
-// Measures seconds since it was made. One that does not run measures 0 and costs nothing.
+// Measures seconds since its construction. With runs = false it measures 0 and costs nothing.
 class Stopwatch {
 public:
   explicit Stopwatch(bool runs = true) : runs_(runs) {

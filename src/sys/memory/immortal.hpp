@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The one object of a class that is made where it is first asked for, in memory that the program
-// has from its beginning, and never destroyed: it is there while static objects are destroyed, and
-// when no memory is left.
+// The single instance of a class, constructed at first use in static memory and never destroyed: it
+// is available while static objects are destroyed, and when memory has run out.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Buffers, the counters of their bytes, and places within a range. The counters are relaxed
-// atomics, as they are read for reports only. FirstFit gives places back by moving the nodes of its
-// maps, since that happens in destructors, where no memory may be left.
+// Buffers, the counters of their bytes, and the first-fit allocator. The counters are relaxed
+// atomics, since only reports read them. FirstFit::giveBack() moves nodes between its maps: it runs
+// in destructors, where memory can have run out.
 #include "sys/memory/memory.hpp"
 
 #include "sys/errors/error.hpp"
@@ -37,7 +37,7 @@ void countUp(Count& count, Index bytes) {
   count.taken.fetch_add(1, std::memory_order_relaxed);
   const Index now = count.alive.fetch_add(bytes, std::memory_order_relaxed) + bytes;
   Index seen = count.highest.load(std::memory_order_relaxed);
-  // Another thread may have raised the high water in the meantime, and higher.
+  // Another thread can have raised the high-water mark meanwhile, to a larger value.
   while (seen < now && !count.highest.compare_exchange_weak(seen, now, std::memory_order_relaxed)) {
   }
 }
@@ -71,7 +71,7 @@ Buffer::Buffer(Index bytes, std::string label, std::shared_ptr<MemorySource> sou
 
 void Buffer::take(const std::source_location& where) {
   const auto size = static_cast<std::size_t>(bytes_);
-  // Linux may promise more than there is, and end the process when it is written.
+  // Linux can overcommit memory, and kill the process when the memory is written.
   if (space() == Space::Host && bytes_ > machineMemory())
     throw Error(TENON_ERR_MEMORY,
                 fmt::format("{}: cannot allocate {} bytes; this machine has {}", label_, bytes_,
@@ -79,19 +79,19 @@ void Buffer::take(const std::source_location& where) {
                 where);
   data_ = source_ ? source_->take(bytes_) : nullptr;
   if (!data_ && space() == Space::Host) {
-    // Shared memory that is used up is no failure: the heap serves, and conversions are packed
-    // then.
+    // Exhausted shared memory is not an error: the heap is used, and conversions then pack their
+    // data.
     source_.reset();
     data_ = ::operator new (size, std::align_val_t{kAlignment}, std::nothrow);
   }
   if (data_)
     return;
-  const bool isDevices = space() == Space::Device;
+  const bool isOnDevice = space() == Space::Device;
   throw Error(TENON_ERR_MEMORY,
               fmt::format("{}: cannot allocate {} bytes ({:.1f} MiB){}; {} bytes are in use{}",
                           label_, bytes_, static_cast<double>(bytes_) / 1048576.0,
-                          isDevices ? " on the device" : "", bytesAlive(space()),
-                          isDevices ? kDeviceAdvice : ""),
+                          isOnDevice ? " on the device" : "", bytesAlive(space()),
+                          isOnDevice ? kDeviceAdvice : ""),
               where);
 }
 
@@ -100,7 +100,7 @@ Buffer::Buffer(Buffer&& other) noexcept
       label_(std::move(other.label_)), source_(std::move(other.source_)) {}
 
 Buffer& Buffer::operator=(Buffer&& other) noexcept {
-  // The old memory goes with the temporary.
+  // The old memory is freed with the temporary.
   Buffer taken(std::move(other));
   std::swap(data_, taken.data_);
   std::swap(bytes_, taken.bytes_);
@@ -128,7 +128,7 @@ void Buffer::fill(unsigned char byte) {
 
 Index Buffer::bytesOf(Index count, std::size_t size, const std::string& label,
                       const std::source_location& where) {
-  // By division, as the product could overflow.
+  // By division, since the product could overflow.
   const auto each = static_cast<Index>(size);
   if (count < 0 || count > std::numeric_limits<Index>::max() / each)
     throw Error(
@@ -159,16 +159,16 @@ std::optional<Index> FirstFit::take(Index bytes, Index alignment) {
     const Index place = roundedUp(begin, alignment);
     if (place > end || end - place < bytes)
       continue;
-    Ranges made; // first, so that nothing has changed if there is no memory for its nodes
-    made.emplace(place, place + bytes);
+    Ranges newNodes; // first, so nothing has changed if the allocation of its nodes fails
+    newNodes.emplace(place, place + bytes);
     if (begin < place)
-      made.emplace(begin, place);
-    auto after = gaps_.extract(begin);
-    after.key() = place + bytes;
-    if (after.key() < after.mapped())
-      gaps_.insert(std::move(after));
-    places_.insert(made.extract(place));
-    gaps_.merge(made);
+      newNodes.emplace(begin, place);
+    auto remainder = gaps_.extract(begin);
+    remainder.key() = place + bytes;
+    if (remainder.key() < remainder.mapped())
+      gaps_.insert(std::move(remainder));
+    places_.insert(newNodes.extract(place));
+    gaps_.merge(newNodes);
     taken_ += bytes;
     return place;
   }
@@ -176,22 +176,22 @@ std::optional<Index> FirstFit::take(Index bytes, Index alignment) {
 }
 
 Index FirstFit::giveBack(Index place) {
-  const auto known = places_.find(place);
-  if (known == places_.end())
+  const auto allocation = places_.find(place);
+  if (allocation == places_.end())
     throw Error(TENON_ERR_INTERNAL, fmt::format("place {} was given back, but not taken", place));
-  Index begin = place, end = known->second;
+  Index begin = place, end = allocation->second;
   const Index bytes = end - begin;
-  // The node of the place becomes that of the gap, grown by the gaps that touch it on either side.
-  auto gap = places_.extract(known);
+  // The node of the allocation becomes that of the gap, merged with the adjacent gaps.
+  auto gap = places_.extract(allocation);
   taken_ -= bytes;
-  auto after = gaps_.lower_bound(begin);
-  if (after != gaps_.begin() && std::prev(after)->second == begin) {
-    begin = std::prev(after)->first;
-    gaps_.erase(std::prev(after));
+  auto nextGap = gaps_.lower_bound(begin);
+  if (nextGap != gaps_.begin() && std::prev(nextGap)->second == begin) {
+    begin = std::prev(nextGap)->first;
+    gaps_.erase(std::prev(nextGap));
   }
-  if (after != gaps_.end() && after->first == end) {
-    end = after->second;
-    gaps_.erase(after);
+  if (nextGap != gaps_.end() && nextGap->first == end) {
+    end = nextGap->second;
+    gaps_.erase(nextGap);
   }
   gap.key() = begin;
   gap.mapped() = end;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Counted memory: every array of the library is a Buffer, aligned for vector instructions, so that
-// the memory in use and the high water of the process are known. A buffer comes from the heap, or
-// from a source that another module offers, such as memory that the processes of a node share.
+// Counted memory: every array of the library is a Buffer, aligned for vector instructions. Thus the
+// memory in use and the high-water mark of the process are known. A buffer is allocated on the
+// heap, or from a source of another module, such as memory that is shared by the processes of a
+// node.
 //
-// FirstFit divides a range of bytes, such as that of a source, into places.
+// FirstFit allocates within a range of bytes, such as that of a source.
 #pragma once
 
 #include "sys/errors/error.hpp"
@@ -17,28 +18,27 @@
 
 namespace tenon {
 
-// The next multiple of a unit.
+// The smallest multiple of `unit` that is >= value.
 inline Index roundedUp(Index value, Index unit) {
   return (value + unit - 1) / unit * unit;
 }
 
 inline constexpr std::size_t kAlignment = 64;
 
-// The code that can use the memory: that of the host, or kernels of the device (device.hpp).
+// The memory space: accessible to host code, or to kernels of the device (device.hpp).
 enum class Space { Host, Device };
 
 constexpr const char* spaceName(Space space) {
   return space == Space::Host ? "host" : "device";
 }
 
-// The bytes of this machine's memory; what its processes share, of which a part may be promised to
-// others.
+// Physical memory of this machine in bytes, which all its processes share.
 Index machineMemory() noexcept;
 
 class MemorySource {
 public:
   virtual ~MemorySource() = default;
-  // Memory aligned to kAlignment; NULL if the source has none left.
+  // Returns memory aligned to kAlignment, or NULL if the source has none left.
   virtual void* take(Index bytes) = 0;
   virtual void giveBack(void* memory) noexcept = 0;
   virtual Space space() const noexcept { return Space::Host; }
@@ -48,14 +48,14 @@ public:
 class Buffer {
 public:
   Buffer() = default;
-  // Uninitialised bytes; label says whose they are in messages: "Layer 'conv1' weights".
+  // Uninitialised bytes; `label` names the owner in messages, such as "Layer 'conv1' weights".
   Buffer(Index bytes, std::string label,
          std::source_location where = std::source_location::current());
-  // Uninitialised bytes from a source, which lives as long as the buffer; from the heap if the
-  // source is NULL, or is one of host memory that has none left.
+  // Uninitialised bytes from a source, which the buffer keeps alive. The heap is used if the source
+  // is NULL, or if a source of host memory has none left.
   Buffer(Index bytes, std::string label, std::shared_ptr<MemorySource> source,
          std::source_location where = std::source_location::current());
-  // Room for count elements of T.
+  // Uninitialised memory for count elements of T.
   template <class T>
   static Buffer of(Index count, std::string label,
                    std::source_location where = std::source_location::current()) {
@@ -69,7 +69,7 @@ public:
   Index bytes() const noexcept { return bytes_; }
   Space space() const noexcept { return source_ ? source_->space() : Space::Host; }
   const std::string& label() const noexcept { return label_; }
-  // NULL for an empty buffer.
+  // NULL if the buffer is empty.
   template <class T>
   T* data() noexcept {
     return static_cast<T*>(data_);
@@ -93,22 +93,22 @@ private:
   std::shared_ptr<MemorySource> source_; // NULL: the heap
 };
 
-// Bytes of all buffers of the process in a space, now and at most so far.
+// Bytes of all buffers of the process in a space: now, and the maximum so far.
 Index bytesAlive(Space space = Space::Host) noexcept;
 Index memoryHighWater(Space space = Space::Host) noexcept;
-// How often any buffer has taken memory so far.
+// Number of allocations of buffers so far.
 Index buffersTaken(Space space = Space::Host) noexcept;
 
-// Places within a range of bytes: the first gap that is wide enough, and gaps that touch become one
-// again. Places are numbers; the memory behind them is somebody else's.
+// A first-fit allocator within a range of bytes, in which adjacent gaps are merged. Allocations are
+// offsets: the allocator does not access the memory.
 class FirstFit {
 public:
   explicit FirstFit(Index bytes);
 
-  // Takes that many bytes, more than 0, and returns their place, a multiple of `alignment`; none if
-  // no gap is wide enough.
+  // Allocates `bytes` > 0 and returns the offset, a multiple of `alignment`; nothing if no gap is
+  // large enough.
   std::optional<Index> take(Index bytes, Index alignment);
-  // Frees a place that was taken, without allocating; returns its bytes.
+  // Frees an allocation, without allocating memory. Returns its size in bytes.
   Index giveBack(Index place);
   Index bytesTaken() const noexcept { return taken_; }
 

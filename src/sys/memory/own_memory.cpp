@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads what Linux tells a process of its own memory in /proc/self. It is used before pages of the
-// caller are replaced by shared ones: an answer that cannot be had is an error there, never a
-// guess.
+// Reads what Linux reports about the memory of a process in /proc/self. Used before pages of a user
+// are replaced by shared ones: missing information is an error, never a guess.
 #include "sys/memory/own_memory.hpp"
 
 #include "sys/errors/error.hpp"
@@ -25,7 +24,7 @@ const std::byte* addressOf(std::uintptr_t number) {
   return reinterpret_cast<const std::byte*>(number); // NOLINT(performance-no-int-to-ptr)
 }
 
-// The range of one line, such as "55d0c8a00000-55d0c8a21000 rw-p 00000000 00:00 0 [heap]".
+// Parses one line, such as "55d0c8a00000-55d0c8a21000 rw-p 00000000 00:00 0 [heap]".
 MappedRange rangeOf(const std::string& line) {
   std::istringstream in(line);
   std::uintptr_t begin = 0, end = 0;
@@ -63,22 +62,23 @@ bool touchesOwnStack(const std::byte* begin, Index bytes) {
     return false;
   void* lowest = nullptr;
   std::size_t size = 0;
-  const bool known = pthread_attr_getstack(&attributes, &lowest, &size) == 0;
+  const bool isKnown = pthread_attr_getstack(&attributes, &lowest, &size) == 0;
   pthread_attr_destroy(&attributes);
   const auto* stack = static_cast<const std::byte*>(lowest);
-  return known && begin < stack + size && begin + bytes > stack;
+  return isKnown && begin < stack + size && begin + bytes > stack;
 }
 
 void copyPages(const std::byte* from, std::byte* to, Index bytes) {
   const int memory = ::open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
   Index copied = 0;
   while (memory >= 0 && copied < bytes) {
-    // One read can end early, at a limit of the system or by a signal.
-    const ssize_t got = pread(memory, to + copied, bytes - copied,
-                              static_cast<off_t>(reinterpret_cast<std::uintptr_t>(from + copied)));
-    if (got > 0)
-      copied += got;
-    else if (got == 0 || errno != EINTR)
+    // A read can end early, at a limit of the system or by a signal.
+    const ssize_t count =
+        pread(memory, to + copied, bytes - copied,
+              static_cast<off_t>(reinterpret_cast<std::uintptr_t>(from + copied)));
+    if (count > 0)
+      copied += count;
+    else if (count == 0 || errno != EINTR)
       break;
   }
   const int cause = errno;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads environment variables. An empty variable is set, and differs from one that is not. A
-// program that has more rights than its user reads none, since the user could write files with
-// these rights by them.
+// Reads environment variables. An empty variable is set, which differs from an unset one. A program
+// with more privileges than its user (setuid) reads none, since the user could write files with its
+// privileges by them.
 #include "sys/options/environment.hpp"
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The only place that reads environment variables.
+// All accesses to environment variables.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A std::variant that can be copied when memory is short: the copy constructor of libstdc++ 12,
-// where an allocation in it fails, destroys the value that was not made.
+// A std::variant that can be copied when memory is short: if an allocation fails in the copy
+// constructor of libstdc++ 12, it destroys a value that was never constructed.
 #pragma once
 
 #include <utility>

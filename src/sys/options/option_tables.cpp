@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The list of declared options, and the questions that it answers about a key. A key is matched
-// from its end, since its prefix is any name that the program gives an object: -tenon_conv1_backend
-// is the option `backend` of the object conv1. So a key can fit several names, and the longest
-// comes first.
+// The list of declared options, and searches by key. A key is matched from its end, since its
+// prefix is any name that the program gives to an object: -tenon_conv1_backend is the option
+// `backend` of the object conv1. Thus several names can match a key; the longest is the first.
 #include "sys/options/option_tables.hpp"
 
 #include "sys/errors/error.hpp"
@@ -20,7 +19,7 @@ namespace tenon {
 
 namespace {
 
-// Options of the library as a whole, which are read without a prefix.
+// Options of the library as a whole, read without a prefix.
 constexpr OptionSpec kGlobalOptions[] = {
     {"help", OptionSpec::Word, "", "list the options that contain this word, or all"},
     {"options_file", OptionSpec::String, "", "read options from this file, one per line"},
@@ -98,7 +97,7 @@ constexpr OptionSpec kHelpOption[] = {
 
 struct Tables {
   std::mutex mutex;
-  std::deque<OptionDeclaration> list; // a deque, as others keep pointers to its entries
+  std::deque<OptionDeclaration> list; // a deque: pointers to its entries stay valid
   bool ownsCommandLine = false, answersHelp = false;
 };
 
@@ -117,13 +116,13 @@ OptionDeclaration declarationOf(const char* owner, const OptionSpec& spec, bool 
 
 // Built at first use, since tables register themselves before main; never destroyed.
 Tables& tables() {
-  static auto* all = [] {
-    auto* made = new Tables;
+  static auto* instance = [] {
+    auto* created = new Tables;
     for (const auto& spec : kGlobalOptions)
-      made->list.push_back(declarationOf("tenon", spec, false));
-    return made;
+      created->list.push_back(declarationOf("tenon", spec, false));
+    return created;
   }();
-  return *all;
+  return *instance;
 }
 
 bool isNameCharacter(char c) {
@@ -131,38 +130,39 @@ bool isNameCharacter(char c) {
          c == '-' || c == '.';
 }
 
-// Checks a name: after a dash it must read as one key, and the key of a program not as one of the
-// library.
-void checkName(const OptionDeclaration& made) {
-  const std::string& name = made.name;
+// Checks a name: with a dash in front it must be one key, and the key of a program option must
+// differ from those of the library.
+void checkName(const OptionDeclaration& declared) {
+  const std::string& name = declared.name;
   const bool isWord = std::all_of(name.begin(), name.end(), isNameCharacter);
-  if (made.owner.empty())
+  if (declared.owner.empty())
     throw Error(TENON_ERR_OPTION,
                 fmt::format("option '{}' is declared without an owner; name the program", name));
   if (name.empty() || name.front() == '-' || !isWord || !looksLikeKey("-" + name))
     throw Error(TENON_ERR_OPTION,
                 fmt::format("{} declares an option '{}'; expected a name of letters, digits, '_', "
                             "'.' and '-', without a dash in front, that is not a number",
-                            made.owner, name));
-  if (made.isProgram && made.key.starts_with(kKeyStart))
+                            declared.owner, name));
+  if (declared.isProgram && declared.key.starts_with(kKeyStart))
     throw Error(TENON_ERR_OPTION,
                 fmt::format("{} declares an option '{}'; names that begin with tenon_ are the "
                             "library's",
-                            made.owner, name));
+                            declared.owner, name));
 }
 
-void checkValues(const OptionDeclaration& made) {
-  const auto words = split(made.choices, '|');
+void checkValues(const OptionDeclaration& declared) {
+  const auto words = split(declared.choices, '|');
   const bool hasWords = !words.empty() && std::find(words.begin(), words.end(), "") == words.end();
-  if (made.type == OptionSpec::Choice ? !hasWords : !made.choices.empty())
+  if (declared.type == OptionSpec::Choice ? !hasWords : !declared.choices.empty())
     throw Error(TENON_ERR_OPTION,
                 fmt::format("{} declares option '{}' with the choices '{}'; expected a|b|c for a "
                             "choice and none for other types",
-                            made.owner, made.name, made.choices));
-  if (made.hasDefault && !made.accepts(made.defaultValue))
+                            declared.owner, declared.name, declared.choices));
+  if (declared.hasDefault && !declared.accepts(declared.defaultValue))
     throw Error(TENON_ERR_OPTION,
-                fmt::format("{} declares option '{}' with default '{}'; expected {}", made.owner,
-                            made.name, made.defaultValue, made.expected()));
+                fmt::format("{} declares option '{}' with default '{}'; expected {}",
+                            declared.owner, declared.name, declared.defaultValue,
+                            declared.expected()));
 }
 
 bool isSame(const OptionDeclaration& a, const OptionDeclaration& b) {
@@ -170,53 +170,54 @@ bool isSame(const OptionDeclaration& a, const OptionDeclaration& b) {
          a.choices == b.choices;
 }
 
-// Checks that two declarations of one name agree: always on the type, and on more if they have one
-// owner or belong to the program, whose options have no other prefix to tell them apart.
-void checkAgainst(const OptionDeclaration& made, const OptionDeclaration& other) {
-  if (other.type != made.type)
+// Checks that two declarations of a name agree: always in the type, and in the rest if they have
+// the same owner or belong to the program, whose options have no prefix to distinguish them.
+void checkAgainst(const OptionDeclaration& declared, const OptionDeclaration& other) {
+  if (other.type != declared.type)
     throw Error(TENON_ERR_OPTION,
                 fmt::format("{} declares option '{}' as {}, but {} declares it as {}; use "
                             "another name or the same type",
-                            made.owner, made.name, made.expected(), other.owner, other.expected()));
+                            declared.owner, declared.name, declared.expected(), other.owner,
+                            other.expected()));
   const bool hasSameDefault =
-      made.hasDefault == other.hasDefault && made.defaultValue == other.defaultValue;
-  if (made.owner == other.owner ? !isSame(made, other) : made.isProgram && !hasSameDefault)
+      declared.hasDefault == other.hasDefault && declared.defaultValue == other.defaultValue;
+  if (declared.owner == other.owner ? !isSame(declared, other)
+                                    : declared.isProgram && !hasSameDefault)
     throw Error(TENON_ERR_OPTION,
                 fmt::format("{} declares option '{}' with default '{}', but {} declared it before "
                             "with default '{}', or with another text; declare it once",
-                            made.owner, made.name, made.defaultValue, other.owner,
+                            declared.owner, declared.name, declared.defaultValue, other.owner,
                             other.defaultValue));
 }
 
-void checkDeclaration(const OptionDeclaration& made) {
-  checkName(made);
-  checkValues(made);
+void checkDeclaration(const OptionDeclaration& declared) {
+  checkName(declared);
+  checkValues(declared);
   for (const auto& other : tables().list)
-    if (other.name == made.name && other.isProgram == made.isProgram)
-      checkAgainst(made, other);
+    if (other.name == declared.name && other.isProgram == declared.isProgram)
+      checkAgainst(declared, other);
 }
 
-bool isDeclared(const OptionDeclaration& made) {
+bool isDeclared(const OptionDeclaration& declared) {
   return std::any_of(tables().list.begin(), tables().list.end(), [&](const auto& other) {
-    return other.owner == made.owner && other.name == made.name &&
-           other.isProgram == made.isProgram;
+    return other.owner == declared.owner && other.name == declared.name &&
+           other.isProgram == declared.isProgram;
   });
 }
 
 void declare(const OptionTable& table, bool isProgram) {
   std::lock_guard lock(tables().mutex);
-  // All are checked before any is added, so that a table with an error declares nothing.
+  // All are checked before any is added: a table with an error declares nothing.
   for (const auto& spec : table.specs)
     checkDeclaration(declarationOf(table.owner, spec, isProgram));
   for (const auto& spec : table.specs) {
-    auto made = declarationOf(table.owner, spec, isProgram);
-    if (!isDeclared(made))
-      tables().list.push_back(std::move(made));
+    auto declaration = declarationOf(table.owner, spec, isProgram);
+    if (!isDeclared(declaration))
+      tables().list.push_back(std::move(declaration));
   }
 }
 
-// Whether the part of a library key after -tenon_, which is a prefix and a name, ends with this
-// name.
+// Whether the part of a library key after -tenon_, a prefix and a name, ends with this name.
 bool endsWithName(std::string_view body, std::string_view name) {
   if (!body.ends_with(name))
     return false;
@@ -229,21 +230,21 @@ bool matches(const OptionDeclaration& declared, std::string_view key) {
   return key.starts_with(kKeyStart) && endsWithName(key.substr(kKeyStart.size()), declared.name);
 }
 
-// The declared key that is nearest to what was written so far.
+// The declared key nearest to a written one, over the candidates so far.
 struct Candidate {
   int distance = std::numeric_limits<int>::max();
   std::string key;
 
   void improve(std::string_view written, std::string_view meant, const std::string& completed) {
-    const int tried = editDistance(written, meant);
-    if (tried < distance) {
-      distance = tried;
+    const int newDistance = editDistance(written, meant);
+    if (newDistance < distance) {
+      distance = newDistance;
       key = completed;
     }
   }
 };
 
-// The text of a bound: whole numbers are printed without an exponent.
+// The text of a bound: integers are printed without an exponent.
 std::string numberText(double value) {
   constexpr double kExact = 1e15;
   return std::abs(value) < kExact && value == std::floor(value) ? fmt::format("{:.0f}", value)
@@ -331,20 +332,20 @@ void declareProgramOptions(const OptionTable& table) {
 
 std::vector<const OptionDeclaration*> optionDeclarations() {
   std::lock_guard lock(tables().mutex);
-  std::vector<const OptionDeclaration*> all;
+  std::vector<const OptionDeclaration*> pointers;
   for (const auto& declared : tables().list)
-    all.push_back(&declared);
-  return all;
+    pointers.push_back(&declared);
+  return pointers;
 }
 
 void ownCommandLine() {
-  // A program that has declared -help answers it itself.
-  const bool isOurs = declarationsNamed("help", true).empty();
-  if (isOurs)
+  // A program that has declared -help implements it itself.
+  const bool isOfLibrary = declarationsNamed("help", true).empty();
+  if (isOfLibrary)
     declareProgramOptions({"program", kHelpOption});
   std::lock_guard lock(tables().mutex);
   tables().ownsCommandLine = true;
-  tables().answersHelp = tables().answersHelp || isOurs;
+  tables().answersHelp = tables().answersHelp || isOfLibrary;
 }
 
 bool ownsCommandLine() {
@@ -358,20 +359,20 @@ bool answersHelp() {
 }
 
 std::vector<const OptionDeclaration*> declarationsOf(std::string_view key) {
-  auto found = optionDeclarations();
-  std::erase_if(found, [&](const auto* declared) { return !matches(*declared, key); });
-  // The longest name has the shortest prefix, and is meant more likely.
-  std::stable_sort(found.begin(), found.end(),
+  auto matching = optionDeclarations();
+  std::erase_if(matching, [&](const auto* declared) { return !matches(*declared, key); });
+  // The longest name has the shortest prefix, and is the more likely one.
+  std::stable_sort(matching.begin(), matching.end(),
                    [](const auto* a, const auto* b) { return a->name.size() > b->name.size(); });
-  return found;
+  return matching;
 }
 
 std::vector<const OptionDeclaration*> declarationsNamed(std::string_view name, bool isProgram) {
-  auto found = optionDeclarations();
-  std::erase_if(found, [&](const auto* declared) {
+  auto matching = optionDeclarations();
+  std::erase_if(matching, [&](const auto* declared) {
     return declared->name != name || declared->isProgram != isProgram;
   });
-  return found;
+  return matching;
 }
 
 std::string nearestKey(std::string_view key) {
@@ -380,7 +381,7 @@ std::string nearestKey(std::string_view key) {
     best.improve(key, declared->key, declared->key);
     if (declared->isProgram || !key.starts_with(kKeyStart))
       continue;
-    // Each part before an underscore may be a prefix.
+    // Each part before an underscore can be a prefix.
     for (auto at = key.find('_', kKeyStart.size()); at != key.npos; at = key.find('_', at + 1))
       best.improve(key.substr(at + 1), declared->name,
                    fmt::format("{}{}", key.substr(0, at + 1), declared->name));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The options that there are: static tables beside the code that reads them, collected in one list
-// for the process. The library's options are written -tenon_[prefix_]name, so a key is known by its
-// ending; the calling program may add its own, written -name.
+// The declared options: static tables beside the code that reads them, collected in one list per
+// process. Options of the library are written -tenon_[prefix_]name, so a key is recognised by its
+// ending. The program can declare its own options, written -name.
 #pragma once
 
 #include <deque>
@@ -13,15 +13,14 @@
 
 namespace tenon {
 
-// The numbers that an option takes. An open end is excluded; infinity is accepted only without
-// bounds.
+// The accepted range of a number. Open ends are excluded; infinity is accepted only without bounds.
 struct OptionBounds {
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
   bool isOpenBelow = false, isOpenAbove = false;
 
   bool contain(double value) const;
-  // "in [0,1)", "of at least 0", "above 0"; "" without bounds.
+  // Text such as "in [0,1)", "of at least 0", "above 0"; "" without bounds.
   std::string describe() const;
 };
 constexpr OptionBounds atLeast(double least) {
@@ -32,12 +31,12 @@ constexpr OptionBounds above(double least) {
 }
 
 struct OptionSpec {
-  // Flag: a truth value, true if none is written. Word: a string that may be left out (then "").
-  // Ints: one or several, written 3,3.
+  // Flag: a truth value, true if the value is omitted. Word: a string that can be omitted ("").
+  // Ints: one or more integers, written 3,3.
   enum Type { Flag, Int, Real, String, Choice, Word, Ints };
   const char* name;
   Type type;
-  const char* defaultValue; // nullptr for none: then only find can ask for a value
+  const char* defaultValue; // nullptr if there is none: then only the find functions can read it
   const char* help;
   const char* choices = nullptr; // "a|b|c", for Choice
   OptionBounds bounds{};         // for Int, Ints and Real
@@ -59,38 +58,39 @@ struct OptionDeclaration {
   std::string choices; // "a|b|c"
   OptionBounds bounds;
   bool isProgram;
-  std::string key; // as written without a prefix: "-tenon_name", "-name"
+  std::string key; // the key without a prefix: "-tenon_name", "-name"
 
-  // "-tenon_[prefix_]name <a|b>", as the help shows it.
+  // Text such as "-tenon_[prefix_]name <a|b>", for the help.
   std::string usage() const;
-  // "an integer in [0,9]", "one of a|b": for messages.
+  // Text such as "an integer in [0,9]" or "one of a|b", for messages.
   std::string expected() const;
   bool accepts(std::string_view value) const;
 };
 
-// Two owners may declare one name only with the same type; the same table twice counts once.
+// Two owners can declare the same name with the same type only. Registering a table twice has no
+// effect.
 void registerOptions(const OptionTable& table);
-// Declares options of the program, before the command line is read. All owners of one of its
-// options give it the same default.
+// Declares options of the program, before the command line is read. All owners of a program option
+// must declare the same default.
 void declareProgramOptions(const OptionTable& table);
-// From now on every key on the command line must be declared. -help is declared too, and the
-// library answers it unless the program has declared it before.
+// From now on every key on the command line must be declared. Also declares -help, which the
+// library then implements unless the program has declared it before.
 void ownCommandLine();
 bool ownsCommandLine();
 bool answersHelp();
 
-// For tables of the library: const OptionRegistration kRegistration{{"conv", kOptions}};
+// For static tables of the library: const OptionRegistration kRegistration{{"conv", kOptions}};
 struct OptionRegistration {
   explicit OptionRegistration(const OptionTable& table) { registerOptions(table); }
 };
 
-// All declarations in order of registration; they stay where they are for the life of the process.
+// All declarations in order of registration; the pointers are valid for the life of the process.
 std::vector<const OptionDeclaration*> optionDeclarations();
-// The declarations that a key as written may mean, the longest name first; none if it is unknown.
+// The declarations that a key can refer to, the longest name first; empty if it is unknown.
 std::vector<const OptionDeclaration*> declarationsOf(std::string_view key);
-// The declarations of an exact name, in order of registration.
+// The declarations of exactly this name, in order of registration.
 std::vector<const OptionDeclaration*> declarationsNamed(std::string_view name, bool isProgram);
-// The key that was probably meant; "" if nothing is declared.
+// The declared key nearest to a misspelt one; "" if nothing is declared.
 std::string nearestKey(std::string_view key);
 
 inline constexpr std::string_view kKeyStart = "-tenon_";

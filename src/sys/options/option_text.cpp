@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Decides which words of a source are keys and which are values. That needs the declarations: a
-// word after a flag belongs to it only if it reads as a truth value, and words of a host program,
-// which Tenon does not know, have to pass untouched.
+// Determines which words of a source are keys and which are values. This requires the declarations:
+// the word after a flag is its value only if it reads as a truth value, and words for the host
+// program must be passed through unchanged.
 #include "sys/options/option_text.hpp"
 
 #include "sys/errors/error.hpp"
@@ -31,27 +31,26 @@ Declarations knownDeclarations(const std::string& key, const std::string& place)
 
 bool accepted(const Declarations& declared, std::string_view value) {
   return std::any_of(declared.begin(), declared.end(),
-                     [&](const auto* one) { return one->accepts(value); });
+                     [&](const auto* declaration) { return declaration->accepts(value); });
 }
 
-// Whether the word after a key belongs to it. The word after a flag does only if it reads as a
-// truth value: otherwise it may be a word of the host program.
+// Whether the word after a key is its value. After a flag only if it reads as a truth value:
+// otherwise it can be a word for the host program.
 bool takesNext(const Declarations& declared, std::string_view next) {
   if (looksLikeKey(next))
     return false;
   return declared.front()->type != OptionSpec::Flag || accepted(declared, next);
 }
 
-// Whether a key is one to read. Keys of a host program are left to it, except for those that it
-// declared.
-bool isOurs(const std::string& key) {
+// Whether Tenon reads this key. Other keys are left to the host program, except declared ones.
+bool isReadByTenon(const std::string& key) {
   return key.starts_with(kKeyStart) ||
          (looksLikeKey(key) && (ownsCommandLine() || !declarationsOf(key).empty()));
 }
 
-// The key that a word means: -h and --help are other ways to write -help, unless the program has
-// such options.
-std::string meantKey(const std::string& word) {
+// The key that a word stands for: -h and --help are equivalent to -help, unless the program has
+// declared such options.
+std::string canonicalKey(const std::string& word) {
   const bool asksHelp = answersHelp() && (word == "-h" || word == "--help");
   return asksHelp && declarationsOf(word).empty() ? "-help" : word;
 }
@@ -60,8 +59,8 @@ OptionReading readWords(const std::vector<std::string>& words, OptionSource sour
                         const std::string& place) {
   OptionReading reading;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string key = meantKey(words[i]);
-    if (!isOurs(key)) {
+    const std::string key = canonicalKey(words[i]);
+    if (!isReadByTenon(key)) {
       reading.rest.push_back(words[i]);
       continue;
     }
@@ -80,7 +79,7 @@ constexpr std::string_view kBlanks = " \t\r\n";
 
 template <class Number>
 std::optional<Number> parseNumber(std::string_view text) {
-  // from_chars() takes no plus sign, which people write.
+  // from_chars() rejects a plus sign, which users write.
   if (text.size() > 1 && text[0] == '+' && text[1] != '-')
     text.remove_prefix(1);
   Number number{};
@@ -94,7 +93,7 @@ bool isBlank(char c) {
   return kBlanks.find(c) != kBlanks.npos;
 }
 
-// Reads one word from position on, quoted pieces included, and moves position past it.
+// Reads one word, including quoted pieces, from `position` on, and advances position past it.
 std::string readWord(std::string_view line, std::size_t& position, std::string_view place) {
   std::string word;
   while (position < line.size() && !isBlank(line[position])) {
@@ -122,7 +121,7 @@ OptionValue checkedValue(const std::string& key, const std::optional<std::string
   if (!value && first.type != OptionSpec::Flag && first.type != OptionSpec::Word)
     throw Error(TENON_ERR_OPTION, fmt::format("option '{}' ({}) has no value; expected {}", key,
                                               place, first.expected()));
-  // A flag that stands alone is true, and a word that stands alone is empty.
+  // A flag without a value is true, and a word without a value is empty.
   const std::string text = value.value_or(first.type == OptionSpec::Flag ? "true" : "");
   if (!accepted(declared, text))
     throw Error(TENON_ERR_OPTION, fmt::format("option '{}' has value '{}' ({}); expected {}", key,
@@ -164,7 +163,7 @@ std::vector<OptionValue> readFileText(std::string_view text, const std::string& 
     if (words.size() == 2)
       value = words[1];
     values.push_back(checkedValue(words[0], value, OptionSource::File, place));
-    // One file only, so that it is plain which of two values holds.
+    // At most one options file: two could set an option to different values.
     if (words[0] == "-tenon_options_file")
       throw Error(
           TENON_ERR_OPTION,
@@ -217,7 +216,7 @@ std::vector<std::string> tokenize(std::string_view line, std::string_view place)
       ++position;
       continue;
     }
-    // Only at the beginning of a word, so that a path may have the character.
+    // Only at the beginning of a word, since a path can contain the character.
     if (line[position] == '#')
       break;
     words.push_back(readWord(line, position, place));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How options are written. The first part turns the words of a source into checked values; the
-// second reads words, quotes and comments, and the values of each type.
+// The syntax of options: conversion of the words of a source to checked values, and reading of
+// words, quotes, comments, and values of each type.
 #pragma once
 
 #include "sys/options/options.hpp"
@@ -22,23 +22,23 @@ struct OptionReading {
 OptionReading readCommandLine(int argc, const char* const* argv);
 std::vector<OptionValue> readEnvironment(std::string_view text);
 std::vector<OptionValue> readFileText(std::string_view text, const std::string& path);
-// Checks a key and its value, if one is written, and fills in what a missing value means.
+// Checks a key and its value, and substitutes the default meaning of a missing value.
 OptionValue checkedValue(const std::string& key, const std::optional<std::string>& value,
                          OptionSource source, const std::string& place);
 
-// True for true, 1, yes, on; false for false, 0, no, off; in upper or lower case.
+// true, 1, yes and on, or false, 0, no and off, in upper or lower case.
 std::optional<bool> parseFlag(std::string_view text);
 std::optional<Index> parseInt(std::string_view text);
-// Integers such as "3" or "3,4,5"; at least one.
+// Integers such as "3" or "3,4,5", at least one.
 std::optional<std::vector<Index>> parseInts(std::string_view text);
 // Any finite or infinite number.
 std::optional<double> parseReal(std::string_view text);
 
-// A key begins with a dash, unless it is a number or the dash alone.
+// A key begins with a dash and is not a number or a single dash.
 bool looksLikeKey(std::string_view token);
 
-// The words between blanks; '...' and "..." keep blanks together; a word that begins with # ends
-// the line. `place` names the text in the error for a quote that is not closed.
+// The words between blanks. '...' and "..." quote blanks; a word that begins with # starts a
+// comment. `place` names the text in the error for an unterminated quote.
 std::vector<std::string> tokenize(std::string_view line, std::string_view place);
 
 } // namespace tenon

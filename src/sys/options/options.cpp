@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The database of options: five sources, ranked whatever the order in which they are read, and
-// look-ups from the most specific key to the least. Every look-up notes the key that was requested,
-// so that at the end the options that nobody asked for can be told, with what was probably meant.
+// The options database: five sources with fixed priorities, and lookups from the most specific key
+// to the least. Every lookup records the requested key, so at the end unused options can be
+// reported, with the probable spelling.
 #include "sys/options/options.hpp"
 
 #include "sys/errors/error.hpp"
@@ -18,17 +18,16 @@ namespace tenon {
 
 namespace {
 
-// The key under which an option is written for an object with this prefix.
+// The key of an option for an object with this prefix.
 std::string keyOf(std::string_view prefix, std::string_view name) {
   if (prefix == kProgram)
     return fmt::format("-{}", name);
-  const bool joint = !prefix.empty() && prefix.back() != '_';
-  return fmt::format("{}{}{}{}", kKeyStart, prefix, joint ? "_" : "", name);
+  const bool needsUnderscore = !prefix.empty() && prefix.back() != '_';
+  return fmt::format("{}{}{}{}", kKeyStart, prefix, needsUnderscore ? "_" : "", name);
 }
 
 // The declarations of a name. An option that is read without a declaration, or as another type, is
-// an error of the code that reads it, and it is found at the first reading whether or not a value
-// is given.
+// an error in the reading code; it is detected at the first lookup even if the option has no value.
 std::vector<const OptionDeclaration*> declaredAs(std::string_view prefix, std::string_view name,
                                                  std::initializer_list<OptionSpec::Type> types) {
   auto declared = declarationsNamed(name, prefix == kProgram);
@@ -43,16 +42,16 @@ std::vector<const OptionDeclaration*> declaredAs(std::string_view prefix, std::s
   return declared;
 }
 
-// The default of an option. Several owners may declare different ones, and then none of them holds.
+// The default of an option. If several owners declare different defaults, none applies.
 std::string defaultOf(std::string_view prefix, std::string_view name) {
   const auto declared = declaredAs(prefix, name, {});
-  for (const auto* one : declared)
-    if (one->defaultValue != declared.front()->defaultValue)
+  for (const auto* declaration : declared)
+    if (declaration->defaultValue != declared.front()->defaultValue)
       throw Error(
           TENON_ERR_OPTION,
           fmt::format("option '{}' has no value, and its defaults in {} and {} differ; give "
                       "it a value",
-                      keyOf(prefix, name), declared.front()->owner, one->owner));
+                      keyOf(prefix, name), declared.front()->owner, declaration->owner));
   if (!declared.front()->hasDefault)
     throw Error(
         TENON_ERR_OPTION,
@@ -62,14 +61,15 @@ std::string defaultOf(std::string_view prefix, std::string_view name) {
   return declared.front()->defaultValue;
 }
 
-// The value of an option in its type. A key can end in several declared names of different types or
-// bounds, and only here, where it is read, is it known which is meant; so it was enough that one of
-// them accepted the value when it came in, and this one has to accept it now.
+// The value of an option in its type. A key can match several declared names with different types
+// or bounds, and only the lookup determines which is meant. So when a value is read from a source
+// it must be valid for one of them, and here for this one.
 template <class T>
 T parsed(const OptionValue& value, std::optional<T> result,
          const std::vector<const OptionDeclaration*>& declared) {
-  const bool isAccepted = std::any_of(declared.begin(), declared.end(),
-                                      [&](const auto* one) { return one->accepts(value.text); });
+  const bool isAccepted =
+      std::any_of(declared.begin(), declared.end(),
+                  [&](const auto* declaration) { return declaration->accepts(value.text); });
   if (result && isAccepted)
     return *result;
   throw Error(TENON_ERR_OPTION,
@@ -90,7 +90,7 @@ T parsedDefault(std::string_view name, const std::string& text, std::optional<T>
 } // namespace
 
 OptionDatabase& options() {
-  // Never destroyed, since objects that static objects hold can still ask for options.
+  // Never destroyed, since objects owned by static objects can still read options.
   static auto* database = new OptionDatabase;
   return *database;
 }
@@ -99,7 +99,7 @@ std::vector<std::string> OptionDatabase::load(int argc, const char* const* argv)
   auto values = readEnvironment(environment("TENON_OPTIONS").value_or(""));
   auto line = readCommandLine(argc, argv);
   values.insert(values.end(), line.values.begin(), line.values.end());
-  // The last one that was written counts, as for any other option.
+  // The last value counts, as for any other option.
   const auto file = std::find_if(values.rbegin(), values.rend(), [](const auto& value) {
     return value.key == "-tenon_options_file";
   });
@@ -108,10 +108,9 @@ std::vector<std::string> OptionDatabase::load(int argc, const char* const* argv)
     const auto fromFile = readFileText(readWholeFile(path, "options file"), path);
     values.insert(values.end(), fromFile.begin(), fromFile.end());
   }
-  // All sources are read and checked before any value is taken over, so that an error changes
-  // nothing.
+  // All sources are read and checked before any value is stored: an error changes nothing.
   commit(values);
-  // The option was used above, and must not be reported as unused.
+  // Marks the option as used, to exclude it from the report of unused options.
   lookup("", "options_file");
   return line.rest;
 }
@@ -142,9 +141,9 @@ void OptionDatabase::commit(const std::vector<OptionValue>& values) {
   std::lock_guard lock(mutex_);
   for (const auto& value : values) {
     Entry& entry = entries_[value.key];
-    const bool fresh = entry.value.key.empty();
-    // Of two values from one source the later one holds.
-    if (fresh || entry.value.source <= value.source)
+    const bool isNew = entry.value.key.empty();
+    // Of two values from the same source the later one applies.
+    if (isNew || entry.value.source <= value.source)
       entry = {value, entry.used};
   }
 }
@@ -155,14 +154,14 @@ std::optional<OptionValue> OptionDatabase::lookup(std::string_view prefix,
   const std::string key = keyOf(prefix, name);
   std::lock_guard lock(mutex_);
   requested_.emplace(key, name);
-  auto found = entries_.find(key);
-  // Without a value for this object, the value for all objects holds.
-  if (found == entries_.end() && prefix != kProgram)
-    found = entries_.find(keyOf("", name));
-  if (found == entries_.end())
+  auto entry = entries_.find(key);
+  // If there is no value for this object, the value for all objects applies.
+  if (entry == entries_.end() && prefix != kProgram)
+    entry = entries_.find(keyOf("", name));
+  if (entry == entries_.end())
     return std::nullopt;
-  found->second.used = true;
-  return found->second.value;
+  entry->second.used = true;
+  return entry->second.value;
 }
 
 std::optional<bool> OptionDatabase::findFlag(std::string_view prefix, std::string_view name) const {
@@ -215,61 +214,61 @@ std::optional<std::string> OptionDatabase::findChoice(std::string_view prefix,
 }
 
 bool OptionDatabase::getFlag(std::string_view prefix, std::string_view name) const {
-  if (const auto given = findFlag(prefix, name))
-    return *given;
+  if (const auto value = findFlag(prefix, name))
+    return *value;
   const auto text = defaultOf(prefix, name);
   return parsedDefault(name, text, parseFlag(text));
 }
 
 Index OptionDatabase::getInt(std::string_view prefix, std::string_view name) const {
-  if (const auto given = findInt(prefix, name))
-    return *given;
+  if (const auto value = findInt(prefix, name))
+    return *value;
   const auto text = defaultOf(prefix, name);
   return parsedDefault(name, text, parseInt(text));
 }
 
 std::vector<Index> OptionDatabase::getInts(std::string_view prefix, std::string_view name) const {
-  if (const auto given = findInts(prefix, name))
-    return *given;
+  if (const auto value = findInts(prefix, name))
+    return *value;
   const auto text = defaultOf(prefix, name);
   return parsedDefault(name, text, parseInts(text));
 }
 
 double OptionDatabase::getReal(std::string_view prefix, std::string_view name) const {
-  if (const auto given = findReal(prefix, name))
-    return *given;
+  if (const auto value = findReal(prefix, name))
+    return *value;
   const auto text = defaultOf(prefix, name);
   return parsedDefault(name, text, parseReal(text));
 }
 
 std::string OptionDatabase::getString(std::string_view prefix, std::string_view name) const {
-  if (const auto given = findString(prefix, name))
-    return *given;
+  if (const auto value = findString(prefix, name))
+    return *value;
   return defaultOf(prefix, name);
 }
 
 std::string OptionDatabase::getChoice(std::string_view prefix, std::string_view name) const {
-  if (const auto given = findChoice(prefix, name))
-    return *given;
+  if (const auto value = findChoice(prefix, name))
+    return *value;
   return defaultOf(prefix, name);
 }
 
 std::vector<OptionValue> OptionDatabase::unused() const {
   std::lock_guard lock(mutex_);
-  std::vector<OptionValue> left;
+  std::vector<OptionValue> unusedValues;
   for (const auto& [key, entry] : entries_)
     if (!entry.used)
-      left.push_back(entry.value);
-  return left;
+      unusedValues.push_back(entry.value);
+  return unusedValues;
 }
 
 std::string OptionDatabase::nearestAsked(std::string_view key) const {
-  const auto meant = declarationsOf(key);
+  const auto matching = declarationsOf(key);
   std::lock_guard lock(mutex_);
   std::vector<std::string> candidates;
   for (const auto& requested : requested_)
-    if (std::any_of(meant.begin(), meant.end(),
-                    [&](const auto* one) { return one->name == requested.second; }))
+    if (std::any_of(matching.begin(), matching.end(),
+                    [&](const auto* declaration) { return declaration->name == requested.second; }))
       candidates.push_back(requested.first);
   return nearest(key, candidates);
 }
@@ -299,14 +298,14 @@ std::string OptionDatabase::adviceOn(std::string_view key) const {
 
 std::vector<OptionValue> OptionDatabase::values() const {
   std::lock_guard lock(mutex_);
-  std::vector<OptionValue> all;
+  std::vector<OptionValue> result;
   for (const auto& [key, entry] : entries_)
-    all.push_back(entry.value);
-  return all;
+    result.push_back(entry.value);
+  return result;
 }
 
-// The texts of -help and -tenon_help: the declared options, grouped by owner, with their defaults,
-// values and sources.
+// Texts of -help and -tenon_help: the declared options by owner, with their defaults, values and
+// sources.
 
 namespace {
 
@@ -320,8 +319,8 @@ bool isAbout(const OptionDeclaration& declared, const std::string& loweredWord) 
 }
 
 bool concerns(const OptionValue& value, const OptionDeclaration& declared) {
-  const auto meant = declarationsOf(value.key);
-  return std::find(meant.begin(), meant.end(), &declared) != meant.end();
+  const auto matching = declarationsOf(value.key);
+  return std::find(matching.begin(), matching.end(), &declared) != matching.end();
 }
 
 std::string helpOf(const OptionDeclaration& declared, const std::vector<OptionValue>& values) {
@@ -336,11 +335,11 @@ std::string helpOf(const OptionDeclaration& declared, const std::vector<OptionVa
 } // namespace
 
 std::string OptionDatabase::programHelp() const {
-  const auto given = values();
+  const auto currentValues = values();
   std::string text;
-  for (const auto* one : optionDeclarations())
-    if (one->isProgram)
-      text += helpOf(*one, given);
+  for (const auto* declaration : optionDeclarations())
+    if (declaration->isProgram)
+      text += helpOf(*declaration, currentValues);
   return text + "The options of Tenon are listed by -tenon_help, those about a word by "
                 "-tenon_help word.\n";
 }
@@ -348,7 +347,8 @@ std::string OptionDatabase::programHelp() const {
 std::string OptionDatabase::help(std::string_view word) const {
   auto declared = optionDeclarations();
   const std::string loweredWord = lowered(word);
-  std::erase_if(declared, [&](const auto* one) { return !isAbout(*one, loweredWord); });
+  std::erase_if(declared,
+                [&](const auto* declaration) { return !isAbout(*declaration, loweredWord); });
   if (declared.empty())
     return fmt::format("No option contains '{}'.\n", word);
   std::stable_sort(declared.begin(), declared.end(), [](const auto* a, const auto* b) {
@@ -356,14 +356,14 @@ std::string OptionDatabase::help(std::string_view word) const {
       return a->isProgram;
     return a->owner < b->owner;
   });
-  const auto given = values();
+  const auto currentValues = values();
   std::string text;
   std::string owner;
-  for (const auto* one : declared) {
-    if (one->owner != owner)
-      text += one->owner + "\n";
-    owner = one->owner;
-    text += helpOf(*one, given);
+  for (const auto* declaration : declared) {
+    if (declaration->owner != owner)
+      text += declaration->owner + "\n";
+    owner = declaration->owner;
+    text += helpOf(*declaration, currentValues);
   }
   return text;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// All ways to change settings are one: the values are changed in a copy, which the object then
-// takes over as a whole or refuses. So an object never holds settings that do not fit each other.
+// Every change of settings works on a copy, which the object then accepts or rejects as a whole.
+// Thus an object never has inconsistent settings.
 #include "sys/options/settable_object.hpp"
 
 #include "sys/errors/error.hpp"
@@ -11,7 +11,7 @@
 
 namespace tenon {
 
-// change(settings) sets the one of that name.
+// Calls change(settings), which sets the setting of that name.
 template <class Change>
 void SettableObject::changeOne(std::string_view name, Change&& change) {
   checkChange(fmt::format("changing the setting \"{}\"", name));
@@ -21,11 +21,11 @@ void SettableObject::changeOne(std::string_view name, Change&& change) {
 }
 
 void SettableObject::set(std::string_view name, SettingValue value) {
-  changeOne(name, [&](Settings& after) { after.set(name, std::move(value), owner()); });
+  changeOne(name, [&](Settings& copy) { copy.set(name, std::move(value), owner()); });
 }
 
 void SettableObject::setText(std::string_view name, std::string_view text) {
-  changeOne(name, [&](Settings& after) { after.setText(name, text, owner()); });
+  changeOne(name, [&](Settings& copy) { copy.setText(name, text, owner()); });
 }
 
 void SettableObject::setFromOptions() {
@@ -39,7 +39,7 @@ void SettableObject::setFromOptions() {
   try {
     takeOver(std::move(after), names);
   } catch (const Error& error) {
-    if (error.code() == TENON_ERR_STATE) // the values are right, but come too late
+    if (error.code() == TENON_ERR_STATE) // the values are valid, but too late
       throw;
     throw Error(TENON_ERR_OPTION, "the options do not fit: " + error.text());
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// An object with settings. Calls, options and containers set them here, whatever the class is. The
-// class says which tables there are, until when they may change and what they must fulfil together,
-// and it takes the values over when they change, so that no step looks up a name. Objects without
-// settings are plain Objects and know nothing of this.
+// An object with settings: the common implementation of setting them by calls, options and
+// containers. A derived class provides the tables, a check until when settings can change, a check
+// of their consistency, and takeOver(), which converts the settings to the values that the object
+// computes with, so no step looks up a name. Objects without settings derive from Object.
 #pragma once
 
 #include "sys/errors/object.hpp"
@@ -19,36 +19,36 @@ public:
   using Object::Object;
 
   virtual const Settings& settings() const noexcept = 0;
-  // The value, or the default. Throws TENON_ERR_TYPE where there is no such setting and
-  // TENON_ERR_STATE where it has no value.
+  // The value, or the default. Throws TENON_ERR_TYPE for an unknown setting, and TENON_ERR_STATE if
+  // it has no value.
   SettingValue get(std::string_view name) const { return settings().get(name, owner()); }
   template <class T>
   T value(std::string_view name) const {
     return settings().value<T>(name, owner());
   }
   bool isSet(std::string_view name) const { return settings().isSet(name, owner()); }
-  // Sets one value. Where it does not fit, all settings stay as they were.
+  // Sets one value. If it is invalid, no setting changes.
   void set(std::string_view name, SettingValue value);
   void setText(std::string_view name, std::string_view text);
-  // Reads -tenon_[prefix_]NAME of each setting. TENON_ERR_OPTION for values that do not fit.
+  // Reads -tenon_[prefix_]NAME for each setting. Throws TENON_ERR_OPTION for invalid values.
   virtual void setFromOptions();
 
-  // Runs a setter that a call is made of. Its failure is kept for the next set-up or use on which
-  // the ranks agree, which calls checkSets(), unless the same setter has succeeded since.
+  // Runs a setter. Its failure is also stored and thrown again by checkSets(), in the next
+  // collective setup or use, unless the same setter has succeeded since.
   template <class Set>
   void specify(std::string_view what, Set&& set) {
     failedSets_.run(what, std::forward<Set>(set));
   }
   void checkSets() { failedSets_.check(); }
-  // Class, type and settings in a view.
+  // Class, type and settings, for a view.
   std::string describe() const override;
 
 protected:
   Settings::Owner owner() const { return {title(), std::string(type())}; }
-  // Throws TENON_ERR_STATE where no setting may change any more; `call` is what would change one.
+  // Throws TENON_ERR_STATE if settings can no longer change; `call` names the attempted change.
   virtual void checkChange(const std::string& call) const { static_cast<void>(call); }
-  // Checks the settings as they will be after a change of these, keeps them, and reads from them
-  // what the object computes with. Where it throws, nothing has changed.
+  // Checks the settings as they will be after a change of `names`, stores them, and updates the
+  // values derived from them. If it throws, nothing has changed.
   virtual void takeOver(Settings after, const Settings::Names& names) = 0;
 
 private:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks and keeps the values of settings. All ways to set a value end in set(), which first
-// converts it to the kind that is declared, so a value has one representation whichever way it
-// came.
+// Checks and stores the values of settings. Every way to set a value ends in set(), which first
+// converts it to the declared kind, so a value has the same representation from every source.
 #include "sys/options/settings.hpp"
 
 #include "sys/errors/error.hpp"
@@ -20,7 +19,7 @@ namespace tenon {
 
 namespace {
 
-// What a message calls the kinds of values.
+// Names of the kinds of values in messages.
 const char* kindText(OptionSpec::Type type) {
   switch (type) {
   case OptionSpec::Flag:
@@ -36,10 +35,10 @@ const char* kindText(OptionSpec::Type type) {
   }
 }
 
-// The value that a text stands for; none where it is not a value of that kind.
+// The value of a text, or nothing if the text is not a value of that kind.
 std::optional<SettingValue> parsed(OptionSpec::Type type, std::string_view text) {
-  const auto asValue = [](auto&& found) {
-    return found ? std::optional<SettingValue>(*found) : std::nullopt;
+  const auto asValue = [](auto&& result) {
+    return result ? std::optional<SettingValue>(*result) : std::nullopt;
   };
   switch (type) {
   case OptionSpec::Flag:
@@ -55,7 +54,7 @@ std::optional<SettingValue> parsed(OptionSpec::Type type, std::string_view text)
   }
 }
 
-// The alternative of SettingValue that holds values of this kind; their order is that of its types.
+// Index of the alternative of SettingValue for this kind, in the order of its types.
 std::size_t alternativeOf(OptionSpec::Type type) {
   switch (type) {
   case OptionSpec::Flag:
@@ -71,8 +70,8 @@ std::size_t alternativeOf(OptionSpec::Type type) {
   }
 }
 
-// The value as the declared kind, where nothing is lost: C has calls for integers, lists and real
-// numbers, and whoever writes 3 for a list or for a real number means it.
+// The value converted to the declared kind, if that is exact: C has separate calls for integers,
+// lists and real numbers, and 3 is a valid list and a valid real number.
 SettingValue widened(OptionSpec::Type type, SettingValue value) {
   const auto* integer = std::get_if<Index>(&value);
   const auto* list = std::get_if<std::vector<Index>>(&value);
@@ -94,11 +93,12 @@ std::string expectedOf(const OptionSpec& spec) {
                      interval.empty() ? "" : " ", interval);
 }
 
-// `layer "conv1" of type conv`, or `the dataset` where the class has no types.
+// `layer "conv1" of type conv`, or `the dataset` if the class has no types.
 std::string ownerText(const Settings::Owner& owner) {
   return owner.type.empty() ? owner.title : fmt::format("{} of type {}", owner.title, owner.type);
 }
 
+// Checks the bounds of a number; `name` includes the index for an entry of a list.
 void checkNumber(const OptionSpec& spec, double value, const std::string& name,
                  const Settings::Owner& owner) {
   if (!std::isfinite(value))
@@ -136,12 +136,12 @@ void check(const OptionSpec& spec, const SettingValue& value, const Settings::Ow
 
 std::string settingText(const SettingValue& value) {
   return std::visit(
-      [](const auto& held) -> std::string {
-        using Held = std::decay_t<decltype(held)>;
-        if constexpr (std::is_same_v<Held, std::vector<Index>>)
-          return fmt::format("{}", fmt::join(held, ","));
+      [](const auto& alternative) -> std::string {
+        using Alternative = std::decay_t<decltype(alternative)>;
+        if constexpr (std::is_same_v<Alternative, std::vector<Index>>)
+          return fmt::format("{}", fmt::join(alternative, ","));
         else
-          return fmt::format("{}", held);
+          return fmt::format("{}", alternative);
       },
       value);
 }
@@ -216,16 +216,16 @@ void Settings::setText(std::string_view name, std::string_view text, const Owner
 Settings::Names Settings::readOptions(const std::string& prefix, const Owner& owner) {
   Names names;
   for (const Entry& entry : entries_) {
-    const auto given = options().lookup(prefix, entry.spec->name);
-    if (!given)
+    const auto option = options().lookup(prefix, entry.spec->name);
+    if (!option)
       continue;
     names.emplace_back(entry.spec->name);
     try {
-      setText(entry.spec->name, given->text, owner);
+      setText(entry.spec->name, option->text, owner);
     } catch (const Error& error) {
-      // The user has written an option, so the message begins with it and its place.
+      // The user wrote an option, so the message begins with it and its place.
       throw Error(TENON_ERR_OPTION,
-                  fmt::format("option '{}' ({}): {}", given->key, given->place, error.text()));
+                  fmt::format("option '{}' ({}): {}", option->key, option->place, error.text()));
     }
   }
   return names;
@@ -233,7 +233,7 @@ Settings::Names Settings::readOptions(const std::string& prefix, const Owner& ow
 
 void Settings::inherit(std::string_view name, SettingValue value) {
   Entry* entry = findEntry(name);
-  // What was set here, by a call or an option, holds against the container.
+  // A value that was set by a call or an option has priority over the container.
   if (!entry || entry->value)
     return;
   entry->value = std::move(value);
@@ -248,7 +248,7 @@ void Settings::inherit(std::string_view name, const Settings& other) {
 
 std::optional<SettingValue> Settings::find(std::string_view name) const {
   const Entry* entry = findEntry(name);
-  // Defaults stay text until they are requested: so isSet() is whether there is a value.
+  // Defaults remain text until they are read, so isSet() is whether `value` has a value.
   if (!entry || entry->value || !entry->spec->defaultValue)
     return entry ? entry->value : std::nullopt;
   return parsed(entry->spec->type, entry->spec->defaultValue);
@@ -265,11 +265,11 @@ SettingValue Settings::get(std::string_view name, const Owner& owner) const {
 }
 
 Settings Settings::only(std::string_view name) const {
-  Settings one = *this;
-  for (Entry& entry : one.entries_)
+  Settings copy = *this;
+  for (Entry& entry : copy.entries_)
     if (name != entry.spec->name)
       entry.value.reset();
-  return one;
+  return copy;
 }
 
 std::string Settings::describe() const {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The settings of an object, declared once in tables: a name, the kind of value that it takes,
-// default, bounds and help. Setters, options and files all write here, and a setting knows whether
-// anybody has set it, so that a container fills only those that were left open.
+// The settings of an object, declared once in tables: name, kind of value, default, bounds and
+// help. Setters, options and files all set values here. A setting records whether it was set
+// explicitly, so a container sets only the ones that were not.
 //
-// FailedSets remembers failures of setters for the next SetUp.
+// FailedSets stores failures of setters for the next SetUp.
 #pragma once
 
 #include "sys/errors/error.hpp"
@@ -23,47 +23,47 @@
 
 namespace tenon {
 
-// A value, by kind: Flag, Int, Ints, Real, and one for String, Choice and Word.
+// A value, by kind: Flag, Int, Ints, Real, and a string for String, Choice and Word.
 using SettingValue = OneOf<bool, Index, std::vector<Index>, double, std::string>;
 
 class Settings {
 public:
-  // The object in messages: `layer "conv1"`, of type "conv". The objects of some classes have no
-  // types, and are called by their title alone.
+  // Description of the object in messages: title `layer "conv1"` and type "conv". Classes without
+  // types have an empty type.
   struct Owner {
     std::string title, type;
   };
   using Names = std::vector<std::string>;
 
-  // The tables live as long as the settings.
+  // The tables must outlive the settings.
   explicit Settings(const std::vector<std::span<const OptionSpec>>& tables);
 
   bool has(std::string_view name) const noexcept;
   bool isSet(std::string_view name) const;
-  // Whether a setting was set; TENON_ERR_TYPE where there is no such setting.
+  // Whether a setting was set. Throws TENON_ERR_TYPE for an unknown setting.
   bool isSet(std::string_view name, const Owner& owner) const;
-  // Sets a value. A whole number serves as a real one, and one integer as a list. Throws
-  // TENON_ERR_TYPE if there is no such setting, naming the nearest, or if it is of another kind,
-  // and TENON_ERR_ARG if the value is out of bounds.
+  // Sets a value. An integer is accepted as a real number, and as a list of one. Throws
+  // TENON_ERR_TYPE, with the nearest name, for an unknown setting or a value of another kind, and
+  // TENON_ERR_ARG if the value is out of bounds.
   void set(std::string_view name, SettingValue value, const Owner& owner);
-  // Sets a value from text, as it is written in an option.
+  // Sets a value from text, in the syntax of options.
   void setText(std::string_view name, std::string_view text, const Owner& owner);
-  // Sets each setting for which the database has a value under this prefix, and returns their
+  // Sets each setting for which the options database has a value under this prefix. Returns their
   // names.
   Names readOptions(const std::string& prefix, const Owner& owner);
-  // Takes over a value where none was set here; from other settings, only a value that was set
-  // there.
+  // Sets a value unless one was set explicitly. The second form copies only a value that was set
+  // explicitly in `other`.
   void inherit(std::string_view name, SettingValue value);
   void inherit(std::string_view name, const Settings& other);
 
-  // The value, or the default; TENON_ERR_STATE where there is neither.
+  // The value, or the default. Throws TENON_ERR_STATE if there is neither.
   SettingValue get(std::string_view name, const Owner& owner) const;
-  // The value, or the default, without an owner for messages; none where there is neither.
+  // The value, or the default; nothing if there is neither.
   std::optional<SettingValue> find(std::string_view name) const;
   template <class T>
   std::optional<T> find(std::string_view name) const {
-    const std::optional<SettingValue> found = find(name);
-    return found ? std::optional<T>(std::get<T>(*found)) : std::nullopt;
+    const std::optional<SettingValue> value = find(name);
+    return value ? std::optional<T>(std::get<T>(*value)) : std::nullopt;
   }
   template <class T>
   T value(std::string_view name, const Owner& owner) const {
@@ -76,9 +76,9 @@ public:
     bool isInherited = false;
   };
   const std::vector<Entry>& entries() const noexcept { return entries_; }
-  // These, where no other value is set than that of one name.
+  // A copy in which only the setting of this name retains its value.
   Settings only(std::string_view name) const;
-  // All settings that have a value, defaults included: "in_channels 3, kernel 3,3".
+  // All settings with a value, defaults included: "in_channels 3, kernel 3,3".
   std::string describe() const;
 
 private:
@@ -89,29 +89,29 @@ private:
   std::vector<Entry> entries_;
 };
 
-// The text of a value, as it is written in options and files.
+// The text of a value in the syntax of options and files.
 std::string settingText(const SettingValue& value);
 
-// The failures of the setters of an object. A Set is local and can fail on one rank alone, and its
-// caller may overlook that. So the object keeps the error, and its next SetUp, on which all ranks
-// agree, fails with it, unless the same Set has succeeded since.
+// Failures of the setters of an object. A setter is local: it can fail on one rank only, and its
+// caller can ignore the error. So the object stores the error, and its next SetUp, which is
+// collective, fails with it, unless the same setter has succeeded since.
 class FailedSets {
 public:
-  // `what` names the setter, and the thing that it sets where there are several:
+  // `what` names the setter, with the item that it sets if there are several:
   // "TenonLayoutSetCuts(0)".
   template <class Body>
   void run(std::string_view what, Body&& body) {
     try {
       std::forward<Body>(body)();
-      if (const auto made = failures_.find(what); made != failures_.end())
-        failures_.erase(made);
+      if (const auto failure = failures_.find(what); failure != failures_.end())
+        failures_.erase(failure);
     } catch (...) {
       note(what, caughtError());
       throw;
     }
   }
 
-  // Throws a failure that was not made good, and forgets all.
+  // Throws a stored failure, and clears all.
   void check() {
     if (const auto unnamed = std::exchange(unnamed_, std::nullopt))
       throw Error(*unnamed);
@@ -127,7 +127,7 @@ private:
   void note(std::string_view what, const Error& error) noexcept {
     try {
       failures_.insert_or_assign(std::string(what), error);
-    } catch (...) { // no memory is left for its name
+    } catch (...) { // no memory for its name
       unnamed_ = error;
     }
   }

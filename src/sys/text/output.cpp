@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Prints all text of the library. A text is written in pieces, the plain ones as they are and each
-// other byte as \x1b, without building it again, as the text may be about missing memory.
+// Prints all text of the library. A text is written in pieces, plain ones unchanged and each other
+// byte as \x1b, without building a new string, since the text can be about missing memory.
 #include "sys/text/output.hpp"
 
 #include "sys/memory/immortal.hpp"
@@ -15,7 +15,7 @@ namespace tenon {
 namespace {
 
 struct Sinks {
-  // Recursive, since a sink may print.
+  // Recursive, since a sink can print.
   std::recursive_mutex mutex;
   TextSink output;
   TextSink error;
@@ -30,7 +30,7 @@ void put(const TextSink& sink, std::FILE* stream, std::string_view text) {
   if (sink)
     try {
       return sink(text);
-    } catch (...) { // no caller expects it, and the text must not be lost
+    } catch (...) { // callers do not expect exceptions, and the text must not be lost
       std::fputs(
           "Tenon: the program's text handler threw an exception, which ends here; its text:\n",
           stderr);
@@ -40,7 +40,7 @@ void put(const TextSink& sink, std::FILE* stream, std::string_view text) {
     std::fflush(stream);
 }
 
-// Writes a text as printable() shows it, but without memory, which an error may be about.
+// Writes a text as printable() would convert it, but without allocation.
 void write(const TextSink& sink, std::FILE* stream, std::string_view text) {
   std::size_t plain = plainLength(text, kLineLayout);
   for (; plain < text.size(); plain = plainLength(text, kLineLayout)) {

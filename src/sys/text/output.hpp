@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The library's two text sinks. Everything that Tenon prints passes here, so that a host program
-// can send it to its own log.
+// The two text sinks of the library. All output of Tenon passes through them, so a host program can
+// redirect it to its own log.
 #pragma once
 
 #include <functional>
@@ -10,12 +10,12 @@ namespace tenon {
 
 using TextSink = std::function<void(std::string_view)>;
 
-// Standard output and standard error, flushed, unless a sink is set. The caller ends its
-// lines; other control characters, and what is not UTF-8, are printed as \x1b.
+// Prints to standard output or standard error, flushed, unless a sink is set. Lines end as in the
+// text; other control characters, and bytes that are not UTF-8, are printed as \x1b.
 void print(std::string_view text) noexcept;
 void printError(std::string_view text) noexcept;
 
-// Whether a text could not be written to standard output, which may be full.
+// Whether a text could not be written to standard output, for example because the disk is full.
 bool isOutputLost() noexcept;
 
 // An empty sink restores the standard stream. A sink must not throw.

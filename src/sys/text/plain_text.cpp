@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tells plain text from what a terminal would obey. A control character is one of ASCII, or one of
-// U+0080 to U+009F, by which terminals know the same commands as by ESC; bytes that are not UTF-8
-// are not plain either.
+// Distinguishes plain text from control sequences of terminals. Control characters are those of
+// ASCII, and U+0080 to U+009F, which terminals treat like ESC sequences. Bytes that are not UTF-8
+// are not plain.
 #include "sys/text/plain_text.hpp"
 
 #include <fmt/format.h>
@@ -21,8 +21,8 @@ bool isControl(std::string_view text) noexcept {
 
 } // namespace
 
-// The length of the UTF-8 character at the beginning; 0 if there is none. Longer forms than needed,
-// surrogates and numbers above U+10FFFF are not UTF-8, so that each character has one form.
+// Overlong forms, surrogates, and numbers above U+10FFFF are not valid UTF-8: each character has
+// one form.
 std::size_t utf8Length(std::string_view text) noexcept {
   const unsigned first = byteAt(text, 0);
   const std::size_t length = text.empty()                    ? 0
@@ -36,26 +36,26 @@ std::size_t utf8Length(std::string_view text) noexcept {
       return 0;
   const unsigned second = byteAt(text, 1);
   const bool isOverlong = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
-  const bool isNone = (first == 0xed && second >= 0xa0) || (first == 0xf4 && second >= 0x90);
-  return isOverlong || isNone ? 0 : length;
+  const bool isInvalid = (first == 0xed && second >= 0xa0) || (first == 0xf4 && second >= 0x90);
+  return isOverlong || isInvalid ? 0 : length;
 }
 
-std::size_t plainLength(std::string_view text, std::string_view kept) noexcept {
+std::size_t plainLength(std::string_view text, std::string_view allowed) noexcept {
   std::size_t plain = 0;
   while (plain < text.size()) {
     const std::string_view rest = text.substr(plain);
     const std::size_t length = utf8Length(rest);
-    if (length == 0 || (isControl(rest) && kept.find(rest[0]) == kept.npos))
+    if (length == 0 || (isControl(rest) && allowed.find(rest[0]) == allowed.npos))
       break;
     plain += length;
   }
   return plain;
 }
 
-std::string printable(std::string_view text, std::string_view kept) {
+std::string printable(std::string_view text, std::string_view allowed) {
   std::string shown;
   while (true) {
-    const std::size_t plain = plainLength(text, kept);
+    const std::size_t plain = plainLength(text, allowed);
     shown += text.substr(0, plain);
     if (plain == text.size())
       return shown;

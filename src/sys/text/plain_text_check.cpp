@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Refuses names and texts that are not UTF-8 or have control characters. The checks stand apart
-// from what makes texts printable, since the command is compiled with that and without the
-// library's errors.
+// Rejects names and texts that are not UTF-8 or contain control characters. Separate from
+// plain_text.cpp, which the command-line tool also compiles, without the library's errors.
 #include "sys/errors/error.hpp"
 #include "sys/text/plain_text.hpp"
 
@@ -11,23 +10,23 @@ namespace tenon {
 
 namespace {
 
-[[noreturn]] void refuse(std::string_view what, std::string_view text, std::size_t at,
-                         const char* why) {
+[[noreturn]] void refuse(std::string_view what, std::string_view text, std::size_t position,
+                         const char* reason) {
   throw Error(TENON_ERR_ARG,
               fmt::format("{}, '{}', has the byte \\x{:02x} at position {}, which {}; "
                           "leave it out",
-                          what, printable(text), static_cast<unsigned char>(text[at]), at + 1,
-                          why));
+                          what, printable(text), static_cast<unsigned char>(text[position]),
+                          position + 1, reason));
 }
 
 } // namespace
 
 void checkUtf8(std::string_view what, std::string_view text) {
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = utf8Length(text.substr(at));
+  for (std::size_t position = 0; position < text.size();) {
+    const std::size_t length = utf8Length(text.substr(position));
     if (length == 0)
-      refuse(what, text, at, "is not UTF-8");
-    at += length;
+      refuse(what, text, position, "is not UTF-8");
+    position += length;
   }
 }
 

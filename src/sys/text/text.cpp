@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Small functions on words. Letters are lowered as those of ASCII, since options, settings and
-// types are named by them, and the locale of the program must not change what a name means.
+// Functions on words. Lower case is that of ASCII, since options, settings and types are named with
+// it, and the locale of the program must not change the meaning of a name.
 #include "sys/text/text.hpp"
 
 #include "sys/errors/error.hpp"
@@ -13,7 +13,7 @@
 namespace tenon {
 
 int editDistance(std::string_view a, std::string_view b) {
-  // Dynamic programming over prefixes, with one row of the table: row[j] is the distance of the
+  // Dynamic programming over prefixes with one row of the table: row[j] is the distance between the
   // first i characters of a and the first j of b.
   std::vector<int> row(b.size() + 1);
   std::iota(row.begin(), row.end(), 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lays out the views of objects. Long lines are broken rather than cut, at a comma, colon or
-// semicolon if possible, since a number that is left out of a view is one that somebody looks for.
+// Formats the views of objects. Long lines are broken instead of truncated, after a comma, colon or
+// semicolon if possible, to lose no information.
 #include "sys/text/view.hpp"
 
 #include "sys/options/options.hpp"
@@ -23,11 +23,11 @@ constexpr OptionSpec kOptions[] = {
 };
 const OptionRegistration kRegistration{{"view", kOptions}};
 
-// The blank at which a long line is broken: the last one after a mark that fits, else the last one;
-// npos if there is none.
+// Position of the blank at which a long line is broken: the last one after a mark within the limit,
+// else the last one; npos if there is none.
 std::size_t breakOf(const std::string& line, std::size_t indent) {
   for (const char* marks : {",:;", ""}) {
-    // Not within the indent, or the line would stay as long as it is.
+    // Not within the indentation, or the line would not become shorter.
     for (std::size_t at = kColumns; at > indent + kIndent; --at)
       if (line[at] == ' ' && (!*marks || std::string_view(marks).find(line[at - 1]) < 3))
         return at;
