@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Folds indices outside a dimension back into it, and lists what a box holds as runs. A run of one
-// element has no direction yet: its second element fixes the step, so that a reflection becomes one
-// run with step -1 rather than a run for each element.
+// Maps indices outside a dimension back into it, and lists the elements of a box as runs. The step
+// of a run with one element is undetermined: its second element fixes it, so a reflection becomes
+// one run with step -1 instead of a run per element.
 #include "geometry/layout/boundary.hpp"
 
 #include "sys/errors/error.hpp"
@@ -17,7 +17,8 @@ Index floorMod(Index a, Index n) {
 }
 
 Index reflected(Index index, Index extent) {
-  // The pattern 0 1 ... n-1 n-2 ... 1 repeats: the ends are not doubled. One element has no period.
+  // The pattern 0 1 ... n-1 n-2 ... 1 repeats, without repeated end elements. One element has no
+  // period.
   if (extent == 1)
     return 0;
   const Index period = 2 * (extent - 1);
@@ -25,21 +26,21 @@ Index reflected(Index index, Index extent) {
   return folded < extent ? folded : period - folded;
 }
 
-// The same where the ends are doubled: 0 1 ... n-1 n-1 ... 1 0.
+// The same with repeated end elements: 0 1 ... n-1 n-1 ... 1 0.
 Index mirrored(Index index, Index extent) {
   const Index folded = floorMod(index, 2 * extent);
   return folded < extent ? folded : 2 * extent - 1 - folded;
 }
 
-// How often the way from an element outside back into the domain bounces off a wall, where walls
-// are `apart` elements apart. Between walls on one element there is one bounce.
-Index bounces(Index index, Index extent, Index apart) {
+// Number of reflections on the way from an element outside back into the domain, between walls at a
+// distance of `wallDistance` elements. With both walls on the same element there is one.
+Index bounces(Index index, Index extent, Index wallDistance) {
   const Index beyond = index < 0 ? -index : index - extent + 1;
-  return apart == 0 ? 1 : (beyond - 1) / apart + 1;
+  return wallDistance == 0 ? 1 : (beyond - 1) / wallDistance + 1;
 }
 
-// Continues the run by an element that holds `global` with this sign, if it can; a run of one takes
-// its step from it.
+// Appends an element that copies `global` with this sign to the run, if possible; the second
+// element of a run determines the step.
 bool extend(Segment& run, Index global, int sign) {
   if (run.sign != sign)
     return false;
@@ -90,8 +91,7 @@ Boundary parseBoundary(std::string_view word) {
 }
 
 std::optional<Index> extensionSource(Index index, Index extent, Boundary low, Boundary high) {
-  // An empty dimension has nothing to copy from, and no period to fold by.
-  if (extent == 0)
+  if (extent == 0) // An empty dimension has no element to copy, and no period.
     return std::nullopt;
   if (index >= 0 && index < extent)
     return index;
@@ -121,33 +121,33 @@ int extensionSign(Index index, Index extent, Boundary low, Boundary high) {
   const Boundary mode = index < 0 ? low : high;
   if (mode != Boundary::Odd && mode != Boundary::OddPoint)
     return 1;
-  const Index apart = mode == Boundary::Odd ? extent : extent - 1;
-  return bounces(index, extent, apart) % 2 == 0 ? 1 : -1;
+  const Index wallDistance = mode == Boundary::Odd ? extent : extent - 1;
+  return bounces(index, extent, wallDistance) % 2 == 0 ? 1 : -1;
 }
 
 std::vector<Segment> extensionSegments(Interval box, Index extent, Boundary low, Boundary high) {
   std::vector<Segment> runs;
-  bool open = false;
+  bool isOpen = false;
   for (Index index = box.begin; index < box.end;) {
-    // The part inside the domain is one run at once, so that the work grows with the width of the
-    // halo and not with the box. It is closed: elements outside begin runs of their own.
+    // The part inside the domain is one run, so the work is proportional to the halo width, not to
+    // the box. The run is closed: elements outside begin new runs.
     const Interval inside = intersect({index, box.end}, {0, extent});
     if (!inside.empty() && inside.begin == index) {
       runs.push_back({index - box.begin, index, inside.size(), 1});
       index = inside.end;
-      open = false;
+      isOpen = false;
       continue;
     }
     const auto source = extensionSource(index, extent, low, high);
-    open = open && source;
-    if (!source) { // nor for any other element of this side
+    isOpen = isOpen && source;
+    if (!source) { // No other element of this side has a source either.
       index = index < 0 ? std::min<Index>(box.end, 0) : box.end;
       continue;
     }
     const int sign = extensionSign(index, extent, low, high);
-    if (!(open && extend(runs.back(), *source, sign)))
+    if (!(isOpen && extend(runs.back(), *source, sign)))
       runs.push_back({index - box.begin, *source, 1, 1, sign});
-    open = true;
+    isOpen = true;
     ++index;
   }
   return runs;

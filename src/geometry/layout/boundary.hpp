@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The linear extension E of a dimension beyond its ends: which global index an element outside the
-// domain copies. The adjoint of E adds the element's value to that index.
+// Boundary modes: the linear extension E of a dimension beyond its ends, that is, the global index
+// that an element outside the domain copies. The adjoint of E adds the element's value to that
+// index.
 //
-// Values that the user supplies outside the domain are not a function of the tensor inside: E gives
-// zero there, and the user's values v are a second input, E x + M v, where M is the mask of those
-// elements. In a corner, where an element is outside in several dimensions, each of them says where
-// its own index goes; one that gives zero makes the element zero, and one on a side of mode Values
-// makes it the user's.
+// Values that the user supplies outside the domain are not a function of the tensor inside: E is
+// zero there, and the user's values v are a second input, E x + M v, with the mask M of those
+// elements. At a corner an element is outside in several dimensions, and each determines its source
+// index separately: the element is zero if one of them is zero, and the user's if one is on a side
+// of mode Values.
 //
-// E has entries 0 and 1, and -1 where a field is odd about a wall: each bounce there changes the
-// sign. In a corner signs multiply.
+// E has entries 0 and 1, and -1 where a field is odd about a wall: each reflection at the wall
+// changes the sign. At a corner the signs multiply.
 #pragma once
 
 #include "geometry/layout/box.hpp"
@@ -20,56 +21,56 @@
 namespace tenon {
 
 enum class Boundary {
-  None,      // boxes are clipped to the domain
-  Zero,      // elements outside are zero
+  None,      // No halo outside: boxes are clipped to the domain.
+  Zero,      // Elements outside are zero.
   Periodic,  // ... n-2 n-1 | 0 1 ... n-1 | 0 1 ...
   Reflect,   // ... 2 1     | 0 1 ... n-1 | n-2 n-3 ...
   Replicate, // ... 0 0     | 0 1 ... n-1 | n-1 n-1 ...
-  Values,    // supplied by the user; zero as far as E is concerned
+  Values,    // Supplied by the user; zero in E.
   Symmetric, // ... 1 0     | 0 1 ... n-1 | n-1 n-2 ...: even about a wall between elements
   Odd,       // ... -1 -0   | 0 1 ... n-1 | -(n-1) -(n-2) ...: odd about a wall between elements
   // ... -2 -1 | 0 1 ... n-1 | -(n-2) -(n-3) ...: odd about the first and the last element.
   OddPoint,
-  Linked, // copies that an index map fills, beyond a part's own elements; not a matter of E
+  Linked, // Copies that an index map fills, beyond the elements of a part; not part of E.
 };
 
-inline constexpr int kBoundaries = 10;
-// The modes before Linked: those of which a conversion knows what it fills halos with.
+inline constexpr int kBoundaries = 10; // Number of modes.
+// Number of modes before Linked, those whose halos a conversion can fill.
 inline constexpr int kExtensions = 9;
 
 const char* boundaryName(Boundary mode);
-// Throws TENON_ERR_ARG, naming the word, if it is not a mode.
+// Throws TENON_ERR_ARG with the word if it is not a mode.
 Boundary parseBoundary(std::string_view word);
 
-// Whether the user supplies the elements beyond such a side. Code that fills a halo in place must
-// leave them untouched.
+// True if the user supplies the elements beyond such a side. Code that fills a halo in place must
+// not change them.
 inline bool isUsers(Boundary mode) {
   return mode == Boundary::Values;
 }
 
-// The boundary modes of a run of channels: it begins where the one before it ends, the first at 0.
+// The boundary modes of a run of channels [previous end, end); the first run begins at 0.
 struct ModeBand {
   Index end;
   Boundary low, high;
   bool operator==(const ModeBand&) const = default;
 };
 
-// The domain index whose value the element at `index` holds, or nothing for a zero.
+// The domain index that the element at `index` copies, or nothing for a zero.
 std::optional<Index> extensionSource(Index index, Index extent, Boundary low, Boundary high);
 // The factor of that value, 1 or -1.
 int extensionSign(Index index, Index extent, Boundary low, Boundary high);
 
-// A run of local elements local, local+1, ... that hold the global indices global, global+step,
-// ..., all with one sign.
+// A run of local elements local, local+1, ... that copy the global indices global, global+step,
+// ..., with the same sign.
 struct Segment {
   Index local;
   Index global;
   Index length;
   int step;     // +1 or -1
-  int sign = 1; // likewise
+  int sign = 1; // 1 or -1.
 };
 
-// The elements of `box` that hold a domain index, as runs in local order.
+// The elements of `box` that copy a domain index, as runs in local order.
 std::vector<Segment> extensionSegments(Interval box, Index extent, Boundary low, Boundary high);
 
 } // namespace tenon

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Half-open intervals and boxes of global indices.
+// Intervals, boxes and shapes: half-open ranges of global indices.
 #pragma once
 
 #include "sys/text/text.hpp"
@@ -12,9 +12,9 @@ namespace tenon {
 
 using Shape = std::vector<Index>;
 
-constexpr int kMaxRank = 8;
-// The most elements of the widest type whose bytes a 64-bit integer counts. No layout has more, nor
-// has any of its boxes.
+constexpr int kMaxRank = 8; // Largest number of dimensions of a tensor.
+// The largest number of elements whose size in bytes fits into 64 bits, for the widest type. No
+// layout, and no box of a layout, has more.
 inline constexpr Index kMaxElements = std::numeric_limits<Index>::max() / 8;
 
 struct Interval {
@@ -40,7 +40,7 @@ inline Shape extents(const Box& box) {
   return shape;
 }
 
-// The number of elements. Throws TENON_ERR_SHAPE if a 64-bit integer cannot count them.
+// The number of elements. Throws TENON_ERR_SHAPE if it does not fit into 64 bits.
 inline Index elements(const Shape& shape) {
   if (std::find(shape.begin(), shape.end(), 0) != shape.end())
     return 0;
@@ -51,7 +51,7 @@ inline Index elements(const Shape& shape) {
 }
 
 inline Index elements(const Box& box) {
-  // An empty side comes first, so that the widths of the others do not matter.
+  // Empty sides first, so the widths of the other sides do not matter.
   for (const Interval& side : box)
     if (side.empty())
       return 0;

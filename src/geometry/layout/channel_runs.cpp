@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Divides channels where a mode of either layout changes. Both sides of a conversion know both
-// layouts, and so list the same runs in the same order.
+// layouts, so they list the same runs in the same order.
 #include "geometry/layout/channel_runs.hpp"
 
 #include "sys/errors/error.hpp"

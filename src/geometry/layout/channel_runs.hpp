@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs of channels in which two layouts have one boundary mode for each side. Where modes differ by
-// channel the extension E is block-diagonal: whatever is a product over dimensions is one for each
-// run, of the layouts with the run's modes and of its channels.
+// Runs of channels in which two layouts have the same boundary modes. If modes differ by channel,
+// the extension E is block-diagonal, and a quantity that otherwise is a product over dimensions is
+// one product per run.
 #pragma once
 
 #include "geometry/layout/layout.hpp"
@@ -10,14 +10,14 @@
 
 namespace tenon {
 
-// Calls f(from, to, run) for each run, with the layouts that have its modes. Without modes by
-// channel there is one call, with the layouts themselves and no run. Throws TENON_ERR_SUPPORT where
-// modes differ by channel and channels have a halo themselves.
+// Calls f(from, to, run) for each run, with the layouts restricted to its modes. If no modes differ
+// by channel, there is one call, with the layouts themselves and run = NULL. Throws
+// TENON_ERR_SUPPORT if modes differ by channel and the channel dimension has a halo.
 void forEachChannelRun(
     const Layout& from, const Layout& to,
     const std::function<void(const Layout&, const Layout&, const Interval* run)>& f);
 
-// The elements of a run in a rank's part [begin, end) of the channels, in its array.
+// The local indices of a run in a rank's part [begin, end) of the channels.
 Interval localChannels(const Interval& run, const Interval& part);
 
 } // namespace tenon

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Complements of products of intervals. An element outside a product can be in gaps of several
-// dimensions; it is listed for the first of them only, which is what makes the boxes disjoint.
+// Complement of a product of intervals. An element outside the product can be in gaps of several
+// dimensions; it is listed for the first of them only, which makes the boxes disjoint.
 #include "geometry/layout/coverage.hpp"
 
 #include <algorithm>
@@ -11,8 +11,7 @@ Coverage coverage(std::vector<Interval> runs, Interval range) {
   std::erase_if(runs, [](const Interval& run) { return run.empty(); });
   std::sort(runs.begin(), runs.end(),
             [](const Interval& x, const Interval& y) { return x.begin < y.begin; });
-  // In the order of their beginnings, one pass finds what is covered up to `at`, and the gaps
-  // behind it.
+  // In the order of their beginnings, one pass finds the range covered up to `at` and the gaps.
   Coverage result;
   Index at = range.begin;
   for (const Interval& run : runs) {
@@ -31,7 +30,7 @@ Coverage coverage(std::vector<Interval> runs, Interval range) {
 
 namespace {
 
-// Adds to `boxes` every product of one interval for each dimension.
+// Appends all products of one interval per dimension to `boxes`.
 void addProducts(const std::vector<std::vector<Interval>>& choices,
                  std::vector<ElementBox>& boxes) {
   std::vector<ElementBox> products(1);
@@ -55,8 +54,7 @@ std::vector<ElementBox> gapsOf(const std::vector<Coverage>& dims) {
   for (std::size_t d = 0; d < dims.size(); ++d) {
     std::vector<std::vector<Interval>> choices;
     for (std::size_t e = 0; e < dims.size(); ++e) {
-      // Dimensions after d are not restricted: their covered runs and their gaps are taken
-      // together.
+      // Dimensions after d are unrestricted: their covered runs and their gaps are both included.
       choices.push_back(e == d ? dims[e].gaps : dims[e].covered);
       if (e > d)
         choices.back().insert(choices.back().end(), dims[e].gaps.begin(), dims[e].gaps.end());

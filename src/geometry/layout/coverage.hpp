@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The elements of a local array that a product of intervals leaves uncovered, as boxes.
+// The elements of a local array outside a product of intervals, as boxes.
 #pragma once
 
 #include "geometry/layout/box.hpp"
@@ -13,15 +13,15 @@ struct ElementBox {
   bool operator==(const ElementBox&) const = default;
 };
 
-// One dimension of an array: the runs that cover it, joined where they touch, and the gaps that
-// they leave in a range.
+// One dimension of an array: the runs that cover it, merged where they touch, and the gaps between
+// them in a range.
 struct Coverage {
   std::vector<Interval> covered, gaps;
 };
 Coverage coverage(std::vector<Interval> runs, Interval range);
 
-// The elements outside the product of the covered runs, as disjoint boxes: for every dimension d
-// those in a gap of d that are in covered runs of all dimensions before it.
+// The elements outside the product of the covered runs, as disjoint boxes: for each dimension d,
+// the elements in a gap of d and in covered runs of all dimensions before d.
 std::vector<ElementBox> gapsOf(const std::vector<Coverage>& dims);
 
 } // namespace tenon

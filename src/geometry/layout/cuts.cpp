@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Balanced and nested cuts. Nested cuts are balanced level by level and not as a whole: 10 by 2 and
-// 2 is 3, 2, 3, 2, where 10 by 4 would be 3, 3, 2, 2. All ranks compute them alike, in integers.
+// Balanced and nested cuts. Nested cuts are balanced level by level: 10 by 2 and 2 is 3, 2, 3, 2,
+// while 10 by 4 is 3, 3, 2, 2. All ranks compute the same integers.
 #include "geometry/layout/cuts.hpp"
 
 #include "sys/errors/error.hpp"
@@ -35,9 +35,9 @@ std::vector<Index> nestedCuts(Index extent, const std::vector<int>& parts) {
 }
 
 std::vector<Index> cutsOfExtent(std::vector<Index> cuts, Index extent) {
-  const Index before = cuts.back();
+  const Index oldExtent = cuts.back();
   for (std::size_t i = 1; i < cuts.size(); ++i)
-    cuts[i] = cuts[i] == before ? extent : std::min(cuts[i], extent);
+    cuts[i] = cuts[i] == oldExtent ? extent : std::min(cuts[i], extent);
   return cuts;
 }
 

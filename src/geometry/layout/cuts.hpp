@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Cuts: the monotone list 0 = c0 <= c1 <= ... <= cn = extent that divides a tensor dimension.
+// Cuts (split points): the list 0 = c0 <= c1 <= ... <= cn = extent that divides a tensor dimension.
 #pragma once
 
 #include "geometry/layout/box.hpp"
 
 namespace tenon {
 
-// Balanced parts: the first (extent mod parts) are longer by one.
+// Balanced parts: the first (extent mod parts) are larger by one.
 std::vector<Index> balancedCuts(Index extent, int parts);
 
-// Divides the extent in balanced parts by the major axis, then each part by the next axis: a
-// collective along the minor axis stays inside one part of the major axis. parts: numbers of parts,
-// major first; none gives one part.
+// Divides the extent into balanced parts for the major axis, then each part for the next axis, so a
+// collective along the minor axis is inside one part of the major axis. `parts` are the numbers of
+// parts, major axis first; an empty list means one part.
 std::vector<Index> nestedCuts(Index extent, const std::vector<int>& parts);
 
-// The same cuts of a dimension that has become longer or shorter at its end: the last part that is
-// not empty gets what is more.
+// The cuts after a change of extent: a longer dimension extends its last nonempty part, a shorter
+// one truncates.
 std::vector<Index> cutsOfExtent(std::vector<Index> cuts, Index extent);
 
-// Throws TENON_ERR_LAYOUT unless cuts are monotone from 0 to extent in the given number of parts.
+// Throws TENON_ERR_LAYOUT unless the cuts are non-decreasing from 0 to extent, in `parts` parts.
 void checkCuts(const std::vector<Index>& cuts, Index extent, int parts, int dim);
 
 } // namespace tenon

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the grid and the cuts that the boxes of all ranks make: the ends of the boxes are the cuts,
-// and each place of the grid that they form must be one box. That costs a sort; what is wrong with
-// boxes that fail is searched for only then, to name the ranks at fault, and costs about as much.
+// Finds the grid and the cuts of the boxes of all ranks: the ends of the boxes are the cuts, and
+// each block of the grid of cuts must be one box. This costs one sort. Only if it fails are the
+// faulty ranks searched for, at about the same cost.
 #include "geometry/layout/from_boxes.hpp"
 
 #include "geometry/layout/box.hpp"
@@ -38,7 +38,7 @@ std::string textOf(const Box& box) {
   throw Error(TENON_ERR_LAYOUT, text);
 }
 
-// The rank whose nonempty box comes first in an order.
+// The rank of the nonempty box that is the smallest in an order.
 template <class Less>
 std::size_t firstBox(const Boxes& boxes, Less less) {
   std::size_t best = boxes.size();
@@ -63,7 +63,7 @@ Box intersect(const Box& a, const Box& b) {
   return common;
 }
 
-bool meets(const Box& box, const Box& range) {
+bool overlaps(const Box& box, const Box& range) {
   for (std::size_t d = 0; d < box.size(); ++d)
     if (box[d].end <= range[d].begin || box[d].begin >= range[d].end)
       return false;
@@ -77,17 +77,17 @@ bool covers(const Box& box, const Box& range) {
   return true;
 }
 
-// Looks for two boxes that overlap, and for a range that no box has, by halving: a range that is
-// neither empty nor within one box is cut at the median of the ends that lie in it, in the
-// dimension in which that leaves the fewest boxes on the fuller side. The boxes of a grid are
-// halved so, apart from the few that are wrong: n boxes cost n log n.
+// Finds two boxes that overlap, or a range without a box, by bisection: a range that is neither
+// empty nor inside one box is divided at the median of the box ends inside it, in the dimension in
+// which the fuller half has the fewest boxes. The boxes of a grid are halved in this way, apart
+// from the few faulty ones, so n boxes cost O(n log n).
 class Search {
 public:
   using Ranks = std::vector<std::size_t>;
 
   explicit Search(const Boxes& boxes) : boxes_(boxes) {}
 
-  // The search ends with an overlap; `ranks` hold the boxes that meet the range, in their order.
+  // Stops at the first overlap. `ranks` are the boxes that overlap the range, in the same order.
   void run(const Box& range, const Ranks& ranks) {
     if (overlap_ || (gap_ && ranks.size() < 2))
       return;
@@ -95,42 +95,43 @@ public:
       gap_ = range;
       return;
     }
-    const auto whole = std::find_if(ranks.begin(), ranks.end(),
-                                    [&](std::size_t r) { return covers(boxes_[r], range); });
-    if (whole != ranks.end()) {
+    const auto covering = std::find_if(ranks.begin(), ranks.end(),
+                                       [&](std::size_t r) { return covers(boxes_[r], range); });
+    if (covering != ranks.end()) {
       if (ranks.size() > 1)
-        overlap_ = std::minmax(*whole, whole == ranks.begin() ? ranks[1] : ranks[0]);
+        overlap_ = std::minmax(*covering, covering == ranks.begin() ? ranks[1] : ranks[0]);
       return;
     }
-    const auto [d, at] = bestCut(range, ranks);
-    for (const Interval side : {Interval{range[d].begin, at}, {at, range[d].end}}) {
+    const auto [d, position] = bestCut(range, ranks);
+    for (const Interval side : {Interval{range[d].begin, position}, {position, range[d].end}}) {
       Box half = range;
       half[d] = side;
       Ranks inside;
       std::copy_if(ranks.begin(), ranks.end(), std::back_inserter(inside),
-                   [&](std::size_t r) { return meets(boxes_[r], half); });
+                   [&](std::size_t r) { return overlaps(boxes_[r], half); });
       run(half, inside);
     }
   }
 
   const std::optional<std::pair<std::size_t, std::size_t>>& overlap() const { return overlap_; }
-  // The range found, as far as no box meets it: the cuts of the search say nothing to a reader.
+  // The gap, extended until it meets a box or the domain: the cuts of the search mean nothing to a
+  // user.
   std::optional<Box> gap(const Shape& domain) const {
-    std::optional<Box> whole = gap_;
-    for (std::size_t d = 0; d < domain.size() && whole; ++d) {
-      Box column = *whole;
+    std::optional<Box> gap = gap_;
+    for (std::size_t d = 0; d < domain.size() && gap; ++d) {
+      Box column = *gap;
       column[d] = {0, domain[d]};
       Interval free = column[d];
       for (const Box& box : boxes_)
-        if (!isEmpty(box) && meets(box, column)) {
-          if (box[d].end <= (*whole)[d].begin)
+        if (!isEmpty(box) && overlaps(box, column)) {
+          if (box[d].end <= (*gap)[d].begin)
             free.begin = std::max(free.begin, box[d].end);
           else
             free.end = std::min(free.end, box[d].begin);
         }
-      (*whole)[d] = free;
+      (*gap)[d] = free;
     }
-    return whole;
+    return gap;
   }
 
 private:
@@ -166,8 +167,8 @@ private:
   std::optional<Box> gap_;
 };
 
-// The elements between a range and a box, whose sum may be no integer, and in how many dimensions
-// their sides differ.
+// Distance of a box from a range in elements (a double, since the sum can overflow), and the number
+// of dimensions in which their sides differ.
 std::pair<double, int> distance(const Box& range, const Box& box) {
   double elements = 0;
   int different = 0;
@@ -191,8 +192,8 @@ std::pair<double, int> distance(const Box& range, const Box& box) {
                    textOf(gap), fmt::join(domain, ","), textOf(boxes[near]), near));
 }
 
-// Throws if a box begins between the ends of another one, in any dimension. Ends need no check of
-// their own: where all is held once, each box ends where another one begins, or with the domain.
+// Throws if a box begins between the ends of another one, in any dimension. Ends need no separate
+// check: if each element is owned once, each box ends where another one begins, or with the domain.
 void checkBricks(const Boxes& boxes) {
   for (std::size_t d = 0; d < boxes.front().size(); ++d) {
     std::vector<std::pair<Index, std::size_t>> begins;
@@ -212,11 +213,12 @@ void checkBricks(const Boxes& boxes) {
   }
 }
 
-// The shape, or without one the smallest that has all boxes. Throws TENON_ERR_LAYOUT, naming rank
-// and dimension, if all boxes are empty or one is not within it.
+// The shape, or the smallest that contains all boxes. Throws TENON_ERR_LAYOUT, with rank and
+// dimension, if all boxes are empty or one is outside the shape.
 Shape checkedDomain(const Boxes& boxes, const std::optional<Shape>& shape) {
   if (std::all_of(boxes.begin(), boxes.end(), isEmpty)) {
-    // The first dimension in which no box has an index; boxes can also be empty in different ones.
+    // The first dimension in which no box has an index; the boxes can also be empty in different
+    // dimensions.
     std::size_t d = 0;
     while (d < boxes.front().size() &&
            std::ranges::any_of(boxes, [&](const Box& box) { return box[d].size() > 0; }))
@@ -242,9 +244,9 @@ Shape checkedDomain(const Boxes& boxes, const std::optional<Shape>& shape) {
   return domain;
 }
 
-// Says why boxes in the domain are not the places of a grid over it: throws TENON_ERR_LAYOUT naming
-// the ranks and boxes at fault. Two boxes overlap, a range has no holder, or every element is held
-// once but the boxes are laid like bricks; each check relies on those before it.
+// Throws TENON_ERR_LAYOUT with the reason why boxes in the domain are not the blocks of a grid, and
+// the ranks and boxes at fault: two boxes overlap, a range has no owner, or the boxes are staggered
+// like bricks. Each check relies on those before it.
 [[noreturn]] void throwBoxFault(const Boxes& boxes, const Shape& domain) {
   Box whole;
   for (Index extent : domain)
@@ -265,7 +267,7 @@ Shape checkedDomain(const Boxes& boxes, const std::optional<Shape>& shape) {
 
 using Cuts = std::vector<std::vector<Index>>;
 
-// The ends of the domain and of all boxes in each dimension.
+// The ends of the domain and of all boxes, in each dimension.
 Cuts cutsOf(const std::vector<Box>& boxes, const Shape& domain) {
   Cuts cuts;
   for (std::size_t d = 0; d < domain.size(); ++d) {
@@ -280,7 +282,7 @@ Cuts cutsOf(const std::vector<Box>& boxes, const Shape& domain) {
   return cuts;
 }
 
-// The place of a box in the grid of the cuts; nothing if it is not one place of it.
+// Index of a box in the grid of the cuts, or nothing if the box is not one block of it.
 std::optional<std::vector<std::size_t>> placeOf(const Box& box, const Cuts& cuts) {
   std::vector<std::size_t> place;
   for (std::size_t d = 0; d < cuts.size(); ++d) {
@@ -292,28 +294,29 @@ std::optional<std::vector<std::size_t>> placeOf(const Box& box, const Cuts& cuts
   return place;
 }
 
-// The rank that holds each place of the grid, row-major; nothing unless each has one.
+// The rank of each block of the grid, row-major, or nothing unless each block has exactly one.
 std::optional<std::vector<int>> holdersOf(const std::vector<Box>& boxes, const Cuts& cuts) {
-  std::vector<std::pair<std::vector<std::size_t>, int>> held;
+  std::vector<std::pair<std::vector<std::size_t>, int>> owners;
   for (int r = 0; r < static_cast<int>(boxes.size()); ++r) {
     if (isEmpty(boxes[r]))
       continue;
     auto place = placeOf(boxes[r], cuts);
     if (!place)
       return {};
-    held.emplace_back(std::move(*place), r);
+    owners.emplace_back(std::move(*place), r);
   }
-  // The product stops as soon as there are more places than boxes, and so cannot overflow.
+  // The loop stops once there are more blocks than boxes, so the product cannot overflow.
   std::size_t size = 1;
   for (const auto& points : cuts)
-    if (size *= points.size() - 1; size > held.size())
+    if (size *= points.size() - 1; size > owners.size())
       return {};
-  std::sort(held.begin(), held.end());
-  const auto samePlace = [](const auto& a, const auto& b) { return a.first == b.first; };
-  if (size != held.size() || std::adjacent_find(held.begin(), held.end(), samePlace) != held.end())
+  std::sort(owners.begin(), owners.end());
+  const auto isSameBlock = [](const auto& a, const auto& b) { return a.first == b.first; };
+  if (size != owners.size() ||
+      std::adjacent_find(owners.begin(), owners.end(), isSameBlock) != owners.end())
     return {};
   std::vector<int> ranks;
-  for (const auto& [place, rank] : held)
+  for (const auto& [place, rank] : owners)
     ranks.push_back(rank);
   return ranks;
 }

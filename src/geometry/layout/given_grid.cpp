@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes a grid whose extents come from outside. A grid lists the ranks of its positions, so that
-// one of 2^31 - 1 would take 8 GiB before anybody could refuse it: the product of the extents is
-// compared first.
+// A grid stores the rank of each position, so one of 2^31 - 1 positions would allocate 8 GiB before
+// it could be rejected. The product of the extents is therefore compared first.
 #include "geometry/layout/given_grid.hpp"
 
 #include "sys/errors/error.hpp"

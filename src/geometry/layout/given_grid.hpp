@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Process grids whose extents come from outside, by a call or a file.
+// Makes process grids with extents from a call or a file, which are checked before memory is
+// allocated.
 #pragma once
 
 #include "geometry/layout/grid.hpp"
@@ -7,8 +8,8 @@
 
 namespace tenon {
 
-// Makes a grid as Grid::make() does. Throws TENON_ERR_SHAPE, before any rank is listed, if the grid
-// needs more processes than there are.
+// Makes a grid like Grid::make(). Throws TENON_ERR_SHAPE, before ranks are listed, if the grid
+// needs more than `processes` processes.
 GridPtr gridWithin(const std::vector<int>& extents, Index processes);
 
 } // namespace tenon

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Positions, coordinates and ranks of a process grid. Nearly all grids have consecutive ranks, for
-// which a rank's position is a subtraction; only others keep a list of positions sorted by rank.
+// Positions, coordinates and ranks of a process grid. In nearly all grids ranks are consecutive,
+// and the position of a rank is a subtraction; other grids have a list of positions sorted by rank.
 #include "geometry/layout/grid.hpp"
 
 #include "geometry/layout/shared_values.hpp"
@@ -19,6 +19,7 @@ namespace tenon {
 Grid::Grid(std::vector<int> extents, std::vector<int> ranks)
     : extents_(std::move(extents)), strides_(extents_.size(), 1), ranks_(std::move(ranks)) {
   long long size = 1;
+  // The product is checked after each factor: two ints fit into 64 bits, so it cannot overflow.
   for (int axis = axes() - 1; axis >= 0; --axis) {
     if (extents_[axis] < 1)
       throw Error(
@@ -40,8 +41,7 @@ Grid::Grid(std::vector<int> extents, std::vector<int> ranks)
     throw Error(TENON_ERR_ARG,
                 fmt::format("position {} of the process grid has rank {}; ranks must be >= 0",
                             negative - ranks_.begin(), *negative));
-  // Consecutive ranks can contain no duplicate, so that only the sorted list has to be searched for
-  // one.
+  // Consecutive ranks contain no duplicates, so only the sorted list is searched for them.
   const auto isGap = [](int a, int b) { return b - 1 != a; };
   if (std::ranges::adjacent_find(ranks_, isGap) != ranks_.end())
     sortByRank();
@@ -52,33 +52,35 @@ void Grid::sortByRank() {
   std::iota(byRank_.begin(), byRank_.end(), 0);
   const auto rankOf = [this](int position) { return ranks_[position]; };
   std::ranges::stable_sort(byRank_, {}, rankOf);
-  const auto twice = std::ranges::adjacent_find(byRank_, std::ranges::equal_to{}, rankOf);
-  if (twice != byRank_.end())
+  const auto duplicate = std::ranges::adjacent_find(byRank_, std::ranges::equal_to{}, rankOf);
+  if (duplicate != byRank_.end())
     throw Error(
         TENON_ERR_ARG,
         fmt::format(
             "rank {} is at two positions of the process grid, {} and {}; list each rank once",
-            ranks_[*twice], twice[0], twice[1]));
+            ranks_[*duplicate], duplicate[0], duplicate[1]));
 }
 
 GridPtr Grid::make(std::vector<int> extents) {
   constexpr long long kMax = std::numeric_limits<int>::max();
   long long size = 1;
   for (int extent : extents)
+    // Bounded, since the list of ranks is allocated before the constructor checks the extents.
     size = std::min(size * std::max(extent, 0), kMax + 1);
-  // A grid with more positions than an int counts gets no list: the constructor refuses it by name.
+  // If there are more positions than an int can count, no list is made, and the constructor throws.
   std::vector<int> ranks(size > kMax ? 0 : size);
   std::iota(ranks.begin(), ranks.end(), 0);
   return make(std::move(extents), std::move(ranks));
 }
 
 GridPtr Grid::make(std::vector<int> extents, std::vector<int> ranks) {
-  // Large grids are held once; never destroyed, as grids may be made while static objects are.
-  static auto* known = new SharedValues<Grid>;
-  constexpr std::size_t kLarge = 256;
-  Grid made(std::move(extents), std::move(ranks));
-  return made.ranks_.size() < kLarge ? std::make_shared<const Grid>(std::move(made))
-                                     : known->share(std::move(made));
+  // Equal large grids share one object. The table is never destroyed, since static objects can make
+  // grids.
+  static auto* sharedGrids = new SharedValues<Grid>;
+  constexpr std::size_t kLarge = 256; // Smaller grids are cheaper to copy than to look up.
+  Grid grid(std::move(extents), std::move(ranks));
+  return grid.ranks_.size() < kLarge ? std::make_shared<const Grid>(std::move(grid))
+                                     : sharedGrids->share(std::move(grid));
 }
 
 std::size_t Grid::hash() const noexcept {
@@ -93,8 +95,8 @@ int Grid::position(int rank) const {
   if (byRank_.empty())
     return rank >= ranks_.front() && rank <= ranks_.back() ? rank - ranks_.front() : -1;
   const auto rankOf = [this](int position) { return ranks_[position]; };
-  const auto found = std::ranges::lower_bound(byRank_, rank, {}, rankOf);
-  return found != byRank_.end() && ranks_[*found] == rank ? *found : -1;
+  const auto entry = std::ranges::lower_bound(byRank_, rank, {}, rankOf);
+  return entry != byRank_.end() && ranks_[*entry] == rank ? *entry : -1;
 }
 
 std::vector<int> Grid::coordinates(int position) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A Cartesian grid of processes: position i of the grid (row-major, last axis fastest) is held by
-// rank ranks[i] of the parent communicator. Ranks of the parent that are not named are inactive.
+// Grid: a Cartesian grid of processes. Position i (row-major, last axis fastest) is the process
+// with rank ranks[i] of the parent communicator. Ranks of the parent that are not listed are
+// inactive.
 #pragma once
 
 #include <memory>
@@ -14,18 +15,17 @@ using GridPtr = std::shared_ptr<const Grid>;
 
 class Grid {
 public:
-  // Throws TENON_ERR_ARG if an extent is below 1, a rank is negative or named twice, or the number
+  // Throws TENON_ERR_ARG if an extent is below 1, a rank is negative or listed twice, or the number
   // of ranks is not the product of the extents.
   Grid(std::vector<int> extents, std::vector<int> ranks);
 
-  // A grid of the ranks 0, 1, ... in order. Equal large grids are one object.
+  // A grid of the ranks 0, 1, ... in order. Equal large grids share one object.
   static GridPtr make(std::vector<int> extents);
   static GridPtr make(std::vector<int> extents, std::vector<int> ranks);
 
   int axes() const noexcept { return static_cast<int>(extents_.size()); }
   int extent(int axis) const { return extents_[axis]; }
-  // Whether the axis has one process. Along such an axis a shard, a copy, a contribution and the
-  // root's tensor are one thing.
+  // True if the axis has one process. The properties S, B, P and R are then equivalent on it.
   bool isTrivial(int axis) const { return extents_[axis] == 1; }
   const std::vector<int>& extents() const noexcept { return extents_; }
   int size() const noexcept { return static_cast<int>(ranks_.size()); }
@@ -37,12 +37,13 @@ public:
     return position / strides_[axis] % extents_[axis];
   }
   std::vector<int> coordinates(int position) const;
-  // The extent of several axes taken as one, the first slowest, and a position's coordinate on it.
+  // The extent of several axes merged into one, the first slowest, and a position's coordinate on
+  // it.
   int extentOf(const std::vector<int>& axes) const;
   int coordinateOn(int position, const std::vector<int>& axes) const;
   int positionAt(const std::vector<int>& coordinates) const;
 
-  // "2x2", and the ranks if they are not 0, 1, 2, ...
+  // The extents, such as "2x2", and the ranks unless they are 0, 1, 2, ...
   std::string describe() const;
 
   std::size_t hash() const noexcept;
@@ -56,7 +57,7 @@ private:
   std::vector<int> extents_;
   std::vector<int> strides_;
   std::vector<int> ranks_;
-  std::vector<int> byRank_; // positions in the order of their ranks; [] where these are consecutive
+  std::vector<int> byRank_; // Positions sorted by rank; empty if the ranks are consecutive.
 };
 
 } // namespace tenon

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Completes and checks the specification of a layout, and answers from it. All that is derived is
-// derived in the constructor and shared by all copies, since layouts are copied often and asked
-// often; what is compared (`Spread`, cuts, halos) is less than what was given, so that equal
-// layouts can differ in text.
+// Completes and checks the specification of a layout. All derived data is computed in the
+// constructor and shared by copies, since layouts are copied and queried often. The compared data
+// (`Spread`, cuts, halos) is less than the specification, so the texts of equal layouts can differ.
 #include "geometry/layout/layout.hpp"
 
 #include "geometry/layout/cuts.hpp"
@@ -27,13 +26,13 @@ std::vector<int> axesThatSplit(const LayoutSpec& spec, int dim) {
   return axes;
 }
 
-// Whether the axis exists and has one process: a split order can name any number.
+// True if the axis exists and has one process; a split order can contain any number.
 bool isTrivial(const Grid& grid, int axis) {
   return axis >= 0 && axis < grid.axes() && grid.isTrivial(axis);
 }
 
-// Throws unless a 64-bit integer counts the bytes of so many elements. An extent of 0 counts as 1,
-// so that the product of the other extents is bounded too.
+// Throws unless the size in bytes of that many elements fits into 64 bits. An extent of 0 counts as
+// 1, to bound the product of the other extents too.
 void checkCount(const Shape& extents, const char* what) {
   Index product = 1;
   for (Index extent : extents) {
@@ -83,7 +82,7 @@ void checkShapeAndProperties(const LayoutSpec& spec) {
 void completeSplit(LayoutSpec& spec, int dim) {
   const std::vector<int> axes = axesThatSplit(spec, dim);
   std::vector<int>& order = spec.splitAxes[dim];
-  // An axis of one process may be named in an order, but splits nothing.
+  // A split order can contain axes of one process, which split nothing.
   std::erase_if(order, [&](int axis) { return isTrivial(*spec.grid, axis); });
   if (order.empty())
     order = axes;
@@ -103,7 +102,7 @@ void completeSplit(LayoutSpec& spec, int dim) {
   checkCuts(spec.cuts[dim], spec.shape[dim], product, dim);
 }
 
-// Joins equal neighbours, so that layouts compare equal, and checks the rest.
+// Merges runs with equal modes, such that equal layouts compare equal, and checks the rest.
 void completeBands(const LayoutSpec& spec, int dim, Halo& halo) {
   std::vector<ModeBand> bands;
   for (const ModeBand& band : halo.bands) {
@@ -133,7 +132,7 @@ void completeBands(const LayoutSpec& spec, int dim, Halo& halo) {
     return;
   for (const ModeBand& band : bands)
     for (const auto& [mode, first] : {std::pair(band.low, halo.low), {band.high, halo.high}})
-      // Without a mode the boxes end with the domain, and they are those of all channels.
+      // Without a mode the boxes end with the domain, and boxes are the same for all channels.
       if (mode == Boundary::Linked || (mode == Boundary::None) != (first == Boundary::None))
         throw Error(TENON_ERR_LAYOUT,
                     fmt::format("the halo of dimension {} has boundary modes {} and {} on one side "
@@ -144,10 +143,10 @@ void completeBands(const LayoutSpec& spec, int dim, Halo& halo) {
 }
 
 void completeHalo(LayoutSpec& spec, int dim) {
-  std::optional<Halo>& given = spec.halos[dim];
-  if (!given)
+  std::optional<Halo>& optionalHalo = spec.halos[dim];
+  if (!optionalHalo)
     return;
-  Halo& halo = *given;
+  Halo& halo = *optionalHalo;
   if (halo.boxes.size() + 1 != spec.cuts[dim].size())
     throw Error(TENON_ERR_LAYOUT, fmt::format("dimension {} is split into {} parts, but {} halo "
                                               "boxes were given; pass one box per part",
@@ -160,8 +159,9 @@ void completeHalo(LayoutSpec& spec, int dim) {
   completeBands(spec, dim, halo);
   const Index extent = spec.shape[dim];
   for (Interval& box : halo.boxes) {
-    // A side without values has nothing beyond the domain. All empty boxes become one, so that
-    // layouts compare equal; the bound keeps sums and differences of indices within 64 bits.
+    // A side without a mode has no elements beyond the domain. All empty boxes become the same,
+    // such that equal layouts compare equal. The bound keeps sums and differences of indices within
+    // 64 bits.
     if (halo.low == Boundary::None)
       box.begin = std::max<Index>(box.begin, 0);
     if (halo.high == Boundary::None)
@@ -183,8 +183,7 @@ bool rises(const std::vector<Interval>& boxes) {
   return true;
 }
 
-// How many parts before each one own nothing; an empty list if every part owns something, as is
-// usual.
+// Number of empty parts before each part, or an empty list if no part is empty, the usual case.
 std::vector<int> emptyBefore(const std::vector<Index>& cuts) {
   if (std::ranges::adjacent_find(cuts) == cuts.end())
     return {};
@@ -212,17 +211,17 @@ Property Property::dual() const {
 Layout::Layout(LayoutSpec spec) {
   checkShapeAndProperties(spec);
   const std::size_t rank = spec.shape.size();
-  for (std::size_t given : {spec.splitAxes.size(), spec.cuts.size(), spec.halos.size()})
-    if (given != 0 && given != rank)
+  for (std::size_t listSize : {spec.splitAxes.size(), spec.cuts.size(), spec.halos.size()})
+    if (listSize != 0 && listSize != rank)
       throw Error(TENON_ERR_LAYOUT,
                   fmt::format("split orders, split points and halos must be given for all {} "
                               "dimensions or for none, but were given for {}",
-                              rank, given));
+                              rank, listSize));
   spec.splitAxes.resize(rank);
   spec.cuts.resize(rank);
   spec.halos.resize(rank);
   for (std::size_t d = 0; d < rank; ++d) {
-    // Splits come first: a halo has one box for each part.
+    // Splits come first: a halo has one box per part.
     completeSplit(spec, static_cast<int>(d));
     completeHalo(spec, static_cast<int>(d));
   }
@@ -234,21 +233,22 @@ Layout::Layout(LayoutSpec spec) {
             .margins = {},
             .spread = {},
             .mostOwnedElements = 0};
-  Shape owned, boxes; // the widest of each dimension
+  Shape maxOwned, maxBoxes; // The largest extents of a part in each dimension.
   for (std::size_t d = 0; d < rank; ++d) {
     data.splits.push_back(shared(Split(std::move(spec.cuts[d]))));
     data.margins.push_back(shared(Margin(std::move(spec.halos[d]))));
-    owned.push_back(data.splits[d]->widest);
-    boxes.push_back(data.margins[d]->halo ? data.margins[d]->widest : owned[d]);
+    maxOwned.push_back(data.splits[d]->widest);
+    maxBoxes.push_back(data.margins[d]->halo ? data.margins[d]->widest : maxOwned[d]);
   }
-  checkCount(boxes, "a part of extents");
-  data.mostOwnedElements = elements(owned);
+  // Halos can make a local array larger than the tensor, so its size is checked separately.
+  checkCount(maxBoxes, "a part of extents");
+  data.mostOwnedElements = elements(maxOwned);
   data.spread = spreadOf(*data.grid, data.properties, data.splitAxes);
   data_ = std::make_shared<const Data>(std::move(data));
 }
 
-Layout::Split::Split(std::vector<Index> given)
-    : cuts(std::move(given)), emptyBefore(tenon::emptyBefore(cuts)), widest(0) {
+Layout::Split::Split(std::vector<Index> points)
+    : cuts(std::move(points)), emptyBefore(tenon::emptyBefore(cuts)), widest(0) {
   for (std::size_t part = 0; part + 1 < cuts.size(); ++part)
     widest = std::max(widest, cuts[part + 1] - cuts[part]);
 }
@@ -260,7 +260,7 @@ std::size_t Layout::Split::hash() const noexcept {
   return hash;
 }
 
-Layout::Margin::Margin(std::optional<Halo> given) : halo(std::move(given)) {
+Layout::Margin::Margin(std::optional<Halo> requested) : halo(std::move(requested)) {
   if (!halo)
     return;
   rises = tenon::rises(halo->boxes);
@@ -278,43 +278,43 @@ std::size_t Layout::Margin::hash() const noexcept {
 
 namespace {
 
-constexpr std::size_t kManyParts = 256; // so many that equal lists of them are held once
+constexpr std::size_t kManyParts = 256; // Number of parts from which equal lists share one object.
 
 } // namespace
 
-// The lists of known values are never destroyed, as layouts may be made while static objects are.
+// The tables of shared values are never destroyed, since static objects can make layouts.
 
 Layout::SplitPtr Layout::shared(Split split) {
-  static auto* known = new SharedValues<Split>;
+  static auto* sharedSplits = new SharedValues<Split>;
   return split.cuts.size() < kManyParts ? std::make_shared<const Split>(std::move(split))
-                                        : known->share(std::move(split));
+                                        : sharedSplits->share(std::move(split));
 }
 
 Layout::MarginPtr Layout::shared(Margin margin) {
-  static auto* known = new SharedValues<Margin>;
-  static const auto* none = new MarginPtr(std::make_shared<const Margin>(std::nullopt));
+  static auto* sharedMargins = new SharedValues<Margin>;
+  static const auto* withoutHalo = new MarginPtr(std::make_shared<const Margin>(std::nullopt));
   if (!margin.halo)
-    return *none;
+    return *withoutHalo;
   return margin.halo->boxes.size() < kManyParts ? std::make_shared<const Margin>(std::move(margin))
-                                                : known->share(std::move(margin));
+                                                : sharedMargins->share(std::move(margin));
 }
 
 Layout::Spread Layout::spreadOf(const Grid& grid, const Properties& properties,
                                 std::vector<std::vector<int>> splitAxes) {
   Spread spread;
-  std::vector<int> number(grid.axes(), -1);
+  std::vector<int> newNumber(grid.axes(), -1);
   for (int axis = 0; axis < grid.axes(); ++axis) {
     if (grid.isTrivial(axis))
       continue;
-    number[axis] = static_cast<int>(spread.extents.size());
+    newNumber[axis] = static_cast<int>(spread.extents.size());
     spread.extents.push_back(grid.extent(axis));
     spread.properties.push_back(properties[axis]);
   }
   spread.splitOrders = std::move(splitAxes);
   for (std::vector<int>& order : spread.splitOrders)
-    // The completed orders have no axes of one process, so that every axis has a number.
+    // The completed orders have no axes of one process, so every axis has a new number.
     for (int& axis : order)
-      axis = number[axis];
+      axis = newNumber[axis];
   return spread;
 }
 
@@ -378,8 +378,8 @@ Interval Layout::owned(int dim, int part) const {
 }
 
 Interval Layout::box(int dim, int part) const {
-  const std::optional<Halo>& given = halo(dim);
-  return given ? given->boxes[part] : owned(dim, part);
+  const std::optional<Halo>& optionalHalo = halo(dim);
+  return optionalHalo ? optionalHalo->boxes[part] : owned(dim, part);
 }
 
 bool Layout::isHolder(int position) const {
@@ -412,9 +412,9 @@ Layout Layout::dual() const {
     p = p.dual();
   for (MarginPtr& margin : data.margins)
     if (margin->halo) {
-      Margin other = *margin;
-      other.halo->isPartial = !other.halo->isPartial;
-      margin = shared(std::move(other));
+      Margin dualMargin = *margin;
+      dualMargin.halo->isPartial = !dualMargin.halo->isPartial;
+      margin = shared(std::move(dualMargin));
     }
   return Layout(std::make_shared<const Data>(std::move(data)));
 }
@@ -443,15 +443,15 @@ Layout Layout::withModesOf(Index channel) const {
 
 bool Layout::operator==(const Layout& other) const {
   const Data &a = *data_, &b = *other.data_;
-  const auto isSame = [](const auto& one, const auto& two) { return one == two || *one == *two; };
+  const auto isSame = [](const auto& x, const auto& y) { return x == y || *x == *y; };
   return &a == &b || (a.spread == b.spread && a.shape == b.shape &&
                       (a.grid == b.grid || a.grid->ranks() == b.grid->ranks()) &&
                       std::ranges::equal(a.splits, b.splits, isSame) &&
                       std::ranges::equal(a.margins, b.margins, isSame));
 }
 
-// Which layouts are the same in memory. Comparison leaves out axes of one process already; here
-// halos that add nothing to what a rank owns do not count either.
+// Layouts with the same memory. Comparison already ignores axes of one process; sameHolding() also
+// ignores halos that add no elements.
 
 namespace {
 
@@ -481,8 +481,8 @@ Layout withoutIdleHalos(const Layout& layout) {
 bool sameHolding(const Layout& a, const Layout& b) {
   if (a == b)
     return true;
-  // Without their halos layouts are equal only if they were cut alike, and most are not; so a
-  // layout is made for few.
+  // Without their halos layouts are equal only if their cuts are, and most are not; this check
+  // avoids making a layout in most cases.
   const auto isCutAlike = [&] {
     for (int d = 0; d < a.rank(); ++d)
       if (&a.cuts(d) != &b.cuts(d) && a.cuts(d) != b.cuts(d))

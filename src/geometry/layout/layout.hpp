@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How a tensor is distributed over a process grid: an immutable value.
+// Layout: how a tensor is distributed over a process grid; an immutable value.
 //
-// Along each grid axis the tensor has one property: S(d) sharded along tensor dimension d, B
-// broadcast (a full copy each), P partial sums of full size, R root (on coordinate 0 only).
-// The axes that split a dimension are ordered, major first, and one list of cuts over their
-// combined index divides the dimension. A dimension may carry a halo, G(d): the parts' boxes then
-// overlap, leave gaps or leave the domain; its dual G*(d) has the same boxes holding contributions.
+// Along each grid axis the tensor has one property: S(d), sharded along tensor dimension d; B,
+// broadcast (a full copy on each process); P, partial sums of full size; or R, root (on coordinate
+// 0 only). The axes that split a dimension are ordered, major first, and one list of cuts over
+// their combined index divides the dimension. A dimension can have a halo, G(d): the boxes of its
+// parts then overlap, leave gaps or extend beyond the domain. The dual G*(d) has the same boxes
+// with contributions.
 //
-// Along an axis of one process S(d), B, P and R are one thing. A layout remembers the property that
-// it was given there, for its text, but such an axis splits nothing, holds no contributions, and
-// does not count when layouts are compared; so a solver's boxes, which name an axis for every
-// dimension, equal what a layer makes of them.
+// On an axis of one process S(d), B, P and R are equivalent. A layout stores the property that was
+// set, for its text, but such an axis splits nothing, has no contributions, and is ignored by
+// comparisons. So the layout of a solver's boxes, which has an axis for each dimension, equals the
+// layout that a layer derives from it.
 #pragma once
 
 #include "geometry/layout/boundary.hpp"
@@ -26,7 +27,7 @@ enum class PropertyKind { Shard, Broadcast, Partial, Root };
 
 struct Property {
   PropertyKind kind = PropertyKind::Broadcast;
-  int dim = -1; // the dimension that a Shard splits
+  int dim = -1; // The dimension that a Shard splits.
 
   static Property shard(int dim) { return {PropertyKind::Shard, dim}; }
   static Property broadcast() { return {PropertyKind::Broadcast, -1}; }
@@ -38,49 +39,49 @@ struct Property {
   bool isPartial() const { return kind == PropertyKind::Partial; }
   bool isRoot() const { return kind == PropertyKind::Root; }
   Property dual() const;
-  std::string describe() const; // "S0", "B", "P", "R"
+  std::string describe() const; // For example "S0", "B", "P", "R".
   bool operator==(const Property&) const = default;
 };
 
 using Properties = std::vector<Property>;
 
-// Parses "S0,B,P,R"; throws TENON_ERR_LAYOUT with the offending word.
+// Parses text such as "S0,B,P,R". Throws TENON_ERR_LAYOUT with the word that is not a property.
 Properties parseProperties(std::string_view text);
 std::string describe(const Properties& properties);
 
-// The dimension of channels, by whose index the boundary modes of other dimensions can differ.
+// The channel dimension; boundary modes of other dimensions can differ by channel.
 inline constexpr int kChannelDim = 1;
 
-// The boxes in which the parts of a dimension are stored, where these are not the parts themselves.
+// The boxes in which the parts of a dimension are stored, if they differ from the parts.
 struct Halo {
-  std::vector<Interval> boxes; // one for each part, in global indices that may leave the domain
+  std::vector<Interval> boxes; // One per part, in global indices that can be outside the domain.
   Boundary low = Boundary::None;
   Boundary high = Boundary::None;
-  bool isPartial = false; // G* instead of G
-  // The modes by channel where they differ: then low and high are those of channel 0. E is
-  // block-diagonal over channels, with one block for each run of them (channel_runs.hpp).
+  bool isPartial = false; // G* instead of G.
+  // The modes by channel if they differ; low and high are then those of channel 0. E is
+  // block-diagonal over channels, with one block per run of channels (channel_runs.hpp).
   std::vector<ModeBand> bands = {};
 
-  // Whether an index map fills it: what a box has beyond the part's own elements are then copies of
-  // elements anywhere, of which only that map knows. Both sides are linked or none is.
+  // True if an index map fills the halo: elements of a box beyond the part are copies of arbitrary
+  // elements, which only that map knows. Either both sides are linked or none.
   bool isLinked() const { return low == Boundary::Linked; }
 
   bool operator==(const Halo&) const = default;
 };
 
-// What a layout is made from. Empty lists mean the default of each dimension.
+// The specification of a layout. An empty list means the default in each dimension.
 struct LayoutSpec {
   Shape shape;
   GridPtr grid;
   Properties properties;
-  std::vector<std::vector<int>> splitAxes = {}; // per dimension; default: grid order
-  std::vector<std::vector<Index>> cuts = {};    // per dimension; default: nested balanced
-  std::vector<std::optional<Halo>> halos = {};  // per dimension; default: none
+  std::vector<std::vector<int>> splitAxes = {}; // By dimension; default: grid order.
+  std::vector<std::vector<Index>> cuts = {};    // By dimension; default: nested balanced.
+  std::vector<std::optional<Halo>> halos = {};  // By dimension; default: none.
 };
 
 class Layout {
 public:
-  // Throws TENON_ERR_LAYOUT if the parts of the specification do not fit each other.
+  // Throws TENON_ERR_LAYOUT if the lists of the specification are inconsistent.
   explicit Layout(LayoutSpec spec);
 
   int rank() const noexcept { return static_cast<int>(data_->shape.size()); }
@@ -89,85 +90,87 @@ public:
   const GridPtr& gridPtr() const noexcept { return data_->grid; }
   Property property(int axis) const { return data_->properties[axis]; }
   const Properties& properties() const noexcept { return data_->properties; }
-  // The axes that split a dimension, major first. Axes of one process are not among them.
+  // The axes that split a dimension, major first, without axes of one process.
   const std::vector<int>& splitAxes(int dim) const { return data_->splitAxes[dim]; }
   const std::vector<Index>& cuts(int dim) const { return data_->splits[dim]->cuts; }
   const std::optional<Halo>& halo(int dim) const { return data_->margins[dim]->halo; }
   bool hasHalos() const noexcept;
   bool hasLinkedHalos() const noexcept;
-  // Whether the boundary modes of some halo differ by channel.
+  // True if the boundary modes of some halo differ by channel.
   bool hasModesByChannel() const noexcept;
-  // Whether what the ranks hold must be added up: a P axis or a G* dimension.
+  // True if the ranks' data must be summed: there is a P axis or a G* dimension.
   bool holdsPartialSums() const noexcept;
 
   int parts(int dim) const { return static_cast<int>(cuts(dim).size()) - 1; }
-  // The part of a dimension that a grid position holds, and the coordinates of a part on the
-  // dimension's splitting axes.
+  // The part of a dimension at a grid position, and the coordinates of a part on the dimension's
+  // splitting axes.
   int part(int position, int dim) const;
   std::vector<int> partCoordinates(int dim, int part) const;
   Interval owned(int dim, int part) const;
   Interval box(int dim, int part) const;
-  // How many of the parts from `first` up to `last` own an element.
+  // Number of parts in [first, last) that own an element.
   int ownersAmong(int dim, int first, int last) const;
-  // The most elements that any position owns, halos not counted.
+  // The largest number of elements that a position owns, without halos.
   Index mostOwnedElements() const noexcept { return data_->mostOwnedElements; }
-  // Whether both ends of the boxes of a dimension's halo are non-decreasing from part to part.
+  // True if both ends of the halo boxes of a dimension are non-decreasing from part to part.
   bool boxesRise(int dim) const { return data_->margins[dim]->rises; }
 
-  // Whether a position holds anything: not outside the grid (position -1), nor off coordinate 0 of
-  // an R axis.
+  // True if a position has data: it is in the grid (not -1), and on coordinate 0 of all R axes.
   bool isHolder(int position) const;
-  // What a grid position holds, halos included; empty in every dimension where nothing is held.
+  // The box of a grid position, halos included; empty in every dimension if the position has no
+  // data.
   Box box(int position) const;
   Box ownedBox(int position) const;
   Box boxOfRank(int rank) const { return box(grid().position(rank)); }
 
-  // The layout of the cotangent: B and P swap, G and G* swap.
+  // The layout of the cotangent: B and P are exchanged, and G and G*.
   Layout dual() const;
   Layout withoutHalos() const;
-  // This layout with the boundary modes of one channel for all of them.
+  // This layout with the boundary modes of one channel for all channels.
   Layout withModesOf(Index channel) const;
-  // What this layout was made from, with all defaults filled in; a changed layout is made from it.
+  // The specification of this layout, with all defaults filled in. To change a layout, make one
+  // from it.
   LayoutSpec spec() const;
-  // The same for copies of one layout.
+  // The same value for copies of one layout.
   const void* identity() const noexcept { return data_.get(); }
 
-  // "[256,1,28,28] S2,S3 on process grid 2x2", with split points and halos where they are not the
-  // default: equal texts are equal layouts. Equal layouts can differ in what is said of an axis of
-  // one process.
+  // Text such as "[256,1,28,28] S2,S3 on process grid 2x2", with split points and halos that are
+  // not the default. Equal texts are equal layouts. The texts of equal layouts can differ in
+  // properties of axes of one process.
   std::string describe() const;
-  // The text of views, which name a process grid once: "[256,1,28,28] S2,S3 + halo of 1 in dim 2".
-  // A layout on another grid than `named` says so.
+  // Text for views that show the process grid once: "[256,1,28,28] S2,S3 + halo of 1 in dim 2". The
+  // grid is included if it differs from `named`.
   std::string summary(const Grid& named) const;
 
-  // Whether every rank holds the same part of the same tensor, with the same halos: on one process
-  // grid, or on two that differ in axes of one process.
+  // True if every rank has the same part of the same tensor, with the same halos: on one process
+  // grid, or on two that differ only in axes of one process.
   bool operator==(const Layout& other) const;
 
 private:
-  // What is compared of the grid and its properties: numbers of processes, properties and split
-  // orders without the axes of one process.
+  // The compared data of grid and properties: extents, properties and split orders without axes of
+  // one process.
   struct Spread {
     std::vector<int> extents;
     Properties properties;
     std::vector<std::vector<int>> splitOrders;
     bool operator==(const Spread&) const = default;
   };
-  // The parts of a dimension, and what follows from them.
+  // The parts of a dimension, and derived quantities.
   struct Split {
     std::vector<Index> cuts;
-    std::vector<int> emptyBefore; // parts that own nothing before each part; [] where none does
+    // Number of empty parts before each part; empty list if there are none.
+    std::vector<int> emptyBefore;
     Index widest;
-    explicit Split(std::vector<Index> given);
+    explicit Split(std::vector<Index> points);
     std::size_t hash() const noexcept;
     bool operator==(const Split& other) const { return cuts == other.cuts; }
   };
-  // The halo of a dimension, if it has one.
+  // The halo of a dimension, if it has one, and derived quantities.
   struct Margin {
     std::optional<Halo> halo;
     bool rises = true;
     Index widest = 0;
-    explicit Margin(std::optional<Halo> given);
+    explicit Margin(std::optional<Halo> requested);
     std::size_t hash() const noexcept;
     bool operator==(const Margin& other) const { return halo == other.halo; }
   };
@@ -191,13 +194,13 @@ private:
   std::shared_ptr<const Data> data_;
 };
 
-// True if the conversion from a to b leaves every rank's memory as it is, so that both layouts may
-// share one array: they are equal but for halos that add nothing.
+// True if the conversion from a to b would not change any rank's memory, so both layouts can use
+// one array: they are equal except for halos that add no elements.
 bool sameHolding(const Layout& a, const Layout& b);
 
-// The layouts that a tensor passes through on its way from one layout to the other, `to` last; none
-// if both hold the same memory. That is `to` alone, except between two grids: there halos are
-// dropped before and filled after the change of grid, by conversions on one grid each.
+// The layouts through which a tensor is converted from one layout to the other, ending with `to`;
+// empty if both have the same memory. This is `to` alone on one process grid. Between two grids,
+// halos are dropped before and filled after the change of grid, by conversions on one grid each.
 std::vector<Layout> stopsBetween(const Layout& from, const Layout& to);
 
 } // namespace tenon

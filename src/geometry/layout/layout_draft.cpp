@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Keeps the pieces of a layout until all are there. Widths of a halo are kept beside the
-// specification, which knows only boxes: the boxes depend on the parts, so that build() first makes
-// the layout without halos to learn where its parts end.
+// Stores the settings of a layout until it is built. Halo widths are stored separately from the
+// specification, which has only boxes: boxes depend on the parts, so build() first makes the layout
+// without halos to compute its parts.
 #include "geometry/layout/layout_draft.hpp"
 
 #include "geometry/layout/cuts.hpp"
@@ -17,15 +17,15 @@ namespace {
 
 constexpr const char* kBox = "an end of a box with its halo";
 
-// Whether the same axes of more than one process split the dimension.
+// True if the dimension is split by the same axes, not counting axes of one process.
 bool splitsAlike(const Grid* grid, const Properties& a, const Properties& b, std::size_t dim) {
   const Property shard = Property::shard(static_cast<int>(dim));
   if (a.size() != b.size())
     return false;
   for (std::size_t axis = 0; axis < a.size(); ++axis) {
-    // An axis of one process splits nothing, so that its property can change without any loss.
-    const bool mayDiffer = grid && axis < grid->extents().size() && grid->extents()[axis] == 1;
-    if (!mayDiffer && (a[axis] == shard) != (b[axis] == shard))
+    // An axis of one process splits nothing, so a change of its property has no effect.
+    const bool isIrrelevant = grid && axis < grid->extents().size() && grid->extents()[axis] == 1;
+    if (!isIrrelevant && (a[axis] == shard) != (b[axis] == shard))
       return false;
   }
   return true;
@@ -41,7 +41,7 @@ LayoutDraft::LayoutDraft(const Layout& model)
     : spec_(model.spec()), widths_(model.shape().size()), hasProperties_(true) {}
 
 void LayoutDraft::setShape(Shape shape) {
-  // Layout checks the same, but later: an error should come from the call that set the shape.
+  // Layout checks the same later; the error should be that of the call which sets the shape.
   const std::size_t rank = shape.size();
   if (rank < 1 || rank > kMaxRank)
     throw Error(
@@ -59,7 +59,7 @@ void LayoutDraft::setShape(Shape shape) {
     widths_.assign(rank, {});
   }
   for (std::size_t d = 0; d < spec_.shape.size() && d < rank; ++d) {
-    // The order of the splitting axes stays, since it does not depend on the extent.
+    // The order of the splitting axes does not depend on the extent.
     if (spec_.shape[d] == shape[d])
       continue;
     spec_.cuts[d].clear();
@@ -68,7 +68,7 @@ void LayoutDraft::setShape(Shape shape) {
   spec_.shape = std::move(shape);
 }
 
-// Widths fit any parts; boxes were given for those that are gone.
+// Widths are valid for any parts; boxes are not.
 void LayoutDraft::forgetBoxes(std::size_t dim) {
   if (!widths_[dim])
     spec_.halos[dim].reset();
@@ -83,6 +83,7 @@ void LayoutDraft::forgetParts(std::size_t dim) {
 void LayoutDraft::setProperties(Properties properties) {
   if (hasProperties_)
     for (std::size_t d = 0; d < spec_.shape.size(); ++d)
+      // Split orders and cuts refer to the axes that split the dimension.
       if (!splitsAlike(spec_.grid.get(), spec_.properties, properties, d))
         forgetParts(d);
   spec_.properties = std::move(properties);
@@ -104,6 +105,7 @@ void LayoutDraft::stagger(int dim) {
   ++spec_.shape[dim];
   if (std::vector<Index>& cuts = spec_.cuts[dim]; !cuts.empty())
     cuts = cutsOfExtent(std::move(cuts), spec_.shape[dim]);
+  // Boxes of the cells would not include the added point; widths are still valid.
   forgetBoxes(static_cast<std::size_t>(dim));
 }
 

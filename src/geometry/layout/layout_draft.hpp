@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A layout in the making: what a caller sets piece by piece, in any order once the shape is known.
-// A halo may be given by widths, which become boxes when the parts are known: the part [b, e)
-// gets the box [b - low, e + high), an empty part an empty box.
+// LayoutDraft: a layout that is set piece by piece, in any order once the shape is set. A halo can
+// be set by widths, which become boxes when the parts are known: part [b, e) gets the box
+// [b - low, e + high), an empty part gets an empty box.
 #pragma once
 
 #include "geometry/layout/layout.hpp"
@@ -13,27 +13,27 @@ public:
   explicit LayoutDraft(GridPtr grid);
   explicit LayoutDraft(const Layout& model);
 
-  // A dimension whose extent changes forgets its cuts and the boxes of its halo; the widths of a
-  // halo stay. If the number of dimensions changes, each forgets all.
+  // A dimension whose extent changes is reset to default cuts and loses the boxes of its halo, but
+  // not its halo widths. If the number of dimensions changes, all dimensions are reset.
   void setShape(Shape shape);
-  // If other axes split a dimension than before, it forgets their order, its cuts and the boxes of
-  // its halo; the widths of a halo stay.
+  // If the set of axes that split a dimension changes, its split order, cuts and halo boxes are
+  // reset, but not its halo widths.
   void setProperties(Properties properties);
-  // The functions that follow throw TENON_ERR_STATE before the shape is set, and TENON_ERR_ARG if
-  // there is no such dimension.
+  // The following functions throw TENON_ERR_STATE before the shape is set, and TENON_ERR_ARG for a
+  // dimension that does not exist.
   int rank() const;
   void setSplitOrder(int dim, std::vector<int> axes);
   void setCuts(int dim, std::vector<Index> cuts);
-  // One element more at the end of a dimension, in the last part that has elements: points between
-  // and around cells, on the cells' parts.
+  // Adds one element at the end of a dimension, in its last nonempty part: the points between and
+  // around the cells, distributed like the cells.
   void stagger(int dim);
   void setHaloWidths(int dim, Index low, Index high, Boundary lowMode, Boundary highMode);
   void setHaloBoxes(int dim, std::vector<Interval> boxes, Boundary lowMode, Boundary highMode);
   // Throws TENON_ERR_ARG if the dimension has no halo.
   void setHaloPartial(int dim, bool isPartial);
 
-  // Throws TENON_ERR_STATE if shape or properties are missing, TENON_ERR_LAYOUT if the pieces do
-  // not fit.
+  // Throws TENON_ERR_STATE if shape or properties are missing, and TENON_ERR_LAYOUT if the settings
+  // are inconsistent.
   Layout build() const;
 
 private:

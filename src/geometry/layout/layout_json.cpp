@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes what a layout says beyond its shape and grid, and makes the layout again. What is the
-// default is found by making layouts with less given, so that the rules of the default stand in
-// Layout alone; a balanced layout has a short text on any number of processes.
+// Layouts as JSON. Default values are omitted, and are determined by making layouts with fewer
+// settings, so the rules of defaults are in Layout only. The text of a balanced layout is short for
+// any number of processes.
 #include "geometry/layout/layout_json.hpp"
 
 #include "sys/errors/error.hpp"
@@ -14,15 +14,15 @@ namespace tenon {
 
 namespace {
 
-// Adds a list for each dimension, which is empty where it is that of the default.
+// Adds a list per dimension, which is empty if it is the default.
 template <class List>
-void addUnlessDefault(Json& json, const char* key, std::vector<List> given,
+void addUnlessDefault(Json& json, const char* key, std::vector<List> lists,
                       const std::vector<List>& byDefault) {
-  for (std::size_t d = 0; d < given.size(); ++d)
-    if (given[d] == byDefault[d])
-      given[d].clear();
-  if (std::ranges::any_of(given, [](const List& list) { return !list.empty(); }))
-    json[key] = given;
+  for (std::size_t d = 0; d < lists.size(); ++d)
+    if (lists[d] == byDefault[d])
+      lists[d].clear();
+  if (std::ranges::any_of(lists, [](const List& list) { return !list.empty(); }))
+    json[key] = lists;
 }
 
 } // namespace
@@ -31,13 +31,13 @@ Json jsonOf(const Layout& layout) {
   if (layout.hasHalos())
     throw Error(TENON_ERR_SUPPORT,
                 fmt::format("the layout {} has halos and cannot be saved", layout.describe()));
-  const LayoutSpec& all = layout.spec();
-  LayoutSpec less{.shape = all.shape, .grid = all.grid, .properties = all.properties};
-  Json json = {{"properties", describe(all.properties)}};
-  addUnlessDefault(json, "split_axes", all.splitAxes, Layout(less).spec().splitAxes);
-  // Balanced cuts are nested in the order of the axes, so the order comes before them.
-  less.splitAxes = all.splitAxes;
-  addUnlessDefault(json, "cuts", all.cuts, Layout(less).spec().cuts);
+  const LayoutSpec& full = layout.spec();
+  LayoutSpec reduced{.shape = full.shape, .grid = full.grid, .properties = full.properties};
+  Json json = {{"properties", describe(full.properties)}};
+  addUnlessDefault(json, "split_axes", full.splitAxes, Layout(reduced).spec().splitAxes);
+  // Balanced cuts are nested in the order of the axes, so the order is set before them.
+  reduced.splitAxes = full.splitAxes;
+  addUnlessDefault(json, "cuts", full.cuts, Layout(reduced).spec().cuts);
   return json;
 }
 
@@ -54,7 +54,7 @@ Layout layoutFrom(const JsonView& view, Shape shape, GridPtr grid) {
     spec.properties = parseProperties(properties.text());
     return Layout(std::move(spec));
   } catch (const Error& error) {
-    // An error of this kind names its place in the file already.
+    // An error of this kind already has its place in the file.
     if (error.code() == TENON_ERR_FORMAT)
       throw;
     view.fail(error.text());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layouts as text: the shorthand "S0,B,R", and the texts of messages and views. describe() says all
-// that is not the default, since ranks agree on layouts by comparing that text; summary() is for
-// readers, and gives only the width and the modes of a halo.
+// Layouts as text: the shorthand "S0,B,R", and the texts of messages and views. describe() includes
+// all that is not the default, since ranks agree on layouts by comparing that text; summary() is
+// for readers, and has only the width and the modes of a halo.
 #include "geometry/layout/cuts.hpp"
 #include "geometry/layout/layout.hpp"
 #include "sys/errors/error.hpp"
@@ -37,7 +37,7 @@ Property parseProperty(std::string_view word, std::string_view text) {
                   word, text));
 }
 
-// How far the boxes of a dimension's halo reach at most beyond the owned parts.
+// The largest distance between the boxes of a halo and the owned parts, on each side.
 struct HaloWidth {
   Index low, high;
 };
@@ -47,7 +47,7 @@ HaloWidth widthOf(const Layout& layout, int dim) {
   HaloWidth width{kNone, kNone};
   for (int part = 0; part < layout.parts(dim); ++part) {
     const Interval owned = layout.owned(dim, part), box = layout.box(dim, part);
-    // A part that owns nothing, or holds nothing, has no width to compare with.
+    // An empty part, or one with an empty box, has no width.
     if (owned.empty() || box.empty())
       continue;
     width.low = std::max(width.low, owned.begin - box.begin);
@@ -56,7 +56,8 @@ HaloWidth widthOf(const Layout& layout, int dim) {
   return width.low == kNone ? HaloWidth{0, 0} : width;
 }
 
-// Whether every box is the owned part with this halo, clipped where the domain ends without values.
+// True if every box is the owned part extended by this width, clipped to the domain on sides
+// without a mode.
 bool isEven(const Layout& layout, int dim, const HaloWidth& width) {
   const Halo& halo = *layout.halo(dim);
   for (int part = 0; part < layout.parts(dim); ++part) {
@@ -72,7 +73,7 @@ bool isEven(const Layout& layout, int dim, const HaloWidth& width) {
   return true;
 }
 
-// "1" or, where the sides differ, "1 + 2".
+// "1", or "1 + 2" if the sides differ.
 std::string widthText(const HaloWidth& width) {
   return width.low == width.high ? fmt::format("{}", width.low)
                                  : fmt::format("{} + {}", width.low, width.high);
@@ -83,8 +84,8 @@ std::string modesText(Boundary low, Boundary high) {
                      : fmt::format("{}/{}", boundaryName(low), boundaryName(high));
 }
 
-// " (periodic)", " (zero/none)" or, by channel, " (odd; symmetric from channel 2 on)"; "" without
-// values beyond the domain.
+// " (periodic)", " (zero/none)", or, with modes by channel, " (odd; symmetric from channel 2 on)";
+// "" if both sides are "none".
 std::string modesText(const Halo& halo) {
   if (halo.bands.empty())
     return halo.low == Boundary::None && halo.high == Boundary::None

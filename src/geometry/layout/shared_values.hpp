@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Large values of which equal ones are held once in the process: among 100,000 ranks the split
-// points of one layout are a megabyte, and those of all layers of a network are few lists.
+// Table of large values, in which equal values share one object: on 100,000 ranks the split points
+// of one layout are a megabyte, and the layouts of a network have few different lists.
 #pragma once
 
 #include <memory>
@@ -10,35 +10,35 @@
 
 namespace tenon {
 
-// Value has hash(), which looks at as much as operator== does.
+// Value must have hash(), consistent with operator==.
 template <class Value>
 class SharedValues {
 public:
-  // The value, or an equal one that somebody holds.
+  // Returns an equal value that is in use, or else this one.
   std::shared_ptr<const Value> share(Value value) {
     const std::size_t hash = value.hash();
     const std::scoped_lock lock(mutex_);
-    const auto [first, last] = known_.equal_range(hash);
-    for (auto at = first; at != last; ++at)
-      if (auto held = at->second.lock(); held && *held == value)
-        return held;
-    auto made = std::make_shared<const Value>(std::move(value));
+    const auto [first, last] = values_.equal_range(hash);
+    for (auto entry = first; entry != last; ++entry)
+      if (auto existing = entry->second.lock(); existing && *existing == value)
+        return existing;
+    auto created = std::make_shared<const Value>(std::move(value));
     forgetExpired();
-    known_.emplace(hash, made);
-    return made;
+    values_.emplace(hash, created);
+    return created;
   }
 
 private:
-  // Once there are twice as many as there were in use the last time.
+  // Removes unused entries when the table has doubled since the last removal.
   void forgetExpired() {
-    if (known_.size() < limit_)
+    if (values_.size() < limit_)
       return;
-    std::erase_if(known_, [](const auto& entry) { return entry.second.expired(); });
-    limit_ = 2 * known_.size() + 64;
+    std::erase_if(values_, [](const auto& entry) { return entry.second.expired(); });
+    limit_ = 2 * values_.size() + 64;
   }
 
   std::mutex mutex_;
-  std::unordered_multimap<std::size_t, std::weak_ptr<const Value>> known_;
+  std::unordered_multimap<std::size_t, std::weak_ptr<const Value>> values_;
   std::size_t limit_ = 64;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The arithmetic of sliding windows. A range of outputs reads one interval of inputs here, whatever
-// its stride and dilation leave out in between, because a halo is an interval too.
+// The arithmetic of sliding windows. The inputs of a range of outputs are one interval, even if
+// stride and dilation skip some of it, because a halo is an interval too.
 #include "geometry/layout/window.hpp"
 
 #include "sys/errors/error.hpp"
@@ -11,11 +11,11 @@ namespace tenon {
 
 namespace {
 
-void checkAtLeast(const char* what, Index value, Index least, int dim) {
-  if (value < least)
+void checkAtLeast(const char* what, Index value, Index minimum, int dim) {
+  if (value < minimum)
     throw Error(TENON_ERR_ARG,
                 fmt::format("the {} of the window in spatial dimension {} is {}; it must be >= {}",
-                            what, dim, value, least));
+                            what, dim, value, minimum));
 }
 
 Index ceilDivide(Index a, Index b) {
@@ -28,12 +28,12 @@ Index windowOutput(const Window& window, Index extent, int dim) {
   checkAtLeast("kernel", window.kernel, 1, dim);
   checkAtLeast("stride", window.stride, 1, dim);
   checkAtLeast("dilation", window.dilation, 1, dim);
-  for (const Index pad : {window.padLow, window.padHigh})
-    if (pad < -kMaxElements || pad > kMaxElements)
+  for (const Index padding : {window.padLow, window.padHigh})
+    if (padding < -kMaxElements || padding > kMaxElements)
       throw Error(TENON_ERR_SHAPE,
                   fmt::format("the padding of spatial dimension {} is {}; no dimension has more "
                               "than {} elements",
-                              dim, pad, kMaxElements));
+                              dim, padding, kMaxElements));
   constexpr const char* kPadded = "the extent of a padded dimension";
   const Index padded =
       checkedSum(checkedSum(extent, window.padLow, kPadded), window.padHigh, kPadded);
@@ -46,8 +46,8 @@ Index windowOutput(const Window& window, Index extent, int dim) {
                             dim, window.reach(), window.kernel, window.dilation, extent,
                             window.padLow, window.padHigh, padded));
   const Index outputs = (padded + beyond - window.reach()) / window.stride + 1;
-  // With ceil, a window that is cut off counts as an output; but one that would begin beyond the
-  // domain would read padding alone, and is left out.
+  // With `ceil`, a truncated window is an output too, unless it would begin beyond the domain and
+  // read only padding.
   const Index domainEnd = extent + std::min<Index>(window.padHigh, 0);
   const bool lastBeginsBeyond = (outputs - 1) * window.stride >= domainEnd + window.padLow;
   return window.ceil && outputs > 1 && lastBeginsBeyond ? outputs - 1 : outputs;
@@ -78,7 +78,7 @@ Window continued(Window window, Interval outputs, Index extent) {
 
 Interval interiorOutputs(const Window& window, Index extent, Interval owned, Interval outputs) {
   const auto reads = [&](Index output) { return windowBox(window, extent, {output, output + 1}); };
-  // An output that reads padding alone needs nothing of others, and so ends the search.
+  // An output that reads only padding needs no halo, and ends the search.
   while (!outputs.empty() && !reads(outputs.begin).empty() &&
          reads(outputs.begin).begin < owned.begin)
     ++outputs.begin;
@@ -93,9 +93,8 @@ Interval interiorOutputs(const Window& window, Index extent, Interval owned, Int
 std::vector<Index> windowCuts(const Window& window, const std::vector<Index>& inputCuts,
                               Index outputs) {
   std::vector<Index> cuts;
-  // An output belongs after a cut from the first one on whose centre is not before the cut. The
-  // outer cuts are set: outputs whose centre is outside the domain go to the first and to the last
-  // part.
+  // The cut precedes the first output whose centre is not before the input cut. Outputs whose
+  // centre is outside the domain belong to the first or last part, so the outer cuts are fixed.
   const Index centre = (window.reach() - 1) / 2 - window.padLow;
   for (Index cut : inputCuts)
     cuts.push_back(std::clamp<Index>(ceilDivide(cut - centre, window.stride), 0, outputs));

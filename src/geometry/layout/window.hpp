@@ -2,10 +2,10 @@
 // The geometry of a sliding window (convolution, pooling) along one dimension: output o reads the
 // inputs o*stride - padLow + t*dilation for t = 0 ... kernel-1.
 //
-// The padding says how far windows may leave the domain on either side; negative, how much of the
-// domain they leave out. The boundary mode of a side says what is there: with None it is padding of
-// the kernel (zero, or absent), with another mode the extension of the domain, which ends where the
-// padding ends.
+// The padding is the distance by which windows can extend beyond the domain on each side, or, if
+// negative, the part of the domain that they omit. The boundary mode of a side defines the values
+// there: None means padding of the kernel (zero, or absent), another mode means the extension of
+// the domain, which ends where the padding ends.
 #pragma once
 
 #include "geometry/layout/boundary.hpp"
@@ -20,10 +20,10 @@ struct Window {
   Index dilation = 1;
   Index padLow = 0;
   Index padHigh = 0;
-  bool ceil = false; // a last window can reach beyond the padding, but not begin there
+  bool ceil = false; // A last window can extend beyond the padding, but not begin there.
   Boundary lowMode = Boundary::None;
   Boundary highMode = Boundary::None;
-  std::vector<ModeBand> bands = {}; // as in a halo: the modes by channel where they differ
+  std::vector<ModeBand> bands = {}; // Modes by channel if they differ, as in Halo.
 
   Index reach() const {
     return checkedSum(checkedProduct(dilation, kernel - 1, "the reach of a window"), 1,
@@ -32,30 +32,32 @@ struct Window {
   bool operator==(const Window&) const = default;
 };
 
-// Of some dimension; those in which patches are linked have one mode for all channels.
+// True if the modes of some dimension differ by channel. Dimensions with linked halos have one
+// mode.
 inline bool haveModesByChannel(const std::vector<Window>& windows) {
   return std::ranges::any_of(windows, [](const Window& window) { return !window.bands.empty(); });
 }
 
-// Throws TENON_ERR_ARG naming the value that is out of range, TENON_ERR_SHAPE if no output fits.
+// Number of outputs. Throws TENON_ERR_ARG with the value that is out of range, and TENON_ERR_SHAPE
+// if there is no output.
 Index windowOutput(const Window& window, Index extent, int dim);
 
-// The inputs that a range of outputs reads; they can leave the domain.
+// The inputs that a range of outputs reads, possibly outside the domain.
 Interval windowInput(const Window& window, Interval outputs);
 
-// The part of windowInput() that exists in the domain or its extension: [0, 0) if there is none.
+// The part of windowInput() that is in the domain or its extension; [0, 0) if empty.
 Interval windowBox(const Window& window, Index extent, Interval outputs);
 
-// The outputs of a part that read nothing but its own inputs; an empty interval where they would
-// begin if there are none.
+// The outputs of a part that read only its own inputs; if there are none, an empty interval at the
+// place where they would begin.
 Interval interiorOutputs(const Window& window, Index extent, Interval owned, Interval outputs);
 
-// The window whose padding reaches as far as outputs beyond the `extent` that there are, which a
-// periodic dimension has.
+// The window with high padding extended for outputs beyond the `extent` regular ones, as a periodic
+// dimension has them.
 Window continued(Window window, Interval outputs, Index extent);
 
-// Cuts of the output that follow the input's: an output belongs to the part that owns the input at
-// the centre of its window.
+// Output cuts that follow the input cuts: an output belongs to the part that owns the input at the
+// centre of its window.
 std::vector<Index> windowCuts(const Window& window, const std::vector<Index>& inputCuts,
                               Index outputs);
 

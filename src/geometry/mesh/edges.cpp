@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layouts of rows: those of a pattern with further dimensions. These lie undivided behind the rows,
-// so that a row is one piece of memory.
+// Layouts of rows: a pattern with further dimensions after it. These are not divided, so a row is
+// contiguous in memory.
 #include "geometry/mesh/edges.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The edges of a mesh, or the entries of a sparse matrix: each joins a row of targets to a row of
-// sources, both in lists of nodes that index maps know, owned nodes and ghosts. As everywhere
-// layouts know counts, and the lists are this rank's.
+// The edges of a mesh, or the entries of a sparse matrix: each joins a source row to a target row,
+// both in the node lists of index maps (owned nodes and ghosts). As usual, layouts with the counts
+// are the same on all ranks, and the lists are those of this rank.
 #pragma once
 
 #include "geometry/mesh/index_map.hpp"
@@ -16,11 +16,11 @@ class Edges {
 public:
   // One end of all edges of this rank.
   struct End {
-    IndexMapPtr nodes;     // from owned nodes to the same with ghosts, along dimension 0
-    std::vector<Index> at; // of each edge: the position in this rank's list of nodes
-    bool isOwned = true;   // no edge of any rank ends at a ghost
-    // Of each listed node the sum of the weights of its edges on all ranks: of targets that are not
-    // owned, on all ranks.
+    IndexMapPtr nodes;     // Map from owned nodes to the same with ghosts, along dimension 0.
+    std::vector<Index> at; // By edge: position in this rank's list of nodes.
+    bool isOwned = true;   // True if no edge of any rank ends at a ghost.
+    // By listed node: sum of the weights of its edges on all ranks. Only for targets, and only if
+    // isOwned is false.
     std::optional<std::vector<double>> totals = {};
   };
 
@@ -28,15 +28,17 @@ public:
       : target_(std::move(target)), source_(std::move(source)), pattern_(std::move(pattern)),
         key_(std::move(key)), weights_(std::move(weights)) {}
 
-  const End& end(EdgeEnd which) const { return which == EdgeEnd::Target ? target_ : source_; }
+  const End& end(EdgeEnd side) const { return side == EdgeEnd::Target ? target_ : source_; }
   bool joinsTwoSets() const { return target_.nodes != source_.nodes; }
-  // Of this rank.
+  // Number of edges on this rank.
   Index count() const { return static_cast<Index>(target_.at.size()); }
-  const std::vector<Index>& key() const noexcept { return key_; } // none: as they are listed
-  const std::vector<double>& weights() const noexcept { return weights_; } // none: ones
-  // [edges], S(0): how many each rank has.
+  // Empty if edges are ordered as listed.
+  const std::vector<Index>& key() const noexcept { return key_; }
+  // Empty for weights of 1.
+  const std::vector<double>& weights() const noexcept { return weights_; }
+  // [edges], S(0): the number of edges on each rank.
   const Layout& pattern() const noexcept { return pattern_; }
-  // Patterns and what all ranks know alike.
+  // The patterns, the same text on all ranks.
   std::string describe() const;
 
 private:
@@ -48,7 +50,8 @@ private:
 
 using EdgesPtr = std::shared_ptr<const Edges>;
 
-// The layout of a tensor [rows, trailing...] whose rows lie as those of a pattern [rows].
+// The layout of a tensor [rows, trailing...] whose rows are distributed like those of a pattern
+// [rows].
 Layout rowsLayout(const Layout& pattern, const Shape& trailing);
 
 } // namespace tenon

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lists as blocks of a schedule. Kernels add the entries of one block in any order, so that no
-// block has a position twice: entries are coloured like the edges between sources and targets,
-// which both ends of a message do alike. Where nothing is repeated, as in a halo, there is one
-// colour.
+// Lists as blocks of a schedule. Kernels add the entries of a block in any order, so a block must
+// not contain a position twice: entries are divided by an edge colouring of the graph between
+// sources and targets, which both ends of a message compute alike. Without repeated positions, as
+// in a halo, there is one colour.
 #include "geometry/mesh/index_map.hpp"
 
 #include "sys/errors/error.hpp"
@@ -21,7 +21,7 @@ namespace tenon {
 
 namespace {
 
-// Numbers of the distinct positions, in their order, for each entry; and how many there are.
+// For each entry the rank of its position among the sorted distinct positions; and their number.
 std::pair<std::vector<Index>, Index> numbersOf(const std::vector<Index>& positions,
                                                std::size_t dims) {
   const std::size_t count = positions.size() / dims;
@@ -40,18 +40,18 @@ std::pair<std::vector<Index>, Index> numbersOf(const std::vector<Index>& positio
   return {std::move(numbers), count == 0 ? 0 : distinct + 1};
 }
 
-// The colours that the entries of each place have. They are bits of words, which a place finds in a
-// table of its own by their numbers: it has no more words than entries, though one with few entries
-// can have colours of any size.
+// The set of colours of the entries at each place, as bits of words. A place has a small hash table
+// of words, addressed by word number: it has no more words than entries, although colours can be
+// large numbers.
 class ColourSets {
 public:
-  // Of places with so many entries each; no colour is as large as `colours`.
+  // `entries` is the number of entries of each place; all colours are less than `colours`.
   ColourSets(const std::vector<Index>& entries, Index colours) {
     for (Index count : entries) {
       const auto words = static_cast<std::size_t>(std::min(count, colours / kBits + 1));
-      // What has a single entry is never asked for its colours.
-      const std::size_t room = count < 2 ? 0 : words < 2 ? 1 : std::bit_ceil(2 * words);
-      begin_.push_back(begin_.back() + static_cast<Index>(room));
+      // The colours of a place with a single entry are never queried.
+      const std::size_t slots = count < 2 ? 0 : words < 2 ? 1 : std::bit_ceil(2 * words);
+      begin_.push_back(begin_.back() + static_cast<Index>(slots));
     }
     words_.resize(static_cast<std::size_t>(begin_.back()));
   }
@@ -66,28 +66,29 @@ public:
     const Word* word = slot(place, number);
     return word ? word->bits : 0;
   }
-  // The first word from this number on that has room. Numbers on the way are led there directly
-  // from then on.
-  Index open(Index place, Index number) {
+  // Number of the first word from `number` on that has a free colour. Full words on the way are
+  // linked to it directly (path compression).
+  Index firstFree(Index place, Index number) {
     const auto isFull = [](const Word* word) { return word && word->bits == ~std::uint64_t(0); };
     Index end = number;
     for (const Word* word = nullptr; isFull(word = slot(place, end));)
-      end = std::max(end + 1, word->open);
+      end = std::max(end + 1, word->next);
     while (number != end)
-      number = std::max(number + 1, std::exchange(slot(place, number)->open, end));
+      number = std::max(number + 1, std::exchange(slot(place, number)->next, end));
     return end;
   }
 
-  // The least colour that neither place has.
-  static Index least(ColourSets& sources, Index source, ColourSets& targets, Index target) {
+  // The smallest colour that is free at both places.
+  static Index smallestFree(ColourSets& sources, Index source, ColourSets& targets, Index target) {
     for (Index number = 0;;) {
-      if (const Index open = targets.open(target, sources.open(source, number)); open != number) {
-        number = open;
+      if (const Index next = targets.firstFree(target, sources.firstFree(source, number));
+          next != number) {
+        number = next;
         continue;
       }
-      const std::uint64_t taken = sources.bits(source, number) | targets.bits(target, number);
-      if (~taken != 0)
-        return number * kBits + std::countr_one(taken);
+      const std::uint64_t used = sources.bits(source, number) | targets.bits(target, number);
+      if (~used != 0)
+        return number * kBits + std::countr_one(used);
       ++number;
     }
   }
@@ -97,25 +98,26 @@ private:
   struct Word {
     Index number = -1;
     std::uint64_t bits = 0;
-    Index open = 0; // of a full one: a later word, before which all are full
+    Index next = 0; // For a full word: a later word, before which all are full.
   };
 
-  // Of the word with this number, or where it has its place; null where no colours are kept.
+  // The word with this number, or the slot for it; NULL for a place without colours.
   Word* slot(Index place, Index number) {
-    const Index room = begin_[place + 1] - begin_[place];
-    if (room == 0)
+    const Index slots = begin_[place + 1] - begin_[place];
+    if (slots == 0)
       return nullptr;
-    for (Index at = number;; ++at)
-      if (Word& word = words_[begin_[place] + (at & (room - 1))];
+    for (Index i = number;; ++i)
+      if (Word& word = words_[begin_[place] + (i & (slots - 1))];
           word.number < 0 || word.number == number)
         return &word;
   }
 
-  std::vector<Index> begin_ = {0}; // of each place, among the words
+  std::vector<Index> begin_ = {0}; // First word of each place.
   std::vector<Word> words_;
 };
 
-// The entries of each colour: the first one that neither their source nor their target has yet.
+// The entries of each colour: each entry gets the first colour that is free at its source and its
+// target.
 std::vector<std::vector<Index>> coloured(const IndexEntries& entries, std::size_t dims) {
   const auto [sources, sourceCount] = numbersOf(entries.source, dims);
   const auto [targets, targetCount] = numbersOf(entries.target, dims);
@@ -131,10 +133,11 @@ std::vector<std::vector<Index>> coloured(const IndexEntries& entries, std::size_
     ++perSource[sources[i]];
     ++perTarget[targets[i]];
   }
-  const Index most = *std::ranges::max_element(perSource) + *std::ranges::max_element(perTarget);
-  ColourSets ofSources(perSource, most), ofTargets(perTarget, most);
+  const Index maxColours =
+      *std::ranges::max_element(perSource) + *std::ranges::max_element(perTarget);
+  ColourSets ofSources(perSource, maxColours), ofTargets(perTarget, maxColours);
   for (Index i = 0; i < count; ++i) {
-    const Index colour = ColourSets::least(ofSources, sources[i], ofTargets, targets[i]);
+    const Index colour = ColourSets::smallestFree(ofSources, sources[i], ofTargets, targets[i]);
     ofSources.add(sources[i], colour);
     ofTargets.add(targets[i], colour);
     colours.resize(std::max(colours.size(), static_cast<std::size_t>(colour) + 1));
@@ -185,20 +188,20 @@ IndexPlace placeOf(const Layout& layout, const std::vector<int>& dims, int posit
   const Grid& grid = layout.grid();
   const std::vector<Index> index = unflattened(joint, jointShape(layout, dims));
   std::vector<int> coordinates = grid.coordinates(position);
-  // Of a root's tensor there is one holder along the axis.
+  // Along an R axis only coordinate 0 holds the tensor.
   for (int axis = 0; axis < grid.axes(); ++axis)
     if (layout.property(axis).isRoot())
       coordinates[axis] = 0;
   IndexPlace place{-1, {}};
   for (std::size_t i = 0; i < dims.size(); ++i) {
     const auto& cuts = layout.cuts(dims[i]);
-    // Of the parts that begin there the last one, which is not empty.
+    // Several parts can begin at the same index; the last of them is not empty.
     const int part =
         static_cast<int>(std::upper_bound(cuts.begin(), cuts.end() - 1, index[i]) - cuts.begin()) -
         1;
-    const std::vector<int> on = layout.partCoordinates(dims[i], part);
-    for (std::size_t a = 0; a < on.size(); ++a)
-      coordinates[layout.splitAxes(dims[i])[a]] = on[a];
+    const std::vector<int> partCoordinates = layout.partCoordinates(dims[i], part);
+    for (std::size_t a = 0; a < partCoordinates.size(); ++a)
+      coordinates[layout.splitAxes(dims[i])[a]] = partCoordinates[a];
     place.local.push_back(index[i] - layout.box(dims[i], part).begin);
   }
   place.position = grid.positionAt(coordinates);
@@ -208,10 +211,10 @@ IndexPlace placeOf(const Layout& layout, const std::vector<int>& dims, int posit
 IndexTraffic trafficOf(const IndexMapSpec& spec, int rank) {
   const auto count = [&](const std::vector<IndexEntries>& lists) {
     Traffic traffic;
-    for (const IndexEntries& of : lists)
-      if (of.peer != rank) {
+    for (const IndexEntries& entries : lists)
+      if (entries.peer != rank) {
         ++traffic.messages;
-        traffic.elements += static_cast<Index>(of.source.size() / spec.dims.size());
+        traffic.elements += static_cast<Index>(entries.source.size() / spec.dims.size());
       }
     return traffic;
   };
@@ -223,8 +226,8 @@ IndexMap::IndexMap(IndexMapSpec spec)
       isHalo_(to_.hasLinkedHalos() && to_.withoutHalos() == from_), isUneven_(spec.isUneven),
       traffic_(spec.traffic), most_(spec.most) {
   for (const std::vector<IndexEntries>* entries : {&spec.sends, &spec.receives})
-    for (const IndexEntries& of : *entries)
-      isWeighted_ = isWeighted_ || !of.weights.empty();
+    for (const IndexEntries& list : *entries)
+      isWeighted_ = isWeighted_ || !list.weights.empty();
   sends_ = listsOf(spec.sends);
   receives_ = listsOf(spec.receives);
 }
@@ -233,10 +236,10 @@ bool IndexMap::isJoint(int dim) const {
   return std::ranges::find(dims_, dim) != dims_.end();
 }
 
-std::vector<IndexMap::Lists> IndexMap::listsOf(std::vector<IndexEntries>& all) const {
+std::vector<IndexMap::Lists> IndexMap::listsOf(std::vector<IndexEntries>& allEntries) const {
   std::vector<Lists> result;
   const std::size_t dims = dims_.size();
-  for (IndexEntries& entries : all) {
+  for (IndexEntries& entries : allEntries) {
     Lists& lists = result.emplace_back(Lists{entries.peer, {}});
     for (const std::vector<Index>& colour : coloured(entries, dims)) {
       if (colour.empty())
@@ -253,7 +256,7 @@ std::vector<IndexMap::Lists> IndexMap::listsOf(std::vector<IndexEntries>& all) c
       }
       target.weights = source.weights;
       Group group{.count = static_cast<Index>(colour.size()), .sourceList = {}, .targetList = {}};
-      // A run is a box, which is moved faster, and which MPI can send from the array.
+      // A run is a box, whose kernels are faster, and which MPI can send from the array.
       if (dims == 1 && source.weights.empty() && isRun(source.positions) &&
           isRun(target.positions)) {
         group.source = source.positions.front();
@@ -264,27 +267,27 @@ std::vector<IndexMap::Lists> IndexMap::listsOf(std::vector<IndexEntries>& all) c
       }
       lists.groups.push_back(std::move(group));
     }
-    entries = {}; // so that the lists are not kept twice
+    entries = {}; // Frees the list, which is now stored in the groups.
   }
   return result;
 }
 
-Layout IndexMap::withFree(const Layout& pattern, const Layout& like) const {
-  LayoutSpec spec = like.spec();
-  const LayoutSpec& given = pattern.spec();
-  spec.grid = given.grid;
-  spec.properties = given.properties;
+Layout IndexMap::withFree(const Layout& pattern, const Layout& tensor) const {
+  LayoutSpec spec = tensor.spec();
+  const LayoutSpec& patternSpec = pattern.spec();
+  spec.grid = patternSpec.grid;
+  spec.properties = patternSpec.properties;
   for (int d = 0; d < pattern.rank(); ++d)
     if (isJoint(d)) {
-      spec.shape[d] = given.shape[d];
-      spec.splitAxes[d] = given.splitAxes[d];
-      spec.cuts[d] = given.cuts[d];
-      spec.halos[d] = given.halos[d];
+      spec.shape[d] = patternSpec.shape[d];
+      spec.splitAxes[d] = patternSpec.splitAxes[d];
+      spec.cuts[d] = patternSpec.cuts[d];
+      spec.halos[d] = patternSpec.halos[d];
     }
   return Layout(std::move(spec));
 }
 
-// The layout on the other side of one that lies as its pattern does.
+// The layout on the other side of a layout that matches its pattern.
 Layout IndexMap::acrossFrom(const Layout& side, const Layout& pattern, const Layout& other,
                             const char* name) const {
   if (side.rank() >= pattern.rank() && side.grid() == pattern.grid() &&
@@ -316,7 +319,7 @@ std::pair<Layout, Layout> IndexMap::layoutsOf(const Shape& shape) const {
             "shape is [{}], but the index map was made for {}; pass 0 in its joint dimensions "
             "{}, and any dimensions behind its {}",
             fmt::join(shape, ","), from_.describe(), fmt::join(dims_, ","), from_.rank()));
-  const auto of = [&](const Layout& pattern) {
+  const auto layoutOf = [&](const Layout& pattern) {
     LayoutSpec spec{.shape = shape, .grid = pattern.gridPtr(), .properties = pattern.properties()};
     spec.cuts.resize(shape.size());
     spec.halos.resize(shape.size());
@@ -329,45 +332,45 @@ std::pair<Layout, Layout> IndexMap::layoutsOf(const Shape& shape) const {
     }
     return Layout(std::move(spec));
   };
-  return {of(from_), of(to_)};
+  return {layoutOf(from_), layoutOf(to_)};
 }
 
-std::vector<Transfer> IndexMap::transfers(const std::vector<Lists>& all, const Layout& from,
+std::vector<Transfer> IndexMap::transfers(const std::vector<Lists>& rankLists, const Layout& from,
                                           const Layout& to, int rank, Shape free) const {
   const std::size_t dims = free.size();
   for (int d : dims_)
     free[d] = 1;
-  const ElementBlock plain{.extent = free,
-                           .sourceBegin = std::vector<Index>(dims, 0),
-                           .targetBegin = std::vector<Index>(dims, 0),
-                           .sourceStep = std::vector<Index>(dims, 1),
-                           .targetStep = std::vector<Index>(dims, 1)};
-  const Index each = elements(free);
+  const ElementBlock noElements{.extent = free,
+                                .sourceBegin = std::vector<Index>(dims, 0),
+                                .targetBegin = std::vector<Index>(dims, 0),
+                                .sourceStep = std::vector<Index>(dims, 1),
+                                .targetStep = std::vector<Index>(dims, 1)};
+  const Index elementsPerEntry = elements(free);
   std::vector<Transfer> result;
-  for (const Lists& lists : all) {
+  for (const Lists& lists : rankLists) {
     Transfer transfer{lists.peer, 0, {}};
     if (isHalo_ && lists.peer == rank) {
-      // What lies in both: a halo need not have all that the rank owns.
+      // The elements in both: a halo can exclude some owned elements.
       const Box owned = from.boxOfRank(rank), box = to.boxOfRank(rank);
-      ElementBlock block = plain;
+      ElementBlock block = noElements;
       for (std::size_t d = 0; d < dims; ++d) {
-        const Interval both = intersect(owned[d], box[d]);
-        block.extent[d] = both.size();
-        block.sourceBegin[d] = both.empty() ? 0 : both.begin - owned[d].begin;
-        block.targetBegin[d] = both.empty() ? 0 : both.begin - box[d].begin;
+        const Interval common = intersect(owned[d], box[d]);
+        block.extent[d] = common.size();
+        block.sourceBegin[d] = common.empty() ? 0 : common.begin - owned[d].begin;
+        block.targetBegin[d] = common.empty() ? 0 : common.begin - box[d].begin;
       }
       transfer.elements = elements(block.extent);
       if (transfer.elements > 0)
         transfer.blocks.push_back(std::move(block));
     }
     for (const Group& group : lists.groups) {
-      ElementBlock block = plain;
+      ElementBlock block = noElements;
       block.extent[dims_.front()] = group.count;
       block.sourceBegin[dims_.front()] = group.source;
       block.targetBegin[dims_.front()] = group.target;
       block.sourceList = group.sourceList;
       block.targetList = group.targetList;
-      transfer.elements += group.count * each;
+      transfer.elements += group.count * elementsPerEntry;
       transfer.blocks.push_back(std::move(block));
     }
     if (transfer.elements > 0)

@@ -1,47 +1,47 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// An index map: elements of one layout that are made from elements of another, by lists.
+// An index map: a linear map by lists, from elements of one layout to elements of another.
 //
 //     y[.., k, ..] = sum over the entries (k, id, w) of k of  w x[.., id, ..]
 //
-// k and id are joint indices of some dimensions, and all other dimensions are free: the layouts of
-// a map are patterns, whose free dimensions are those of the tensors at hand, with any extents; a
-// tensor may have further dimensions behind those of a pattern. Layouts are as ever the same on all
-// ranks; the lists are of this rank alone. Both ends of a message have its list, so that a map is a
-// schedule (schedule.hpp), whose adjoint is the same with its sides exchanged.
+// k and id are joint indices of some dimensions; all other dimensions are free. The layouts of a
+// map are patterns: the free dimensions of the tensors can have any extents, and a tensor can have
+// further dimensions after those of the pattern. Layouts are the same on all ranks, as usual; the
+// lists are those of this rank. Both ends of a message have its list, so a map is a schedule
+// (schedule.hpp), whose adjoint is the schedule with its sides exchanged.
 //
-// Where the target is the source with a linked halo, the map is a halo exchange: what a rank owns
-// lies in the target as in the source, and all entries are ghosts.
+// If the target is the source with a linked halo, the map is a halo exchange: owned elements are
+// the same in both, and all entries are ghosts.
 #pragma once
 
 #include "geometry/schedule/schedule.hpp"
 
 namespace tenon {
 
-// What goes from one rank to another: positions in the local arrays of source and target, along the
-// joint dimensions; the entries in the order of their positions in the target.
+// The entries between this rank and a peer: positions in the local arrays of source and target,
+// along the joint dimensions, in the order of target positions.
 struct IndexEntries {
   int peer = -1;
   std::vector<Index> source, target; // [entries, joint dimensions]
-  std::vector<double> weights;       // [entries], or none: ones
+  std::vector<double> weights;       // [entries], or empty for weights of 1.
 };
 
-// Of a rank, to and from others: elements for one index of the free dimensions.
+// Messages of a rank to and from other ranks, with elements per index of the free dimensions.
 struct IndexTraffic {
   Traffic sent = {}, received = {};
 };
 
 struct IndexMapSpec {
-  Layout from, to;       // patterns
-  std::vector<int> dims; // the joint ones
-  // By the peer's position in the grid; the rank itself may be among them.
+  Layout from, to;       // Patterns.
+  std::vector<int> dims; // The joint dimensions.
+  // By the peer's position in the grid, possibly including this rank.
   std::vector<IndexEntries> sends = {}, receives = {};
-  // Whether some element of this rank's target gets several entries, or none.
+  // True if some element of this rank's target has several entries, or none.
   bool isUneven = false;
-  // Of this rank, and the most of any, where that is known.
+  // Messages of this rank, and the largest numbers of any rank, if known.
   IndexTraffic traffic = {};
   std::optional<IndexTraffic> most = {};
 };
-// What goes between this rank and others by the lists of a map.
+// Messages between this rank and others by the lists of a map.
 IndexTraffic trafficOf(const IndexMapSpec& spec, int rank);
 
 class IndexMap {
@@ -53,29 +53,29 @@ public:
   bool isHalo() const noexcept { return isHalo_; }
   bool isWeighted() const noexcept { return isWeighted_; }
 
-  // The range of a map from this domain. Throws TENON_ERR_LAYOUT, naming both, unless `x` lies
-  // along the joint dimensions as the pattern does.
+  // The range of a map from this domain. Throws TENON_ERR_LAYOUT, with both layouts, unless the
+  // joint dimensions of `x` are distributed like those of the pattern.
   Layout rangeFor(const Layout& x) const;
-  // The domain of the map to this range, likewise.
+  // The domain of the map to this range; throws likewise.
   Layout domainFor(const Layout& y) const;
   const std::vector<int>& jointDims() const noexcept { return dims_; }
-  // The layouts of tensors of these extents, whose joint dimensions are those of the patterns
-  // whatever the shape says.
+  // Domain and range for tensors of these extents; the joint dimensions are those of the patterns,
+  // and their entries in `shape` are ignored.
   std::pair<Layout, Layout> layoutsOf(const Shape& shape) const;
-  // Of a rank, whose map this is, between layouts that fit.
+  // The schedule of the rank on which the map was made, between layouts that match the patterns.
   Schedule schedule(const Layout& from, const Layout& to, int rank) const;
   // Patterns, messages and entries; the same text on all ranks.
   std::string describe() const;
   const Traffic& sent() const noexcept { return traffic_.sent; }
-  // The most that any rank sends, and that any receives; or where that is not known what this one
-  // does.
+  // The largest numbers that any rank sends and receives, or, if unknown, those of this rank.
   const IndexTraffic& most() const noexcept { return most_ ? *most_ : traffic_; }
 
 private:
-  // Entries that lie in both arrays at positions that no other of them has; or a run of them.
+  // Entries that have distinct positions in both arrays, as lists, or as a run of consecutive
+  // positions.
   struct Group {
     Index count;
-    Index source = 0, target = 0; // of a run
+    Index source = 0, target = 0; // First positions of a run.
     ElementListPtr sourceList, targetList;
   };
   struct Lists {
@@ -84,7 +84,7 @@ private:
   };
   bool isJoint(int dim) const;
   std::vector<Lists> listsOf(std::vector<IndexEntries>& entries) const;
-  std::vector<Transfer> transfers(const std::vector<Lists>& all, const Layout& from,
+  std::vector<Transfer> transfers(const std::vector<Lists>& rankLists, const Layout& from,
                                   const Layout& to, int rank, Shape free) const;
   Layout withFree(const Layout& pattern, const Layout& like) const;
   Layout acrossFrom(const Layout& side, const Layout& pattern, const Layout& other,
@@ -100,16 +100,15 @@ private:
 
 using IndexMapPtr = std::shared_ptr<const IndexMap>;
 
-// The extents of some dimensions: of the tensor, and of the array that a rank has of it.
+// The extents of the joint dimensions: of the tensor, and of the array at a grid position.
 Shape jointShape(const Layout& layout, const std::vector<int>& dims);
 Shape jointExtent(const Layout& layout, const std::vector<int>& dims, int position);
-// The index, row by row, as one index for each dimension; and back.
+// A flat row-major index as one index per dimension, and the inverse.
 std::vector<Index> unflattened(Index flat, const Shape& extents);
 Index flattened(const Index* index, const Shape& extents);
 
-// Where a joint index lies: the position in the grid that owns it, as seen from another position,
-// whose coordinates it has on axes that split no joint dimension; and the place in the owner's
-// array.
+// Place of a joint index: the grid position of its owner, and the index in the owner's array. On
+// axes that split no joint dimension, the owner has the coordinates of the requesting position.
 struct IndexPlace {
   int position;
   std::vector<Index> local;

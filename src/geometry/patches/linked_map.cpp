@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A rank's lists of the copies that links ask for. What a rank receives it reads off its own halo;
-// what it sends it reads off the halos of those that have copies of its patches, in the same order,
-// so that both ends of a message have the same list without a word between them.
+// The index map of the halos that links define, as seen from one rank. The list of received
+// elements is computed from the rank's own halo; the lists of sent elements are computed from the
+// halos of the ranks that have copies of its patches, in the same order. So both ends of a message
+// have the same list without communication.
 #include "geometry/patches/patch_links.hpp"
 
 #include <algorithm>
@@ -45,7 +46,8 @@ public:
 private:
   int rankAt(int position) const { return to_.grid().rank(position); }
 
-  // Visits the elements that a position holds beyond its own: where in its array, and which.
+  // Calls visit(local, index) for the elements of a position beyond its owned ones: local index in
+  // its array, and global index.
   template <class Visit>
   void forEachGhost(int position, Visit&& visit) const {
     const Box box = to_.box(position), owned = to_.ownedBox(position);
@@ -63,7 +65,7 @@ private:
       bool isInside = true;
       for (std::size_t k = 0; isInside && k <= i; ++k)
         isInside = isOwned(k);
-      if (isInside) // the rest of the run is owned too, or lies behind it
+      if (isInside) // The rest of the run is owned, or after the owned elements.
         local[i] = std::min(owned[dims_[i]].end, box[dims_[i]].end) - box[dims_[i]].begin - 1;
       else
         visit(local, index);
@@ -76,14 +78,14 @@ private:
     }
   }
 
-  struct Found {
-    Index joint; // in the source
+  struct WeightedSource {
+    Index joint; // Joint index in the source.
     double weight;
   };
 
-  // What an element is a copy of.
-  std::optional<Found> sourceOf(const std::vector<Index>& index) const {
-    const std::size_t first = hasChannels_ ? 2 : 1; // of the spatial dimensions
+  // The element that a ghost copies, or nothing for a zero.
+  std::optional<WeightedSource> sourceOf(const std::vector<Index>& index) const {
+    const std::size_t first = hasChannels_ ? 2 : 1; // First spatial dimension in `index`.
     std::vector<Index> space(index.begin() + static_cast<std::ptrdiff_t>(first), index.end());
     int factor = 1;
     for (std::size_t s = 0; s < space.size(); ++s) {
@@ -91,21 +93,21 @@ private:
       if (!halo || halo->isLinked())
         continue;
       const auto [low, high] = modesOf(*halo, hasChannels_ ? index[kChannelDim] : 0);
-      const auto inside = extensionSource(space[s], extents_[s], low, high);
-      if (!inside)
+      const auto source = extensionSource(space[s], extents_[s], low, high);
+      if (!source)
         return std::nullopt;
       factor *= extensionSign(space[s], extents_[s], low, high);
-      space[s] = *inside;
+      space[s] = *source;
     }
-    std::optional<LinkedElement> at = rule_.links->source(index[kPatchDim], space, extents_);
-    if (!at)
+    std::optional<LinkedElement> linked = rule_.links->source(index[kPatchDim], space, extents_);
+    if (!linked)
       return std::nullopt;
-    std::vector<Index> joint{at->patch};
-    factor *= at->factor;
+    std::vector<Index> joint{linked->patch};
+    factor *= linked->factor;
     if (first == 2)
-      joint.push_back(channelOf(index[kChannelDim], *at, factor));
-    joint.insert(joint.end(), at->index.begin(), at->index.end());
-    return Found{flattened(joint.data(), jointShape(from_, dims_)), double(factor)};
+      joint.push_back(channelOf(index[kChannelDim], *linked, factor));
+    joint.insert(joint.end(), linked->index.begin(), linked->index.end());
+    return WeightedSource{flattened(joint.data(), jointShape(from_, dims_)), double(factor)};
   }
 
   static std::pair<Boundary, Boundary> modesOf(const Halo& halo, Index channel) {
@@ -114,15 +116,16 @@ private:
                                     : std::pair(band->low, band->high);
   }
 
-  // The channel that a channel's ghosts are copies of: another one where the grid is turned.
-  Index channelOf(Index channel, const LinkedElement& at, int& factor) const {
+  // The channel that the ghosts of a channel copy: another component where the neighbouring patch
+  // is rotated.
+  Index channelOf(Index channel, const LinkedElement& linked, int& factor) const {
     const auto component = placeOfChannel_.find(static_cast<int>(channel));
     if (component == placeOfChannel_.end())
       return channel;
     const std::size_t place = component->second;
-    const std::size_t along = place % at.dims.size();
-    factor *= at.signs[along];
-    return rule_.vectors[place - along + static_cast<std::size_t>(at.dims[along])];
+    const std::size_t along = place % linked.dims.size();
+    factor *= linked.signs[along];
+    return rule_.vectors[place - along + static_cast<std::size_t>(linked.dims[along])];
   }
 
   void add(IndexEntries& entries, const std::vector<Index>& source,
@@ -132,9 +135,10 @@ private:
     entries.weights.push_back(weight);
   }
 
-  // In the order of the grid's positions, and without weights where all are ones.
+  // The lists in the order of grid positions, without weights if all are 1.
   std::vector<IndexEntries> finished(std::map<int, IndexEntries> byPosition) const {
-    byPosition.try_emplace(position_); // with what the rank owns, in any case
+    // The rank's own list always exists: its owned elements are part of it.
+    byPosition.try_emplace(position_);
     std::vector<IndexEntries> lists;
     for (auto& [position, entries] : byPosition) {
       entries.peer = rankAt(position);
@@ -148,13 +152,13 @@ private:
   std::vector<IndexEntries> received() {
     std::map<int, IndexEntries> lists;
     forEachGhost(position_, [&](const std::vector<Index>& local, const std::vector<Index>& index) {
-      const auto found = sourceOf(index);
-      if (!found) {
+      const auto source = sourceOf(index);
+      if (!source) {
         isUneven_ = true;
         return;
       }
-      const IndexPlace place = placeOf(from_, dims_, position_, found->joint);
-      add(lists[place.position], place.local, local, found->weight);
+      const IndexPlace place = placeOf(from_, dims_, position_, source->joint);
+      add(lists[place.position], place.local, local, source->weight);
     });
     return finished(std::move(lists));
   }
@@ -163,17 +167,17 @@ private:
     std::map<int, IndexEntries> lists;
     const std::vector<Index> readers = readersOfOwn();
     for (int position = 0; position < to_.grid().size(); ++position) {
-      if (!sharesCopies(position) || !hasSome(position, readers))
+      if (!sharesCopies(position) || !ownsSome(position, readers))
         continue;
       forEachGhost(position, [&](const std::vector<Index>& local, const std::vector<Index>& index) {
         if (!std::ranges::binary_search(readers, index[kPatchDim]))
           return;
-        const auto found = sourceOf(index);
-        if (!found)
+        const auto source = sourceOf(index);
+        if (!source)
           return;
-        const IndexPlace place = placeOf(from_, dims_, position, found->joint);
+        const IndexPlace place = placeOf(from_, dims_, position, source->joint);
         if (place.position == position_)
-          add(lists[position], place.local, local, found->weight);
+          add(lists[position], place.local, local, source->weight);
       });
     }
     return finished(std::move(lists));
@@ -196,14 +200,14 @@ private:
     return rule_.links->around(patches, crossings);
   }
 
-  bool hasSome(int position, const std::vector<Index>& patches) const {
+  bool ownsSome(int position, const std::vector<Index>& patches) const {
     const Interval own = to_.ownedBox(position)[kPatchDim];
     const auto first = std::ranges::lower_bound(patches, own.begin);
     return first != patches.end() && *first < own.end;
   }
 
-  // Whether a position has this one's coordinates on axes that split no joint dimension: it then
-  // has its copies, or its channels, from here.
+  // True if a position has this one's coordinates on all axes that split no joint dimension; its
+  // copies are then sent from this position.
   bool sharesCopies(int position) const {
     for (int axis = 0; axis < to_.grid().axes(); ++axis) {
       const bool isSplit = std::ranges::any_of(dims_, [&](int d) {
@@ -218,11 +222,13 @@ private:
 
   const PatchRule& rule_;
   const Layout &from_, &to_;
-  int rank_, position_;   // -1 outside the grid
-  std::vector<int> dims_; // the joint ones
-  bool hasChannels_;      // are among them: components of vectors, or boundary modes by channel
-  Shape extents_;         // of a patch
-  std::unordered_map<int, std::size_t> placeOfChannel_; // of a component, among the rule's
+  int rank_, position_;   // -1 outside the grid.
+  std::vector<int> dims_; // The joint dimensions.
+  // True if channels are joint: there are components of vectors, or boundary modes by channel.
+  bool hasChannels_;
+  Shape extents_; // Extents of a patch.
+  // Place of a channel among the rule's vector components.
+  std::unordered_map<int, std::size_t> placeOfChannel_;
   bool isUneven_ = false;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What kinds of links share, and patches that meet side by side. These are walked over: an element
-// beyond several sides is reached by crossing them in any order, and where two ways end at
-// different elements, as at the corners of a cube, there is no such element.
+// Parts common to all kinds of links, and links of patches side by side. The source of an element
+// beyond several sides is found by crossing these sides in any order. If two orders end at
+// different elements, as at the corners of a cube, the element has no source.
 #include "geometry/patches/patch_links.hpp"
 
 #include "sys/errors/error.hpp"
@@ -30,6 +30,7 @@ Layout patchPattern(const std::vector<Index>& counts) {
 }
 
 std::string linksDigest(const std::vector<Index>& numbers) {
+  // The 64-bit FNV-1a hash of the bytes.
   std::uint64_t hash = 14695981039346656037ULL;
   for (Index number : numbers)
     for (int i = 0; i < 8; ++i, number >>= 8)
@@ -68,54 +69,54 @@ public:
     LinkedElement start{patch, index, 1, std::vector<int>(index.size()),
                         std::vector<int>(index.size(), 1)};
     std::iota(start.dims.begin(), start.dims.end(), 0);
-    std::optional<LinkedElement> found;
-    // Ways that meet go on alike, so that each element beyond several sides is left once.
-    std::set<std::pair<Index, std::vector<Index>>> left;
-    std::vector<LinkedElement> ahead{std::move(start)};
-    while (!ahead.empty()) {
-      const LinkedElement at = std::move(ahead.back());
-      ahead.pop_back();
+    std::optional<LinkedElement> source;
+    // Paths that meet continue alike, so each element beyond several sides is expanded once.
+    std::set<std::pair<Index, std::vector<Index>>> visited;
+    std::vector<LinkedElement> pending{std::move(start)};
+    while (!pending.empty()) {
+      const LinkedElement at = std::move(pending.back());
+      pending.pop_back();
       const std::vector<int> sides = sidesBeyond(at, extents);
-      if (sides.empty() && found && (found->patch != at.patch || found->index != at.index))
+      if (sides.empty() && source && (source->patch != at.patch || source->index != at.index))
         return std::nullopt;
-      if (sides.empty() && !found)
-        found = at;
-      if (sides.size() > 1 && !left.emplace(at.patch, at.index).second)
+      if (sides.empty() && !source)
+        source = at;
+      if (sides.size() > 1 && !visited.emplace(at.patch, at.index).second)
         continue;
       for (std::size_t i = sides.size(); i-- > 0;)
-        if (meets(at.patch, sides[i]).patch >= 0)
-          ahead.push_back(crossed(at, sides[i], extents));
+        if (neighbourAt(at.patch, sides[i]).patch >= 0)
+          pending.push_back(crossed(at, sides[i], extents));
     }
-    return found;
+    return source;
   }
 
   std::vector<Index> around(const std::vector<Index>& patches,
                             const std::vector<Index>& crossings) const override {
-    // What is mirrored about a point can lie one point beyond the patch that was entered.
+    // An element mirrored about a point can be one point beyond the patch that was entered.
     const Index steps = std::accumulate(crossings.begin(), crossings.end(), Index(0)) +
                         (meetOnPoints_ ? spatialRank() - 1 : 0);
-    std::vector<Index> found = patches, edge = patches;
-    std::ranges::sort(found);
-    for (Index step = 0; step < steps && !edge.empty(); ++step) {
+    std::vector<Index> reached = patches, frontier = patches;
+    std::ranges::sort(reached);
+    for (Index step = 0; step < steps && !frontier.empty(); ++step) {
       std::vector<Index> next;
-      for (Index patch : edge)
+      for (Index patch : frontier)
         for (int side = 0; side < 2 * spatialRank(); ++side)
-          if (const Index at = meets(patch, side).patch; at >= 0)
-            next.push_back(at);
+          if (const Index neighbour = neighbourAt(patch, side).patch; neighbour >= 0)
+            next.push_back(neighbour);
       std::ranges::sort(next);
       next.erase(std::unique(next.begin(), next.end()), next.end());
-      edge.clear();
-      std::ranges::set_difference(next, found, std::back_inserter(edge));
-      std::vector<Index> all;
-      std::ranges::merge(found, edge, std::back_inserter(all));
-      found = std::move(all);
+      frontier.clear();
+      std::ranges::set_difference(next, reached, std::back_inserter(frontier));
+      std::vector<Index> merged;
+      std::ranges::merge(reached, frontier, std::back_inserter(merged));
+      reached = std::move(merged);
     }
-    return found;
+    return reached;
   }
 
   bool joins(int dim) const override {
     for (Index patch = 0; patch < patches(); ++patch)
-      if (meets(patch, 2 * dim).patch >= 0 || meets(patch, 2 * dim + 1).patch >= 0)
+      if (neighbourAt(patch, 2 * dim).patch >= 0 || neighbourAt(patch, 2 * dim + 1).patch >= 0)
         return true;
     return false;
   }
@@ -123,22 +124,26 @@ public:
   void checkExtents(const Shape& extents) const override {
     for (Index patch = 0; patch < patches(); ++patch)
       for (int side = 0; side < 2 * spatialRank(); ++side) {
-        const PatchSide& other = meets(patch, side);
-        if (other.patch < 0)
+        const PatchSide& neighbour = neighbourAt(patch, side);
+        if (neighbour.patch < 0)
           continue;
-        if (isOnPoints(other) && extents[side / 2] < 2)
+        // With one element across, the element after the shared point would be outside the patch.
+        if (isOnPoints(neighbour) && extents[side / 2] < 2)
           throw Error(TENON_ERR_SHAPE,
                       fmt::format("side {} of patch {} meets side {} of patch {} on points, but "
                                   "patches have extents {}; use at least 2 across it",
-                                  side, patch, other.side, other.patch, fmt::join(extents, "x")));
-        const std::vector<int> own = along(side), there = along(other.side);
-        for (std::size_t i = 0; i < own.size(); ++i)
-          if (const int to = there[partner(i, other)]; extents[own[i]] != extents[to])
+                                  side, patch, neighbour.side, neighbour.patch,
+                                  fmt::join(extents, "x")));
+        const std::vector<int> ownDims = along(side), neighbourDims = along(neighbour.side);
+        for (std::size_t i = 0; i < ownDims.size(); ++i)
+          if (const int dim = neighbourDims[partner(i, neighbour)];
+              extents[ownDims[i]] != extents[dim])
             throw Error(TENON_ERR_SHAPE,
                         fmt::format("side {} of patch {} meets side {} of patch {}, which runs "
                                     "along another dimension, but patches have extents {}; use "
                                     "patches as long in both",
-                                    side, patch, other.side, other.patch, fmt::join(extents, "x")));
+                                    side, patch, neighbour.side, neighbour.patch,
+                                    fmt::join(extents, "x")));
       }
   }
 
@@ -155,7 +160,7 @@ public:
   }
 
 private:
-  const PatchSide& meets(Index patch, int side) const {
+  const PatchSide& neighbourAt(Index patch, int side) const {
     return sides_[static_cast<std::size_t>(patch * 2 * spatialRank() + side)];
   }
   // The dimensions along a side.
@@ -166,51 +171,58 @@ private:
         dims.push_back(d);
     return dims;
   }
-  // Which of the dimensions along the other side the i-th of this one runs along.
-  static std::size_t partner(std::size_t i, const PatchSide& other) {
-    return other.turned & 4 ? 1 - i : i;
+  // Index, among the dimensions along the neighbour's side, of the one that corresponds to the i-th
+  // of this side.
+  static std::size_t partner(std::size_t i, const PatchSide& neighbour) {
+    return neighbour.turned & 4 ? 1 - i : i;
   }
-  static bool runsBack(std::size_t i, const PatchSide& other) { return other.turned >> i & 1; }
-  static bool isOnPoints(const PatchSide& other) { return other.patch >= 0 && other.turned & 8; }
+  static bool runsBack(std::size_t i, const PatchSide& neighbour) {
+    return neighbour.turned >> i & 1;
+  }
+  static bool isOnPoints(const PatchSide& neighbour) {
+    return neighbour.patch >= 0 && neighbour.turned & 8;
+  }
 
   void checkMutual(Index patch, int side) const {
-    const PatchSide& other = meets(patch, side);
-    if (other.patch < 0)
+    const PatchSide& neighbour = neighbourAt(patch, side);
+    if (neighbour.patch < 0)
       return;
     const std::size_t dims = along(side).size();
-    const int most = dims == 0 ? 0 : dims == 1 ? 1 : 7;
-    if (other.patch >= patches() || other.side < 0 || other.side >= 2 * spatialRank() ||
-        other.turned < 0 || (other.turned & ~8) > most)
+    const int maxTurned = dims == 0 ? 0 : dims == 1 ? 1 : 7;
+    if (neighbour.patch >= patches() || neighbour.side < 0 || neighbour.side >= 2 * spatialRank() ||
+        neighbour.turned < 0 || (neighbour.turned & ~8) > maxTurned)
       throw Error(TENON_ERR_ARG,
                   fmt::format("side {} of patch {} is linked to side {} of patch {}, turned {}; "
                               "there are {} with {}, and turned is 0 to {}, or 8 more on points",
-                              side, patch, other.side, other.patch, other.turned,
+                              side, patch, neighbour.side, neighbour.patch, neighbour.turned,
                               counted(patches(), "patch", "patches"),
-                              counted(2 * spatialRank(), "side"), most));
-    // Along one dimension elements that are mirrored come to lie inside sooner or later.
-    if (isOnPoints(other) && other.side != side)
+                              counted(2 * spatialRank(), "side"), maxTurned));
+    // A fold on points must join equal sides: only then does mirroring along one dimension end
+    // inside a patch.
+    if (isOnPoints(neighbour) && neighbour.side != side)
       throw Error(TENON_ERR_ARG,
                   fmt::format("side {} of patch {} meets side {} of patch {} on points; a fold on "
                               "points joins the same side of both",
-                              side, patch, other.side, other.patch));
-    int turned = other.turned & (4 | 8);
+                              side, patch, neighbour.side, neighbour.patch));
+    int turned = neighbour.turned & (4 | 8);
     for (std::size_t i = 0; i < dims; ++i)
-      if (runsBack(i, other))
-        turned |= 1 << partner(i, other);
-    const PatchSide wanted{patch, side, turned}, given = meets(other.patch, other.side);
-    if (!(given == wanted))
+      if (runsBack(i, neighbour))
+        turned |= 1 << partner(i, neighbour);
+    const PatchSide expected{patch, side, turned},
+        actual = neighbourAt(neighbour.patch, neighbour.side);
+    if (!(actual == expected))
       throw Error(
           TENON_ERR_ARG,
           fmt::format("side {} of patch {} is linked to side {} of patch {}, turned {}, but that "
                       "one to {}; expected side {} of patch {}, turned {}",
-                      side, patch, other.side, other.patch, other.turned,
-                      given.patch < 0 ? std::string("none")
-                                      : fmt::format("side {} of patch {}, turned {}", given.side,
-                                                    given.patch, given.turned),
-                      wanted.side, wanted.patch, wanted.turned));
+                      side, patch, neighbour.side, neighbour.patch, neighbour.turned,
+                      actual.patch < 0 ? std::string("none")
+                                       : fmt::format("side {} of patch {}, turned {}", actual.side,
+                                                     actual.patch, actual.turned),
+                      expected.side, expected.patch, expected.turned));
   }
 
-  // The sides that an element lies beyond.
+  // The sides beyond which an element is.
   std::vector<int> sidesBeyond(const LinkedElement& at, const Shape& extents) const {
     std::vector<int> sides;
     for (int d = 0; d < spatialRank(); ++d)
@@ -220,28 +232,31 @@ private:
   }
 
   LinkedElement crossed(const LinkedElement& from, int side, const Shape& extents) const {
-    const PatchSide& other = meets(from.patch, side);
-    const int normal = side / 2, entered = other.side / 2;
-    const bool leavesHigh = side % 2 == 1, entersHigh = other.side % 2 == 1;
+    const PatchSide& neighbour = neighbourAt(from.patch, side);
+    const int normal = side / 2, entered = neighbour.side / 2;
+    const bool leavesHigh = side % 2 == 1, entersHigh = neighbour.side % 2 == 1;
+    // Number of elements between the side and the element.
     const Index depth = leavesHigh ? from.index[normal] - extents[normal] : -1 - from.index[normal];
     const std::size_t dims = from.index.size();
-    LinkedElement to{other.patch, std::vector<Index>(dims), from.factor, from.dims, from.signs};
-    const Index onPoints = isOnPoints(other) ? 1 : 0;
+    LinkedElement to{neighbour.patch, std::vector<Index>(dims), from.factor, from.dims, from.signs};
+    const Index onPoints = isOnPoints(neighbour) ? 1 : 0;
     to.index[entered] = entersHigh ? extents[entered] - 1 - depth - onPoints : depth + onPoints;
-    // Where each dimension goes on, and which way.
-    std::vector<int> onward(dims), sign(dims, 1);
-    onward[normal] = entered;
+    // The dimension in the neighbour to which each dimension corresponds, and its direction.
+    std::vector<int> newDim(dims), sign(dims, 1);
+    newDim[normal] = entered;
     sign[normal] = leavesHigh == entersHigh ? -1 : 1;
-    const std::vector<int> own = along(side), there = along(other.side);
-    for (std::size_t i = 0; i < own.size(); ++i) {
-      const int d = own[i], e = there[partner(i, other)];
-      onward[d] = e;
-      sign[d] = runsBack(i, other) ? -1 : 1;
-      to.index[e] = runsBack(i, other) ? extents[d] - 1 - from.index[d] + onPoints : from.index[d];
+    const std::vector<int> ownDims = along(side), neighbourDims = along(neighbour.side);
+    for (std::size_t i = 0; i < ownDims.size(); ++i) {
+      const int d = ownDims[i], e = neighbourDims[partner(i, neighbour)];
+      newDim[d] = e;
+      sign[d] = runsBack(i, neighbour) ? -1 : 1;
+      to.index[e] =
+          runsBack(i, neighbour) ? extents[d] - 1 - from.index[d] + onPoints : from.index[d];
     }
+    // The directions of components follow those of the dimensions.
     for (std::size_t c = 0; c < dims; ++c) {
       to.signs[c] *= sign[from.dims[c]];
-      to.dims[c] = onward[from.dims[c]];
+      to.dims[c] = newDim[from.dims[c]];
     }
     return to;
   }
@@ -253,13 +268,13 @@ private:
 } // namespace
 
 PatchLinksPtr linkSides(int spatialRank, const std::vector<std::vector<PatchSide>>& sidesOfRanks) {
-  std::vector<PatchSide> all;
+  std::vector<PatchSide> allSides;
   std::vector<Index> counts;
   for (const std::vector<PatchSide>& sides : sidesOfRanks) {
-    all.insert(all.end(), sides.begin(), sides.end());
+    allSides.insert(allSides.end(), sides.begin(), sides.end());
     counts.push_back(static_cast<Index>(sides.size()) / (2 * spatialRank));
   }
-  return std::make_shared<const SideLinks>(patchPattern(counts), spatialRank, std::move(all));
+  return std::make_shared<const SideLinks>(patchPattern(counts), spatialRank, std::move(allSides));
 }
 
 } // namespace tenon

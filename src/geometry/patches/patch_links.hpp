@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How the patches of a field are joined: tiles of a box, faces of a cubed sphere, a tripolar grid's
-// fold.
+// PatchLinks: how the patches of a field are joined, for example the tiles of a box, the faces of a
+// cubed sphere, or the fold of a tripolar grid.
 //
-// A field on patches is a tensor [patch, channel, spatial...], whose patches have the same extents.
-// Links say which element of which patch an element beyond a patch is a copy of. They are a rule
-// for any extents and any width, so that they serve a pooled field and all windows of a network,
-// and a value, the same on all ranks: each rank makes its lists of messages from it without
-// communication.
+// A field on patches is a tensor [patch, channel, spatial...], whose patches have equal extents.
+// Links define for each element beyond a patch the element that it copies. They are a rule for any
+// extents and any halo width, so the same links are used for pooled fields and for all windows of a
+// network. Links are a value that is equal on all ranks: each rank computes its messages from it
+// without communication.
 //
-// A vector's components along the spatial dimensions turn with the grid where two patches meet
-// turned.
+// Where two patches meet rotated, the components of a vector along the spatial dimensions are
+// permuted and change sign accordingly.
 #pragma once
 
 #include "geometry/mesh/index_map.hpp"
@@ -21,24 +21,26 @@
 
 namespace tenon {
 
-// Sides are counted from the first spatial dimension on, the lower one first: 2 d + (high ? 1 : 0).
+// The neighbour at a side. Sides are numbered from the first spatial dimension, the low side first:
+// 2 d + (high ? 1 : 0).
 struct PatchSide {
-  Index patch = -1; // that meets here; -1: none
-  int side = 0;     // with this side of it
-  // Bits 1 and 2: the first (second) of the dimensions along this side runs the other way there.
-  // Bit 4: these two dimensions are exchanged. Bit 8: the two meet on the last points of both, and
-  // in a dimension of n elements that runs the other way element i meets element n - i, as where a
-  // grid is folded about a point: element 0 meets the first one of the patch behind the other.
+  Index patch = -1; // Neighbouring patch, or -1 for none.
+  int side = 0;     // Side of the neighbour.
+  // Bits 1 and 2: the first (second) dimension along this side is reversed in the neighbour. Bit 4:
+  // these two dimensions are exchanged. Bit 8: the patches meet on the last points of both, and in
+  // a reversed dimension of n elements element i meets element n - i, as where a grid is folded
+  // about a point; element 0 meets the first element of the patch after the neighbour.
   int turned = 0;
   bool operator==(const PatchSide&) const = default;
 };
 
-// What an element is a copy of.
+// The element that an element beyond a patch copies.
 struct LinkedElement {
   Index patch;
   std::vector<Index> index;
   int factor = 1; // 1 or -1
-  // A vector's component along d is that along dims[d] there, times signs[d] and the factor.
+  // The component of a vector along d is that along dims[d] of the source, times signs[d] and the
+  // factor.
   std::vector<int> dims, signs;
 };
 
@@ -46,26 +48,26 @@ class PatchLinks {
 public:
   virtual ~PatchLinks() = default;
 
-  // [patches], S(0): how many each rank has.
+  // [patches], S(0): the number of patches on each rank.
   const Layout& pattern() const noexcept { return pattern_; }
   Index patches() const { return pattern_.shape().front(); }
   int spatialRank() const noexcept { return spatialRank_; }
 
-  // Of an element of a patch of these extents, or beyond it; none where nothing lies there, which
-  // is zero.
+  // The source of an element in or beyond a patch of these extents; nothing if no patch is there,
+  // which means zero.
   virtual std::optional<LinkedElement> source(Index patch, const std::vector<Index>& index,
                                               const Shape& extents) const = 0;
-  // Patches that elements beyond these can be copies of, or that have such copies of theirs, where
-  // elements lie beyond at most so many patches in each dimension. Sorted, with those asked for.
+  // The patches that elements beyond these patches can copy, or that have copies of them, where
+  // elements are beyond at most crossings[d] patches in dimension d. Sorted; includes the given
+  // patches.
   virtual std::vector<Index> around(const std::vector<Index>& patches,
                                     const std::vector<Index>& crossings) const = 0;
-  // Whether something lies beyond patches along a dimension, or patches do not span the field
-  // there.
+  // True if some patch has a neighbour along a dimension, or patches do not span the field in it.
   virtual bool joins(int dim) const = 0;
-  // Whether some meet on points, which those of a field with other extents do not.
+  // True if some patches meet on points, which requires equal extents.
   virtual bool meetOnPoints() const { return false; }
-  // Throws TENON_ERR_SHAPE, naming both, if patches of these extents do not meet as the links say,
-  // or if what they make up has more elements than indices count.
+  // Throws TENON_ERR_SHAPE, with both patches, if patches of these extents do not fit together as
+  // linked, or if the whole has more elements than an index can count.
   virtual void checkExtents(const Shape& /*extents*/) const {}
   virtual std::string describe() const = 0;
 
@@ -80,35 +82,35 @@ private:
 
 using PatchLinksPtr = std::shared_ptr<const PatchLinks>;
 
-// The pattern of so many patches on each rank.
+// The pattern with that many patches on each rank.
 Layout patchPattern(const std::vector<Index>& counts);
-// A hash of numbers, so that texts of equal links are equal and those of others differ.
+// A hash of numbers for texts, such that the texts of equal links are equal and those of different
+// links differ.
 std::string linksDigest(const std::vector<Index>& numbers);
 
-// The boundary modes of the ends of a box that is cut into tiles.
+// The boundary modes at the ends of a box that is divided into tiles.
 struct BoxEnds {
   Boundary low = Boundary::Zero, high = Boundary::Zero;
 };
 
-// Tiles of a box. Each rank has the patches at these places in the grid of tiles, row by row;
-// places that no rank has are zero, as land is. Throws TENON_ERR_ARG if a place is not in the grid
-// or is that of two patches, and for boundary modes that give no values.
+// Tiles of a box. The patches of each rank are at these places in the grid of tiles, row-major;
+// places without a patch are zero, such as land. Throws TENON_ERR_ARG if a place is outside the
+// grid or is used twice, and for boundary modes without values.
 PatchLinksPtr linkTiles(const Shape& tiles, const std::vector<std::vector<Index>>& placesOfRanks,
                         const std::vector<BoxEnds>& ends);
-// Patches side by side: of each patch of each rank the 2 * spatialRank sides that its own meet.
-// Throws TENON_ERR_ARG, naming both sides, unless they meet each other alike.
+// Patches joined at their sides: for each patch of each rank, the 2 * spatialRank neighbours of its
+// sides. Throws TENON_ERR_ARG, with both sides, unless neighbours refer to each other consistently.
 PatchLinksPtr linkSides(int spatialRank, const std::vector<std::vector<PatchSide>>& sidesOfRanks);
 
-// The links as a layer's maps use them.
+// Links as used by the maps of a layer.
 struct PatchRule {
   PatchLinksPtr links;
   // Channels that are components of vectors along the spatial dimensions, vector after vector.
   std::vector<int> vectors = {};
 };
 
-// The map from a field [patch, channel, spatial...] to the same with halos, of which those that are
-// linked hold what the rule says; as seen from a rank. Other halos are filled by their boundary
-// modes.
+// The map from a field [patch, channel, spatial...] to the same with halos, as seen from a rank.
+// Linked halos are filled by the rule, other halos by their boundary modes.
 IndexMapPtr makeLinkedMap(const PatchRule& rule, const Layout& from, const Layout& to, int rank);
 
 } // namespace tenon

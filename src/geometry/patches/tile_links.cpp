@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tiles know their place in a box, so that beyond them lies what the box has there, corners and the
-// modes of its ends included. Each rank knows the places of all patches, and none without a patch:
-// a box is as large as numbers allow.
+// Links of tiles of a box. A tile has a place in the box, and elements beyond it are those of the
+// box, with corners and with the modes of the box's ends. Each rank stores the places of all
+// patches, but not the places without a patch: a box can be as large as indices allow.
 #include "geometry/patches/patch_links.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
@@ -21,7 +21,7 @@ namespace {
 
 class TileLinks final : public PatchLinks {
 public:
-  // `sorted`: the places in their order, each with its patch.
+  // `sorted` has all places in increasing order, each with its patch.
   TileLinks(Layout pattern, Shape tiles, std::vector<std::pair<Index, Index>> sorted,
             std::vector<BoxEnds> ends)
       : PatchLinks(std::move(pattern), static_cast<int>(tiles.size())), tiles_(std::move(tiles)),
@@ -32,21 +32,21 @@ public:
 
   std::optional<LinkedElement> source(Index patch, const std::vector<Index>& index,
                                       const Shape& extents) const override {
-    LinkedElement found{-1, std::vector<Index>(index.size()), 1, std::vector<int>(index.size()),
-                        std::vector<int>(index.size(), 1)};
-    std::iota(found.dims.begin(), found.dims.end(), 0);
+    LinkedElement result{-1, std::vector<Index>(index.size()), 1, std::vector<int>(index.size()),
+                         std::vector<int>(index.size(), 1)};
+    std::iota(result.dims.begin(), result.dims.end(), 0);
     std::vector<Index> place = unflattened(placeOf_[patch], tiles_);
     for (std::size_t d = 0; d < index.size(); ++d) {
-      const Index extent = extents[d] * tiles_[d], at = place[d] * extents[d] + index[d];
-      const auto from = extensionSource(at, extent, ends_[d].low, ends_[d].high);
-      if (!from)
+      const Index extent = extents[d] * tiles_[d], global = place[d] * extents[d] + index[d];
+      const auto source = extensionSource(global, extent, ends_[d].low, ends_[d].high);
+      if (!source)
         return std::nullopt;
-      found.factor *= extensionSign(at, extent, ends_[d].low, ends_[d].high);
-      place[d] = *from / extents[d];
-      found.index[d] = *from % extents[d];
+      result.factor *= extensionSign(global, extent, ends_[d].low, ends_[d].high);
+      place[d] = *source / extents[d];
+      result.index[d] = *source % extents[d];
     }
-    found.patch = patchAt(flattened(place.data(), tiles_));
-    return found.patch < 0 ? std::nullopt : std::optional(std::move(found));
+    result.patch = patchAt(flattened(place.data(), tiles_));
+    return result.patch < 0 ? std::nullopt : std::optional(std::move(result));
   }
 
   std::vector<Index> around(const std::vector<Index>& patches,
@@ -54,14 +54,14 @@ public:
     if (patches.empty())
       return {};
     Shape window;
-    Index size = 1; // of the window, as far as it is smaller than the list of all patches
+    Index size = 1; // Number of places in the window, or the number of patches if that is smaller.
     for (std::size_t d = 0; d < crossings.size(); ++d) {
       window.push_back(crossings[d] < tiles_[d] / 2 ? 2 * crossings[d] + 1 : tiles_[d]);
       size = window[d] > this->patches() / size ? this->patches() : size * window[d];
     }
     std::vector<bool> isFound(static_cast<std::size_t>(this->patches()), false);
     Index missing = this->patches();
-    const auto find = [&](Index patch) {
+    const auto mark = [&](Index patch) {
       if (patch >= 0 && !isFound[patch]) {
         isFound[patch] = true;
         --missing;
@@ -71,15 +71,15 @@ public:
       const std::vector<Index> place = unflattened(placeOf_[patches[i]], tiles_);
       for (Index n = 0; n < size; ++n)
         if (size < this->patches())
-          find(patchNear(place, unflattened(n, window), window));
+          mark(patchNear(place, unflattened(n, window), window));
         else if (isNear(place, unflattened(placeOf_[n], tiles_), crossings))
-          find(n);
+          mark(n);
     }
-    std::vector<Index> found;
+    std::vector<Index> marked;
     for (Index patch = 0; patch < this->patches(); ++patch)
       if (isFound[patch])
-        found.push_back(patch);
-    return found;
+        marked.push_back(patch);
+    return marked;
   }
 
   bool joins(int dim) const override {
@@ -87,7 +87,7 @@ public:
     return tiles_[dim] > 1 || !isWalled(ends_[dim].low) || !isWalled(ends_[dim].high);
   }
 
-  // The extents of the box are indices of elements, though no rank has all of these.
+  // The indices of elements of the box must fit into 64 bits, although no rank stores the box.
   void checkExtents(const Shape& extents) const override {
     for (std::size_t d = 0; d < extents.size(); ++d)
       if (extents[d] > kMaxElements / tiles_[d])
@@ -99,26 +99,26 @@ public:
 
   std::string describe() const override {
     std::vector<std::string> modes;
-    for (const BoxEnds& of : ends_)
-      modes.push_back(of.low == of.high
-                          ? boundaryName(of.low)
-                          : fmt::format("{}/{}", boundaryName(of.low), boundaryName(of.high)));
+    for (const BoxEnds& end : ends_)
+      modes.push_back(end.low == end.high
+                          ? boundaryName(end.low)
+                          : fmt::format("{}/{}", boundaryName(end.low), boundaryName(end.high)));
     return fmt::format("{} of {} tiles of a box, {} beyond it, places {}", patches(),
                        fmt::join(tiles_, "x"), joined(modes, ","), linksDigest(placeOf_));
   }
 
 private:
-  // -1: none.
+  // The patch at a place, or -1.
   Index patchAt(Index place) const {
-    const auto at = std::ranges::lower_bound(sorted_, std::pair(place, Index(0)));
-    return at != sorted_.end() && at->first == place ? at->second : -1;
+    const auto entry = std::ranges::lower_bound(sorted_, std::pair(place, Index(0)));
+    return entry != sorted_.end() && entry->first == place ? entry->second : -1;
   }
-  // The patch at an offset within the window around a place, with the box taken as periodic; -1:
-  // none.
+  // The patch at an offset in the window around a place, in the periodic box, or -1.
   Index patchNear(const std::vector<Index>& place, std::vector<Index> offset,
                   const Shape& window) const {
     for (std::size_t d = 0; d < offset.size(); ++d) {
-      // Less than a box away, and in an order that no number of tiles overflows.
+      // |away| is less than a box, and the order of the sums avoids overflow for any number of
+      // tiles.
       const Index away = offset[d] - window[d] / 2;
       offset[d] = away < 0 ? place[d] + away + (place[d] < -away ? tiles_[d] : 0)
                   : place[d] < tiles_[d] - away ? place[d] + away
@@ -126,19 +126,20 @@ private:
     }
     return patchAt(flattened(offset.data(), tiles_));
   }
-  // Whether a place lies so many tiles from another at most, with the box taken as periodic.
+  // True if two places are at most crossings[d] tiles apart in each dimension d of the periodic
+  // box.
   bool isNear(const std::vector<Index>& place, const std::vector<Index>& other,
               const std::vector<Index>& crossings) const {
     for (std::size_t d = 0; d < place.size(); ++d) {
-      const Index apart = std::abs(place[d] - other[d]);
-      if (std::min(apart, tiles_[d] - apart) > crossings[d])
+      const Index distance = std::abs(place[d] - other[d]);
+      if (std::min(distance, tiles_[d] - distance) > crossings[d])
         return false;
     }
     return true;
   }
 
   Shape tiles_;
-  std::vector<Index> placeOf_; // of each patch, in the grid of tiles
+  std::vector<Index> placeOf_; // By patch: its place in the grid of tiles.
   std::vector<std::pair<Index, Index>> sorted_;
   std::vector<BoxEnds> ends_;
 };
@@ -151,7 +152,7 @@ PatchLinksPtr linkTiles(const Shape& tiles, const std::vector<std::vector<Index>
   for (const std::vector<Index>& places : placesOfRanks)
     counts.push_back(static_cast<Index>(places.size()));
   Layout pattern = patchPattern(counts);
-  std::vector<std::pair<Index, Index>> sorted; // places with their patches
+  std::vector<std::pair<Index, Index>> sorted; // Places with their patches.
   for (std::size_t rank = 0; rank < placesOfRanks.size(); ++rank)
     for (Index place : placesOfRanks[rank]) {
       if (place < 0 || place >= elements(tiles))
@@ -162,20 +163,20 @@ PatchLinksPtr linkTiles(const Shape& tiles, const std::vector<std::vector<Index>
       sorted.emplace_back(place, static_cast<Index>(sorted.size()));
     }
   std::ranges::sort(sorted);
-  const auto twice =
+  const auto duplicate =
       std::ranges::adjacent_find(sorted, {}, [](const auto& entry) { return entry.first; });
-  if (twice != sorted.end()) {
-    const auto& [place, patch] = *std::next(twice);
+  if (duplicate != sorted.end()) {
+    const auto& [place, patch] = *std::next(duplicate);
     const auto& cuts = pattern.cuts(0);
     throw Error(TENON_ERR_ARG,
                 fmt::format("rank {} has a tile at {} of {} tiles, where patch {} lies already; "
                             "give each tile to one rank",
                             std::ranges::upper_bound(cuts, patch) - cuts.begin() - 1,
                             fmt::join(unflattened(place, tiles), ","), fmt::join(tiles, "x"),
-                            twice->second));
+                            duplicate->second));
   }
-  for (const BoxEnds& of : ends)
-    for (Boundary mode : {of.low, of.high})
+  for (const BoxEnds& end : ends)
+    for (Boundary mode : {end.low, end.high})
       if (mode == Boundary::None || isUsers(mode) || mode == Boundary::Linked)
         throw Error(TENON_ERR_ARG,
                     fmt::format("the boundary mode of an end of the box is {}; use zero, periodic, "

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Changes the property of one grid axis, and merges axes that a conversion treats alike. All of it
-// is work on lists: the pieces along a dimension's minor axis are consecutive in its list of cuts,
-// so they are joined by leaving cuts out and made by putting cuts in, and no other axis is touched.
+// Changes the property of one grid axis, and merges axes that a conversion treats alike. Only lists
+// of integers change: the pieces along a dimension's minor axis are consecutive in its cuts, so
+// they are joined by deleting cuts and divided by inserting cuts, and other axes are not affected.
 #include "geometry/schedule/axis_change.hpp"
 
 #include "geometry/layout/cuts.hpp"
@@ -13,7 +13,7 @@ namespace tenon {
 
 namespace {
 
-// How `goal` cuts a dimension along the first `axes` axes of those that split it.
+// The cuts of a dimension in `goal` along the first `axes` of its splitting axes.
 std::vector<Index> goalCuts(const Layout& goal, int dim, std::size_t axes) {
   std::vector<Index> cuts = goal.cuts(dim);
   const std::vector<int>& order = goal.splitAxes(dim);
@@ -28,17 +28,17 @@ void enterDimension(LayoutSpec& spec, int axis, int dim, const Layout* goal) {
   const std::vector<Index> coarse = spec.cuts[dim];
   const int pieces = spec.grid->extent(axis);
   spec.cuts[dim] = dividedCuts(coarse, pieces);
-  // The goal's own cuts are taken where they divide the parts that are there: the last step of a
-  // path then reaches the goal itself, and not a layout that is balanced where the goal is not.
+  // The cuts of `goal` are used if they divide the present parts: the last step of a path then ends
+  // at the goal itself, not at a balanced layout.
   if (!goal || order.size() > goal->splitAxes(dim).size() ||
       !std::equal(order.begin(), order.end(), goal->splitAxes(dim).begin()))
     return;
-  const std::vector<Index> wanted = goalCuts(*goal, dim, order.size());
-  if (joinedCuts(wanted, pieces) == coarse)
-    spec.cuts[dim] = wanted;
+  const std::vector<Index> cutsOfGoal = goalCuts(*goal, dim, order.size());
+  if (joinedCuts(cutsOfGoal, pieces) == coarse)
+    spec.cuts[dim] = cutsOfGoal;
 }
 
-// Whether the dimension of `fine` is that of `coarse` divided further, by axes that do not split it
+// True if the dimension in `fine` is that in `coarse` divided further, by axes that do not split it
 // in `coarse`.
 bool dividesFurther(const Layout& fine, const Layout& coarse, int dim) {
   const std::vector<int>& order = fine.splitAxes(dim);
@@ -87,19 +87,20 @@ std::vector<Index> dividedCuts(const std::vector<Index>& coarse, int pieces) {
 std::optional<Layout> withProperty(const Layout& layout, int axis, Property property,
                                    const Layout* goal) {
   LayoutSpec spec = layout.spec();
-  const Property now = layout.property(axis);
-  // An axis of one process splits nothing, whatever its property: neither orders nor cuts change.
+  const Property oldProperty = layout.property(axis);
+  // An axis of one process splits nothing, so neither split orders nor cuts change.
   if (spec.grid->isTrivial(axis)) {
     spec.properties[axis] = property;
     return Layout(std::move(spec));
   }
-  if (now.isShard()) {
-    std::vector<int>& order = spec.splitAxes[now.dim];
-    // Pieces along an axis that others divide further are not consecutive, and cannot be joined.
+  if (oldProperty.isShard()) {
+    std::vector<int>& order = spec.splitAxes[oldProperty.dim];
+    // Pieces along an axis that another axis divides further are not consecutive, and cannot be
+    // joined.
     if (order.back() != axis)
       return std::nullopt;
     order.pop_back();
-    spec.cuts[now.dim] = joinedCuts(spec.cuts[now.dim], spec.grid->extent(axis));
+    spec.cuts[oldProperty.dim] = joinedCuts(spec.cuts[oldProperty.dim], spec.grid->extent(axis));
   }
   if (property.isShard())
     enterDimension(spec, axis, property.dim, goal);
@@ -113,24 +114,24 @@ std::vector<int> changedAxes(const Layout& from, const Layout& to) {
   const auto changes = [&](int axis) {
     return !from.grid().isTrivial(axis) && !(from.property(axis) == to.property(axis));
   };
-  const auto all = std::views::iota(0, from.grid().axes());
-  const auto first = std::ranges::find_if(all, changes);
-  if (first == all.end())
+  const auto axisRange = std::views::iota(0, from.grid().axes());
+  const auto first = std::ranges::find_if(axisRange, changes);
+  if (first == axisRange.end())
     return {};
-  // The first axis that changes stands for all: the others must change as it does.
-  const int one = *first;
+  // All other axes that change must change like the first one.
+  const int firstChanged = *first;
   const auto differs = [&](int axis) {
-    return changes(axis) &&
-           !(from.property(axis) == from.property(one) && to.property(axis) == to.property(one));
+    return changes(axis) && !(from.property(axis) == from.property(firstChanged) &&
+                              to.property(axis) == to.property(firstChanged));
   };
-  if (std::ranges::any_of(all, differs))
+  if (std::ranges::any_of(axisRange, differs))
     return {};
   for (int d = 0; d < from.rank(); ++d)
-    if (!dimensionFollows(from, to, d, one))
+    if (!dimensionFollows(from, to, d, firstChanged))
       return {};
   std::vector<int> axes;
-  std::ranges::copy_if(all, std::back_inserter(axes), changes);
-  const Property before = from.property(one), after = to.property(one);
+  std::ranges::copy_if(axisRange, std::back_inserter(axes), changes);
+  const Property before = from.property(firstChanged), after = to.property(firstChanged);
   if (before.isShard() && after.isShard() &&
       minorAxes(from, before.dim, axes.size()) != minorAxes(to, after.dim, axes.size()))
     return {};
@@ -149,7 +150,8 @@ std::vector<Index> pieceCuts(const Layout& split, int position, int dim, int pie
 
 namespace {
 
-// The axes that are P in one layout and have the other property in the other, if all else is alike.
+// The axes that are P in one layout and have the property `after` in the other, if nothing else
+// differs.
 std::vector<int> summedInto(const Layout& from, const Layout& to, Property after) {
   std::vector<int> axes;
   if (from.hasHalos() || from.grid().axes() != to.grid().axes())
@@ -160,8 +162,8 @@ std::vector<int> summedInto(const Layout& from, const Layout& to, Property after
       axes.push_back(axis);
       spec.properties[axis] = after;
     }
-  // With these axes changed the layouts must be equal, cuts and order of axes too: nothing but sums
-  // may be left to do.
+  // With these axes changed, the layouts must be equal, including cuts and split orders: otherwise
+  // the conversion does more than sum.
   if (!axes.empty() && !(Layout(std::move(spec)) == to))
     axes.clear();
   return axes;
@@ -185,7 +187,7 @@ std::optional<SumChange> plainSum(const Layout& from, const Layout& to) {
 std::optional<SumChange> sumBetween(const Layout& from, const Layout& to) {
   if (from.grid().axes() != to.grid().axes())
     return std::nullopt;
-  // Most conversions are neither, which the properties tell without a layout being made.
+  // Most conversions neither sum nor gather, which the properties show without making a layout.
   bool sums = false, gathers = false;
   for (int axis = 0; axis < from.grid().axes(); ++axis) {
     const Property before = from.property(axis), after = to.property(axis);
@@ -203,7 +205,7 @@ std::optional<SumChange> sumBetween(const Layout& from, const Layout& to) {
 
 namespace {
 
-// Whether b comes right after a in the order of the dimension that both split; true if they split
+// True if b comes directly after a in the order of the dimension that both split, or if they split
 // none.
 bool follows(const Layout& layout, int a, int b) {
   if (!layout.property(a).isShard())
@@ -213,18 +215,18 @@ bool follows(const Layout& layout, int a, int b) {
   return next != order.end() && *next == b;
 }
 
-bool mayJoin(const Layout& layout, int a, int b) {
+bool areMergeable(const Layout& layout, int a, int b) {
   return layout.property(a) == layout.property(b) && follows(layout, a, b);
 }
 
 using Groups = std::vector<std::vector<int>>;
 
-// Joins a group to one that it follows; false if there is none.
+// Merges two groups of which one follows the other; returns false if there are none.
 bool joinTwo(Groups& groups, const Layout& from, const Layout& to) {
   for (std::size_t i = 0; i < groups.size(); ++i)
     for (std::size_t j = 0; j < groups.size(); ++j) {
       const int last = groups[i].back(), first = groups[j].front();
-      if (i == j || !mayJoin(from, last, first) || !mayJoin(to, last, first))
+      if (i == j || !areMergeable(from, last, first) || !areMergeable(to, last, first))
         continue;
       groups[i].insert(groups[i].end(), groups[j].begin(), groups[j].end());
       groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(j));
@@ -238,10 +240,10 @@ GridPtr gridOf(const Grid& grid, const Groups& groups) {
   for (const std::vector<int>& axes : groups)
     extents.push_back(grid.extentOf(axes));
   for (int position = 0; position < grid.size(); ++position) {
-    int there = 0;
+    int newPosition = 0;
     for (std::size_t i = 0; i < groups.size(); ++i)
-      there = there * extents[i] + grid.coordinateOn(position, groups[i]);
-    ranks[there] = grid.rank(position);
+      newPosition = newPosition * extents[i] + grid.coordinateOn(position, groups[i]);
+    ranks[newPosition] = grid.rank(position);
   }
   return Grid::make(std::move(extents), std::move(ranks));
 }
@@ -252,7 +254,7 @@ AxisMerge::AxisMerge(const Layout& from, const Layout& to) : old_(from.gridPtr()
   for (int axis = 0; axis < old_->axes(); ++axis)
     if (!old_->isTrivial(axis))
       groups_.push_back({axis});
-  // A group grows at its ends only, so that joining two at a time until none fit finds all.
+  // A group grows only at its ends, so merging two at a time until none match finds all merges.
   while (joinTwo(groups_, from, to)) {
   }
   merged_ = gridOf(*old_, groups_);
@@ -283,8 +285,9 @@ Layout AxisMerge::unmerged(const Layout& layout) const {
       spec.properties[axis] = layout.property(static_cast<int>(i));
   for (int d = 0; d < layout.rank(); ++d) {
     spec.splitAxes[d].clear();
-    for (int one : layout.splitAxes(d))
-      spec.splitAxes[d].insert(spec.splitAxes[d].end(), groups_[one].begin(), groups_[one].end());
+    for (int mergedAxis : layout.splitAxes(d))
+      spec.splitAxes[d].insert(spec.splitAxes[d].end(), groups_[mergedAxis].begin(),
+                               groups_[mergedAxis].end());
   }
   return Layout(std::move(spec));
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layouts that differ on grid axes, and axes that a conversion treats alike.
+// Layouts that differ on some grid axes, and the merging of axes that a conversion treats alike.
 //
-// An axis that comes to split a dimension becomes its minor axis and divides each part; one that
-// ceases to split a dimension must be its minor axis, and its pieces are joined. So the ranks that
-// exchange data differ on this axis alone, and the user's own cuts stay.
+// An axis that begins to split a dimension becomes its minor axis and divides each part. An axis
+// that ceases to split a dimension must be its minor axis, and its pieces are joined. So only ranks
+// that differ on this axis exchange data, and split points set by the user are preserved.
 #pragma once
 
 #include "geometry/layout/layout.hpp"
@@ -12,60 +12,63 @@
 
 namespace tenon {
 
-// The cuts of a dimension with the pieces along its minor axis, of the given extent, joined.
+// The cuts of a dimension without its minor axis, which has the given extent: the pieces along it
+// are joined.
 std::vector<Index> joinedCuts(const std::vector<Index>& fine, int extent);
-// The cuts with each part divided in balanced pieces.
+// The cuts with each part divided into balanced pieces.
 std::vector<Index> dividedCuts(const std::vector<Index>& coarse, int pieces);
 
-// The layout with another property on one axis; none if the axis would have to leave a dimension
-// that another axis divides further. Pieces are balanced, unless `goal`, a layout on the same grid,
-// has other cuts: where the dimension is then split by the first axes that split it in `goal`, and
-// the goal's cuts divide the parts, they are cut as there.
+// The layout with another property on one axis; nothing if the axis would have to leave a dimension
+// that another axis divides further. New pieces are balanced, unless `goal`, a layout on the same
+// grid, divides the dimension by the same axes in the same order, and into the same parts: the cuts
+// of `goal` are then used.
 std::optional<Layout> withProperty(const Layout& layout, int axis, Property property,
                                    const Layout* goal = nullptr);
 
-// The axes on which the properties differ, the slowest first, if one step of withProperty() with
-// the cuts of `to` leads from one layout to the other once these axes are taken as one: they change
-// alike and, where they split a dimension, are its minor ones. None if there is no such step, or
-// with halos.
+// The axes whose properties differ, slowest first, if one step of withProperty() with the cuts of
+// `to` leads from one layout to the other once these axes are merged into one: they change alike
+// and, where they split a dimension, are its minor axes. Empty if there is no such step, or with
+// halos.
 std::vector<int> changedAxes(const Layout& from, const Layout& to);
 
-// The cuts of what a position and its neighbours along a dimension's minor axes, of so many ranks,
-// hold together, counted from its first element.
+// The cuts of the range that a position and its neighbours along the minor axes of a dimension hold
+// together; `pieces` is the number of these ranks. Relative to the first element of the range.
 std::vector<Index> pieceCuts(const Layout& split, int position, int dim, int pieces);
 
-// What a sum over grid axes leaves on their ranks: all of it on each (P -> B), a share each (P ->
-// S), or all on the first (P -> R).
+// The result of a sum over grid axes on their ranks: all of it on each (P -> B), a share on each
+// (P -> S), or all on the first (P -> R).
 enum class SumGoal { All, Share, First };
 
 struct SumChange {
-  std::vector<int> axes; // that are taken as one, the slowest first
+  std::vector<int> axes; // Merged into one axis, slowest first.
   SumGoal goal = SumGoal::All;
-  int dim = -1;              // of which ranks get shares
-  bool isTransposed = false; // the conversion is the adjoint of such a sum: S -> B, R -> B
+  int dim = -1; // The dimension that is divided into shares.
+  // True if the conversion is the adjoint of such a sum: S -> B or R -> B.
+  bool isTransposed = false;
 };
 
-// The sum that is all of a conversion, or of its adjoint; none if more changes than these axes, or
-// with halos.
+// The sum, if the conversion or its adjoint is nothing but a sum over some axes; nothing otherwise,
+// or with halos.
 std::optional<SumChange> sumBetween(const Layout& from, const Layout& to);
 
-// Two layouts on a grid of fewer axes and the same ranks. Two axes are one to a conversion if both
-// of its layouts have equal properties on them and, where they split a dimension, one follows the
-// other in its order. The one axis has a coordinate for each pair of theirs, the first axis
-// slowest; so every rank keeps its box, and its peers. Axes of one process are left out.
+// AxisMerge: two layouts on a grid with fewer axes and the same ranks. A conversion treats two axes
+// as one if both layouts have equal properties on them and, where they split a dimension, one
+// follows the other in the split order. The merged axis has a coordinate for each pair of theirs,
+// the first axis slowest, so every rank has the same box and the same peers as before. Axes of one
+// process are omitted.
 class AxisMerge {
 public:
-  // Merges as many axes as both layouts, on one grid and without halos, allow.
+  // Merges as many axes as the two layouts allow, which are on one grid and without halos.
   AxisMerge(const Layout& from, const Layout& to);
 
   const Grid& grid() const noexcept { return *merged_; }
-  // The axes of the old grid that an axis of the new one is made of, the slowest first.
+  // The axes of the old grid that were merged into an axis of the new one, slowest first.
   const std::vector<int>& axesOf(int axis) const { return groups_[axis]; }
 
-  // Brings a layout of the old grid whose properties and orders fit, such as the two, to the new
-  // one.
+  // Transfers a layout from the old grid to the new one. Its properties and split orders must be
+  // the same on the merged axes, as for the two layouts of the constructor.
   Layout merged(const Layout& layout) const;
-  // Brings any layout of the new grid to the old one.
+  // Transfers any layout from the new grid to the old one.
   Layout unmerged(const Layout& layout) const;
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What one rank shares with others in one conversion, dimension by dimension, as products of one
-// factor for each.
+// FlowCount: the number of elements that one rank shares with others in a conversion, as a product
+// with one factor per dimension.
 #pragma once
 
 #include "geometry/schedule/schedule.hpp"
@@ -14,23 +14,24 @@
 namespace tenon {
 
 struct Flow {
-  Traffic others;         // to other ranks, or from them
-  Index keptElements = 0; // given by the rank to itself
+  Traffic others;         // To other ranks, or from them.
+  Index keptElements = 0; // Elements that the rank sends to itself.
 };
 
-// A flow by the outermost level of a machine that the elements cross. A unit of level l has
-// unitRanks[l] consecutive ranks; levels are listed from the outermost, whose units are made of
-// those of the next.
+// A flow by the outermost level of a machine that its messages cross. A unit of level l has
+// unitRanks[l] consecutive ranks. Levels are listed from the outermost; its units consist of units
+// of the next.
 struct LevelFlow {
-  std::vector<Traffic> others; // [levels + 1]: the last stays within a unit of the innermost level
+  // [levels + 1]; the last entry is the traffic inside a unit of the innermost level.
+  std::vector<Traffic> others;
   Index keptElements = 0;
 };
 
-// A bit for each axis of a grid.
+// One bit per axis of a grid.
 using AxisMask = std::uint64_t;
 inline constexpr int kMaxMaskedAxes = 64;
 
-// What a dimension contributes to the products.
+// The factor of a dimension.
 struct AlongDim {
   Traffic others;
   Index kept = 0;
@@ -40,32 +41,31 @@ struct AlongDim {
   }
 };
 
-// Messages and elements are products over
-// dimensions, times the extents of the axes that split nothing and on which peers can have any
-// coordinate.
+// Messages and elements are products over dimensions, times the extents of the axes that split
+// nothing and on which peers can have any coordinate.
 class FlowCount {
 public:
-  // apart: axes on which only peers with the rank's own coordinates count. Both layouts must then
+  // Only peers with this rank's coordinates on the axes `apart` are counted. Both layouts must then
   // be on one grid.
   FlowCount(const Layout& from, const Layout& to, int rank, Role role, AxisMask apart = 0);
 
   bool hasPeers() const noexcept { return coordinates_.has_value(); }
   Flow flow() const;
-  // Messages and elements, with what the rank gives to itself.
+  // Messages and elements, including those from the rank to itself.
   Traffic all() const;
   Index keptElements() const {
-    return coordinates_ ? elementsWith(theirs_.grid().position(rank_)) : 0;
+    return coordinates_ ? elementsWith(peerLayout_.grid().position(rank_)) : 0;
   }
   LevelFlow byLevel(const std::vector<Index>& unitRanks) const;
-  // The factors of one dimension; there must be peers.
+  // The factor of one dimension. hasPeers() must be true.
   AlongDim along(int dim) const;
-  // Each part that shares elements of a dimension with the rank, by its distance from the part of
-  // the rank's own position, and those elements; of the channels those in a run. There must be
-  // peers.
+  // The parts of a dimension that share elements with this rank: distance from the part of the
+  // rank's own position, and number of shared elements. Of the channel dimension only a run is
+  // counted. hasPeers() must be true.
   std::vector<std::pair<Index, Index>> partsBeside(int dim, const Interval& run) const;
 
 private:
-  bool hasHalo(int dim) const { return mine_.halo(dim) || theirs_.halo(dim); }
+  bool hasHalo(int dim) const { return layout_.halo(dim) || peerLayout_.halo(dim); }
   void keepApart(AxisMask apart);
   Traffic partsAlong(int dim) const;
   Index sharedAlong(int dim, int part) const;
@@ -73,17 +73,17 @@ private:
   Index sharedAt(int dim, int part) const;
   std::vector<int> ranksOfUnit(Index size) const;
 
-  const Layout& mine_;
-  const Layout& theirs_;
+  const Layout& layout_;
+  const Layout& peerLayout_;
   const Role role_;
   const int rank_, position_;
   std::optional<std::vector<int>> coordinates_;
-  // What the rank has of each dimension: runs where either side has a halo, else one interval.
+  // The rank's elements by dimension: runs if either layout has a halo, otherwise one interval.
   std::vector<std::vector<Segment>> own_;
   std::array<Interval, kMaxRank> run_;
 };
 
-// The outermost level that separates two ranks; the number of levels if none does.
+// The outermost level that separates two ranks, or the number of levels.
 std::ptrdiff_t levelBetween(int rank, int other, const std::vector<Index>& unitRanks);
 
 } // namespace tenon

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Keeps the factors of the flows between many layouts. A factor is found by a key of 64 bits, into
-// which everything that it depends on is packed: hence the limits of canHold(), and the refusal of
-// more than 2^18 different dimensions.
+// Stores the factors of the flows between many layouts. The key of a factor has 64 bits, into which
+// all that it depends on is packed; hence the limits of canHold(), and the error for more than 2^18
+// different dimensions.
 #include "geometry/schedule/flow_table.hpp"
 
 #include "sys/errors/error.hpp"
@@ -13,7 +13,7 @@ namespace tenon {
 
 namespace {
 
-// A key has a mask of axes, the numbers of two dimensions, a place and one bit for the role: 64
+// A key has a mask of axes, the indices of two dimensions, a place and one bit for the role: 64
 // bits.
 constexpr int kMaskBits = 24, kNumberBits = 18, kPlaceBits = 3;
 
@@ -38,66 +38,67 @@ bool FlowTable::canHold(const Grid& grid, const UnitAxes& units,
 }
 
 int FlowTable::placeOf(int position) const {
-  const auto at = std::ranges::find(positions_, position);
-  return at == positions_.end() ? -1 : static_cast<int>(at - positions_.begin());
+  const auto entry = std::ranges::find(positions_, position);
+  return entry == positions_.end() ? -1 : static_cast<int>(entry - positions_.begin());
 }
 
 int FlowTable::numberOf(DimKey key) {
-  // What is cheap to compare finds the few candidates, which are then compared whole.
-  std::vector<int>& alike =
+  // Quantities that are cheap to compare select a few candidates, which are then compared
+  // completely.
+  std::vector<int>& candidates =
       dimsLike_[{key.extent, key.axes, key.cuts.size(), key.halo.has_value()}];
-  for (const int number : alike)
+  for (const int number : candidates)
     if (dims_[number] == key)
       return number;
   const int number = static_cast<int>(dims_.size());
   if (number >> kNumberBits != 0)
     throw Error(TENON_ERR_INTERNAL, "a table of flows between too many layouts");
-  alike.push_back(number);
+  candidates.push_back(number);
   dims_.push_back(std::move(key));
   return number;
 }
 
-const FlowTable::Known& FlowTable::known(const Layout& layout) {
-  const auto [at, isNew] = layouts_.try_emplace(layout.identity());
-  Known& made = at->second;
+const FlowTable::LayoutEntry& FlowTable::entryOf(const Layout& layout) {
+  const auto [iterator, isNew] = layouts_.try_emplace(layout.identity());
+  LayoutEntry& entry = iterator->second;
   if (!isNew)
-    return made;
-  made.layout = layout;
+    return entry;
+  entry.layout = layout;
   for (int axis = 0; axis < layout.grid().axes(); ++axis) {
     const AxisMask bit = AxisMask(1) << axis;
     const Property property = layout.property(axis);
-    AxisMask& mask = property.isShard()       ? made.shard
-                     : property.isBroadcast() ? made.broadcast
-                     : property.isPartial()   ? made.partial
-                                              : made.root;
+    AxisMask& mask = property.isShard()       ? entry.shard
+                     : property.isBroadcast() ? entry.broadcast
+                     : property.isPartial()   ? entry.partial
+                                              : entry.root;
     mask |= bit;
     if (property.isShard())
-      made.splitBy[property.dim] |= bit;
+      entry.splitBy[property.dim] |= bit;
   }
   for (int d = 0; d < layout.rank(); ++d)
-    made.dims[d] =
+    entry.dims[d] =
         numberOf({layout.shape()[d], layout.splitAxes(d), layout.cuts(d), layout.halo(d)});
-  return made;
+  return entry;
 }
 
-// On an axis that splits the dimension a peer's coordinate is the position's own, or any: one bit
-// for each such axis says which. So the mask, both dimensions, the place and the role determine the
-// factor.
+// On an axis that splits the dimension, a peer's coordinate is that of the position or arbitrary;
+// one bit per such axis says which. So the mask, both dimensions, the place and the role determine
+// the factor.
 const AlongDim& FlowTable::along(const View& view, int dim, AxisMask apart) {
-  std::uint64_t key = (view.fixed | apart) & view.theirs.splitBy[dim];
-  for (const Known* one : {&view.mine, &view.theirs})
-    key = key << kNumberBits | std::uint64_t(one->dims[dim]);
+  std::uint64_t key = (view.fixed | apart) & view.peer.splitBy[dim];
+  for (const LayoutEntry* entry : {&view.own, &view.peer})
+    key = key << kNumberBits | std::uint64_t(entry->dims[dim]);
   key = key << kPlaceBits | std::uint64_t(view.place);
   key = key << 1 | std::uint64_t(view.role == Role::Source);
-  const auto [at, isNew] = along_.try_emplace(key);
+  const auto [iterator, isNew] = along_.try_emplace(key);
   if (isNew) {
     const bool isSource = view.role == Role::Source;
-    const Layout &from = *(isSource ? view.mine : view.theirs).layout,
-                 &to = *(isSource ? view.theirs : view.mine).layout;
-    at->second =
+    const Layout &from = *(isSource ? view.own : view.peer).layout,
+                 &to = *(isSource ? view.peer : view.own).layout;
+    iterator->second =
         FlowCount(from, to, grid_->rank(positions_[view.place]), view.role, apart).along(dim);
   }
-  return at->second;
+  return iterator->second;
 }
 
 Index FlowTable::extentsOf(AxisMask axes) const {
@@ -109,12 +110,12 @@ Index FlowTable::extentsOf(AxisMask axes) const {
 }
 
 AlongDim FlowTable::among(const View& view, AxisMask apart) {
-  const auto& [mine, theirs, place, role, fixed] = view;
-  if ((theirs.root & apart & beyondZero_[place]) != 0)
+  const auto& [own, peer, place, role, fixed] = view;
+  if ((peer.root & apart & beyondZero_[place]) != 0)
     return {};
   Traffic product{1, 1};
-  Index kept = (theirs.root & beyondZero_[place]) == 0 ? 1 : 0;
-  for (int d = 0; d < mine.layout->rank(); ++d) {
+  Index kept = (peer.root & beyondZero_[place]) == 0 ? 1 : 0;
+  for (int d = 0; d < own.layout->rank(); ++d) {
     const AlongDim& factor = along(view, d, apart);
     if (factor.others.messages == 0)
       return {};
@@ -123,26 +124,25 @@ AlongDim FlowTable::among(const View& view, AxisMask apart) {
     product.elements =
         checkedProduct(product.elements, factor.others.elements, "elements that a rank sends");
   }
-  const Index times = extentsOf((theirs.broadcast | theirs.partial) & ~fixed & ~apart);
-  return {{product.messages * times,
-           checkedProduct(product.elements, times, "elements that a rank sends")},
+  const Index copies = extentsOf((peer.broadcast | peer.partial) & ~fixed & ~apart);
+  return {{product.messages * copies,
+           checkedProduct(product.elements, copies, "elements that a rank sends")},
           kept};
 }
 
-// The rule of peerCoordinates() in masks: there are no peers where the coordinate must be 0 and is
-// not.
+// The rule of peerCoordinates() with masks: no peers if a coordinate must be 0 and is not.
 FlowTable::TableFlow FlowTable::flow(const Layout& from, const Layout& to, int place, Role role) {
   const bool isSource = role == Role::Source;
-  const Known &source = known(from), &target = known(to);
+  const LayoutEntry &source = entryOf(from), &target = entryOf(to);
   const View view{isSource ? source : target, isSource ? target : source, place, role,
                   source.broadcast | target.partial};
   const AxisMask beyond = beyondZero_[place];
   TableFlow flow;
-  const AxisMask none =
-      view.mine.root | (source.broadcast & target.partial) | (view.theirs.root & view.fixed);
-  if ((none & beyond) != 0)
+  const AxisMask mustBeZero =
+      view.own.root | (source.broadcast & target.partial) | (view.peer.root & view.fixed);
+  if ((mustBeZero & beyond) != 0)
     return flow;
-  // The flow of each level is the difference of two nested counts, as in countFlow() by UnitAxes.
+  // The flow of each level is the difference of two nested counts, as in countFlow() with UnitAxes.
   const AlongDim whole = among(view, 0);
   flow.keptElements = whole.kept;
   Traffic around = whole.others;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Flows between many layouts on one grid. Such layouts differ in few of their dimensions, so the
-// factors of their flows recur, and each is counted once.
+// Table of flows between many layouts on one grid, for searches over layouts. Such layouts differ
+// in few dimensions, so the factors of their flows recur, and each is counted once.
 #pragma once
 
 #include "geometry/schedule/traffic.hpp"
@@ -16,32 +16,32 @@ namespace tenon {
 class FlowTable {
 public:
   static constexpr int kMaxLevels = 7, kMaxPositions = 8;
-  // A LevelFlow that allocates nothing.
+  // A LevelFlow without allocated memory.
   struct TableFlow {
     std::array<Traffic, kMaxLevels + 1> others;
     Index keptElements = 0;
   };
 
-  // A table for a few positions of the grid. Throws TENON_ERR_INTERNAL unless it canHold() them.
+  // A table for a few positions of the grid. Throws TENON_ERR_INTERNAL unless canHold() is true.
   FlowTable(GridPtr grid, UnitAxes units, std::vector<int> positions);
   static bool canHold(const Grid& grid, const UnitAxes& units, const std::vector<int>& positions);
 
   const Grid& grid() const noexcept { return *grid_; }
   const UnitAxes& units() const noexcept { return units_; }
   const std::vector<int>& positions() const noexcept { return positions_; }
-  // The place of a position in positions(); -1 if it is not among them.
+  // Index of a position in positions(), or -1.
   int placeOf(int position) const;
-  // The flow of the position at a place, between layouts on this grid whose boundary modes are
-  // those of all channels.
+  // The flow of positions()[place] between layouts on this grid, whose boundary modes must not
+  // differ by channel.
   TableFlow flow(const Layout& from, const Layout& to, int place, Role role);
 
 private:
-  // A layout, as far as flows can tell.
-  struct Known {
-    std::optional<Layout> layout; // kept, so that no other layout comes to have its address
+  // The data of a layout on which flows depend.
+  struct LayoutEntry {
+    std::optional<Layout> layout; // Retained, so no other layout can get its address.
     AxisMask broadcast = 0, partial = 0, root = 0, shard = 0;
     std::array<AxisMask, kMaxRank> splitBy{};
-    std::array<int, kMaxRank> dims{}; // the numbers of its dimensions in dims_
+    std::array<int, kMaxRank> dims{}; // Indices of its dimensions in dims_.
   };
   struct DimKey {
     Index extent;
@@ -51,25 +51,25 @@ private:
     bool operator==(const DimKey&) const = default;
   };
 
-  const Known& known(const Layout& layout);
+  const LayoutEntry& entryOf(const Layout& layout);
   int numberOf(DimKey key);
-  // What one position does in a role.
+  // One position in a role.
   struct View {
-    const Known &mine, &theirs;
+    const LayoutEntry &own, &peer;
     int place;
     Role role;
-    AxisMask fixed; // axes on which its peers have coordinates of their own choice
+    AxisMask fixed; // Axes on which a peer's coordinate is determined by the properties.
   };
   const AlongDim& along(const View& view, int dim, AxisMask apart);
   Index extentsOf(AxisMask axes) const;
-  // The product over all dimensions, with the position itself among its peers.
+  // The product over all dimensions, including the position itself as a peer.
   AlongDim among(const View& view, AxisMask apart);
 
   GridPtr grid_;
   UnitAxes units_;
   std::vector<int> positions_;
-  std::vector<AxisMask> beyondZero_; // by place: axes on which the coordinate is not 0
-  std::unordered_map<const void*, Known> layouts_;
+  std::vector<AxisMask> beyondZero_; // By place: axes on which the coordinate is not 0.
+  std::unordered_map<const void*, LayoutEntry> layouts_;
   std::map<std::tuple<Index, std::vector<int>, std::size_t, bool>, std::vector<int>> dimsLike_;
   std::vector<DimKey> dims_;
   std::unordered_map<std::uint64_t, AlongDim> along_;

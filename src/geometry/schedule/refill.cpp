@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Along one dimension a target's box is what it shares with the source's, and the rest on either
-// side, of which each element is found by the boundary mode. Modes by channel come here one run of
-// channels after the other.
+// Along one dimension the box of the target is its intersection with the source's box, and the rest
+// on either side, whose elements are found by the boundary mode. Modes by channel are processed one
+// run of channels at a time.
 #include "geometry/schedule/refill.hpp"
 
 #include "geometry/layout/channel_runs.hpp"
@@ -20,45 +20,47 @@ Boundary highMode(const Layout& layout, int dim) {
   return layout.halo(dim) ? layout.halo(dim)->high : Boundary::None;
 }
 
-// What both boxes of a part hold as it is.
+// The range in which both boxes of a part have the same elements.
 Interval sharedBox(const Layout& from, const Layout& to, int dim, int part) {
-  const Interval has = from.box(dim, part), needs = to.box(dim, part);
+  const Interval sourceBox = from.box(dim, part), targetBox = to.box(dim, part);
   Interval valid{0, to.shape()[dim]};
   if (lowMode(from, dim) == lowMode(to, dim))
-    valid.begin = std::min(valid.begin, has.begin);
+    valid.begin = std::min(valid.begin, sourceBox.begin);
   if (highMode(from, dim) == highMode(to, dim))
-    valid.end = std::max(valid.end, has.end);
-  return intersect(intersect(has, needs), valid);
+    valid.end = std::max(valid.end, sourceBox.end);
+  return intersect(intersect(sourceBox, targetBox), valid);
 }
 
-// The runs of [begin, end) in the box of a part of `to`, by the boundary modes.
+// Appends the runs of a range of the box of a part of `to`, by the boundary modes.
 void addExtension(const Layout& to, int dim, int part, Interval range, std::vector<Segment>& runs) {
   if (range.empty())
     return;
-  const Index before = range.begin - to.box(dim, part).begin;
+  const Index offset = range.begin - to.box(dim, part).begin;
   for (Segment run :
        extensionSegments(range, to.shape()[dim], lowMode(to, dim), highMode(to, dim))) {
-    run.local += before;
+    run.local += offset;
     runs.push_back(run);
   }
 }
 
 bool canRefill(const Layout& from, const Layout& to, int dim, int part) {
-  const Interval has = from.box(dim, part), needs = to.box(dim, part);
-  if (needs.empty())
+  const Interval sourceBox = from.box(dim, part), targetBox = to.box(dim, part);
+  if (targetBox.empty())
     return true;
-  // What callers fill comes from them alone: no cell within the domain gives it.
-  const auto agrees = [](Boundary its, Boundary wanted, bool isThere) {
-    return isUsers(wanted) ? its == wanted && isThere : its == wanted || its == Boundary::None;
+  // The user's values cannot be computed from elements in the domain, so `from` must have them.
+  const auto agrees = [](Boundary sourceMode, Boundary targetMode, bool isPresent) {
+    return isUsers(targetMode) ? sourceMode == targetMode && isPresent
+                               : sourceMode == targetMode || sourceMode == Boundary::None;
   };
-  if (needs.begin < 0 && !agrees(lowMode(from, dim), lowMode(to, dim), has.begin <= needs.begin))
+  if (targetBox.begin < 0 &&
+      !agrees(lowMode(from, dim), lowMode(to, dim), sourceBox.begin <= targetBox.begin))
     return false;
-  if (needs.end > to.shape()[dim] &&
-      !agrees(highMode(from, dim), highMode(to, dim), has.end >= needs.end))
+  if (targetBox.end > to.shape()[dim] &&
+      !agrees(highMode(from, dim), highMode(to, dim), sourceBox.end >= targetBox.end))
     return false;
   return std::ranges::all_of(refilledSegments(from, to, dim, part), [&](const Segment& run) {
     const Interval range = globalRange(run);
-    return intersect(range, has) == range;
+    return intersect(range, sourceBox) == range;
   });
 }
 
@@ -70,15 +72,15 @@ std::vector<Segment> heldSegments(const Layout& layout, int dim, int part) {
 }
 
 std::vector<Segment> refilledSegments(const Layout& from, const Layout& to, int dim, int part) {
-  const Interval needs = to.box(dim, part), shared = sharedBox(from, to, dim, part);
+  const Interval targetBox = to.box(dim, part), shared = sharedBox(from, to, dim, part);
   std::vector<Segment> runs;
   if (shared.empty()) {
-    addExtension(to, dim, part, needs, runs);
+    addExtension(to, dim, part, targetBox, runs);
     return runs;
   }
-  addExtension(to, dim, part, {needs.begin, shared.begin}, runs);
-  runs.push_back({shared.begin - needs.begin, shared.begin, shared.size(), 1});
-  addExtension(to, dim, part, {shared.end, needs.end}, runs);
+  addExtension(to, dim, part, {targetBox.begin, shared.begin}, runs);
+  runs.push_back({shared.begin - targetBox.begin, shared.begin, shared.size(), 1});
+  addExtension(to, dim, part, {shared.end, targetBox.end}, runs);
   return runs;
 }
 
@@ -92,13 +94,13 @@ bool canRefill(const Layout& from, const Layout& to) {
   if ((from.hasModesByChannel() || to.hasModesByChannel()) &&
       (from.halo(kChannelDim) || to.halo(kChannelDim)))
     return false;
-  bool can = true;
+  bool isPossible = true;
   forEachChannelRun(from, to, [&](const Layout& source, const Layout& target, const Interval*) {
     for (int d = 0; d < to.rank(); ++d)
       for (int part = 0; part < to.parts(d); ++part)
-        can = can && canRefill(source, target, d, part);
+        isPossible = isPossible && canRefill(source, target, d, part);
   });
-  return can;
+  return isPossible;
 }
 
 } // namespace tenon

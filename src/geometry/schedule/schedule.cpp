@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the peers of one rank, and the boxes that it exchanges with each. One search serves both
-// roles, and lists the boxes of a message in the same order from either side: so sender and
-// receiver agree on what a message contains without talking.
+// Finds the peers of one rank, and the boxes of elements that it exchanges with each. The same
+// search is used for both roles, and lists the boxes of a message in the same order on either side,
+// so sender and receiver agree on the content of a message without communication.
 #include "geometry/schedule/schedule.hpp"
 
 #include "geometry/layout/channel_runs.hpp"
@@ -22,54 +22,54 @@ namespace tenon {
 
 namespace {
 
-// Whether the ranks along an axis hold, in this role, copies or contributions of which every peer
+// True if the ranks along an axis have, in this role, copies or contributions of which each peer
 // uses only one: B at the source, P at the target.
 bool repeats(const Layout& layout, int axis, Role role) {
   return role == Role::Source ? layout.property(axis).isBroadcast()
                               : layout.property(axis).isPartial();
 }
 
-// Between two grids coordinate 0 of an axis stands for all ranks that repeat along it.
-bool takesPart(const Layout& mine, int position, Role role) {
-  for (int axis = 0; axis < mine.grid().axes(); ++axis)
-    if (repeats(mine, axis, role) && mine.grid().coordinate(position, axis) != 0)
+// Between two grids, only coordinate 0 of such an axis takes part.
+bool takesPart(const Layout& layout, int position, Role role) {
+  for (int axis = 0; axis < layout.grid().axes(); ++axis)
+    if (repeats(layout, axis, role) && layout.grid().coordinate(position, axis) != 0)
       return false;
   return true;
 }
 
-// The coordinate of the peers on one axis, where both sides are on one grid; none if the position's
-// own coordinate excludes it. If either side repeats, a rank exchanges data with its own coordinate
-// only; if both do, coordinate 0 alone acts, as any other would send the same once more.
-std::optional<int> ownCoordinate(const Layout& mine, int position, const Layout& theirs, int axis,
-                                 Role role) {
-  const int own = mine.grid().coordinate(position, axis);
-  const bool weRepeat = repeats(mine, axis, role);
-  const bool theyRepeat = repeats(theirs, axis, otherRole(role));
-  if (weRepeat && theyRepeat && own != 0)
+// The coordinate of the peers on one axis if both layouts are on one grid; nothing if the
+// position's coordinate excludes peers. If either side repeats, peers have the same coordinate; if
+// both do, only coordinate 0 takes part, since the others would send the same again.
+std::optional<int> ownCoordinate(const Layout& layout, int position, const Layout& peerLayout,
+                                 int axis, Role role) {
+  const int ownCoord = layout.grid().coordinate(position, axis);
+  const bool repeatsHere = repeats(layout, axis, role);
+  const bool repeatsAtPeer = repeats(peerLayout, axis, otherRole(role));
+  if (repeatsHere && repeatsAtPeer && ownCoord != 0)
     return std::nullopt;
-  return weRepeat || theyRepeat ? own : kAnyCoordinate;
+  return repeatsHere || repeatsAtPeer ? ownCoord : kAnyCoordinate;
 }
 
 } // namespace
 
-std::optional<std::vector<int>> peerCoordinates(const Layout& mine, int position,
-                                                const Layout& theirs, Role role) {
-  const Grid& grid = theirs.grid();
-  const bool sameGrid = &mine.grid() == &grid || mine.grid() == grid;
-  if (!mine.isHolder(position) || (!sameGrid && !takesPart(mine, position, role)))
+std::optional<std::vector<int>> peerCoordinates(const Layout& layout, int position,
+                                                const Layout& peerLayout, Role role) {
+  const Grid& grid = peerLayout.grid();
+  const bool sameGrid = &layout.grid() == &grid || layout.grid() == grid;
+  if (!layout.isHolder(position) || (!sameGrid && !takesPart(layout, position, role)))
     return std::nullopt;
   std::vector<int> coordinates(grid.axes(), kAnyCoordinate);
   for (int axis = 0; axis < grid.axes(); ++axis) {
     int& coordinate = coordinates[axis];
     if (sameGrid) {
-      const auto own = ownCoordinate(mine, position, theirs, axis, role);
-      if (!own)
+      const auto coordinateHere = ownCoordinate(layout, position, peerLayout, axis, role);
+      if (!coordinateHere)
         return std::nullopt;
-      coordinate = *own;
-    } else if (repeats(theirs, axis, otherRole(role))) {
+      coordinate = *coordinateHere;
+    } else if (repeats(peerLayout, axis, otherRole(role))) {
       coordinate = 0;
     }
-    if (theirs.property(axis).isRoot()) {
+    if (peerLayout.property(axis).isRoot()) {
       if (coordinate > 0)
         return std::nullopt;
       coordinate = 0;
@@ -82,8 +82,8 @@ bool liesOn(const Layout& layout, int dim, int part, const std::vector<int>& coo
   const std::vector<int>& axes = layout.splitAxes(dim);
   for (std::size_t i = axes.size(); i-- > 0;) {
     const int extent = layout.grid().extent(axes[i]);
-    const int wanted = coordinates[axes[i]];
-    if (wanted != kAnyCoordinate && wanted != part % extent)
+    const int fixed = coordinates[axes[i]];
+    if (fixed != kAnyCoordinate && fixed != part % extent)
       return false;
     part /= extent;
   }
@@ -92,13 +92,13 @@ bool liesOn(const Layout& layout, int dim, int part, const std::vector<int>& coo
 
 namespace {
 
-// P gives contributions; so does B in the transpose, where it stands for its dual.
+// P holds contributions; so does B in the transpose, where its dual is meant.
 bool holdsPartialSums(const Layout& layout, int axis, Role role) {
   return role == Role::Source ? layout.property(axis).isPartial()
                               : layout.property(axis).isBroadcast();
 }
 
-// All boxes of elements that two positions share: the product of the overlaps of every dimension.
+// All boxes of elements that two positions share: the product of the overlaps in all dimensions.
 std::vector<ElementBlock> productBlocks(const std::vector<const std::vector<Overlap>*>& perDim) {
   std::vector<ElementBlock> blocks(1);
   for (const auto* choices : perDim) {
@@ -127,56 +127,59 @@ Index elementsOf(const std::vector<ElementBlock>& blocks) {
 }
 
 // Finds the peers of one rank: as a source the targets that it sends to, as a target the sources
-// that it receives from. The work grows with the peers and with the parts of each single dimension,
-// not with the number of ranks.
+// that it receives from. The work is proportional to the number of peers and of parts along each
+// dimension, not to the number of ranks.
 //
-// Where nothing is sent the rank is its own only peer, and holds elements that it does not own.
+// With Among::Itself (makeRefill()) the rank is its only peer, and copies elements between its own
+// halos.
 class PeerSearch {
 public:
   enum class Among { All, Itself };
-  // Within a run of channels, if there is one.
+  // `run` restricts the search to a run of channels, if not NULL.
   PeerSearch(const Layout& from, const Layout& to, int rank, Role role, const Interval* run,
              Among among)
-      : from_(from), mine_(role == Role::Source ? from : to),
-        theirs_(role == Role::Source ? to : from), role_(role),
-        position_(mine_.grid().position(rank)), itself_(theirs_.grid().position(rank)), run_(run),
-        among_(among) {}
+      : from_(from), layout_(role == Role::Source ? from : to),
+        peerLayout_(role == Role::Source ? to : from), role_(role),
+        position_(layout_.grid().position(rank)),
+        ownPeerPosition_(peerLayout_.grid().position(rank)), run_(run), among_(among) {}
 
   void run() {
-    candidates_.resize(theirs_.rank());
-    auto coordinates =
-        among_ == Among::All ? peerCoordinates(mine_, position_, theirs_, role_) : ownCoordinates();
+    candidates_.resize(peerLayout_.rank());
+    auto coordinates = among_ == Among::All
+                           ? peerCoordinates(layout_, position_, peerLayout_, role_)
+                           : ownCoordinates();
     if (!coordinates)
       return;
     coordinates_ = std::move(*coordinates);
-    for (int d = 0; d < theirs_.rank(); ++d)
+    for (int d = 0; d < peerLayout_.rank(); ++d)
       findCandidates(d);
     for (const auto& candidates : candidates_)
       if (candidates.empty())
         return;
-    chosen_.resize(theirs_.rank());
+    chosen_.resize(peerLayout_.rank());
     chooseParts(0);
   }
 
   std::vector<Transfer> takeTransfers() { return std::move(transfers_); }
 
-  // The elements of the rank's own array that no transfer touches. Parts of different dimensions
-  // combine freely, so what transfers touch is a product over dimensions; so is what is not the
-  // user's.
+  // The elements of the rank's array that no transfer covers. Parts of different dimensions combine
+  // freely, so the covered elements are a product over dimensions; so are the elements that the
+  // user does not supply.
   Gaps gaps() const {
-    const Box box = mine_.box(position_);
-    std::vector<Coverage> touched, ours;
-    for (int d = 0; d < mine_.rank(); ++d) {
-      ours.push_back(notUsers(d, box[d]));
+    const Box box = layout_.box(position_);
+    std::vector<Coverage> touched, notSupplied;
+    for (int d = 0; d < layout_.rank(); ++d) {
+      notSupplied.push_back(withoutUsers(d, box[d]));
       std::vector<Interval> runs;
       for (const Candidate& candidate : candidates_[d])
         for (const Overlap& o : candidate.overlaps)
           runs.push_back(ownRun(o));
-      // Gaps are looked for only in the interval that is not the user's: the user's elements stay.
-      const auto& range = ours.back().covered;
+      // Only the interval that is not supplied by the user is searched for gaps, since the user's
+      // elements must not change.
+      const auto& range = notSupplied.back().covered;
       touched.push_back(coverage(std::move(runs), range.empty() ? Interval{} : range.front()));
     }
-    return {gapsOf(touched), gapsOf(ours)};
+    return {gapsOf(touched), gapsOf(notSupplied)};
   }
 
 private:
@@ -186,11 +189,11 @@ private:
   };
 
   std::optional<std::vector<int>> ownCoordinates() const {
-    if (!mine_.isHolder(position_))
+    if (!layout_.isHolder(position_))
       return std::nullopt;
     std::vector<int> coordinates;
-    for (int axis = 0; axis < theirs_.grid().axes(); ++axis)
-      coordinates.push_back(theirs_.grid().coordinate(itself_, axis));
+    for (int axis = 0; axis < peerLayout_.grid().axes(); ++axis)
+      coordinates.push_back(peerLayout_.grid().coordinate(ownPeerPosition_, axis));
     return coordinates;
   }
 
@@ -201,40 +204,41 @@ private:
                                 : refilledSegments(from_, layout, dim, part);
   }
 
-  // The elements along one dimension but those beyond a side whose values the user supplies.
-  Coverage notUsers(int dim, Interval box) const {
-    const auto& halo = mine_.halo(dim);
+  // The elements along one dimension except those beyond a side with mode Values.
+  Coverage withoutUsers(int dim, Interval box) const {
+    const auto& halo = layout_.halo(dim);
     if (halo && isExtended(*halo, role_))
-      return besideUsers(*halo, mine_.shape()[dim], box);
-    const Interval all =
+      return besideUsers(*halo, layout_.shape()[dim], box);
+    const Interval range =
         run_ && dim == kChannelDim ? localChannels(*run_, box) : Interval{0, box.size()};
-    return coverage({all}, all);
+    return coverage({range}, range);
   }
 
   Interval ownRun(const Overlap& o) const {
     const bool source = role_ == Role::Source;
-    const Index at = source ? o.source : o.target;
+    const Index begin = source ? o.source : o.target;
     const int step = source ? o.sourceStep : o.targetStep;
-    return step > 0 ? Interval{at, at + o.length} : Interval{at - o.length + 1, at + 1};
+    return step > 0 ? Interval{begin, begin + o.length} : Interval{begin - o.length + 1, begin + 1};
   }
 
   void findCandidates(int dim) {
-    auto own = segments(mine_, dim, mine_.part(position_, dim), role_);
+    auto own = segments(layout_, dim, layout_.part(position_, dim), role_);
     if (run_ && dim == kChannelDim)
-      own = within(*run_, own);
-    for (int part : among_ == Among::All ? partsNear(own, theirs_, dim, otherRole(role_))
-                                         : std::vector{theirs_.part(itself_, dim)}) {
-      if (!liesOn(theirs_, dim, part, coordinates_))
+      own = restricted(*run_, own);
+    for (int part : among_ == Among::All ? partsNear(own, peerLayout_, dim, otherRole(role_))
+                                         : std::vector{peerLayout_.part(ownPeerPosition_, dim)}) {
+      if (!liesOn(peerLayout_, dim, part, coordinates_))
         continue;
-      const auto other = segments(theirs_, dim, part, otherRole(role_));
-      auto shared = role_ == Role::Source ? overlaps(own, other) : overlaps(other, own);
+      const auto peerRuns = segments(peerLayout_, dim, part, otherRole(role_));
+      auto shared = role_ == Role::Source ? overlaps(own, peerRuns) : overlaps(peerRuns, own);
       if (!shared.empty())
-        candidates_[dim].push_back({theirs_.partCoordinates(dim, part), std::move(shared)});
+        candidates_[dim].push_back({peerLayout_.partCoordinates(dim, part), std::move(shared)});
     }
   }
 
-  // The part of the channels, which are one run of elements or none, that is in a run of channels.
-  static std::vector<Segment> within(const Interval& channels, const std::vector<Segment>& own) {
+  // The channels of a part (one run of elements or none) that are in a run of channels.
+  static std::vector<Segment> restricted(const Interval& channels,
+                                         const std::vector<Segment>& own) {
     std::vector<Segment> result;
     for (const Segment& s : own)
       if (const Interval common = intersect(channels, globalRange(s)); !common.empty())
@@ -243,12 +247,12 @@ private:
   }
 
   void chooseParts(int dim) {
-    if (dim == theirs_.rank()) {
+    if (dim == peerLayout_.rank()) {
       const auto blocks = productBlocks(chosen_);
       chooseCopies(0, Transfer{-1, elementsOf(blocks), blocks});
       return;
     }
-    const auto& axes = theirs_.splitAxes(dim);
+    const auto& axes = peerLayout_.splitAxes(dim);
     for (const Candidate& candidate : candidates_[dim]) {
       const std::vector<int> saved = coordinates_;
       for (std::size_t i = 0; i < axes.size(); ++i)
@@ -259,9 +263,9 @@ private:
     }
   }
 
-  // Axes that no dimension fixes are free: every coordinate on them is a peer.
+  // On axes that no dimension fixes, every coordinate is a peer.
   void chooseCopies(int axis, const Transfer& transfer) {
-    const Grid& grid = theirs_.grid();
+    const Grid& grid = peerLayout_.grid();
     if (axis == grid.axes()) {
       transfers_.push_back(transfer);
       transfers_.back().peer = grid.rank(grid.positionAt(coordinates_));
@@ -277,10 +281,10 @@ private:
   }
 
   const Layout& from_;
-  const Layout& mine_;
-  const Layout& theirs_;
+  const Layout& layout_;
+  const Layout& peerLayout_;
   const Role role_;
-  const int position_, itself_; // in either grid
+  const int position_, ownPeerPosition_; // Position of the rank in either grid.
   const Interval* const run_;
   const Among among_;
   std::vector<int> coordinates_;
@@ -289,12 +293,12 @@ private:
   std::vector<Transfer> transfers_;
 };
 
-// Makes one block of two that follow each other in the channels, if they are alike otherwise.
+// Merges two blocks that are consecutive in the channels and otherwise alike.
 bool join(ElementBlock& block, const ElementBlock& next) {
   constexpr int c = kChannelDim;
-  const auto follows = [&](const std::vector<Index>& one, const std::vector<Index>& other) {
-    for (int d = 0; d < static_cast<int>(one.size()); ++d)
-      if (other[d] != one[d] + (d == c ? block.extent[c] : 0))
+  const auto follows = [&](const std::vector<Index>& first, const std::vector<Index>& second) {
+    for (int d = 0; d < static_cast<int>(first.size()); ++d)
+      if (second[d] != first[d] + (d == c ? block.extent[c] : 0))
         return false;
     return true;
   };
@@ -309,22 +313,22 @@ bool join(ElementBlock& block, const ElementBlock& next) {
   return true;
 }
 
-// Adds the transfers of a further run of channels: a peer still gets one message.
-void append(std::vector<Transfer>& all, std::vector<Transfer> more) {
-  if (all.empty()) {
-    all = std::move(more);
+// Appends the transfers of another run of channels: a peer still gets one message.
+void append(std::vector<Transfer>& transfers, std::vector<Transfer> added) {
+  if (transfers.empty()) {
+    transfers = std::move(added);
     return;
   }
   std::unordered_map<int, std::size_t> places;
-  for (std::size_t i = 0; i < all.size(); ++i)
-    places.emplace(all[i].peer, i);
-  for (Transfer& transfer : more) {
-    const auto known = places.find(transfer.peer);
-    if (known == places.end()) {
-      all.push_back(std::move(transfer));
+  for (std::size_t i = 0; i < transfers.size(); ++i)
+    places.emplace(transfers[i].peer, i);
+  for (Transfer& transfer : added) {
+    const auto entry = places.find(transfer.peer);
+    if (entry == places.end()) {
+      transfers.push_back(std::move(transfer));
       continue;
     }
-    Transfer& message = all[known->second];
+    Transfer& message = transfers[entry->second];
     message.elements += transfer.elements;
     for (ElementBlock& block : transfer.blocks)
       if (std::ranges::none_of(message.blocks, [&](ElementBlock& b) { return join(b, block); }))
@@ -332,20 +336,19 @@ void append(std::vector<Transfer>& all, std::vector<Transfer> more) {
   }
 }
 
-void append(std::vector<ElementBox>& all, const std::vector<ElementBox>& more) {
-  all.insert(all.end(), more.begin(), more.end());
+void append(std::vector<ElementBox>& boxes, const std::vector<ElementBox>& added) {
+  boxes.insert(boxes.end(), added.begin(), added.end());
 }
 
-// Whether an element of the side that takes can get several contributions from the side that gives
-// in its role. Contributions that stay contributions, from P to P on one grid, are not added up on
-// the way.
-bool addsUp(const Layout& giving, const Layout& taking, Role role) {
-  const bool sameGrid = giving.grid() == taking.grid();
-  for (int axis = 0; axis < giving.grid().axes(); ++axis)
-    if (holdsPartialSums(giving, axis, role) && !(sameGrid && holdsPartialSums(taking, axis, role)))
+// True if an element of layout `to` can get several contributions from layout `from` in its role.
+// Contributions that remain contributions, from P to P on one grid, are not summed.
+bool addsUp(const Layout& from, const Layout& to, Role role) {
+  const bool sameGrid = from.grid() == to.grid();
+  for (int axis = 0; axis < from.grid().axes(); ++axis)
+    if (holdsPartialSums(from, axis, role) && !(sameGrid && holdsPartialSums(to, axis, role)))
       return true;
-  for (int d = 0; d < giving.rank(); ++d) {
-    const auto& halo = giving.halo(d);
+  for (int d = 0; d < from.rank(); ++d) {
+    const auto& halo = from.halo(d);
     if (halo && isExtended(*halo, role))
       return true;
   }
@@ -374,13 +377,13 @@ void checkSameShape(const Layout& from, const Layout& to) {
 }
 
 void checkLinkedHalos(const Layout& from, const Layout& to) {
-  const auto meets = [](const Layout& layout, bool isPartial) {
+  const auto hasLinked = [](const Layout& layout, bool isPartial) {
     for (int d = 0; d < layout.rank(); ++d)
       if (layout.halo(d) && layout.halo(d)->isLinked() && layout.halo(d)->isPartial == isPartial)
         return true;
     return false;
   };
-  if (meets(from, true) || meets(to, false))
+  if (hasLinked(from, true) || hasLinked(to, false))
     throw Error(
         TENON_ERR_LAYOUT,
         fmt::format(
@@ -404,9 +407,10 @@ Schedule scheduleAmong(PeerSearch::Among among, const Layout& from, const Layout
     search(Role::Source, schedule.sends, schedule.sourceGaps);
     search(Role::Target, schedule.receives, schedule.targetGaps);
   });
-  // The parts of dimensions are found in their own order; sums are made in that of positions.
-  const auto sort = [](std::vector<Transfer>& transfers, const Grid& theirs) {
-    std::ranges::sort(transfers, {}, [&](const Transfer& t) { return theirs.position(t.peer); });
+  // Transfers are found in the order of the parts of dimensions, and summed in the order of
+  // positions.
+  const auto sort = [](std::vector<Transfer>& transfers, const Grid& peerGrid) {
+    std::ranges::sort(transfers, {}, [&](const Transfer& t) { return peerGrid.position(t.peer); });
   };
   sort(schedule.sends, to.grid());
   sort(schedule.receives, from.grid());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs, overlaps and neighbouring parts along one dimension. Bisection over the parts is what keeps
-// the work independent of the size of the grid; it can find too many parts, whose overlaps are then
+// Runs, overlaps and neighbouring parts along one dimension. Because of the bisection, the work
+// does not depend on the size of the grid. It can find too many parts, whose overlaps are then
 // empty, but never too few.
 #include "geometry/schedule/segments.hpp"
 
@@ -31,10 +31,10 @@ std::vector<Segment> partSegments(const Layout& layout, int dim, int part, Role 
   const Interval box = halo->boxes[part];
   if (isExtended(*halo, role))
     return extensionSegments(box, layout.shape()[dim], halo->low, halo->high);
-  const Interval kept = intersect(box, owned);
-  if (kept.empty())
+  const Interval common = intersect(box, owned);
+  if (common.empty())
     return {};
-  return {{kept.begin - box.begin, kept.begin, kept.size(), 1}};
+  return {{common.begin - box.begin, common.begin, common.size(), 1}};
 }
 
 Interval globalRange(const Segment& run) {
@@ -53,7 +53,7 @@ std::vector<Overlap> overlaps(const std::vector<Segment>& sources,
                           localOf(t, shared.begin), s.step, t.step, s.sign * t.sign});
     }
   std::sort(result.begin(), result.end(), [](const Overlap& x, const Overlap& y) {
-    // Both sides of a message list their overlaps in one order, so that ties are broken too.
+    // Both sides of a message must list their overlaps in the same order, so ties are broken too.
     return std::tie(x.global, x.source, x.target) < std::tie(y.global, y.source, y.target);
   });
   return result;
@@ -77,7 +77,7 @@ std::vector<int> partsNear(const std::vector<Segment>& runs, const Layout& layou
     for (int part = first; part < last; ++part)
       near.push_back(part);
   };
-  // Boxes of a user in any order cannot be bisected: every part is a candidate.
+  // User boxes in arbitrary order cannot be bisected; every part is a candidate.
   if (extended && !layout.boxesRise(dim)) {
     addParts(0, parts);
     return near;
@@ -86,18 +86,18 @@ std::vector<int> partsNear(const std::vector<Segment>& runs, const Layout& layou
     return extended ? halo->boxes[part] : layout.owned(dim, part);
   };
   const auto countWhile = [&](auto&& holds) {
-    const auto all = std::views::iota(0, parts);
+    const auto range = std::views::iota(0, parts);
     return static_cast<int>(
-        std::ranges::partition_point(all, [&](int part) { return holds(intervalOf(part)); }) -
-        all.begin());
+        std::ranges::partition_point(range, [&](int part) { return holds(intervalOf(part)); }) -
+        range.begin());
   };
   for (const Segment& run : runs) {
     const Interval range = globalRange(run);
     addParts(countWhile([&](Interval i) { return i.end <= range.begin; }),
              countWhile([&](Interval i) { return i.begin < range.end; }));
   }
-  // A box that leaves the domain can hold any index, by the extension of its boundary. Such boxes
-  // are the first and the last ones.
+  // A box that extends beyond the domain can contain any index, by the extension of its boundary.
+  // Such boxes are the first and the last ones.
   if (extended) {
     addParts(0, countWhile([](Interval i) { return i.begin < 0; }));
     addParts(countWhile([&](Interval i) { return i.end <= layout.shape()[dim]; }), parts);

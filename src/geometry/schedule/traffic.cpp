@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Counts the traffic of a rank, and finds the positions that differ in it. What a position does
-// along a dimension depends on its coordinates on the axes that split this dimension; so every
-// combination of these is counted once, and positions are then compared by numbers of classes only.
+// Counts the traffic of a rank, and finds the positions that differ in it. The factor of a
+// dimension depends only on the coordinates on the axes that split it, so each combination of these
+// is counted once, and positions are then compared by their classes.
 #include "geometry/schedule/traffic.hpp"
 
 #include "geometry/layout/channel_runs.hpp"
@@ -16,8 +16,8 @@ namespace tenon {
 
 namespace {
 
-// Numbers positions by what they do, as far as some axes tell: every combination of coordinates on
-// these axes belongs to a class.
+// Divides positions into classes by their coordinates on some axes: each combination of coordinates
+// belongs to a class.
 class PositionClasses {
 public:
   PositionClasses(const Grid& grid, std::vector<int> axes) : grid_(grid), axes_(std::move(axes)) {}
@@ -25,19 +25,20 @@ public:
   int combinations() const { return grid_.extentOf(axes_); }
   int classOf(int position) const { return classes_[grid_.coordinateOn(position, axes_)]; }
 
-  // Combinations with equal keys are one class; `key` is asked of the position that is 0 on all
-  // other axes.
+  // Combinations with equal keys are one class; key(position) is called for the position that is 0
+  // on all other axes.
   template <class Key>
   void make(Key&& key) {
-    std::map<decltype(key(0)), int> known;
+    std::map<decltype(key(0)), int> classOfKey;
     for (int index = 0; index < combinations(); ++index) {
       std::vector<int> coordinates(grid_.axes(), 0);
-      for (int rest = index, i = static_cast<int>(axes_.size()) - 1; i >= 0; --i) {
-        coordinates[axes_[i]] = rest % grid_.extent(axes_[i]);
-        rest /= grid_.extent(axes_[i]);
+      for (int quotient = index, i = static_cast<int>(axes_.size()) - 1; i >= 0; --i) {
+        coordinates[axes_[i]] = quotient % grid_.extent(axes_[i]);
+        quotient /= grid_.extent(axes_[i]);
       }
-      const auto found = key(grid_.positionAt(coordinates));
-      classes_.push_back(known.emplace(found, static_cast<int>(known.size())).first->second);
+      const auto keyHere = key(grid_.positionAt(coordinates));
+      classes_.push_back(
+          classOfKey.emplace(keyHere, static_cast<int>(classOfKey.size())).first->second);
     }
   }
 
@@ -47,7 +48,7 @@ private:
   std::vector<int> classes_;
 };
 
-// The axes that split a dimension on either side.
+// The axes that split a dimension in either layout.
 std::vector<int> axesOfDim(const Layout& from, const Layout& to, int dim) {
   std::vector<int> axes = from.splitAxes(dim);
   for (int axis : to.splitAxes(dim))
@@ -56,8 +57,8 @@ std::vector<int> axesOfDim(const Layout& from, const Layout& to, int dim) {
   return axes;
 }
 
-// Axes that split nothing, on which a position is a peer at all only if its coordinate is 0.
-std::vector<int> choosyAxes(const Layout& from, const Layout& to) {
+// Axes that split nothing, on which only positions with coordinate 0 have peers.
+std::vector<int> axesWithRoot(const Layout& from, const Layout& to) {
   std::vector<int> axes;
   for (int axis = 0; axis < from.grid().axes(); ++axis) {
     const Property a = from.property(axis), b = to.property(axis);
@@ -68,8 +69,8 @@ std::vector<int> choosyAxes(const Layout& from, const Layout& to) {
   return axes;
 }
 
-// For each axis, the difference between the ranks of neighbours along it; none if that depends on
-// where they are.
+// By axis, the difference between the ranks of neighbours along it; nothing if it differs between
+// positions.
 std::optional<std::vector<int>> rankStrides(const Grid& grid) {
   std::vector<int> strides;
   for (int axis = 0; axis < grid.axes(); ++axis) {
@@ -87,9 +88,9 @@ std::optional<std::vector<int>> rankStrides(const Grid& grid) {
   return strides;
 }
 
-// A flow by level, as the schedule lists it; levelOf(peer) is the level that a message crosses. It
-// serves boundary modes that differ by channel: there several runs of channels can have one peer,
-// so that its message is not counted by a product.
+// A flow by level, counted from the schedule; levelOf(peer) is the level that a message crosses.
+// Needed if boundary modes differ by channel: several runs of channels can then have the same peer,
+// so its messages are not a product.
 LevelFlow listedFlow(const Layout& from, const Layout& to, int rank, Role role, std::size_t levels,
                      const std::function<std::ptrdiff_t(int peer)>& levelOf) {
   LevelFlow flow{std::vector<Traffic>(levels + 1), 0};
@@ -108,10 +109,10 @@ LevelFlow listedFlow(const Layout& from, const Layout& to, int rank, Role role, 
 
 } // namespace
 
-// Along an axis either all ranks share a unit or each is in a unit of its own: the latter if the
-// unit's size divides the axis's stride. The ranks along all other axes together must not leave the
-// unit in which rank(0) is, as they would by a carry; `within` is the place of the last of them in
-// it.
+// Along an axis, either all ranks are in one unit or each is in a different one: the latter if the
+// unit size divides the stride of the axis. The ranks along all other axes together must not leave
+// the unit of rank(0), which a carry would do; `within` is the place of the last of them in the
+// unit.
 std::optional<UnitAxes> UnitAxes::of(const Grid& grid, const std::vector<Index>& unitRanks) {
   UnitAxes units;
   if (unitRanks.empty())
@@ -158,7 +159,7 @@ LevelFlow countFlow(const Layout& from, const Layout& to, int rank, Role role,
   if (from.hasModesByChannel() || to.hasModesByChannel()) {
     const Grid& grid = from.grid();
     const int own = grid.position(rank);
-    // The first level on whose axes the peer is elsewhere.
+    // The first level on whose axes the peer has another coordinate.
     return listedFlow(from, to, rank, role, units.apart.size(), [&](int peer) {
       const auto isApart = [&](AxisMask apart) {
         for (int axis = 0; axis < grid.axes(); ++axis)
@@ -172,7 +173,7 @@ LevelFlow countFlow(const Layout& from, const Layout& to, int rank, Role role,
   }
   const FlowCount whole(from, to, rank, role);
   flow.keptElements = whole.keptElements();
-  // Units are nested, so that the traffic which crosses a level is the difference of two counts.
+  // Units are nested, so the traffic that crosses a level is the difference of two counts.
   Traffic around = whole.all();
   for (std::size_t level = 0; level < units.apart.size(); ++level) {
     const Traffic inside = FlowCount(from, to, rank, role, units.apart[level]).all();
@@ -190,23 +191,24 @@ std::vector<int> unlikePositions(const Layout& from, const Layout& to) {
 
 std::vector<int> unlikePositions(const Layout& from, const Layout& to, const UnitAxes& units) {
   const Grid& grid = from.grid();
-  std::vector<PositionClasses> all;
-  all.emplace_back(grid, choosyAxes(from, to));
-  all.front().make([](int position) { return position; });
+  std::vector<PositionClasses> classes;
+  classes.emplace_back(grid, axesWithRoot(from, to));
+  classes.front().make([](int position) { return position; });
   for (int dim = 0; dim < from.rank(); ++dim) {
-    all.emplace_back(grid, axesOfDim(from, to, dim));
-    all.back().make([&](int position) {
+    classes.emplace_back(grid, axesOfDim(from, to, dim));
+    classes.back().make([&](int position) {
       const int rank = grid.rank(position);
       std::vector<AlongDim> key;
       const auto add = [&](AxisMask apart) {
         for (const Role role : {Role::Source, Role::Target})
           forEachChannelRun(from, to, [&](const Layout& a, const Layout& b, const Interval* run) {
-            // A position without peers has a key that no flow has.
+            // A position without peers gets a key that no flow has.
             const FlowCount count(a, b, rank, role, apart);
             if (!run || !count.hasPeers())
               key.push_back(count.hasPeers() ? count.along(dim) : AlongDim{{-1, -1}, -1});
             else
-              // Peers of several runs are counted once, so it matters who they are.
+              // Peers of several runs of channels are counted once, so the key includes which parts
+              // they are.
               for (const auto& [distance, shared] : count.partsBeside(dim, *run))
                 key.push_back({{distance, shared}, run->begin});
           });
@@ -217,16 +219,17 @@ std::vector<int> unlikePositions(const Layout& from, const Layout& to, const Uni
     });
   }
   std::vector<int> positions;
-  // The classes of a position are joined one by one to a single number: a pair that was not seen
-  // before gets the next one. Whether the last pair is new says whether the position is.
-  std::vector<std::unordered_map<Index, int>> known(all.size());
+  // The classes of a position are combined to a single number, one by one: a new pair gets the next
+  // number. The position is new if its last pair is.
+  std::vector<std::unordered_map<Index, int>> pairNumbers(classes.size());
   for (int position = 0; position < grid.size(); ++position) {
     int id = 0;
     bool isNew = false;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      const Index pair = Index(id) << 32 | all[i].classOf(position);
-      const auto [at, added] = known[i].emplace(pair, static_cast<int>(known[i].size()));
-      id = at->second;
+    for (std::size_t i = 0; i < classes.size(); ++i) {
+      const Index pair = Index(id) << 32 | classes[i].classOf(position);
+      const auto [entry, added] =
+          pairNumbers[i].emplace(pair, static_cast<int>(pairNumbers[i].size()));
+      id = entry->second;
       isNew = added;
     }
     if (isNew)

@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How much one rank moves in a conversion, counted without making its schedule: parts of dimensions
-// and coordinates of axes combine freely, so messages and elements are products of one number for
-// each. The work grows with the neighbours along single dimensions, not with the peers.
+// Counts the messages and elements of one rank in a conversion without making its schedule. Parts
+// of dimensions and coordinates of axes combine freely, so the counts are products. The work is
+// proportional to the neighbours along each dimension, not to the number of peers.
 #pragma once
 
 #include "geometry/schedule/flow_count.hpp"
 
 namespace tenon {
 
-// For each level, from the outermost, the axes that tell its units apart: all ranks of a unit have
-// the same coordinates on them, and no other ranks have these.
+// For each level, from the outermost, the axes that separate its units: two ranks are in the same
+// unit if and only if they have the same coordinates on these axes.
 struct UnitAxes {
   std::vector<AxisMask> apart = {};
   bool operator==(const UnitAxes&) const = default;
 
-  // None if no axes tell the units of this grid apart.
+  // Empty if the units of this grid are not separated by axes.
   static std::optional<UnitAxes> of(const Grid& grid, const std::vector<Index>& unitRanks);
 };
 
-// Counts what the schedule of one rank lists for its role.
+// Counts the schedule of one rank in its role.
 Flow countFlow(const Layout& from, const Layout& to, int rank, Role role);
 
-// Counts by level. The work also grows with the ranks of an outermost unit.
+// Counts by level. The work is also proportional to the number of ranks in an outermost unit.
 LevelFlow countFlow(const Layout& from, const Layout& to, int rank, Role role,
                     const std::vector<Index>& unitRanks);
-// The same for units that axes tell apart.
+// The same for units that are separated by axes, without that work.
 LevelFlow countFlow(const Layout& from, const Layout& to, int rank, Role role,
                     const UnitAxes& units);
 
-// Positions of the grid that both layouts share, such that every other position sends and receives
-// as one of these does. They are few: what a rank moves is a product over dimensions, and few
-// numbers differ along each.
+// Positions of the grid of both layouts, such that every other position sends and receives like one
+// of them. There are few: traffic is a product over dimensions, and along each dimension few
+// numbers differ.
 std::vector<int> unlikePositions(const Layout& from, const Layout& to);
-// Positions that are alike on all levels too.
+// The same, with positions that are also alike on all levels.
 std::vector<int> unlikePositions(const Layout& from, const Layout& to, const UnitAxes& units);
 
 } // namespace tenon

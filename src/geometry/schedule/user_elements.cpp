@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the halo elements whose values the user supplies, by their complement. An element is the
-// user's as soon as one dimension says so, hence the others are a product of intervals, and
-// gapsOf() lists what a product leaves uncovered.
+// Finds the halo elements that the user supplies, by their complement. An element is supplied by
+// the user if it is beyond a side of mode Values in some dimension, so the other elements are a
+// product of intervals, whose complement gapsOf() lists.
 #include "geometry/schedule/user_elements.hpp"
 
 #include "geometry/layout/channel_runs.hpp"
@@ -11,12 +11,12 @@
 namespace tenon {
 
 Coverage besideUsers(const Halo& halo, Index extent, Interval box) {
-  Interval others{0, box.size()};
+  Interval notSupplied{0, box.size()};
   if (isUsers(halo.low))
-    others.begin = std::clamp<Index>(-box.begin, 0, box.size());
+    notSupplied.begin = std::clamp<Index>(-box.begin, 0, box.size());
   if (isUsers(halo.high))
-    others.end = std::clamp<Index>(extent - box.begin, 0, box.size());
-  return coverage({others}, {0, box.size()});
+    notSupplied.end = std::clamp<Index>(extent - box.begin, 0, box.size());
+  return coverage({notSupplied}, {0, box.size()});
 }
 
 bool hasUserSide(const Layout& layout) {
@@ -31,19 +31,19 @@ bool hasUserSide(const Layout& layout) {
 }
 
 std::vector<ElementBox> userElements(const Layout& layout, int position) {
-  const Box held = layout.box(position);
+  const Box box = layout.box(position);
   std::vector<ElementBox> boxes;
   forEachChannelRun(layout, layout, [&](const Layout& uniform, const Layout&, const Interval* run) {
-    std::vector<Coverage> others;
+    std::vector<Coverage> notSupplied;
     for (int d = 0; d < uniform.rank(); ++d) {
       const auto& halo = uniform.halo(d);
-      const Interval all =
-          run && d == kChannelDim ? localChannels(*run, held[d]) : Interval{0, held[d].size()};
-      others.push_back(halo ? besideUsers(*halo, uniform.shape()[d], held[d])
-                            : coverage({all}, all));
+      const Interval range =
+          run && d == kChannelDim ? localChannels(*run, box[d]) : Interval{0, box[d].size()};
+      notSupplied.push_back(halo ? besideUsers(*halo, uniform.shape()[d], box[d])
+                                 : coverage({range}, range));
     }
-    const std::vector<ElementBox> more = gapsOf(others);
-    boxes.insert(boxes.end(), more.begin(), more.end());
+    const std::vector<ElementBox> supplied = gapsOf(notSupplied);
+    boxes.insert(boxes.end(), supplied.begin(), supplied.end());
   });
   return boxes;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The halo elements whose values the user supplies: those beyond a side of mode Values in at least
-// one dimension, corners included.
+// The halo elements that the user supplies: those beyond a side of mode Values in at least one
+// dimension, corners included.
 #pragma once
 
 #include "geometry/layout/coverage.hpp"
@@ -8,19 +8,19 @@
 
 namespace tenon {
 
-// Whether some dimension has a side of mode Values.
+// True if some dimension has a side of mode Values.
 bool hasUserSide(const Layout& layout);
 
-// Divides the box of one dimension: covered are the elements that are not the user's, gaps those
-// that are.
+// Divides the box of one dimension: `covered` are the elements that the user does not supply,
+// `gaps` are those that the user supplies.
 Coverage besideUsers(const Halo& halo, Index extent, Interval box);
 
-// The user's elements in the array of a grid position as disjoint boxes, none of them empty.
+// The user's elements in the array of a grid position, as disjoint nonempty boxes.
 std::vector<ElementBox> userElements(const Layout& layout, int position);
 
-// The layout of one number that is to be put into the user's elements of `layout`: it is replicated
-// along the axes that split `layout` and has the property of `layout` along the others, so that
-// each rank has what its own elements take.
+// The layout of a single number that is put into all user elements of `layout`: replicated along
+// the axes that split `layout`, and with the property of `layout` on other axes. So each rank has
+// the number that its elements need.
 Layout boundaryScalar(const Layout& layout);
 
 } // namespace tenon
