@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What every operator does around its own work: the checks, the state of the action in flight, and
-// the loan of the two arrays. All checks come before doBegin(): once a rank has sent a message, the
-// others wait for the rest of its action, so that it can no longer refuse.
+// Checks, state and array locks that all operators have in common; the derived classes only
+// compute. All checks precede doBegin(): once a rank has sent a message, the other ranks wait for
+// the rest of its action, so an error after that would leave them waiting.
 #include "linop/linear_op.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -91,8 +91,8 @@ void LinearOp::check(const Action& action) const {
   checkFactor(action.alpha, outputType, title());
   checkFactor(action.beta, outputType, title());
   checkIdle();
-  // Kernels would refuse a lent or constant array too, but then other ranks would already wait for
-  // this one's messages.
+  // Kernels also reject a locked or constant array, but at that time other ranks already wait for
+  // the messages of this rank.
   action.x->checkReadable();
   action.x->checkGathered();
   action.y->checkWritable();
@@ -105,8 +105,8 @@ void LinearOp::check(const Action& action) const {
 }
 
 void LinearOp::checkIdle() const {
-  // Only begin() makes a loan. An action without one is inside a call of the library's, so that
-  // whoever asks here was called by a function of the user's that the operator itself runs.
+  // Only begin() locks arrays. An action without locks is inside a call of the library, so
+  // checkIdle() is called by a user function that this operator runs.
   if (loan_ && flight_)
     throw Error(
         TENON_ERR_STATE,
@@ -135,8 +135,9 @@ void LinearOp::finish() {
 
 void LinearOp::begin(Sense sense, double alpha, DTensor& x, double beta, DTensor& y) {
   start({sense, alpha, &x, beta, &y});
-  // The arrays are lent once the action has begun: if it cannot, there is nothing to give back. The
-  // addresses are taken before, since an array that is lent for writing does not tell its own.
+  // The arrays are locked after the action has begun: if start() throws, there is no lock to end.
+  // The addresses are read before, since an array that is locked for writing has no readable
+  // address.
   Loan loan{Ref<DTensor>::share(&x), Ref<DTensor>::share(&y), arrayOf(x), arrayOf(y)};
   x.lendForReading();
   y.lendForWriting();
@@ -151,14 +152,13 @@ void LinearOp::end(Sense sense) {
   const Loan loan = std::move(*loan_);
   loan_.reset();
   const std::optional<Error> broken = giveBack(loan);
-  // Whoever gave an array back too early learns it only now, since other ranks wait for finish().
+  // The error of a lock that was ended too early is thrown after finish(): other ranks wait for it.
   finish();
   if (broken)
     throw Error(*broken);
 }
 
-// Both loans end, even if the first turns out to be broken: a loan that stayed would block the
-// tensor.
+// Ends both locks even if the first reports an error: a lock that stays would block its tensor.
 std::optional<Error> LinearOp::giveBack(const Loan& loan) {
   std::optional<Error> broken;
   const auto attempt = [&](auto&& end) {
@@ -174,7 +174,7 @@ std::optional<Error> LinearOp::giveBack(const Loan& loan) {
 }
 
 void LinearOp::bind(Sense sense, DTensor& x, DTensor& y) {
-  // What is bound must suit a plain action, the only kind that bound messages serve.
+  // Bound messages serve plain actions only (alpha = 1, beta = 0), so the check is for one.
   check({sense, 1, &x, 0, &y});
   doBind(sense, x, y);
 }
@@ -193,8 +193,8 @@ void LinearOp::unbindPart(LinearOp& op) {
   op.doUnbind();
 }
 
-// With alpha = 0 nothing is read, so nothing is sent either; all ranks pass the same alpha. An
-// action that could not begin is not in flight: the operator can be used again.
+// With alpha = 0 nothing is read or sent; all ranks pass the same alpha. If doBegin() throws, the
+// action is not in flight and the operator can be used again.
 void LinearOp::launch(LinearOp& op, const Action& action) {
   op.checkIdle();
   op.flight_ = action;
@@ -208,7 +208,7 @@ void LinearOp::launch(LinearOp& op, const Action& action) {
 }
 
 void LinearOp::complete(LinearOp& op) {
-  // The operator is idle afterwards also if doEnd() throws.
+  // The operator is idle afterwards, even if doEnd() throws.
   const struct Landing {
     std::optional<Action>& flight;
     ~Landing() { flight.reset(); }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A linear map F from tensors in one layout to tensors in another, and its adjoint F*, which maps
-// the range's dual to the domain's dual:  <F x, y> = <x, F* y>  with the pairing of measure.hpp.
+// LinearOp, the base class of every linear operator: a map F from tensors in one layout to tensors
+// in another, with its adjoint F*, which maps the dual of the range to the dual of the domain:
+// <F x, y> = <x, F* y>  with the pairing of dtensor/measure.hpp.
 //
-// Every use is an Action, y <- alpha F x + beta y or the same with F*, in two halves: doBegin()
-// starts what can go on while the caller computes, doEnd() does the rest. One action may be in
-// flight per operator.
+// An application is an Action: y <- alpha F x + beta y, or the same with F*. It has two halves:
+//   doBegin(action)   starts communication that proceeds while the caller computes; optional
+//   doEnd(action)     completes it and writes y
+// An operator can have one action in flight.
 #pragma once
 
 #include "dtensor/dtensor.hpp"
@@ -15,8 +17,8 @@
 
 namespace tenon {
 
-// One use of an operator F: y <- alpha F x + beta y, or the same with its adjoint F*. With beta = 0
-// y is never read.
+// One application of an operator F: y <- alpha F x + beta y, or the same with its adjoint F*. y is
+// not read if beta is 0.
 
 enum class Sense { Forward, Adjoint };
 
@@ -44,41 +46,42 @@ public:
   TenonDataType domainType() const noexcept { return domainType_; }
   TenonDataType rangeType() const noexcept { return rangeType_; }
   std::string_view type() const noexcept override = 0;
-  // The space in which the operator wants its tensors. Most operators work in either.
+  // The memory space in which the operator needs its tensors. Most operators work in both spaces.
   virtual Space space() const noexcept { return Space::Host; }
-  // The text that must be the same on all ranks: type, data types and layouts, and what a type
-  // adds.
+  // The text that must be the same on all ranks when an operator is created: type, data types and
+  // layouts. Derived classes append their parameters.
   virtual std::string agreedText() const;
-  // The text of a view: a heading, then one fact a line.
+  // The text of a view: a heading, then one fact per line.
   std::string describe() const override;
-  // The lines of a view below those of the layouts.
+  // The lines that a derived class adds to a view, below those of the layouts.
   virtual std::string describeMore() const { return {}; }
-  // Memory that the operator holds now on this rank: messages, and what lies between its parts.
+  // Bytes that the operator holds now on this rank: message buffers and intermediate tensors.
   virtual Index bufferBytes() const { return 0; }
-  // What a rank sends in one Apply, where that is known.
+  // Messages and elements that a rank sends in one Apply, if they are known.
   virtual std::optional<Traffic> trafficOf(int) const { return std::nullopt; }
 
-  // y <- alpha F x + beta y. Collective, alpha and beta the same on all ranks. x lies in the domain
-  // and y in the range; they share no memory, unless the operator works in place. beta = 0 never
-  // reads y, and alpha = 0 never x.
+  // y <- alpha F x + beta y. Collective; alpha and beta must be the same on all ranks. x has the
+  // layout domain() and y the layout range(); they share no memory, unless the operator works in
+  // place. y is not read if beta is 0, and x is not read if alpha is 0.
   void apply(const DTensor& x, DTensor& y) { apply(1, x, 0, y); }
   void apply(double alpha, const DTensor& x, double beta, DTensor& y);
-  // x <- alpha F* y + beta x. y lies in the range's dual, x in the domain's dual.
+  // x <- alpha F* y + beta x. y has the dual layout of the range, x that of the domain.
   void applyAdjoint(const DTensor& y, DTensor& x) { applyAdjoint(1, y, 0, x); }
   void applyAdjoint(double alpha, const DTensor& y, double beta, DTensor& x);
 
-  // begin() and end() are an action in two halves. Between them x is lent for reading and y for
-  // writing, and another action of this operator is TENON_ERR_STATE.
+  // The two halves of an action for users. Between them x is locked for reading and y for writing,
+  // and another action of this operator is TENON_ERR_STATE.
   void begin(Sense sense, double alpha, DTensor& x, double beta, DTensor& y);
   void end(Sense sense);
-  // start() and finish() are the same halves for layers: nothing is lent. Until finish() x must
-  // stay as it was, and then y must hold what the result is added to.
+  // The same halves for layers, without locks: the caller must not change x before finish(), and y
+  // must hold the summand of beta y when finish() is called.
   void start(const Action& action);
   void finish();
   bool isBegun() const noexcept { return loan_.has_value(); }
 
-  // Prepares actions between these two arrays, such as persistent requests. Results stay as they
-  // are, and so does the use with other tensors or arrays. One pair per sense, the last one.
+  // Prepares actions between these two arrays, for example with persistent requests. Results do not
+  // change, and other tensors can still be used. A second call for a sense replaces its first
+  // binding.
   void bind(Sense sense, DTensor& x, DTensor& y);
   void unbind();
 
@@ -88,19 +91,20 @@ protected:
   LinearOp(CommPtr comm, Layout domain, Layout range, TenonDataType domainType,
            TenonDataType rangeType);
 
-  // Whether the action can be done although x and y share memory.
+  // True if the action is valid although x and y share memory.
   virtual bool worksInPlace(const Action&) const { return false; }
   static bool worksInPlace(const LinearOp& op, const Action& action) {
     return op.worksInPlace(action);
   }
-  // The halves of an action of this type. The tensors have been checked, and alpha is not 0.
+  // The halves of an action, implemented by each type. The tensors have been checked; alpha is not
+  // 0.
   virtual void doBegin(const Action&) {}
   virtual void doEnd(const Action& action) = 0;
   virtual void doBind(Sense, DTensor&, DTensor&) {}
   virtual void doUnbind() {}
 
-  // Operators made of operators call these: the halves of an action of a component, without the
-  // checks that have been made on the whole.
+  // For operators that consist of operators: the halves of an action of a component, without the
+  // checks, which were made for the whole action.
   static void launch(LinearOp& op, const Action& action);
   static void complete(LinearOp& op);
   static void run(LinearOp& op, const Action& action);
@@ -110,12 +114,13 @@ protected:
   void checkIdle() const;
 
 private:
+  // The locks of the two arrays of begin(), and their addresses, which end() compares.
   struct Loan {
     Ref<DTensor> x, y;
     const void* xArray = nullptr;
     const void* yArray = nullptr;
   };
-  // Returns the error of a caller who has given the arrays back in the operator's stead.
+  // Ends both locks. Returns the error if the user has ended one of them already.
   static std::optional<Error> giveBack(const Loan& loan);
   void check(const Action& action) const;
   std::string typesText() const;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators made of operators: (A*)* = A, (B A)* = A* B*, (c A)* = c A* and (A + B)* = A* + B*. All
-// hand alpha and beta down to the component that writes the result, so that only the composition
-// has memory of its own: the tensors between its steps.
+// Operators that consist of operators: (A*)* = A, (B A)* = A* B*, (c A)* = c A* and
+// (A + B)* = A* + B*. alpha and beta are passed to the component that writes the result, so only a
+// composition needs memory: the tensors between its steps.
 #include "linop/algebra/composition.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "linop/exchange/wire.hpp"
@@ -10,7 +10,7 @@
 
 namespace tenon {
 
-// Linear combinations: y <- alpha (A + B) x + beta y is y <- alpha A x + beta y, then
+// Multiples and sums: y <- alpha (A + B) x + beta y is y <- alpha A x + beta y, then
 // y <- alpha B x + y.
 
 namespace {
@@ -33,7 +33,7 @@ public:
 
 private:
   void doBegin(const Action& action) override {
-    // A factor of 0 needs no case of its own: launch() then sends nothing.
+    // A factor of 0 is not a special case: launch() sends nothing for alpha = 0.
     Action scaled = action;
     scaled.alpha *= factor_;
     launch(*op_, scaled);
@@ -58,16 +58,16 @@ public:
   std::string describeMore() const override { return describeParts(ops_, "term"); }
 
 private:
-  // Only the first term is begun: the same operator may stand in the sum twice, and can have one
+  // Only the first term begins early: the same operator can be a term twice, but can have only one
   // action in flight.
   void doBegin(const Action& action) override { launch(*ops_.front(), action); }
   void doEnd(const Action& action) override {
     complete(*ops_.front());
-    Action further = action;
-    // The first term has brought beta, and the others add to its result.
-    further.beta = 1;
+    Action next = action;
+    // The first term has applied beta; the others add to its result.
+    next.beta = 1;
     for (std::size_t i = 1; i < ops_.size(); ++i)
-      run(*ops_[i], further);
+      run(*ops_[i], next);
   }
   void doBind(Sense sense, DTensor& x, DTensor& y) override {
     for (const LinearOpRef& op : ops_)
@@ -81,23 +81,24 @@ private:
   std::vector<LinearOpRef> ops_;
 };
 
-void checkContribution(const LinearOp& first, const LinearOp& other, std::size_t at) {
-  if (first.comm() != other.comm())
+void checkContribution(const LinearOp& first, const LinearOp& term, std::size_t index) {
+  if (first.comm() != term.comm())
     throw Error(TENON_ERR_ARG, fmt::format("operators 0 and {} of the sum are on different "
                                            "communicators; create them on the same one",
-                                           at));
-  if (first.domainType() != other.domainType() || first.rangeType() != other.rangeType())
+                                           index));
+  if (first.domainType() != term.domainType() || first.rangeType() != term.rangeType())
     throw Error(TENON_ERR_DATATYPE,
                 fmt::format("operator 0 of the sum maps {} to {}, but operator {} maps {} to {}; "
                             "pass operators with the same domain and range",
-                            dataTypeName(first.domainType()), dataTypeName(first.rangeType()), at,
-                            dataTypeName(other.domainType()), dataTypeName(other.rangeType())));
-  if (!(first.domain() == other.domain() && first.range() == other.range()))
+                            dataTypeName(first.domainType()), dataTypeName(first.rangeType()),
+                            index, dataTypeName(term.domainType()),
+                            dataTypeName(term.rangeType())));
+  if (!(first.domain() == term.domain() && first.range() == term.range()))
     throw Error(TENON_ERR_LAYOUT,
                 fmt::format("operator 0 of the sum maps {} to {}, but operator {} maps {} to {}; "
                             "pass operators with the same domain and range",
-                            first.domain().describe(), first.range().describe(), at,
-                            other.domain().describe(), other.range().describe()));
+                            first.domain().describe(), first.range().describe(), index,
+                            term.domain().describe(), term.range().describe()));
 }
 
 } // namespace
@@ -132,16 +133,16 @@ public:
   }
 
 private:
-  // The domain of the view is the range's dual, so a forward action of the view is an adjoint one
-  // of the operator, on the same tensors.
-  static Action turned(Action action) {
+  // The domain of the view is the dual of the operator's range, so a forward action of the view is
+  // an adjoint action of the operator on the same tensors.
+  static Action reversedAction(Action action) {
     action.sense = reversed(action.sense);
     return action;
   }
   bool worksInPlace(const Action& action) const override {
-    return LinearOp::worksInPlace(*op_, turned(action));
+    return LinearOp::worksInPlace(*op_, reversedAction(action));
   }
-  void doBegin(const Action& action) override { launch(*op_, turned(action)); }
+  void doBegin(const Action& action) override { launch(*op_, reversedAction(action)); }
   void doEnd(const Action&) override { complete(*op_); }
   void doBind(Sense sense, DTensor& x, DTensor& y) override {
     bindPart(*op_, reversed(sense), x, y);
@@ -174,9 +175,9 @@ public:
   }
 
 private:
-  // The tensors between the steps, in one space: for each of them a value and, in the dual layout,
-  // a cotangent. A tensor has no array before it is used, so whoever never asks for the adjoint
-  // does not pay for it.
+  // The tensors between the steps, in one memory space: after each step a value and, in the dual
+  // layout, a cotangent. A tensor allocates its array at its first use, so without an adjoint the
+  // cotangents cost no memory.
   struct Between {
     std::vector<Ref<DTensor>> values, cotangents;
     Between(const std::vector<LinearOpRef>& ops, Space space) {
@@ -192,9 +193,9 @@ private:
   LinearOp& opOf(Sense sense, std::size_t step) const {
     return *ops_[sense == Sense::Forward ? step : ops_.size() - 1 - step];
   }
-  // The result of a step. In the adjoint it is a cotangent of the domain of the step's operator,
-  // which is the range of the operator before it in the list.
-  DTensor& after(Sense sense, std::size_t step, Space space) {
+  // The result of a step. In the adjoint it is the cotangent of the domain of the step's operator,
+  // which is the range of the preceding operator in the list.
+  DTensor& resultOf(Sense sense, std::size_t step, Space space) {
     const Between& between =
         bySpace_.of(space, [&] { return std::make_unique<Between>(ops_, space); });
     return sense == Sense::Forward ? *between.values[step]
@@ -203,10 +204,10 @@ private:
   Action stepOf(const Action& whole, std::size_t step) {
     const Space space = whole.x->space();
     Action action{.sense = whole.sense};
-    action.x = step == 0 ? whole.x : &after(whole.sense, step - 1, space);
-    // The result is written by the last step alone, which therefore takes alpha and beta.
+    action.x = step == 0 ? whole.x : &resultOf(whole.sense, step - 1, space);
+    // Only the last step writes the result of the whole, so alpha and beta are passed to it.
     const bool last = step + 1 == ops_.size();
-    action.y = last ? whole.y : &after(whole.sense, step, space);
+    action.y = last ? whole.y : &resultOf(whole.sense, step, space);
     if (last) {
       action.alpha = whole.alpha;
       action.beta = whole.beta;
@@ -214,8 +215,7 @@ private:
     return action;
   }
 
-  // Each of the other steps reads what the one before it gives, so that only the first can begin
-  // early.
+  // Each later step reads the result of the step before it, so only the first can begin early.
   void doBegin(const Action& action) override { launch(opOf(action.sense, 0), stepOf(action, 0)); }
   void doEnd(const Action& action) override {
     complete(opOf(action.sense, 0));
@@ -224,8 +224,8 @@ private:
   }
   void doBind(Sense sense, DTensor& x, DTensor& y) override {
     for (std::size_t step = 0; step < ops_.size(); ++step)
-      bindPart(opOf(sense, step), sense, step == 0 ? x : after(sense, step - 1, x.space()),
-               step + 1 == ops_.size() ? y : after(sense, step, x.space()));
+      bindPart(opOf(sense, step), sense, step == 0 ? x : resultOf(sense, step - 1, x.space()),
+               step + 1 == ops_.size() ? y : resultOf(sense, step, x.space()));
   }
   void doUnbind() override {
     for (const LinearOpRef& op : ops_)
@@ -236,22 +236,23 @@ private:
   PerSpace<Between> bySpace_;
 };
 
-void checkFit(const LinearOp& first, const LinearOp& second, std::size_t at) {
+void checkFit(const LinearOp& first, const LinearOp& second, std::size_t index) {
   if (first.comm() != second.comm())
     throw Error(TENON_ERR_ARG, fmt::format("operators {} and {} of the composition are on "
                                            "different communicators; create them on the same one",
-                                           at, at + 1));
+                                           index, index + 1));
   if (first.rangeType() != second.domainType())
     throw Error(TENON_ERR_DATATYPE,
                 fmt::format("operator {} of the composition produces {}, but operator {} needs {}; "
                             "insert a cast with TenonLinearOpCreateCast()",
-                            at, dataTypeName(first.rangeType()), at + 1,
+                            index, dataTypeName(first.rangeType()), index + 1,
                             dataTypeName(second.domainType())));
   if (!(first.range() == second.domain()))
     throw Error(TENON_ERR_LAYOUT,
                 fmt::format("operator {} of the composition has range {}, but operator {} has "
                             "domain {}; insert a conversion between them",
-                            at, first.range().describe(), at + 1, second.domain().describe()));
+                            index, first.range().describe(), index + 1,
+                            second.domain().describe()));
 }
 
 } // namespace

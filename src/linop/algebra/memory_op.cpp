@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators without communication: memory operators, the caller's part of a halo, casts and the
-// zero. A memory operator is a list of terms that add one box to another; what stays is a term from
-// a box to itself, what is cleared has no term, and the adjoint runs the list with both boxes of
-// each term exchanged.
+// Operators without communication: memory operators, boundary values of the user, casts and zero. A
+// memory operator is a list of terms, each of which adds one box to another. Elements that keep
+// their value are a term from a box to the same box, cleared elements have no term, and the adjoint
+// runs the list with both boxes of each term exchanged.
 #include "linop/algebra/memory_op.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -56,8 +56,8 @@ void BoundaryConstant::doEnd(const Action& action) {
   DTensor& y = *action.y;
   scaleArray(action.beta, y);
   visitDataType(y.dataType(), [&]<class T>(T) {
-    // With strides of 0 the one number stands for a whole box: forward it is added to each element,
-    // in the adjoint all elements are added to it.
+    // With strides of 0 the single number represents a whole box: forward it is added to each
+    // element; in the adjoint all elements are added to it.
     static constexpr Strides kSame{};
     const T alpha = static_cast<T>(action.alpha);
     const T* from = x.data<T>();
@@ -84,8 +84,8 @@ Cast::Cast(CommPtr comm, const Layout& layout, TenonDataType from, TenonDataType
 }
 
 void Cast::doEnd(const Action& action) {
-  // axpby() takes either type on either side, so that the cast, its adjoint and the identity are
-  // one call.
+  // axpby() accepts either type on either side, so the cast, its adjoint and the identity are the
+  // same call.
   axpby(action.alpha, *action.x, action.beta, *action.y);
 }
 
@@ -119,9 +119,9 @@ void checkInside(const Box& box, const Box& memory, const char* name) {
         fmt::format("{} has {} dimensions, but the tensor has {}; pass one index per dimension",
                     name, box.size(), memory.size()));
   elements(box); // throws if its extents cannot be counted
-  // An empty local array has no place where even an empty box could lie.
-  const bool holdsNothing = elements(memory) == 0 && elements(box) == 0;
-  for (std::size_t d = 0; d < box.size() && !holdsNothing; ++d)
+  // In an empty local array every empty box is valid, wherever it begins.
+  const bool bothEmpty = elements(memory) == 0 && elements(box) == 0;
+  for (std::size_t d = 0; d < box.size() && !bothEmpty; ++d)
     if (box[d].begin < 0 || box[d].end > memory[d].end)
       throw Error(TENON_ERR_ARG,
                   fmt::format("{} is {}, which is outside the local array {} of this rank", name,
@@ -139,13 +139,13 @@ Box boxAt(const std::vector<Index>& begin, const Box& like) {
   elements(like); // throws if its extents cannot be counted
   Box box;
   for (std::size_t d = 0; d < begin.size(); ++d)
-    // A place with another number of dimensions passes here; checkInside() reports it.
+    // A start with another number of dimensions passes here; checkInside() reports it.
     box.push_back({begin[d], checkedSum(begin[d], d < like.size() ? like[d].size() : 0,
                                         "the end of a box in the local array")});
   return box;
 }
 
-// The boxes without a hole: in each dimension what lies before and behind it is cut off.
+// The boxes without a hole: in each dimension the parts before and after the hole are split off.
 std::vector<Box> without(const std::vector<Box>& boxes, const Box& hole) {
   std::vector<Box> result;
   for (Box box : boxes) {
@@ -154,10 +154,10 @@ std::vector<Box> without(const std::vector<Box>& boxes, const Box& hole) {
       continue;
     }
     for (std::size_t d = 0; d < box.size(); ++d) {
-      Box before = box, behind = box;
+      Box before = box, after = box;
       before[d].end = hole[d].begin;
-      behind[d].begin = hole[d].end;
-      for (const Box& part : {before, behind})
+      after[d].begin = hole[d].end;
+      for (const Box& part : {before, after})
         if (!part[d].empty())
           result.push_back(part);
       box[d] = intersect(box[d], hole[d]);
@@ -173,7 +173,7 @@ std::vector<Index> beginOf(const Box& box) {
   return begin;
 }
 
-// The two boxes of an operator from a to b, checked.
+// The two boxes of an operator that adds, copies or moves a to b: inside the array and disjoint.
 struct Pair {
   Box memory, a, b;
   Pair(const Communicator& comm, const Layout& layout, const Box& source,
@@ -193,7 +193,7 @@ struct Pair {
 MemoryOp::MemoryOp(const char* name, CommPtr comm, const Layout& from, const Layout& to,
                    TenonDataType type, std::vector<Term> terms)
     : LinearOp(std::move(comm), from, to, type), name_(name), terms_(std::move(terms)) {
-  // Ranks may pass empty boxes, for which no kernel needs to run.
+  // Ranks can pass empty boxes, for which no kernel needs to run.
   std::erase_if(terms_, [](const Term& term) { return elements(term.extent) == 0; });
 }
 
@@ -213,7 +213,7 @@ Ref<MemoryOp> MemoryOp::allocate(CommPtr comm, const Layout& from, const Layout&
                                              "pass tensors of the same number of dimensions",
                                              to.rank(), from.rank()));
   checkInside(place, localBox(*comm, to), "the place of the old memory");
-  // No term writes the elements around the old memory, so that a plain action leaves them 0.
+  // No term writes the elements around the old memory; a plain action therefore sets them to 0.
   return makeRef<MemoryOp>("allocate", std::move(comm), from, to, type,
                            std::vector<Term>{{extents(old), beginOf(old), at}});
 }
@@ -229,7 +229,7 @@ Ref<MemoryOp> MemoryOp::clear(CommPtr comm, const Layout& layout, const Box& b,
 Ref<MemoryOp> MemoryOp::add(CommPtr comm, const Layout& layout, const Box& a,
                             const std::vector<Index>& to, TenonDataType type) {
   const Pair pair(*comm, layout, a, to);
-  // Everything keeps its value, the target too, to which the source is added.
+  // All elements keep their value, also the target, to which the source is added.
   std::vector<Term> terms = keep({pair.memory});
   terms.push_back({extents(a), beginOf(a), to});
   return makeRef<MemoryOp>("add", std::move(comm), layout, layout, type, std::move(terms));
@@ -238,7 +238,7 @@ Ref<MemoryOp> MemoryOp::add(CommPtr comm, const Layout& layout, const Box& a,
 Ref<MemoryOp> MemoryOp::copy(CommPtr comm, const Layout& layout, const Box& a,
                              const std::vector<Index>& to, TenonDataType type) {
   const Pair pair(*comm, layout, a, to);
-  // The target takes the source's value in place of its own.
+  // The target gets the source's value in place of its own.
   std::vector<Term> terms = keep(without({pair.memory}, pair.b));
   terms.push_back({extents(a), beginOf(a), to});
   return makeRef<MemoryOp>("copy", std::move(comm), layout, layout, type, std::move(terms));
@@ -247,7 +247,7 @@ Ref<MemoryOp> MemoryOp::copy(CommPtr comm, const Layout& layout, const Box& a,
 Ref<MemoryOp> MemoryOp::move(CommPtr comm, const Layout& layout, const Box& a,
                              const std::vector<Index>& to, TenonDataType type) {
   const Pair pair(*comm, layout, a, to);
-  // Neither the target, which takes another value, nor the source, which becomes 0, keeps its own.
+  // Neither the target, which gets another value, nor the source, which becomes 0, keeps its value.
   std::vector<Term> terms = keep(without(without({pair.memory}, pair.b), pair.a));
   terms.push_back({extents(a), beginOf(a), to});
   return makeRef<MemoryOp>("move", std::move(comm), layout, layout, type, std::move(terms));
@@ -265,7 +265,7 @@ void MemoryOp::doEnd(const Action& action) {
   const DTensor& x = *action.x;
   DTensor& y = *action.y;
   const bool forward = action.sense == Sense::Forward;
-  // Two terms may write the same elements, so beta is applied once, before all of them.
+  // Two terms can write the same elements, so beta is applied once, before all of them.
   scaleArray(action.beta, y);
   visitDataType(y.dataType(), [&]<class T>(T) {
     for (const Term& term : terms_) {

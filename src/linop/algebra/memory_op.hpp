@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The memory operators beneath every movement of data (Hewett and Grady 2020, Section 2 and
-// Appendix A). With a tensor's local array as the memory, a and b two boxes of it, and c the rest:
+// Memory operators: the elementary local operations from which data movement is composed (Hewett
+// and Grady 2020, Section 2 and Appendix A). The memory is the local array of a tensor; a and b are
+// two boxes of it, c is the rest:
 //
 //     allocate A_b  x_a             -> (x_a, 0_b)              A_b* = D_b, deallocate
 //     clear    K_b  (x_c, x_b)      -> (x_c, 0_b)              K_b* = K_b
@@ -8,9 +9,9 @@
 //     copy     C_ab (x_c, x_a, x_b) -> (x_c, x_a, x_a)         C_ab = S_ab K_b
 //     move     M_ab (x_c, x_a, x_b) -> (x_c, 0_a, x_a)         M_ab = K_a S_ab K_b, M_ab* = M_ba
 //
-// Each is a sum of terms E_t E_s^T that add a box s of x to a box t of y, so its adjoint is the
-// same list with s and t exchanged. Boxes count elements of the local array from 0; ranks may pass
-// different ones, empty ones too.
+// Each is a sum of terms E_t E_s^T that add box s of x to box t of y, so its adjoint is the same
+// list with s and t exchanged. Boxes count elements of the local array from 0. The boxes of the
+// ranks can differ, and can be empty.
 #pragma once
 
 #include "geometry/layout/coverage.hpp"
@@ -18,21 +19,21 @@
 
 namespace tenon {
 
-// The caller's part of a halo exchange. With E the extension into the layout G, zero in the
-// caller's elements, the filled array is
+// The user's boundary values in a halo exchange. Let E be the extension into the layout G, zero in
+// the elements that the user supplies (boundary mode "values"). The filled array is
 //
-//     E x + M v        v in G, M the mask of the caller's elements: M = M*, local
-//     E x + M 1 c      c a number, held beside every part that has such elements
+//     E x + M v        v in G, M the mask of the user's elements: M = M*, local
+//     E x + M 1 c      c a number, stored beside every local block that has such elements
 //
-// so the second term is added by apply(1, v, 1, g) after the halo exchange. Its adjoint gives v its
-// own cotangent: M g in G*, or the sum of the elements of M g, a contribution of c's on each rank.
+// The second term is added by apply(1, v, 1, g) after the halo exchange. The adjoint gives the
+// cotangent of v, which is M g in G*, or that of c, to which each rank contributes its sum of M g.
 
 // Makes M on a layout, of type "boundaryvalues". Throws TENON_ERR_LAYOUT if no side of the layout
-// is the caller's.
+// has boundary mode "values".
 LinearOpRef boundaryValues(const CommPtr& comm, const Layout& layout, TenonDataType type);
 
-// M 1, from boundaryScalar(layout) to the layout. Its constructor throws the same error, and also
-// for a halo of partial sums.
+// M 1, from boundaryScalar(layout) to the layout. The constructor throws the same error, and also
+// one for a halo of partial sums.
 class BoundaryConstant final : public LinearOp {
 public:
   BoundaryConstant(const CommPtr& comm, const Layout& layout, TenonDataType type);
@@ -44,15 +45,15 @@ private:
   std::vector<ElementBox> elements_;
 };
 
-// Operators without communication whose range holds the same boxes as their domain: the identity
-// I* = I, the cast from one floating type to another, whose adjoint casts back, and the zero
-// operator, which may have any range.
+// Operators without communication whose range has the same local blocks as their domain: the
+// identity I* = I, the cast between floating types, whose adjoint casts back, and the zero
+// operator, whose range can be any layout.
 //
-// Rounding makes a cast to float32 linear only on numbers that float32 holds; on those the adjoint
-// identity is exact.
+// Because of rounding, a cast to float32 is linear only on numbers that float32 represents; on
+// those the adjoint identity is exact.
 
-// Casts, and is the identity where both types are equal. Throws TENON_ERR_DATATYPE for a cast from
-// or to integers.
+// The cast, or the identity if both types are equal. Throws TENON_ERR_DATATYPE for a cast between
+// different types one of which is an integer type.
 class Cast final : public LinearOp {
 public:
   Cast(CommPtr comm, const Layout& layout, TenonDataType from, TenonDataType to);
@@ -75,7 +76,8 @@ private:
 
 class MemoryOp final : public LinearOp {
 public:
-  // The arrays of `to` begin at element `at` with those of `from`; the elements around are new.
+  // The array of `from` becomes the box of the array of `to` that begins at element `at`; the
+  // elements around it are new.
   static Ref<MemoryOp> allocate(CommPtr comm, const Layout& from, const Layout& to,
                                 const std::vector<Index>& at, TenonDataType type);
   static Ref<MemoryOp> clear(CommPtr comm, const Layout& layout, const Box& b, TenonDataType type);
@@ -86,13 +88,14 @@ public:
                             const std::vector<Index>& to, TenonDataType type);
   static Ref<MemoryOp> move(CommPtr comm, const Layout& layout, const Box& a,
                             const std::vector<Index>& to, TenonDataType type);
-  // Keeps disjoint boxes and clears the rest; `name` lives as long as the program.
+  // Keeps the values in disjoint boxes and clears the rest. `name` must be a string literal.
   static Ref<MemoryOp> mask(const char* name, CommPtr comm, const Layout& layout,
                             const std::vector<ElementBox>& boxes, TenonDataType type);
 
   std::string_view type() const noexcept override { return name_; }
 
 private:
+  // Adds a box of x to a box of y.
   struct Term {
     Shape extent;
     std::vector<Index> from, to; // first elements in x and in y

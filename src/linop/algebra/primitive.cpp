@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The table of the named primitives, and the layouts to which they lead. A primitive is no operator
-// of its own: what distinguishes it is its range, and the conversion from the domain to that range
-// does the rest.
+// Table of the named primitives, and the layout that each produces. A primitive is not an operator
+// type: it is the conversion from its domain to the range that is computed here.
 #include "linop/algebra/primitive.hpp"
 
 #include "geometry/schedule/axis_change.hpp"
@@ -45,7 +44,7 @@ Rule ruleOf(Primitive primitive) {
   throw Error(TENON_ERR_INTERNAL, "a primitive without a rule");
 }
 
-// In the order of the enumeration.
+// Symbols in the order of the enumeration.
 const char* symbolOf(PropertyKind kind) {
   constexpr const char* kSymbols[] = {"S", "B", "P", "R"};
   return kSymbols[static_cast<int>(kind)];
@@ -56,19 +55,18 @@ void checkDomain(const Rule& rule, const Layout& domain, int axis, int dim) {
     throw Error(TENON_ERR_ARG,
                 fmt::format("the grid axis of the {} is {}, but process grid {} has axes 0 to {}",
                             rule.name, axis, domain.grid().describe(), domain.grid().axes() - 1));
-  const Property now = domain.property(axis);
-  if (now.kind != rule.from)
+  const Property oldProperty = domain.property(axis);
+  if (oldProperty.kind != rule.from)
     throw Error(TENON_ERR_LAYOUT,
                 fmt::format("the {} needs property {} on its grid axis, but axis {} of {} has {}",
                             rule.name, symbolOf(rule.from), axis, domain.describe(),
-                            now.describe()));
-  if (rule.to == PropertyKind::Shard && (dim < 0 || dim >= domain.rank() || now.dim == dim))
+                            oldProperty.describe()));
+  if (rule.to == PropertyKind::Shard && (dim < 0 || dim >= domain.rank() || oldProperty.dim == dim))
     throw Error(TENON_ERR_ARG,
                 fmt::format("the {} cannot go from {} to S{}; pass a dimension from 0 to {}{}",
-                            rule.name, now.describe(), dim, domain.rank() - 1,
-                            now.isShard() ? " that the grid axis does not split" : ""));
-  // A halo would make more of the conversion than the primitive: boxes would be filled or trimmed
-  // on the way.
+                            rule.name, oldProperty.describe(), dim, domain.rank() - 1,
+                            oldProperty.isShard() ? " that the grid axis does not split" : ""));
+  // With a halo the conversion would also fill or trim boxes, which is more than the primitive.
   if (domain.hasHalos())
     throw Error(TENON_ERR_LAYOUT,
                 fmt::format("the {} needs a layout without halos, but got {}; remove the halos "
@@ -81,23 +79,23 @@ void checkDomain(const Rule& rule, const Layout& domain, int axis, int dim) {
 Layout primitiveRange(Primitive primitive, const Layout& domain, int axis, int dim) {
   const Rule rule = ruleOf(primitive);
   checkDomain(rule, domain, axis, dim);
-  const Property now = domain.property(axis);
-  const Property then{rule.to, rule.to == PropertyKind::Shard ? dim : -1};
-  // An axis can leave a dimension only as its minor one: else the pieces that it joins are not
-  // adjacent, and a rank would hold several intervals.
-  std::optional<Layout> range = withProperty(domain, axis, then);
+  const Property oldProperty = domain.property(axis);
+  const Property newProperty{rule.to, rule.to == PropertyKind::Shard ? dim : -1};
+  // An axis can leave a dimension only as its minor axis: otherwise the pieces that are joined are
+  // not adjacent, and a rank would hold several intervals.
+  std::optional<Layout> range = withProperty(domain, axis, newProperty);
   if (!range)
     throw Error(
         TENON_ERR_LAYOUT,
         fmt::format(
             "the {} along grid axis {} would join blocks of dimension {} that are not adjacent, "
             "since axis {} splits it further; use TenonLinearOpCreateConversion()",
-            rule.name, axis, now.dim, domain.splitAxes(now.dim).back()));
+            rule.name, axis, oldProperty.dim, domain.splitAxes(oldProperty.dim).back()));
   return *range;
 }
 
 Layout sendReceiveRange(const Layout& domain, int rank, int ranks) {
-  // With more processes in the grid it would not be said which of them sends to which.
+  // On a grid of several processes the pairs of sender and receiver would not be defined.
   if (domain.grid().size() != 1)
     throw Error(
         TENON_ERR_LAYOUT,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Calls the user's two functions, and adds what these need not know: alpha and beta. A plain action
-// goes straight into the caller's tensor; only others need a tensor for the result, which is kept
-// for the next time.
+// Calls the user's two functions and applies alpha and beta to their results. A plain action
+// (alpha = 1, beta = 0) writes directly into the caller's tensor; others need a tensor for the
+// result, which is retained for the next call.
 #include "linop/algebra/shell.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -19,8 +19,8 @@ Shell::~Shell() {
     destroy_();
 }
 
-// Whether there is an adjoint is part of the text: if some ranks had none, they would report an
-// error while the others wait in the function.
+// The text says whether there is an adjoint: if only some ranks had one, they would wait in the
+// user's function while the others report an error.
 std::string Shell::agreedText() const {
   return LinearOp::agreedText() + (functions_.applyAdjoint ? "" : "; without an adjoint");
 }
@@ -36,8 +36,8 @@ void Shell::doEnd(const Action& action) {
   if (action.isPlain())
     return map(*action.x, *action.y);
   const Space space = action.x->space();
-  // The two senses have results in different layouts, and the user's function works in the space of
-  // its input.
+  // The results of the two senses have different layouts, and the user's function works in the
+  // space of its input.
   DTensor& result = *(forward ? results_ : adjointResults_).of(space, [&] {
     return std::make_unique<Ref<DTensor>>(
         makeRef<DTensor>(comm(), action.y->layout(), action.y->dataType(), space));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// An operator whose two maps are functions of the user's. They give F x and F* y into a tensor that
-// they overwrite; alpha and beta are added here, through one tensor for each sense and space, whose
-// array is allocated when it is first needed.
+// An operator whose two maps are functions of the user. The functions overwrite their output with
+// F x or F* y; the operator adds alpha and beta, through one temporary tensor per sense and space,
+// allocated when it is first needed.
 #pragma once
 
 #include "linop/exchange/wire.hpp"
@@ -15,7 +15,7 @@ class Shell : public LinearOp {
 public:
   using Map = std::function<void(const DTensor& x, DTensor& y)>;
   struct Functions {
-    Map apply, applyAdjoint; // without the second, ApplyAdjoint is TENON_ERR_SUPPORT
+    Map apply, applyAdjoint; // Without applyAdjoint, ApplyAdjoint is TENON_ERR_SUPPORT.
     std::string typeName = "shell";
   };
   Shell(const CommPtr& comm, const Layout& domain, const Layout& range, TenonDataType domainType,

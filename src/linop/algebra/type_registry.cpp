@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The operator types that a program can ask for by name, with the checks that their signatures
-// need. The library's own types are added when the registry is first asked for, once and before
-// anybody sees it, so that a program cannot take one of their names.
+// Registry of the operator types that a program can create by name, and the checks of their
+// signatures. The library's types are added once, before the registry is first returned, so a
+// program cannot register a type under one of their names.
 #include "linop/algebra/type_registry.hpp"
 
 #include "linop/algebra/memory_op.hpp"
@@ -48,8 +48,7 @@ void addOwnTypes(TypeRegistry<LinearOpFactory>& types) {
 } // namespace
 
 TypeRegistry<LinearOpFactory>& linearOpTypes() {
-  // The types are added while a static object is initialised, which happens once and makes other
-  // threads wait.
+  // Initialisation of a static object runs once and makes other threads wait.
   static TypeRegistry<LinearOpFactory>& types = []() -> TypeRegistry<LinearOpFactory>& {
     static TypeRegistry<LinearOpFactory> registry("operator type");
     addOwnTypes(registry);

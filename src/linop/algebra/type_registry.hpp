@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The types of operators that are made by name from their domain and range: the library's own and
-// those that are registered from outside.
+// Registry of operator types that are created by name from their domain and range: the library's
+// types and those that a program registers.
 #pragma once
 
 #include "linop/linear_op.hpp"
@@ -16,10 +16,10 @@ struct LinearOpSignature {
   TenonDataType domainType, rangeType;
 };
 
-// `parameters` is what the caller passes on to the type.
+// `parameters` is passed on to the type unchanged.
 using LinearOpFactory = std::function<LinearOpRef(const LinearOpSignature&, void* parameters)>;
 
-// The registry knows "conversion", "identity", "cast" and "zero" from the start.
+// The registry contains "conversion", "identity", "cast" and "zero" from the start.
 TypeRegistry<LinearOpFactory>& linearOpTypes();
 
 } // namespace tenon

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The options of transports, and the choice of a carrier by them and by the space of the arrays.
-// Ranks of one node must choose alike, since sender and receiver each make their end of a lane;
-// nodes may differ, because between nodes every carrier sends messages.
+// The options of transports, and the choice of a carrier by option and by the space of the arrays.
+// Ranks of one node must make the same choice, since sender and receiver each create their end of a
+// lane; nodes can differ, because all carriers send messages between nodes.
 #include "linop/exchange/carrier.hpp"
 
 #include "linop/exchange/lane_carrier.hpp"
@@ -35,8 +35,8 @@ constexpr OptionSpec kConversionOptions[] = {
 };
 const OptionRegistration kConversionRegistration{{"conversion", kConversionOptions}};
 
-// The memory of a node is one thing for arrays on the host and another for those on the device, so
-// a rank may share the one and send messages for the other.
+// Host arrays and device arrays are shared by different arenas, so a rank can use shared memory in
+// one space and messages in the other.
 Transport transportOf(const CarrierSetup& setup, Space space) {
   const CarrierPolicy& policy = setup.policy;
   return space == Space::Host ? resolveTransport(policy.transport, *setup.comm)
@@ -53,7 +53,7 @@ CarrierPolicy CarrierPolicy::fromOptions(Space space) {
           .gpuAware = parseGpuAware(options().getChoice("", "gpu_aware"))};
 }
 
-// Only a transport that was requested is compared: what auto stands for depends on the node.
+// Only a requested transport is compared between ranks: the choice of "auto" depends on the node.
 std::string CarrierPolicy::agreedText() const {
   return transport == Transport::Auto ? ""
                                       : fmt::format("; transport {}", transportName(transport));
@@ -65,11 +65,11 @@ std::unique_ptr<Carrier> makeCarrier(const CarrierSetup& setup, Space space) {
     return std::make_unique<PeerCarrier>(setup);
   if (transport == Transport::Shared)
     return std::make_unique<LaneCarrier>(setup);
-  // A carrier of messages alone takes the parts of all other ranks, those on its node too.
+  // A carrier of messages alone sends and receives the parts of all other ranks, also on its node.
   const Direction& direction = setup.direction;
-  const auto any = [](int) { return true; };
-  return std::make_unique<MessageCarrier>(setup, direction.others(direction.packs, any),
-                                          direction.others(direction.unpacks, any));
+  const auto toAnyRank = [](int) { return true; };
+  return std::make_unique<MessageCarrier>(setup, direction.others(direction.packs, toAnyRank),
+                                          direction.others(direction.unpacks, toAnyRank));
 }
 
 } // namespace tenon

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The two halves of a collective along a grid axis, and what is prepared for them. MPI moves
-// elements here but never adds them: each is summed on one rank, in the order of coordinates or
-// along a fixed tree, and the sum is copied, so that all copies have the same bits.
+// CollectiveStep: the two halves of a collective along grid axes, and its buffers. MPI moves
+// elements but never adds them: each element is summed on one rank, in the order of coordinates or
+// along a fixed tree, and the sum is then copied. So all copies are bitwise identical.
 #include "linop/exchange/collective_step.hpp"
 
 #include "comm/agreement/wait_policy.hpp"
@@ -17,8 +17,8 @@ namespace tenon {
 
 namespace {
 
-// One tag is enough: between two ranks of a line messages arrive in the order in which they are
-// sent, and all ranks run the actions in one order.
+// One tag suffices: messages between two ranks of a line arrive in the order of sending, and all
+// ranks run the actions in the same order.
 constexpr int kTag = 0;
 
 MPI_Datatype mpiType(TenonDataType type) {
@@ -46,8 +46,8 @@ Shape wholeExtent(const CollectivePieces& pieces, int rank) {
   return extents(pieces.whole.boxOfRank(rank));
 }
 
-// Whether the pieces follow each other in a row-major array: they do if each dimension before the
-// cut one has a single index, or if none is cut, so that they are runs of elements.
+// True if the pieces are consecutive in a row-major array: every dimension before the one that is
+// divided has extent 1, or no dimension is divided. The pieces are then runs of elements.
 bool doFollow(const CollectivePieces& pieces, int rank) {
   const Shape whole = wholeExtent(pieces, rank);
   return std::all_of(whole.begin(), whole.begin() + std::max(pieces.dim, 0),
@@ -63,8 +63,8 @@ Region regionOfPiece(const CollectivePieces& pieces, int coordinate, int rank) {
   return region;
 }
 
-// The pieces of the whole as regions of its array, in the order of coordinates: one where they
-// follow each other.
+// The pieces of the whole array as regions of it, in the order of coordinates; a single region if
+// they are consecutive.
 std::vector<Region> regionsOf(const CollectivePieces& pieces, int rank) {
   if (doFollow(pieces, rank))
     return {regionOf(wholeExtent(pieces, rank))};
@@ -86,8 +86,8 @@ CollectiveRegions collectiveRegions(const CollectivePieces& pieces, int rank) {
   return regions;
 }
 
-// A rank outside the grid, or in a line whose whole is empty, has nothing to do, and the ranks of
-// its line know that from the layouts too.
+// A rank outside the grid, or in a line whose array is empty, does nothing. The layouts tell the
+// other ranks of its line the same.
 void CollectiveStep::doBegin(const Action& action) {
   if (!pieces_.takesPart)
     return;
@@ -101,7 +101,7 @@ void CollectiveStep::doBegin(const Action& action) {
     target_ = landing(action);
     return startAllGather(packed(wires_->parts, x, {&regions_.own, 1}, true), target_);
   case CollectiveKind::Broadcast:
-    // MPI takes one buffer for both ends of a broadcast, and only reads that of the root.
+    // MPI_Ibcast has one buffer argument for all ranks, which it only reads on the root.
     target_ = root ? const_cast<std::byte*>(packedWhole(x)) : landing(action);
     return spread(target_);
   case CollectiveKind::ReduceScatter:
@@ -110,8 +110,8 @@ void CollectiveStep::doBegin(const Action& action) {
   case CollectiveKind::AllReduce:
     break;
   }
-  // Along a tree a rank first waits for others, so that this half only packs; it packs x even where
-  // MPI could read it in place, since the sums are made in the copy.
+  // With a tree a rank first waits for others, so this half only packs. It packs x even if MPI
+  // could read it in place, since the sums are formed in the copy.
   if (tree_)
     packed(wires_->whole, x, regions_.whole, wires_->whole.isStaged() && regions_.doFollow);
   else
@@ -122,7 +122,7 @@ void CollectiveStep::doEnd(const Action& action) {
   if (!pieces_.takesPart)
     return;
   const CollectiveKind kind = kindOf(action.sense);
-  action.y->changed(); // where all arrives in the array, nothing else tells
+  action.y->changed(); // MPI writes directly into the array, which does not count the change.
   wait();
   if (kind == CollectiveKind::AllGather || kind == CollectiveKind::Broadcast)
     return unpackWhole(action, target_);
@@ -139,14 +139,15 @@ void CollectiveStep::doEnd(const Action& action) {
     gatherToRoot(sumOfContributions());
   }
   wait();
-  // After a Reduce the others hold nothing of the result.
+  // After a Reduce only coordinate 0 holds the result.
   if (all || pieces_.coordinate == 0)
     unpackWhole(action, wires_->whole.bytes());
 }
 
-// Returns where MPI and the host can read the elements of the regions, one region after the other:
-// in the array itself if it holds them so and the caller lets them be read there. What kernels left
-// for a staged wire is copied to the host, which waits for it, since MPI reads at once.
+// Returns the address at which MPI and the host can read the elements of the regions, one region
+// after the other: that of the array itself if the elements are contiguous and inPlace is set.
+// Elements of a staged wire are copied from the device to the host, and the copy is waited for,
+// since MPI reads at once.
 const std::byte* CollectiveStep::packed(Wire& wire, const DTensor& x,
                                         std::span<const Region> regions, bool inPlace) {
   const std::byte* elements = wire.elements();
@@ -166,8 +167,9 @@ const std::byte* CollectiveStep::packedWhole(const DTensor& x) {
   return packed(wires_->whole, x, regions_.whole, regions_.doFollow);
 }
 
-// Returns where the whole arrives: in the output, if it may lie there as it comes. Factors and
-// other strides need a pass from the buffer, and what is staged arrives on the host.
+// Returns the address at which the whole array is received: that of the output if it can be written
+// directly. Factors and other strides need a pass over the buffer, and a staged wire receives on
+// the host.
 std::byte* CollectiveStep::landing(const Action& action) {
   DTensor& y = *action.y;
   if (!action.isPlain() || wires_->whole.isStaged() || !y.isContiguous() || !regions_.doFollow)
@@ -176,7 +178,7 @@ std::byte* CollectiveStep::landing(const Action& action) {
       domainType(), [&]<class T>(T) { return reinterpret_cast<std::byte*>(y.mutableData<T>()); });
 }
 
-// Combines with y what MPI left in the bytes of the wire or, from elsewhere, at `from`.
+// Combines with y the received data: the bytes of a staged wire, or else those at `from`.
 void CollectiveStep::unpack(Wire& wire, const Action& action, const std::byte* from,
                             std::span<const Region> regions) {
   const DTensor& y = *action.y;
@@ -196,7 +198,7 @@ void CollectiveStep::unpackWhole(const Action& action, const std::byte* from) {
     unpack(wires_->whole, action, from, regions_.whole);
 }
 
-// The log counts what MPI is given, since what its algorithm then sends is not known.
+// The log counts the elements passed to MPI, since the messages of its algorithm are unknown.
 void CollectiveStep::count(Index elements) const {
   if (elements > 0)
     logMessage(elements * elementBytes_);
@@ -209,8 +211,8 @@ void CollectiveStep::combine(Combine op, Index elements, const std::byte* from, 
   });
 }
 
-// The sizes and offsets of all pieces, in elements, lent until the call that takes them is
-// complete.
+// The sizes and offsets of all pieces, in elements; borrowed until the MPI call that reads them has
+// completed.
 RankLists& CollectiveStep::lists() {
   lists_ = line_->lendLists();
   lists_->sizes.clear();
@@ -223,36 +225,36 @@ RankLists& CollectiveStep::lists() {
 }
 
 void CollectiveStep::startAllGather(const std::byte* piece, std::byte* whole) {
-  const RankLists& all = lists();
-  checkMpi(MPI_Iallgatherv(piece, ownElements_, mpiType_, whole, all.sizes.data(),
-                           all.offsets.data(), mpiType_, line_->mpi(), &request_),
+  const RankLists& pieceLists = lists();
+  checkMpi(MPI_Iallgatherv(piece, ownElements_, mpiType_, whole, pieceLists.sizes.data(),
+                           pieceLists.offsets.data(), mpiType_, line_->mpi(), &request_),
            "MPI_Iallgatherv");
   count(ownElements_);
 }
 
-// Starts to bring the contributions of the rank's own piece to the parts, by coordinate. The rank's
-// own contribution is copied there, past MPI, so that the sum finds all in one order.
+// Starts the exchange of contributions: each rank receives those to its own piece into the parts,
+// by coordinate. Its own contribution is copied there without MPI, so the sum reads all of them in
+// one order.
 void CollectiveStep::startScatterOfContributions(const std::byte* whole) {
   const int me = pieces_.coordinate, own = ownElements_;
   std::byte* parts = wires_->parts.bytes();
-  RankLists& all = lists();
-  all.sizes[me] = 0;
-  all.arrivalSizes.assign(pieces_.ranks, own);
-  all.arrivalSizes[me] = 0;
-  all.arrivalOffsets.resize(pieces_.ranks);
+  RankLists& pieceLists = lists();
+  pieceLists.sizes[me] = 0;
+  pieceLists.arrivalSizes.assign(pieces_.ranks, own);
+  pieceLists.arrivalSizes[me] = 0;
+  pieceLists.arrivalOffsets.resize(pieces_.ranks);
   for (int c = 0; c < pieces_.ranks; ++c)
-    all.arrivalOffsets[c] = c * own;
-  checkMpi(MPI_Ialltoallv(whole, all.sizes.data(), all.offsets.data(), mpiType_, parts,
-                          all.arrivalSizes.data(), all.arrivalOffsets.data(), mpiType_,
-                          line_->mpi(), &request_),
+    pieceLists.arrivalOffsets[c] = c * own;
+  checkMpi(MPI_Ialltoallv(whole, pieceLists.sizes.data(), pieceLists.offsets.data(), mpiType_,
+                          parts, pieceLists.arrivalSizes.data(), pieceLists.arrivalOffsets.data(),
+                          mpiType_, line_->mpi(), &request_),
            "MPI_Ialltoallv");
   count(pieces_.elements - own);
   combine(Combine::Copy, own, whole + pieces_.offset(me) * elementBytes_,
           parts + Index(me) * own * elementBytes_);
 }
 
-// Adds in the order of coordinates, whichever contribution came first: this fixes the bits of the
-// sum.
+// Adds in the order of coordinates, not of arrival, which fixes the bits of the sum.
 const std::byte* CollectiveStep::sumOfContributions() {
   std::byte* contributions = wires_->parts.bytes();
   for (Index c = 1; c < pieces_.ranks; ++c)
@@ -261,11 +263,11 @@ const std::byte* CollectiveStep::sumOfContributions() {
   return contributions;
 }
 
-// Sums in rounds: among the ranks that are left, each with an odd number gives its sum to the one
-// before it and is done. Who adds what depends on coordinates alone.
+// Binomial tree in log2(ranks) rounds: in each, every second remaining rank sends its partial sum
+// to the one before it and is finished. The order depends on coordinates only.
 void CollectiveStep::sumAlongTree() {
   const int me = pieces_.coordinate, elements = static_cast<int>(pieces_.elements);
-  std::byte *whole = wires_->whole.bytes(), *other = wires_->parts.bytes();
+  std::byte *whole = wires_->whole.bytes(), *received = wires_->parts.bytes();
   for (int step = 1; step < pieces_.ranks; step *= 2) {
     if (me % (2 * step) != 0) {
       checkMpi(MPI_Isend(whole, elements, mpiType_, me - step, kTag, line_->mpi(), &request_),
@@ -275,17 +277,18 @@ void CollectiveStep::sumAlongTree() {
     }
     if (me + step >= pieces_.ranks)
       continue;
-    checkMpi(MPI_Irecv(other, elements, mpiType_, me + step, kTag, line_->mpi(), &request_),
+    checkMpi(MPI_Irecv(received, elements, mpiType_, me + step, kTag, line_->mpi(), &request_),
              "MPI_Irecv");
     wait(me + step);
-    combine(Combine::Add, elements, other, whole);
+    combine(Combine::Add, elements, received, whole);
   }
 }
 
 void CollectiveStep::gatherToRoot(const std::byte* piece) {
-  const RankLists& all = lists();
-  checkMpi(MPI_Igatherv(piece, ownElements_, mpiType_, wires_->whole.bytes(), all.sizes.data(),
-                        all.offsets.data(), mpiType_, 0, line_->mpi(), &request_),
+  const RankLists& pieceLists = lists();
+  checkMpi(MPI_Igatherv(piece, ownElements_, mpiType_, wires_->whole.bytes(),
+                        pieceLists.sizes.data(), pieceLists.offsets.data(), mpiType_, 0,
+                        line_->mpi(), &request_),
            "MPI_Igatherv");
   count(pieces_.coordinate == 0 ? 0 : ownElements_);
 }
@@ -296,8 +299,8 @@ void CollectiveStep::spread(std::byte* whole) {
   count(pieces_.coordinate == 0 ? elements : 0);
 }
 
-// Waits for the request. If that takes long, the rank at the coordinate is named, or without one
-// all others of the line.
+// Waits for the request. The warning of a long wait names the rank at the coordinate, or, without
+// one, all other ranks of the line.
 void CollectiveStep::wait(int coordinate) {
   waitFor(*comm(), &request_, 1, [&] {
     std::vector<int> peers = ranksOfLine(domain().grid(), axes_, comm()->rank());
@@ -332,11 +335,11 @@ CollectiveStep::CollectiveStep(const CommPtr& comm, const RouteStep& step, Tenon
   const int me = pieces_.coordinate;
   regions_ = collectiveRegions(pieces_, comm->rank());
   ownElements_ = static_cast<int>(pieces_.piece(me));
-  // parts() holds the contributions of the own piece from all ranks, or along a tree one whole
-  // array of another rank.
-  mostContributions_ = std::max(pieces_.elements, static_cast<Index>(pieces_.ranks) * ownElements_);
-  line_->takeBack(line_->lendLists()); // so that the first action need not make them
-  // The wires are made now, so that the first action allocates nothing.
+  // The parts hold the contributions of all ranks to the own piece or, with a tree, the whole array
+  // of another rank.
+  maxContributions_ = std::max(pieces_.elements, static_cast<Index>(pieces_.ranks) * ownElements_);
+  line_->takeBack(line_->lendLists()); // The first action then allocates no lists.
+  // The wires are created now, so the first action allocates no buffers.
   wires(space);
 }
 
@@ -345,7 +348,7 @@ CollectiveStep::Wires& CollectiveStep::wires(Space space) {
     const KernelContextPtr context = contextOf(comm(), space);
     return std::unique_ptr<Wires>(
         new Wires{.whole = {pieces_.elements * elementBytes_, title() + " whole", context},
-                  .parts = {mostContributions_ * elementBytes_, title() + " parts", context}});
+                  .parts = {maxContributions_ * elementBytes_, title() + " parts", context}});
   });
 }
 

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One step of a route as a collective along a grid axis, or several taken as one. The adjoint is a
-// collective again: all-gather and reduce-scatter, broadcast and reduce are pairs, all-reduce is
-// its own.
+// CollectiveStep: one step of a route, or several merged into one, as an MPI collective along grid
+// axes. The adjoint is a collective too: all-gather and reduce-scatter, and broadcast and reduce,
+// are adjoint pairs; all-reduce is its own adjoint.
 //
-// Copies of a sum are equal bit by bit, also on ranks that sum the same contributions in another
-// line of the grid. MPI promises neither for its own reductions, which may depend on a rank's
-// place, so they are not used: each element is summed on one rank and then copied. Either every
-// rank gets the contributions of its piece from all others at once and adds them in the order of
-// their coordinates (so the bits are those of the exchange along this axis), or short arrays are
-// added along a binomial tree of fixed order.
+// Copies of a sum are bitwise identical, also between lines of the grid that sum the same
+// contributions. MPI does not promise this for its reductions, whose order can depend on the rank's
+// place, so they are not used: each element is summed on one rank and then copied. Either each rank
+// gets the contributions to its piece from all other ranks and adds them in the order of their
+// coordinates (the same bits as the exchange along this axis), or short arrays are added along a
+// binomial tree of fixed order.
 //
-// Arrays whose pieces lie contiguous are read, and by an all-gather or a broadcast written, in
-// place; others are packed into buffers. Those on the device are summed on the host, on their way
-// from rank to rank.
+// Arrays whose pieces are contiguous are read in place, and written in place by an all-gather or a
+// broadcast; others are packed into buffers. Device arrays are summed on the host.
 //
-// Non-blocking collectives of MPI start in the first half. So ranks begin actions that are in
-// flight together in one order, and end them in one order.
+// Non-blocking MPI collectives start in the first half of an action, so all ranks must begin the
+// actions that are in flight together in the same order, and end them in the same order.
 #pragma once
 
 #include "linop/exchange/region_run.hpp"
@@ -28,18 +27,18 @@
 
 namespace tenon {
 
-// What a rank has at both ends of a collective: the whole, as the regions of its array that hold
-// the pieces in order, and the rank's own piece in an array of its own.
+// The memory at the two ends of a collective: the whole array, as regions that hold the pieces in
+// order, and this rank's piece in an array that holds only it.
 struct CollectiveRegions {
   std::vector<Region> whole;
   Region own;
-  bool doFollow = false; // the pieces, in a row-major array of the whole
+  bool doFollow = false; // True if the pieces are consecutive in a row-major array of the whole.
 };
 CollectiveRegions collectiveRegions(const CollectivePieces& pieces, int rank);
 
 class CollectiveStep final : public LinearOp {
 public:
-  // Collective over comm, and may create a communicator.
+  // Collective over comm; can create a communicator.
   CollectiveStep(const CommPtr& comm, const RouteStep& step, TenonDataType type,
                  Space space = Space::Host);
 
@@ -51,7 +50,7 @@ private:
   void doEnd(const Action& action) override;
   CollectiveKind kindOf(Sense sense) const;
 
-  // The buffers for arrays in one space.
+  // The message buffers for arrays in one space: the whole array, and its pieces or contributions.
   struct Wires {
     Wire whole, parts;
   };
@@ -75,7 +74,7 @@ private:
   void spread(std::byte* whole);
   void wait(int coordinate = -1);
 
-  SubCommPtr line_; // the ranks along the axes
+  SubCommPtr line_; // Communicator of the ranks along the axes.
   CollectiveKind kind_;
   bool tree_;
   std::vector<int> axes_;
@@ -84,13 +83,15 @@ private:
   MPI_Datatype mpiType_;
   CollectiveRegions regions_;
   int ownElements_ = 0;
-  std::unique_ptr<RankLists> lists_; // of the call in flight
-  Index mostContributions_ = 0;      // elements
+  // Sizes and offsets of the pieces, for the MPI call in flight.
+  std::unique_ptr<RankLists> lists_;
+  // Size of the largest set of contributions that a sum reads, in elements.
+  Index maxContributions_ = 0;
   PerSpace<Wires> bySpace_;
-  Wires* wires_ = nullptr; // of the action in flight
+  Wires* wires_ = nullptr; // The buffers of the action in flight.
   Event ready_;
   KernelContextPtr context_ = contextOf(comm());
-  std::byte* target_ = nullptr; // where the whole is gathered to
+  std::byte* target_ = nullptr; // Address at which the whole array is received.
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 

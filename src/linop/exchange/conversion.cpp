@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A conversion as one exchange: a schedule, and an executor that runs it. The schedule itself is
-// not kept, and follows from the layouts for any rank, so that views make it again and count the
-// messages of every rank without asking it.
+// A conversion as one exchange: a schedule, and an executor that runs it. The schedule is not
+// stored: it follows from the layouts for any rank, so views compute it again and count the
+// messages of every rank without communication.
 #include "linop/exchange/conversion.hpp"
 
 #include "sys/log/log.hpp"
@@ -36,8 +36,8 @@ std::string Conversion::describeMore() const {
 }
 
 void Conversion::applyMax(const DTensor& x, DTensor& y) {
-  // This is no action of LinearOp, which has factors, an adjoint and two halves: a maximum has none
-  // of these, and is done when the call returns.
+  // Not an Action, which has factors, an adjoint and two halves: a maximum has none of them and is
+  // complete when the call returns.
   static const int event = logEvent("ConversionMax");
   const LogScope scope(event);
   checkTensor(x, domain(), domainType(), title(), "input");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The conversion C(a -> b) of one tensor from layout a to layout b as one exchange: every rank
-// sends to each other one what that rank needs of it. Broadcast, sum-reduce, scatter, gather,
-// all-gather, reduce-scatter, all-to-all, slice and zero-pad are its cases, and so are the halo
-// exchange S -> G and the repartition between two grids. (Hewett & Grady 2020, Sections 2-3; the
-// tables of tensor properties of DistPar.) Other ways of the same conversion are in
-// make_conversion.hpp.
+// The conversion C(a -> b) of a tensor from layout a to layout b as one exchange: each rank sends
+// to each other rank the elements of its block that the other needs. Broadcast, sum-reduce,
+// scatter, gather, all-gather, reduce-scatter, all-to-all, slice and zero-pad are special cases,
+// and so are the halo exchange S -> G and the repartition between two grids. (Hewett and Grady
+// 2020, Sections 2-3; tables of tensor properties of DistPar.) make_conversion.hpp has the
+// alternatives to one exchange.
 #pragma once
 
 #include "geometry/layout/layout.hpp"
@@ -13,17 +13,17 @@
 
 namespace tenon {
 
-// Why a conversion is carried out as it is.
+// The policies and reasons of a conversion, for agreement and for views.
 struct ConversionNotes {
   std::string agreed; // policies that are the same on all ranks, "" for the defaults
   std::string lines;  // of the view
-  double seconds = 0; // predicted; 0 if that is not known
+  double seconds = 0; // Predicted time, or 0 if unknown.
 };
 
 class Conversion final : public LinearOp {
 public:
-  // Makes the conversion. Collective, without communication. Throws TENON_ERR_SHAPE if the global
-  // shapes differ, TENON_ERR_SUPPORT if the transport is not to be had.
+  // Collective, without communication. Throws TENON_ERR_SHAPE if the global shapes differ, and
+  // TENON_ERR_SUPPORT if the transport is not available.
   Conversion(const CommPtr& comm, const Layout& from, const Layout& to, TenonDataType type,
              const CarrierPolicy& policy, ConversionNotes notes = {});
 
@@ -33,12 +33,12 @@ public:
   std::optional<Traffic> trafficOf(int rank) const override;
   Index bufferBytes() const override { return executor_.bufferBytes(); }
 
-  // Takes the largest instead of the sum where contributions meet: not linear, and never
+  // y <- x with the maximum in place of the sum where contributions meet. Not linear, and never
   // differentiated.
   void applyMax(const DTensor& x, DTensor& y);
 
 private:
-  // Where only halos are filled, folded or dropped, no element is both read and written.
+  // If halos are only filled, folded or dropped, no element is both read and written.
   bool worksInPlace(const Action& action) const override {
     return halosOnly_ && action.isPlain() && executor_.isInPlace(action);
   }

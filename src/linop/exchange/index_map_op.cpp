@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// An index map as an operator: its schedule, run by the executor that runs those of conversions. So
-// every transport, binding, halves and places in an array are the same.
+// An index map as an operator: its schedule, run by the executor of conversions. Transports,
+// bindings, halves and use in place are therefore the same as for conversions.
 #include "linop/exchange/index_map_op.hpp"
 
 #include "linop/exchange/conversion.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The operator of an index map (geometry/mesh/index_map.hpp), one exchange among the ranks that
-// have entries for each other. The adjoint adds what targets hold to what they were made from, in
-// the order of the ranks' positions and of the lists. Of a halo it works in place: owned elements
-// are left alone.
+// The operator of an index map (geometry/mesh/index_map.hpp): one exchange among the ranks whose
+// lists name each other. The adjoint adds the values of targets to the sources that they were
+// computed from, in the order of the ranks' grid positions and of the lists. For a halo it works in
+// place and does not touch owned elements.
 #pragma once
 
 #include "geometry/mesh/index_map.hpp"
@@ -13,15 +13,15 @@ namespace tenon {
 
 class IndexMapOp final : public LinearOp {
 public:
-  // Collective, without communication. Throws TENON_ERR_LAYOUT if the domain does not fit the map,
-  // and TENON_ERR_DATATYPE for weights of integers.
+  // Collective, without communication. Throws TENON_ERR_LAYOUT if the domain is not a source of the
+  // map, and TENON_ERR_DATATYPE for weights on an integer type.
   IndexMapOp(const CommPtr& comm, IndexMapPtr map, const Layout& domain, TenonDataType type,
              const CarrierPolicy& policy);
 
   std::string_view type() const noexcept override { return "indexmap"; }
   std::string agreedText() const override;
   std::string describeMore() const override;
-  // Of this rank alone, whose lists the map has.
+  // Known for this rank only, since the map stores this rank's lists.
   std::optional<Traffic> trafficOf(int rank) const override;
   Index bufferBytes() const override { return executor_.bufferBytes(); }
 

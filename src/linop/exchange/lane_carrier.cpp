@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Packs parts into the slots of lanes, or posts where the array lies, and reads what the node's
-// other ranks posted. No rank waits without also filling its own lanes: with a bounded number of
-// slots, two ranks that each waited for the other's next chunk would otherwise wait for ever.
+// Packs parts into the slots of lanes, or posts the address of the array, and reads the postings of
+// the other ranks of the node. A rank that waits also fills its own lanes: the number of slots is
+// bounded, so two ranks that each waited for the next chunk of the other would wait forever.
 #include "linop/exchange/lane_carrier.hpp"
 
 #include "comm/agreement/wait_policy.hpp"
@@ -14,7 +14,7 @@ namespace tenon {
 
 namespace {
 
-// The place of the first element in the arena, or -1 unless the peers see all elements.
+// Offset of the first element in the arena, or -1 unless all elements of x are in the arena.
 Index placeInArena(const DTensor& x, const SharedArena& arena) {
   const ByteSpan span = spanOf(x);
   const std::optional<Index> place = arena.placeOf(span.begin, span.bytes);
@@ -31,7 +31,7 @@ std::optional<HostLane::Outgoing> HostLane::make(const CarrierSetup& setup, std:
   auto lane = std::make_unique<SendLane>(setup.comm->arena(), bytes, slots, setup.owner);
   if (!lane->exists())
     return std::nullopt;
-  // Only large slots are timed, and without times there is nothing to choose by.
+  // Only large slots are timed, and without times there is no basis for a choice.
   const StoreWay way = shape.isTimed() ? setup.policy.stores : StoreWay::Cached;
   return Outgoing{.part = part, .stores = {way, slots}, .lane = std::move(lane)};
 }
@@ -55,13 +55,13 @@ void LaneCarrier::beginLanes(const Action& action) {
   pump(x, std::numeric_limits<Index>::max());
 }
 
-// Fills free slots, at most mostOfEach in each lane.
-void LaneCarrier::pump(const DTensor& x, Index mostOfEach) {
+// Fills free slots, at most maxPerLane in each lane.
+void LaneCarrier::pump(const DTensor& x, Index maxPerLane) {
   if (!morePosts_)
     return;
   morePosts_ = false;
   for (Outgoing& out : outgoing_) {
-    for (Index i = 0; i < mostOfEach && out.posted < out.posts && out.lane->hasFreeSlot(); ++i)
+    for (Index i = 0; i < maxPerLane && out.posted < out.posts && out.lane->hasFreeSlot(); ++i)
       post(out, x);
     morePosts_ = morePosts_ || out.posted < out.posts;
   }
@@ -91,13 +91,13 @@ void LaneCarrier::awaitPosting(const Incoming& in, const DTensor& x) {
     pump(x, 1);
     policy.wait([&] { return missingSenders(in); });
   }
-  // Slots are filled also where nothing had to be waited for: a rank that always found its data
-  // ready would otherwise fill none until the end, while its own receivers wait.
+  // Slots are also filled if there was no wait: a rank that always finds its data ready would
+  // otherwise fill none until the end, while its receivers wait.
   pump(x, 1);
 }
 
-// Where an array is read in place, the first chunk brings the place and the last one releases it:
-// the chunks are only there so that sums of many ranks proceed in step.
+// If the array is read in place, the first chunk reads its address and the last one releases it;
+// the chunks exist only to let sums over many ranks proceed in step.
 void LaneCarrier::receiveByLane(Incoming& in, const Action& action, Interval chunks,
                                 const Meeting& meeting) {
   const Part& part = partOf(in);
@@ -125,8 +125,8 @@ void LaneCarrier::receiveByLane(Incoming& in, const Action& action, Interval chu
   }
 }
 
-// Posts what is left, and waits until nobody reads the array any more: its owner may write it after
-// End. Packed chunks need no such wait, since they stay in their slots.
+// Posts the remaining chunks, and waits until no rank reads the array, since its owner can write it
+// after End. Packed chunks stay in their slots and need no wait.
 void LaneCarrier::endLanes(const Action& action) {
   WaitPolicy policy(*comm_);
   const auto missing = [&] { return missingReaders(); };
@@ -137,11 +137,11 @@ void LaneCarrier::endLanes(const Action& action) {
       policy.wait(missing);
 }
 
-// The senders of this part and of later ones that have posted nothing; those of earlier parts have
-// been read.
-std::string LaneCarrier::missingSenders(const Incoming& from) const {
+// The senders of this part and of later ones that have posted nothing; parts before it have been
+// read.
+std::string LaneCarrier::missingSenders(const Incoming& first) const {
   std::vector<int> peers;
-  for (const Incoming* in = &from; in != incoming_.data() + incoming_.size(); ++in)
+  for (const Incoming* in = &first; in != incoming_.data() + incoming_.size(); ++in)
     if (!in->lane.hasPosting())
       peers.push_back(partOf(*in).peer);
   return ranksText(peers);

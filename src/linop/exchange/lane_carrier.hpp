@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parts through the memory that the node's ranks share, by lanes (comm/memory/lane.hpp). Small
-// parts, and those of arrays outside the arena, are packed chunk by chunk; large ones of arrays
-// inside it are read in place. Whoever waits for a posting keeps filling his own lanes meanwhile,
-// so that all ranks advance.
+// LaneCarrier: sends the parts of a conversion (the data of one rank for another, part.hpp) through
+// memory that the ranks of a node share, by lanes (comm/memory/lane.hpp). Small parts, and parts of
+// arrays outside the arena, are packed chunk by chunk; large parts of arrays in the arena are read
+// in place. A rank that waits for a posting continues to fill its own lanes, so all ranks make
+// progress.
 #pragma once
 
 #include "linop/exchange/node_carrier.hpp"
 
 namespace tenon {
 
-// A lane of host memory.
+// The two ends of a lane in host memory, and the state of the action in flight.
 struct HostLane {
   using Address = LaneAddress;
   struct Outgoing {
     std::size_t part;
     StoreChoice stores;
     std::unique_ptr<SendLane> lane;
-    // How many postings the action in flight makes, one if the receiver reads the array in place,
-    // and how many of them are made.
+    // Number of postings of the action in flight (1 if the receiver reads the array in place), and
+    // how many of them have been made.
     Index posts = 0, posted = 0;
     bool readInPlace = false;
 
@@ -30,7 +31,7 @@ struct HostLane {
   struct Incoming {
     std::size_t part;
     ReceiveLane lane;
-    ArrayPlace place{}; // of the posting that is read
+    ArrayPlace place{}; // Place of the array of the posting being read.
   };
 
   static std::optional<Outgoing> make(const CarrierSetup& setup, std::size_t part, Index allBytes,
@@ -44,7 +45,7 @@ struct HostLane {
 
 class LaneCarrier final : public NodeCarrier<HostLane> {
 public:
-  // The communicator must have an arena, unless the rank is alone.
+  // The communicator must have an arena, unless it has one rank.
   explicit LaneCarrier(const CarrierSetup& setup);
 
   std::string describe() const override {
@@ -57,16 +58,16 @@ private:
                      const Meeting& meeting) override;
   void endLanes(const Action& action) override;
 
-  void pump(const DTensor& x, Index mostOfEach);
+  void pump(const DTensor& x, Index maxPerLane);
   void post(Outgoing& out, const DTensor& x);
   void awaitPosting(const Incoming& in, const DTensor& x);
   std::string missingSenders(const Incoming& from) const;
 
   Index packLimit_;
-  Index largest_ = 0; // bytes of a lane's part, at most
-  // Whether some lane has chunks of the action in flight left to post, and the place of x in the
-  // arena, -1 if it lies outside or all parts are packed.
+  Index largest_ = 0; // Size in bytes of the largest part of a lane.
+  // True while some lane has chunks of the action in flight left to post.
   bool morePosts_ = false;
+  // Offset of x in the arena, or -1 if x is outside it or all parts are packed.
   Index place_ = -1;
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chooses between one exchange, a chain of steps and a reduction method, and notes the reasons for
-// views. All ranks must choose alike: the choice depends on layouts, options and prices that they
-// share, and where communicators or programs are made it is compared between ranks first.
+// Chooses between one exchange, a chain of steps and a reduction method, and records the reasons
+// for views. All ranks must choose alike: the choice depends on layouts, options and prices that
+// are the same on all ranks, and it is compared between them before communicators or programs are
+// made.
 #include "linop/exchange/make_conversion.hpp"
 
 #include "comm/agreement/batched.hpp"
@@ -22,8 +23,8 @@ namespace tenon {
 
 namespace {
 
-// A conversion that another operator carries out. Its type stays "conversion", so that whoever
-// makes one need not know by which method it goes.
+// A conversion that another operator carries out. Its type is still "conversion", so views and
+// callers do not depend on the method.
 class IndirectConversion final : public LinearOp {
 public:
   using TrafficOf = std::function<Traffic(int rank)>;
@@ -56,7 +57,7 @@ struct Maker {
   Route route;
   ConversionNotes notes = {};
 
-  // A route of one collective is still a chain, since it is no exchange.
+  // A single collective is a chain of one step, not an exchange.
   bool isOneExchange() const { return route.size() == 1 && !route.front().collective; }
   // The text that ranks agree on before the first call that needs all of them.
   std::string agreedText() const {
@@ -65,14 +66,13 @@ struct Maker {
   }
 
   LinearOpRef make();
-  // The sum that the conversion is, and those of the reduction methods that look at it.
+  // The reduction in the conversion, and the reduction methods that apply to it.
   struct ReductionRequest {
     ReductionTask sum;
     std::vector<ReductionMethodRef> methods;
   };
   std::optional<ReductionRequest> reductionRequest() const;
-  // The route mode "exchange" asks for one exchange and nothing else, so no reduction method is
-  // looked for either.
+  // Route mode "exchange" requests exactly one exchange, without reduction methods.
   bool isFree() const { return policy.route.mode != RouteMode::Exchange; }
   bool sumsInSteps() const { return policy.route.mode == RouteMode::Auto; }
   Traffic sent(int rank, Role role) const;
@@ -119,7 +119,7 @@ std::optional<Maker::ReductionRequest> Maker::reductionRequest() const {
   return request;
 }
 
-// Returns NULL unless the conversion sums, or its adjoint does, and a reduction method takes it.
+// Returns NULL unless the conversion or its adjoint sums and a reduction method offers a program.
 LinearOpRef Maker::makeSum() {
   const std::optional<ReductionRequest> request = reductionRequest();
   if (!request)
@@ -127,8 +127,8 @@ LinearOpRef Maker::makeSum() {
   const auto& [sum, methods] = *request;
   for (const ReductionMethodRef& method : methods)
     notes.agreed += method->agreedText(sum);
-  // Each rank finds the offers by itself, which can fail on one of them, as where a method reads a
-  // file; then it fails on all.
+  // Each rank computes the offers separately, which can fail on one of them, for example where a
+  // method reads a file; batched() makes that an error on all ranks.
   const ReductionOffer best = batched(
       *comm, "the reduction of a conversion",
       [&] { return bestOffer(request->methods, request->sum); },
@@ -148,8 +148,8 @@ LinearOpRef Maker::makeSum() {
 
 LinearOpRef Maker::makeChain() {
   const auto isCollective = [](const RouteStep& step) { return step.collective.has_value(); };
-  // Collectives need a communicator, which all ranks make together: so they compare first what they
-  // are about to make. Exchanges alone need no agreement.
+  // All ranks create the communicators of collectives together, so they first compare what they
+  // will create. Exchanges alone need no agreement.
   if (std::any_of(route.begin(), route.end(), isCollective))
     batched(
         *comm, "the route of a conversion", [] { return true; },
@@ -158,11 +158,11 @@ LinearOpRef Maker::makeChain() {
   std::vector<IndirectConversion::TrafficOf> traffic;
   for (const RouteStep& step : route) {
     notes.lines += fmt::format("  step {} of {}: ", steps.size() + 1, route.size());
-    // A step that only sums goes as such a conversion by itself would: by a reduction method, where
-    // one takes it.
-    Maker one{comm, step.from, step.to, type, policy, {step}};
-    if (LinearOpRef sum = sumsInSteps() ? one.makeSum() : LinearOpRef()) {
-      notes.lines += one.ends() + '\n' + one.notes.lines;
+    // A step that only sums is made like a separate conversion: by a reduction method, if one
+    // offers a program.
+    Maker stepMaker{comm, step.from, step.to, type, policy, {step}};
+    if (LinearOpRef sum = sumsInSteps() ? stepMaker.makeSum() : LinearOpRef()) {
+      notes.lines += stepMaker.ends() + '\n' + stepMaker.notes.lines;
       traffic.push_back([sum](int rank) { return *sum->trafficOf(rank); });
       steps.push_back(std::move(sum));
     } else {
@@ -173,14 +173,14 @@ LinearOpRef Maker::makeChain() {
   }
   notes.agreed += policy.carrier.agreedText();
   return makeRef<IndirectConversion>(compose(std::move(steps)), notes, [traffic](int rank) {
-    Traffic all;
-    for (const auto& of : traffic)
-      all += of(rank);
-    return all;
+    Traffic total;
+    for (const auto& trafficOfStep : traffic)
+      total += trafficOfStep(rank);
+    return total;
   });
 }
 
-// Counts go where make(), makeSum() and makeChain() go.
+// The counts follow the same choices as make(), makeSum() and makeChain().
 Traffic Maker::sent(int rank, Role role) const {
   if (isFree())
     if (const std::optional<Traffic> sum = sentInSum(rank, role))
@@ -199,16 +199,16 @@ std::optional<Traffic> Maker::sentInSum(int rank, Role role) const {
 }
 
 Traffic Maker::sentInChain(const Route& steps, int rank, Role role) const {
-  Traffic all;
+  Traffic total;
   for (const RouteStep& step : steps) {
-    const Maker one{comm, step.from, step.to, type, policy, {step}};
-    const Route alone = {step};
-    if (const auto sum = sumsInSteps() ? one.sentInSum(rank, role) : std::optional<Traffic>())
-      all += *sum;
+    const Maker stepMaker{comm, step.from, step.to, type, policy, {step}};
+    const Route oneStep = {step};
+    if (const auto sum = sumsInSteps() ? stepMaker.sentInSum(rank, role) : std::optional<Traffic>())
+      total += *sum;
     else
-      all += sentOnRoute(role == Role::Source ? alone : adjointOf(alone), rank);
+      total += sentOnRoute(role == Role::Source ? oneStep : adjointOf(oneStep), rank);
   }
-  return all;
+  return total;
 }
 
 LinearOpRef Maker::makeStep(const RouteStep& step) const {
@@ -217,7 +217,7 @@ LinearOpRef Maker::makeStep(const RouteStep& step) const {
   return makeRef<Conversion>(comm, step.from, step.to, type, policy.carrier);
 }
 
-// "P,S0 -> B,S0".
+// The change of properties, such as "P,S0 -> B,S0", or both layouts if the grids differ.
 std::string Maker::ends() const {
   const bool oneGrid = from.grid() == to.grid();
   return fmt::format("{} -> {}", oneGrid ? tenon::describe(from.properties()) : from.describe(),
@@ -225,8 +225,8 @@ std::string Maker::ends() const {
 }
 
 std::string Maker::textOf(const RouteStep& step) const {
-  const Maker one{comm, step.from, step.to, type, policy, {step}};
-  return fmt::format("{} {}; {}\n", step.name(), one.ends(),
+  const Maker stepMaker{comm, step.from, step.to, type, policy, {step}};
+  return fmt::format("{} {}; {}\n", step.name(), stepMaker.ends(),
                      sentText(comm->rank(), sentInStep(step, comm->rank()), type, step.seconds));
 }
 
@@ -240,7 +240,8 @@ MovementPolicy MovementPolicy::fromOptions(Space space) {
 
 LinearOpRef makeConversion(const CommPtr& comm, const Layout& from, const Layout& to,
                            TenonDataType type, const MovementPolicy& policy) {
-  checkLinkedHalos(from, to); // before a route is looked for, whose steps have other layouts
+  // Checked before the search of a route, whose steps have other layouts.
+  checkLinkedHalos(from, to);
   Route route = findRoute(from, to, dataTypeSize(type), policy.route);
   return Maker{comm, from, to, type, policy, std::move(route)}.make();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Chooses how a conversion is carried out: as one exchange (conversion.hpp), as a chain of
-// exchanges and collectives on a route of `machine`, or, where it only sums, by a reduction method
+// exchanges and collectives along a route of `machine`, or by a reduction method if it sums
 // (reduction_method.hpp).
 #pragma once
 
@@ -13,23 +13,24 @@ namespace tenon {
 struct MovementPolicy {
   RoutePolicy route;
   CarrierPolicy carrier;
-  std::vector<ReductionMethodRef> sums; // asked for offers where a conversion only sums
+  // Methods that can offer to carry out a conversion that sums.
+  std::vector<ReductionMethodRef> sums;
 
-  // The policy that options give, for arrays that are expected in this space.
+  // The policy of the options, for arrays that are expected in this space.
   static MovementPolicy fromOptions(Space space = Space::Host);
 };
 
-// Makes a conversion. Collective; it communicates only if there are collectives or reduction
-// methods: then ranks agree, and may create a communicator. Throws TENON_ERR_SHAPE if the global
-// shapes differ, TENON_ERR_SUPPORT if the transport is not to be had. The reduction methods are
-// requested a conversion that sums over grid axes and does nothing else, unless the route's policy
-// wants one exchange.
+// Makes a conversion. Collective. It communicates only for collectives and reduction methods: the
+// ranks then agree first, and can create a communicator. Throws TENON_ERR_SHAPE if the global
+// shapes differ, and TENON_ERR_SUPPORT if the transport is not available. An offer of
+// the reduction methods is requested if the conversion sums over grid axes, unless the route policy
+// is "exchange".
 LinearOpRef makeConversion(const CommPtr& comm, const Layout& from, const Layout& to,
                            TenonDataType type,
                            const MovementPolicy& policy = MovementPolicy::fromOptions());
 
-// What a rank sends in an Apply of such a conversion, as a source, or in its adjoint, as a target:
-// the same choice, without communication.
+// Messages and elements that a rank sends in an Apply of such a conversion (Role::Source), or in
+// its adjoint (Role::Target). Makes the same choice as makeConversion(), without communication.
 Traffic sentInConversion(const CommPtr& comm, const Layout& from, const Layout& to,
                          TenonDataType type, const MovementPolicy& policy, int rank, Role role);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Edges are checked where they are listed; that no rank's edges end at ghosts is agreed on, since
-// layers of the edges then send nothing on that side. Of an edge that several ranks have each sum
-// takes a share, a factor of its weight.
+// Each rank checks the edges that it lists. The ranks then agree whether any edge ends at a ghost:
+// if none does, layers send nothing on that side. An edge that several ranks list has a share on
+// each, which multiplies its weight.
 #include "linop/exchange/make_edges.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -24,12 +24,12 @@ namespace tenon {
 
 namespace {
 
-// The numbers of nodes that a rank has: its own, and with ghosts.
-struct Listed {
+// Number of nodes in a rank's list: the owned ones, and all including ghosts.
+struct NodeCount {
   Index owned, all;
 };
 
-Listed listedOf(const IndexMap& nodes, int rank) {
+NodeCount nodeCountOf(const IndexMap& nodes, int rank) {
   return {nodes.from().boxOfRank(rank)[0].size(), nodes.to().boxOfRank(rank)[0].size()};
 }
 
@@ -41,7 +41,7 @@ void checkMap(const IndexMap& nodes, const char* name) {
                             name, nodes.from().describe(), nodes.to().describe()));
 }
 
-void checkEnds(const std::vector<Index>& at, const char* name, const Listed& nodes, int rank) {
+void checkEnds(const std::vector<Index>& at, const char* name, const NodeCount& nodes, int rank) {
   for (std::size_t e = 0; e < at.size(); ++e)
     if (at[e] < 0 || at[e] >= nodes.all)
       throw Error(TENON_ERR_ARG,
@@ -50,11 +50,11 @@ void checkEnds(const std::vector<Index>& at, const char* name, const Listed& nod
                               name, e, rank, at[e], nodes.all));
 }
 
-bool areOwned(const std::vector<Index>& at, const Listed& nodes) {
+bool areOwned(const std::vector<Index>& at, const NodeCount& nodes) {
   return std::ranges::all_of(at, [&](Index position) { return position < nodes.owned; });
 }
 
-void checkTargets(const std::vector<Index>& at, const Listed& nodes, int rank) {
+void checkTargets(const std::vector<Index>& at, const NodeCount& nodes, int rank) {
   const auto ghost =
       std::ranges::find_if(at, [&](Index position) { return position >= nodes.owned; });
   if (ghost != at.end())
@@ -71,88 +71,89 @@ void checkFinite(const std::vector<double>& list, const char* name, int rank) {
                                            bad - list.begin(), rank, *bad));
 }
 
-// The sums at the nodes of what this rank has for them, from all ranks, for each node that the rank
-// lists.
+// For each node in this rank's list, the sum over all ranks of their contributions to it.
 std::vector<double> totalsOf(const CommPtr& comm, const IndexMapPtr& nodes,
-                             const std::vector<double>& mine) {
+                             const std::vector<double>& contributions) {
   IndexMapOp op(comm, nodes, nodes->from(), TENON_FLOAT64, CarrierPolicy::fromOptions());
-  const auto contributions = makeRef<DTensor>(comm, op.range().dual(), TENON_FLOAT64),
+  const auto contributionTensor = makeRef<DTensor>(comm, op.range().dual(), TENON_FLOAT64),
              owned = makeRef<DTensor>(comm, op.domain(), TENON_FLOAT64),
              listed = makeRef<DTensor>(comm, op.range(), TENON_FLOAT64);
   {
-    HostView<double> to(*contributions);
-    for (std::size_t i = 0; i < mine.size(); ++i)
-      to[static_cast<Index>(i)] = mine[i];
+    HostView<double> to(*contributionTensor);
+    for (std::size_t i = 0; i < contributions.size(); ++i)
+      to[static_cast<Index>(i)] = contributions[i];
   }
-  op.applyAdjoint(*contributions, *owned);
+  op.applyAdjoint(*contributionTensor, *owned);
   op.apply(*owned, *listed);
   std::vector<double> totals;
   const HostView<const double> from(*listed);
-  for (std::size_t i = 0; i < mine.size(); ++i)
+  for (std::size_t i = 0; i < contributions.size(); ++i)
     totals.push_back(from[static_cast<Index>(i)]);
   return totals;
 }
 
-// Shares by a directory of keys, in which each rank finds what all ranks have of an edge.
+// Shares of edges that several ranks list. Each rank sends its keys and shares to a directory,
+// distributed by key, and gets the number of ranks that list the edge.
 class Shares {
 public:
-  Shares(const CommPtr& comm, const std::vector<Index>& key, std::vector<double> given)
-      : comm_(*comm), key_(key), given_(std::move(given)) {}
+  Shares(const CommPtr& comm, const std::vector<Index>& key, std::vector<double> shares)
+      : comm_(*comm), key_(key), shares_(std::move(shares)) {}
 
-  std::vector<double> find() {
+  std::vector<double> compute() {
     SparseMessages claims = collectively(comm_, [&] {
-      SparseMessages made;
+      SparseMessages messages;
       for (std::size_t e = 0; e < key_.size(); ++e) {
-        if (!given_.empty() && !std::isfinite(given_[e]))
+        if (!shares_.empty() && !std::isfinite(shares_[e]))
           throw Error(TENON_ERR_ARG,
-                      fmt::format("shares[{}] of rank {} is {}", e, comm_.rank(), given_[e]));
-        std::vector<Index>& to = made[directoryRankOf(key_[e], comm_.size())];
-        to.push_back(key_[e]);
-        to.push_back(std::bit_cast<Index>(given_.empty() ? kNone : given_[e]));
+                      fmt::format("shares[{}] of rank {} is {}", e, comm_.rank(), shares_[e]));
+        std::vector<Index>& message = messages[directoryRankOf(key_[e], comm_.size())];
+        message.push_back(key_[e]);
+        message.push_back(std::bit_cast<Index>(shares_.empty() ? kNoShare : shares_[e]));
       }
-      return made;
+      return messages;
     });
-    const SparseMessages taken = sparseExchange(comm_, std::move(claims));
-    SparseMessages answers = collectively(comm_, [&] { return answersTo(taken); });
+    const SparseMessages claimsHere = sparseExchange(comm_, std::move(claims));
+    SparseMessages answers = collectively(comm_, [&] { return answersTo(claimsHere); });
     const SparseMessages counts = sparseExchange(comm_, std::move(answers));
     return collectively(comm_, [&] {
-      // Answers come in the order of the claims.
+      // The answers of a directory rank have the order of the claims that were sent to it.
       std::vector<double> shares;
-      std::map<int, std::size_t> read;
+      std::map<int, std::size_t> nextAnswer;
       for (std::size_t e = 0; e < key_.size(); ++e) {
-        const int at = directoryRankOf(key_[e], comm_.size());
-        const Index holders = counts.at(at)[read[at]++];
-        shares.push_back(given_.empty() ? 1 / double(holders) : given_[e]);
+        const int directory = directoryRankOf(key_[e], comm_.size());
+        const Index holders = counts.at(directory)[nextAnswer[directory]++];
+        shares.push_back(shares_.empty() ? 1 / double(holders) : shares_[e]);
       }
       return shares;
     });
   }
 
 private:
-  // How many ranks have an edge, to each of them.
-  SparseMessages answersTo(const SparseMessages& taken) const {
-    struct Known {
+  // Checks the shares of each edge. Returns, for each claim, the number of ranks that list its
+  // edge.
+  SparseMessages answersTo(const SparseMessages& claims) const {
+    struct SharedEdge {
       double sum = 0;
-      std::size_t unsaid = 0; // ranks that leave their share open
+      std::size_t withoutShare = 0; // Number of ranks that pass no share.
       std::vector<int> ranks = {};
     };
-    std::map<Index, Known> known;
-    for (const auto& [peer, data] : taken)
+    std::map<Index, SharedEdge> edges;
+    for (const auto& [peer, data] : claims)
       for (std::size_t i = 0; i < data.size(); i += 2) {
-        Known& edge = known[data[i]];
+        SharedEdge& edge = edges[data[i]];
         const auto share = std::bit_cast<double>(data[i + 1]);
-        edge.unsaid += std::isnan(share) ? 1 : 0;
+        edge.withoutShare += std::isnan(share) ? 1 : 0;
         edge.sum += std::isnan(share) ? 0 : share;
         edge.ranks.push_back(peer);
       }
-    for (const auto& [key, edge] : known) {
+    for (const auto& [key, edge] : edges) {
       if (std::ranges::adjacent_find(edge.ranks) != edge.ranks.end())
         throw Error(TENON_ERR_ARG, fmt::format("rank {} lists two edges with key {}; give each "
                                                "edge a key of its own",
                                                *std::ranges::adjacent_find(edge.ranks), key));
-      if (edge.unsaid == edge.ranks.size())
+      if (edge.withoutShare == edge.ranks.size())
         continue;
-      if (edge.unsaid > 0)
+      if (edge.withoutShare > 0)
         throw Error(TENON_ERR_ARG,
                     fmt::format("of the edge with key {} some of ranks {} pass a share and others "
                                 "none; pass shares on all ranks or NULL on all",
@@ -164,18 +165,18 @@ private:
                                 key, edge.sum, fmt::join(edge.ranks, ", ")));
     }
     SparseMessages answers;
-    for (const auto& [peer, data] : taken)
+    for (const auto& [peer, data] : claims)
       for (std::size_t i = 0; i < data.size(); i += 2)
-        answers[peer].push_back(static_cast<Index>(known.at(data[i]).ranks.size()));
+        answers[peer].push_back(static_cast<Index>(edges.at(data[i]).ranks.size()));
     return answers;
   }
 
-  // A rank that is given none says so.
-  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  // Sent by ranks that pass no shares.
+  static constexpr double kNoShare = std::numeric_limits<double>::quiet_NaN();
 
   Communicator& comm_;
   const std::vector<Index>& key_;
-  std::vector<double> given_;
+  std::vector<double> shares_;
 };
 
 enum class Owners { WithTargets, Anywhere };
@@ -186,30 +187,34 @@ EdgesPtr make(const CommPtr& comm, const IndexMapPtr& targets, const IndexMapPtr
   std::vector<std::uint64_t> counts = collectively(*comm, [&] {
     checkMap(*targets, "targets");
     checkMap(*sources, "sources");
-    const Listed there = listedOf(*targets, rank), here = listedOf(*sources, rank);
-    checkEnds(listed.target, "target", there, rank);
-    checkEnds(listed.source, "source", here, rank);
+    const NodeCount targetNodes = nodeCountOf(*targets, rank),
+                    sourceNodes = nodeCountOf(*sources, rank);
+    checkEnds(listed.target, "target", targetNodes, rank);
+    checkEnds(listed.source, "source", sourceNodes, rank);
     checkFinite(listed.weights, "weights", rank);
     if (owners == Owners::WithTargets)
-      checkTargets(listed.target, there, rank);
-    // The edges of each rank, and the ranks with targets and with sources at ghosts.
-    std::vector<std::uint64_t> mine(static_cast<std::size_t>(comm->size()) + 2, 0);
-    mine[rank] = listed.target.size();
-    mine[comm->size()] = areOwned(listed.target, there) ? 0 : 1;
-    mine[comm->size() + 1] = areOwned(listed.source, here) ? 0 : 1;
-    return mine;
+      checkTargets(listed.target, targetNodes, rank);
+    // Entry r is the number of edges of rank r; the last two count the ranks with targets at ghosts
+    // and with sources at ghosts. The sum over ranks makes all of them known everywhere.
+    std::vector<std::uint64_t> ownCounts(static_cast<std::size_t>(comm->size()) + 2, 0);
+    ownCounts[rank] = listed.target.size();
+    ownCounts[comm->size()] = areOwned(listed.target, targetNodes) ? 0 : 1;
+    ownCounts[comm->size() + 1] = areOwned(listed.source, sourceNodes) ? 0 : 1;
+    return ownCounts;
   });
   reduceNumbers(*comm, counts, MPI_SUM);
   const bool targetsOwned = counts[comm->size()] == 0, sourcesOwned = counts.back() == 0;
   std::optional<std::vector<double>> totals;
+  // A mean over edges divides by the sum of weights: of a target that several ranks share, the sum
+  // over all of them.
   if (!targetsOwned) {
-    const std::vector<double> mine = collectively(*comm, [&] {
-      std::vector<double> sums(static_cast<std::size_t>(listedOf(*targets, rank).all), 0);
+    const std::vector<double> ownTotals = collectively(*comm, [&] {
+      std::vector<double> sums(static_cast<std::size_t>(nodeCountOf(*targets, rank).all), 0);
       for (std::size_t e = 0; e < listed.target.size(); ++e)
         sums[listed.target[e]] += listed.weights.empty() ? 1 : listed.weights[e];
       return sums;
     });
-    totals = totalsOf(comm, targets, mine);
+    totals = totalsOf(comm, targets, ownTotals);
   }
   return collectively(*comm, [&] {
     std::vector<Index> cuts{0};
@@ -241,11 +246,11 @@ EdgesPtr makeSharedEdges(const CommPtr& comm, const IndexMapPtr& targets,
     checkFinite(shares, "shares", comm->rank());
     return true;
   });
-  const std::vector<double> found = Shares(comm, listed.key, std::move(shares)).find();
+  const std::vector<double> factors = Shares(comm, listed.key, std::move(shares)).compute();
   collectively(*comm, [&] {
-    listed.weights.resize(found.size(), 1);
-    for (std::size_t e = 0; e < found.size(); ++e)
-      listed.weights[e] *= found[e];
+    listed.weights.resize(factors.size(), 1);
+    for (std::size_t e = 0; e < factors.size(); ++e)
+      listed.weights[e] *= factors[e];
     return true;
   });
   return make(comm, targets, sources, std::move(listed), Owners::Anywhere);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The edges of a mesh made of what each rank lists.
+// Makes the edges of a mesh from the lists of all ranks, and the object behind a TenonEdges.
 #pragma once
 
 #include "comm/communicator.hpp"
@@ -8,26 +8,27 @@
 
 namespace tenon {
 
-// This rank's edges: positions in its lists of nodes.
+// The edges of this rank: their ends are positions in its lists of nodes.
 struct ListedEdges {
   std::vector<Index> target, source;
-  std::vector<Index> key = {};      // of each, or none
-  std::vector<double> weights = {}; // of each, or none: ones
+  std::vector<Index> key = {};      // One per edge, or empty.
+  std::vector<double> weights = {}; // One per edge, or empty for weights of 1.
 };
 
-// Collective. The maps are from ids; the targets are nodes that the rank owns. Throws on all ranks
-// alike TENON_ERR_ARG, naming the edge and the rank, if a position is not one of the list or a
-// target is a ghost, and TENON_ERR_LAYOUT for other maps.
+// Makes edges that are listed on the owner of their target. Collective. The maps are maps from ids.
+// Throws on all ranks TENON_ERR_ARG if a position is not in the list or a target is a ghost, with
+// the edge and the rank in the text, and TENON_ERR_LAYOUT for other maps.
 EdgesPtr makeEdges(const CommPtr& comm, const IndexMapPtr& targets, const IndexMapPtr& sources,
                    ListedEdges listed);
-// The same for edges that lie anywhere and are known by their keys, so that several ranks can have
-// one. Each rank's sums have a share of it: those of an edge add up to 1, and are equal where none
-// are given. Throws TENON_ERR_ARG if they do not.
+// The same for edges that any ranks list, identified by their keys, such that several ranks can
+// list the same edge. Each listing rank has a share of the edge, a factor of its weight: the shares
+// of an edge sum to 1, and are equal if `shares` is empty. Throws TENON_ERR_ARG if the sum is not
+// 1.
 EdgesPtr makeSharedEdges(const CommPtr& comm, const IndexMapPtr& targets,
                          const IndexMapPtr& sources, ListedEdges listed,
                          std::vector<double> shares);
 
-// What the handle TenonEdges points to.
+// The object of the handle TenonEdges.
 class EdgesObject : public Object {
 public:
   static constexpr const char* kClass = "Edges";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Each rank asks the owners of what it wants, in one sparse exchange, after which both ends have
-// the list of their message. It is sorted by the places in the target, which fixes the order of
-// sums.
+// Each rank requests its source elements from their owners, in one sparse exchange; sender and
+// receiver then both have the list of their message. The list is sorted by target position, which
+// fixes the order of sums.
 #include "linop/exchange/make_index_map.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -21,6 +21,8 @@ namespace tenon {
 
 namespace {
 
+// Makes one index map: the ranks check their lists and agree on the result, send requests to the
+// owners of their source elements, and build the lists of both directions from the requests.
 class IndexMapMaker {
 public:
   IndexMapMaker(Communicator& comm, const Layout& from, const Layout& to,
@@ -43,7 +45,8 @@ public:
     SparseMessages requests = collectively(comm_, [&] { return requestsFor(); });
     const SparseMessages requested = sparseExchange(comm_, std::move(requests));
     auto map = collectively(comm_, [&] { return build(requested); });
-    std::vector<std::uint64_t> most = collectively(comm_, [&] {
+    // The largest numbers of any rank, for views and for predictions that all ranks must share.
+    std::vector<std::uint64_t> maxima = collectively(comm_, [&] {
       const auto& [sent, received] = map.traffic;
       std::vector<std::uint64_t> numbers;
       for (const Index number :
@@ -51,10 +54,10 @@ public:
         numbers.push_back(static_cast<std::uint64_t>(number));
       return numbers;
     });
-    reduceNumbers(comm_, most, MPI_MAX);
+    reduceNumbers(comm_, maxima, MPI_MAX);
     return collectively(comm_, [&] {
       const auto trafficAt = [&](std::size_t n) {
-        return Traffic{static_cast<Index>(most[n]), static_cast<Index>(most[n + 1])};
+        return Traffic{static_cast<Index>(maxima[n]), static_cast<Index>(maxima[n + 1])};
       };
       map.most = IndexTraffic{trafficAt(0), trafficAt(2)};
       return std::make_shared<const IndexMap>(std::move(map));
@@ -138,13 +141,15 @@ private:
     return true;
   }
 
-  // For each owner the entries: its local position and ours, and the weight as bits.
+  // The request to each owner: per entry the position in its array, the position in this rank's
+  // array, and the weight as bits.
   SparseMessages requestsFor() {
     SparseMessages requests;
     if (position_ < 0)
       return requests;
     std::vector<std::size_t> order(wanted_.target.size());
     std::iota(order.begin(), order.end(), 0);
+    // Stable: several entries of one target element are added in the order of the user's list.
     std::ranges::stable_sort(order, {}, [&](std::size_t n) { return wanted_.target[n]; });
     const Shape extent = jointExtent(to_, dims_, position_);
     for (std::size_t n : order) {
@@ -154,7 +159,7 @@ private:
       std::vector<Index>& request = requests[owner];
       request.insert(request.end(), place.local.begin(), place.local.end());
       request.insert(request.end(), target.begin(), target.end());
-      // Whether ranks have weights is their own matter, so that all send some.
+      // Each rank decides separately whether it has weights, so the request always has one.
       request.push_back(std::bit_cast<Index>(isWeighted_ ? wanted_.weights[n] : 1.0));
     }
     for (const auto& [owner, request] : requests)
@@ -165,17 +170,19 @@ private:
 
   IndexEntries entriesOf(int peer, const std::vector<Index>& request) const {
     IndexEntries entries{peer, {}, {}, {}};
-    const std::size_t dims = dims_.size(), each = 2 * dims + 1;
+    const std::size_t dims = dims_.size(), width = 2 * dims + 1;
     bool areOnes = true;
-    for (std::size_t i = 0; i < request.size(); i += each) {
-      const auto at = request.begin() + static_cast<std::ptrdiff_t>(i),
-                 middle = at + static_cast<std::ptrdiff_t>(dims),
+    for (std::size_t i = 0; i < request.size(); i += width) {
+      const auto begin = request.begin() + static_cast<std::ptrdiff_t>(i),
+                 middle = begin + static_cast<std::ptrdiff_t>(dims),
                  end = middle + static_cast<std::ptrdiff_t>(dims);
-      entries.source.insert(entries.source.end(), at, middle);
+      entries.source.insert(entries.source.end(), begin, middle);
       entries.target.insert(entries.target.end(), middle, end);
       entries.weights.push_back(std::bit_cast<double>(*end));
       areOnes = areOnes && entries.weights.back() == 1;
     }
+    // Without weights a run of positions is a box, which is copied by faster kernels and can be
+    // sent from the array.
     if (areOnes)
       entries.weights.clear();
     return entries;
@@ -183,7 +190,7 @@ private:
 
   void byPosition(std::vector<IndexEntries>& entries) const {
     std::ranges::sort(entries, {},
-                      [&](const IndexEntries& of) { return to_.grid().position(of.peer); });
+                      [&](const IndexEntries& list) { return to_.grid().position(list.peer); });
   }
 
   IndexMapSpec build(const SparseMessages& requested) {
@@ -192,10 +199,11 @@ private:
       spec.sends.push_back(entriesOf(peer, request));
     spec.receives = std::move(received_);
     const int rank = comm_.rank();
-    // A halo's owned elements are a part of their own.
+    // The owned elements of a halo map are a part of the schedule, also if no entry is local.
     for (std::vector<IndexEntries>* list : {&spec.sends, &spec.receives})
       if (isHalo() && position_ >= 0 &&
-          std::ranges::none_of(*list, [&](const IndexEntries& of) { return of.peer == rank; }))
+          std::ranges::none_of(*list,
+                               [&](const IndexEntries& entries) { return entries.peer == rank; }))
         list->push_back({rank, {}, {}, {}});
     byPosition(spec.sends);
     byPosition(spec.receives);
@@ -204,7 +212,7 @@ private:
     return spec;
   }
 
-  // Whether some element of the target has several entries, or none.
+  // True if some element of the target has several entries or none.
   bool isUneven() const {
     if (position_ < 0)
       return false;
@@ -212,14 +220,16 @@ private:
     std::ranges::sort(targets);
     if (std::ranges::adjacent_find(targets) != targets.end())
       return true;
-    Index others = elements(jointExtent(to_, dims_, position_));
+    // Without duplicates, the numbers of entries and of target elements are equal if and only if
+    // each element has one entry. Owned elements of a halo have none.
+    Index targetElements = elements(jointExtent(to_, dims_, position_));
     if (isHalo()) {
       Shape owned;
       for (int d : dims_)
         owned.push_back(intersect(to_.box(position_)[d], to_.ownedBox(position_)[d]).size());
-      others -= elements(owned);
+      targetElements -= elements(owned);
     }
-    return static_cast<Index>(targets.size()) != others;
+    return static_cast<Index>(targets.size()) != targetElements;
   }
 
   Communicator& comm_;
@@ -243,12 +253,14 @@ IndexMapPtr makeIndexMapFromIds(Communicator& comm, Index owned, const std::vect
     return std::pair(std::vector<Index>(ids.begin(), ids.begin() + owned),
                      std::vector<Index>(ids.begin() + owned, ids.end()));
   });
+  // The numbering makes owned nodes consecutive rows, so layouts describe them by split points.
   Numbering numbering = numberRows(comm, lists.first, lists.second);
   std::vector<std::uint64_t> ghosts = collectively(comm, [&] {
     std::vector<std::uint64_t> counts(static_cast<std::size_t>(comm.size()), 0);
     counts[comm.rank()] = lists.second.size();
     return counts;
   });
+  // Each rank has filled its own entry: the sum makes all entries known on all ranks.
   reduceNumbers(comm, ghosts, MPI_SUM);
   struct Pattern {
     Layout plain, ghosted;
@@ -261,6 +273,7 @@ IndexMapPtr makeIndexMapFromIds(Communicator& comm, Index owned, const std::vect
                         .cuts = {numbering.cuts}});
     LayoutSpec spec = plain.spec();
     Halo halo{.boxes = {}, .low = Boundary::Linked, .high = Boundary::Linked};
+    // The box of a rank has its rows, and then one index per ghost.
     for (int rank = 0; rank < comm.size(); ++rank)
       halo.boxes.push_back(
           {numbering.cuts[rank], numbering.cuts[rank + 1] + static_cast<Index>(ghosts[rank])});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Gathers what ranks have of the links. All ranks then make the same links of the same numbers, and
-// find the same errors.
+// Makes the links of patches: the lists of all ranks are gathered on each rank. All ranks then
+// compute the same links from the same numbers, and detect the same errors.
 #include "linop/exchange/make_links.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -13,34 +13,35 @@ namespace tenon {
 
 namespace {
 
-// The lists of all ranks. A sum in which each rank's numbers have places of their own.
-std::vector<std::vector<Index>> gatheredLists(Communicator& comm, const std::vector<Index>& mine) {
+// The lists of all ranks, by a sum of arrays in which each rank fills only its own section.
+std::vector<std::vector<Index>> gatheredLists(Communicator& comm,
+                                              const std::vector<Index>& ownList) {
   std::vector<std::uint64_t> counts = collectively(comm, [&] {
     std::vector<std::uint64_t> own(static_cast<std::size_t>(comm.size()), 0);
-    own[comm.rank()] = mine.size();
+    own[comm.rank()] = ownList.size();
     return own;
   });
   reduceNumbers(comm, counts, MPI_SUM);
-  std::vector<std::uint64_t> all = collectively(comm, [&] {
-    std::size_t total = 0, before = 0;
+  std::vector<std::uint64_t> numbers = collectively(comm, [&] {
+    std::size_t total = 0, offset = 0;
     for (int rank = 0; rank < comm.size(); ++rank) {
-      before += rank < comm.rank() ? counts[rank] : 0;
+      offset += rank < comm.rank() ? counts[rank] : 0;
       total += counts[rank];
     }
-    std::vector<std::uint64_t> numbers(total, 0);
-    for (std::size_t i = 0; i < mine.size(); ++i)
-      numbers[before + i] = static_cast<std::uint64_t>(mine[i]);
-    return numbers;
+    std::vector<std::uint64_t> ownSection(total, 0);
+    for (std::size_t i = 0; i < ownList.size(); ++i)
+      ownSection[offset + i] = static_cast<std::uint64_t>(ownList[i]);
+    return ownSection;
   });
-  if (!all.empty())
-    reduceNumbers(comm, all, MPI_SUM);
+  if (!numbers.empty())
+    reduceNumbers(comm, numbers, MPI_SUM);
   return collectively(comm, [&] {
     std::vector<std::vector<Index>> lists;
-    std::size_t at = 0;
+    std::size_t next = 0;
     for (std::uint64_t count : counts) {
       std::vector<Index>& list = lists.emplace_back();
       for (std::uint64_t i = 0; i < count; ++i)
-        list.push_back(static_cast<Index>(all[at++]));
+        list.push_back(static_cast<Index>(numbers[next++]));
     }
     return lists;
   });
@@ -50,22 +51,22 @@ std::vector<std::vector<Index>> gatheredLists(Communicator& comm, const std::vec
 
 PatchLinksPtr makeTileLinks(Communicator& comm, const Shape& tiles,
                             const std::vector<BoxEnds>& ends, const std::vector<Index>& places) {
-  const std::vector<std::vector<Index>> all = gatheredLists(comm, places);
-  return collectively(comm, [&] { return linkTiles(tiles, all, ends); });
+  const std::vector<std::vector<Index>> lists = gatheredLists(comm, places);
+  return collectively(comm, [&] { return linkTiles(tiles, lists, ends); });
 }
 
 PatchLinksPtr makeSideLinks(Communicator& comm, int spatialRank,
                             const std::vector<PatchSide>& sides) {
-  const std::vector<Index> mine = collectively(comm, [&] {
+  const std::vector<Index> ownNumbers = collectively(comm, [&] {
     std::vector<Index> numbers;
     for (const PatchSide& side : sides)
       numbers.insert(numbers.end(), {side.patch, side.side, side.turned});
     return numbers;
   });
-  const std::vector<std::vector<Index>> all = gatheredLists(comm, mine);
+  const std::vector<std::vector<Index>> lists = gatheredLists(comm, ownNumbers);
   return collectively(comm, [&] {
-    std::vector<std::vector<PatchSide>> ofRanks;
-    for (const std::vector<Index>& numbers : all) {
+    std::vector<std::vector<PatchSide>> ofRanks; // The sides of each rank, three numbers per side.
+    for (const std::vector<Index>& numbers : lists) {
       std::vector<PatchSide>& list = ofRanks.emplace_back();
       for (std::size_t i = 0; i < numbers.size(); i += 3)
         list.push_back(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Links of patches made of what each rank has of them.
+// Links of patches, made from the lists of all ranks, and the object behind a TenonLinks.
 #pragma once
 
 #include "comm/communicator.hpp"
@@ -8,16 +8,15 @@
 
 namespace tenon {
 
-// Collective. Each rank gives the places of its own patches, or the sides that meet those of its
-// own, and after that all have those of all ranks, since links are a value that is the same
-// everywhere: a few numbers for each patch. Throws on all ranks alike as linkTiles() and
-// linkSides() do.
+// Collective. Each rank passes the places of its own patches, or the sides that touch them, and
+// afterwards has those of all ranks, a few numbers per patch: links are a value that is equal on
+// all ranks. Throws on all ranks the errors of linkTiles() and linkSides().
 PatchLinksPtr makeTileLinks(Communicator& comm, const Shape& tiles,
                             const std::vector<BoxEnds>& ends, const std::vector<Index>& places);
 PatchLinksPtr makeSideLinks(Communicator& comm, int spatialRank,
                             const std::vector<PatchSide>& sides);
 
-// What the handle TenonLinks points to.
+// The object of the handle TenonLinks.
 class LinksObject : public Object {
 public:
   static constexpr const char* kClass = "Links";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Packs parts into one buffer and sends them, receives into another and combines them from there. A
-// message of a bound action may lie in an array itself; an action with other tensors, arrays or
-// strides runs the plain round instead, whose messages match those of either kind on the other
-// side.
+// Packs parts into one buffer and sends them, receives into another and combines from there. A
+// message of a bound action can be in the tensor's array itself. An action with other tensors,
+// arrays or strides runs the plain round, whose messages match those of either kind of round on the
+// peer.
 #include "linop/exchange/message_carrier.hpp"
 
 #include "comm/memory/lane.hpp"
@@ -15,11 +15,12 @@ namespace tenon {
 
 namespace {
 
-// Lets the message lie in the array, if it is one region whose elements lie there one after the
-// other; a dimension of one index does not matter for that. What arrives with a sign does not.
+// Sets the message to the array's memory, if it is one region with contiguous elements (a dimension
+// of extent 1 is always contiguous). Not for received elements with a sign, which must be
+// multiplied.
 bool redirect(Message& message, const std::vector<Region>& regions, const DTensor& tensor,
-              bool arrives) {
-  if (regions.size() != 1 || regions[0].list || (arrives && regions[0].sign != 1))
+              bool isReceived) {
+  if (regions.size() != 1 || regions[0].list || (isReceived && regions[0].sign != 1))
     return false;
   const RegionView view = viewOf(tensor, regions[0]);
   Index stride = 1;
@@ -46,10 +47,10 @@ MessageCarrier::MessageCarrier(const CarrierSetup& setup, std::vector<std::size_
     messageOf_[unpacks_[i]] = static_cast<int>(i);
 }
 
-std::vector<Message> MessageCarrier::messagesOf(const std::vector<std::size_t>& numbers,
+std::vector<Message> MessageCarrier::messagesOf(const std::vector<std::size_t>& partIndices,
                                                 const std::vector<Part>& parts) const {
   std::vector<Message> messages;
-  for (std::size_t i : numbers)
+  for (std::size_t i : partIndices)
     messages.push_back({parts[i].peer, nullptr, parts[i].elements * elementBytes_});
   return messages;
 }
@@ -74,8 +75,7 @@ void MessageCarrier::useWires(Wire& send, Wire& receive) {
             .exchange = std::make_unique<Exchange>(
                 comm_, tag_, sends_, receives_, Exchange::Requests::EachRound, send.pieceBytes())};
   departures_.clear();
-  // From the device pieces leave one by one, each when its copy is done; on the host a message
-  // leaves at once.
+  // On the device each piece is sent when its copy is done; on the host a message is sent at once.
   for (int i = 0; send.isOnDevice() && i < static_cast<int>(sends_.size()); ++i)
     for (int n = 0; n < plain_.exchange->piecesOfSend(i); ++n)
       departures_.push_back({i, n, {}});
@@ -93,9 +93,8 @@ void MessageCarrier::bind(DTensor& x, DTensor& y) {
   Round round = {.sentInArray = plain_.sentInArray,
                  .receivedInArray = plain_.receivedInArray,
                  .exchange = nullptr};
-  // Kernels may still be at work on an array of the device when the action begins. Only the wire
-  // has events that tell when its bytes are there, so that nothing is sent from such an array in
-  // place.
+  // Kernels can still be writing a device array when the action begins. Only the wire has events
+  // that say when its bytes are complete, so device arrays are not sent in place.
   for (std::size_t i = 0; i < sends.size() && !sendWire_->isOnDevice(); ++i)
     round.sentInArray[i] = redirect(sends[i], direction_.packs[packs_[i]].from, x, false);
   // A message cannot be received into elements that get several contributions.
@@ -109,11 +108,11 @@ void MessageCarrier::bind(DTensor& x, DTensor& y) {
 }
 
 void MessageCarrier::begin(const Action& action) {
-  const bool fits =
+  const bool isBoundAction =
       bound_ && action.isPlain() && bound_->x.isThatOf(*action.x) && bound_->y.isThatOf(*action.y);
-  round_ = fits ? &bound_->round : &plain_;
-  // Receives come first, so that most messages find their buffer; before them MPI must be allowed
-  // to write it.
+  round_ = isBoundAction ? &bound_->round : &plain_;
+  // Receives are started first, so most messages find their buffer; open() waits until MPI can
+  // write it.
   receiveWire_->open();
   round_->exchange->startReceives();
   if (sendWire_->isOnDevice())
@@ -128,16 +127,16 @@ void MessageCarrier::begin(const Action& action) {
     queueCopies();
     comm_->add(*this);
   }
-  // Other actions on the communicator may have pieces that are ready too.
+  // Other actions on the communicator can have pieces that are ready too.
   comm_->advance();
 }
 
-// A message has the same place among the elements as among the bytes.
+// A message has the same offset among the elements as among the bytes.
 std::byte* MessageCarrier::elementsOf(const Message& message) {
   return sendWire_->elements() + (message.data - sendWire_->bytes());
 }
 
-// On the device all messages together.
+// Packs all messages on the device in one batch of kernels.
 void MessageCarrier::packAll(const Action& action) {
   BlockQueue queue(action.x->context());
   for (std::size_t i = 0; i < sends_.size(); ++i) {
@@ -148,10 +147,10 @@ void MessageCarrier::packAll(const Action& action) {
   queue.flush();
 }
 
-// On the host one that leaves at once.
+// Packs one message on the host, which is sent at once.
 void MessageCarrier::pack(const Action& action, std::size_t message) {
-  // A small message is read by MPI while it is still in the cache; a large one would only push
-  // other data out.
+  // MPI reads a small message while it is still in the cache; a large one would only evict other
+  // data, so it is stored past the caches.
   const bool streams = streams_ && sends_[message].bytes >= kLargePart;
   std::byte* elements = elementsOf(sends_[message]);
   for (const Region& region : direction_.packs[packs_[message]].from)
@@ -168,31 +167,32 @@ void MessageCarrier::queueCopies() {
   }
 }
 
-void MessageCarrier::depart() {
+void MessageCarrier::sendNextPiece() {
   const Departure& next = departures_[sent_++];
   round_->exchange->startSend(next.message, next.piece);
 }
 
-// Whoever waits on the communicator calls this. Pieces leave in their order, so that one counter
-// tells which have left.
+// Called by every wait on the communicator. Pieces are sent in their order, so one counter
+// describes the progress.
 void MessageCarrier::advance() {
   while (sent_ < departures_.size() && departures_[sent_].ready.isDone())
-    depart();
+    sendNextPiece();
   if (sent_ == departures_.size())
     comm_->remove(*this);
 }
 
-// The action ends, after which nobody may look after its pieces: so here the host waits.
+// Sends the remaining pieces at the end of the action, after which no wait on the communicator
+// would send them; the host therefore waits for their copies.
 void MessageCarrier::sendRest() {
   while (sent_ < departures_.size()) {
     departures_[sent_].ready.synchronise();
-    depart();
+    sendNextPiece();
   }
   if (!departures_.empty())
     comm_->remove(*this);
 }
 
-// Each piece is copied to the elements while the next is still waited for.
+// Each piece is copied to the elements while the next is in flight.
 void MessageCarrier::fetch(int message) {
   Exchange& exchange = *round_->exchange;
   for (int n = 0; n < exchange.piecesOfReceive(message); ++n) {
@@ -207,7 +207,7 @@ void MessageCarrier::fetch(int message) {
 void MessageCarrier::receive(const Action& action, std::size_t part, Interval chunks,
                              const Meeting& meeting) {
   const int i = messageOf_[part];
-  // A message comes as a whole; chunks only divide how it is combined.
+  // A message is received as a whole; chunks only divide its combination with the target.
   if (chunks.begin == 0)
     fetch(i);
   if (round_->receivedInArray[i])
@@ -218,7 +218,7 @@ void MessageCarrier::receive(const Action& action, std::size_t part, Interval ch
 void MessageCarrier::end(const Action&) {
   sendRest();
   round_->exchange->waitSends();
-  // Kernels may read the elements even after this call; the next action waits for them.
+  // Kernels can read the elements after this call; the next action waits for them.
   receiveWire_->unpacked();
 }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parts as messages of MPI, point to point: packed into one buffer, and combined from another.
+// MessageCarrier: sends the parts of a conversion (the data of one rank for another, part.hpp) as
+// point-to-point MPI messages, packed into one buffer and combined from another.
 //
-// Bound to two arrays, messages use persistent requests, and what lies contiguous in an array is
-// sent from it, or, where each target element gets one value, received into it, without a copy.
+// If the carrier is bound to two arrays, the messages are persistent requests, and elements that
+// are contiguous in an array are sent from it without a copy. They are also received into it, if
+// each target element gets one value.
 //
-// Messages of arrays on the device (wire.hpp) leave piece by piece when they have been packed and
-// copied, for which nobody waits before the action's end.
+// Messages of device arrays (wire.hpp) are packed on the device, copied to the host and sent piece
+// by piece; the host waits for the copies only at the end of the action.
 #pragma once
 
 #include "comm/exchange.hpp"
@@ -17,7 +19,8 @@ namespace tenon {
 
 class MessageCarrier final : public Carrier, private Pending {
 public:
-  // The carrier takes the pack and unpack parts of these numbers.
+  // `sends` and `receives` are the indices of the pack and unpack parts that this carrier
+  // transports.
   MessageCarrier(const CarrierSetup& setup, std::vector<std::size_t> sends,
                  std::vector<std::size_t> receives);
   ~MessageCarrier() override { abandon(); }
@@ -40,13 +43,13 @@ public:
   bool receives(std::size_t part) const noexcept { return messageOf_[part] >= 0; }
 
 private:
-  // One way to make the round of messages. An entry of sentInArray or receivedInArray says that
-  // this message lies in the array and not in the buffer.
+  // The requests of one round of messages. sentInArray[i] or receivedInArray[i] is true if message
+  // i is in the tensor's array, not in the buffer.
   struct Round {
     std::vector<bool> sentInArray, receivedInArray;
     std::unique_ptr<Exchange> exchange;
   };
-  // The array that a tensor had when it was bound.
+  // The array and strides of a tensor at the time of bind().
   struct BoundArray {
     Ref<DTensor> tensor;
     const void* array;
@@ -59,7 +62,7 @@ private:
     BoundArray x, y;
     Round round;
   };
-  // A piece of a message from the device.
+  // A piece of a message from the device, with the event of its copy to the host.
   struct Departure {
     int message, piece;
     Event ready;
@@ -69,7 +72,7 @@ private:
   void packAll(const Action& action);
   void pack(const Action& action, std::size_t message);
   void queueCopies();
-  void depart();
+  void sendNextPiece();
   void advance() override;
   void sendRest();
   void fetch(int message);
@@ -82,16 +85,17 @@ private:
   const Direction& direction_;
   Index elementBytes_;
   bool streams_;
-  std::vector<std::size_t> packs_, unpacks_; // of the messages, as numbers of parts
-  std::vector<Message> sends_, receives_;    // in the buffers
+  std::vector<std::size_t> packs_, unpacks_; // The part of each message.
+  std::vector<Message> sends_, receives_;    // The messages in the buffers.
   Wire *sendWire_ = nullptr, *receiveWire_ = nullptr;
   std::vector<Departure> departures_;
-  std::size_t sent_ = 0;               // how many of them have left in the action in flight
-  std::vector<const std::byte*> next_; // by message: the elements not combined yet
-  std::vector<int> messageOf_;         // by unpack part: its message, -1 if it comes otherwise
+  std::size_t sent_ = 0;               // Number of departures sent by the action in flight.
+  std::vector<const std::byte*> next_; // By message: the next received elements to be combined.
+  // By unpack part: its message, or -1 if another transport brings it.
+  std::vector<int> messageOf_;
   Round plain_;
   std::optional<Bound> bound_;
-  Round* round_ = &plain_; // of the action in flight
+  Round* round_ = &plain_; // The round of the action in flight.
 };
 
 } // namespace tenon

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The skeleton of the carriers that use a node's memory: parts for ranks of the node go through
-// lanes, one for each sender, receiver and direction; those for other nodes are messages.
+// NodeCarrier, the base class of carriers that use memory shared by the ranks of a node. A part,
+// the data that one rank sends another in a conversion (part.hpp), uses a lane between ranks of a
+// node, one per sender, receiver and direction; parts for other nodes are messages.
 //
-// Lanes are made by the sender at set-up, without communication, and announced to their receivers
-// in the first action, by one message each. A sender that found no memory for a lane says so there,
-// and sends messages instead: only then does the receiver know how its parts come, which is why the
-// first action opens the lanes when it first looks at what has come.
+// Protocol of a lane:
+//   sender, set-up         makes the lane, without communication
+//   sender, first begin    announces it to the receiver by one message, or says that there is none
+//   receiver, first use    reads the announcement, and opens the lane or expects messages
+//
+// A sender without memory for a lane sends messages. The receiver learns this only from the
+// announcement, so its first action opens the lanes when it first looks for received data.
 #pragma once
 
 #include "comm/memory/lane.hpp"
@@ -17,11 +21,11 @@
 
 namespace tenon {
 
-// Messages from ranks of the node that found no room for a lane. They are expected from the first
-// action on, which has begun by the time its receivers hear of them.
+// Messages from ranks of the node that had no memory for a lane. They are expected from the first
+// action on, which has already begun when the receiver reads the announcements.
 class LateMessages {
 public:
-  // Expects these parts, in the action that has begun too; does nothing if there are none.
+  // Expects these parts, also in the action that has begun. No effect if `parts` is empty.
   void open(const CarrierSetup& setup, const std::vector<std::size_t>& parts, const Action& action,
             Wire::Reach reach) {
     if (parts.empty())
@@ -48,21 +52,21 @@ public:
   Index heldBytes() const noexcept { return receives_ ? receives_->heldBytes() : 0; }
 
 private:
-  std::optional<Wire> sends_, receives_; // nothing is sent
+  std::optional<Wire> sends_, receives_; // Nothing is sent by this rank.
   std::optional<MessageCarrier> messages_;
 };
 
-// Lane is a kind of lane, with the types
-//   Address   what a receiver opens a lane with
-//   Outgoing  the sender's end: its part; address(), heldBytes(); isAwaited() while an action needs
-//             the receiver
-//   Incoming  the receiver's end: its part
+// Lane is a kind of lane (HostLane, DeviceLane) with the types
+//   Address   the content of an announcement, from which a receiver opens the lane
+//   Outgoing  the sender's end, with its part, address() and heldBytes(); isAwaited() is true while
+//             the action in flight needs the receiver
+//   Incoming  the receiver's end, with its part
 // and the static functions
-//   make(setup, part, bytes, whyNot)      the sender's end of a part, of so many bytes for all
-//                                         lanes; none if there is no memory, with the reason if a
-//                                         view should tell it
-//   isMade(address)                       whether the sender has made the lane
-//   open(comm, part, peer, address, bytes)
+//   make(setup, part, allBytes, whyNot)     the sender's end for a part, where allBytes is the size
+//                                           of all lanes; empty without memory, with the reason in
+//                                           whyNot if a view should tell it
+//   isMade(address)                         true if the sender has made the lane
+//   open(comm, part, peer, address, bytes)  the receiver's end
 template <class Lane>
 class NodeCarrier : public Carrier {
 public:
@@ -87,7 +91,7 @@ public:
       late_.receive(action, part, chunks, meeting);
   }
   void end(const Action& action) final {
-    open(action); // a rank that receives nothing has not looked yet
+    open(action); // A rank that receives nothing has not opened its lanes yet.
     endLanes(action);
     late_.end(action);
     if (hasMessages())
@@ -122,7 +126,7 @@ protected:
           return !isOnNode(peer);
         })) {}
 
-  // The share of an action that goes by lanes.
+  // The parts of an action that use lanes.
   virtual void beginLanes(const Action& action) = 0;
   virtual void receiveByLane(Incoming& in, const Action& action, Interval chunks,
                              const Meeting& meeting) = 0;
@@ -133,7 +137,7 @@ protected:
   const Part& partOf(const Incoming& in) const { return direction_.unpacks[in.part]; }
   bool hasMessages() const { return messages_.sendBytes() + messages_.receiveBytes() > 0; }
 
-  // The ranks that the error of one that waits too long names.
+  // Ranks that the text of a long wait names.
   std::string missingReaders() const {
     std::vector<int> peers;
     for (const Outgoing& out : outgoing_)
@@ -150,12 +154,12 @@ protected:
   Announcements<typename Lane::Address> announcements_;
   std::vector<Outgoing> outgoing_;
   std::vector<Incoming> incoming_;
-  std::vector<int>
-      laneOf_; // by unpack part: its number in incoming_, or -1 if it comes as a message
+  // By unpack part: its index in incoming_, or -1 if it is a message.
+  std::vector<int> laneOf_;
   MessageCarrier messages_;
 
 private:
-  // The arena is NULL only where the rank is alone, so that nobody asks.
+  // The arena is NULL only on a communicator of one rank, which has no peers.
   bool isOnNode(int peer) const { return comm_->arena()->isOnNode(peer); }
   std::vector<std::size_t> onNode(const std::vector<Part>& parts) const {
     return direction_.others(parts, [this](int peer) { return isOnNode(peer); });
@@ -185,29 +189,31 @@ private:
     return sends;
   }
 
-  // Opens the lanes in the first action. Every sender has begun it with its announcements, so that
-  // waiting for them here blocks nobody.
+  // Opens the lanes in the first action. Every sender has sent its announcements in its begin(), so
+  // waiting for them cannot deadlock.
   void open(const Action& action) {
     if (isOpen_)
       return;
     isOpen_ = true;
-    std::vector<std::size_t> late;
+    std::vector<std::size_t> partsWithoutLane;
     for (std::size_t i : onNode(direction_.unpacks)) {
       const Part& part = direction_.unpacks[i];
       const auto address = announcements_.receive(part.peer);
       if (!Lane::isMade(address)) {
-        late.push_back(i);
+        partsWithoutLane.push_back(i);
         continue;
       }
       laneOf_[i] = static_cast<int>(incoming_.size());
       incoming_.push_back(Lane::open(*comm_, i, part.peer, address, bytesOf(part)));
     }
-    late_.open({comm_, tag_, direction_, elementBytes_, {}, owner_}, late, action, reach_);
+    late_.open({comm_, tag_, direction_, elementBytes_, {}, owner_}, partsWithoutLane, action,
+               reach_);
     announcements_.waitUntilRead();
   }
 
   LateMessages late_;
-  Wire::Reach reach_ = Wire::Reach::Host; // of MPI, into the arrays' space
+  // The memory that MPI can read and write for arrays of this space.
+  Wire::Reach reach_ = Wire::Reach::Host;
   bool isOpen_ = false;
 };
 

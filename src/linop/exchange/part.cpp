@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Turns the transfers of a schedule into parts, and cuts parts into chunks. Sender and receiver cut
-// a part each for itself, so the cut depends on the extents of its regions alone, which both know,
-// and never on the strides of an array.
+// Converts the transfers of a schedule into parts, and divides parts into chunks. Sender and
+// receiver divide a part independently, so the division depends only on the extents of its regions,
+// which both know, and never on the strides of an array.
 #include "linop/exchange/part.hpp"
 
 #include "comm/memory/lane.hpp"
@@ -24,9 +24,9 @@ std::vector<Region> regionsOf(const std::vector<ElementBox>& boxes) {
   return regions;
 }
 
-// Entries that arrive one after the other along one dimension, as the ghosts of a mesh do, are a
-// box: a message is received where it lies. Those that leave stay a list, whose copy stays in the
-// cache for MPI.
+// Received list entries at consecutive positions of one dimension, such as the ghosts of a mesh,
+// become a box: the message can then be received into the array. Sent entries remain a list, whose
+// packed copy stays in the cache for MPI.
 void makeBoxOfRun(Region& region) {
   if (!region.list || region.list->dims.size() != 1 || !region.list->weights.empty())
     return;
@@ -64,8 +64,8 @@ std::vector<Part> partsOf(const std::vector<Transfer>& transfers, bool transpose
     if (transposed)
       sources.swap(targets);
     std::ranges::for_each(targets, makeBoxOfRun);
-    // A chunk is what fits into a slot of a lane, for messages too: so sums proceed in the same
-    // steps by any carrier.
+    // A chunk is the content of one slot of a lane, also for messages, so sums proceed in the same
+    // steps with every carrier.
     const Index chunkElements =
         LaneShape(transfer.elements * elementBytes).dataBytes / elementBytes;
     Chunks chunks(sources, rank, chunkElements);
@@ -83,8 +83,8 @@ bool haveSameTarget(const std::vector<Part>& parts) {
 
 } // namespace
 
-// The transpose packs what the forward direction receives, and the elements to which nobody
-// contributes are then those of the source.
+// The adjoint packs the elements that the forward direction receives; its target elements without a
+// contribution are those of the source.
 Direction makeDirection(const Schedule& schedule, bool forward, int rank, Index elementBytes) {
   const int dims = static_cast<int>(schedule.sourceExtent.size());
   const Gaps& gaps = forward ? schedule.targetGaps : schedule.sourceGaps;
@@ -98,40 +98,39 @@ Direction makeDirection(const Schedule& schedule, bool forward, int rank, Index 
       .sums = forward ? schedule.sumsOnReceipt : schedule.sumsOnTranspose};
   const std::vector<Part>& parts = direction.unpacks;
   direction.sameTarget = direction.sums && parts.size() > 1 && haveSameTarget(parts);
-  // A first part that fills the target can bring beta, which spares a pass over the target before
-  // it.
+  // A first part that fills the target can apply beta, which saves a pass over the target.
   direction.coversTarget =
       !parts.empty() && parts[0].to.size() == 1 &&
       parts[0].elements == elements(forward ? schedule.targetExtent : schedule.sourceExtent);
   return direction;
 }
 
-Chunks::Chunks(const std::vector<Region>& regions, int rank, Index mostElements) : first_{0} {
+Chunks::Chunks(const std::vector<Region>& regions, int rank, Index maxElements) : first_{0} {
   Index elements = 0;
   for (const Region& region : regions)
     elements += region.elements;
-  // A small part is one chunk, of however many regions it consists.
-  if (elements <= mostElements) {
+  // A small part is one chunk, however many regions it has.
+  if (elements <= maxElements) {
     first_.push_back(1);
     return;
   }
   for (const Region& region : regions) {
-    cuts_.push_back(cutOf(region, rank, mostElements));
+    cuts_.push_back(cutOf(region, rank, maxElements));
     first_.push_back(first_.back() + pieces(region, cuts_.back()));
   }
 }
 
-Chunks::Cut Chunks::cutOf(const Region& region, int rank, Index mostElements) {
-  // Dimensions are taken whole from the innermost outwards, as long as a piece holds them: its
-  // elements then lie in long runs.
-  Index inner = 1; // elements of one index of the dimension
+Chunks::Cut Chunks::cutOf(const Region& region, int rank, Index maxElements) {
+  // Dimensions are included whole from the innermost outwards while they fit into a piece, whose
+  // elements are then in long contiguous runs.
+  Index inner = 1; // Elements per index of dimension d.
   int d = rank - 1;
-  while (d > 0 && inner * region.extent[d] <= mostElements)
+  while (d > 0 && inner * region.extent[d] <= maxElements)
     inner *= region.extent[d--];
-  return {.dim = d, .rows = std::clamp(mostElements / inner, Index(1), region.extent[d])};
+  return {.dim = d, .rows = std::clamp(maxElements / inner, Index(1), region.extent[d])};
 }
 
-// Each index of the dimensions before the cut one begins new pieces.
+// Each index combination of the dimensions before the divided one begins new pieces.
 Index Chunks::pieces(const Region& region, const Cut& cut) {
   Index count = (region.extent[cut.dim] + cut.rows - 1) / cut.rows;
   for (int d = 0; d < cut.dim; ++d)
@@ -139,7 +138,7 @@ Index Chunks::pieces(const Region& region, const Cut& cut) {
   return count;
 }
 
-// Pieces are numbered in row-major order; the last one of a row may be smaller.
+// Pieces are numbered in row-major order; the last piece of a row can be smaller.
 Region Chunks::pieceOf(const Region& region, const Cut& cut, Index piece) {
   Region result = region;
   const auto narrow = [&](int d, Index at, Index extent) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What one rank gives another, as boxes of elements in the arrays of both: whole, or in chunks of a
-// bounded size, which both ranks find alike.
+// Part: the data that one rank sends another, as boxes of elements in the local arrays of both;
+// whole, or in chunks of bounded size that both ranks compute alike.
 #pragma once
 
 #include "dtensor/data_type.hpp"
@@ -11,30 +11,31 @@
 
 namespace tenon {
 
-// One box of elements in a local array. With a list, its entries from `first` on are counted along
-// the first dimension of the list, and begin is 0 in all of its dimensions.
+// One box of elements in a local array. With a list, the entries of the list from `first` on are
+// counted along the first of the list's dimensions, and begin is 0 in all of its dimensions.
 struct Region {
   std::array<Index, kMaxRank> extent{}, begin{}, step{};
   Index elements = 0;
   ElementListPtr list = {};
   Index first = 0;
-  int sign = 1; // by which elements are multiplied where they arrive
-  // The list's numbers on the device, once there are arrays on it.
+  int sign = 1; // Factor of the elements at the target, 1 or -1.
+  // Copies of the list in device memory, if there are arrays in it.
   const Index* devicePositions = nullptr;
   const double* deviceWeights = nullptr;
 
   bool operator==(const Region&) const = default;
 };
 
-// Cuts a list of regions. If they have at most mostElements elements together, they are one chunk.
-// Otherwise they are cut one by one, along the outermost dimension that gives pieces of that size.
+// Divides a list of regions into chunks. Regions with at most maxElements elements together are one
+// chunk. Otherwise each is divided separately, along the outermost dimension for which the pieces
+// have about that size.
 class Chunks {
 public:
-  Chunks(const std::vector<Region>& regions, int rank, Index mostElements);
+  Chunks(const std::vector<Region>& regions, int rank, Index maxElements);
 
   Index count() const noexcept { return first_.back(); }
   Interval all() const noexcept { return {0, count()}; }
-  // Calls visit(from, to) for each region of these chunks, which are all of them or one.
+  // Calls visit(from, to) for each region of these chunks; `chunks` is all() or one chunk.
   template <class Visit>
   void visit(const std::vector<Region>& from, const std::vector<Region>& to, Interval chunks,
              Visit visit) const {
@@ -51,17 +52,17 @@ public:
 
 private:
   // A piece has `rows` indices of dimension `dim`, one index of each dimension before it, and all
-  // indices of each one after it.
+  // indices of each dimension after it.
   struct Cut {
     int dim = 0;
     Index rows = 1;
   };
-  static Cut cutOf(const Region& region, int rank, Index mostElements);
+  static Cut cutOf(const Region& region, int rank, Index maxElements);
   static Index pieces(const Region& region, const Cut& cut);
   static Region pieceOf(const Region& region, const Cut& cut, Index piece);
 
-  std::vector<Cut> cuts_;    // of each region; none if all is one chunk
-  std::vector<Index> first_; // chunk of each region, and the end
+  std::vector<Cut> cuts_;    // Division of each region; empty if there is one chunk.
+  std::vector<Index> first_; // First chunk of each region, and the total.
 };
 
 struct Part {
@@ -71,29 +72,30 @@ struct Part {
   Chunks chunks;
 
   template <class Visit>
-  void visit(Interval which, Visit visit) const {
-    chunks.visit(from, to, which, visit);
+  void visit(Interval chunkRange, Visit visit) const {
+    chunks.visit(from, to, chunkRange, visit);
   }
 };
 
-// One direction of a schedule on a rank: from its source to its target, or back in the transpose.
+// One direction of a schedule on a rank: from source to target, or back in the adjoint.
 struct Direction {
-  std::vector<Part> packs, unpacks;      // the rank's own part is in both
-  std::vector<Region> zeros, userValues; // target elements that nobody contributes to
-  int rank = -1;                         // this one, whose own part stays where it is
-  bool sums = false;         // target elements may get several contributions; else at most one
-  bool sameTarget = false;   // all parts are added to one box of elements
-  bool coversTarget = false; // the first part brings each target element a value
+  std::vector<Part> packs, unpacks;      // The rank's own part is in both lists.
+  std::vector<Region> zeros, userValues; // Target elements without a contribution.
+  int rank = -1;                         // This rank, whose own part is not sent.
+  // True if target elements can get several contributions; otherwise each gets at most one.
+  bool sums = false;
+  bool sameTarget = false;   // True if all parts are added to the same box of elements.
+  bool coversTarget = false; // True if the first part has a value for each target element.
 
   bool isOwn(const Part& part) const noexcept { return part.peer == rank; }
-  // The numbers of the parts of other ranks for which is(peer) holds.
-  template <class Is>
-  std::vector<std::size_t> others(const std::vector<Part>& parts, Is is) const {
-    std::vector<std::size_t> numbers;
+  // The indices of the parts of other ranks for which accept(peer) is true.
+  template <class Accept>
+  std::vector<std::size_t> others(const std::vector<Part>& parts, Accept accept) const {
+    std::vector<std::size_t> indices;
     for (std::size_t i = 0; i < parts.size(); ++i)
-      if (!isOwn(parts[i]) && is(parts[i].peer))
-        numbers.push_back(i);
-    return numbers;
+      if (!isOwn(parts[i]) && accept(parts[i].peer))
+        indices.push_back(i);
+    return indices;
   }
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Packs parts on the device into lanes that the other devices of the node read, and combines what
-// those have posted. The host only calls kernels and passes turns on: an event stands between each
-// kernel and the posting or release that tells the other rank of it, so that nobody reads or
-// refills data while a kernel is still at it.
+// Packs parts on the device into lanes that the other devices of the node read, and combines the
+// parts that those have posted. The host only launches kernels and passes turns: between each
+// kernel and the posting or release that depends on it there is an event, so no rank reads or
+// refills data while a kernel uses them.
 #include "linop/exchange/peer_carrier.hpp"
 
 #include "comm/agreement/wait_policy.hpp"
@@ -14,7 +14,7 @@
 
 namespace tenon {
 
-// Where auto finds no room for a lane, the part goes as a message.
+// With transport "auto", a part without memory for a lane becomes a message.
 std::optional<DeviceLane::Outgoing> DeviceLane::make(const CarrierSetup& setup, std::size_t part,
                                                      Index, std::string& whyNot) {
   const Index bytes = setup.direction.packs[part].elements * setup.elementBytes;
@@ -38,13 +38,13 @@ PeerCarrier::~PeerCarrier() {
   settle();
 }
 
-// Releases what was read here, for which peers may wait. A failure of the device has ended those
-// kernels too.
+// Releases the lanes that were read here, for which peers can wait. If the device has failed, its
+// kernels have ended too.
 void PeerCarrier::settle() noexcept {
   const auto waitFor = [](const Event& event) {
     try {
       event.synchronise();
-    } catch (...) { // whoever uses the device next is told
+    } catch (...) { // The next use of the device reports the error.
     }
   };
   for (Incoming& in : incoming_) {
@@ -68,7 +68,7 @@ std::string PeerCarrier::describe() const {
 void PeerCarrier::beginLanes(const Action& action) {
   x_ = action.x;
   packed_ = posted_ = 0;
-  comm_->remove(*this); // it is still in the list if the last action's releases are due
+  comm_->remove(*this); // Still registered if releases of the last action are due.
   comm_->add(*this);
 }
 
@@ -77,13 +77,13 @@ void PeerCarrier::abandon() noexcept {
   packed_ = posted_ = outgoing_.size();
   try {
     endReading();
-  } catch (...) { // the device has failed, and whoever uses it next is told
+  } catch (...) { // The next use of the device reports the error.
   }
   NodeCarrier::abandon();
 }
 
-// Lanes are packed and posted in their order, so that two counters say all: a lane whose receiver
-// is late holds up those behind it, but no rank waits for it here.
+// Lanes are packed and posted in their order, so two counters describe the progress. A lane whose
+// receiver is late delays those after it, but no rank waits for it here.
 void PeerCarrier::advance() {
   bool isReading = false;
   for (Incoming& in : incoming_) {
@@ -122,7 +122,8 @@ void PeerCarrier::release(Incoming& in) {
 }
 
 void PeerCarrier::awaitPosting(Incoming& in) {
-  if (in.isRead) { // the last action's posting is still there, and would be taken for the new one
+  // The posting of the last action is still there, and would be mistaken for the new one.
+  if (in.isRead) {
     in.read.synchronise();
     release(in);
   }
@@ -145,7 +146,7 @@ void PeerCarrier::receiveByLane(Incoming& in, const Action& action, Interval chu
     in.isQueued = true;
 }
 
-// The kernels that read what was received have been called.
+// Records the events after the kernels that read the received parts.
 void PeerCarrier::endReading() {
   for (Incoming& in : incoming_)
     if (std::exchange(in.isQueued, false)) {
@@ -154,8 +155,8 @@ void PeerCarrier::endReading() {
     }
 }
 
-// Packs and posts what is left. The host waits for its own kernels before it waits for a receiver,
-// which may itself wait for what they pack.
+// Packs and posts the remaining lanes. The host waits for its own kernels before it waits for a
+// receiver, which can itself be waiting for the parts that they pack.
 void PeerCarrier::endLanes(const Action&) {
   endReading();
   WaitPolicy policy(*comm_);

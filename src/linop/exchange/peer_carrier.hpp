@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parts of arrays on the device through memory that the devices of the node's ranks read in each
-// other's (comm/memory/device_lane.hpp).
+// PeerCarrier: sends the parts of a conversion (the data of one rank for another, part.hpp) between
+// device arrays, through memory that the devices of a node's ranks read from each other
+// (comm/memory/device_lane.hpp).
 //
-// Nothing waits in begin(): whoever waits on the communicator packs what the receiver has released,
-// posts what is packed, and releases what has been read here; the action's end does the first two
-// at the latest, and the release of an action may come as late as the next one.
+// begin() only registers the action. Every wait on the communicator then calls advance(), which
+// packs lanes that their receivers have released, posts lanes that are packed, and releases lanes
+// that have been read here. The end of the action completes packing and posting; the last releases
+// can be as late as the next action.
 #pragma once
 
 #include "comm/memory/device_lane.hpp"
@@ -12,7 +14,7 @@
 
 namespace tenon {
 
-// A lane of device memory.
+// The two ends of a lane in device memory, with the events of their kernels.
 struct DeviceLane {
   using Address = DeviceLaneAddress;
   struct Outgoing {
@@ -27,13 +29,13 @@ struct DeviceLane {
   struct Incoming {
     std::size_t part;
     ReceiveDeviceLane lane;
-    const std::byte* next = nullptr; // the elements that are not combined yet
-    bool isQueued = false;           // they wait in the queue of the action
-    bool isRead = false;             // the kernels that read it have been called
+    const std::byte* next = nullptr; // The elements to be combined next.
+    bool isQueued = false;           // True while the combination waits in the queue of the action.
+    bool isRead = false;             // True if the kernels that read the lane have been launched.
     Event read = {};
   };
 
-  // Throws TENON_ERR_MEMORY in place of sending messages if the transport is shared.
+  // Throws TENON_ERR_MEMORY if the transport is "shared"; with "auto" the part becomes a message.
   static std::optional<Outgoing> make(const CarrierSetup& setup, std::size_t part, Index allBytes,
                                       std::string& whyNot);
   static bool isMade(const Address& address) noexcept { return address.turns.place >= 0; }
@@ -70,10 +72,10 @@ private:
   void settle() noexcept;
 
   KernelContextPtr context_;
-  std::string memory_; // of the lanes, for a view
-  // How far the action in flight has come.
+  std::string memory_; // Description of the lanes' memory, for views.
+  // Progress of the action in flight.
   const DTensor* x_ = nullptr;
-  std::size_t packed_ = 0, posted_ = 0; // of outgoing_
+  std::size_t packed_ = 0, posted_ = 0; // Numbers of outgoing lanes that are packed, and posted.
 };
 
 } // namespace tenon

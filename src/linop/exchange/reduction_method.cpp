@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The table of reduction methods, and the cheapest of them. The table is set while the library is
-// initialised and only read afterwards, so that it needs no lock.
+// The table of reduction methods, and the choice of the cheapest offer. The table is set while the
+// library is initialised and only read afterwards, so it needs no lock.
 #include "linop/exchange/reduction_method.hpp"
 
 #include <fmt/format.h>

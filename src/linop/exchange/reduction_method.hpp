@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Methods to carry out a conversion that sums over grid axes, beside the route that every
-// conversion has. makeConversion() asks each method for an offer, and takes the cheapest one. The
-// methods are made in rooms above, of which this one knows only the table that it is given.
+// ReductionMethod: an alternative to the route of a conversion that sums over grid axes.
+// makeConversion() requests an offer of each method and uses the cheapest. Methods are implemented
+// in modules above; this one only has the table that they register.
 #pragma once
 
 #include "geometry/schedule/axis_change.hpp"
@@ -18,51 +18,53 @@
 
 namespace tenon {
 
-// A conversion that sums, or whose adjoint does.
+// A conversion that sums over grid axes, or whose adjoint does.
 struct ReductionTask {
   CommPtr comm;
   Layout from, to;
-  std::optional<SumChange> change; // none if it may do more than that
+  std::optional<SumChange> change; // The sum, or empty if the conversion does more.
   TenonDataType type;
   CarrierPolicy carrier;
-  Route route; // by which it goes unless a method takes it
+  Route route; // The route of the conversion without a reduction method.
   RoutePolicy policy;
 };
 
 struct ReductionOffer {
-  // Makes the operator; collective. Empty if the method does not take this sum.
+  // Makes the operator; collective. Empty if the method makes no offer.
   std::function<LinearOpRef()> make;
-  // What a rank sends in an Apply of that operator, as a source, or in its adjoint, as a target;
-  // without communication.
+  // Messages and elements that a rank sends in an Apply of that operator (Role::Source), or in its
+  // adjoint (Role::Target); without communication.
   std::function<Traffic(int rank, Role role)> sent = {};
-  // Of a conversion that does more: the steps in which it is better made, if there are any. Each is
-  // offered by itself if it only sums.
+  // For a conversion that does more than sum: the steps into which it is better divided, if any.
+  // Each step that only sums is a separate task.
   Route steps = {};
-  double seconds = 0; // its price; 0 if the user has asked for it, whatever it costs
-  std::string why;    // for views: what has decided; may be empty
+  // The price, or 0 if the user has requested this method regardless of its price.
+  double seconds = 0;
+  std::string why; // The reason of the decision, for views; can be empty.
 };
 
 class ReductionMethod {
 public:
   virtual ~ReductionMethod() = default;
-  // Whether this sum is looked at. The same on all ranks, and it never fails on one of them: only
-  // then they agree on an offer.
+  // True if this method can make an offer for the task. Must be the same on all ranks and must not
+  // fail: the ranks agree on an offer only if some method applies.
   virtual bool looksAt(const ReductionTask& sum) const = 0;
-  // The part of a text that ranks agree on.
+  // The method's part of the text that ranks agree on.
   virtual std::string agreedText(const ReductionTask& sum) const = 0;
-  // The same on all ranks, without communication. It may fail on some of them alone.
+  // The same on all ranks, without communication. Can fail on some ranks only.
   virtual ReductionOffer offer(const ReductionTask& sum) const = 0;
 };
 
-// A row makes a method as the options want it, or NULL if they do not want it. Of offers with one
-// price the first row's is taken. The table must stay; there is none at first.
+// A row makes a method as configured by options, or returns NULL if they exclude it. Among offers
+// of equal price that of the first row is used. The table must outlive the library's use; it is
+// initially empty.
 using ReductionMethodRef = std::shared_ptr<const ReductionMethod>;
 using ReductionMethodRow = ReductionMethodRef (*)();
 void setReductionMethods(std::span<const ReductionMethodRow> table) noexcept;
-// The methods that options want now, of those that the rows make.
+// The methods that the current options select from the table.
 std::vector<ReductionMethodRef> wantedReductionMethods();
 
-// The cheapest offer; `why` of it are the reasons of all, as lines of a view.
+// The cheapest offer. Its `why` has the reasons of all methods, as lines of a view.
 ReductionOffer bestOffer(const std::vector<ReductionMethodRef>& methods, const ReductionTask& sum);
 
 } // namespace tenon

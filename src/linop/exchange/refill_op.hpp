@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fills a halo from what each rank holds (geometry/schedule/refill.hpp), without messages and all
-// at its end: a schedule whose only transfer is the rank's own. The adjoint adds what lies beyond
-// the domain to what it was made from.
+// RefillOp: fills halo elements outside the domain from elements on the same rank
+// (geometry/schedule/refill.hpp): a schedule whose only transfer is from the rank to itself,
+// executed in doEnd() without messages. The adjoint adds the values of those halo elements to the
+// elements that they were computed from.
 #pragma once
 
 #include "linop/exchange/schedule_executor.hpp"
@@ -11,7 +12,7 @@ namespace tenon {
 
 class RefillOp final : public LinearOp {
 public:
-  // The layouts fulfil canRefill().
+  // The layouts must satisfy canRefill().
   RefillOp(const CommPtr& comm, const Layout& from, const Layout& to, TenonDataType type)
       : LinearOp(comm, from, to, type),
         executor_(makeRefill(from, to, comm->rank()), type, comm->rank()) {}

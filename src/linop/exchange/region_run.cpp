@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Regions of elements as kernels see them, and the choice of stores by measured time. A view is
-// only an address with strides, so that an array, a packed buffer and the memory of another rank
-// are combined by the same code.
+// Kernels on regions of elements, and the choice of stores by measured time. A view is an address
+// with strides, so arrays, packed buffers and the memory of another rank are combined by the same
+// code.
 #include "linop/exchange/region_run.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -29,7 +29,7 @@ StoreWay parseStoreWay(std::string_view name) {
               fmt::format("unknown store '{}'; use one of {}", name, kStoreWayChoices));
 }
 
-// Both ways run by turns until each has a time; then the faster one, and now and then the other.
+// Alternates until both ways have a time; then the faster one, with trials of the slower.
 StoreWay StoreChoice::next() noexcept {
   if (cost_[0] == 0 || cost_[1] == 0)
     return last_ = other(last_);
@@ -39,33 +39,36 @@ StoreWay StoreChoice::next() noexcept {
   return other(faster());
 }
 
-// A time counts at once where it is less, and by a quarter where it is more, up to four times what
-// it was: most of what makes one store slow has nothing to do with the way. 0 means that there is
-// no time yet, so that no time is kept as 0.
+// A shorter time replaces the recorded one; a longer one moves it by a quarter of the difference,
+// limited to four times the recorded time, since most delays have nothing to do with the way of
+// storing. 0 means that there is no time yet, so recorded times are at least 1e-15.
 void StoreChoice::took(StoreWay way, double secondsPerByte) noexcept {
+  // kWeight: share of a longer time; kMax: bound on it; kMin: smallest recorded time in seconds.
   constexpr double kWeight = 0.25, kMax = 4, kMin = 1e-15;
-  const double now = std::max(secondsPerByte, kMin);
-  const StoreWay before = faster();
-  double& known = cost(way);
-  known = known == 0 || now < known ? now : known + kWeight * (std::min(now, kMax * known) - known);
-  // A change of order makes trials frequent again; a trial of the slower way that changes nothing
-  // makes them rarer.
-  if (faster() != before)
+  const double seconds = std::max(secondsPerByte, kMin);
+  const StoreWay fasterBefore = faster();
+  double& recorded = cost(way);
+  recorded = recorded == 0 || seconds < recorded
+                 ? seconds
+                 : recorded + kWeight * (std::min(seconds, kMax * recorded) - recorded);
+  // If the faster way changes, trials become frequent again; a trial that confirms the order makes
+  // them rarer.
+  if (faster() != fasterBefore)
     interval_ = untilTrial_ = kFirstInterval;
-  else if (way != before)
+  else if (way != fasterBefore)
     interval_ = std::min(2 * interval_, kLastInterval);
 }
 
 namespace {
 
-// A maximum starts from -infinity, or from the least number where integers have none.
+// A maximum starts from -infinity, or from the lowest number of integer types.
 template <class T>
 constexpr T lowestOf() {
   using Limits = std::numeric_limits<T>;
   return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
 }
 
-// Views do not tell who may write. Taking this one marks y as changed, or throws.
+// A view of y for writing. mutableData() marks y as changed, or throws if it is locked.
 template <class T>
 RegionView targetOf(DTensor& y, const Region& region) {
   return viewOf(y.mutableData<T>(), y.strides(), region, y.rank(), sizeof(T), y.space());
@@ -80,7 +83,7 @@ T* elementsOf(const RegionView& view) {
 
 RegionView viewOf(const void* array, const Strides& strides, const Region& region, int rank,
                   Index elementBytes, Space space) {
-  // Offsets are counted in elements until the end, since strides are; a step of -1 runs backwards.
+  // Offsets are computed in elements, like strides; a step of -1 runs backwards.
   Index offset = 0;
   RegionView view{.first = nullptr, .steps = {}};
   for (int d = 0; d < rank; ++d) {
@@ -117,14 +120,14 @@ RegionView packedView(const std::byte* elements, const Region& region, int rank)
 
 namespace {
 
-// The weights of a region's list, for kernels of the space; null for ones.
+// The weights of a region's list, for kernels of the space; NULL for weights of 1.
 const double* weightsOf(const Region& region, Space space) {
   if (!region.list || region.list->weights.empty())
     return nullptr;
   return (space == Space::Host ? region.list->weights.data() : region.deviceWeights) + region.first;
 }
 
-// One of the two sees its elements at listed places.
+// Moves elements between a strided view and a view at listed positions.
 template <class T>
 void moveListed(KernelContext& context, const Region& region, int rank, T alpha,
                 const double* weights, const RegionView& from, T beta, const RegionView& to) {
@@ -140,7 +143,8 @@ void moveListed(KernelContext& context, const Region& region, int rank, T alpha,
                  elementsOf<T>(to), to.steps.data(), placesOf(to));
 }
 
-// The region seen along rising indices of its array, and what comes to it likewise.
+// Adds the elements of `from` to a box of y in the queue. The queue needs increasing indices, so
+// dimensions with step -1 are reversed in both.
 template <class T>
 void addBy(BlockQueue& queue, const Region& to, const RegionView& from, DTensor& y) {
   const T* x = elementsOf<const T>(from);
@@ -155,7 +159,8 @@ void addBy(BlockQueue& queue, const Region& to, const RegionView& from, DTensor&
             y.strides().data());
 }
 
-// Whether the queue takes what comes to the target. What it does not take follows what is in it.
+// Puts the contribution into the queue if possible. Otherwise flushes the queue, which keeps the
+// order of contributions, and returns false.
 template <class T>
 bool queued(const Meeting& meeting, double alpha, const Region& to, const RegionView& from,
             DTensor& y) {
@@ -269,22 +274,22 @@ void scaleRegion(double factor, const Region& region, DTensor& y, BlockQueue* qu
   });
 }
 
-// Clears slab by slab: in each dimension what is below and above the region, within the region's
-// bounds in all dimensions before. So no element is written twice.
-void clearAround(const Region& kept, DTensor& y) {
+// Clears the rest of y slab by slab: in each dimension the elements below and above the region,
+// within the region's bounds in all preceding dimensions. So no element is written twice.
+void clearAround(const Region& region, DTensor& y) {
   Region rest;
   std::copy(y.extent().begin(), y.extent().end(), rest.extent.begin());
   rest.step.fill(1);
   for (int d = 0; d < y.rank(); ++d) {
-    const Index keptEnd = kept.begin[d] + kept.extent[d];
+    const Index regionEnd = region.begin[d] + region.extent[d];
     Region below = rest, above = rest;
-    below.extent[d] = kept.begin[d];
-    above.begin[d] = keptEnd;
-    above.extent[d] = y.extent()[d] - keptEnd;
+    below.extent[d] = region.begin[d];
+    above.begin[d] = regionEnd;
+    above.extent[d] = y.extent()[d] - regionEnd;
     scaleRegion(0, below, y);
     scaleRegion(0, above, y);
-    rest.begin[d] = kept.begin[d];
-    rest.extent[d] = kept.extent[d];
+    rest.begin[d] = region.begin[d];
+    rest.extent[d] = region.extent[d];
   }
 }
 

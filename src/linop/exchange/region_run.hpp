@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Regions of elements packed, scaled, or combined with a target: y <- alpha x + beta y. Elements
-// are those of the arrays' data type.
+// Packs regions of a local array, scales them, or combines them with a target:
+// y <- alpha x + beta y. Elements have the data type of the arrays.
 #pragma once
 
 #include "kernels/movement/block_copy.hpp"
@@ -19,29 +19,29 @@ namespace tenon {
 
 class BlockQueue; // kernels/movement/block_queue.hpp
 
-// How elements that another core reads next are stored: through the caches of this core or past
-// them.
+// How elements that another core reads next are stored: through the caches of this core, or past
+// them to memory.
 //
-// Cores that share a cache hand lines to each other in it, which is several times as fast as by way
-// of memory; between cores that share none it is several times as slow. Where a rank's core is, and
-// where the reader's, nothing tells for certain, and it changes. So the time that storing and
-// reading take chooses: the slower way is tried again now and then, more seldom the longer it stays
+// Between cores that share a cache, data in the cache is handed over several times as fast as
+// through memory; between cores that share none it is several times slower. The placement of the
+// two cores is not reliably known, and changes. So the choice follows measured times of storing and
+// reading; the slower way is measured again from time to time, less often the longer it stays
 // slower.
 
 enum class StoreWay { Auto, Cached, Streaming };
 
-// "auto", "cached", "streaming": the choices of the option.
+// The choices of the option.
 inline constexpr const char* kStoreWayChoices = "auto|cached|streaming";
 StoreWay parseStoreWay(std::string_view name);
 
 // The choice for the slots of one lane.
 class StoreChoice {
 public:
-  // With Auto the way is chosen by time, else it is always the one that was requested.
+  // With Auto the way is chosen by measured time; otherwise it is the requested one.
   StoreChoice(StoreWay requested, int slots) : requested_(requested), stored_(slots) {}
 
-  // Calls store(way), which stores elements one way into a slot and returns how many bytes.
-  // readSeconds is how long reading took what was stored there before.
+  // Calls store(way), which stores elements into a slot and returns their size in bytes.
+  // readSeconds is the time that the receiver needed to read the slot's previous content.
   template <class Store>
   void run(int slot, double readSeconds, Store store) {
     if (requested_ != StoreWay::Auto) {
@@ -56,11 +56,12 @@ public:
     stored.bytes = store(stored.way);
     stored.seconds = watch.seconds();
   }
-  // Says that what is in the slot now was stored by other means, so that its reading is not timed.
+  // Excludes the present content of the slot, which was stored by other means, from timing.
   void forget(int slot) noexcept { stored_[slot].bytes = 0; }
 
-  // The way of the next elements with Auto, and how long earlier ones took.
+  // The way of the next store with Auto.
   StoreWay next() noexcept;
+  // Records the time of an earlier store and its reading.
   void took(StoreWay way, double secondsPerByte) noexcept;
 
 private:
@@ -77,62 +78,64 @@ private:
     return way == StoreWay::Cached ? StoreWay::Streaming : StoreWay::Cached;
   }
 
+  // Number of stores between two trials of the slower way; doubled while it stays slower.
   static constexpr int kFirstInterval = 8, kLastInterval = 128;
 
   StoreWay requested_;
   std::vector<Stored> stored_; // by slot
   StoreWay last_ = StoreWay::Cached;
-  std::array<double, 2> cost_{}; // seconds per byte, 0 before the first time
+  std::array<double, 2> cost_{}; // Seconds per byte of each way; 0 before the first measurement.
   int interval_ = kFirstInterval, untilTrial_ = kFirstInterval;
 };
 
-// Elements seen through a region: where the first lies, and their distances in elements.
+// The elements of a region in an array: address of the first, and strides in elements.
 struct RegionView {
   const std::byte* first;
   std::array<Index, kMaxRank> steps;
-  int listDim = -1; // along which the elements lie at the listed places
+  int listDim = -1; // The dimension along which elements are at listed positions, or -1.
   ListedPlaces places = {};
 };
-// Kernels of the space will use the view.
+// `space` is the space of the kernels that use the view.
 RegionView viewOf(const void* array, const Strides& strides, const Region& region, int rank,
                   Index elementBytes, Space space = Space::Host);
 // The view of a region in the array of x.
 RegionView viewOf(const DTensor& x, const Region& region);
-// The view of a region whose elements lie one after the other.
+// The view of a region whose elements are contiguous.
 RegionView packedView(const std::byte* elements, const Region& region, int rank);
 
-// How contributions meet the target: the first to an element brings beta, the others are combined.
-// The region's sign and the weights of its list multiply what comes; neither is combined by
-// maximum. With a queue, which is of the context of the target, all are combined once it is
-// flushed.
+// How a contribution is combined with the target: the first to an element applies beta, the others
+// are added or combined. The region's sign and the weights of its list multiply the contribution;
+// neither is used with a maximum. With a queue, which must have the context of the target,
+// contributions are combined when it is flushed.
 struct Meeting {
   Combine combine = Combine::Add;
   double beta = 0;
-  BlockQueue* queue = nullptr; // where contributions may wait for those that follow
+  // Queue that delays a contribution to batch it with later ones, or NULL.
+  BlockQueue* queue = nullptr;
 };
 void combineRegion(const Action& action, const Region& to, const RegionView& from,
                    const Meeting& meeting);
 
-// Combines regions of the target, which do not overlap, with elements that lie one after the other.
+// Combines non-overlapping regions of the target with contiguous elements at `from`.
 void combineRegions(const Action& action, std::span<const Region> regions, const std::byte* from);
 
-// Combines these chunks of a part, whose elements lie one after the other; returns their end.
+// Combines these chunks of a part with contiguous elements; returns the end of the elements.
 const std::byte* combineChunks(const Action& action, const Part& part, Interval chunks,
                                const std::byte* elements, const Meeting& meeting);
 
-// Copies the region's elements to one place, one after the other; returns their end.
+// Copies the elements of the region to contiguous memory; returns the end of the copy.
 std::byte* packRegion(const DTensor& x, const Region& region, std::byte* elements, StoreWay way);
-// The same through the caches, with what else is in the queue, which is of the context of x.
+// The same through the caches, batched in a queue, which must have the context of x.
 std::byte* packRegion(BlockQueue& queue, const DTensor& x, const Region& region,
                       std::byte* elements);
-// The same for all of them.
+// The same for several regions.
 void packRegions(const DTensor& x, std::span<const Region> regions, std::byte* elements);
 
-// y <- factor y in the region; a factor of 0 never reads y, and may wait in a queue.
+// y <- factor y in the region. With factor 0, y is not read and the operation can be queued.
 void scaleRegion(double factor, const Region& region, DTensor& y, BlockQueue* queue = nullptr);
-// Sets all of y but one region to 0.
-void clearAround(const Region& kept, DTensor& y);
-// Fills y with the least value of its type, from which a maximum starts.
+// Sets y to 0 outside one region.
+void clearAround(const Region& region, DTensor& y);
+// Fills y with the lowest value of its type, the neutral element of the maximum.
 void fillWithLowest(DTensor& y);
 
 } // namespace tenon

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Runs a schedule: prepares the target, and combines the parts in the order of the schedule as the
-// carrier brings them. The question to keep in mind is who brings beta: the first contribution to
-// an element does where one is known to come first, and prepareTarget() does it for all other
-// elements.
+// carrier delivers them. beta must be applied exactly once per element: by the first contribution
+// if it is known which one is first, and otherwise by prepareTarget().
 #include "linop/exchange/schedule_executor.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -15,7 +14,7 @@ namespace tenon {
 
 namespace {
 
-// Whether the two regions, each seen in its array, are the same memory.
+// True if the two regions, each in its array, are the same memory.
 bool sameElements(const Region& from, const DTensor& x, const Region& to, const DTensor& y) {
   if (from.list || to.list || to.sign != 1)
     return false;
@@ -26,9 +25,9 @@ bool sameElements(const Region& from, const DTensor& x, const Region& to, const 
   return source.first == target.first;
 }
 
-// The region of y whose values are there already, if the action is in place; else NULL. Arrays of
-// the library's own never share memory, so that only placed ones are compared.
-const Region* keptRegion(const Direction& direction, const Action& action) {
+// The region of y that already has its values because the action is in place, or NULL. The
+// library's own arrays never share memory, so only placed user arrays are compared.
+const Region* regionInPlace(const Direction& direction, const Action& action) {
   if (!action.x->isPlaced() || !action.y->isPlaced())
     return nullptr;
   for (const Part& part : direction.unpacks)
@@ -38,9 +37,10 @@ const Region* keptRegion(const Direction& direction, const Action& action) {
   return nullptr;
 }
 
-// Scales by beta the elements to which no part brings it; returns whether the first part can bring
-// it to its own. In place, the caller's elements stay as they are, like the kept ones.
-bool prepareTarget(const Direction& direction, const Action& action, const Region* kept,
+// Scales by beta the elements to which no part applies it. Returns whether the first part can apply
+// beta to its elements. In place, elements that the user supplies are not touched, like the region
+// in place.
+bool prepareTarget(const Direction& direction, const Action& action, const Region* inPlace,
                    Combine combine, BlockQueue& queue) {
   DTensor& y = *action.y;
   if (combine == Combine::Max) {
@@ -50,58 +50,58 @@ bool prepareTarget(const Direction& direction, const Action& action, const Regio
   if (!direction.sums) {
     for (const Region& region : direction.zeros)
       scaleRegion(action.beta, region, y, &queue);
-    for (std::size_t i = 0; !kept && i < direction.userValues.size(); ++i)
+    for (std::size_t i = 0; !inPlace && i < direction.userValues.size(); ++i)
       scaleRegion(action.beta, direction.userValues[i], y, &queue);
     return true;
   }
-  if (kept) {
-    clearAround(*kept, y);
+  if (inPlace) {
+    clearAround(*inPlace, y);
     return false;
   }
-  // With sums, no part is known to be the first everywhere but one that covers the target.
+  // With sums, no part is known to be the first for all elements, unless it covers the target.
   if (direction.coversTarget)
     return true;
   scaleArray(action.beta, y);
   return false;
 }
 
-// Combines all parts of an action, the rank's own at its turn, which is read in x; receive(i,
-// chunks, meeting) brings those of others.
+// Combines all parts of an action. The rank's own part is read from x in its turn; receive(i,
+// chunks, meeting) combines the parts of other ranks.
 //
-// Where all parts are added to the same elements, on the host all contributions to a few elements
-// come first, then those to the next: one pass over the target, which its caches keep, instead of
-// one for each rank.
+// If all parts are added to the same elements on the host, the loop over chunks is the outer one:
+// all contributions to a few elements are added while those are in the cache. This is one pass over
+// the target instead of one per rank.
 template <class Receive>
 void combineParts(const Direction& direction, const Action& action, Combine combine,
                   Receive receive) {
-  action.y->changed(); // where all arrives in the array, nothing else tells
-  const Region* kept = keptRegion(direction, action);
-  // Where each element gets one value this is also the largest, and it brings beta along.
+  action.y->changed(); // A message received into the array does not count the change.
+  const Region* inPlace = regionInPlace(direction, action);
+  // If each element gets one value, the sum is also the maximum, and it can apply beta.
   if (!direction.sums)
     combine = Combine::Add;
   BlockQueue queue(action.y->context());
-  const bool sole = prepareTarget(direction, action, kept, combine, queue);
-  const bool chunkwise = direction.sameTarget && !kept && action.y->space() == Space::Host;
+  const bool firstAppliesBeta = prepareTarget(direction, action, inPlace, combine, queue);
+  const bool chunkwise = direction.sameTarget && !inPlace && action.y->space() == Space::Host;
   const Index passes = chunkwise ? direction.unpacks[0].chunks.count() : 1;
   for (Index pass = 0; pass < passes; ++pass)
     for (std::size_t i = 0; i < direction.unpacks.size(); ++i) {
       const Part& part = direction.unpacks[i];
       const Interval chunks = chunkwise ? Interval{pass, pass + 1} : part.chunks.all();
-      const bool first = sole && (i == 0 || !direction.sums);
+      const bool first = firstAppliesBeta && (i == 0 || !direction.sums);
       const Meeting meeting{first ? Combine::Copy : combine, first ? action.beta : 1, &queue};
       if (!direction.isOwn(part))
         receive(i, chunks, meeting);
       else
         part.visit(chunks, [&](const Region& from, const Region& to) {
-          if (&to != kept)
+          if (&to != inPlace)
             combineRegion(action, to, viewOf(*action.x, from), meeting);
         });
     }
   queue.flush();
 }
 
-// Does part of an action. If that fails the carrier lets go of x, which its owner may free once the
-// error has reached him.
+// Runs a part of an action. If it fails, the carrier stops reading x, which its owner can free when
+// the error has been reported.
 template <class Work>
 void orAbandon(Carrier& carrier, Work work) {
   try {
@@ -114,21 +114,22 @@ void orAbandon(Carrier& carrier, Work work) {
 
 } // namespace
 
-// The directions share two wires, since one action is in flight at a time: what the forward action
-// sends from, the adjoint receives into.
-ScheduleExecutor::Carriage::Carriage(const ScheduleExecutor& of, Space space)
-    : carriers{of.makeCarrierFor(Sense::Forward, space), of.makeCarrierFor(Sense::Adjoint, space)},
-      reach(of.reachIn(space)),
+// The two directions share two wires, since only one action is in flight: the buffer from which the
+// forward action sends is the one into which the adjoint receives.
+ScheduleExecutor::Carriage::Carriage(const ScheduleExecutor& executor, Space space)
+    : carriers{executor.makeCarrierFor(Sense::Forward, space),
+               executor.makeCarrierFor(Sense::Adjoint, space)},
+      reach(executor.reachIn(space)),
       sourceSide(std::max(carriers[0]->sendBytes(), carriers[1]->receiveBytes()),
-                 of.owner_ + " source buffer", contextOf(of.comm_, space), reach),
+                 executor.owner_ + " source buffer", contextOf(executor.comm_, space), reach),
       targetSide(std::max(carriers[0]->receiveBytes(), carriers[1]->sendBytes()),
-                 of.owner_ + " target buffer", contextOf(of.comm_, space), reach) {
+                 executor.owner_ + " target buffer", contextOf(executor.comm_, space), reach) {
   carriers[0]->useWires(sourceSide, targetSide);
   carriers[1]->useWires(targetSide, sourceSide);
 }
 
-// Tags are counted on the communicator, so ranks make their executors in one order. The carriers of
-// the expected space are made now, so that the first action allocates nothing.
+// Tags are counted on the communicator, so all ranks must create their executors in the same order.
+// The carriers of the expected space are made now, so the first action allocates nothing.
 ScheduleExecutor::ScheduleExecutor(const CommPtr& comm, const Schedule& schedule,
                                    TenonDataType type, const std::string& owner,
                                    const CarrierPolicy& policy)
@@ -162,11 +163,11 @@ void ScheduleExecutor::showListsToDevice() {
   const auto show = [&](Region& region) {
     if (!region.list)
       return;
-    const auto [at, isNew] = deviceLists_.try_emplace(region.list.get());
+    const auto [entry, isNew] = deviceLists_.try_emplace(region.list.get());
     if (isNew)
-      at->second = {{context, region.list->positions}, {context, region.list->weights}};
-    region.devicePositions = at->second.positions.data();
-    region.deviceWeights = at->second.weights.data();
+      entry->second = {{context, region.list->positions}, {context, region.list->weights}};
+    region.devicePositions = entry->second.positions.data();
+    region.deviceWeights = entry->second.weights.data();
   };
   for (Direction& direction : directions_)
     for (std::vector<Part>* parts : {&direction.packs, &direction.unpacks})
@@ -193,7 +194,7 @@ Index ScheduleExecutor::bufferBytes() const noexcept {
 }
 
 std::string ScheduleExecutor::describeTransport() const {
-  // A view says why auto has fallen back on messages, since nothing fails then.
+  // The reason why "auto" uses messages is only visible in views, since it is not an error.
   std::string text = carriages_.find(policy_.space)->carriers[0]->describe();
   if (policy_.space == Space::Device) {
     if (policy_.transport != Transport::Messages && comm_->size() > 1 &&
@@ -209,7 +210,7 @@ std::string ScheduleExecutor::describeTransport() const {
 }
 
 bool ScheduleExecutor::isInPlace(const Action& action) const {
-  return keptRegion(directionOf(action.sense), action) != nullptr;
+  return regionInPlace(directionOf(action.sense), action) != nullptr;
 }
 
 void ScheduleExecutor::begin(const Action& action) {

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Executes a schedule, forward or transposed, between two local arrays of any strides:
-//     y <- alpha C x + beta y.
-// Contributions are combined in the order of the schedule, which is that of grid positions, so that
-// copies of a sum are equal bit by bit, whichever carrier brings them and whichever ranks the grid
-// has where. begin() sends, end() receives and combines; the rank's own part is read from x at the
-// end.
+// ScheduleExecutor: executes a schedule C, forward or transposed, between two local arrays of any
+// strides:
+//     y <- alpha C x + beta y
 //
-// In place, x and y lie in one array, such that an element that the rank keeps has one address in
-// both: it is left alone, and counts as the first contribution. So is an element whose value is the
-// caller's.
+// begin()  sends the parts of x for other ranks
+// end()    receives and combines all parts; the rank's own part is read from x
+//
+// Contributions are combined in the order of the schedule, which is that of grid positions. So
+// copies of a sum are bitwise identical with every carrier, and for every order of ranks in the
+// grid.
+//
+// In place, x and y wrap the same array such that an element that stays on the rank has one address
+// in both: it is not touched, and counts as the first contribution. Elements that the user supplies
+// are not touched either.
 #pragma once
 
 #include "linop/exchange/carrier.hpp"
@@ -20,7 +24,7 @@ namespace tenon {
 
 class ScheduleExecutor {
 public:
-  // Collective. Throws TENON_ERR_SUPPORT if the policy's transport is shared and the node has no
+  // Collective. Throws TENON_ERR_SUPPORT if the transport "shared" is requested and the node has no
   // arena.
   ScheduleExecutor(const CommPtr& comm, const Schedule& schedule, TenonDataType type,
                    const std::string& owner, const CarrierPolicy& policy);
@@ -28,22 +32,22 @@ public:
   ScheduleExecutor& operator=(const ScheduleExecutor&) = delete;
 
   void begin(const Action& action);
-  // With Combine::Max, for plain actions, elements that several ranks contribute to get the largest
-  // value instead of the sum; every target element must then be contributed to.
+  // With Combine::Max, for plain actions, a target element gets the maximum of its contributions
+  // instead of their sum; every target element must have a contribution.
   void end(const Action& action, Combine combine = Combine::Add);
 
-  // Whether x and y of the action lie in one array, as described above.
+  // True if x and y wrap the same array as described above.
   bool isInPlace(const Action& action) const;
 
   void bind(Sense sense, DTensor& x, DTensor& y) { carrierOf(sense, x.space()).bind(x, y); }
   void unbind();
 
   Index bufferBytes() const noexcept;
-  // Says by which ways the parts travel, and why not by shared memory where auto could not use it.
+  // The transports of the parts, and the reason if "auto" could not use shared memory.
   std::string describeTransport() const;
 
-  // A test sets a watch to be called once an action has begun to send, and before it looks at what
-  // has come: so it can let messages take time, which on one node they do not.
+  // Hook of tests, called after an action has sent its messages, and before it looks for received
+  // ones. It can delay messages, which otherwise take no time on one node.
   class Watch {
   public:
     virtual ~Watch() = default;
@@ -53,7 +57,7 @@ public:
   static inline Watch* watch = nullptr;
 
 private:
-  // The carriers and buffers of arrays in one space.
+  // The carriers and buffers for arrays in one space.
   struct Carriage {
     std::array<std::unique_ptr<Carrier>, 2> carriers; // by sense
     Wire::Reach reach;
@@ -61,7 +65,7 @@ private:
     Carriage(const ScheduleExecutor& executor, Space space);
   };
 
-  // The numbers of a list where kernels of the device read them.
+  // Copies of the positions and weights of a list in device memory.
   struct DeviceList {
     ReadList<Index> positions;
     ReadList<double> weights;
@@ -70,7 +74,7 @@ private:
 
   const Direction& directionOf(Sense sense) const { return directions_[static_cast<int>(sense)]; }
   std::unique_ptr<Carrier> makeCarrierFor(Sense sense, Space space) const;
-  // Where MPI reads and writes the messages of arrays in this space. Collective.
+  // The memory that MPI reads and writes for arrays in this space. Collective.
   Wire::Reach reachIn(Space space) const;
   void combineAll(Carrier& carrier, const Action& action, Combine combine);
   Carriage& carriage(Space space);
@@ -88,9 +92,9 @@ private:
   PerSpace<Carriage> carriages_;
 };
 
-// Executes likewise, by one call, a schedule in which each rank gives to itself alone: without
-// carriers, and without a look at what others are doing, so that the work can be recorded. Regions
-// have no lists.
+// Executes a schedule whose only part is the rank's own, in one call: without carriers and without
+// progress of other actions, so its kernels can be recorded in a graph. Regions must not have
+// lists.
 class OwnScheduleExecutor {
 public:
   OwnScheduleExecutor(const Schedule& schedule, TenonDataType type, int rank);

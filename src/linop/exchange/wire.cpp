@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The two places of a buffer of messages, and the order between kernels, copies and MPI. On the
-// host all calls do nothing. On the device events order kernels and copies on their two streams,
-// and the host waits only before bytes are written that a copy or a kernel may still read.
+// Wire: the order between kernels, copies and MPI. On the host all calls do nothing. On the device,
+// events order kernels and copies on their two streams, and the host waits only before bytes are
+// written that a copy or a kernel can still be reading.
 #include "linop/exchange/wire.hpp"
 
 namespace tenon {
 
 namespace {
 
-// MPI shows device memory to other processes, which memory of a pool does not allow.
+// MPI can share device memory with other processes, which memory of a pool does not support.
 std::shared_ptr<MemorySource> memoryFor(const KernelContext& context, Wire::Reach reach) {
-  const bool isMpis = context.space() == Space::Device && reach == Wire::Reach::Device;
-  return isMpis ? Device::get().unpooled(context.stream()) : context.memory();
+  const bool mpiReadsDevice = context.space() == Space::Device && reach == Wire::Reach::Device;
+  return mpiReadsDevice ? Device::get().unpooled(context.stream()) : context.memory();
 }
 
 } // namespace
@@ -21,8 +21,8 @@ Wire::Wire(Index bytes, const std::string& label, KernelContextPtr context, Reac
       elements_(bytes, label, memoryFor(*context_, reach)) {
   if (isStaged())
     staging_ = Buffer(bytes, label + " on the host", Device::get().pinned());
-  // The memory of a pool is there once the stream has come so far: the first copy waits for it as
-  // for kernels that unpack.
+  // The memory of a pool is valid when the stream has reached its allocation; the first copy waits
+  // for this event as for kernels that unpack.
   unpacked();
 }
 
@@ -30,7 +30,7 @@ Wire::~Wire() {
   try {
     if (isStaged())
       context_->transfers().synchronise();
-  } catch (...) { // the device has failed, and whoever uses it next is told
+  } catch (...) { // The next use of the device reports the error.
   }
 }
 
@@ -42,7 +42,7 @@ void Wire::packed() {
   context_->transfers().wait(packed_);
 }
 
-// Without a copy the event stands behind the kernels that pack: MPI reads the elements themselves.
+// Without staging MPI reads the elements themselves, so the event follows the kernels that pack.
 void Wire::send(Index begin, const void* from, Index bytes, Event& ready) {
   if (!isStaged()) {
     context_->stream().record(ready);
@@ -53,9 +53,9 @@ void Wire::send(Index begin, const void* from, Index bytes, Event& ready) {
   transfers.record(ready);
 }
 
-// MPI may write once nobody reads any more: with staging the copies out of the bytes must be over,
-// else the kernels that unpack the elements. Copies into the elements wait for those kernels on
-// their stream, not on the host.
+// MPI can write the bytes when nothing reads them: with staging, when the copies out of the bytes
+// are done, otherwise when the kernels that unpack the elements are done. Copies into the elements
+// wait for those kernels on their stream, not on the host.
 void Wire::open() {
   if (isOnDevice())
     (isStaged() ? received_ : free_).synchronise();

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A buffer of messages in two places: its elements, where kernels pack and unpack, and its bytes,
-// which MPI reads and writes. On the host they are one, and with an MPI library that reaches the
-// device also there. Otherwise the bytes of arrays on the device are pinned memory of the host.
+// Wire: a message buffer with two parts: its elements, which kernels pack and unpack, and its
+// bytes, which MPI reads and writes. They are the same memory on the host, and on the device if MPI
+// can access device memory. Otherwise the wire is staged: the bytes are pinned host memory.
 //
-// On the device the host only queues: kernels on the stream of the context, copies between elements
-// and bytes on a stream of their own, so that they run beside kernels that are queued between
-// sending and receiving.
+// On the device the host only queues work: kernels on the stream of the context, and copies between
+// elements and bytes on a second stream, concurrent with kernels that are queued between sending
+// and receiving. Order of calls in one action:
+//   send side      packed(), then send() for each piece, whose event allows MPI to send it
+//   receive side   open(), MPI receives, receive() for each piece, received(), kernels, unpacked()
 #pragma once
 
 #include "comm/exchange.hpp"
@@ -17,37 +19,37 @@
 
 namespace tenon {
 
-// What an operator holds for arrays on the host and, apart from it, for those on the device. Each
-// is made when the first array of its space comes.
+// An operator's resources for host arrays and, separately, for device arrays. Each is created when
+// the first array in its space is used.
 
 template <class T>
 class PerSpace {
 public:
-  // That of a space; the first time it is what make() gives.
+  // The resource of a space; the first call creates it by make().
   template <class Make>
   T& of(Space space, Make make) {
-    std::unique_ptr<T>& made = made_[static_cast<std::size_t>(space)];
-    if (!made)
-      made = make();
-    return *made;
+    std::unique_ptr<T>& resource = resources_[static_cast<std::size_t>(space)];
+    if (!resource)
+      resource = make();
+    return *resource;
   }
-  // NULL as long as none has come.
-  T* find(Space space) const noexcept { return made_[static_cast<std::size_t>(space)].get(); }
-  // Calls visit(T&) for those that there are.
+  // NULL if it has not been created.
+  T* find(Space space) const noexcept { return resources_[static_cast<std::size_t>(space)].get(); }
+  // Calls visit(T&) for those that have been created.
   template <class Visit>
   void visit(Visit visit) const {
-    for (const std::unique_ptr<T>& made : made_)
-      if (made)
-        visit(*made);
+    for (const std::unique_ptr<T>& resource : resources_)
+      if (resource)
+        visit(*resource);
   }
 
 private:
-  std::array<std::unique_ptr<T>, 2> made_;
+  std::array<std::unique_ptr<T>, 2> resources_;
 };
 
 class Wire {
 public:
-  enum class Reach { Host, Device }; // whose memory MPI reads and writes
+  enum class Reach { Host, Device }; // The memory that MPI can read and write.
   Wire(Index bytes, const std::string& label, KernelContextPtr context, Reach reach = Reach::Host);
   // Waits for the copies.
   ~Wire();
@@ -56,36 +58,35 @@ public:
 
   std::byte* elements() noexcept { return elements_.data<std::byte>(); }
   std::byte* bytes() noexcept { return isStaged() ? staging_.data<std::byte>() : elements(); }
-  // Whether kernels work on the elements while the host goes on, so that the calls below are
-  // needed.
+  // True if kernels use the elements asynchronously, so the calls below are needed.
   bool isOnDevice() const noexcept { return context_->space() == Space::Device; }
-  // Whether elements and bytes are apart.
+  // True if elements and bytes are separate memory.
   bool isStaged() const noexcept { return isStaged_; }
-  // A message travels in pieces of so many bytes, and those of a staged one are copied while others
-  // travel.
+  // Size in bytes of the pieces in which a message is sent. Pieces of a staged message are copied
+  // while others are in flight.
   Index pieceBytes() const noexcept {
     return isStaged() ? kStagedPieceBytes : Exchange::kMaxPieceBytes;
   }
   Index heldBytes() const noexcept { return elements_.bytes() + staging_.bytes(); }
 
-  // Makes the copies of the calls of send() that follow wait for the kernels that have been called
-  // until now. The host waits until no copy reads the bytes, which may hold what was received
-  // before.
+  // Makes the copies of the following calls of send() wait for the kernels that have been launched.
+  // The host waits for copies that still read the bytes of the last message received into them.
   void packed();
-  // Copies elements from `from`, in the space of the kernels, to the bytes from `begin` on. MPI may
-  // have them once the event is passed.
+  // Copies elements at `from`, in kernel memory, to the bytes at offset `begin`. MPI can read them
+  // once the event `ready` has completed.
   void send(Index begin, const void* from, Index bytes, Event& ready);
 
-  // Lets MPI write the bytes from now on, for which the host waits.
+  // Allows MPI to write the bytes; waits on the host until that is safe.
   void open();
-  // Copies the bytes from `begin` on to the same place among the elements.
+  // Copies the bytes at offset `begin` to the same offset of the elements.
   void receive(Index begin, Index bytes);
-  // Makes the kernels that are called from now on wait for these copies.
+  // Makes kernels launched from now on wait for these copies.
   void received();
-  // Says that the kernels that read the elements have been called.
+  // Records that the kernels which read the elements have been launched.
   void unpacked();
 
 private:
+  // Large compared with the latency of a copy, small enough that copies and messages overlap.
   static constexpr Index kStagedPieceBytes = Index(4) << 20;
 
   KernelContextPtr context_;
