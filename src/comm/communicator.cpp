@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes, finds and frees the library's copies of communicators. MPI_Comm_dup and MPI_Comm_split are
-// collective and have no time limit, so each is preceded by a vote that has one: a rank that never
-// comes is then an error and not a hang.
+// Makes, finds and frees the library's duplicates of communicators. MPI_Comm_dup and MPI_Comm_split
+// are collective and have no time limit, so each is preceded by a vote that has one: an absent rank
+// is then an error, not a hang.
 #include "comm/communicator.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -31,44 +31,44 @@ constexpr OptionSpec kOptions[] = {
 };
 const OptionRegistration kRegistration{{"comm", kOptions}};
 
-// The copies of the process, which its threads have in common.
+// The duplicates of the process, shared by its threads.
 struct Registry {
   std::mutex mutex;
   int keyval = MPI_KEYVAL_INVALID;
-  std::vector<std::weak_ptr<Communicator>> all; // in the order of their making
-  std::vector<CommPtr> left;                    // for good
-  std::vector<SubCommPtr> lines;                // likewise, those with groups of devices
+  std::vector<std::weak_ptr<Communicator>> all; // In the order of creation.
+  std::vector<CommPtr> neverFreed;              // Never freed.
+  std::vector<SubCommPtr> deviceLines; // Communicators with device groups, retained until the end.
 
   void add(const CommPtr& made) {
     const std::lock_guard lock(mutex);
-    std::erase_if(all, [](const auto& one) { return one.expired(); });
+    std::erase_if(all, [](const auto& entry) { return entry.expired(); });
     all.push_back(made);
   }
-  // The copy with this handle, if it is one: TenonObjectGetComm() gives it to the program.
+  // The duplicate with this handle, if it is one: TenonObjectGetComm() returns such handles.
   CommPtr copy(MPI_Comm handle) {
     const std::lock_guard lock(mutex);
-    for (const auto& one : all)
-      if (CommPtr comm = one.lock(); comm && comm->mpi() == handle)
+    for (const auto& entry : all)
+      if (CommPtr comm = entry.lock(); comm && comm->mpi() == handle)
         return comm;
     return nullptr;
   }
   std::vector<CommPtr> takeAll() {
     const std::lock_guard lock(mutex);
     std::vector<CommPtr> alive;
-    for (const auto& one : std::exchange(all, {}))
-      if (CommPtr comm = one.lock())
+    for (const auto& entry : std::exchange(all, {}))
+      if (CommPtr comm = entry.lock())
         alive.push_back(std::move(comm));
     return alive;
   }
 };
 
-// Never destroyed: communicators can be freed while static objects are destroyed.
+// Never destroyed, since communicators can be freed while static objects are destroyed.
 Registry& registry() {
   static auto* instance = new Registry;
   return *instance;
 }
 
-// Below MPI_THREAD_SERIALIZED only the thread that initialised MPI may call it.
+// Below MPI_THREAD_SERIALIZED only the thread that initialised MPI can call it.
 void checkThread() {
   int level = MPI_THREAD_SINGLE, isMain = 1;
   checkMpi(MPI_Query_thread(&level), "MPI_Query_thread");
@@ -112,15 +112,15 @@ CommPtr Communicator::copyOf(MPI_Comm parent) {
   if (parent == MPI_COMM_NULL)
     throw Error(TENON_ERR_NULL, "the communicator is MPI_COMM_NULL");
   checkThread();
-  if (CommPtr own = registry().copy(parent))
-    return own;
+  if (CommPtr duplicate = registry().copy(parent))
+    return duplicate;
   const int key = keyval();
   void* cached = nullptr;
   int found = 0;
   checkMpi(MPI_Comm_get_attr(parent, key, &cached, &found), "MPI_Comm_get_attr");
   if (found)
     return *static_cast<const CommPtr*>(cached);
-  // What this rank needs for the copy is made before the ranks meet, so that none fails alone once
+  // All memory for the duplicate is allocated before the ranks meet, so no rank fails alone after
   // the others have theirs.
   CommPtr made;
   std::unique_ptr<CommPtr> held;
@@ -133,11 +133,11 @@ CommPtr Communicator::copyOf(MPI_Comm parent) {
     failure = caughtError();
   }
   awaitAllRanks(parent, failure);
-  MPI_Comm copy = MPI_COMM_NULL;
-  checkMpi(MPI_Comm_dup(parent, &copy), "MPI_Comm_dup");
-  made->take(copy);
+  MPI_Comm duplicate = MPI_COMM_NULL;
+  checkMpi(MPI_Comm_dup(parent, &duplicate), "MPI_Comm_dup");
+  made->take(duplicate);
   checkMpi(MPI_Comm_set_attr(parent, key, held.get()), "MPI_Comm_set_attr");
-  static_cast<void>(held.release()); // now the attribute's, see parentIsFreed()
+  static_cast<void>(held.release()); // Now owned by the attribute, see parentIsFreed().
   made->parent_ = parent;
   return made;
 }
@@ -151,10 +151,10 @@ int Communicator::keyval() {
   return key;
 }
 
-// MPI calls this when the parent is freed, or its attribute deleted. If no object uses the copy it
-// goes now, in the same call on all ranks; else it goes with the last such object, when each rank
-// destroys its own: MPI_Comm_free is collective, but MPI libraries communicate as little in it as
-// the standard expects.
+// MPI calls this when the parent is freed or its attribute deleted. If no object uses the
+// duplicate, it is freed now, in the same call on all ranks. Otherwise it is freed with the last
+// such object, when each rank destroys its own: MPI_Comm_free is collective, but the standard
+// expects it to be implemented without communication, and MPI libraries do so.
 int Communicator::parentIsFreed(MPI_Comm, int, void* attribute, void*) noexcept {
   const std::unique_ptr<CommPtr> held(static_cast<CommPtr*>(attribute));
   (*held)->parent_ = MPI_COMM_NULL;
@@ -163,15 +163,15 @@ int Communicator::parentIsFreed(MPI_Comm, int, void* attribute, void*) noexcept 
 
 namespace {
 
-// The ranks of a node where all nodes have as many, one after the other; else 0.
+// Number of ranks per node if all nodes have the same number of consecutive ranks, otherwise 0.
 int regularNodeSize(MPI_Comm comm) {
   const Node node(comm);
   int rank = 0;
   checkMpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
-  // The least of a number and of its negative are those of all ranks.
-  int least[3] = {node.size, -node.size, rank % node.size == node.rank ? 1 : 0};
-  checkMpi(MPI_Allreduce(MPI_IN_PLACE, least, 3, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
-  return least[0] == -least[1] && least[2] == 1 ? least[0] : 0;
+  // The minimum of -n is the negative of the maximum of n, so one reduction gives both.
+  int minima[3] = {node.size, -node.size, rank % node.size == node.rank ? 1 : 0};
+  checkMpi(MPI_Allreduce(MPI_IN_PLACE, minima, 3, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
+  return minima[0] == -minima[1] && minima[2] == 1 ? minima[0] : 0;
 }
 
 } // namespace
@@ -180,7 +180,7 @@ void Communicator::openArena() {
   if (arenaTried_)
     return;
   shared_ = collectively(*this, [&] {
-    // The ranks of the node make the arena together, whatever has failed before.
+    // The ranks of the node make the arena together, even if this rank could not read the option.
     std::optional<Error> unread;
     Index requested = 0;
     try {
@@ -199,7 +199,7 @@ void Communicator::openArena() {
 
 const DeviceArena::Made& Communicator::openDeviceArena() {
   if (!deviceShared_) {
-    agree(*this, std::nullopt); // the calls below have no time limit
+    agree(*this, std::nullopt); // The calls below have no time limit.
     deviceShared_ =
         collectively(*this, [&] { return DeviceArena::make(comm_, arena(), whyNoArena()); });
   }
@@ -208,8 +208,8 @@ const DeviceArena::Made& Communicator::openDeviceArena() {
 
 namespace {
 
-// Whether others have sent what this rank has never asked for. It was absent then, and does not
-// know it.
+// True if other ranks have sent messages that this rank never received: it was absent from those
+// calls, and does not know it.
 bool hasMessages(MPI_Comm comm) noexcept {
   int found = 0;
   return MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &found, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
@@ -220,10 +220,10 @@ bool hasMessages(MPI_Comm comm) noexcept {
 
 void Communicator::keepToEnd(const SubCommPtr& line) {
   const std::lock_guard lock(registry().mutex);
-  registry().lines.push_back(line);
+  registry().deviceLines.push_back(line);
 }
 
-// A rank whose group has failed, or that waits for others in vain, votes for all.
+// A rank whose group has failed, or that has timed out, makes the vote fail on all ranks.
 void SubCommunicator::endDevices() const noexcept {
   if (!devices_ || !*devices_ || comm_ == MPI_COMM_NULL)
     return;
@@ -236,9 +236,9 @@ void SubCommunicator::endDevices() const noexcept {
 }
 
 void Communicator::freeAll() {
-  for (const SubCommPtr& line : std::exchange(registry().lines, {}))
+  for (const SubCommPtr& line : std::exchange(registry().deviceLines, {}))
     line->endDevices();
-  // In the order in which they were made, which is the same on all ranks.
+  // In the order of creation, which is the same on all ranks.
   for (const CommPtr& comm : registry().takeAll()) {
     comm->leaveParent();
     comm->free();
@@ -249,11 +249,11 @@ void Communicator::freeAll() {
 
 void Communicator::leaveParents() noexcept {
   try {
-    registry().left = registry().takeAll();
-  } catch (...) { // without memory they stay as they are
+    registry().neverFreed = registry().takeAll();
+  } catch (...) { // Without memory they stay attached.
     return;
   }
-  for (const CommPtr& comm : registry().left)
+  for (const CommPtr& comm : registry().neverFreed)
     comm->leaveParent();
   if (registry().keyval != MPI_KEYVAL_INVALID)
     MPI_Comm_free_keyval(&registry().keyval);
@@ -265,12 +265,14 @@ void Communicator::leaveParent() noexcept {
 }
 
 void Communicator::free() noexcept {
-  constexpr const char* kWhyNot = "it is freed"; // so short that nothing is allocated
-  // A communicator that is out of step is kept: messages that nobody has received would reach the
-  // next communicator to which MPI gives its number, or end the program here, as in MPICH 4.2. So
-  // are those made of it, whose messages within collective calls no probe finds.
-  const bool isKept = comm_ != MPI_COMM_NULL && mpiRuns() && (outOfStep_ || hasMessages(comm_));
-  if (isKept)
+  // Short enough to be stored without an allocation.
+  constexpr const char* kWhyNot = "it is freed";
+  // A communicator that is out of step is not freed: messages that no rank has received would reach
+  // the next communicator to which MPI assigns its number, or end the program here, as in MPICH
+  // 4.2. The communicators made from it are not freed either, since a probe does not find messages
+  // of collectives.
+  const bool isLeaked = comm_ != MPI_COMM_NULL && mpiRuns() && (outOfStep_ || hasMessages(comm_));
+  if (isLeaked)
     splits_.leaveAll();
   else
     splits_.clear();
@@ -278,7 +280,7 @@ void Communicator::free() noexcept {
   if (shared_.arena)
     shared_.arena->close();
   shared_ = {.arena = nullptr, .reason = kWhyNot};
-  if (comm_ != MPI_COMM_NULL && mpiRuns() && !isKept)
+  if (comm_ != MPI_COMM_NULL && mpiRuns() && !isLeaked)
     MPI_Comm_free(&comm_);
   comm_ = MPI_COMM_NULL;
 }
@@ -288,25 +290,26 @@ void Communicator::advance() const {
     throw Error(TENON_ERR_INTERNAL, "messages are looked after while a stream records work of the "
                                     "device, which would be lost; set "
                                     "-tenon_device_graphs to false");
-  for (std::size_t i = pending_.size(); i-- > 0;) // each may take itself out
+  // Backwards, since advance() can remove the entry.
+  for (std::size_t i = pending_.size(); i-- > 0;)
     pending_[i]->advance();
 }
 
 SubCommPtr Communicator::split(const SplitName& name, int color, int key) {
-  if (SubCommPtr known = splits_.find(name))
-    return known;
+  if (SubCommPtr cached = splits_.find(name))
+    return cached;
   if (batch_)
     return batch_->split(name, color, key);
-  // To make it has no time limit.
+  // MPI_Comm_split has no time limit, so the ranks agree before it.
   return make(collectively(*this, [&] { return Splits::Place(name); }), color, key);
 }
 
 SubCommPtr Communicator::make(Splits::Place place, int color, int key) {
-  MPI_Comm part = MPI_COMM_NULL;
-  checkMpi(MPI_Comm_split(comm_, color, key, &part), "MPI_Comm_split");
-  if (part != MPI_COMM_NULL)
-    checkMpi(MPI_Comm_set_errhandler(part, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-  return splits_.add(std::move(place), part);
+  MPI_Comm member = MPI_COMM_NULL;
+  checkMpi(MPI_Comm_split(comm_, color, key, &member), "MPI_Comm_split");
+  if (member != MPI_COMM_NULL)
+    checkMpi(MPI_Comm_set_errhandler(member, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  return splits_.add(std::move(place), member);
 }
 
 } // namespace tenon

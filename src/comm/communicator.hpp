@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The library's own copy of a caller's communicator, and what hangs on it: communicators that are
-// made of it, messages that wait for a device, and the memory that its ranks share. The copy is
-// made once per parent and cached on the parent as an attribute, so that creating objects costs no
-// communicator and destroying them never communicates. It is freed when the parent is, or else with
-// the last object that still uses it then, and at Finalize.
+// Communicator: the library's duplicate of a user's communicator, with the communicators made from
+// it, messages that wait for a device, and the memory that its ranks share. The duplicate is made
+// once per user communicator (its parent) and cached there as an attribute, so creating objects
+// makes no communicator and destroying them does not communicate. It is freed with the parent, or
+// after it with the last object that uses it, and at Finalize.
 //
-// Copies of distinct parents can be made, used and freed in distinct threads, where MPI provides
-// MPI_THREAD_MULTIPLE; the calls on one copy belong to one thread at a time.
+// Duplicates of distinct parents can be made, used and freed in distinct threads, if MPI provides
+// MPI_THREAD_MULTIPLE; only one thread at a time can use one duplicate.
 #pragma once
 
 #include "comm/memory/device_arena.hpp"
@@ -25,24 +25,24 @@
 
 namespace tenon {
 
-// Whether MPI can be called: between its beginning and its end.
+// True if MPI can be called: after its initialisation and before its end.
 bool mpiRuns() noexcept;
 
-// Messages that leave as soon as something other than MPI is done, such as a copy from the device.
-// Whoever waits on the communicator in the meantime looks after them.
+// Messages that can be sent once something other than MPI has completed, such as a copy from the
+// device. They are registered on a communicator; every wait on it calls advance().
 class Pending {
 public:
   virtual ~Pending() = default;
-  // Sends what is ready; once all is sent it takes itself from the communicator's list.
+  // Sends the messages that are ready. When all are sent, removes itself from the communicator.
   virtual void advance() = 0;
 };
 
-// Lists of a number for each rank, as MPI's collectives take them.
+// Arguments of MPI's vector collectives, with one number per rank.
 struct RankLists {
   std::vector<int> sizes, offsets, arrivalSizes, arrivalOffsets;
 };
 
-// A communicator that is made of the library's copy. It is freed with the last object that uses it.
+// A communicator made from the library's duplicate. Freed with the last object that uses it.
 class SubCommunicator {
 public:
   SubCommunicator() = default;
@@ -54,13 +54,13 @@ public:
   }
 
   MPI_Comm mpi() const noexcept { return comm_; }
-  // Takes over the communicator, which is MPI_COMM_NULL on ranks that do not belong to it.
+  // Sets the communicator: MPI_COMM_NULL on ranks that are not members.
   void take(MPI_Comm comm) noexcept { comm_ = comm; }
-  // Leaves the communicator to MPI's end.
+  // Drops the communicator without freeing it.
   void leave() noexcept { comm_ = MPI_COMM_NULL; }
 
-  // Lists for a call of MPI, to be given back when it is complete: so all who use the communicator
-  // have as many as there are calls in flight.
+  // Borrows lists for an MPI call, until takeBack() after its completion. There are as many lists
+  // as calls in flight at once, whichever objects use the communicator.
   std::unique_ptr<RankLists> lendLists() const {
     if (idle_.empty()) {
       idle_.reserve(++lists_);
@@ -72,17 +72,17 @@ public:
   }
   void takeBack(std::unique_ptr<RankLists> lists) const { idle_.push_back(std::move(lists)); }
 
-  // The devices of its ranks as a group; made by lineDevices(), and empty on ranks that do not
-  // belong to it.
+  // The devices of the ranks as a group, set by lineDevices(). Empty on ranks that are not members.
   bool hasDevices() const noexcept { return devices_.has_value(); }
   DeviceGroup& devices() const { return **devices_; }
-  // All ranks have made theirs.
+  // Called after all ranks have made their group.
   void takeDevices(std::unique_ptr<DeviceGroup> devices) const {
     if (devices)
       devices->confirm();
     devices_ = std::move(devices);
   }
-  // Ends the group, if there is one, with the others, or gives it up if some cannot. Collective.
+  // Ends the group, if there is one, on all ranks, or gives it up if some cannot end it.
+  // Collective.
   void endDevices() const noexcept;
 
 private:
@@ -94,25 +94,25 @@ private:
 
 using SubCommPtr = std::shared_ptr<const SubCommunicator>;
 
-// The communicators made last, by name, so that objects of one kind share one, and all that have a
-// group of devices. Which are kept follows from the order in which they were made alone, and that
-// is the same on all ranks, so that all find a name or none does.
+// The communicators made last, by name, so objects of one kind share one. Communicators with a
+// device group are never evicted. Eviction depends only on the order of creation, which is the same
+// on all ranks, so either all ranks find a name or none does.
 template <class Name>
 class SubCommunicatorCache {
   using Entries = std::list<std::pair<Name, std::shared_ptr<SubCommunicator>>>;
 
 public:
-  static constexpr std::size_t kMax = 64;
+  static constexpr std::size_t kMax = 64; // MPI libraries limit the number of communicators.
 
-  // What will hold a communicator. It is made before the communicator is, since no rank may fail
-  // alone once the others have it.
+  // The entry of a communicator, allocated before the communicator is made: after the split no rank
+  // can fail alone.
   class Place {
   public:
     explicit Place(const Name& name) {
       entry_.emplace_back(name, std::make_shared<SubCommunicator>());
     }
     const Name& name() const noexcept { return entry_.front().first; }
-    // Empty until it is made.
+    // Empty until the communicator is made.
     SubCommPtr communicator() const noexcept { return entry_.front().second; }
 
   private:
@@ -120,31 +120,31 @@ public:
     Entries entry_;
   };
 
-  // The communicator of that name; NULL if none is kept.
+  // The communicator of that name, or NULL.
   SubCommPtr find(const Name& name) const {
-    const auto known = std::find_if(kept_.begin(), kept_.end(),
+    const auto entry = std::find_if(entries_.begin(), entries_.end(),
                                     [&](const auto& entry) { return entry.first == name; });
-    return known == kept_.end() ? nullptr : known->second;
+    return entry == entries_.end() ? nullptr : entry->second;
   }
   SubCommPtr add(Place place, MPI_Comm comm) noexcept {
     place.entry_.front().second->take(comm);
     const auto hasNone = [](const auto& entry) { return !entry.second->hasDevices(); };
-    if (kept_.size() >= kMax)
-      if (const auto oldest = std::ranges::find_if(kept_, hasNone); oldest != kept_.end())
-        kept_.erase(oldest);
-    kept_.splice(kept_.end(), place.entry_);
-    return kept_.back().second;
+    if (entries_.size() >= kMax)
+      if (const auto oldest = std::ranges::find_if(entries_, hasNone); oldest != entries_.end())
+        entries_.erase(oldest);
+    entries_.splice(entries_.end(), place.entry_);
+    return entries_.back().second;
   }
-  void clear() noexcept { kept_.clear(); }
-  // Clears it without freeing the communicators.
+  void clear() noexcept { entries_.clear(); }
+  // Clears the cache without freeing the communicators.
   void leaveAll() noexcept {
-    for (const auto& [name, communicator] : kept_)
+    for (const auto& [name, communicator] : entries_)
       communicator->leave();
     clear();
   }
 
 private:
-  Entries kept_;
+  Entries entries_;
 };
 
 class BatchedAgreement;
@@ -155,55 +155,55 @@ public:
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
-  // The copy of `parent`, with its arena. Collective over parent the first time. Throws
-  // TENON_ERR_STATE in a thread that may not call MPI.
+  // The duplicate of `parent`, with its arena. Collective over parent the first time. Throws
+  // TENON_ERR_STATE in a thread that must not call MPI.
   static std::shared_ptr<Communicator> of(MPI_Comm parent);
-  // The copy alone, without an arena, which needs options that are read with the help of the copy.
+  // The duplicate without an arena, which depends on options that are broadcast on the duplicate.
   static std::shared_ptr<Communicator> copyOf(MPI_Comm parent);
-  // Makes the arena as -tenon_shared_memory says, the first time. Collective.
+  // Makes the arena as configured by -tenon_shared_memory, the first time. Collective.
   void openArena();
-  // Frees every copy. Collective; called by Finalize.
+  // Frees every duplicate. Collective; called by Finalize.
   static void freeAll();
-  // Takes every copy from its parent and frees none, since that is collective: MPI then calls
-  // nothing of this library when parents are freed, after it has been unloaded.
+  // Detaches every duplicate from its parent without freeing it, which would be collective. MPI
+  // then does not call this library when parents are freed, after it has been unloaded.
   static void leaveParents() noexcept;
-  // Keeps a communicator until then, when its group of devices is ended: no rank can end that alone
-  // when the last object that uses it is destroyed.
+  // Retains a communicator with a device group until Finalize ends the group: that is collective,
+  // so it cannot be done when one rank destroys its last object.
   static void keepToEnd(const SubCommPtr& line);
 
   MPI_Comm mpi() const noexcept { return comm_; }
   int rank() const noexcept { return rank_; }
   int size() const noexcept { return size_; }
 
-  // A tag for the messages of one object. Objects are made in the same order on all ranks, so the
-  // tags agree without communication.
+  // A tag for the messages of one object. Objects are created in the same order on all ranks, so
+  // the tags agree without communication.
   int nextTag() noexcept { return lastTag_ = lastTag_ % kLastObjectTag + 1; }
   int lastTag() const noexcept { return lastTag_; }
   void setLastTag(int tag) noexcept { lastTag_ = tag; }
-  // Agreements have the last two tags; the standard's least upper bound of tags is 32767.
+  // The last two tags are those of agreements; the standard guarantees tags up to 32767.
   static constexpr int kAgreementTag = 32767, kCallTag = 32766, kLastObjectTag = 32765;
 
-  // Set once ranks were absent from a collective call: messages may then meet the wrong calls.
+  // Set once ranks were absent from a collective call: messages can then reach the wrong calls.
   bool isOutOfStep() const noexcept { return outOfStep_; }
   void setOutOfStep() noexcept { outOfStep_ = true; }
 
   // The memory shared with other ranks on this node; NULL, with the reason, if there is none.
   const std::shared_ptr<SharedArena>& arena() const noexcept { return shared_.arena; }
   const std::string& whyNoArena() const noexcept { return shared_.reason; }
-  // Why this rank's part of it is smaller than asked for; "" if it is not.
+  // Why this rank's share of the arena is smaller than requested, or "".
   const std::string& whySmallArena() const noexcept { return shared_.whySmall; }
   bool isAloneOnNode() const noexcept { return shared_.isAlone; }
-  // The ranks of each node, one after the other, as many on each; 0 if nodes are not so. The same
-  // on all ranks.
+  // Number of ranks per node if all nodes have the same number of consecutive ranks, otherwise 0.
+  // The same on all ranks.
   int ranksPerNode() const noexcept { return ranksPerNode_; }
 
-  // Memory that the devices of this node's ranks read in each other's; NULL, with the reason, if
+  // Memory that the devices of this node's ranks read from each other; NULL, with the reason, if
   // there is none. Collective the first time.
   const DeviceArena::Made& openDeviceArena();
-  // The device memory, once it was opened.
+  // The device memory, after openDeviceArena().
   const DeviceArena::Made& deviceArena() const noexcept { return *deviceShared_; }
 
-  // Whose communicators they are, and along which axes of a process grid.
+  // Name of a communicator: its user (AxisUse), and the axes of the process grid.
   struct SplitName {
     int use = 0;
     std::vector<int> axes = {};
@@ -214,24 +214,22 @@ public:
     }
   };
   using Splits = SubCommunicatorCache<SplitName>;
-  // A communicator of the ranks that share a colour, ordered by key; collective where none of that
-  // name is kept. Ranks with the colour MPI_UNDEFINED get MPI_COMM_NULL. Within a batched agreement
-  // it is made when that is reached.
+  // The communicator of the ranks with the same colour, ordered by key. Collective if there is none
+  // of that name. Ranks with the colour MPI_UNDEFINED get MPI_COMM_NULL. Within a batched agreement
+  // it is made when the batch is agreed on.
   SubCommPtr split(const SplitName& name, int color, int key);
-  // Makes it in its place, once all ranks have agreed to. Collective.
+  // Makes the communicator in its entry, after all ranks have agreed to. Collective.
   SubCommPtr make(Splits::Place place, int color, int key);
 
-  // The batched agreement in whose body this rank is (agreement/batched.hpp); NULL if there is
-  // none.
+  // The batched agreement whose body this rank is executing (agreement/batched.hpp), or NULL.
   BatchedAgreement* batch() const noexcept { return batch_; }
   void setBatch(BatchedAgreement* batch) noexcept { batch_ = batch; }
 
-  // Adds messages that whoever waits here looks after. They are in the list once, and not longer
-  // than they live.
+  // Registers messages that advance() sends. They must be removed before they are destroyed.
   void add(Pending& pending) { pending_.push_back(&pending); }
   void remove(const Pending& pending) noexcept { std::erase(pending_, &pending); }
-  // Looks after them. Not while this thread records work of the device: a look at what is done
-  // would end the recording, and what is queued meanwhile would become part of it.
+  // Advances the registered messages. Not allowed while this thread records device work: a query of
+  // an event would end the recording, and work queued meanwhile would become part of it.
   void advance() const;
 
 private:
@@ -239,11 +237,11 @@ private:
   void take(MPI_Comm comm);
   static int parentIsFreed(MPI_Comm parent, int keyval, void* attribute, void*) noexcept;
   static int keyval();
-  void leaveParent() noexcept; // who calls it holds this copy
+  void leaveParent() noexcept; // The caller must hold a reference to this duplicate.
   void free() noexcept;
 
   MPI_Comm comm_ = MPI_COMM_NULL;
-  MPI_Comm parent_ = MPI_COMM_NULL; // holds this copy as its attribute
+  MPI_Comm parent_ = MPI_COMM_NULL; // Has this duplicate as its attribute.
   int rank_ = 0;
   int size_ = 0;
   int lastTag_ = 0;

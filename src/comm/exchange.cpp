@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Cuts messages into pieces that MPI can count, and starts and awaits their requests. Receives of a
-// round are started before its sends, so that most messages find their buffers posted. Waiting is
-// testing, since a rank that waits long says which ranks have not sent.
+// Divides messages into pieces that MPI can count, and starts and completes their requests. The
+// receives of a round are started before its sends, so most messages find their buffer posted.
+// Waits are loops of tests, since the warning of a long wait names the ranks that have not sent.
 #include "comm/exchange.hpp"
 
 #include "comm/agreement/wait_policy.hpp"
@@ -39,7 +39,7 @@ Exchange::Exchange(CommPtr comm, int tag, std::vector<Message> sends, std::vecto
 }
 
 Exchange::~Exchange() {
-  // After the end of MPI its requests are gone, and must not be freed.
+  // After MPI_Finalize the requests no longer exist and must not be freed.
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (kind_ == Requests::EachRound || finalized)
@@ -84,6 +84,7 @@ void Exchange::freePersistent(std::vector<RequestList>& requests) {
 
 void Exchange::startReceives() {
   for (std::size_t i = 0; i < receives_.size(); ++i) {
+    // One call starts all pieces of a persistent receive.
     if (kind_ == Requests::Persistent) {
       startAll(receiveRequests_[i]);
       continue;
@@ -104,11 +105,11 @@ void Exchange::startSend(int index) {
 
 void Exchange::startSend(int index, int piece) {
   MPI_Request& request = sendRequests_[index][piece];
-  const Message part = pieceOfSend(index, piece);
+  const Message message = pieceOfSend(index, piece);
   if (kind_ == Requests::Persistent)
     checkMpi(MPI_Start(&request), "MPI_Start");
   else
-    checkMpi(MPI_Isend(part.data, static_cast<int>(part.bytes), MPI_BYTE, part.peer, tag_,
+    checkMpi(MPI_Isend(message.data, static_cast<int>(message.bytes), MPI_BYTE, message.peer, tag_,
                        comm_->mpi(), &request),
              "MPI_Isend");
   // The log counts messages, not pieces.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The point-to-point transport: one round of non-blocking messages between fixed buffers. Its
-// requests are made in each round, or once, as persistent requests. Messages of both kinds match,
-// so that ranks need not agree on one.
+// Exchange: one round of non-blocking point-to-point messages between fixed buffers. Requests are
+// created in each round, or once as persistent requests. Messages of both kinds match, so ranks
+// need not agree on the kind.
 #pragma once
 
 #include "comm/communicator.hpp"
@@ -18,13 +18,13 @@ struct Message {
 class Exchange {
 public:
   enum class Requests { EachRound, Persistent };
-  // The largest piece of a message, since MPI counts in int.
+  // The largest piece of a message, since MPI counts bytes in an int.
   static constexpr Index kMaxPieceBytes = Index(1) << 30;
 
-  // Both sides of a message cut it into pieces of the same size.
+  // Both sides of a message must divide it into pieces of the same size.
   Exchange(CommPtr comm, int tag, std::vector<Message> sends, std::vector<Message> receives,
            Requests requests = Requests::EachRound, Index pieceBytes = kMaxPieceBytes);
-  // Frees persistent requests; no round may be under way.
+  // Frees persistent requests; no round can be in flight.
   ~Exchange();
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
@@ -33,7 +33,7 @@ public:
   void startSend(int index);
   void waitSends();
 
-  // The pieces of each message, in their order.
+  // The pieces of each message, in order.
   int piecesOfSend(int index) const { return static_cast<int>(sendRequests_[index].size()); }
   int piecesOfReceive(int index) const { return static_cast<int>(receiveRequests_[index].size()); }
   Message pieceOfSend(int index, int piece) const { return pieceOf(sends_[index], piece); }
@@ -42,7 +42,7 @@ public:
   void waitReceive(int index, int piece);
 
 private:
-  using RequestList = std::vector<MPI_Request>; // one for each piece of a message
+  using RequestList = std::vector<MPI_Request>; // One request per piece of a message.
   std::vector<RequestList> requestsFor(const std::vector<Message>& messages) const;
   Message pieceOf(const Message& message, int piece) const;
   void makePersistent();

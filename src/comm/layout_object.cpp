@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sets up layouts so that all ranks have the same one. The draft is specified on each rank alone,
-// so its set-up compares the layouts as text and fails on all ranks if they differ: a difference
-// that is found later would be a hang.
+// Sets up layouts that are the same on all ranks. Each rank specifies its draft without
+// communication, so setUp() compares the layouts as text and fails on all ranks if they differ: a
+// difference found later would be a hang.
 #include "comm/layout_object.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -45,9 +45,9 @@ void LayoutObject::setUp() {
 }
 
 Layout gatherBoxes(Communicator& comm, const Box& mine, const std::optional<Shape>& shape) {
-  // The shape and the dimensions of the boxes have to be agreed on first, as the all-gather below
-  // takes boxes of one size from all ranks.
-  std::vector<Interval> all = collectively(
+  // The shape and the dimension of the boxes are agreed on first, since the all-gather expects
+  // boxes of one size from all ranks.
+  std::vector<Interval> bounds = collectively(
       comm, "the shape", [&] { return std::vector<Interval>(mine.size() * comm.size()); },
       [&](const auto&) {
         return fmt::format("{}, boxes in {} dimensions",
@@ -55,12 +55,12 @@ Layout gatherBoxes(Communicator& comm, const Box& mine, const std::optional<Shap
                            mine.size());
       });
   const int count = static_cast<int>(mine.size() * sizeof(Interval));
-  checkMpi(MPI_Allgather(mine.data(), count, MPI_BYTE, all.data(), count, MPI_BYTE, comm.mpi()),
+  checkMpi(MPI_Allgather(mine.data(), count, MPI_BYTE, bounds.data(), count, MPI_BYTE, comm.mpi()),
            "MPI_Allgather");
   return collectively(comm, [&] {
     std::vector<Box> boxes;
     for (int r = 0; r < comm.size(); ++r)
-      boxes.emplace_back(all.begin() + r * mine.size(), all.begin() + (r + 1) * mine.size());
+      boxes.emplace_back(bounds.begin() + r * mine.size(), bounds.begin() + (r + 1) * mine.size());
     return layoutFromBoxes(boxes, shape);
   });
 }

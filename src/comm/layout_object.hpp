@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A layout together with the communicator whose ranks its grid names: what the handle TenonLayout
-// points to. It is made complete, or as a draft that is specified and then set up; once set up it
-// never changes.
+// LayoutObject, the object of the handle TenonLayout: a layout with the communicator of its process
+// grid. It is created complete, or as a draft that is specified and then set up; after that it is
+// constant.
 #pragma once
 
 #include "comm/communicator.hpp"
@@ -26,16 +26,17 @@ public:
   bool isSetUp() const noexcept { return layout_.has_value(); }
   // Throws TENON_ERR_STATE before setUp().
   const Layout& layout() const;
-  // The number of dimensions, known from the shape on. Throws TENON_ERR_STATE before it is set.
+  // The number of dimensions, known once the shape is set. Throws TENON_ERR_STATE before that.
   int rank() const { return layout_ ? layout_->rank() : draft_->rank(); }
 
-  // Changes the draft by set(draft); `what` names the setter. Throws TENON_ERR_STATE after setUp().
+  // Changes the draft by set(draft). `what` is the name of the setter, for errors. Throws
+  // TENON_ERR_STATE after setUp().
   template <class Set>
   void specify(std::string_view what, Set&& set) {
     checkOpen();
     failedSets_.run(what, [&] { set(*draft_); });
   }
-  // Completes the layout; does nothing if it is complete. Collective.
+  // Completes the layout; no effect if it is complete. Collective.
   void setUp();
   std::string describe() const override;
 
@@ -48,8 +49,8 @@ private:
   FailedSets failedSets_;
 };
 
-// Makes the layout in which each rank holds the box that it passes; an empty box is legal. Without
-// a shape it follows from the boxes. Collective.
+// Makes the layout in which each rank has the box that it passes; a box can be empty. Without a
+// shape, it is computed from the boxes. Collective.
 Layout gatherBoxes(Communicator& comm, const Box& mine, const std::optional<Shape>& shape);
 
 } // namespace tenon

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Joins what the ranks of a job see of their nodes to one machine. What can fail on one rank alone
-// is done in bodies that the ranks agree on, and the array of the all-gather is made before it;
-// after it all ranks compute the same from the same data.
+// Joins the nodes and bindings of all ranks to one machine. Calls that can fail on one rank only
+// are in bodies that the ranks agree on, and the array of the all-gather is allocated before it;
+// after it all ranks compute the same result from the same data.
 #include "comm/machine_object.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -20,8 +20,8 @@ namespace tenon {
 
 namespace {
 
-// Places are sent in messages of fixed size. Long names of nodes tend to differ at their end, so
-// the end is what is kept of them.
+// Places are sent in messages of fixed size. Long node names tend to differ at their end, so the
+// message has the end.
 constexpr std::size_t kNodeName = 64, kLevels = 4;
 
 struct PlaceMessage {
@@ -29,13 +29,13 @@ struct PlaceMessage {
   std::array<Index, kLevels> place{};
 };
 
-std::vector<PlaceMessage> gather(Communicator& comm, const PlaceMessage& mine) {
-  std::vector<PlaceMessage> all =
+std::vector<PlaceMessage> gather(Communicator& comm, const PlaceMessage& place) {
+  std::vector<PlaceMessage> places =
       collectively(comm, [&] { return std::vector<PlaceMessage>(comm.size()); });
-  checkMpi(
-      MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, comm.mpi()),
-      "MPI_Allgather");
-  return all;
+  checkMpi(MPI_Allgather(&place, sizeof place, MPI_BYTE, places.data(), sizeof place, MPI_BYTE,
+                         comm.mpi()),
+           "MPI_Allgather");
+  return places;
 }
 
 std::string nodeName() {
@@ -45,7 +45,7 @@ std::string nodeName() {
   return std::string(text, length);
 }
 
-// The machine with links of assumed rates, as nothing tells the real ones without measuring.
+// Adds links with assumed rates, since the real ones are unknown without measuring.
 Machine withAssumedLinks(const Machine& found, const LinkRates& rates) {
   const int innermost = static_cast<int>(found.levels().size()) - 1;
   Machine machine = found.linkedBy({"port (assumed rate)",
@@ -65,7 +65,7 @@ Machine withAssumedLinks(const Machine& found, const LinkRates& rates) {
 
 Machine machineForRanks(const std::string& file, Index ranks) {
   Machine machine = readMachine(file);
-  // A job has as many nodes as it gets, so the level 'node' of a file is resized to the job.
+  // The number of nodes depends on the job, so the level 'node' of a file is resized.
   const int node = machine.findLevel("node");
   if (node < 0 && machine.devices() != ranks)
     throw Error(TENON_ERR_ARG,
@@ -74,23 +74,24 @@ Machine machineForRanks(const std::string& file, Index ranks) {
                             machine.name(), machine.devices(), ranks));
   if (node < 0)
     return machine;
-  const Index each = machine.devices() / machine.levels()[node].size;
-  if (ranks % each != 0)
+  const Index perNode = machine.devices() / machine.levels()[node].size;
+  if (ranks % perNode != 0)
     throw Error(TENON_ERR_ARG, fmt::format("machine '{}' has {} devices per node, which does not "
                                            "divide the {} ranks of the job; start a multiple of {}",
-                                           machine.name(), each, ranks, each));
-  return machine.resized(node, ranks / each);
+                                           machine.name(), perNode, ranks, perNode));
+  return machine.resized(node, ranks / perNode);
 }
 
 JoinedPlaces joinJob(Communicator& comm, const std::string& node, const std::vector<Index>& place) {
-  PlaceMessage mine;
-  node.copy(mine.node.data(), kNodeName, node.size() > kNodeName ? node.size() - kNodeName : 0);
-  std::copy(place.begin(), place.end(), mine.place.begin());
+  PlaceMessage ownMessage;
+  node.copy(ownMessage.node.data(), kNodeName,
+            node.size() > kNodeName ? node.size() - kNodeName : 0);
+  std::copy(place.begin(), place.end(), ownMessage.place.begin());
   PlacedDevices placed{"rank", {"node"}, {}};
   const auto& levels = LocalTopology::levels();
   placed.levels.insert(placed.levels.end(), levels.begin(), levels.end());
   std::map<std::array<char, kNodeName>, Index> nodes;
-  for (const PlaceMessage& message : gather(comm, mine)) {
+  for (const PlaceMessage& message : gather(comm, ownMessage)) {
     // Nodes are numbered in the order of their first ranks, which is the same on all ranks.
     const Index number = nodes.emplace(message.node, nodes.size()).first->second;
     placed.places.push_back({number});
@@ -101,23 +102,23 @@ JoinedPlaces joinJob(Communicator& comm, const std::string& node, const std::vec
 }
 
 JoinedPlaces findJobMachine(Communicator& comm) {
-  struct Mine {
+  struct OwnNode {
     std::string node;
     std::vector<Index> place;
     std::optional<Machine> described;
     LinkRates rates;
   };
-  const Mine mine = collectively(comm, [&] {
-    Mine seen{nodeName(), LocalTopology().ownPlace(), std::nullopt, LinkRates::fromOptions()};
+  const OwnNode own = collectively(comm, [&] {
+    OwnNode node{nodeName(), LocalTopology().ownPlace(), std::nullopt, LinkRates::fromOptions()};
     if (const std::string file = machineFileOption(); !file.empty())
-      seen.described = machineForRanks(file, comm.size());
-    return seen;
+      node.described = machineForRanks(file, comm.size());
+    return node;
   });
-  JoinedPlaces found = joinJob(comm, mine.node, mine.place);
+  JoinedPlaces found = joinJob(comm, own.node, own.place);
   found.notes.insert(found.notes.end(), LocalTopology::notes().begin(),
                      LocalTopology::notes().end());
-  // The places are needed with a described machine too: they tell which rank is which device.
-  found.machine = mine.described ? *mine.described : withAssumedLinks(found.machine, mine.rates);
+  // The places are also needed with a described machine, since they assign ranks to devices.
+  found.machine = own.described ? *own.described : withAssumedLinks(found.machine, own.rates);
   return found;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Turns return codes of MPI into errors. They are returned at all only because the library's copies
-// of communicators have MPI_ERRORS_RETURN; on a communicator of the caller the caller's handler
-// comes first.
+// Converts return codes of MPI into errors. Calls on the library's communicators return them, since
+// those have MPI_ERRORS_RETURN; on a user's communicator the user's error handler is called first.
 #include "comm/mpi.hpp"
 
 #include "sys/errors/error.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// MPI's header without its C++ bindings, and the check of its return codes.
+// The header of MPI without its C++ bindings, and the check of return codes.
 #pragma once
 
 #ifndef OMPI_SKIP_MPICXX
@@ -14,7 +14,7 @@
 
 namespace tenon {
 
-// Throws TENON_ERR_MPI with MPI's own text unless the call succeeded.
+// Throws TENON_ERR_MPI with the text of MPI unless the call succeeded.
 void checkMpi(int code, const char* call,
               std::source_location where = std::source_location::current());
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A directory of ids, distributed by a hash: owners say there which ids they have, others ask
-// there, and are answered by the row. Three sparse exchanges, and one number for each rank, which
-// layouts need anyway.
+// A directory of ids, distributed by hash: owners register their ids and rows, and other ranks
+// request rows by id. This takes three sparse exchanges, and one number per rank, which layouts
+// need too.
 #include "comm/numbering.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -20,7 +20,7 @@ namespace tenon {
 
 namespace {
 
-// The finaliser of splitmix64 (Steele, Lea and Flood 2014): ids that follow each other go to any
+// The finaliser of splitmix64 (Steele, Lea and Flood 2014), which spreads consecutive ids over the
 // ranks.
 std::uint64_t hashOf(Index id) {
   auto x = static_cast<std::uint64_t>(id) + 0x9e3779b97f4a7c15ULL;
@@ -63,22 +63,22 @@ private:
     return cuts;
   }
 
-  // Owners say which ids they have, and in which row.
+  // Sends each owned id with its row to the directory, and sorts the entries that arrive there.
   void takeClaims() {
     SparseMessages claims = collectively(comm_, [&] {
-      SparseMessages made;
+      SparseMessages messages;
       Index row = numbering_.cuts[comm_.rank()];
       for (Index id : owned_) {
-        std::vector<Index>& to = made[placeOf(id)];
-        to.push_back(id);
-        to.push_back(row++);
+        std::vector<Index>& message = messages[placeOf(id)];
+        message.push_back(id);
+        message.push_back(row++);
       }
-      return made;
+      return messages;
     });
-    const SparseMessages taken = sparseExchange(comm_, std::move(claims));
+    const SparseMessages received = sparseExchange(comm_, std::move(claims));
     entries_ = collectively(comm_, [&] {
       std::vector<Entry> entries;
-      for (const auto& [peer, data] : taken)
+      for (const auto& [peer, data] : received)
         for (std::size_t i = 0; i < data.size(); i += 2)
           entries.push_back({data[i], data[i + 1], peer});
       std::ranges::sort(entries, [](const Entry& a, const Entry& b) {
@@ -90,80 +90,81 @@ private:
   }
 
   static void checkOwners(const std::vector<Entry>& entries) {
-    const auto twice = std::ranges::adjacent_find(entries, {}, &Entry::id);
-    if (twice == entries.end())
+    const auto first = std::ranges::adjacent_find(entries, {}, &Entry::id);
+    if (first == entries.end())
       return;
-    const auto again = twice + 1;
-    if (twice->owner == again->owner)
+    const auto second = first + 1;
+    if (first->owner == second->owner)
       throw Error(TENON_ERR_LAYOUT,
                   fmt::format("id {} is twice among the ids that rank {} owns; list each node once",
-                              twice->id, twice->owner));
+                              first->id, first->owner));
     throw Error(
         TENON_ERR_LAYOUT,
         fmt::format("id {} is owned by rank {} and by rank {}; list it among the first `owned` "
                     "ids of one rank alone",
-                    twice->id, twice->owner, again->owner));
+                    first->id, first->owner, second->owner));
   }
 
   void answerAll() {
     SparseMessages questions = collectively(comm_, [&] {
-      SparseMessages made;
+      SparseMessages requests;
       for (Index id : wanted_)
-        made[placeOf(id)].push_back(id);
-      return made;
+        requests[placeOf(id)].push_back(id);
+      return requests;
     });
     const SparseMessages requested = sparseExchange(comm_, std::move(questions));
     SparseMessages answers = collectively(comm_, [&] {
-      SparseMessages made;
+      SparseMessages rows;
       for (const auto& [peer, ids] : requested)
         for (Index id : ids)
-          made[peer].push_back(rowOf(id, peer));
-      return made;
+          rows[peer].push_back(rowOf(id, peer));
+      return rows;
     });
     const SparseMessages rows = sparseExchange(comm_, std::move(answers));
     numbering_.wanted = collectively(comm_, [&] {
-      // Answers come in the order of the questions.
+      // The answers of a directory rank have the order of the requests sent to it.
       std::vector<Index> wanted;
-      std::map<int, std::size_t> read;
+      std::map<int, std::size_t> nextAnswer;
       for (Index id : wanted_) {
-        const int at = placeOf(id);
-        wanted.push_back(rows.at(at)[read[at]++]);
+        const int directory = placeOf(id);
+        wanted.push_back(rows.at(directory)[nextAnswer[directory]++]);
       }
       return wanted;
     });
   }
 
-  Index rowOf(Index id, int asks) const {
-    const auto found = std::ranges::lower_bound(entries_, id, {}, &Entry::id);
-    if (found == entries_.end() || found->id != id)
+  Index rowOf(Index id, int requester) const {
+    const auto entry = std::ranges::lower_bound(entries_, id, {}, &Entry::id);
+    if (entry == entries_.end() || entry->id != id)
       throw Error(
           TENON_ERR_LAYOUT,
           fmt::format("rank {} lists id {} as a ghost, but no rank owns it; the ids that ranks own "
                       "are the first `owned` of each list",
-                      asks, id));
-    return found->row;
+                      requester, id));
+    return entry->row;
   }
 
   Communicator& comm_;
   const std::vector<Index>&owned_, &wanted_;
   Numbering numbering_;
-  std::vector<Entry> entries_; // this rank's share, by id
+  std::vector<Entry> entries_; // This rank's share of the directory, sorted by id.
 };
 
-// Ids in their order as numbers without a sign.
+// Ids as unsigned numbers in the same order.
 std::uint64_t keyOf(Index id) {
   return static_cast<std::uint64_t>(id) ^ (std::uint64_t(1) << 63);
 }
 
-// So many parts are looked at together, that no list is of the order of the ranks and there are few
-// rounds.
-constexpr std::size_t kPartsAtOnce = 1024;
+// Number of blocks processed together: bounds the length of lists, and keeps the number of rounds
+// small.
+constexpr std::size_t kBlocksPerRound = 1024;
 
-// The least keys with which parts can begin, found by bisection for several parts at once: as many
-// ids are below such a key as rows are before the part.
+// The first key of each block of sorted rows: the smallest key below which all ranks together have
+// at least as many ids as there are rows before the block. Found by bisection, for several blocks
+// at once.
 class FirstKeys {
 public:
-  // `keys` are this rank's, in order; there is at least one on some rank. Collective.
+  // `keys` are the keys of this rank, sorted; at least one rank has some. Collective.
   FirstKeys(Communicator& comm, const std::vector<std::uint64_t>& keys)
       : comm_(comm), keys_(keys), ends_(collectively(comm, [&] {
           return keys.empty() ? std::vector<std::uint64_t>{0, 0}
@@ -172,7 +173,7 @@ public:
     reduceNumbers(comm, ends_, MPI_MAX);
   }
 
-  // Of the parts that begin at these rows. Collective.
+  // The first keys of the blocks that begin at these rows. Collective.
   std::vector<std::uint64_t> of(std::span<const Index> rows) const {
     struct Search {
       std::vector<std::uint64_t> low, high, below;
@@ -202,7 +203,8 @@ public:
 private:
   Communicator& comm_;
   const std::vector<std::uint64_t>& keys_;
-  std::vector<std::uint64_t> ends_; // the complement of the least, and the greatest of all ranks
+  // Complement of the smallest key, and the largest key, of all ranks.
+  std::vector<std::uint64_t> ends_;
 };
 
 } // namespace
@@ -213,49 +215,49 @@ std::vector<Index> rowsById(Communicator& comm, const std::vector<Index>& owned,
     return {};
   struct Owned {
     std::vector<std::uint64_t> keys;
-    std::vector<std::pair<Index, Index>> ids; // and their rows, in the order of the keys
+    std::vector<std::pair<Index, Index>> ids; // Ids and their rows, in the order of the keys.
   };
   const Owned own = collectively(comm, [&] {
-    Owned made;
+    Owned result;
     for (std::size_t i = 0; i < owned.size(); ++i)
-      made.ids.emplace_back(owned[i], first + static_cast<Index>(i));
-    std::ranges::sort(made.ids);
-    for (const auto& [id, row] : made.ids)
-      made.keys.push_back(keyOf(id));
-    return made;
+      result.ids.emplace_back(owned[i], first + static_cast<Index>(i));
+    std::ranges::sort(result.ids);
+    for (const auto& [id, row] : result.ids)
+      result.keys.push_back(keyOf(id));
+    return result;
   });
   const FirstKeys firstKeys(comm, own.keys);
-  // Parts that begin behind the last row are empty; of parts that begin with one id the last has
-  // it.
+  // Blocks that begin after the last row are empty; if several blocks begin with the same id, the
+  // last one has it.
   const auto filled = static_cast<std::size_t>(
       std::ranges::lower_bound(cuts.begin(), cuts.end() - 1, cuts.back()) - cuts.begin());
   SparseMessages sends;
-  std::size_t next = 0; // of the own ids
-  for (std::size_t part = 0; part < filled; part += kPartsAtOnce) {
-    const std::size_t parts = std::min(kPartsAtOnce, filled - part);
+  std::size_t next = 0; // Index of the next own id to be sent.
+  for (std::size_t part = 0; part < filled; part += kBlocksPerRound) {
+    const std::size_t parts = std::min(kBlocksPerRound, filled - part);
     const std::vector<std::uint64_t> begins = firstKeys.of({&cuts[part], parts});
     collectively(comm, [&] {
-      const auto give = [&](std::size_t to, std::size_t end) {
+      const auto send = [&](std::size_t to, std::size_t end) {
         for (; next < end; ++next) {
           std::vector<Index>& message = sends[static_cast<int>(to)];
           message.push_back(own.ids[next].first);
           message.push_back(own.ids[next].second);
         }
       };
-      // A part's ids end where the next part begins, which of the last one here is found later.
+      // A block's ids end where the next block begins, which the next round finds for the last.
       for (std::size_t k = 0; k < parts; ++k)
         if (part + k > 0)
-          give(part + k - 1, static_cast<std::size_t>(
+          send(part + k - 1, static_cast<std::size_t>(
                                  std::ranges::lower_bound(own.keys, begins[k]) - own.keys.begin()));
       if (part + parts == filled)
-        give(filled - 1, own.keys.size());
+        send(filled - 1, own.keys.size());
       return true;
     });
   }
-  const SparseMessages taken = sparseExchange(comm, std::move(sends));
+  const SparseMessages received = sparseExchange(comm, std::move(sends));
   return collectively(comm, [&] {
     std::vector<std::pair<Index, Index>> sorted; // id, row
-    for (const auto& [peer, data] : taken)
+    for (const auto& [peer, data] : received)
       for (std::size_t i = 0; i < data.size(); i += 2)
         sorted.emplace_back(data[i], data[i + 1]);
     std::ranges::sort(sorted);

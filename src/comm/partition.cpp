@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Process grids and the communicators along their axes. A communicator is named by grid, axes and
-// use rather than by the partition that asks, so that all partitions and reductions on equal grids
-// share one.
+// Process grids and the communicators along their axes. A communicator is identified by grid, axes
+// and use, not by a partition, so all partitions and reductions on equal grids share it.
 #include "comm/partition.hpp"
 
 #include "comm/agreement/batched.hpp"
@@ -39,12 +38,12 @@ std::vector<int> ranksOfLine(const Grid& grid, const std::vector<int>& axes, int
   const int position = grid.position(rank);
   if (position < 0)
     return {};
-  std::vector<int> line = grid.coordinates(position), ranks(grid.extentOf(axes));
+  std::vector<int> coordinates = grid.coordinates(position), ranks(grid.extentOf(axes));
   for (int c = 0; c < static_cast<int>(ranks.size()); ++c) {
-    int rest = c;
-    for (std::size_t i = axes.size(); i-- > 0; rest /= grid.extent(axes[i]))
-      line[axes[i]] = rest % grid.extent(axes[i]);
-    ranks[c] = grid.rank(grid.positionAt(line));
+    int quotient = c;
+    for (std::size_t i = axes.size(); i-- > 0; quotient /= grid.extent(axes[i]))
+      coordinates[axes[i]] = quotient % grid.extent(axes[i]);
+    ranks[c] = grid.rank(grid.positionAt(coordinates));
   }
   return ranks;
 }
@@ -53,49 +52,50 @@ SubCommPtr lineComm(Communicator& comm, const GridPtr& ofGrid, const std::vector
                     AxisUse use) {
   const Grid& grid = *ofGrid;
   const Communicator::SplitName name{static_cast<int>(use), axes, ofGrid};
-  // The split is collective over the whole communicator, so ranks outside the grid take part in it.
-  const int here = grid.position(comm.rank());
-  if (here < 0)
+  // MPI_Comm_split is collective over the whole communicator, so ranks outside the grid take part.
+  const int position = grid.position(comm.rank());
+  if (position < 0)
     return comm.split(name, MPI_UNDEFINED, 0);
-  // Ranks of one line differ in the coordinates of these axes alone; with those at 0 they have one
-  // colour.
-  std::vector<int> line = grid.coordinates(here);
+  // Ranks of one line differ only in the coordinates of these axes; their colour is the position
+  // with those coordinates set to 0.
+  std::vector<int> origin = grid.coordinates(position);
   for (int axis : axes)
-    line[axis] = 0;
-  return comm.split(name, grid.positionAt(line), grid.coordinateOn(here, axes));
+    origin[axis] = 0;
+  return comm.split(name, grid.positionAt(origin), grid.coordinateOn(position, axes));
 }
 
 namespace {
 
-// The first rank of the line makes the name of the group, or tells the others that it could not.
+// The first rank of the line creates the name of the group, or tells the others that it failed.
 std::unique_ptr<DeviceGroup> makeDevices(MPI_Comm line) {
   struct {
     DeviceGroup::Name name{};
     bool isMade = false;
-  } told;
+  } broadcast;
   std::optional<Error> error;
   int members = 0, member = 0;
   MPI_Comm_size(line, &members);
   MPI_Comm_rank(line, &member);
   if (member == 0)
     try {
-      told = {DeviceGroup::makeName(), true};
+      broadcast = {DeviceGroup::makeName(), true};
     } catch (...) {
       error = caughtError();
     }
-  checkMpi(MPI_Bcast(&told, sizeof told, MPI_BYTE, 0, line), "MPI_Bcast");
+  checkMpi(MPI_Bcast(&broadcast, sizeof broadcast, MPI_BYTE, 0, line), "MPI_Bcast");
   if (error)
     throw Error(*error);
-  if (!told.isMade)
+  if (!broadcast.isMade)
     throw Error(TENON_ERR_LIBRARY, "another rank could not begin a group of devices");
-  return std::make_unique<DeviceGroup>(told.name, members, member);
+  return std::make_unique<DeviceGroup>(broadcast.name, members, member);
 }
 
 } // namespace
 
 SubCommPtr lineDevices(Communicator& comm, const GridPtr& grid, const std::vector<int>& axes) {
-  const UnbatchedAgreements apart(comm); // the communicator is used at once
-  collectively(comm, [] {                // what follows has no time limit
+  // The communicator is used at once, so it cannot wait for a batch.
+  const UnbatchedAgreements unbatched(comm);
+  collectively(comm, [] { // The calls that follow have no time limit.
     Device::get();
     return DeviceGroup::library();
   });

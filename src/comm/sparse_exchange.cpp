@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// First the lengths, whose room is there before: each is sent synchronously, and a rank whose
-// lengths have all been received enters a barrier that does not block, and goes on receiving until
-// all are in it (Hoefler, Siebert and Lumsdaine, PPoPP 2010). Then all ranks take memory for the
-// messages, or none does, and these go as ever.
+// First the lengths are exchanged, into memory allocated before: each length is sent by a
+// synchronous send, and a rank whose sends have completed enters a non-blocking barrier, and
+// continues to receive until all ranks are in it (Hoefler, Siebert and Lumsdaine, PPoPP 2010). Then
+// the ranks allocate memory for the messages and agree that all could, and the messages are sent.
 #include "comm/sparse_exchange.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -16,54 +16,55 @@ namespace tenon {
 
 namespace {
 
-// What a call needs besides the messages themselves.
-struct Rooms {
-  std::vector<Index> lengths,
-      arriving; // of the messages to other ranks; by rank, of those from them
+// Buffers of a call except the messages: lengths of sent lists, of received lists by rank,
+// requests.
+struct Buffers {
+  std::vector<Index> lengths, arriving;
   std::vector<MPI_Request> requests;
 };
 
-// Receives a length if one is there.
+// Receives one length if a message is available.
 bool receiveLength(const Communicator& comm, int tag, std::vector<Index>& arriving) {
-  int isThere = 0;
+  int hasMessage = 0;
   MPI_Status status;
-  checkMpi(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm.mpi(), &isThere, &status), "MPI_Iprobe");
-  if (isThere)
+  checkMpi(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm.mpi(), &hasMessage, &status), "MPI_Iprobe");
+  if (hasMessage)
     checkMpi(MPI_Recv(&arriving[status.MPI_SOURCE], 1, MPI_INT64_T, status.MPI_SOURCE, tag,
                       comm.mpi(), MPI_STATUS_IGNORE),
              "MPI_Recv");
-  return isThere != 0;
+  return hasMessage != 0;
 }
 
-void exchangeLengths(const Communicator& comm, int tag, const SparseMessages& sends, Rooms& rooms) {
+void exchangeLengths(const Communicator& comm, int tag, const SparseMessages& sends,
+                     Buffers& buffers) {
   std::size_t sent = 0;
   for (const auto& [peer, data] : sends)
     if (peer != comm.rank()) {
-      rooms.lengths[sent] = static_cast<Index>(data.size());
-      checkMpi(MPI_Issend(&rooms.lengths[sent], 1, MPI_INT64_T, peer, tag, comm.mpi(),
-                          &rooms.requests[sent]),
+      buffers.lengths[sent] = static_cast<Index>(data.size());
+      checkMpi(MPI_Issend(&buffers.lengths[sent], 1, MPI_INT64_T, peer, tag, comm.mpi(),
+                          &buffers.requests[sent]),
                "MPI_Issend");
       ++sent;
     }
   MPI_Request barrier = MPI_REQUEST_NULL;
-  bool isIn = false;
+  bool inBarrier = false;
   WaitPolicy policy(comm);
-  for (int isOver = 0; !isOver;) {
-    if (receiveLength(comm, tag, rooms.arriving))
+  for (int isDone = 0; !isDone;) {
+    if (receiveLength(comm, tag, buffers.arriving))
       continue;
-    if (isIn) {
-      checkMpi(MPI_Test(&barrier, &isOver, MPI_STATUS_IGNORE), "MPI_Test");
+    if (inBarrier) {
+      checkMpi(MPI_Test(&barrier, &isDone, MPI_STATUS_IGNORE), "MPI_Test");
     } else {
-      int areReceived = 0;
-      checkMpi(MPI_Testall(static_cast<int>(sent), rooms.requests.data(), &areReceived,
+      int sendsAreDone = 0;
+      checkMpi(MPI_Testall(static_cast<int>(sent), buffers.requests.data(), &sendsAreDone,
                            MPI_STATUSES_IGNORE),
                "MPI_Testall");
-      if (areReceived) {
+      if (sendsAreDone) {
         checkMpi(MPI_Ibarrier(comm.mpi(), &barrier), "MPI_Ibarrier");
-        isIn = true;
+        inBarrier = true;
       }
     }
-    if (!isOver) {
+    if (!isDone) {
       comm.advance();
       policy.wait([&] { return someOfText(othersOf(comm)); });
     }
@@ -74,7 +75,7 @@ void exchangeLengths(const Communicator& comm, int tag, const SparseMessages& se
 
 SparseMessages sparseExchange(Communicator& comm, SparseMessages sends) {
   const int tag = comm.nextTag();
-  Rooms rooms = collectively(comm, [&] {
+  Buffers buffers = collectively(comm, [&] {
     for (const auto& [peer, data] : sends)
       if (data.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
         throw Error(
@@ -83,29 +84,29 @@ SparseMessages sparseExchange(Communicator& comm, SparseMessages sends) {
                         "the lists among more processes",
                         data.size(), peer));
     const auto size = static_cast<std::size_t>(comm.size());
-    return Rooms{std::vector<Index>(sends.size()), std::vector<Index>(size, 0),
-                 std::vector<MPI_Request>(sends.size(), MPI_REQUEST_NULL)};
+    return Buffers{std::vector<Index>(sends.size()), std::vector<Index>(size, 0),
+                   std::vector<MPI_Request>(sends.size(), MPI_REQUEST_NULL)};
   });
-  exchangeLengths(comm, tag, sends, rooms);
+  exchangeLengths(comm, tag, sends, buffers);
   SparseMessages received = collectively(comm, [&] {
-    SparseMessages made;
+    SparseMessages messages;
     for (int peer = 0; peer < comm.size(); ++peer)
-      if (rooms.arriving[peer] > 0)
-        made[peer].resize(static_cast<std::size_t>(rooms.arriving[peer]));
-    rooms.requests.assign(made.size() + sends.size(), MPI_REQUEST_NULL);
-    return made;
+      if (buffers.arriving[peer] > 0)
+        messages[peer].resize(static_cast<std::size_t>(buffers.arriving[peer]));
+    buffers.requests.assign(messages.size() + sends.size(), MPI_REQUEST_NULL);
+    return messages;
   });
   std::size_t started = 0;
   for (auto& [peer, data] : received)
     checkMpi(MPI_Irecv(data.data(), static_cast<int>(data.size()), MPI_INT64_T, peer, tag,
-                       comm.mpi(), &rooms.requests[started++]),
+                       comm.mpi(), &buffers.requests[started++]),
              "MPI_Irecv");
   for (auto& [peer, data] : sends)
     if (peer != comm.rank() && !data.empty())
       checkMpi(MPI_Isend(data.data(), static_cast<int>(data.size()), MPI_INT64_T, peer, tag,
-                         comm.mpi(), &rooms.requests[started++]),
+                         comm.mpi(), &buffers.requests[started++]),
                "MPI_Isend");
-  waitFor(comm, rooms.requests.data(), started, [&] { return someOfText(othersOf(comm)); });
+  waitFor(comm, buffers.requests.data(), started, [&] { return someOfText(othersOf(comm)); });
   if (const auto own = sends.find(comm.rank()); own != sends.end() && !own->second.empty())
     received.insert(sends.extract(own));
   return received;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Messages to ranks that do not expect them: an exchange in which no rank knows from whom it will
-// hear. Its work grows with the number of a rank's messages, not with the number of ranks. For
-// set-up.
+// Sparse exchange, for set-up: each rank sends lists to some ranks, and no rank knows from which
+// ranks it will receive. The cost grows with the number of a rank's messages, not with the number
+// of ranks.
 #pragma once
 
 #include "comm/communicator.hpp"
@@ -12,10 +12,10 @@
 
 namespace tenon {
 
-// By rank; this one may be among them.
+// By rank; can include this rank.
 using SparseMessages = std::map<int, std::vector<Index>>;
 
-// Returns what the others have sent here. Collective. Throws on all ranks alike.
+// Returns the lists sent to this rank. Collective. An error is the same on all ranks.
 SparseMessages sparseExchange(Communicator& comm, SparseMessages sends);
 
 } // namespace tenon

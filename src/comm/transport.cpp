@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chooses transports. The choice has to be the same on all ranks of a node, which read and write
-// the same memory, so it follows from the arena, of the host or of the devices: all ranks of a node
-// have it or none.
+// Chooses transports. All ranks of a node must choose the same, since they read and write the same
+// memory; the choice depends on the arena, of the host or of the devices, which all ranks of a node
+// have or none.
 #include "comm/transport.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -68,8 +68,8 @@ Transport resolveDeviceTransport(Transport requested, Communicator& comm) {
 
 namespace {
 
-// Whether this MPI says that it reaches the memory of devices. Only a library whose answer counts
-// is asked, see CMakeLists.txt.
+// True if this MPI says that it accesses device memory. Only libraries whose answer is reliable are
+// asked, see CMakeLists.txt.
 bool mpiSaysSo() {
 #ifdef TENON_MPI_KNOWS_GPU_AWARE
   return MPIX_Query_cuda_support() == 1;
@@ -78,20 +78,20 @@ bool mpiSaysSo() {
 #endif
 }
 
-using Found = std::array<std::optional<bool>, 3>; // by what the program says
+using Results = std::array<std::optional<bool>, 3>; // By value of GpuAware.
 
-// What was found on a communicator. The entry goes with the communicator, since another one can get
-// its address.
-Found& foundOn(const CommPtr& comm) {
+// The results on a communicator. The entry is removed with the communicator, since another one can
+// get its address.
+Results& resultsOn(const CommPtr& comm) {
   static std::mutex mutex;
-  static std::map<std::weak_ptr<Communicator>, Found, std::owner_less<>> all;
+  static std::map<std::weak_ptr<Communicator>, Results, std::owner_less<>> byCommunicator;
   const std::scoped_lock lock(mutex);
-  std::erase_if(all, [](const auto& entry) { return entry.first.expired(); });
-  return all[comm];
+  std::erase_if(byCommunicator, [](const auto& entry) { return entry.first.expired(); });
+  return byCommunicator[comm];
 }
 
-// Why messages of device memory would fail with the UCX of this process, if its MPI has loaded one.
-// UCX is not linked: it is found as the MPI library has opened it, and asked for its version.
+// Why messages of device memory would fail with the UCX of this process, if MPI has loaded one. UCX
+// is not linked: the library that MPI has loaded is looked up, and its version read.
 std::string whyLoadedUcxFails() {
   using GetVersion = void (*)(unsigned*, unsigned*, unsigned*);
   void* const library = dlopen("libucp.so.0", RTLD_NOW | RTLD_NOLOAD);
@@ -100,15 +100,16 @@ std::string whyLoadedUcxFails() {
   unsigned major = 0, minor = 0, release = 0;
   if (const auto getVersion = reinterpret_cast<GetVersion>(dlsym(library, "ucp_get_version")))
     getVersion(&major, &minor, &release);
-  dlclose(library); // one of two references
+  dlclose(library); // One of two references.
   return whyUcxFails(major, minor, environment("UCX_MEMTYPE_CACHE").value_or(""));
 }
 
-bool isSoOnAll(bool mine, std::optional<Error> failure, Communicator& comm) {
-  int all = mine ? 1 : 0;
-  agree(comm, std::move(failure)); // the call below has no time limit
-  checkMpi(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm.mpi()), "MPI_Allreduce");
-  return all != 0;
+bool isSoOnAll(bool onThisRank, std::optional<Error> failure, Communicator& comm) {
+  int onAllRanks = onThisRank ? 1 : 0;
+  agree(comm, std::move(failure)); // The call below has no time limit.
+  checkMpi(MPI_Allreduce(MPI_IN_PLACE, &onAllRanks, 1, MPI_INT, MPI_MIN, comm.mpi()),
+           "MPI_Allreduce");
+  return onAllRanks != 0;
 }
 
 } // namespace
@@ -133,16 +134,16 @@ std::string whyUcxFails(unsigned major, unsigned minor, const std::string& cache
 }
 
 bool isGpuAware(GpuAware said, const CommPtr& comm) {
-  std::optional<bool>& found = foundOn(comm)[static_cast<std::size_t>(said)];
-  if (found)
-    return *found;
+  std::optional<bool>& result = resultsOn(comm)[static_cast<std::size_t>(said)];
+  if (result)
+    return *result;
   const bool isSaid = said == GpuAware::On || (said == GpuAware::Auto && mpiSaysSo());
   const std::string why = isSaid ? whyLoadedUcxFails() : "";
   std::optional<Error> failure;
   if (!why.empty() && said == GpuAware::On)
     failure.emplace(TENON_ERR_SUPPORT, why);
-  found = isSoOnAll(isSaid && why.empty(), std::move(failure), *comm);
-  return *found;
+  result = isSoOnAll(isSaid && why.empty(), std::move(failure), *comm);
+  return *result;
 }
 
 } // namespace tenon

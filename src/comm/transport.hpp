@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The transports, by which parts of a tensor go from rank to rank, and what `auto` stands for.
-// Below them, whether MPI sends from and receives into device memory.
+// The transports between ranks, the choice of `auto`, and whether MPI sends from and receives into
+// device memory.
 #pragma once
 
 #include "comm/communicator.hpp"
@@ -11,9 +11,9 @@
 namespace tenon {
 
 enum class Transport {
-  Auto,     // shared where the node has an arena, else messages
-  Messages, // point to point, persistent once bound
-  Shared,   // through the memory of the node, or of its devices; messages to other nodes
+  Auto,     // Shared on a node with an arena, otherwise messages.
+  Messages, // Point to point; persistent requests once bound.
+  Shared,   // Shared memory of the node, or of its devices; messages to other nodes.
 };
 
 // The choices of the option.
@@ -21,28 +21,27 @@ inline constexpr const char* kTransportChoices = "auto|messages|shared";
 Transport parseTransport(std::string_view name);
 const char* transportName(Transport transport) noexcept;
 
-// What a transport that was requested stands for here, as `auto` does. Throws TENON_ERR_SUPPORT
-// with the reason if `shared` is requested on a node that has no arena, unless the rank is alone.
+// The transport of host arrays: the requested one, or the choice of `auto`. Throws
+// TENON_ERR_SUPPORT with the reason if `shared` is requested on a node without an arena, unless the
+// communicator has one rank.
 Transport resolveTransport(Transport requested, const Communicator& comm);
-// The transport of arrays on the device: auto is shared where the node has a DeviceArena.
-// Collective.
+// The transport of device arrays: `auto` is shared on a node with a DeviceArena. Collective.
 Transport resolveDeviceTransport(Transport requested, Communicator& comm);
 
-// Whether the MPI library sends from and receives into the memory of CUDA devices, as the program
-// tells it.
+// Option: whether the MPI library sends from and receives into CUDA device memory.
 enum class GpuAware { Auto, On, Off };
 
 // The choices of the option.
 inline constexpr const char* kGpuAwareChoices = "auto|on|off";
 GpuAware parseGpuAware(std::string_view name);
 
-// Whether it does so on all ranks, since both ends of a message cut it into the same pieces. Auto
-// stands for what the library says on each rank, if it knows, and if its UCX is not too old.
-// Collective the first time on a communicator. Throws TENON_ERR_SUPPORT where the program says so
-// and UCX is too old.
+// True if MPI reads and writes device memory on all ranks; they must agree, since both ends of a
+// message divide it into the same pieces. With Auto each rank asks its MPI library, if it can tell,
+// and checks that its UCX is not too old. Collective the first time on a communicator. Throws
+// TENON_ERR_SUPPORT for On with a UCX that is too old.
 bool isGpuAware(GpuAware said, const CommPtr& comm);
-// Why a version of UCX fails with messages of device memory, with this value of its environment
-// variable UCX_MEMTYPE_CACHE ("" if it is not set); "" if it does not.
+// Why this version of UCX fails with messages of device memory, or "". `cache` is the value of the
+// environment variable UCX_MEMTYPE_CACHE, "" if it is not set.
 std::string whyUcxFails(unsigned major, unsigned minor, const std::string& cache);
 
 } // namespace tenon

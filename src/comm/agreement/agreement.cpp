@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes one error of what the ranks report. Success costs the vote alone, which carries codes and a
-// digest of the text; only when it fails are texts sent, in pieces of fixed size, since a rank
-// without memory has to hear its part of them as well.
+// Combines the reports of all ranks into one error. Success costs only the vote, which carries
+// error codes and a digest of the text. If it fails, texts are broadcast in pieces of fixed size,
+// which a rank without memory can take part in.
 #include "comm/agreement/agreement.hpp"
 
 #include "comm/agreement/vote.hpp"
@@ -21,67 +21,67 @@ namespace tenon {
 
 namespace {
 
-// Broadcasts the text of one rank, in pieces that need no memory; none on a rank that cannot keep
-// it.
+// Broadcasts the text of one rank, in pieces of fixed size. Returns nothing on a rank without
+// memory for the text.
 std::optional<std::string> sharedText(Communicator& comm, std::string_view text, int from) {
   std::array<char, 4096> piece{};
-  auto left = static_cast<long long>(text.size());
-  checkMpi(MPI_Bcast(&left, 1, MPI_LONG_LONG, from, comm.mpi()), "MPI_Bcast");
-  std::optional<std::string> kept{std::in_place};
-  while (left > 0) {
-    const auto size = static_cast<std::size_t>(std::min<long long>(left, piece.size()));
+  auto remaining = static_cast<long long>(text.size());
+  checkMpi(MPI_Bcast(&remaining, 1, MPI_LONG_LONG, from, comm.mpi()), "MPI_Bcast");
+  std::optional<std::string> received{std::in_place};
+  while (remaining > 0) {
+    const auto size = static_cast<std::size_t>(std::min<long long>(remaining, piece.size()));
     if (comm.rank() == from)
       text = text.substr(text.copy(piece.data(), size));
     checkMpi(MPI_Bcast(piece.data(), static_cast<int>(size), MPI_CHAR, from, comm.mpi()),
              "MPI_Bcast");
-    left -= static_cast<long long>(size);
+    remaining -= static_cast<long long>(size);
     try {
-      if (kept)
-        kept->append(piece.data(), size);
+      if (received)
+        received->append(piece.data(), size);
     } catch (const std::bad_alloc&) {
-      kept.reset();
+      received.reset();
     }
   }
-  return kept;
+  return received;
 }
 
-// The text, once all ranks are through; throws where there was no memory for it.
-std::string_view known(const std::optional<std::string>& text) {
+// The text, or an error if there was no memory for it. Called after all broadcasts.
+std::string_view textOrThrow(const std::optional<std::string>& text) {
   if (!text)
     throw std::bad_alloc();
   return *text;
 }
 
-// The words of a failure that at least one rank has reported: those of the lowest such rank, for
-// all. Where all ranks failed its number says nothing and is left out.
+// The text of a failure that at least one rank reported, that of rank `speaker`. The number of the
+// rank is omitted if all ranks failed, since it is then irrelevant.
 std::string failureText(Communicator& comm, const std::optional<Error>& mine, int speaker) {
   const auto text = sharedText(comm, mine ? std::string_view(mine->text()) : "", speaker);
   int failures = mine ? 1 : 0;
   checkMpi(MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, comm.mpi()),
            "MPI_Allreduce");
   return failures == comm.size()
-             ? std::string(known(text))
-             : fmt::format("rank {} of {}: {}", speaker, comm.size(), known(text));
+             ? std::string(textOrThrow(text))
+             : fmt::format("rank {} of {}: {}", speaker, comm.size(), textOrThrow(text));
 }
 
 bool endsWord(char c) {
   return std::string_view(" ;()").find(c) != std::string_view::npos;
 }
 
-// What differs between two texts. Long texts that differ in a few words are hard to compare by eye,
-// so these words are shown, with the one before them.
+// The difference of two texts. Long texts that differ in a few words are hard to compare by eye, so
+// only these words are shown, with the word before them.
 std::string differenceText(std::string_view what, std::string_view first, int other,
                            std::string_view second) {
-  const std::size_t shorter = std::min(first.size(), second.size());
+  const std::size_t minLength = std::min(first.size(), second.size());
   std::size_t head = 0, tail = 0;
-  while (head < shorter && first[head] == second[head])
+  while (head < minLength && first[head] == second[head])
     ++head;
   // Back to the beginning of this word, past the delimiters, and to the beginning of the word
-  // before.
+  // before it.
   for (const bool delimiters : {false, true, false})
     while (head > 0 && endsWord(first[head - 1]) == delimiters)
       --head;
-  while (tail < shorter - head && first.rbegin()[tail] == second.rbegin()[tail])
+  while (tail < minLength - head && first.rbegin()[tail] == second.rbegin()[tail])
     ++tail;
   while (tail > 0 && !endsWord(first.rbegin()[tail - 1]))
     --tail;
@@ -96,14 +96,14 @@ std::string differenceText(std::string_view what, std::string_view first, int ot
                      middle(first));
 }
 
-// What a rank says: one text, or several.
-class Said {
+// The texts of a rank in an agreement: one text, or several.
+class RankTexts {
 public:
-  Said(std::string_view what, std::string_view text) : what_(what), text_(text) {}
-  explicit Said(std::span<const AgreedText> several) : several_(several), isOne_(false) {}
+  RankTexts(std::string_view what, std::string_view text) : what_(what), text_(text) {}
+  explicit RankTexts(std::span<const AgreedText> several) : several_(several), isOne_(false) {}
 
   long long count() const { return isOne_ ? 1 : static_cast<long long>(several_.size()); }
-  // Beyond the last there is nothing.
+  // Empty if i is beyond the last text.
   std::string_view what(long long i) const {
     return isOne_ ? what_ : i < count() ? std::string_view(several_[i].what) : "";
   }
@@ -111,12 +111,12 @@ public:
     return isOne_ ? text_ : i < count() ? std::string_view(several_[i].text) : "";
   }
   long long digest(long long i) const { return static_cast<long long>(streamOf(text(i))); }
-  // Of all; that of one text is its own.
+  // Digest of all texts; that of a single text is its own digest.
   long long digest() const {
-    auto all = static_cast<std::uint64_t>(digest(0));
+    auto combined = static_cast<std::uint64_t>(digest(0));
     for (long long i = 1; i < count(); ++i)
-      all = all * 0x9e3779b97f4a7c15U + static_cast<std::uint64_t>(digest(i));
-    return static_cast<long long>(all);
+      combined = combined * 0x9e3779b97f4a7c15U + static_cast<std::uint64_t>(digest(i));
+    return static_cast<long long>(combined);
   }
 
 private:
@@ -125,43 +125,44 @@ private:
   bool isOne_ = true;
 };
 
-// The first text that differs between rank 0 and another one; it needs no memory.
-long long firstDifference(Communicator& comm, const Said& said, int other) {
-  const auto ofRank = [&](int rank, long long mine) {
-    checkMpi(MPI_Bcast(&mine, 1, MPI_LONG_LONG, rank, comm.mpi()), "MPI_Bcast");
-    return mine;
+// Index of the first text that differs between rank 0 and another rank. Allocates nothing.
+long long firstDifference(Communicator& comm, const RankTexts& texts, int other) {
+  const auto ofRank = [&](int rank, long long value) {
+    checkMpi(MPI_Bcast(&value, 1, MPI_LONG_LONG, rank, comm.mpi()), "MPI_Bcast");
+    return value;
   };
-  const long long count = std::max(ofRank(0, said.count()), ofRank(other, said.count()));
+  const long long count = std::max(ofRank(0, texts.count()), ofRank(other, texts.count()));
   for (long long i = 0; i < count - 1; ++i)
-    if (ofRank(0, said.digest(i)) != ofRank(other, said.digest(i)))
+    if (ofRank(0, texts.digest(i)) != ofRank(other, texts.digest(i)))
       return i;
   return std::max(count - 1, 0LL);
 }
 
-// What two ranks do not agree on. Different subjects mean that they are in different collective
-// calls; functions that differ are named in any case.
-std::string disagreementText(Communicator& comm, const Said& said, int other) {
-  const long long at = firstDifference(comm, said, other);
-  const std::string_view what = said.what(at), text = said.text(at);
+// The text of a disagreement between two ranks. Different names of the text mean that the ranks are
+// in different collective calls; if the API functions differ, both are named.
+std::string disagreementText(Communicator& comm, const RankTexts& texts, int other) {
+  const long long index = firstDifference(comm, texts, other);
+  const std::string_view what = texts.what(index), text = texts.text(index);
   const auto first = sharedText(comm, text, 0), second = sharedText(comm, text, other),
              firstWhat = sharedText(comm, what, 0), secondWhat = sharedText(comm, what, other),
              firstCall = sharedText(comm, currentFunction(), 0),
              secondCall = sharedText(comm, currentFunction(), other);
-  const std::string calls = firstCall == secondCall
-                                ? ""
-                                : fmt::format(" (rank 0 is in {}, rank {} in {})", known(firstCall),
-                                              other, known(secondCall));
-  if (known(firstWhat) == known(secondWhat))
-    return differenceText(what, known(first), other, known(second)) + calls;
-  const auto subject = [](const auto& of, const auto& value) {
-    return of->empty() ? "its outcome alone" : fmt::format("{}: {}", known(of), known(value));
+  const std::string calls =
+      firstCall == secondCall ? ""
+                              : fmt::format(" (rank 0 is in {}, rank {} in {})",
+                                            textOrThrow(firstCall), other, textOrThrow(secondCall));
+  if (textOrThrow(firstWhat) == textOrThrow(secondWhat))
+    return differenceText(what, textOrThrow(first), other, textOrThrow(second)) + calls;
+  const auto subject = [](const auto& name, const auto& value) {
+    return name->empty() ? "its outcome alone"
+                         : fmt::format("{}: {}", textOrThrow(name), textOrThrow(value));
   };
   return fmt::format("ranks 0 and {} are in different collective calls: rank 0 is to agree on {}; "
                      "rank {} on {}{}",
                      other, subject(firstWhat, first), other, subject(secondWhat, second), calls);
 }
 
-// Brings the tags of all ranks to one: ranks that failed early have drawn fewer than the others.
+// Sets the tag counters of all ranks to the largest: ranks that failed early have drawn fewer tags.
 void alignTags(Communicator& comm) {
   int tag = comm.lastTag();
   checkMpi(MPI_Allreduce(MPI_IN_PLACE, &tag, 1, MPI_INT, MPI_MAX, comm.mpi()), "MPI_Allreduce");
@@ -169,7 +170,7 @@ void alignTags(Communicator& comm) {
 }
 
 void agreeWithin(double seconds, Communicator& comm, const std::optional<Error>& mine,
-                 const Said& said) {
+                 const RankTexts& texts) {
   if (comm.size() == 1) {
     if (mine)
       throw Error(*mine).agreed(true);
@@ -181,18 +182,18 @@ void agreeWithin(double seconds, Communicator& comm, const std::optional<Error>&
         "ranks were absent from an earlier collective call on this communicator, so it can no "
         "longer be used; create the objects again on another communicator");
   const Ballot verdict =
-      vote(comm, {mine ? mine->code() : TENON_SUCCESS, comm.rank(), said.digest()}, seconds);
+      vote(comm, {mine ? mine->code() : TENON_SUCCESS, comm.rank(), texts.digest()}, seconds);
   if (verdict.code == TENON_SUCCESS)
     return;
   const int speaker = static_cast<int>(verdict.rank);
   alignTags(comm);
-  // Whether the rank of the verdict had an error of its own, or only another text than rank 0.
+  // 1 if the rank of the verdict had an error, 0 if only its text differs from rank 0's.
   int reported = comm.rank() == speaker && mine ? 1 : 0;
   checkMpi(MPI_Bcast(&reported, 1, MPI_INT, speaker, comm.mpi()), "MPI_Bcast");
   const auto code = static_cast<TenonErrorCode>(verdict.code);
   throw madeError(code, [&] {
     return Error(
-        code, reported ? failureText(comm, mine, speaker) : disagreementText(comm, said, speaker),
+        code, reported ? failureText(comm, mine, speaker) : disagreementText(comm, texts, speaker),
         mine ? mine->where() : std::source_location::current());
   }).agreed(comm.rank() == speaker);
 }
@@ -206,10 +207,11 @@ void agree(Communicator& comm, const std::optional<Error>& mine, std::string_vie
   agreeWithin(seconds, comm, outcome, {what, text});
 }
 
-void agree(Communicator& comm, const std::optional<Error>& mine, std::span<const AgreedText> said) {
+void agree(Communicator& comm, const std::optional<Error>& mine,
+           std::span<const AgreedText> texts) {
   std::optional<Error> outcome = mine;
   const double seconds = agreeTimeout(outcome);
-  agreeWithin(seconds, comm, outcome, Said(said));
+  agreeWithin(seconds, comm, outcome, RankTexts(texts));
 }
 
 void agreeWithoutLimit(Communicator& comm, std::string_view what, const std::string& text) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Ends a batched agreement. Communicators are made in the order in which they were requested, which
-// is that of all ranks, since the texts by which objects were made are the same; they enter the
-// list of known ones only now, so that it stays the same on all ranks where one has failed.
+// Conclusion of a batched agreement. Communicators are made in the order in which they were
+// requested, which is the same on all ranks, since the texts of all objects are. They are entered
+// in the cache only now, so the cache stays the same on all ranks if one rank has failed.
 #include "comm/agreement/batched.hpp"
 
 #include <algorithm>
@@ -10,10 +10,11 @@
 namespace tenon {
 
 SubCommPtr BatchedAgreement::split(const Communicator::SplitName& name, int color, int key) {
-  const auto known = std::find_if(splits_.begin(), splits_.end(),
-                                  [&](const Split& split) { return split.place.name() == name; });
-  if (known != splits_.end())
-    return known->place.communicator();
+  const auto requested = std::find_if(splits_.begin(), splits_.end(), [&](const Split& split) {
+    return split.place.name() == name;
+  });
+  if (requested != splits_.end())
+    return requested->place.communicator();
   splits_.push_back({Communicator::Splits::Place(name), color, key});
   return splits_.back().place.communicator();
 }
@@ -27,7 +28,7 @@ void BatchedAgreement::undo() noexcept {
 
 void BatchedAgreement::conclude(const std::optional<Error>& mine) {
   try {
-    agree(comm_, mine, said_);
+    agree(comm_, mine, texts_);
   } catch (...) {
     undo();
     throw;

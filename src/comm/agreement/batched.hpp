@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One agreement for many bodies. The set-up of a network makes hundreds of objects, each of which
-// could fail on one rank alone. As nothing is sent between ranks before all are made, one agreement
-// at the end does for all of them: each body leaves to it the text on which ranks must agree, and
-// its error, which ends the set-up of its own rank. Communicators that objects need are made once
-// all ranks have agreed; until then they are empty.
+// BatchedAgreement: one agreement for many bodies. The set-up of a network creates hundreds of
+// objects, each of which can fail on one rank only. Since no messages are sent before all objects
+// are made, one agreement at the end suffices:
 //
-// Agreements that something collective of MPI follows at once are made where they stand, as before:
-// a rank that has failed meets the others there.
+//   inOneAgreement(comm, body)   runs the body, then concludes the agreement. In the body:
+//     batched(...)               adds a text to be agreed on; an error ends the body
+//     comm.split(...)            returns a communicator that is empty until the conclusion
+//     ifFailed(undo)             registers an action for the case of failure
+//
+// An agreement that an MPI collective follows at once is made immediately, as outside a batch: a
+// rank that has failed takes part in it.
 #pragma once
 
 #include "comm/agreement/agreement.hpp"
@@ -24,17 +27,17 @@ public:
   BatchedAgreement(const BatchedAgreement&) = delete;
   BatchedAgreement& operator=(const BatchedAgreement&) = delete;
 
-  // What must be the same on all ranks.
+  // Adds a text that must be the same on all ranks.
   void say(std::string_view what, std::string text) {
-    said_.push_back({std::string(what), std::move(text)});
+    texts_.push_back({std::string(what), std::move(text)});
   }
-  // What is undone if the agreement fails, the latest first. It must not throw.
+  // Adds an action that is run if the agreement fails, the latest first. It must not throw.
   void ifFailed(std::function<void()> undo) { undos_.push_back(std::move(undo)); }
-  // A communicator that is made at the end, as Communicator::split() says.
+  // A communicator that is made at the conclusion, see Communicator::split().
   SubCommPtr split(const Communicator::SplitName& name, int color, int key);
 
-  // Collective. Throws, once all is undone, the error of the lowest rank that has one, on all
-  // ranks, or TENON_ERR_COLLECTIVE where texts differ.
+  // Collective. Runs the undo actions on failure, and throws on all ranks the error of the lowest
+  // rank that has one, or TENON_ERR_COLLECTIVE if texts differ.
   void conclude(const std::optional<Error>& mine);
   void undo() noexcept;
 
@@ -45,13 +48,13 @@ private:
   };
 
   Communicator& comm_;
-  std::vector<AgreedText> said_;
+  std::vector<AgreedText> texts_;
   std::vector<std::function<void()>> undos_;
   std::list<Split> splits_;
 };
 
-// While one lives, agreements on the communicator stand where they are: as in a function of the
-// user's, who uses at once what it makes.
+// Suspends the batch during its lifetime: agreements on the communicator are made immediately. For
+// user functions, which use their objects at once.
 class UnbatchedAgreements {
 public:
   explicit UnbatchedAgreements(Communicator& comm) : comm_(comm), outer_(comm.batch()) {
@@ -66,8 +69,8 @@ private:
   BatchedAgreement* outer_;
 };
 
-// Collective. Runs a body with one agreement at its end, or as a part of a body that has one. The
-// body may call batched() and ifFailed(), and what agrees by itself.
+// Collective. Runs a body with one agreement at its end, or as part of an enclosing batch. The body
+// can call batched() and ifFailed(), and calls that agree themselves.
 template <class Body>
 auto inOneAgreement(Communicator& comm, Body&& body) {
   if (comm.batch())
@@ -88,7 +91,7 @@ auto inOneAgreement(Communicator& comm, Body&& body) {
   return std::move(*result);
 }
 
-// Like collectively(), but within inOneAgreement() it leaves what is agreed on to that.
+// Like collectively(), but within inOneAgreement() the text is agreed on at its end.
 template <class Body, class Describe>
 auto batched(Communicator& comm, std::string_view what, Body&& body, Describe&& describe) {
   BatchedAgreement* batch = comm.batch();

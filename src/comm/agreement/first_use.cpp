@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The vote before there is a copy of the caller's communicator, of two collective operations that
-// do not block. Nobody can take them back, so those of a rank that has given up are kept for good,
-// and an attribute of the caller's communicator says that it can no longer be used.
+// The vote before a duplicate of the user's communicator exists, by two non-blocking collectives.
+// These cannot be cancelled, so those of a rank that has given up are never freed, and an attribute
+// of the user's communicator marks it as unusable.
 #include "comm/agreement/vote.hpp"
 #include "comm/agreement/wait_policy.hpp"
 #include "sys/errors/error.hpp"
@@ -22,14 +22,15 @@ namespace tenon {
 
 namespace {
 
-// The two operations of a rank. They outlive the call where somebody was absent.
+// The two operations of a rank. They are retained if a rank was absent.
 struct Arrival {
-  MPI_Request come = MPI_REQUEST_NULL, voted = MPI_REQUEST_NULL;
-  int vote = 0, all = 0;
-  Arrival* next = nullptr; // of those that are kept for good
+  // The barrier, and the reduction of the votes.
+  MPI_Request barrier = MPI_REQUEST_NULL, reduction = MPI_REQUEST_NULL;
+  int ownVote = 0, minimum = 0; // The vote of this rank, and the minimum of all votes.
+  Arrival* next = nullptr;      // Next in the list of retained arrivals.
 };
 
-// That of a rank without memory, which has to come as well, to say so.
+// For a rank without memory, which also has to take part to report that.
 Arrival reserve;
 std::atomic<bool> isReserveTaken{false};
 
@@ -44,30 +45,31 @@ struct EndArrival {
 using ArrivalPtr = std::unique_ptr<Arrival, EndArrival>;
 
 ArrivalPtr makeArrival() {
-  if (auto* made = new (std::nothrow) Arrival)
-    return ArrivalPtr(made);
+  if (auto* arrival = new (std::nothrow) Arrival)
+    return ArrivalPtr(arrival);
   if (isReserveTaken.exchange(true))
     throw std::bad_alloc();
   return ArrivalPtr(&reserve);
 }
 
-// MPI has the buffers of operations that are not complete, so these are kept for good.
-void keep(ArrivalPtr arrival) {
-  static Arrival* kept = nullptr;
+// Retains an arrival: MPI still uses the buffers of operations that are not complete.
+void retain(ArrivalPtr arrival) {
+  static Arrival* retainedList = nullptr;
   static std::mutex mutex;
   const std::scoped_lock lock(mutex);
-  arrival->next = std::exchange(kept, arrival.get());
+  arrival->next = std::exchange(retainedList, arrival.get());
   static_cast<void>(arrival.release());
 }
 
-// Whoever holds the attribute can no longer be used. It points to nothing and has no function of
-// ours, since it stays after the library has ended, or was unloaded.
+// Attribute that marks a communicator as unusable. It has no value and no delete function, since it
+// remains after the library has ended or has been unloaded.
 int keyval() {
   static const int key = [] {
-    int made = MPI_KEYVAL_INVALID;
-    checkMpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &made, nullptr),
-             "MPI_Comm_create_keyval");
-    return made;
+    int newKey = MPI_KEYVAL_INVALID;
+    checkMpi(
+        MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &newKey, nullptr),
+        "MPI_Comm_create_keyval");
+    return newKey;
   }();
   return key;
 }
@@ -84,8 +86,8 @@ void checkInStep(MPI_Comm parent) {
         "used; create the objects on another communicator");
 }
 
-// Waits until the request is complete, or until the deadline; returns whether it is complete.
-bool comes(MPI_Comm parent, MPI_Request& request, double deadline) {
+// Waits until the request is complete or the deadline has passed; returns true if it is complete.
+bool completesBy(MPI_Comm parent, MPI_Request& request, double deadline) {
   int size = 0, rank = 0, done = 0;
   checkMpi(MPI_Comm_size(parent, &size), "MPI_Comm_size");
   checkMpi(MPI_Comm_rank(parent, &rank), "MPI_Comm_rank");
@@ -102,10 +104,10 @@ bool comes(MPI_Comm parent, MPI_Request& request, double deadline) {
   }
 }
 
-// A rank's vote: 0 after its timeout, the code of its error, or that it goes on.
-constexpr int kTimedOut = 0, kGoesOn = std::numeric_limits<int>::max();
+// A rank's vote: 0 after its timeout, the code of its error, or kSuccess.
+constexpr int kTimeout = 0, kSuccess = std::numeric_limits<int>::max();
 
-// The error of that code, by which no rank goes on: this rank's own, or another's.
+// Throws the error of that code: this rank's own, or one that names another rank.
 [[noreturn]] void failAlike(TenonErrorCode code, const std::optional<Error>& mine) {
   const bool isMine = mine && mine->code() == code;
   throw madeError(code, [&] {
@@ -117,22 +119,22 @@ constexpr int kTimedOut = 0, kGoesOn = std::numeric_limits<int>::max();
 }
 
 // The lowest of the votes of all ranks.
-int lowestVote(MPI_Comm parent, int mine, double seconds) {
+int lowestVote(MPI_Comm parent, int vote, double seconds) {
   ArrivalPtr arrival = makeArrival();
-  checkMpi(MPI_Ibarrier(parent, &arrival->come), "MPI_Ibarrier");
-  const bool haveCome = comes(parent, arrival->come, MPI_Wtime() + seconds);
-  arrival->vote = haveCome ? mine : kTimedOut;
-  checkMpi(
-      MPI_Iallreduce(&arrival->vote, &arrival->all, 1, MPI_INT, MPI_MIN, parent, &arrival->voted),
-      "MPI_Iallreduce");
-  if (haveCome)
-    comes(parent, arrival->voted, std::numeric_limits<double>::infinity());
-  if (arrival->all != kTimedOut)
-    return arrival->all;
-  if (arrival->voted != MPI_REQUEST_NULL)
-    keep(std::move(arrival));
+  checkMpi(MPI_Ibarrier(parent, &arrival->barrier), "MPI_Ibarrier");
+  const bool allArrived = completesBy(parent, arrival->barrier, MPI_Wtime() + seconds);
+  arrival->ownVote = allArrived ? vote : kTimeout;
+  checkMpi(MPI_Iallreduce(&arrival->ownVote, &arrival->minimum, 1, MPI_INT, MPI_MIN, parent,
+                          &arrival->reduction),
+           "MPI_Iallreduce");
+  if (allArrived)
+    completesBy(parent, arrival->reduction, std::numeric_limits<double>::infinity());
+  if (arrival->minimum != kTimeout)
+    return arrival->minimum;
+  if (arrival->reduction != MPI_REQUEST_NULL)
+    retain(std::move(arrival));
   checkMpi(MPI_Comm_set_attr(parent, keyval(), nullptr), "MPI_Comm_set_attr");
-  return kTimedOut;
+  return kTimeout;
 }
 
 } // namespace
@@ -146,9 +148,9 @@ void awaitAllRanks(MPI_Comm parent, std::optional<Error> mine) {
                                "MPI_Intercomm_merge() makes of it");
   checkInStep(parent);
   checkMpi(MPI_Comm_size(parent, &size), "MPI_Comm_size");
-  const int vote = mine ? mine->code() : kGoesOn;
+  const int vote = mine ? mine->code() : kSuccess;
   const int lowest = size == 1 ? vote : lowestVote(parent, vote, seconds);
-  if (lowest == kTimedOut)
+  if (lowest == kTimeout)
     throw madeError(TENON_ERR_TIMEOUT, [&] {
       return Error(TENON_ERR_TIMEOUT,
                    fmt::format("after {} s some of the {} ranks of the communicator had not "
@@ -156,7 +158,7 @@ void awaitAllRanks(MPI_Comm parent, std::optional<Error> mine) {
                                "of its ranks? (-tenon_agree_timeout sets the time)",
                                seconds, size));
     }).agreed(true);
-  if (lowest != kGoesOn)
+  if (lowest != kSuccess)
     failAlike(static_cast<TenonErrorCode>(lowest), mine);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The vote of vote.hpp. Messages are few and short, and looked for rather than waited for, and none
-// is left over for a later vote: where the tree has stalled and all come after all, each rank still
-// sends and receives what the tree has it send and receive.
+// The vote of vote.hpp. Messages are few and short; they are probed for, since a blocking receive
+// has no time limit. No message is left for a later vote: if the tree has stalled but all ranks
+// arrive in the end, each rank still sends and receives its messages of the tree.
 #include "comm/agreement/vote.hpp"
 
 #include "comm/agreement/vote_tree.hpp"
@@ -24,10 +24,10 @@ namespace tenon {
 
 namespace {
 
-// Messages of the tree, and those between rank 0 and another rank by itself.
+// Tags of messages along the tree, and of those between rank 0 and another rank directly.
 constexpr int kTreeTag = Communicator::kAgreementTag, kCallTag = Communicator::kCallTag;
 
-// What another rank answers to rank 0.
+// The answer of another rank to rank 0.
 struct Envelope {
   bool leaves = false;
   Ballot ballot;
@@ -35,10 +35,10 @@ struct Envelope {
 
 struct Decision {
   Ballot verdict;
-  std::array<char, 256> timeout{}; // what went wrong; empty where there is a verdict
+  std::array<char, 256> timeout{}; // Text of the timeout; empty if there is a verdict.
 };
 
-// Fails with the timeout; words() say which ranks are absent.
+// Throws the timeout error; words() returns the text about the absent ranks.
 template <class Words>
 [[noreturn]] void giveUp(Communicator& comm, Words&& words, bool speaks) {
   comm.setOutOfStep();
@@ -55,31 +55,31 @@ std::string absenceText(const std::vector<int>& ranks, double seconds) {
                      seconds, ranksText(ranks));
 }
 
-// The ranks that did not come, and those that had left before rank 0 came. Both lists can run out
-// of memory, and then name fewer ranks.
+// The ranks that did not arrive, and those that left before rank 0 arrived. Without memory the
+// lists name fewer ranks.
 class Absent {
 public:
   void addMissing(int rank) noexcept { add(missing_, rank); }
   void addGone(int rank) noexcept { add(gone_, rank); }
-  bool isAnybody() const noexcept { return isAnybody_; }
-  // The text, in fewer words where there is no memory for it.
+  bool isAny() const noexcept { return isAny_; }
+  // The text, or a shorter one without memory.
   std::array<char, 256> text(double seconds) const noexcept {
-    std::array<char, 256> kept{};
+    std::array<char, 256> buffer{};
     try {
-      wholeText(seconds).copy(kept.data(), kept.size() - 1);
+      wholeText(seconds).copy(buffer.data(), buffer.size() - 1);
     } catch (const std::bad_alloc&) {
       constexpr std::string_view kShort = "some ranks were absent from a collective call";
-      kShort.copy(kept.data(), kept.size() - 1);
+      kShort.copy(buffer.data(), buffer.size() - 1);
     }
-    return kept;
+    return buffer;
   }
 
 private:
   void add(std::vector<int>& ranks, int rank) noexcept {
-    isAnybody_ = true;
+    isAny_ = true;
     try {
       ranks.push_back(rank);
-    } catch (const std::bad_alloc&) { // the rank is not named then
+    } catch (const std::bad_alloc&) { // The rank is then not named.
     }
   }
   std::string wholeText(double seconds) const {
@@ -91,64 +91,64 @@ private:
   }
 
   std::vector<int> missing_, gone_;
-  bool isAnybody_ = false;
+  bool isAny_ = false;
 };
 
-// The first failure of two.
+// The failure of the lower rank.
 Ballot firstFailure(const Ballot& a, const Ballot& b) {
   if (a.code == TENON_SUCCESS || b.code == TENON_SUCCESS)
     return a.code == TENON_SUCCESS ? b : a;
   return a.rank < b.rank ? a : b;
 }
 
-// One vote of one rank. It needs no memory: what the ranks are to hear may be that there is none.
+// One vote of one rank. Allocates nothing, since the failure to report can be a lack of memory.
 class Round {
 public:
-  Round(Communicator& comm, const Ballot& mine, double seconds)
-      : comm_(comm), mine_(mine), seconds_(seconds), policy_(comm) {}
+  Round(Communicator& comm, const Ballot& ownBallot, double seconds)
+      : comm_(comm), ownBallot_(ownBallot), seconds_(seconds), policy_(comm) {}
 
-  Ballot preside();
-  Ballot attend();
+  Ballot runRankZero();
+  Ballot runOtherRank();
 
 private:
-  // How long the tree may take before rank 0 calls: a small part of the timeout, and so long that
-  // it calls for ranks that are absent, and hardly ever for those that are slow.
-  static constexpr double kLongestStall = 10;
-  double stall() const { return std::min(kLongestStall, seconds_ / 8); }
+  // Time that the tree can take before rank 0 calls the ranks: a small part of the timeout, and
+  // long enough that it calls for absent ranks and hardly ever for slow ones.
+  static constexpr double kMaxStall = 10;
+  double stall() const { return std::min(kMaxStall, seconds_ / 8); }
 
   template <class Any>
   void send(int tag, const Any& message, int to) {
     checkMpi(MPI_Send(&message, sizeof message, MPI_BYTE, to, tag, comm_.mpi()), "MPI_Send");
   }
-  // Looks twice, since the first look may only let MPI take in what has come.
-  bool isThere(int tag, int from) const {
-    int found = 0;
-    for (int look = 0; look < 2 && !found; ++look)
-      checkMpi(MPI_Iprobe(from, tag, comm_.mpi(), &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
-    return found != 0;
+  // Probes twice, since the first probe can merely let MPI receive the message internally.
+  bool hasMessage(int tag, int from) const {
+    int hasFound = 0;
+    for (int look = 0; look < 2 && !hasFound; ++look)
+      checkMpi(MPI_Iprobe(from, tag, comm_.mpi(), &hasFound, MPI_STATUS_IGNORE), "MPI_Iprobe");
+    return hasFound != 0;
   }
-  // Whether a message is there, which is received then.
+  // Receives a message if one has arrived; returns true if so.
   template <class Any>
-  bool hasCome(int tag, int from, Any& message) {
-    if (!isThere(tag, from))
+  bool tryReceive(int tag, int from, Any& message) {
+    if (!hasMessage(tag, from))
       return false;
     checkMpi(
         MPI_Recv(&message, sizeof message, MPI_BYTE, from, tag, comm_.mpi(), MPI_STATUS_IGNORE),
         "MPI_Recv");
     return true;
   }
-  // Waits for a message that is known to be sent.
+  // Waits for a message that has been or will be sent.
   template <class Any>
   void receive(int tag, int from, Any& message) {
-    while (!hasCome(tag, from, message))
+    while (!tryReceive(tag, from, message))
       sched_yield();
   }
-  // Waits for a message that is known to be sent unless rank 0 calls; whether it has come.
-  bool comesBeforeCall(int from, Ballot& message) {
+  // Waits for a message that will be sent unless rank 0 calls; returns true if it has arrived.
+  bool arrivesBeforeCall(int from, Ballot& message) {
     for (Ballot call;; sched_yield()) {
-      if (hasCome(kTreeTag, from, message))
+      if (tryReceive(kTreeTag, from, message))
         return true;
-      if (hasCome(kCallTag, 0, call))
+      if (tryReceive(kCallTag, 0, call))
         return false;
     }
   }
@@ -157,7 +157,7 @@ private:
       if (child >= 0)
         send(kTreeTag, ballot, child);
   }
-  // The rank below that is to report next; -1 if all have.
+  // The rank below whose ballot is to be received next, or -1.
   int nextReport() const {
     const auto below = up_.children(comm_.rank());
     return reports_ < below.size() ? below[reports_] : -1;
@@ -169,68 +169,68 @@ private:
 
   std::vector<int> unheard(int from) const;
   bool isTreeComplete();
-  std::optional<Envelope> hear(int rank);
+  std::optional<Envelope> awaitAnswer(int rank);
   Ballot callAll();
-  bool hearHere();
+  bool awaitHere();
   Ballot answer();
 
   Communicator& comm_;
-  Ballot mine_;
+  Ballot ownBallot_;
   double seconds_, start_ = MPI_Wtime();
   WaitPolicy policy_;
   VoteTree up_{comm_.size(), VoteTree::Order::Ranks},
       down_{comm_.size(), VoteTree::Order::Mirrored};
-  // What this rank has done of its part of the first tree: heard and passed on "here", received so
-  // many ballots, and sent its own.
-  bool isHeard_ = false, hasReported_ = false;
+  // Progress of this rank in the first tree: whether it has received and passed on "here", and has
+  // sent its ballot; the number of ballots received.
+  bool hasHere_ = false, hasReported_ = false;
   std::size_t reports_ = 0;
 };
 
-// Rank `from` and those after it that have not answered the call.
+// The ranks from `from` on that have not answered the call.
 std::vector<int> Round::unheard(int from) const {
   std::vector<int> ranks{from};
   for (int r = from + 1; r < comm_.size(); ++r)
-    if (!isThere(kCallTag, r))
+    if (!hasMessage(kCallTag, r))
       ranks.push_back(r);
   return ranks;
 }
 
-// Rank 0: whether the ballots of all come up the tree before it stalls. A rank that speaks for
-// itself before it is called has left.
+// Rank 0: returns true if the ballots of all ranks arrive before the tree stalls. A direct message
+// before the call means that its sender has left.
 bool Round::isTreeComplete() {
   Ballot first;
   for (; nextReport() >= 0; ++reports_)
-    while (!hasCome(kTreeTag, nextReport(), first)) {
-      if (MPI_Wtime() >= start_ + stall() || isThere(kCallTag, MPI_ANY_SOURCE))
+    while (!tryReceive(kTreeTag, nextReport(), first)) {
+      if (MPI_Wtime() >= start_ + stall() || hasMessage(kCallTag, MPI_ANY_SOURCE))
         return false;
       policy_.wait([&] { return someOfText(othersOf(comm_)); });
     }
-  mine_ = firstFailure(mine_, first);
+  ownBallot_ = firstFailure(ownBallot_, first);
   return true;
 }
 
-// What a rank answers; none if it has not by the deadline. Rank 0 reads the clock before it looks:
-// a rank must not miss the deadline because of one before it that is late, nor because rank 0 has
-// been stopped in the meantime.
-std::optional<Envelope> Round::hear(int rank) {
+// The answer of a rank, or nothing if there is none at the deadline. The clock is read before the
+// probe: a rank's answer must not count as late because an earlier rank was late, or because this
+// process was suspended in the meantime.
+std::optional<Envelope> Round::awaitAnswer(int rank) {
   for (Envelope envelope;;) {
-    const bool isLastLook = MPI_Wtime() >= start_ + seconds_;
-    if (hasCome(kCallTag, rank, envelope))
+    const bool isLastProbe = MPI_Wtime() >= start_ + seconds_;
+    if (tryReceive(kCallTag, rank, envelope))
       return envelope;
-    if (isLastLook)
+    if (isLastProbe)
       return std::nullopt;
     policy_.wait([&] { return ranksText(unheard(rank)); });
   }
 }
 
-// Rank 0, where the tree has stalled: it asks each rank by itself.
+// Rank 0, after the tree has stalled: asks each rank directly.
 Ballot Round::callAll() {
   for (int r = 1; r < comm_.size(); ++r)
-    send(kCallTag, mine_, r);
-  Decision decision{.verdict = mine_};
+    send(kCallTag, ownBallot_, r);
+  Decision decision{.verdict = ownBallot_};
   Absent absent;
   for (int r = 1; r < comm_.size(); ++r) {
-    const auto envelope = hear(r);
+    const auto envelope = awaitAnswer(r);
     if (!envelope)
       absent.addMissing(r);
     else if (envelope->leaves)
@@ -238,43 +238,43 @@ Ballot Round::callAll() {
     else
       decision.verdict = firstFailure(decision.verdict, envelope->ballot);
   }
-  if (absent.isAnybody())
+  if (absent.isAny())
     decision.timeout = absent.text(seconds_);
   for (int r = 1; r < comm_.size(); ++r)
     send(kCallTag, decision, r);
-  if (absent.isAnybody())
+  if (absent.isAny())
     giveUp(
         comm_, [&] { return decision.timeout.data(); }, true);
   receiveReports();
   return decision.verdict;
 }
 
-Ballot Round::preside() {
-  sendDown(mine_, up_);
+Ballot Round::runRankZero() {
+  sendDown(ownBallot_, up_);
   if (!isTreeComplete())
     return callAll();
-  sendDown(mine_, down_);
-  return mine_;
+  sendDown(ownBallot_, down_);
+  return ownBallot_;
 }
 
-// Another rank waits for "here", passes it on, and compares its text with that of rank 0. It
-// returns whether "here" has come down the tree; else rank 0 has called. Without either it leaves,
-// after a last look.
-bool Round::hearHere() {
+// Another rank: waits for "here", passes it on, and compares its digest with that of rank 0.
+// Returns true if "here" came down the tree, false if rank 0 has called. Without either it leaves,
+// after a last probe.
+bool Round::awaitHere() {
   const double deadline = start_ + seconds_ + stall();
   bool isCalled = false;
-  for (Ballot here;;) {
-    const bool isLastLook = MPI_Wtime() >= deadline;
-    isHeard_ = hasCome(kTreeTag, up_.parent(comm_.rank()), here);
-    isCalled = !isHeard_ && hasCome(kCallTag, 0, here);
-    if (isHeard_ || isCalled) {
-      if (mine_.code == TENON_SUCCESS && mine_.digest != here.digest)
-        mine_.code = TENON_ERR_COLLECTIVE;
-      sendDown(here, up_);
-      return isHeard_;
+  for (Ballot digestOfRankZero;;) {
+    const bool isLastProbe = MPI_Wtime() >= deadline;
+    hasHere_ = tryReceive(kTreeTag, up_.parent(comm_.rank()), digestOfRankZero);
+    isCalled = !hasHere_ && tryReceive(kCallTag, 0, digestOfRankZero);
+    if (hasHere_ || isCalled) {
+      if (ownBallot_.code == TENON_SUCCESS && ownBallot_.digest != digestOfRankZero.digest)
+        ownBallot_.code = TENON_ERR_COLLECTIVE;
+      sendDown(digestOfRankZero, up_);
+      return hasHere_;
     }
-    if (isLastLook) {
-      send(kCallTag, Envelope{true, mine_}, 0);
+    if (isLastProbe) {
+      send(kCallTag, Envelope{true, ownBallot_}, 0);
       giveUp(
           comm_, [&] { return absenceText({0}, seconds_); }, true);
     }
@@ -282,40 +282,40 @@ bool Round::hearHere() {
   }
 }
 
-// Another rank, which rank 0 has called, says that it is there and waits for the decision. If that
-// has come already, this rank has come too late, and rank 0 listens no longer. Else it does its
-// part of the tree, so that all messages on which others count are sent, and, if all succeed,
-// received.
+// Another rank, after the call of rank 0: answers, and waits for the decision. If the decision is
+// already there, this rank is too late, and rank 0 does not wait for it. Otherwise it first sends
+// its messages of the tree, which other ranks wait for, and, if all succeed, receives those sent to
+// it.
 Ballot Round::answer() {
   Decision decision;
-  if (!hasCome(kCallTag, 0, decision)) {
+  if (!tryReceive(kCallTag, 0, decision)) {
     if (!hasReported_)
-      send(kTreeTag, mine_, up_.parent(comm_.rank()));
-    send(kCallTag, Envelope{false, mine_}, 0);
+      send(kTreeTag, ownBallot_, up_.parent(comm_.rank()));
+    send(kCallTag, Envelope{false, ownBallot_}, 0);
     receive(kCallTag, 0, decision);
   }
   if (decision.timeout.front() != 0)
     giveUp(
         comm_, [&] { return decision.timeout.data(); }, false);
-  if (Ballot here; !isHeard_)
+  if (Ballot here; !hasHere_)
     receive(kTreeTag, up_.parent(comm_.rank()), here);
   receiveReports();
   return decision.verdict;
 }
 
-Ballot Round::attend() {
-  if (!hearHere())
+Ballot Round::runOtherRank() {
+  if (!awaitHere())
     return answer();
-  Ballot first = mine_;
+  Ballot first = ownBallot_;
   for (Ballot report; nextReport() >= 0; ++reports_) {
-    if (!comesBeforeCall(nextReport(), report))
+    if (!arrivesBeforeCall(nextReport(), report))
       return answer();
     first = firstFailure(first, report);
   }
   send(kTreeTag, first, up_.parent(comm_.rank()));
   hasReported_ = true;
   Ballot verdict;
-  if (!comesBeforeCall(down_.parent(comm_.rank()), verdict))
+  if (!arrivesBeforeCall(down_.parent(comm_.rank()), verdict))
     return answer();
   sendDown(verdict, down_);
   return verdict;
@@ -324,12 +324,12 @@ Ballot Round::attend() {
 } // namespace
 
 double agreeTimeout(std::optional<Error>& failure) noexcept {
-  // What was read last, at first the default: an agreement must not fail for want of memory when
-  // all that it concludes is done.
+  // The value read last, initially the default: an agreement must not fail for lack of memory after
+  // all that it concludes has been done.
   static std::atomic<double> last{300};
   try {
     last = options().getReal("", "agree_timeout");
-  } catch (const std::bad_alloc&) { // the time that was read last will do
+  } catch (const std::bad_alloc&) { // Without memory, the value read last is used.
   } catch (...) {
     if (!failure)
       failure = caughtError();
@@ -339,7 +339,7 @@ double agreeTimeout(std::optional<Error>& failure) noexcept {
 
 Ballot vote(Communicator& comm, const Ballot& mine, double seconds) {
   Round round(comm, mine, seconds);
-  return comm.rank() == 0 ? round.preside() : round.attend();
+  return comm.rank() == 0 ? round.runRankZero() : round.runOtherRank();
 }
 
 } // namespace tenon

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The trees of ranks along which a vote goes (vote.hpp): rank 0 has one child, and every other rank
-// at most two. The tree of the one order is read up and down, that of the other down; a rank that
-// has children in one of them has none, or one, in the other, so that all send about as much.
+// The trees of ranks along which the messages of a vote are sent (vote.hpp): rank 0 has one child,
+// and every other rank at most two. One order is used upwards and downwards, the mirrored order
+// only downwards; a rank that has children in one of them has at most one in the other, which
+// balances the number of messages.
 #pragma once
 
 #include <array>
@@ -14,27 +15,27 @@ public:
 
   VoteTree(int ranks, Order order) : last_(ranks - 1), isMirrored_(order == Order::Mirrored) {}
 
-  // The rank above one other than 0.
-  int parent(int rank) const { return placed(above(placed(rank))); }
-  // The ranks below one; -1 where there is none.
+  // The parent of a rank other than 0.
+  int parent(int rank) const { return mirrored(parentPlace(mirrored(rank))); }
+  // The children of a rank; -1 for none.
   std::array<int, 2> children(int rank) const {
-    const int place = placed(rank);
+    const int place = mirrored(rank);
     std::array<int, 2> ranks = {-1, -1};
     int count = 0;
-    for (int below : {2 * place, 2 * place + 1})
-      if (below > 0 && below < last_ && above(below) == place)
-        ranks[count++] = placed(below);
-    if (last_ > 0 && above(last_) == place)
-      ranks[count] = placed(last_);
+    for (int child : {2 * place, 2 * place + 1})
+      if (child > 0 && child < last_ && parentPlace(child) == place)
+        ranks[count++] = mirrored(child);
+    if (last_ > 0 && parentPlace(last_) == place)
+      ranks[count] = mirrored(last_);
     return ranks;
   }
 
 private:
-  // A rank's place, and the rank of a place.
-  int placed(int rank) const { return isMirrored_ && rank > 0 ? last_ + 1 - rank : rank; }
-  // A binary heap. The last of the mirrored places hangs below the one in the middle, which is a
-  // leaf of both trees otherwise.
-  int above(int place) const {
+  // The place of a rank in the heap, and the rank at a place (the same map).
+  int mirrored(int rank) const { return isMirrored_ && rank > 0 ? last_ + 1 - rank : rank; }
+  // A binary heap. The last of the mirrored places is the child of the middle one, which otherwise
+  // is a leaf of both trees.
+  int parentPlace(int place) const {
     return isMirrored_ && place == last_ && place > 1 ? (place + 1) / 2 : place / 2;
   }
 

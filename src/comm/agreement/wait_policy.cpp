@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a rank says when it waits for long. It says it once, names the call and the missing ranks,
-// and goes on, since a slow rank is not an error; with a limit it ends the program, since messages
-// are in flight that nobody can take back.
+// The texts of long waits. A rank prints once the call and the missing ranks, and continues, since
+// a slow rank is not an error. At the limit it ends the program, since messages are in flight that
+// cannot be cancelled.
 #include "comm/agreement/wait_policy.hpp"
 
 #include "sys/errors/guard.hpp"
@@ -18,7 +18,7 @@ namespace tenon {
 
 namespace {
 
-// With thousands of ranks a full list would be all that one reads.
+// With thousands of ranks a full list would hide the rest of the text.
 constexpr std::size_t kMaxNamed = 16;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -67,8 +67,7 @@ bool isComplete(MPI_Request request) {
 }
 
 bool isTakenBack(MPI_Request& request) {
-  // MPI decides which of the two comes first, the message or the cancellation, and tells it by the
-  // status.
+  // MPI decides whether the message or the cancellation comes first, and reports it in the status.
   MPI_Status status;
   int cancelled = 0;
   checkMpi(MPI_Cancel(&request), "MPI_Cancel");
@@ -105,13 +104,13 @@ void WaitPolicy::tell(const std::string& missing) {
   const std::string text =
       fmt::format("{:.3g} s in {} for {}, which {} not reached it", seconds, currentCall(), missing,
                   missing.starts_with("rank ") ? "has" : "have");
-  // The wait cannot end in an exception alone: the rank has buffers in messages that are under way.
+  // An exception cannot end the wait: this rank has buffers in messages in flight.
   if (isOver()) {
     const std::string words = fmt::format("waited {}; is it called on all ranks of the "
                                           "communicator? (-tenon_wait_limit sets the time)",
                                           text);
     raise(Error(TENON_ERR_TIMEOUT, words), currentFunction(), Severity::Fatal);
-    abortProcess(TENON_ERR_TIMEOUT); // also if a handler returned: messages are in flight
+    abortProcess(TENON_ERR_TIMEOUT); // Also if the handler returned, since messages are in flight.
     throw RecordedError(TENON_ERR_TIMEOUT, words);
   }
   printError(fmt::format("Tenon: rank {} has waited {}, and goes on waiting; is it called on all "

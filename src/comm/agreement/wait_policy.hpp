@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How to wait for another process: a moment by looking again at once, then by giving the core away
-// each time, looking after MPI now and then, since the other may wait for a message of ours. Where
-// there are more ranks than cores, it gives the core away at once.
+// WaitPolicy: how to wait for another process: first by testing in a loop, then by yielding the
+// core between tests, with a probe of MPI now and then, since the other process can be waiting for
+// a message of this one. If there are more ranks than cores, the core is yielded from the start.
 //
-// The clock is read only after many looks, so that short waits do not pay for it. After
-// -tenon_wait_warning seconds the rank says once in which call it waits, and for whom, and goes on;
-// after -tenon_wait_limit seconds it ends the program.
+// The clock is read only after many tests, so short waits do not pay for it. After
+// -tenon_wait_warning seconds the rank prints once in which call it waits, and for which ranks, and
+// continues; after -tenon_wait_limit seconds it ends the program.
 #pragma once
 
 #include "comm/communicator.hpp"
@@ -18,7 +18,7 @@
 
 namespace tenon {
 
-// Times in seconds; 0 for never.
+// Times in seconds; 0 means never.
 struct WaitTimes {
   double warning = 60, limit = 0;
 };
@@ -28,7 +28,7 @@ WaitTimes waitTimesFromOptions();
 
 // The ranks as text: "rank 3", "ranks 1,3". At most a few are named.
 std::string ranksText(const std::vector<int>& ranks);
-// The text where it is not known which of the ranks are missing.
+// The text if it is unknown which of the ranks are missing.
 std::string someOfText(const std::vector<int>& ranks);
 
 class WaitPolicy {
@@ -40,7 +40,7 @@ public:
   }
   explicit WaitPolicy(MPI_Comm comm) : comm_(comm) {}
 
-  // To be called between two looks; missing() names the ranks that are waited for.
+  // Called between two tests; missing() returns the ranks that are waited for, as text.
   template <class Missing>
   void wait(Missing&& missing) {
     if (++count_ <= looks_)
@@ -52,14 +52,14 @@ public:
       try {
         tell(missing());
       } catch (const std::bad_alloc&) {
-        // A rank that waits has buffers in messages, and must not leave.
+        // A rank that waits has buffers in messages in flight, so it cannot throw.
         tellWithoutMemory();
       }
   }
 
 private:
-  // How many looks there are before the core is given away for the first time; then how often, in
-  // looks, MPI works and the clock is read.
+  // Number of tests before the core is first yielded; then the number of yields per probe of MPI,
+  // and per read of the clock.
   static constexpr std::uint64_t kLooks = 2000, kYieldsPerProbe = 16, kYieldsPerClock = 64;
 
   void probe() const {
@@ -67,7 +67,7 @@ private:
     checkMpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &found, MPI_STATUS_IGNORE),
              "MPI_Iprobe");
   }
-  // Whether there is something to tell. The clock starts at the first call.
+  // True if a warning or the limit is due. The clock starts at the first call.
   bool isLong() noexcept;
   void tell(const std::string& missing);
   void tellWithoutMemory();
@@ -78,8 +78,8 @@ private:
   double start_ = 0, next_ = 0;
 };
 
-// Waits for requests of a communicator; missing() names the ranks on which they depend. Copies from
-// a device can be what the other rank waits for, so they are looked after in the meantime.
+// Waits for requests of a communicator; missing() names the ranks on which they depend. Meanwhile
+// it advances pending copies from a device, for which the other rank can be waiting.
 template <class Missing>
 void waitFor(const Communicator& comm, MPI_Request* requests, std::size_t count,
              Missing&& missing) {
@@ -98,10 +98,10 @@ void waitFor(const Communicator& comm, MPI_Request* requests, std::size_t count,
 }
 
 std::vector<int> othersOf(const Communicator& comm);
-// Whether a request is complete, which it stays until it is waited for.
+// True if a request is complete; it still has to be waited for.
 bool isComplete(MPI_Request request);
-// Cancels a receive. Whether its message had not come yet, and now never will; the request is over
-// either way.
+// Cancels a receive. Returns true if its message had not arrived, and now never will; the request
+// is complete in either case.
 bool isTakenBack(MPI_Request& request);
 
 } // namespace tenon

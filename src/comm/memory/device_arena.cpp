@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Memory that devices share, of one kind or the other. That another rank's memory can be opened
-// does not prove that the right memory is read there, so each rank writes a sample, all ranks
-// compare those of all others, and the node takes the first kind with which every rank has read
-// what was written.
+// Memory that devices share, of either kind. Being able to open another rank's memory does not
+// prove that the right memory is read, so each rank writes a sample, and reads and compares those
+// of all other ranks. The node uses the first kind for which all comparisons succeed.
 #include "comm/memory/device_arena.hpp"
 
 #include "sys/options/options.hpp"
@@ -19,16 +18,17 @@ namespace tenon {
 
 namespace {
 
-// Device memory, shown by CUDA IPC. It is never freed, since CUDA leaves open what happens to a
-// rank that still has it open, and no rank can know: it is kept for the next taker.
+// Device memory, shared by CUDA IPC. It is never freed, since CUDA leaves undefined what happens to
+// a rank that still has it open, and no rank can know that: freed pieces are reused by this
+// process.
 class DeviceMemory final : public ShownMemory {
 public:
   DeviceMemory() : source_(Device::get().unpooled(Stream::make())) {}
 
-  Piece take(Index leastBytes) override {
-    if (const Piece kept = spare().take(leastBytes); kept.memory)
-      return kept;
-    const Index bytes = roundedUp(std::max(leastBytes, kMin), kSharedUnit);
+  Piece take(Index minBytes) override {
+    if (const Piece freed = spare().take(minBytes); freed.memory)
+      return freed;
+    const Index bytes = roundedUp(std::max(minBytes, kMin), kSharedUnit);
     void* const memory = source_->take(bytes);
     if (!memory)
       return {};
@@ -50,20 +50,21 @@ public:
   const char* describe() const noexcept override { return "device memory"; }
 
 private:
-  // The unit that CUDA shares as a whole, so that nothing else is shown, and the least piece.
+  // The unit that CUDA shares as a whole (smaller pieces would expose other memory), and the
+  // minimum size.
   static constexpr Index kSharedUnit = Index(2) << 20, kMin = Index(8) << 20;
 
-  // The pieces that were given back, of the whole process.
+  // The freed pieces of the whole process.
   class Spare {
   public:
-    Piece take(Index leastBytes) {
+    Piece take(Index minBytes) {
       const std::lock_guard lock(mutex_);
-      const auto fits = std::find_if(pieces_.begin(), pieces_.end(),
-                                     [&](const Piece& piece) { return piece.bytes >= leastBytes; });
-      if (fits == pieces_.end())
+      const auto entry = std::find_if(pieces_.begin(), pieces_.end(),
+                                      [&](const Piece& piece) { return piece.bytes >= minBytes; });
+      if (entry == pieces_.end())
         return {};
-      const Piece piece = *fits;
-      pieces_.erase(fits);
+      const Piece piece = *entry;
+      pieces_.erase(entry);
       return piece;
     }
     void keep(const Piece& piece) {
@@ -76,22 +77,22 @@ private:
     std::vector<Piece> pieces_;
   };
   static Spare& spare() {
-    static auto* all = new Spare; // never destroyed, as pieces are not freed
-    return *all;
+    static auto* instance = new Spare; // Never destroyed, since pieces are not freed.
+    return *instance;
   }
 
   std::shared_ptr<MemorySource> source_;
 };
 
-// Memory of this rank's segment of the arena, which every rank registers with its device. `rank` is
-// that of the arena's communicator.
+// Memory in this rank's segment of the arena, which every rank registers with its device. `rank` is
+// the rank in the arena's communicator.
 class HostMemory final : public ShownMemory {
 public:
   HostMemory(std::shared_ptr<SharedArena> arena, int rank)
       : arena_(std::move(arena)), rank_(rank) {}
 
-  Piece take(Index leastBytes) override {
-    const Index bytes = roundedUp(leastBytes, kUnit);
+  Piece take(Index minBytes) override {
+    const Index bytes = roundedUp(minBytes, kUnit);
     auto* const memory = static_cast<std::byte*>(arena_->take(bytes));
     if (!memory)
       throw Error(TENON_ERR_MEMORY,
@@ -117,7 +118,7 @@ public:
     Place place;
     std::memcpy(&place, key.data(), sizeof place);
     std::byte* const memory = arena_->at(place.rank, place.offset);
-    // Each process registers pages for its own device.
+    // Each process registers the pages with its own device.
     Device::get().registerHost(memory, place.bytes);
     return memory;
   }
@@ -128,7 +129,8 @@ public:
   const char* describe() const noexcept override { return "host memory"; }
 
 private:
-  static constexpr Index kUnit = Index(1) << 20; // from here on the arena gives whole pages
+  // Allocations of the arena from this size on are whole pages.
+  static constexpr Index kUnit = Index(1) << 20;
 
   struct Place {
     int rank;
@@ -140,7 +142,7 @@ private:
   int rank_;
 };
 
-constexpr Index kDeviceAlignment = 256;
+constexpr Index kDeviceAlignment = 256; // The alignment of cudaMalloc().
 
 constexpr OptionSpec kDeviceArenaOptions[] = {
     {"device_ipc", OptionSpec::Flag, "true",
@@ -149,13 +151,13 @@ constexpr OptionSpec kDeviceArenaOptions[] = {
 };
 const OptionRegistration kDeviceArenaRegistration{{"device_arena", kDeviceArenaOptions}};
 
-// What a rank wrote somewhere, by which the others see that they read that place and no other.
+// Data that a rank wrote at an address, by which other ranks verify that they read that address.
 struct Sample {
   DevicePlace place{};
   std::array<std::uint64_t, 32> words{};
 };
 
-// Makes words that are never the same twice, as the memory may be what an earlier communicator had.
+// Draws words that are unique in the process, since the memory can still hold an earlier sample.
 void draw(Sample& sample, int rank) {
   static std::atomic<std::uint64_t> next{0};
   for (std::uint64_t& word : sample.words)
@@ -167,11 +169,10 @@ void draw(Sample& sample, int rank) {
 DeviceArena::Made DeviceArena::make(MPI_Comm comm, const std::shared_ptr<SharedArena>& host,
                                     const std::string& whyNoHost) {
   const Node node(comm);
-  // Without shared host memory there is none of the device either: its lanes take turns by a lane
-  // of the host.
+  // Device memory also needs shared host memory, where the counters of its lanes are.
   if (!host)
     return {.reason = whyNoHost};
-  Tried onDevices = tryWith(node, [] {
+  Trial onDevices = tryWith(node, [] {
     if (!options().getFlag("", "device_ipc"))
       throw Error(TENON_ERR_SUPPORT, "-tenon_device_ipc is off");
     return std::make_unique<DeviceMemory>();
@@ -180,14 +181,14 @@ DeviceArena::Made DeviceArena::make(MPI_Comm comm, const std::shared_ptr<SharedA
     return {.arena = std::move(onDevices.arena)};
   int rank = 0;
   checkMpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
-  Tried onHost = tryWith(node, [&] { return std::make_unique<HostMemory>(host, rank); });
-  std::string reason(onDevices.why.text());
+  Trial onHost = tryWith(node, [&] { return std::make_unique<HostMemory>(host, rank); });
+  std::string reason(onDevices.reason.text());
   if (!onHost.arena)
-    reason += fmt::format("; {}", onHost.why.text());
+    reason += fmt::format("; {}", onHost.reason.text());
   return {.arena = std::move(onHost.arena), .reason = std::move(reason)};
 }
 
-DeviceArena::Tried DeviceArena::tryWith(const Node& node, const MakeMemory& makeMemory) {
+DeviceArena::Trial DeviceArena::tryWith(const Node& node, const MakeMemory& makeMemory) {
   std::shared_ptr<DeviceArena> arena;
   std::vector<Sample> samples;
   Buffer memory;
@@ -201,23 +202,23 @@ DeviceArena::Tried DeviceArena::tryWith(const Node& node, const MakeMemory& make
     arena->copy(memory.data<void>(), own.words.data(), sizeof own.words);
   });
   if (!reason.isEmpty())
-    // All ranks of the node give up together, so that none waits in the gather below.
-    return {.arena = {}, .why = reason};
+    // All ranks of the node return together, so none waits in the gather below.
+    return {.arena = {}, .reason = reason};
   checkMpi(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, samples.data(), sizeof(Sample),
                          MPI_BYTE, node.comm),
            "MPI_Allgather");
   reason = node.whyNot([&] {
     for (int r = 0; r < node.size; ++r)
       if (r != node.rank &&
-          !arena->finds(samples[r].words.data(), sizeof samples[r].words, samples[r].place))
+          !arena->hasContent(samples[r].words.data(), sizeof samples[r].words, samples[r].place))
         throw Error(TENON_ERR_LIBRARY,
                     fmt::format("rank {} of the node, on {}, opened the {} of rank {} and read "
                                 "other data there than that rank had written",
                                 node.rank, Device::get().name(), arena->describe(), r));
   });
   if (!reason.isEmpty())
-    return {.arena = {}, .why = reason};
-  return {.arena = std::move(arena), .why = {}};
+    return {.arena = {}, .reason = reason};
+  return {.arena = std::move(arena), .reason = {}};
 }
 
 DeviceArena::DeviceArena(std::unique_ptr<ShownMemory> memory)
@@ -228,10 +229,10 @@ void DeviceArena::copy(void* to, const void* from, Index bytes) const {
   stream_.synchronise();
 }
 
-bool DeviceArena::finds(const void* data, Index bytes, const DevicePlace& place) {
-  std::vector<std::byte> found(bytes);
-  copy(found.data(), at(place), bytes);
-  return std::memcmp(found.data(), data, found.size()) == 0;
+bool DeviceArena::hasContent(const void* data, Index bytes, const DevicePlace& place) {
+  std::vector<std::byte> content(bytes);
+  copy(content.data(), at(place), bytes);
+  return std::memcmp(content.data(), data, content.size()) == 0;
 }
 
 DeviceArena::~DeviceArena() {
@@ -241,8 +242,8 @@ DeviceArena::~DeviceArena() {
     memory_->giveBack(slab);
 }
 
-bool DeviceArena::addSlab(Index leastBytes) {
-  const ShownMemory::Piece piece = memory_->take(leastBytes);
+bool DeviceArena::addSlab(Index minBytes) {
+  const ShownMemory::Piece piece = memory_->take(minBytes);
   if (piece.memory)
     slabs_.push_back({piece, FirstFit(piece.bytes)});
   return piece.memory != nullptr;
@@ -274,13 +275,13 @@ void DeviceArena::fill(void* memory, unsigned char byte, Index bytes) {
 DevicePlace DeviceArena::placeOf(const void* memory) const {
   const std::lock_guard lock(mutex_);
   const auto slab = std::find_if(slabs_.begin(), slabs_.end(),
-                                 [&](const Slab& one) { return one.contains(memory); });
+                                 [&](const Slab& candidate) { return candidate.contains(memory); });
   return {.slab = slab->key, .offset = static_cast<const std::byte*>(memory) - slab->memory};
 }
 
 const std::byte* DeviceArena::at(const DevicePlace& place) {
   auto opened = opened_.find(place.slab);
-  // A slab is opened once, whatever the number of lanes in it.
+  // A slab is opened once, however many lanes are in it.
   if (opened == opened_.end())
     opened = opened_.emplace(place.slab, memory_->open(place.slab)).first;
   return opened->second + place.offset;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Memory that the devices of a communicator's ranks on one node read in each other's: each rank
-// takes it from slabs of its own, which the others open when they first hear of them. It is device
-// memory where every rank can open that of all others, else host memory.
+// DeviceArena: memory that the devices of the ranks of a node read from each other. Each rank
+// allocates from its own slabs, which other ranks open when they first receive an address in them.
+// It is device memory if every rank can open that of all others, otherwise host memory.
 #pragma once
 
 #include "comm/memory/node.hpp"
@@ -16,8 +16,8 @@
 namespace tenon {
 
 // Memory of a rank that kernels of the other ranks of its node read: pieces, and the keys by which
-// the others open them. It is device memory, which CUDA IPC shows, or shared host memory, which
-// each rank registers with its device.
+// other ranks open them. It is device memory shared by CUDA IPC, or shared host memory that each
+// rank registers with its device.
 class ShownMemory {
 public:
   struct Piece {
@@ -27,21 +27,20 @@ public:
   };
 
   virtual ~ShownMemory() = default;
-  // Takes a piece of at least that many bytes; without memory if the device has none left. Throws
-  // TENON_ERR_MEMORY if the host has none.
-  virtual Piece take(Index leastBytes) = 0;
-  // Gives a piece back that nobody reads any more.
+  // Allocates a piece of at least that many bytes; its memory is NULL if the device has none left.
+  // Throws TENON_ERR_MEMORY if the host has none left.
+  virtual Piece take(Index minBytes) = 0;
+  // Frees a piece that no rank reads any more.
   virtual void giveBack(const Piece& piece) noexcept = 0;
-  // Opens what another rank shows. Throws TENON_ERR_LIBRARY with the text of the driver if it
-  // cannot be opened.
+  // Opens a piece of another rank. Throws TENON_ERR_LIBRARY with the driver's text if that fails.
   virtual std::byte* open(const MemoryKey& key) = 0;
   virtual void close(std::byte* memory) noexcept = 0;
   virtual void fill(void* memory, unsigned char byte, Index bytes) = 0;
-  // The kind of memory, for a view.
+  // The kind of memory, for views.
   virtual const char* describe() const noexcept = 0;
 };
 
-// The place of memory, as it is told to the other ranks.
+// The address of memory in a form that can be sent to other ranks.
 struct DevicePlace {
   MemoryKey slab{};
   Index offset = 0;
@@ -49,34 +48,34 @@ struct DevicePlace {
 
 class DeviceArena final : public MemorySource {
 public:
-  // Collective over comm, whose ranks on the node share `host`. A kind of memory is taken if every
-  // rank of the node can open that of all others and reads there what they have written; with
-  // neither kind no rank of the node has an arena. `reason` says why it is not device memory; "" if
-  // it is.
+  // Collective over comm, whose ranks on the node share `host`. A kind of memory is used if every
+  // rank of the node can open that of all others and reads from it what they have written; if
+  // neither kind is usable, no rank of the node has an arena. `reason` is why it is not device
+  // memory, or "".
   struct Made {
     std::shared_ptr<DeviceArena> arena = {};
     std::string reason = {};
   };
   static Made make(MPI_Comm comm, const std::shared_ptr<SharedArena>& host,
                    const std::string& whyNoHost);
-  // The kernels that read the memory of others have to be done, and so do those of others that read
-  // this rank's.
+  // Kernels that read memory of other ranks must have ended, and so must kernels of other ranks
+  // that read this rank's memory.
   ~DeviceArena() override;
   DeviceArena(const DeviceArena&) = delete;
   DeviceArena& operator=(const DeviceArena&) = delete;
 
   void* take(Index bytes) override;
   void giveBack(void* memory) noexcept override;
-  // The space is the device's, since kernels use the memory, wherever it is.
+  // Device space, since kernels use the memory wherever it is.
   Space space() const noexcept override { return Space::Device; }
   void fill(void* memory, unsigned char byte, Index bytes) override;
 
-  // The kind of memory, for a view.
+  // The kind of memory, for views.
   std::string describe() const { return memory_->describe(); }
-  // The place of memory that was taken here.
+  // The address of memory that was allocated from this arena.
   DevicePlace placeOf(const void* memory) const;
-  // The address of a place that another rank of the node has told. Throws TENON_ERR_LIBRARY if its
-  // slab cannot be opened.
+  // The local address of memory at another rank of the node. Throws TENON_ERR_LIBRARY if its slab
+  // cannot be opened.
   const std::byte* at(const DevicePlace& place);
 
 private:
@@ -86,21 +85,21 @@ private:
     bool contains(const void* p) const { return p >= memory && p < memory + bytes; }
   };
   using MakeMemory = std::function<std::unique_ptr<ShownMemory>()>;
-  struct Tried {
+  struct Trial {
     std::shared_ptr<DeviceArena> arena;
-    Reason why; // there is none
+    Reason reason; // Why there is no arena, if so.
   };
-  static Tried tryWith(const Node& node, const MakeMemory& makeMemory);
+  static Trial tryWith(const Node& node, const MakeMemory& makeMemory);
   explicit DeviceArena(std::unique_ptr<ShownMemory> memory);
-  bool addSlab(Index leastBytes);
-  // Copies between the device and the host, which waits for it.
+  bool addSlab(Index minBytes);
+  // Copies between device and host, synchronously.
   void copy(void* to, const void* from, Index bytes) const;
-  // Whether these host data are what is at another rank's place.
-  bool finds(const void* data, Index bytes, const DevicePlace& place);
+  // True if memory at that address has the same content as the host data.
+  bool hasContent(const void* data, Index bytes, const DevicePlace& place);
 
   Stream stream_;
   std::unique_ptr<ShownMemory> memory_;
-  mutable std::mutex mutex_; // buffers can be given back in another thread
+  mutable std::mutex mutex_; // Buffers can be freed in another thread.
   std::vector<Slab> slabs_;
   std::map<MemoryKey, std::byte*> opened_;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lanes between devices. The counters of a lane of the host carry the turns, since the host knows
-// when kernels are done, and memory that a receiver may still read is handed to the process, as
-// nobody can say when the other rank will be done with it.
+// Lanes between devices. A host lane without data has the counters of posted and released messages,
+// because the host knows when kernels have ended. If the sender is destroyed while a receiver can
+// still be reading, its memory moves to a list of the process and is freed once it is released.
 #include "comm/memory/device_lane.hpp"
 
 #include <fmt/format.h>
@@ -13,45 +13,46 @@ namespace tenon {
 
 namespace {
 
-// Two pieces: one is read while the next is packed. Readers are done with a piece only after the
-// kernels that they had queued before, and the packing of the next piece does not wait for these.
+// Double buffering: a receiver releases a buffer only when the kernels that it has queued are done;
+// meanwhile the sender packs the other one.
 constexpr int kTurns = 2;
-constexpr Index kNoData = 0;       // the lane of the host carries turns alone
-constexpr Index kDeviceLine = 128; // a line of the device's caches
+constexpr Index kNoData = 0;       // The host lane has counters only.
+constexpr Index kDeviceLine = 128; // Bytes of a cache line of the device.
 
-Index distanceOf(Index bytes) {
+Index bufferBytesOf(Index bytes) {
   return roundedUp(bytes, kDeviceLine);
 }
 
-// The memory that receivers may still read although its sender is gone. It belongs to the process,
-// as it can outlive the communicator. Lanes come as nodes of a list, since a destructor cannot
-// allocate.
-class Unread {
+// Memory that receivers can still be reading although its sender has been destroyed. It belongs to
+// the process, since it can outlive the communicator. Lanes are moved as list nodes, since a
+// destructor cannot allocate.
+class OrphanedLanes {
 public:
   using Lanes = std::list<SendDeviceLane::Memory>;
-  void keep(Lanes& lane) noexcept {
+  void adopt(Lanes& lane) noexcept {
     const std::lock_guard lock(mutex_);
-    kept_.splice(kept_.end(), lane);
+    lanes_.splice(lanes_.end(), lane);
   }
-  void drop() {
-    Lanes drained; // destroyed after the lock
+  void freeReleased() {
+    Lanes drained; // Destroyed after the lock has been released.
     const std::lock_guard lock(mutex_);
-    for (auto one = kept_.begin(); one != kept_.end();) {
-      const auto next = std::next(one);
-      if (one->turns.isDrained())
-        drained.splice(drained.end(), kept_, one);
-      one = next;
+    for (auto lane = lanes_.begin(); lane != lanes_.end();) {
+      const auto next = std::next(lane);
+      if (lane->turns.isDrained())
+        drained.splice(drained.end(), lanes_, lane);
+      lane = next;
     }
   }
 
 private:
   std::mutex mutex_;
-  Lanes kept_;
+  Lanes lanes_;
 };
 
-Unread& unread() {
-  static auto* all = new Unread;
-  return *all;
+// Never destroyed: at exit the devices can be gone.
+OrphanedLanes& orphanedLanes() {
+  static auto* instance = new OrphanedLanes;
+  return *instance;
 }
 
 } // namespace
@@ -60,7 +61,7 @@ SendDeviceLane::Memory::Memory(const Communicator& comm, int count, const std::s
     : turns(comm.arena(), kNoData, count, owner) {}
 
 SendDeviceLane::SendDeviceLane(const Communicator& comm, Index bytes, const std::string& owner)
-    : arena_(comm.deviceArena().arena), distance_(distanceOf(bytes)) {
+    : arena_(comm.deviceArena().arena), bufferBytes_(bufferBytesOf(bytes)) {
   memory_.emplace_back(comm, kTurns, owner);
   if (!memory().turns.exists())
     throw Error(TENON_ERR_MEMORY,
@@ -69,14 +70,15 @@ SendDeviceLane::SendDeviceLane(const Communicator& comm, Index bytes, const std:
                             "-tenon_shared_memory and the size of /dev/shm, or set "
                             "-tenon_conversion_transport to messages",
                             owner));
-  // Memory that has been read by now can serve again.
-  unread().drop();
-  memory_.front().data = Buffer(kTurns * distance_, owner + " data for a rank of the node", arena_);
+  // Memory that receivers have released by now can be used again.
+  orphanedLanes().freeReleased();
+  memory_.front().data =
+      Buffer(kTurns * bufferBytes_, owner + " data for a rank of the node", arena_);
 }
 
 SendDeviceLane::~SendDeviceLane() {
   if (!memory_.empty() && !memory().turns.isDrained())
-    unread().keep(memory_);
+    orphanedLanes().adopt(memory_);
 }
 
 DeviceLaneAddress SendDeviceLane::address() const {
@@ -88,6 +90,6 @@ ReceiveDeviceLane::ReceiveDeviceLane(const Communicator& comm, int sender,
                                      const DeviceLaneAddress& address, Index bytes)
     : hostArena_(comm.arena()), arena_(comm.deviceArena().arena),
       turns_(*hostArena_, sender, address.turns, kNoData), data_(arena_->at(address.data)),
-      distance_(distanceOf(bytes)) {}
+      bufferBytes_(bufferBytesOf(bytes)) {}
 
 } // namespace tenon

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The way from one rank to another on its node through memory of the sender, of its device if
-// possible (device_arena.hpp), which the receiver's kernels read in place. A lane of the host
-// (lane.hpp) that carries no data says whose turn it is:
+// Device lane: data from one rank to another on its node through memory of the sender, device
+// memory if possible (device_arena.hpp), which the receiver's kernels read in place. A host lane
+// without data (lane.hpp) counts the turns:
 //
 //   sender's kernels fill the data; when they are done the host posts
 //   the receiver waits for the posting; its kernels read; when they are done its host releases
 //   the sender waits for the release before it lets kernels fill the same data again
 //
-// There are two pieces of data, filled by turns.
+// There are two buffers, filled alternately.
 #pragma once
 
 #include "comm/memory/device_arena.hpp"
@@ -17,24 +17,24 @@
 
 namespace tenon {
 
-// The address by which a receiver opens the lane; turns.place is -1 if there is none.
+// Address from which a receiver opens the lane; turns.place is -1 if there is none.
 struct DeviceLaneAddress {
   LaneAddress turns;
   DevicePlace data;
 };
 
-// The sender's end, of a communicator that has a DeviceArena. Its memory is kept until the receiver
-// has released it.
+// The sender's end, on a communicator that has a DeviceArena. Its memory is retained until the
+// receiver has released it.
 class SendDeviceLane {
 public:
-  // Throws TENON_ERR_MEMORY if the device, or the node's shared memory, has none left.
+  // Throws TENON_ERR_MEMORY if there is no device memory, or shared memory of the node, left.
   SendDeviceLane(const Communicator& comm, Index bytes, const std::string& owner);
   SendDeviceLane(SendDeviceLane&&) noexcept = default;
   SendDeviceLane& operator=(SendDeviceLane&&) = delete;
-  // The kernels that fill the data have to be done.
+  // Kernels that fill the data must have ended.
   ~SendDeviceLane();
 
-  // The memory that a receiver may still read.
+  // The memory that a receiver can still be reading.
   struct Memory {
     Memory(const Communicator& comm, int count, const std::string& owner);
     SendLane turns;
@@ -43,20 +43,20 @@ public:
 
   Index heldBytes() const noexcept { return memory().data.bytes(); }
   DeviceLaneAddress address() const;
-  // Whether the next piece of data can be filled.
+  // True if the next buffer can be filled.
   bool isReleased() const noexcept { return memory().turns.hasFreeSlot(); }
   std::byte* data() noexcept {
-    return memory_.front().data.data<std::byte>() + memory().turns.nextSlot() * distance_;
+    return memory_.front().data.data<std::byte>() + memory().turns.nextSlot() * bufferBytes_;
   }
-  // Says that the next piece of data is filled.
+  // Announces that the next buffer is filled.
   void post() noexcept { memory_.front().turns.postPacked(); }
 
 private:
   const Memory& memory() const noexcept { return memory_.front(); }
 
   std::shared_ptr<DeviceArena> arena_;
-  Index distance_; // from one piece of data to the next
-  // One memory, or none after a move: a node of a list, which the destructor can hand on without
+  Index bufferBytes_; // Bytes from one buffer to the next.
+  // One element, or none after a move. A list, whose node the destructor can hand on without
   // allocating.
   std::list<Memory> memory_;
 };
@@ -68,8 +68,8 @@ public:
                     Index bytes);
 
   bool hasPosting() const noexcept { return turns_.hasPosting(); }
-  // The data of the next posting, which must be there.
-  const std::byte* data() const noexcept { return data_ + turns_.nextSlot() * distance_; }
+  // The data of the next posting, which must have arrived.
+  const std::byte* data() const noexcept { return data_ + turns_.nextSlot() * bufferBytes_; }
   void release() noexcept { turns_.release(); }
 
 private:
@@ -77,7 +77,7 @@ private:
   std::shared_ptr<DeviceArena> arena_;
   ReceiveLane turns_;
   const std::byte* data_;
-  Index distance_;
+  Index bufferBytes_;
 };
 
 } // namespace tenon

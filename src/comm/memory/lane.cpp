@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The ring of slots in shared memory. Each side writes only its own counters and waits on those of
-// the other, so there is no lock: a slot's number is stored after its content, and the count of
-// released slots after the reading.
+// The ring of slots in shared memory. Each side writes only its own counters and polls those of the
+// other, so there is no lock: a slot's number is stored after its content, and the count of
+// released postings after the reading.
 #include "comm/memory/lane.hpp"
 
 #include <algorithm>
@@ -15,10 +15,10 @@ namespace {
 using Counter = std::atomic<std::uint64_t>;
 static_assert(Counter::is_always_lock_free);
 
-// The largest slot. A part of several slots is packed into one while the receiver reads another.
+// The largest slot. While the receiver reads one slot of a part, the next is packed.
 constexpr Index kMaxBytes = Index(128) << 10;
-// The bytes of the rings of a rank: about what a core's own caches hold, and a small share of those
-// that cores have in common.
+// Total size of a rank's rings: about that of a core's private caches, and a small share of the
+// caches that cores share.
 constexpr Index kMinRings = Index(1) << 20, kMaxRings = Index(2) << 20;
 
 Index slotDataBytes(Index partBytes) {
@@ -27,13 +27,13 @@ Index slotDataBytes(Index partBytes) {
   return std::clamp(partBytes / 8 / LaneShape::kLine * LaneShape::kLine, kLargePart, kMaxBytes);
 }
 
-// The count of released slots. A lane is a line with this count, then the slots.
+// The count of released postings. A lane is a cache line with this count, followed by the slots.
 Counter& released(std::byte* lane) {
   return *reinterpret_cast<Counter*>(lane);
 }
 
 struct Slot {
-  Counter number; // of the posting that it holds, counted from 1
+  Counter number; // Number of its posting, from 1.
   Index array;
 };
 
@@ -42,7 +42,7 @@ Slot& slot(std::byte* lane, const LaneShape& shape, Index slots, std::uint64_t p
   return *reinterpret_cast<Slot*>(lane + LaneShape::kLine + place);
 }
 
-// A slot that also holds the time that the receiver took, for the sender.
+// A slot that also has the receiver's time of reading, for the sender.
 struct TimedSlot {
   Slot slot;
   double readSeconds;
@@ -82,9 +82,8 @@ int LaneShape::slotsOf(Index partBytes, Index packedBytes) const noexcept {
 SendLane::SendLane(std::shared_ptr<SharedArena> arena, Index partBytes, int slots,
                    const std::string& owner)
     : arena_(std::move(arena)), shape_(partBytes), slots_(slots),
-      memory_(shape_.laneBytes(slots), owner + " lane", arena_), afterwards_(1) {
-  // The buffer is from the heap if the arena had no memory left, and the receiver cannot read
-  // there.
+      memory_(shape_.laneBytes(slots), owner + " lane", arena_), pendingNode_(1) {
+  // Without memory in the arena the buffer is on the heap, where the receiver cannot read it.
   if (!arena_->contains(lane())) {
     memory_ = Buffer();
     return;
@@ -98,10 +97,10 @@ SendLane::~SendLane() {
   if (!exists() || isDrained())
     return;
   const Counter& counter = released(lane());
-  // The receiver has not read everything. Its list node was made by the constructor, since a
-  // destructor cannot allocate.
-  afterwards_.front() = {std::move(memory_), &counter, posted_};
-  arena_->keep(std::move(afterwards_));
+  // The receiver has not read everything, so the arena retains the memory. The list node was
+  // allocated by the constructor, since a destructor cannot allocate.
+  pendingNode_.front() = {std::move(memory_), &counter, posted_};
+  arena_->keep(std::move(pendingNode_));
 }
 
 std::byte* SendLane::lane() const noexcept {

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The way from one rank to another on its node, within the sender's segment: a ring of slots that
-// the sender fills in order and the receiver frees in order.
+// Lane: data from one rank to another on its node, through a ring of slots in the sender's segment,
+// which the sender fills in order and the receiver frees in order.
 //
-// A slot's number says which posting it holds: the sender writes the slot, then its number
-// (release); the receiver waits for the number (acquire), reads, then counts one more as released
-// (release); the sender fills a slot again when what was in it is released (acquire). A posting is
-// a chunk of packed data, or says where the array of the sender is, which the receiver reads in
-// place until it releases. A slot's number, head and small data share a cache line. Of a large slot
-// the receiver also tells the sender how long reading took.
+// Protocol, with memory orders:
+//   sender    waits until the slot's previous posting is released       (acquire)
+//             writes the slot, then its number                          (release)
+//   receiver  waits for the number of the next posting                  (acquire)
+//             reads, then increments the count of released postings     (release)
+//
+// A posting is a chunk of packed data, or the address of an array of the sender, which the receiver
+// reads in place until it releases the posting. The slot's number, head and small data share a
+// cache line. For a large slot the receiver also stores the time that it needed to read.
 #pragma once
 
 #include "comm/agreement/wait_policy.hpp"
@@ -21,54 +24,54 @@
 
 namespace tenon {
 
-// What a slot holds: packed data (array = kPacked), or the place in the sender's segment of the
-// first element of an array with these strides.
+// The content of a slot: packed data (array = kPacked), or an array with these strides, whose first
+// element has the offset `array` in the sender's segment.
 inline constexpr Index kPacked = -1;
 struct ArrayPlace {
   Index array = kPacked;
   std::array<Index, kMaxRank> strides{};
 };
 
-// Parts from this size on are packed as -tenon_conversion_stores says; those that go by a lane are
-// cut into several slots that are timed.
+// Size in bytes from which parts are packed as configured by -tenon_conversion_stores. In a lane
+// such parts are divided into several slots, which are timed.
 inline constexpr Index kLargePart = Index(16) << 10;
 
 struct LaneShape {
   static constexpr int kMinSlots = 8;
 
-  // The shape for parts of that many bytes: one slot holds a small part, or an eighth of a larger
-  // one up to a bound.
+  // The shape for parts of that many bytes: a slot holds a whole small part, or an eighth of a
+  // larger one, up to a bound.
   explicit LaneShape(Index partBytes);
-  // The number of slots for a part of all bytes that a rank packs. Lines that are in another core's
-  // private cache are slow to write again, so the rings together are larger than such a cache where
-  // a part is larger than one slot.
+  // Number of slots for a part; packedBytes is the size of all parts that a rank packs. Writing a
+  // line that is in another core's private cache is slow. So where a part is larger than a slot,
+  // all rings together are larger than such a cache.
   int slotsOf(Index partBytes, Index packedBytes) const noexcept;
-  // Of a lane with so many slots.
+  // Size of a lane with that many slots.
   Index laneBytes(Index slots) const noexcept { return kLine + slots * slotBytes; }
 
-  // Whether slots are timed: those with a line for their head.
+  // True if slots are timed: those whose head has a cache line.
   bool isTimed() const noexcept { return headBytes == kLine; }
 
   static constexpr Index kLine = 64;
   Index headBytes, dataBytes, slotBytes;
 };
 
-// The memory of a lane for a part, of a rank that packs so many bytes for all.
+// Size of the lane for a part, on a rank that packs `packedBytes` for all lanes.
 inline Index laneBytes(Index partBytes, Index packedBytes) {
   const LaneShape shape(partBytes);
   return shape.laneBytes(shape.slotsOf(partBytes, packedBytes));
 }
 
-// The address by which a receiver opens a lane; place is -1 if there is none.
+// Address from which a receiver opens a lane; place is -1 if there is none.
 struct LaneAddress {
   Index place = -1, slots = 0;
 };
 
-// The sender's end. Its memory is kept in the arena until the receiver has read all that was
-// posted.
+// The sender's end. Its memory remains allocated in the arena until the receiver has read all
+// postings.
 class SendLane {
 public:
-  // There is no lane if the arena has no memory left.
+  // exists() is false if the arena has no memory left.
   SendLane(std::shared_ptr<SharedArena> arena, Index partBytes, int slots,
            const std::string& owner);
   SendLane(const SendLane&) = delete;
@@ -80,16 +83,16 @@ public:
   LaneAddress address() const noexcept;
 
   bool hasFreeSlot() const noexcept;
-  // The next slot, which must be free; it is filled, then posted.
+  // The next slot, which must be free. It is filled, then posted.
   int nextSlot() const noexcept { return static_cast<int>(static_cast<Index>(posted_) % slots_); }
   std::byte* slotData() const noexcept;
-  // How long the receiver took to read what was in the slot before; 0 if it held nothing, or is
-  // small.
+  // Time that the receiver needed to read the slot's previous content, or 0 if it had none or the
+  // slot is small.
   double readSeconds() const noexcept;
   void postPacked() noexcept { post(kPacked); }
-  // Posts an array whose first element is at that place of the sender's segment.
+  // Posts an array whose first element is at that offset of the sender's segment.
   void postArray(Index place, const std::array<Index, kMaxRank>& strides) noexcept;
-  // Whether all that was posted is released.
+  // True if all postings have been released.
   bool isDrained() const noexcept;
 
 private:
@@ -101,7 +104,8 @@ private:
   Index slots_;
   Buffer memory_;
   std::uint64_t posted_ = 0;
-  std::list<SharedArena::Pending> afterwards_; // where the memory waits for the receiver
+  // List node in which the destructor hands the memory to the arena.
+  std::list<SharedArena::Pending> pendingNode_;
 };
 
 // The receiver's end.
@@ -110,11 +114,11 @@ public:
   ReceiveLane(const SharedArena& arena, int sender, const LaneAddress& address, Index partBytes);
 
   bool hasPosting() const noexcept;
-  // The slot of the next posting, which must be there.
+  // The slot of the next posting, which must have arrived.
   int nextSlot() const noexcept { return static_cast<int>(static_cast<Index>(released_) % slots_); }
   ArrayPlace place() const noexcept;
   const std::byte* slotData() const noexcept;
-  // Whether the sender wants to know how long reading takes.
+  // True if the sender needs the time of reading.
   bool isTimed() const noexcept { return shape_.isTimed(); }
   void release(double readSeconds = 0) noexcept;
 
@@ -125,8 +129,8 @@ private:
   std::uint64_t released_ = 0;
 };
 
-// One message of a few bytes to each of some ranks, which tells them once how to read what will be
-// sent to them, such as the address of a lane.
+// Messages that tell other ranks once how to read the data that will be sent to them, for example
+// the address of a lane.
 template <class Address>
 class Announcements {
   static_assert(std::is_trivially_copyable_v<Address>);
@@ -134,22 +138,22 @@ class Announcements {
 public:
   Announcements(CommPtr comm, int tag) : comm_(std::move(comm)), tag_(tag) {}
 
-  // Adds an announcement, before they are sent.
-  void add(int peer, const Address& address) { all_.push_back({peer, address}); }
-  // Sends those that have not been sent.
+  // Adds an announcement; call before send().
+  void add(int peer, const Address& address) { announcements_.push_back({peer, address}); }
+  // Sends the announcements that have not been sent.
   void send() {
-    for (; sent_ < all_.size(); ++sent_) {
-      Announcement& next = all_[sent_];
+    for (; sent_ < announcements_.size(); ++sent_) {
+      Announcement& next = announcements_[sent_];
       checkMpi(MPI_Isend(&next.address, sizeof next.address, MPI_BYTE, next.peer, tag_,
                          comm_->mpi(), &next.request),
                "MPI_Isend");
     }
   }
   void waitUntilRead() {
-    for (Announcement& sent : all_)
-      waitFor(*comm_, &sent.request, 1, [&] { return ranksText({sent.peer}); });
+    for (Announcement& announcement : announcements_)
+      waitFor(*comm_, &announcement.request, 1, [&] { return ranksText({announcement.peer}); });
   }
-  // Receives the announcement of another rank to this one.
+  // Receives the announcement of another rank.
   Address receive(int peer) const {
     Address address;
     MPI_Request request = MPI_REQUEST_NULL;
@@ -168,7 +172,7 @@ private:
 
   CommPtr comm_;
   int tag_;
-  std::vector<Announcement> all_;
+  std::vector<Announcement> announcements_;
   std::size_t sent_ = 0;
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the ranks of a node by MPI, and makes their outcomes one. Sharing memory is an
-// all-or-nothing matter on a node: a rank that went on alone would wait for postings that nobody
-// makes.
+// Finds the ranks of a node by MPI, and combines their outcomes. Either all ranks of a node share
+// memory or none: a rank that used it alone would wait for postings that no rank makes.
 #include "comm/memory/node.hpp"
 
 #include <new>
@@ -18,15 +17,15 @@ Node::Node(MPI_Comm parent) {
 }
 
 Reason Node::firstReason(const std::optional<Error>& mine, bool hasMemory) const {
-  int least[2] = {mine ? rank : size, hasMemory ? 1 : 0};
-  checkMpi(MPI_Allreduce(MPI_IN_PLACE, least, 2, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
-  const auto [speaker, allHaveMemory] = least;
+  int minima[2] = {mine ? rank : size, hasMemory ? 1 : 0};
+  checkMpi(MPI_Allreduce(MPI_IN_PLACE, minima, 2, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
+  const auto [speaker, allHaveMemory] = minima;
   if (!allHaveMemory)
     throw std::bad_alloc();
   Reason reason;
   if (speaker == size)
     return reason;
-  // A text of fixed length needs one broadcast, and no memory that may be missing.
+  // A text of fixed size needs one broadcast and no allocation.
   if (mine)
     mine->text().copy(reason.text_.data(), reason.text_.size() - 1);
   checkMpi(MPI_Bcast(reason.text_.data(), static_cast<int>(reason.text_.size()), MPI_CHAR, speaker,

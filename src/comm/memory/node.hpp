@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The ranks of a communicator on this node, while they set up what they share.
+// Node: the ranks of a communicator on this node, while they set up shared memory.
 #pragma once
 
 #include "comm/mpi.hpp"
@@ -11,8 +11,8 @@
 
 namespace tenon {
 
-// Why the ranks of a node do without something; empty if they have it. It allocates nothing, so
-// that the ranks stay in step.
+// Why the ranks of a node do without a resource; empty if they have it. Allocates nothing, so it
+// cannot fail on one rank only.
 class Reason {
 public:
   bool isEmpty() const noexcept { return text_.front() == 0; }
@@ -23,7 +23,7 @@ private:
   std::array<char, 256> text_{};
 };
 
-// The communicator of the ranks of a node. It is made and freed collectively over the parent.
+// The communicator of the ranks of a node. Creation and destruction are collective over the parent.
 struct Node {
   MPI_Comm comm = MPI_COMM_NULL;
   int rank = 0, size = 1;
@@ -33,22 +33,22 @@ struct Node {
   Node& operator=(const Node&) = delete;
   ~Node() { MPI_Comm_free(&comm); }
 
-  // Runs a body on every rank of the node. Returns the reason of the lowest rank that fails, or
-  // nothing if all succeed; throws std::bad_alloc on all ranks if a rank had no memory for the
-  // body, which is no reason to do without.
+  // Runs a body on every rank of the node. Returns the error text of the lowest rank that fails, or
+  // an empty reason if all succeed. Throws std::bad_alloc on all ranks if a rank had no memory for
+  // the body, which is an error and not a reason to do without.
   template <class Body>
   Reason whyNot(Body body) const {
-    std::optional<Error> mine;
+    std::optional<Error> error;
     bool hasMemory = true;
     try {
       body();
     } catch (const std::bad_alloc&) {
-      mine = caughtError();
+      error = caughtError();
       hasMemory = false;
     } catch (...) {
-      mine = caughtError();
+      error = caughtError();
     }
-    return firstReason(mine, hasMemory);
+    return firstReason(error, hasMemory);
   }
 
 private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes the segments of a node, gives out places in the own one, and exchanges pages of the caller
-// for it. A segment has a name only until all ranks have mapped it, so that nothing is left in
-// /dev/shm after a crash; a failure on one rank leaves the whole node without an arena.
+// Makes the segments of a node, allocates in this rank's segment, and exchanges pages of the user
+// for pages of it. A segment has a name only until all ranks have mapped it, so nothing remains in
+// /dev/shm after a crash. If one rank fails, no rank of the node has an arena.
 #include "comm/memory/shared_arena.hpp"
 
 #include "sys/device.hpp"
@@ -22,14 +22,15 @@ namespace tenon {
 namespace {
 
 constexpr Index kLineBytes = 64;
-constexpr Index kLarge = Index(1) << 20; // from here on aligned to pages, and discarded when freed
+// Allocations of this size and more are aligned to pages, and discarded when freed.
+constexpr Index kLarge = Index(1) << 20;
 
 std::string freshName() {
   std::random_device random;
   return fmt::format("tenon.{}.{:08x}{:08x}", getpid(), random(), random());
 }
 
-// The name of a file, until the others have mapped it or all have given up.
+// The name of a file, until the other ranks have mapped it or all have given up.
 struct SegmentName {
   std::string text = {};
 
@@ -60,15 +61,15 @@ struct Reservation {
 };
 
 Reservation reservationFor(Index requested, int ranks) {
-  const Index page = SharedSegment::pageBytes(), most = SharedSegment::largest();
-  // Every rank of the node gets the same share, and together they cannot ask for more than there
-  // is.
+  const Index page = SharedSegment::pageBytes(), maxFileBytes = SharedSegment::largest();
+  // Every rank of the node gets the same share, so together they reserve no more than the capacity.
   const Index share = std::max(Index(1), SharedSegment::capacity() / ranks);
   const Index wanted = roundedUp(requested < 0 ? share : requested, page);
-  if (wanted <= most)
+  if (wanted <= maxFileBytes)
     return {.bytes = wanted, .whySmall = {}};
-  return {.bytes = most / page * page,
-          .whySmall = fmt::format("files of a rank may have {} bytes at most (ulimit -f)", most)};
+  return {.bytes = maxFileBytes / page * page,
+          .whySmall =
+              fmt::format("files of a rank may have {} bytes at most (ulimit -f)", maxFileBytes)};
 }
 
 struct Pages {
@@ -82,8 +83,8 @@ Pages pagesAround(void* memory, Index bytes) {
   return {static_cast<std::byte*>(memory) - low, roundedUp(low + bytes, page)};
 }
 
-// Throws unless pages can be replaced. A stack changes while it is copied, pages that are shared
-// already have other users, and gaps have nothing to copy.
+// Throws unless the pages can be replaced. A stack changes while it is copied, pages that are
+// shared already have other users, and gaps have no content to copy.
 void checkOwn(const Pages& pages) {
   const auto refuse = [&](const std::string& why) {
     throw Error(
@@ -106,8 +107,7 @@ void checkOwn(const Pages& pages) {
   }
   if (end < pages.begin + pages.bytes)
     refuse("is not mapped");
-  // The device would go on with the pages that CUDA pinned, and not with those that take their
-  // place.
+  // The device would continue to use the pages that CUDA pinned, not those that replace them.
   if (Device::isPinned(pages.begin, pages.bytes, SharedSegment::pageBytes()))
     throw Error(TENON_ERR_ARG,
                 fmt::format("memory of the {} bytes at {} is registered with CUDA or was allocated "
@@ -126,16 +126,16 @@ SharedArena::Made SharedArena::make(MPI_Comm comm, Index bytes) {
   std::vector<Offer> offers;
   SegmentName name;
   Reason reason = node.whyNot([&] {
-    Reservation mine = reservationFor(bytes, node.size);
-    mine.check();
+    Reservation reservation = reservationFor(bytes, node.size);
+    reservation.check();
     name.text = freshName();
     offers.resize(node.size);
-    offers[node.rank] = offerOf(comm, name.text, mine.bytes);
+    offers[node.rank] = offerOf(comm, name.text, reservation.bytes);
     arena.reset(new SharedArena);
     arena->reserve(comm, node, offers[node.rank]);
-    made.whySmall = std::move(mine.whySmall);
+    made.whySmall = std::move(reservation.whySmall);
   });
-  // All segments exist now, as all ranks have agreed on that, and can be mapped.
+  // All segments exist now, as the ranks have agreed, and can be mapped.
   if (reason.isEmpty()) {
     checkMpi(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, offers.data(), sizeof(Offer),
                            MPI_BYTE, node.comm),
@@ -149,10 +149,10 @@ SharedArena::Made SharedArena::make(MPI_Comm comm, Index bytes) {
 }
 
 SharedArena::Offer SharedArena::offerOf(MPI_Comm comm, const std::string& name, Index bytes) {
-  Offer mine{.bytes = bytes};
-  name.copy(mine.name.data(), mine.name.size() - 1);
-  checkMpi(MPI_Comm_rank(comm, &mine.rank), "MPI_Comm_rank");
-  return mine;
+  Offer offer{.bytes = bytes};
+  name.copy(offer.name.data(), offer.name.size() - 1);
+  checkMpi(MPI_Comm_rank(comm, &offer.rank), "MPI_Comm_rank");
+  return offer;
 }
 
 void SharedArena::reserve(MPI_Comm comm, const Node& node, const Offer& mine) {
@@ -174,10 +174,10 @@ void SharedArena::map(const std::vector<Offer>& offers) {
 }
 
 void* SharedArena::take(Index bytes) {
-  // Memory of lanes that are read by now may be what is requested.
+  // Frees the lanes that have been read by now, which can make memory available.
   releasePending();
   const std::lock_guard lock(mutex_);
-  // Lines are not shared by arrays, and large arrays have pages that can be given back.
+  // Arrays do not share cache lines, and large arrays have whole pages, which can be returned.
   const Index rounded = roundedUp(bytes, kLineBytes);
   const auto place =
       takeCommitted(rounded, rounded < kLarge ? kLineBytes : SharedSegment::pageBytes());
@@ -186,7 +186,7 @@ void* SharedArena::take(Index bytes) {
 
 std::optional<Index> SharedArena::takeCommitted(Index bytes, Index alignment) {
   const auto place = closed_ ? std::nullopt : places_.take(bytes, alignment);
-  // A place without memory behind it would be a signal at the first store.
+  // A range that is not committed would raise a signal at the first store.
   if (!place || segments_[own_].commit(*place, bytes))
     return place;
   places_.giveBack(*place);
@@ -197,47 +197,49 @@ void SharedArena::giveBack(void* memory) noexcept {
   const std::lock_guard lock(mutex_);
   const Index place = offsetOf(memory), bytes = places_.giveBack(place);
   if (bytes >= kLarge)
-    // Large pieces go back to the system, which others on the node may need; small ones share
+    // Large pieces are returned to the system, for other processes of the node; small ones share
     // pages.
     segments_[own_].discard(place, bytes);
 }
 
-void SharedArena::keep(std::list<Pending> one) noexcept {
+void SharedArena::keep(std::list<Pending> pending) noexcept {
   const std::lock_guard lock(mutex_);
   if (!closed_)
-    pending_.splice(pending_.end(), one);
+    pending_.splice(pending_.end(), pending);
 }
 
 void SharedArena::close() {
-  std::list<Pending> dropped; // destroyed after the lock, since buffers come back here
+  // Destroyed after the lock has been released, since the buffers call giveBack().
+  std::list<Pending> dropped;
   const std::lock_guard lock(mutex_);
   closed_ = true;
   dropped.swap(pending_);
 }
 
 void SharedArena::releasePending() {
-  std::list<Pending> drained; // destroyed after the lock, since buffers come back here
+  // Destroyed after the lock has been released, since the buffers call giveBack().
+  std::list<Pending> drained;
   const std::lock_guard lock(mutex_);
-  for (auto each = pending_.begin(); each != pending_.end();) {
-    const auto next = std::next(each);
-    if (each->counter->load(std::memory_order_acquire) >= each->value)
-      drained.splice(drained.end(), pending_, each);
-    each = next;
+  for (auto entry = pending_.begin(); entry != pending_.end();) {
+    const auto next = std::next(entry);
+    if (entry->counter->load(std::memory_order_acquire) >= entry->value)
+      drained.splice(drained.end(), pending_, entry);
+    entry = next;
   }
 }
 
 void SharedArena::checkNotShared(const std::byte* pages, Index bytes) const {
-  // Of the pages that begin before the end of these, the last can overlap them.
+  // Of the shared ranges that begin before the end of these pages, only the last can overlap them.
   const auto after = sharedPages_.lower_bound(const_cast<std::byte*>(pages) + bytes);
   if (after == sharedPages_.begin())
     return;
-  const auto& [begin, known] = *std::prev(after);
-  if (begin + known.bytes > pages)
+  const auto& [begin, range] = *std::prev(after);
+  if (begin + range.bytes > pages)
     throw Error(
         TENON_ERR_ARG,
         fmt::format("the memory has pages in common with the {} bytes around {}, which are "
                     "already shared; share both by one call, or allocate them on separate pages",
-                    known.bytes, known.memory));
+                    range.bytes, range.memory));
 }
 
 void SharedArena::share(void* memory, Index bytes) {
@@ -265,18 +267,18 @@ void SharedArena::share(void* memory, Index bytes) {
 
 void SharedArena::unshare(void* memory) {
   const std::lock_guard lock(mutex_);
-  const auto known = sharedPages_.find(pagesAround(memory, 1).begin);
-  if (known == sharedPages_.end() || known->second.memory != memory)
+  const auto entry = sharedPages_.find(pagesAround(memory, 1).begin);
+  if (entry == sharedPages_.end() || entry->second.memory != memory)
     throw Error(TENON_ERR_ARG, fmt::format("no shared memory begins at {}", memory));
-  const auto [begin, pages] = *known;
+  const auto [begin, pages] = *entry;
   SharedSegment& own = segments_[own_];
-  // Pages that the caller has freed or mapped again meanwhile must not be overwritten: the arena
-  // forgets them and reports it.
+  // Pages that the user has freed or mapped again since must not be overwritten: they are removed
+  // from the arena, and an error is reported.
   const bool isMapped = own.isMappedOver(begin, pages.bytes);
   if (isMapped && !own.giveUp(begin, pages.place, pages.bytes))
     throw Error(TENON_ERR_MEMORY,
                 fmt::format("cannot make {} private again: {}", memory, strerror(errno)));
-  sharedPages_.erase(known);
+  sharedPages_.erase(entry);
   places_.giveBack(pages.place);
   own.discard(pages.place, pages.bytes);
   if (!isMapped)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Files in /dev/shm, and pages that are exchanged for theirs. mmap() of such a file reserves
-// nothing, and a store to a page that cannot be had is a SIGBUS; so every range is committed by
-// fallocate() before it is used.
+// Files in /dev/shm, and pages that are replaced by theirs. mmap() of such a file reserves nothing,
+// and a store to a page without memory raises SIGBUS, so every range is committed by fallocate()
+// before it is used.
 #include "comm/memory/shared_segment.hpp"
 
 #include "sys/errors/error.hpp"
@@ -29,10 +29,10 @@ namespace tenon {
 namespace {
 
 constexpr const char* kFolder = "/dev/shm";
-// Descriptors that are left to the program, or a quarter of all if that is less.
+// Descriptors that are left to the program, at most a quarter of all.
 constexpr int kSpareFiles = 64;
 
-// "/dev/shm/NAME", without allocating.
+// "/dev/shm/NAME", without allocation.
 class Path {
 public:
   explicit Path(const std::string& name) noexcept {
@@ -51,11 +51,11 @@ Index softLimit(__rlimit_resource_t resource) {
   return static_cast<Index>(limit.rlim_cur);
 }
 
-// Whether few descriptors are left. The system gives the lowest number that is free, so a high one
-// says that those below are in use.
+// True if few descriptors are left. The system assigns the lowest free number, so a high one means
+// that those below are in use.
 bool isAmongTheLast(int file) {
-  const Index most = softLimit(RLIMIT_NOFILE);
-  return file >= most - std::min<Index>(kSpareFiles, most / 4);
+  const Index limit = softLimit(RLIMIT_NOFILE);
+  return file >= limit - std::min<Index>(kSpareFiles, limit / 4);
 }
 
 } // namespace
@@ -85,7 +85,7 @@ SharedSegment::SharedSegment(const std::string& name, Index bytes, int flags) : 
   if (place == MAP_FAILED)
     fail("cannot map");
   data_ = static_cast<std::byte*>(place);
-  // Large pages, where the system allows them for shared memory.
+  // Large pages, if the system supports them for shared memory.
   madvise(place, bytes, MADV_HUGEPAGE);
   if (!isNew)
     closeFile();
@@ -131,15 +131,15 @@ bool SharedSegment::commit(Index begin, Index bytes) noexcept {
 
 void SharedSegment::discard(Index begin, Index bytes) noexcept {
   const Index page = pageBytes();
-  // Only whole pages: those at the ends may belong to a neighbour in part.
+  // Only whole pages: the pages at the ends can contain data of a neighbour.
   const Index first = (begin + page - 1) / page * page, end = (begin + bytes) / page * page;
   if (first < end)
     fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, first, end - first);
 }
 
 // MPI libraries hook mmap and mremap, and their hooks allocate memory: between the copy of a heap
-// page and the call they would change what was copied. So the system is called past the hooks, and
-// then once more by way of them, without effect, so that they learn of it.
+// page and the call they would change the content that was copied. So the system call is made
+// directly, and then repeated through the hooks, without effect, to inform them.
 bool SharedSegment::takeOver(std::byte* pages, Index begin, Index bytes) {
   constexpr int kProtection = PROT_READ | PROT_WRITE;
   constexpr int kFlags = MAP_SHARED | MAP_FIXED | MAP_POPULATE;
@@ -166,13 +166,13 @@ bool SharedSegment::giveUp(std::byte* pages, Index begin, Index bytes) noexcept 
 }
 
 bool SharedSegment::isMappedOver(const std::byte* pages, Index bytes) const {
-  struct stat known {};
-  if (fstat(file_, &known) != 0)
+  struct stat status {};
+  if (fstat(file_, &status) != 0)
     return false;
   const auto ranges = mappedRanges(pages, bytes);
   return !ranges.empty() && ranges.front().begin <= pages && ranges.back().end >= pages + bytes &&
          std::all_of(ranges.begin(), ranges.end(), [&](const MappedRange& range) {
-           return range.isShared && range.file == known.st_ino;
+           return range.isShared && range.file == status.st_ino;
          });
 }
 
@@ -186,10 +186,10 @@ Index SharedSegment::pageBytes() noexcept {
 }
 
 Index SharedSegment::capacity() noexcept {
-  struct statvfs known {};
-  if (statvfs(kFolder, &known) != 0)
+  struct statvfs status {};
+  if (statvfs(kFolder, &status) != 0)
     return 0;
-  return static_cast<Index>(known.f_blocks) * static_cast<Index>(known.f_frsize);
+  return static_cast<Index>(status.f_blocks) * static_cast<Index>(status.f_frsize);
 }
 
 Index SharedSegment::largest() noexcept {

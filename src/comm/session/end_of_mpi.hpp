@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What MPI calls in this library when the program ends MPI, and that MPI calls nothing of it once
-// it is unloaded.
+// Notification when the program ends MPI, and protection against calls of MPI into this library
+// after it has been unloaded.
 #pragma once
 
 namespace tenon {
 
-// From now on MPI_Finalize calls `ended` while MPI still works. Not collective.
+// From now on MPI_Finalize calls `ended` while MPI can still be used. Not collective.
 void watchEndOfMpi(void (*ended)() noexcept);
-// From now on it does not.
+// Ends the notification.
 void leaveEndOfMpi() noexcept;
 
 } // namespace tenon

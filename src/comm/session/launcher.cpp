@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Compares the launcher's promise with the job that runs. Neither fault can be told with certainty
-// from a job that was meant so, so both are warnings, printed by one rank; -tenon_ranks makes the
+// Compares the launcher's number of ranks, and the number of threads, with the job that runs. Both
+// situations can be intended, so both are warnings, printed by one rank; -tenon_ranks makes the
 // first an error.
 #include "comm/session/launcher.hpp"
 
@@ -21,8 +21,8 @@ namespace tenon {
 
 namespace {
 
-// The variables of launchers, the innermost launcher first: mpiexec inside a job of SLURM inherits
-// its variables, and so does what MPI_Comm_spawn starts.
+// The variables of launchers, the innermost launcher first: mpiexec in a SLURM job inherits the
+// variables of SLURM, and so do processes of MPI_Comm_spawn.
 struct Launcher {
   const char *ranks, *rank;
 };
@@ -31,7 +31,7 @@ constexpr Launcher kLaunchers[] = {
     {"PMI_SIZE", "PMI_RANK"},
     {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"},
 };
-// The variable that is set in a job of several components, each of which has its own numbers.
+// Set in a job of several components, each of which has its own numbers.
 constexpr const char* kSeveralComponents = "SLURM_HET_SIZE";
 
 std::optional<Index> numberIn(const Environment& environment, const char* name) {
@@ -93,18 +93,19 @@ namespace {
 NodeLoad loadOfNode(const Node& node) {
   NodeLoad load;
   load.ranks = node.size;
-  const long long mine = openMpThreads();
-  long long sum = 0, most = 0;
-  checkMpi(MPI_Allreduce(&mine, &sum, 1, MPI_LONG_LONG, MPI_SUM, node.comm), "MPI_Allreduce");
-  checkMpi(MPI_Allreduce(&mine, &most, 1, MPI_LONG_LONG, MPI_MAX, node.comm), "MPI_Allreduce");
-  // Ranks may be bound to the same CPUs or to different ones, so their masks are united before they
-  // are counted.
+  const long long threads = openMpThreads();
+  long long sum = 0, maximum = 0;
+  checkMpi(MPI_Allreduce(&threads, &sum, 1, MPI_LONG_LONG, MPI_SUM, node.comm), "MPI_Allreduce");
+  checkMpi(MPI_Allreduce(&threads, &maximum, 1, MPI_LONG_LONG, MPI_MAX, node.comm),
+           "MPI_Allreduce");
+  // Ranks can be bound to the same CPUs or to different ones, so the masks are united, then
+  // counted.
   std::vector<std::uint64_t> cpus = allowedCpus();
   checkMpi(MPI_Allreduce(MPI_IN_PLACE, cpus.data(), static_cast<int>(cpus.size()), MPI_UINT64_T,
                          MPI_BOR, node.comm),
            "MPI_Allreduce");
   load.threads = sum;
-  load.mostThreads = static_cast<int>(most);
+  load.mostThreads = static_cast<int>(maximum);
   for (const std::uint64_t word : cpus)
     load.cpus += std::popcount(word);
   return load;
@@ -113,7 +114,7 @@ NodeLoad loadOfNode(const Node& node) {
 } // namespace
 
 bool isOversubscribed(const NodeLoad& load) {
-  // Where a number is unknown, nothing is said.
+  // No warning if a number is unknown.
   return load.cpus > 0 && load.mostThreads > 1 && load.threads > load.cpus;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Combines the logs of all ranks on their way to rank 0, so that no rank holds more than two.
-// Traces are long, so they come to it in blocks, one rank after the other, and are written as they
-// come.
+// Combines the logs of all ranks on the way to rank 0, such that no rank stores more than two.
+// Traces are long, so rank 0 receives them in blocks, one rank after the other, and writes each
+// block at once.
 #include "comm/session/log_report.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -42,8 +42,8 @@ std::string receiveText(Communicator& comm, int rank, int tag) {
 
 // The table.
 
-// Rank 0 gets the sums of all ranks, the others none. They go up a tree whose ranks have those next
-// to them below, so that the order stays that of the ranks.
+// Returns the sums over all ranks on rank 0, and nothing on other ranks. They are combined along a
+// binomial tree of neighbouring ranks, which preserves the order of ranks.
 LogSums gatherSums(Communicator& comm) {
   const int tag = comm.nextTag(), me = comm.rank();
   LogSums sums;
@@ -64,11 +64,11 @@ LogSums gatherSums(Communicator& comm) {
 void printLogView(Communicator& comm) {
   LogViewHead head{
       .ranks = comm.size(), .seconds = logElapsed(), .maxHighWater = 0, .totalHighWater = 0};
-  const long long mine = memoryHighWater();
-  long long most = 0, total = 0;
-  checkMpi(MPI_Reduce(&mine, &most, 1, MPI_LONG_LONG, MPI_MAX, 0, comm.mpi()), "MPI_Reduce");
-  checkMpi(MPI_Reduce(&mine, &total, 1, MPI_LONG_LONG, MPI_SUM, 0, comm.mpi()), "MPI_Reduce");
-  head.maxHighWater = most;
+  const long long bytes = memoryHighWater();
+  long long maximum = 0, total = 0;
+  checkMpi(MPI_Reduce(&bytes, &maximum, 1, MPI_LONG_LONG, MPI_MAX, 0, comm.mpi()), "MPI_Reduce");
+  checkMpi(MPI_Reduce(&bytes, &total, 1, MPI_LONG_LONG, MPI_SUM, 0, comm.mpi()), "MPI_Reduce");
+  head.maxHighWater = maximum;
   head.totalHighWater = total;
   const LogSums sums = gatherSums(comm);
   if (comm.rank() == 0)
@@ -79,7 +79,7 @@ void printLogView(Communicator& comm) {
 
 namespace {
 
-constexpr Index kBlock = 20000; // events of a message, some three megabytes
+constexpr Index kBlock = 20000; // Events per message, about three megabytes.
 
 using Take = std::function<void(const std::string&)>;
 
@@ -90,8 +90,8 @@ void forEachBlock(int rank, const Take& take) {
     take(traceEvents(rank, begin, std::min(begin + kBlock, size)));
 }
 
-// Sends the blocks of this rank. An empty message is the last one, also from a rank that fails,
-// since rank 0 waits for it.
+// Sends the blocks of this rank. An empty message ends them, also on a rank that fails, since rank
+// 0 waits for it.
 void sendTrace(Communicator& comm, int tag) {
   try {
     forEachBlock(comm.rank(), [&](const std::string& text) { sendText(comm, 0, tag, text); });
@@ -108,8 +108,8 @@ void receiveTraces(Communicator& comm, int tag, const Take& take) {
       take(text);
 }
 
-// Rank 0: writes the events of all ranks. Whatever fails, the messages of the other ranks are
-// received, or they would wait, and meet a later receive.
+// Rank 0: writes the events of all ranks. After a failure it still receives the messages of the
+// other ranks, which would otherwise block, and match a later receive.
 void receiveAll(Communicator& comm, int tag, const std::string& path,
                 std::optional<NewFile>& file) {
   std::exception_ptr failure;
@@ -133,27 +133,27 @@ void receiveAll(Communicator& comm, int tag, const std::string& path,
 }
 
 void reportDropped(Communicator& comm) {
-  const long long mine = traceDropped();
-  long long most = 0;
-  checkMpi(MPI_Reduce(&mine, &most, 1, MPI_LONG_LONG, MPI_MAX, 0, comm.mpi()), "MPI_Reduce");
-  if (comm.rank() == 0 && most > 0)
+  const long long dropped = traceDropped();
+  long long maximum = 0;
+  checkMpi(MPI_Reduce(&dropped, &maximum, 1, MPI_LONG_LONG, MPI_MAX, 0, comm.mpi()), "MPI_Reduce");
+  if (comm.rank() == 0 && maximum > 0)
     printError(fmt::format("Tenon: the trace is full; up to {} later events per rank were not "
                            "recorded; raise -tenon_log_trace_events\n",
-                           most));
+                           maximum));
 }
 
 } // namespace
 
 void startTrace(Communicator& comm, const std::string& path) {
   collectively(comm, [&] {
-    // A file that cannot be written is found out now, and not after hours. The attempt is not
-    // committed, and so leaves nothing.
+    // Detects now that the file cannot be written, instead of at the end of the run. The attempt is
+    // not committed, so it leaves no file.
     if (comm.rank() == 0)
       NewFile attempt(path);
     traceStart(options().getInt("", "log_trace_events"));
     return 0;
   });
-  // The agreement left the ranks at different moments; a barrier brings their zeros together.
+  // The ranks leave the agreement at different times; a barrier aligns their time zero.
   checkMpi(MPI_Barrier(comm.mpi()), "MPI_Barrier");
   traceStart(options().getInt("", "log_trace_events"));
 }

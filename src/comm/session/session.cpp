@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Begins and ends the library. Order matters here: options are read with the help of a
-// communicator, arenas are made as options say, and at the end the log is printed while there is a
-// communicator, objects are reported, and MPI ends last. A program that finalises MPI first is
-// told so by its next call (end_of_mpi.hpp).
+// Start and end of the library, in a fixed order: options are read with a communicator, arenas are
+// created as options say; at the end the log is printed while there is a communicator, live objects
+// are reported, and MPI ends last. If the program finalises MPI first, its next call returns an
+// error (end_of_mpi.hpp).
 #include "comm/session/session.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -35,17 +35,18 @@
 
 namespace tenon {
 
-// Ranks that end the program with the same fatal error print it once. Each tells all others a
-// digest of its error, listens for half a second, or until it has heard all, and the lowest of
-// those that fail alike speaks. Nobody aborts before those that it has heard of could have spoken.
+// Ranks that end the program with the same fatal error print it once. Each sends a digest of its
+// error to all others and listens for half a second, or until it has received all; the lowest rank
+// of those with the same error prints it. No rank aborts before the ranks it has received a digest
+// of could print.
 
 namespace {
 
-constexpr int kTag = 0; // the tags of objects begin at 1
-constexpr double kSeconds = 0.5;
-constexpr int kMaxRanks = 1024; // as each rank sends to each
+constexpr int kTag = 0;          // Tags of objects begin at 1.
+constexpr double kSeconds = 0.5; // Time of listening for the digests of other ranks.
+constexpr int kMaxRanks = 1024;  // Each rank sends a message to each other rank.
 
-bool othersSpeak = false;
+bool isPrintExpected = false;
 
 bool mayCallMpi() {
   int level = MPI_THREAD_SINGLE, isMain = 0;
@@ -55,46 +56,46 @@ bool mayCallMpi() {
 }
 
 void listen(std::vector<MPI_Request>& requests) {
-  int all = 0;
-  for (const double end = MPI_Wtime() + kSeconds; !all && MPI_Wtime() < end; sched_yield())
-    checkMpi(
-        MPI_Testall(static_cast<int>(requests.size()), requests.data(), &all, MPI_STATUSES_IGNORE),
-        "MPI_Testall");
+  int areReceived = 0;
+  for (const double end = MPI_Wtime() + kSeconds; !areReceived && MPI_Wtime() < end; sched_yield())
+    checkMpi(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &areReceived,
+                         MPI_STATUSES_IGNORE),
+             "MPI_Testall");
 }
 
 // Whether this rank prints its error, and for how many ranks. Not collective.
 FatalShare shareOf(const Communicator& comm, const std::string& text) {
   if (comm.size() == 1 || comm.size() > kMaxRanks || !mayCallMpi())
     return {};
-  const auto mine = static_cast<long long>(streamOf(text));
-  std::vector<long long> heard(comm.size(), 0);
+  const auto digest = static_cast<long long>(streamOf(text));
+  std::vector<long long> digests(comm.size(), 0);
   std::vector<MPI_Request> requests(comm.size(), MPI_REQUEST_NULL);
   for (int r = 0; r < comm.size(); ++r) {
     if (r == comm.rank())
       continue;
-    // MPI_Send of a few bytes leaves at once, so a rank that never listens holds nobody up.
-    checkMpi(MPI_Irecv(&heard[r], 1, MPI_LONG_LONG, r, kTag, comm.mpi(), &requests[r]),
+    // MPI sends a few bytes eagerly, so a rank that never receives blocks no other.
+    checkMpi(MPI_Irecv(&digests[r], 1, MPI_LONG_LONG, r, kTag, comm.mpi(), &requests[r]),
              "MPI_Irecv");
-    checkMpi(MPI_Send(&mine, 1, MPI_LONG_LONG, r, kTag, comm.mpi()), "MPI_Send");
+    checkMpi(MPI_Send(&digest, 1, MPI_LONG_LONG, r, kTag, comm.mpi()), "MPI_Send");
   }
   listen(requests);
   FatalShare share{.speaks = true, .ranks = 1, .of = comm.size()};
   for (int r = 0; r < comm.size(); ++r) {
     if (r == comm.rank() || (requests[r] != MPI_REQUEST_NULL && isTakenBack(requests[r])))
       continue;
-    const bool alike = heard[r] == mine;
-    share.ranks += alike ? 1 : 0;
-    share.speaks = share.speaks && !(alike && r < comm.rank());
-    // Those with another error speak for themselves, and of those with ours the lowest.
-    othersSpeak = othersSpeak || !alike || r < comm.rank();
+    const bool isSame = digests[r] == digest;
+    share.ranks += isSame ? 1 : 0;
+    share.speaks = share.speaks && !(isSame && r < comm.rank());
+    // Ranks with another error print it, and so does the lowest rank with this error.
+    isPrintExpected = isPrintExpected || !isSame || r < comm.rank();
   }
   return share;
 }
 
-// Waits between the words and the abort, a second at most, if others are still to speak: those
-// heard of in shareOf(), or a rank that prints this one's error.
-void awaitLastWords(bool isSpokenFor) {
-  const bool waits = othersSpeak || isSpokenFor;
+// Waits before the abort, at most a second, if other ranks are about to print: those whose digest
+// was received in shareOf(), or a rank that prints this rank's error.
+void awaitPrinting(bool isPrintedElsewhere) {
+  const bool waits = isPrintExpected || isPrintedElsewhere;
   for (const double end = MPI_Wtime() + 2 * kSeconds; waits && MPI_Wtime() < end;)
     sched_yield();
 }
@@ -104,7 +105,7 @@ void awaitLastWords(bool isSpokenFor) {
 struct Session {
   int depth = 0;
   bool ownsMpi = false;
-  bool mpiEnded = false; // MPI has ended before the session
+  bool mpiEnded = false; // True if MPI has ended before the session.
   CommPtr comm;
 };
 
@@ -137,8 +138,8 @@ void forgetHooks() {
   setAbortHook({});
 }
 
-// The program finalises MPI before the session has ended, which is too early. It is told so by its
-// next call, as nothing can be returned here. It is the last moment to free communicators.
+// Called if the program finalises MPI before the session has ended. This is an error that only its
+// next call can return, and the last chance to free communicators.
 void endWithMpi() noexcept {
   Session& s = session();
   s.mpiEnded = true;
@@ -152,8 +153,8 @@ void endWithMpi() noexcept {
 constexpr const char* kMpiEnded = "MPI was finalised before Tenon; call TenonFinalize() before "
                                   "MPI_Finalize()";
 
-// Reads the options on this rank. They say how long it waits for the others to begin, so they are
-// read before; what is wrong with them is returned, to be agreed on once all are there.
+// Reads the options on this rank. They contain the time limit of the first collective call, so they
+// are read before it. Errors in them are returned, and agreed on afterwards.
 std::exception_ptr loadOptions(int argc, const char* const* argv) noexcept {
   try {
     options().load(argc, argv);
@@ -176,8 +177,8 @@ void agreeOnOptions(const std::exception_ptr& failure, const std::string& help) 
     print(help + (help.empty() ? "" : "\n") + options().help(*word));
 }
 
-// Answers -help of a program that owns its command line. A process whose MPI was initialised here
-// ends with that.
+// Answers -help of a program that lets the library parse its command line. If Tenon has initialised
+// MPI, the process then exits.
 void answerHelp(const std::string& help) {
   Session& s = session();
   if (!answersHelp() || !options().getFlag(kProgram, "help"))
@@ -208,7 +209,7 @@ void startLog() {
   logEnable(options().getFlag("", "log_view") || !trace.empty());
 }
 
-// Writes table and trace. Returns what went wrong, which must not keep the session from its end.
+// Writes table and trace. Returns the error, if any, which must not prevent the end of the session.
 std::exception_ptr writeLog(Communicator& comm) noexcept {
   std::exception_ptr failure;
   try {
@@ -229,14 +230,13 @@ void reportUnusedOptions() {
                            option.place, options().adviceOn(option.key)));
 }
 
-// Reports what was never destroyed. One rank speaks for all: the lowest that has something left.
-// Objects that only the library holds go with the object of the caller that holds them, and are not
-// reported.
+// Reports objects that were not destroyed, on the lowest rank that has some. Objects without a
+// user's handle are destroyed with the user's object that references them, and are not reported.
 void reportLiveObjects(Communicator& comm) {
   auto objects = liveObjects();
   std::erase_if(objects, [](const LiveObject& object) { return object.handles < 1; });
-  int mine = objects.empty() ? comm.size() : comm.rank(), first = 0;
-  checkMpi(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm.mpi()), "MPI_Allreduce");
+  int candidate = objects.empty() ? comm.size() : comm.rank(), first = 0;
+  checkMpi(MPI_Allreduce(&candidate, &first, 1, MPI_INT, MPI_MIN, comm.mpi()), "MPI_Allreduce");
   if (first != comm.rank())
     return;
   const auto count = static_cast<Index>(objects.size());
@@ -250,8 +250,8 @@ void reportLiveObjects(Communicator& comm) {
   printError(text);
 }
 
-// Waits for all ranks, without end; a rank that is out of step learns it here. A rank in another
-// collective call is an error on all of them, and the session goes on.
+// Waits for all ranks without a time limit; a rank that is out of step learns it here. If a rank is
+// in another collective call, all ranks get an error, and the session continues.
 void meet(Communicator& comm) {
   if (comm.isOutOfStep())
     return;
@@ -263,8 +263,7 @@ void meet(Communicator& comm) {
   }
 }
 
-// Closes the session after the end of MPI. Nothing is printed that would have to be gathered from
-// all ranks.
+// Closes the session after the end of MPI. Reports that need data of all ranks are not printed.
 void closeWithoutMpi() {
   traceStop();
   forgetOptions();
@@ -279,7 +278,7 @@ void closeWithoutMpi() {
 void close() {
   Session& s = session();
   const std::exception_ptr failure = writeLog(*s.comm);
-  // Options are the same on all ranks in general, so one rank reports those that were not used.
+  // Options are normally the same on all ranks, so one rank reports the unused ones.
   if (s.comm->rank() == 0)
     reportUnusedOptions();
   reportLiveObjects(*s.comm);
@@ -295,22 +294,22 @@ void close() {
     std::rethrow_exception(failure);
 }
 
-// The launcher of MPICH 4.2 drops what ranks have printed just before, and MPI_Abort returns there:
-// the launcher ends the processes some time later.
+// The launcher of MPICH 4.2 drops text that ranks have printed just before MPI_Abort, and MPI_Abort
+// returns there: the launcher ends the processes some time later.
 [[noreturn]] void endAllRanks(TenonErrorCode code) noexcept {
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   MPI_Abort(MPI_COMM_WORLD, code);
   exitProcess(code);
 }
 
-// Copies the communicator as soon as all its ranks are here. A rank that waits for that long says
-// who it is, and can end the program.
+// Duplicates the communicator when all its ranks have arrived. The hooks are set before, since a
+// rank that waits for long prints its number, and can end the program.
 void copyComm(MPI_Comm parent) {
   int rank = 0;
   checkMpi(MPI_Comm_rank(parent, &rank), "MPI_Comm_rank");
   setProcessRank(rank);
   setAbortHook([](TenonErrorCode code) {
-    awaitLastWords(false);
+    awaitPrinting(false);
     endAllRanks(code);
   });
   try {
@@ -329,9 +328,9 @@ void abortAllRanks(TenonErrorCode code) noexcept {
   MPI_Initialized(&started);
   MPI_Finalized(&ended);
   if (started && !ended) {
-    // Another rank prints an error that all agreed on, and needs time for it.
-    awaitLastWords(lastError().error && lastError().error->isAgreed() &&
-                   !lastError().error->speaks());
+    // A rank that prints an error which all ranks agreed on needs time for it.
+    awaitPrinting(lastError().error && lastError().error->isAgreed() &&
+                  !lastError().error->speaks());
     endAllRanks(code);
   }
   if (ended)
@@ -347,11 +346,11 @@ void initialize(int* argc, char*** argv, MPI_Comm comm, const std::string& help)
     ++s.depth;
     return;
   }
-  // From here on the order is fixed: the options, which say how long a rank waits for the others;
-  // the copy of the communicator, since errors need ranks; the hooks, since from now on a fatal
-  // error concerns all ranks; what is wrong with the options, which is agreed on; the arena and the
-  // log, which options describe; and the watch for the end of MPI, which nothing that fails leaves
-  // behind.
+  // The order is fixed. Options first: they contain the time limit of the first wait. Then the
+  // duplicate of the communicator, since errors need ranks; the hooks, since a fatal error now
+  // concerns all ranks; the agreement on errors in the options; the arena and the log, which
+  // options configure; and last the watch for the end of MPI, which a failed initialisation must
+  // not leave behind.
   startMpi(argc, argv);
   const std::exception_ptr failure = loadOptions(argc ? *argc : 0, argv ? *argv : nullptr);
   copyComm(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm);
