@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Hands local arrays to the kernels that scale and add blocks. All is computed in the wider of the
-// two types and rounded once; arrays in different spaces meet on the host, so that no kernel ever
-// sees addresses of both.
+// Calls the kernels that scale and add blocks. Arithmetic is in the wider of the two types, with
+// one rounding. For arrays in different spaces the host computes on a copy, so a kernel never has
+// addresses of both spaces.
 #include "dtensor/arithmetic.hpp"
 
 #include "kernels/movement/bfloat16.hpp"
@@ -25,8 +25,8 @@ void axpbyTyped(double alpha, const DTensor& x, double beta, DTensor& y) {
   };
   if (x.space() == y.space())
     return run(y.context(), x.data<S>(), y.mutableData<T>());
-  // Between the spaces the host computes, on a copy of whichever array is on the device. Contiguous
-  // arrays that are only copied need none: one transfer brings the values to their place.
+  // Between spaces the host computes, on a copy of the array that is on the device. Contiguous
+  // arrays that are only copied need no intermediate copy: one transfer is enough.
   T* const to = y.mutableData<T>();
   if (x.localElements() == 0)
     return;
@@ -54,7 +54,7 @@ const void* arrayOf(const DTensor& x) {
 ByteSpan spanOf(const DTensor& x) {
   const auto* first = static_cast<const std::byte*>(arrayOf(x));
   const Index size = dataTypeSize(x.dataType());
-  // Negative strides reach below the first element, so that the span begins there.
+  // Negative strides reach below the first element, where the span then begins.
   if (x.localElements() == 0)
     return {.begin = first, .bytes = 0, .toFirst = 0};
   Index below = 0, above = size;
@@ -80,7 +80,8 @@ void scaleArray(double factor, DTensor& y) {
   });
 }
 
-// Tensors of roundings are the library's, and so is what they are expanded to: both are contiguous.
+// bfloat16 tensors and the tensors to which they are converted are the library's, so both are
+// contiguous.
 void copyLocal(const DTensor& x, DTensor& y) {
   if (y.dataType() == kBFloat16)
     return visitFloating(x.dataType(), [&]<class T>(T) {

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Arithmetic on tensors' local arrays, of any strides and without communication.
+// Arithmetic on the local arrays of tensors, with any strides and without communication.
 #pragma once
 
 #include "dtensor/dtensor.hpp"
 
 namespace tenon {
 
-// The address of the first element of the box; throws TENON_ERR_STATE while the array is lent for
+// The address of the first element of the box. Throws TENON_ERR_STATE while the array is in use for
 // writing.
 const void* arrayOf(const DTensor& x);
 
 // The bytes from the lowest to the highest element of the local array.
 ByteSpan spanOf(const DTensor& x);
 
-// y <- alpha x + beta y, where both have the same local extents; x may be float32 and y float64, or
-// the reverse. beta = 0 never reads y. Between spaces the host waits.
+// y <- alpha x + beta y. Both have the same local extents; one can be float32 and the other
+// float64. y is not read if beta is 0. Synchronous if the tensors are in different spaces.
 void axpby(double alpha, const DTensor& x, double beta, DTensor& y);
 
-// y <- factor y; 0 never reads y.
+// y <- factor y. y is not read if the factor is 0.
 void scaleArray(double factor, DTensor& y);
 
 // y <- x

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copies a list of arrays into one block and back, slice by slice along the dimension of the list.
-// A slice is the block with an extent of 1 in that dimension, so that the ordinary strided copy
-// does the work and any strides are allowed.
+// A slice is the block with an extent of 1 in that dimension, so the usual strided copy is used,
+// with any strides.
 #include "dtensor/array_list.hpp"
 
 #include "kernels/movement/block_copy.hpp"
@@ -10,7 +10,7 @@ namespace tenon {
 
 namespace {
 
-// copy(array, its strides, its slice of the block, the extent of a slice) for each array.
+// Calls copy(array, array strides, slice of the block, extent of the slice) for each array.
 template <class T, class Copy>
 void forEachSlice(const ArrayList& arrays, Shape extent, T* block, const Strides& strides,
                   Copy copy) {
@@ -25,22 +25,24 @@ void forEachSlice(const ArrayList& arrays, Shape extent, T* block, const Strides
 void gather(KernelContext& context, const ArrayList& arrays, TenonDataType type,
             const Shape& extent, void* block, const Strides& strides) {
   visitDataType(type, [&]<class T>(T) {
-    forEachSlice(arrays, extent, static_cast<T*>(block), strides,
-                 [&](const T* array, const Index* its, T* slice, const Shape& one) {
-                   blockCombine(context, Combine::Copy, static_cast<int>(one.size()), one.data(),
-                                array, its, slice, strides.data());
-                 });
+    forEachSlice(
+        arrays, extent, static_cast<T*>(block), strides,
+        [&](const T* array, const Index* arrayStrides, T* slice, const Shape& sliceExtent) {
+          blockCombine(context, Combine::Copy, static_cast<int>(sliceExtent.size()),
+                       sliceExtent.data(), array, arrayStrides, slice, strides.data());
+        });
   });
 }
 
 void scatter(KernelContext& context, const ArrayList& arrays, TenonDataType type,
              const Shape& extent, const void* block, const Strides& strides) {
   visitDataType(type, [&]<class T>(T) {
-    forEachSlice(arrays, extent, static_cast<T*>(const_cast<void*>(block)), strides,
-                 [&](T* array, const Index* its, const T* slice, const Shape& one) {
-                   blockCombine(context, Combine::Copy, static_cast<int>(one.size()), one.data(),
-                                slice, strides.data(), array, its);
-                 });
+    forEachSlice(
+        arrays, extent, static_cast<T*>(const_cast<void*>(block)), strides,
+        [&](T* array, const Index* arrayStrides, const T* slice, const Shape& sliceExtent) {
+          blockCombine(context, Combine::Copy, static_cast<int>(sliceExtent.size()),
+                       sliceExtent.data(), slice, strides.data(), array, arrayStrides);
+        });
   });
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A field that the user keeps in one array for each index of a dimension, as solvers do with
-// species or velocity components. Kernels need one strided block, so such a tensor works on an
-// array of the library's, and the user says when values pass: gather copies the user's arrays into
-// the block, scatter copies the block back. Nothing else touches the user's arrays.
+// Fields that the user stores in one array per index of a dimension, such as species or velocity
+// components. Kernels need one strided block, so such a tensor works on an array of the library:
+// gather copies the user's arrays into the block, scatter copies the block back. The user's arrays
+// are not accessed otherwise.
 #pragma once
 
 #include "dtensor/data_type.hpp"
@@ -17,9 +17,9 @@ namespace tenon {
 
 using Strides = std::array<Index, kMaxRank>;
 
-// One of the arrays, as the user describes it: its strides, and the ghost cells around the owned
-// elements, whose entries for the dimension that the arrays enumerate are not looked at. `length`
-// elements were allocated, 0 if that is not known.
+// One of the arrays, as described by the user: its strides, and the ghost cells around the owned
+// elements (the entries of the enumerated dimension are ignored). `length` is the number of
+// allocated elements, 0 if unknown.
 struct Component {
   void* firstOwned = nullptr;
   std::vector<Index> strides, ghostsLow, ghostsHigh;
@@ -28,11 +28,11 @@ struct Component {
 
 struct ArrayList {
   int dim = 0;
-  std::vector<std::byte*> first; // the first element of each array in the tensor's box
-  std::vector<Strides> strides;  // of each array; the entry of dim is not used
+  std::vector<std::byte*> first; // The first element of each array in the tensor's box.
+  std::vector<Strides> strides;  // The strides of each array; the entry of `dim` is not used.
 };
 
-// Copies between the arrays and the block of the extent, which begins at `block`.
+// Copies between the arrays and the block at `block` with this extent.
 void gather(KernelContext& context, const ArrayList& arrays, TenonDataType type,
             const Shape& extent, void* block, const Strides& strides);
 void scatter(KernelContext& context, const ArrayList& arrays, TenonDataType type,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names, sizes and checks of the data types. The set is closed: whoever adds a type extends
-// visitDataType() too, whose `default` stands for int64.
+// Names, sizes and checks of the data types. A new type must also be added to visitDataType(),
+// whose `default` is int64.
 #include "dtensor/data_type.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From the run-time data type of a tensor to code for its C++ type: f is compiled for every type,
-// and called for one.
+// Data types of tensors, and the dispatch from the run-time type to code for its C++ type.
 #pragma once
 
 #include "sys/bfloat16.hpp"
@@ -13,15 +12,16 @@
 
 namespace tenon {
 
-// The type of tensors that hold roundings, which are kept and not computed with. Nobody but the
-// library makes one.
+// The type of tensors with values rounded to bfloat16, which are stored but not computed with. Only
+// the library creates them.
 inline constexpr auto kBFloat16 = static_cast<TenonDataType>(TENON_DATATYPE_MAX_ - 1);
 
 Index dataTypeSize(TenonDataType type);
 const char* dataTypeName(TenonDataType type);
 // Throws TENON_ERR_DATATYPE unless the type is one of TenonDataType.
 void checkDataType(TenonDataType type);
-// Throws TENON_ERR_DATATYPE unless the type is float32 or float64; `what` needs it.
+// Throws TENON_ERR_DATATYPE unless the type is float32 or float64; `what` is the operation that
+// needs it.
 void checkFloating(TenonDataType type, const char* what);
 
 template <class T>
@@ -35,7 +35,8 @@ constexpr TenonDataType dataTypeOf() {
   return TENON_INT64;
 }
 
-// Calls f with a value of the C++ type: visitDataType(type, [&]<class T>(T) { ... }).
+// Calls f with a value of the C++ type: visitDataType(type, [&]<class T>(T) { ... }). f is compiled
+// for all types.
 template <class F>
 decltype(auto) visitDataType(TenonDataType type, F&& f) {
   checkDataType(type);

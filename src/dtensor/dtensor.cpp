@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Placing, lending and checking of a tensor's array. The order of checks matters: nothing of the
-// tensor changes before all of them have passed, and memory of the user's is given up only after
-// the kernels that use it are done.
+// Placing, locking and checking of a tensor's array. All checks come before the first change, and
+// user memory is released only after the kernels that use it have ended.
 #include "dtensor/dtensor.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -27,12 +26,12 @@ Strides ownStrides(const Shape& extent) {
   return strides;
 }
 
-void checkLength(const char* what, std::size_t given, int rank) {
-  if (static_cast<int>(given) != rank)
+void checkLength(const char* what, std::size_t count, int rank) {
+  if (static_cast<int>(count) != rank)
     throw Error(
         TENON_ERR_ARG,
         fmt::format("{} {} were given, but the tensor has {} dimensions; pass one per dimension",
-                    given, what, rank));
+                    count, what, rank));
 }
 
 // Arrays that will be written must be distinct.
@@ -82,12 +81,12 @@ DTensor::DTensor(CommPtr comm, Layout layout, Rounded, Space space)
 DTensor::~DTensor() {
   try {
     awaitUserArray();
-  } catch (...) { // a destructor cannot throw; the next call on the device reports the failure
+  } catch (...) { // A destructor cannot throw; the next call on the device reports the failure.
   }
 }
 
-// After this the user may free or read the array that was placed. On a stream of the user's no
-// waiting is needed: the user's later work there comes after the kernels.
+// After this call the user can free or read the placed array. On a stream of the user no wait is
+// needed, since the user's later work on it follows the kernels.
 void DTensor::awaitUserArray() const {
   if (isUsers_ && space() == Space::Device && !isOnUserStream(comm_))
     context_->stream().synchronise();
@@ -116,7 +115,7 @@ void DTensor::checkPlaced(const void* memory) const {
                             title(), spaceName(space()), isOnHost ? "device" : "host"));
 }
 
-// The ghosts may be wider than the halo: what lies outside the box is not touched.
+// The ghosts can be wider than the halo: elements outside the box are not accessed.
 void DTensor::checkGhosts(const std::vector<Index>& strides, const std::vector<Index>& ghostsLow,
                           const std::vector<Index>& ghostsHigh) const {
   checkLength("strides", strides.size(), rank());
@@ -159,25 +158,25 @@ void DTensor::placeArray(void* firstOwned, const std::vector<Index>& strides,
                 fmt::format("firstOwned is NULL, but this rank holds {} elements", localElements_));
   if (localElements_ > 0)
     checkPlaced(firstOwned);
-  Strides given{};
-  std::copy(strides.begin(), strides.end(), given.begin());
+  Strides strideArray{};
+  std::copy(strides.begin(), strides.end(), strideArray.begin());
   if (localElements_ > 0) {
-    checkSpan(extentWithGhosts(ghostsLow, ghostsHigh), given, length, dataTypeSize(type_));
-    checkDistinct(extent_, given, readOnly);
+    checkSpan(extentWithGhosts(ghostsLow, ghostsHigh), strideArray, length, dataTypeSize(type_));
+    checkDistinct(extent_, strideArray, readOnly);
   }
-  // All checks come before the first change, so that an error leaves the tensor as it was. The
-  // array that gives way goes back to the user only when no kernel uses it any more.
+  // All checks precede the first change, so an error leaves the tensor unchanged. The previous
+  // array is returned to the user after all kernels that use it.
   awaitUserArray();
   isUsers_ = true;
-  // A rank without elements may place NULL, and yet it counts as placed.
+  // A rank without elements can place NULL, which counts as placed.
   placedEmpty_ = localElements_ == 0;
-  // Kernels count from the first element of the box, halo included, and the user from the first
-  // owned one.
+  // Kernels use the address of the first element of the box, halo included; the user passes the
+  // first owned one.
   placed_ = placedEmpty_ ? nullptr
                          : static_cast<std::byte*>(firstOwned) -
-                               elementsBeforeOwned(given) * dataTypeSize(type_);
+                               elementsBeforeOwned(strideArray) * dataTypeSize(type_);
   arrays_.reset();
-  strides_ = given;
+  strides_ = strideArray;
   readOnly_ = readOnly;
   changed();
 }
@@ -185,7 +184,7 @@ void DTensor::placeArray(void* firstOwned, const std::vector<Index>& strides,
 void DTensor::placeBox(void* first, bool readOnly) {
   checkNotLent();
   awaitUserArray();
-  isUsers_ = false; // the library waits for its kernels itself
+  isUsers_ = false; // The library waits for its kernels.
   placedEmpty_ = localElements_ == 0;
   placed_ = placedEmpty_ ? nullptr : first;
   arrays_.reset();
@@ -227,7 +226,7 @@ void DTensor::placeArrays(int dim, const std::vector<void*>& firstOwned,
   std::vector<Component> components;
   for (void* first : firstOwned)
     components.push_back({first, strides, ghostsLow, ghostsHigh, length});
-  if (components.empty()) // which has no ghosts to be checked
+  if (components.empty()) // Without components the ghosts have not been checked.
     checkGhosts(strides, ghostsLow, ghostsHigh);
   placeComponents(dim, components, readOnly);
 }
@@ -246,8 +245,7 @@ void DTensor::placeComponents(int dim, const std::vector<Component>& components,
   for (std::size_t i = 0; localElements_ > 0 && i < components.size(); ++i)
     list.first.push_back(static_cast<std::byte*>(firstOwned[i]) -
                          elementsBeforeOwned(list.strides[i]) * dataTypeSize(type_));
-  // The tensor works on the library's array; the list is only what values are gathered from and
-  // scattered to.
+  // The tensor works on the library's array; the list is only used by gather and scatter.
   const bool hasNoValues = state() == 0 || state() == ungatheredState_;
   resetArray();
   allocate();
@@ -257,8 +255,8 @@ void DTensor::placeComponents(int dim, const std::vector<Component>& components,
   readOnly_ = readOnly;
 }
 
-// The strides of an array that is checked as one alone: along `dim` it holds one index of the
-// tensor.
+// The strides of one array of a list, after the checks of a single array: along `dim` it has one
+// index of the tensor.
 Strides DTensor::checkedComponent(int dim, const Component& component, bool readOnly) const {
   checkGhosts(component.strides, component.ghostsLow, component.ghostsHigh);
   checkPlaced(component.firstOwned);
@@ -308,7 +306,7 @@ void DTensor::resetArray() {
   changed();
 }
 
-// The stride of a dimension with one element plays no role, and a tensor without elements is
+// Strides of dimensions with one element are irrelevant, and a tensor without elements is
 // contiguous.
 bool DTensor::isContiguous() const noexcept {
   Index rowMajor = 1;
@@ -331,7 +329,7 @@ const void* DTensor::address(TenonDataType requested) const {
   return own_.data<void>();
 }
 
-// Logically const: a tensor that was never written has zeros, whether they are stored yet or not.
+// Logically const: a tensor that was never written is zero, whether or not its array is allocated.
 void DTensor::allocate() const {
   if (own_.bytes() > 0 || localElements_ == 0)
     return;
@@ -340,7 +338,7 @@ void DTensor::allocate() const {
 }
 
 // On the host, memory from the communicator's arena is shared with the ranks of the node, which
-// then read halos in place instead of receiving messages.
+// read halos in place instead of receiving messages.
 Buffer readableBuffer(const Communicator& comm, const KernelContext& context, Index bytes,
                       std::string label) {
   return {bytes, std::move(label),
@@ -358,8 +356,8 @@ void DTensor::setPrivate(bool isPrivate) {
   if (isPrivate == private_)
     return;
   private_ = isPrivate;
-  // Without an array there is nothing to move: newArray() will look at private_. On the
-  // device it ignores private_.
+  // Without an array there is no data to move: newArray() will use private_. On the device private_
+  // is ignored.
   if (own_.bytes() == 0 || space() == Space::Device)
     return;
   Buffer moved = newArray();
@@ -428,7 +426,7 @@ void* DTensor::deviceValues(TenonDataType requested) const {
                             title()));
   checkReadable();
   void* const first = const_cast<void*>(address(requested));
-  // Kernels that write it may be queued still, as the zeros of a new array are.
+  // Kernels that write it can still be queued, for example those that set a new array to zero.
   context_->stream().synchronise();
   return first;
 }
@@ -455,8 +453,7 @@ void DTensor::endReading(const void* array) {
 void DTensor::endWriting(const void* array) {
   checkLoan(writer_, "writing", array);
   writer_ = false;
-  // Only what was lent as a copy has to go back to the device; deviceValues() lent the array
-  // itself.
+  // Only a host copy has to be copied back to the device; deviceValues() returned the array itself.
   if (hostCopy_)
     hostCopy_->putBack();
   hostCopy_.reset();
@@ -466,21 +463,22 @@ void DTensor::endWriting(const void* array) {
 void checkTensor(const DTensor& tensor, const Layout& layout, TenonDataType type,
                  const std::string& who, const char* role, const char* remedy) {
   if (tensor.dataType() == type && tensor.layout() == layout)
-    return; // before any text is made: layers and operators check at every call
-  const std::string what = tensor.name().empty() ? fmt::format("the {}", role)
-                                                 : fmt::format("{} \"{}\"", role, tensor.name());
-  const std::string way = *remedy ? fmt::format("; {}", remedy) : "";
+    return; // Before any text is made: layers and operators make this check at every call.
+  const std::string tensorText = tensor.name().empty()
+                                     ? fmt::format("the {}", role)
+                                     : fmt::format("{} \"{}\"", role, tensor.name());
+  const std::string remedyText = *remedy ? fmt::format("; {}", remedy) : "";
   if (tensor.dataType() != type)
     throw Error(TENON_ERR_DATATYPE,
-                fmt::format("{} is {}, but {} needs {}{}", what, dataTypeName(tensor.dataType()),
-                            who, dataTypeName(type), way));
+                fmt::format("{} is {}, but {} needs {}{}", tensorText,
+                            dataTypeName(tensor.dataType()), who, dataTypeName(type), remedyText));
   if (tensor.layout().shape() != layout.shape())
-    throw Error(TENON_ERR_SHAPE, fmt::format("{} has shape [{}], but {} needs [{}]{}", what,
+    throw Error(TENON_ERR_SHAPE, fmt::format("{} has shape [{}], but {} needs [{}]{}", tensorText,
                                              fmt::join(tensor.layout().shape(), ","), who,
-                                             fmt::join(layout.shape(), ","), way));
+                                             fmt::join(layout.shape(), ","), remedyText));
   throw Error(TENON_ERR_LAYOUT,
-              fmt::format("{} has layout {}, but {} needs {}{}", what, tensor.layout().describe(),
-                          who, layout.describe(), way));
+              fmt::format("{} has layout {}, but {} needs {}{}", tensorText,
+                          tensor.layout().describe(), who, layout.describe(), remedyText));
 }
 
 } // namespace tenon

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A distributed tensor: a layout, a data type and this rank's array, the library's own or the
-// user's. The local array covers the rank's box, halos included; any strides are allowed.
+// DTensor, a distributed tensor: a layout, a data type and this rank's array, which is the
+// library's or the user's. The local array covers the rank's box, halos included; strides are
+// arbitrary.
 #pragma once
 
 #include "comm/layout_object.hpp"
@@ -17,10 +18,11 @@ namespace tenon {
 class DTensor : public Object {
 public:
   static constexpr const char* kClass = "DTensor";
-  // Local. The array is allocated, filled with zeros, at its first use, unless the user places one
-  // before.
+  // Not collective. The array is allocated at its first use, filled with zeros, unless the user has
+  // placed one.
   DTensor(CommPtr comm, Layout layout, TenonDataType type, Space space = Space::Host);
-  // One that holds roundings of another, in bfloat16: copyLocal() alone writes and reads it.
+  // A tensor in bfloat16, for rounded values of another tensor; only copyLocal() writes and reads
+  // it.
   struct Rounded {};
   DTensor(CommPtr comm, Layout layout, Rounded rounded, Space space);
   ~DTensor() override;
@@ -28,64 +30,62 @@ public:
   const CommPtr& comm() const noexcept { return comm_; }
   const Layout& layout() const noexcept { return layout_; }
   TenonDataType dataType() const noexcept { return type_; }
-  // The context whose kernels work on the array.
+  // The context whose kernels use the array.
   KernelContext& context() const noexcept { return *context_; }
   Space space() const noexcept { return context_->space(); }
   // Throws TENON_ERR_STATE once the tensor has an array, TENON_ERR_SUPPORT if there is no device.
   void setSpace(Space space);
   int rank() const noexcept { return layout_.rank(); }
-  // Name, data type, layout, and whose memory the array is.
+  // Name, data type, layout, and owner of the array's memory.
   std::string describe() const override;
-  // The grid position of this rank, -1 outside; its box and the box's extents.
+  // The grid position of this rank (-1 outside the grid), its box and the extents of the box.
   int position() const noexcept { return position_; }
   const Box& box() const noexcept { return box_; }
   const Shape& extent() const noexcept { return extent_; }
   Index localElements() const noexcept { return localElements_; }
 
-  // Uses the user's memory. `firstOwned` is the first owned element (that of the local block
-  // without ghosts), strides count elements, and ghosts say how many ghost cells surround the owned
-  // elements. `length` is the number of elements that the user allocated, 0 if it is not known.
-  // Throws TENON_ERR_SHAPE if the layout's halo is wider than the ghosts, or the array too short;
-  // TENON_ERR_ARG if two indices are the same element. Kernels may use the array until another one
-  // takes its place; then they are done or, on a stream of the user's, come before the user's later
-  // work there.
+  // Uses the user's memory. `firstOwned` is the first owned element, the first one that is not a
+  // ghost; strides count elements; the ghosts are the numbers of ghost cells around the owned
+  // elements. `length` is the number of elements that the user has allocated, 0 if unknown. Throws
+  // TENON_ERR_SHAPE if the layout's halo is wider than the ghosts or the array is too short, and
+  // TENON_ERR_ARG if two indices are the same element. Kernels can use the array until it is
+  // replaced; they have then ended, or, on a user's stream, precede the user's later work on it.
   void placeArray(void* firstOwned, const std::vector<Index>& strides,
                   const std::vector<Index>& ghostsLow, const std::vector<Index>& ghostsHigh,
                   bool readOnly, Index length = 0);
-  // Uses memory of the library's for exactly the box, row-major, and allocates nothing. The owner
-  // of that memory waits for kernels before it frees it.
+  // Uses memory of the library that has exactly the box, row-major. The owner of the memory must
+  // wait for kernels before it frees it.
   void placeBox(void* first, bool readOnly);
-  // The user's memory is one array for each index of dimension `dim` on this rank, and
-  // firstOwned[i] is the first owned element of array i. All arrays have the same strides and
-  // ghosts, whose entries for `dim` are not looked at. The tensor works on the library's array,
-  // which keeps its value; gatherArrays copies into it and scatterArrays out of it. Throws
-  // TENON_ERR_SHAPE for another number of arrays and for a halo in `dim`. `length` is that of each
-  // array.
+  // Uses one user array per index of dimension `dim` on this rank; firstOwned[i] is the first owned
+  // element of array i. All arrays have the same strides, ghosts and length; the entries of `dim`
+  // are ignored. The tensor works on the library's array: gatherArrays() copies into it,
+  // scatterArrays() out of it. Throws TENON_ERR_SHAPE for a wrong number of arrays, and for a halo
+  // in `dim`.
   void placeArrays(int dim, const std::vector<void*>& firstOwned, const std::vector<Index>& strides,
                    const std::vector<Index>& ghostsLow, const std::vector<Index>& ghostsHigh,
                    bool readOnly, Index length = 0);
-  // The same for arrays that differ in strides and ghosts.
+  // The same for arrays with different strides and ghosts.
   void placeComponents(int dim, const std::vector<Component>& components, bool readOnly);
   void gatherArrays();
   void scatterArrays();
   const std::optional<ArrayList>& arrays() const noexcept { return arrays_; }
-  // Returns to the library's own array.
+  // Returns to the library's array.
   void resetArray();
-  // Whether the library's own array is memory of this process alone, as a child made by fork()
-  // needs it, instead of memory that the node's ranks share. The value stays.
+  // Whether the library's array is private memory of the process, which a child of fork() needs, or
+  // shared by the ranks of the node. A change preserves the values.
   void setPrivate(bool isPrivate);
   bool isPrivate() const noexcept { return private_; }
-  // Allocates the library's own array now instead of at its first use.
+  // Allocates the library's array now instead of at its first use.
   void allocate() const;
-  // The size of the library's own array, 0 until it is allocated.
+  // The size of the library's array, 0 until it is allocated.
   Index arrayBytes() const noexcept { return own_.bytes(); }
-  // Whether the tensor has placed memory, in one array or several.
+  // True if the user has placed memory, in one array or several.
   bool isPlaced() const noexcept { return placed_ != nullptr || placedEmpty_ || arrays_; }
   bool isReadOnly() const noexcept { return readOnly_; }
 
   const Strides& strides() const noexcept { return strides_; }
   bool isContiguous() const noexcept;
-  // The first element of the box. The mutable form marks the tensor as changed.
+  // The address of the first element of the box. mutableData() marks the tensor as changed.
   template <class T>
   const T* data() const {
     checkReadable();
@@ -98,28 +98,29 @@ public:
     return const_cast<T*>(static_cast<const T*>(address(dataTypeOf<T>())));
   }
 
-  // data() and mutableData() whatever the type, for a caller that needs the address alone.
+  // The same without a type, for callers that need only the address.
   const void* readAddress() const { return checkReadable(), address(type_); }
   void* writeAddress() { return checkWritable(), changed(), const_cast<void*>(address(type_)); }
 
-  // Loans of the array to the user, who gets its address before: one for writing, or any number
-  // for reading. Until the loan ends, an access that conflicts with it is TENON_ERR_STATE.
+  // Locks of the array while the user has its address: one for writing, or any number for reading.
+  // Until the end of the lock, a conflicting access is TENON_ERR_STATE.
   void lendForReading();
   void lendForWriting();
-  // The address for a loan of the values on the host: that of the array, or on the device that of a
-  // copy, which the end of the loan puts back.
+  // The address of the values on the host, for the user: that of the array or, for a device array,
+  // that of a copy, which the end of the lock copies back.
   void* hostValues(TenonDataType requested);
-  // The address of the array itself on the device, once its values are there; TENON_ERR_STATE for a
-  // tensor on the host.
+  // The address of the array on the device, after kernels that write it have ended. TENON_ERR_STATE
+  // for a tensor on the host.
   void* deviceValues(TenonDataType requested) const;
-  // Throw TENON_ERR_STATE if there is no such loan, TENON_ERR_ARG if it is of another address.
+  // End a lock. Throw TENON_ERR_STATE if there is none, TENON_ERR_ARG if it is for another address.
   void endReading(const void* array);
   void endWriting(const void* array);
-  // Throw TENON_ERR_STATE while the array is lent for writing; lent at all, or constant.
+  // Throw TENON_ERR_STATE if the array is locked for writing (checkReadable), or locked or constant
+  // (checkWritable).
   void checkReadable() const;
   void checkWritable() const;
-  // Throws TENON_ERR_STATE for values that are to be read, but whose arrays were placed and never
-  // gathered, so that they are zeros that nobody has written.
+  // Throws TENON_ERR_STATE if arrays have been placed but not gathered: the values are then zeros
+  // that were never set.
   void checkGathered() const;
 
 private:
@@ -127,7 +128,7 @@ private:
   Buffer newArray() const;
   void checkGhosts(const std::vector<Index>& strides, const std::vector<Index>& ghostsLow,
                    const std::vector<Index>& ghostsHigh) const;
-  // The distance from the first element of the box to the first owned one.
+  // Offset of the first owned element from the first element of the box.
   Index elementsBeforeOwned(const Strides& strides) const;
   Shape extentWithGhosts(const std::vector<Index>& ghostsLow,
                          const std::vector<Index>& ghostsHigh) const;
@@ -137,7 +138,7 @@ private:
   void checkNotLent() const;
   void checkLoan(bool exists, const char* what, const void* array) const;
   void checkPlaced(const void* memory) const;
-  // Waits for kernels that use memory of the user's, unless they run on a stream of the user's.
+  // Waits for kernels that use the user's memory, unless they run on a stream of the user.
   void awaitUserArray() const;
 
   CommPtr comm_;
@@ -153,23 +154,22 @@ private:
   bool private_ = false;
   void* placed_ = nullptr;
   bool placedEmpty_ = false;
-  bool isUsers_ = false; // the placed memory, or that of arrays_, is the user's
+  bool isUsers_ = false; // True if the placed memory, or that of arrays_, is the user's.
   std::optional<ArrayList> arrays_;
-  // The state in which arrays_ wait for their first gather; 0: none.
+  // The state counter at which arrays_ wait for their first gather, or 0.
   std::uint64_t ungatheredState_ = 0;
   bool readOnly_ = false;
   int readers_ = 0;
   bool writer_ = false;
-  std::unique_ptr<HostCopy> hostCopy_; // while values are lent on the host
+  std::unique_ptr<HostCopy> hostCopy_; // Exists while host values of a device array are in use.
 };
 
 // Throws TENON_ERR_SHAPE, TENON_ERR_LAYOUT or TENON_ERR_DATATYPE unless the tensor has this layout
-// and type, which `who` needs in its `role`; the remedy is an imperative.
+// and type, which `who` needs for its `role`. `remedy` is an imperative for the error text.
 void checkTensor(const DTensor& tensor, const Layout& layout, TenonDataType type,
                  const std::string& who, const char* role, const char* remedy = "");
 
-// A buffer in the space of the context; on the host its memory can be read by the other ranks of
-// the node.
+// A buffer in the space of the context; on the host, the other ranks of the node can read it.
 Buffer readableBuffer(const Communicator& comm, const KernelContext& context, Index bytes,
                       std::string label);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Fills tensors by global index, on the host and element by element except for constants. Random
-// numbers are counter-based, so that a value depends on its index and the seed alone, and any
-// partition, halo or copy gets the same one.
+// numbers are counter-based: a value depends only on its index and the seed, and is the same in any
+// partition, halo or copy.
 #include "dtensor/fill.hpp"
 
 #include "dtensor/host_view.hpp"
@@ -16,20 +16,19 @@ namespace tenon {
 
 namespace {
 
-// What an element holds along one dimension: the value of a global index with a sign; or index -1,
-// none (beyond a boundary that copies nothing, or in a halo of partial sums or one that an index
-// map fills).
-struct Held {
+// The source of an element along one dimension: a global index and a sign, or index -1 for a zero
+// (beyond a boundary without values, or in a halo of partial sums or one that an index map fills).
+struct ElementSource {
   Index index;
   int sign = 1;
 };
 
-// For one dimension of this rank's box, in a layout with its boxes.
-std::vector<Held> heldAlong(const DTensor& x, const Layout& layout, int dim) {
+// The sources along one dimension of this rank's box.
+std::vector<ElementSource> sourcesAlong(const DTensor& x, const Layout& layout, int dim) {
   const auto& halo = layout.halo(dim);
   const Interval box = x.box()[dim];
   const Interval owned = layout.owned(dim, layout.part(x.position(), dim));
-  std::vector<Held> result;
+  std::vector<ElementSource> result;
   for (Index i = box.begin; i < box.end; ++i) {
     if (halo && !halo->isPartial && !halo->isLinked())
       result.push_back({extensionSource(i, layout.shape()[dim], halo->low, halo->high).value_or(-1),
@@ -40,7 +39,7 @@ std::vector<Held> heldAlong(const DTensor& x, const Layout& layout, int dim) {
   return result;
 }
 
-// Of the partial sums along a P axis, the one on coordinate 0 carries the value.
+// Of the partial sums along a P axis, the one on coordinate 0 has the value.
 bool carriesValue(const DTensor& x) {
   const Layout& layout = x.layout();
   for (int axis = 0; axis < layout.grid().axes(); ++axis)
@@ -49,17 +48,17 @@ bool carriesValue(const DTensor& x) {
   return true;
 }
 
-// The local elements that carry the value are a box, since those that do not are at the ends of a
+// The local elements with a value are a box, since elements without one are at the ends of a
 // dimension.
 Box carrierBox(const DTensor& x) {
   if (x.localElements() == 0 || !carriesValue(x))
     return Box(x.rank());
   Box box;
   for (int d = 0; d < x.rank(); ++d) {
-    const std::vector<Held> global = heldAlong(x, x.layout(), d);
-    const auto stands = [](const Held& held) { return held.index >= 0; };
-    const Index begin = std::ranges::find_if(global, stands) - global.begin();
-    box.push_back({begin, begin + std::ranges::count_if(global, stands)});
+    const std::vector<ElementSource> sources = sourcesAlong(x, x.layout(), d);
+    const auto hasValue = [](const ElementSource& source) { return source.index >= 0; };
+    const Index begin = std::ranges::find_if(sources, hasValue) - sources.begin();
+    box.push_back({begin, begin + std::ranges::count_if(sources, hasValue)});
   }
   return box;
 }
@@ -91,9 +90,10 @@ void fillByIndex(DTensor& x, const std::function<double(Index)>& f) {
   visitDataType(x.dataType(), [&]<class T>(T) {
     const HostView<T> data(x);
     if (x.localElements() == 0)
-      return; // this rank may have no position, of which to ask for indices
-    // Of each run of channels with boundary modes of its own; by channel, which run it is in.
-    std::vector<std::vector<std::vector<Held>>> runs;
+      return; // A rank outside the grid has no position.
+    // The sources for each run of channels with the same boundary modes, and the run of each
+    // channel.
+    std::vector<std::vector<std::vector<ElementSource>>> runs;
     std::vector<std::size_t> runOf(x.rank() > kChannelDim ? x.extent()[kChannelDim] : 0);
     forEachChannelRun(x.layout(), x.layout(), [&](const Layout& layout, const Layout&, auto run) {
       if (run)
@@ -103,28 +103,28 @@ void fillByIndex(DTensor& x, const std::function<double(Index)>& f) {
             runOf[c] = runs.size();
       runs.emplace_back();
       for (int d = 0; d < x.rank(); ++d)
-        runs.back().push_back(heldAlong(x, layout, d));
+        runs.back().push_back(sourcesAlong(x, layout, d));
     });
-    const bool carries = carriesValue(x);
+    const bool hasValues = carriesValue(x);
     forEachElement(x, [&](Index offset, const std::array<Index, kMaxRank>& index) {
-      Index at = 0;
+      Index globalIndex = 0;
       int sign = 1;
-      bool inside = carries;
-      const auto& global = runs[runs.size() == 1 ? 0 : runOf[index[kChannelDim]]];
+      bool inside = hasValues;
+      const auto& sources = runs[runs.size() == 1 ? 0 : runOf[index[kChannelDim]]];
       for (int d = 0; d < x.rank(); ++d) {
-        const Held& held = global[d][index[d]];
-        inside &= held.index >= 0;
-        sign *= held.sign;
-        at = at * x.layout().shape()[d] + held.index;
+        const ElementSource& source = sources[d][index[d]];
+        inside &= source.index >= 0;
+        sign *= source.sign;
+        globalIndex = globalIndex * x.layout().shape()[d] + source.index;
       }
-      data[offset] = inside ? converted<T>(sign * f(at)) : T(0);
+      data[offset] = inside ? converted<T>(sign * f(globalIndex)) : T(0);
     });
   });
 }
 
 namespace {
 
-// Whether a constant has other values in a halo, or values in some channels alone.
+// True if a constant has another value in a halo, or depends on the channel there.
 bool variesInHalos(const DTensor& x) {
   if (x.layout().hasModesByChannel())
     return true;
@@ -140,15 +140,14 @@ bool variesInHalos(const DTensor& x) {
 } // namespace
 
 void fillConstant(DTensor& x, double value) {
-  if (variesInHalos(x)) // beyond an odd wall the constant changes its sign
+  if (variesInHalos(x)) // Beyond an odd wall the constant changes its sign.
     return fillByIndex(x, [=](Index) { return value; });
   const Box carriers = carrierBox(x);
   const Shape extent = extents(carriers);
   Index offset = 0;
   for (int d = 0; d < x.rank(); ++d)
     offset += carriers[d].begin * x.strides()[d];
-  // A kernel fills the box, on the device too; where some elements carry nothing they are cleared
-  // before.
+  // A kernel fills the box, also on the device; elements without a value are cleared before.
   if (extent != x.extent())
     scaleArray(0, x);
   visitDataType(x.dataType(), [&]<class T>(T) {

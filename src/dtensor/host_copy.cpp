@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Brings a strided array from the device in one transfer into page-locked staging memory, which the
-// context keeps for the next copy. Only the way back has to spare what lies between the elements.
+// Copies a strided array from the device in one transfer into page-locked staging memory, which the
+// context reuses. Only the copy back has to preserve the bytes between the elements.
 #include "dtensor/host_copy.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -23,15 +23,15 @@ void HostCopy::putBack() const {
   auto* const begin = const_cast<std::byte*>(array_.begin);
   if (x_.isContiguous())
     return context.fetch(begin, values_.data<void>(), array_.bytes);
-  // A user's array may have other data between the tensor's elements, which a kernel may have
-  // written meanwhile. So the bytes go to a second array on the device, from which a kernel copies
-  // the elements alone.
-  Buffer arrived(array_.bytes, x_.title() + " values from the host", context.memory());
-  context.fetch(arrived.data<void>(), values_.data<void>(), array_.bytes);
+  // Between the tensor's elements a user array can have other data, which a kernel can have changed
+  // since. So the bytes are sent to a temporary array on the device, from which a kernel copies
+  // only the elements.
+  Buffer received(array_.bytes, x_.title() + " values from the host", context.memory());
+  context.fetch(received.data<void>(), values_.data<void>(), array_.bytes);
   visitDataType(x_.dataType(), [&]<class T>(T) {
     const Index* strides = x_.strides().data();
     blockAxpby<T, T>(context, x_.rank(), x_.extent().data(), T(1),
-                     reinterpret_cast<const T*>(arrived.data<std::byte>() + array_.toFirst),
+                     reinterpret_cast<const T*>(received.data<std::byte>() + array_.toFirst),
                      strides, T(0), reinterpret_cast<T*>(begin + array_.toFirst), strides);
   });
 }

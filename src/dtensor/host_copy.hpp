@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The values of a tensor's array on the device, brought to the host and back. The copy includes
-// what lies between the tensor's elements, since one contiguous transfer is faster than many small
-// ones.
+// HostCopy: the values of a device array copied to the host and back. The copy includes the bytes
+// between the tensor's elements, since one contiguous transfer is faster than many small ones.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -11,8 +10,8 @@
 
 namespace tenon {
 
-// The bytes of a strided array from its lowest to its highest element. `toFirst` leads from the
-// lowest element to the one with all indices 0, which is another where a stride is negative.
+// The bytes of a strided array from its lowest to its highest element. `toFirst` is the offset of
+// the element with all indices 0 from the lowest element, which is nonzero if a stride is negative.
 struct ByteSpan {
   const std::byte* begin = nullptr;
   Index bytes = 0, toFirst = 0;
@@ -22,16 +21,16 @@ class DTensor;
 
 class HostCopy {
 public:
-  // Unset is for a host that writes every element before it reads any.
+  // Unset: for callers that write every element before they read any.
   enum class Values { Fetched, Unset };
   // Waits for the values if they are fetched. The tensor must outlive the copy.
   explicit HostCopy(const DTensor& x, Values values = Values::Fetched);
   HostCopy(const HostCopy&) = delete;
   HostCopy& operator=(const HostCopy&) = delete;
   ~HostCopy();
-  // The copy of the tensor's first element; the others follow with the tensor's strides.
+  // The copy of the tensor's first element; the tensor's strides apply.
   void* first() const { return const_cast<std::byte*>(values_.data<std::byte>()) + array_.toFirst; }
-  // Writes the tensor's elements back, and leaves what lies between them on the device unchanged.
+  // Writes the tensor's elements back; bytes between them are unchanged on the device.
   void putBack() const;
 
 private:

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Brings whole tensors or single numbers to the space in which somebody works. A tensor that is
-// there already is used in place; the others are copied, and whoever asks keeps the copy for the
-// next time.
+// Provides whole tensors or single numbers in the space in which the caller works. A tensor in that
+// space is used in place; others are copied, and the caller stores the copy for the next call.
 #include "dtensor/host_view.hpp"
 
 namespace tenon {
 
 namespace {
 
-// The copy is made once and kept by its user, so that calls in a time step allocate nothing.
+// The copy is allocated once and stored by the caller, so calls in a time step allocate nothing.
 void makeLike(const DTensor& x, const CommPtr& comm, Space space, Ref<DTensor>& copy) {
   if (!copy || !(copy->layout() == x.layout()) || copy->dataType() != x.dataType())
     copy = makeRef<DTensor>(comm, x.layout(), x.dataType(), space);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The values of a tensor on the host, one by one, or a whole tensor in another space. Everything
-// else hands a tensor's array to a kernel.
+// Access to the values of a tensor on the host, one by one, or to a whole tensor in another space.
+// All other code passes the tensor's array to a kernel.
 #pragma once
 
 #include "dtensor/arithmetic.hpp"
@@ -12,9 +12,9 @@
 
 namespace tenon {
 
-// HostView<T> writes, HostView<const T> reads; offsets are those of the tensor's strides. The view
-// of a tensor on the device is a copy, which is put back as the view ends, unless an exception ends
-// it.
+// HostView<T> writes, HostView<const T> reads; offsets are in the tensor's strides. For a device
+// tensor the view is a copy, which is copied back at the end of the view, unless that is caused by
+// an exception.
 template <class T>
 class HostView {
 public:
@@ -28,7 +28,7 @@ public:
   HostView(const HostView&) = delete;
   HostView& operator=(const HostView&) = delete;
   ~HostView() noexcept(false) {
-    if (!std::is_const_v<T> && copy_ && std::uncaught_exceptions() == thrown_)
+    if (!std::is_const_v<T> && copy_ && std::uncaught_exceptions() == exceptions_)
       copy_->putBack();
   }
   T& operator[](Index offset) const { return elements_[offset]; }
@@ -42,18 +42,18 @@ private:
   }
   T* elements_;
   std::optional<HostCopy> copy_;
-  int thrown_ = std::uncaught_exceptions();
+  int exceptions_ = std::uncaught_exceptions();
 };
 
-// The number in a tensor of one element: 0 on ranks that do not hold it, where setNumber does
-// nothing.
+// The number in a tensor of one element. On ranks without the element numberOf() returns 0, and
+// setNumber() has no effect.
 double numberOf(const DTensor& x);
 void setNumber(DTensor& x, double value);
 
-// x itself if it is in this space, and otherwise a copy of x there, for which `copy` is used or
-// made. The host waits for the values to be copied; kernels of the communicator may use the copy.
+// Returns x if it is in this space, otherwise a copy of x in it, for which `copy` is reused or
+// allocated. Waits until the values are copied; kernels of the communicator can then use the copy.
 const DTensor& inSpace(const DTensor& x, const CommPtr& comm, Space space, Ref<DTensor>& copy);
-// The same for a tensor that will be written: a copy is made without the values.
+// The same for a tensor that will be written: the copy is made without values.
 DTensor& likeInSpace(DTensor& x, const CommPtr& comm, Space space, Ref<DTensor>& copy);
 
 } // namespace tenon

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernels' context that all tensors and layers of one communicator in one space share. Calls on
-// one communicator follow each other; calls on distinct communicators may come from distinct
+// The kernel context that all tensors and layers of one communicator share in one memory space. A
+// communicator is used by one thread at a time; distinct communicators can be used in distinct
 // threads.
 #pragma once
 
@@ -11,16 +11,16 @@
 
 namespace tenon {
 
-// The context lives as long as somebody holds it. Throws TENON_ERR_SUPPORT for a device that is not
-// there.
+// The context exists as long as it is referenced. Throws TENON_ERR_SUPPORT for the device if there
+// is none.
 KernelContextPtr contextOf(const CommPtr& comm, Space space = Space::Host);
 
-// Sets the stream (a cudaStream_t, NULL for the default stream) on which the device's context works
-// and which must outlive it; none stands for a stream of the library's. Throws TENON_ERR_STATE
-// while there is a context, TENON_ERR_SUPPORT if there is no device.
+// Sets the stream of the device context (a cudaStream_t, NULL for the default stream), which must
+// outlive the context; std::nullopt means a stream of the library. Throws TENON_ERR_STATE while the
+// context exists, and TENON_ERR_SUPPORT if there is no device.
 void setStream(const CommPtr& comm, const std::optional<void*>& stream);
-// Whether the device's context works on a stream of the user's: what the user queues there later
-// runs after the kernels, without waiting.
+// True if the device context uses a stream of the user: work that the user queues on it later
+// follows the kernels without a wait.
 bool isOnUserStream(const CommPtr& comm);
 
 } // namespace tenon

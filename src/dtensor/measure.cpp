@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Adds local sums of kernels over the ranks. The local numbers are gathered and added in rank order
-// on every rank, because decisions such as a stopping criterion must come out alike everywhere.
+// Adds local sums of kernels over the ranks. The local sums are gathered and added in rank order on
+// every rank, because decisions such as a stopping criterion must be the same on all of them.
 #include "dtensor/measure.hpp"
 
 #include "comm/agreement/wait_policy.hpp"
@@ -18,20 +18,20 @@ namespace tenon {
 namespace {
 
 std::vector<double> gathered(Communicator& comm, double local) {
-  std::vector<double> all(comm.size());
+  std::vector<double> values(comm.size());
   MPI_Request request = MPI_REQUEST_NULL;
-  checkMpi(MPI_Iallgather(&local, 1, MPI_DOUBLE, all.data(), 1, MPI_DOUBLE, comm.mpi(), &request),
-           "MPI_Iallgather");
+  checkMpi(
+      MPI_Iallgather(&local, 1, MPI_DOUBLE, values.data(), 1, MPI_DOUBLE, comm.mpi(), &request),
+      "MPI_Iallgather");
   if (comm.size() > 1)
     logMessage(sizeof local);
-  // waitFor() instead of MPI_Wait gives the core away while it waits, and names the ranks that are
-  // missing.
+  // waitFor() instead of MPI_Wait yields the core while it waits, and names the missing ranks.
   waitFor(comm, &request, 1, [&] { return someOfText(othersOf(comm)); });
-  return all;
+  return values;
 }
 
-// Every rank gets all local sums and adds them in the same order, so that all have the same bits:
-// an all-reduce promises this neither for all ranks nor for two runs.
+// Every rank gets all local sums and adds them in the same order, so the result is bitwise the
+// same: an MPI all-reduce guarantees this neither between ranks nor between runs.
 double sumInRankOrder(Communicator& comm, double local) {
   double sum = 0;
   for (double part : gathered(comm, local))
@@ -53,7 +53,7 @@ Index offsetOf(const std::vector<Index>& element, const DTensor& x) {
   return offset;
 }
 
-// The dot product of the elements that this rank counts, so that all ranks count each element once:
+// The dot product of the elements that this rank counts, such that each element is counted once:
 // the owned ones, on ranks with coordinate 0 along every B axis.
 double ownedDot(const DTensor& x, const DTensor& y) {
   const Layout& layout = x.layout();
@@ -98,6 +98,7 @@ void checkNormed(const DTensor& x) {
 double pairing(const DTensor& x, const DTensor& y) {
   checkPaired(x, y);
   Ref<DTensor> copy;
+  // A kernel cannot read both spaces, so y is copied if it is in the other one.
   return sumInRankOrder(*x.comm(), localDot(x, inSpace(y, x.comm(), x.space(), copy)));
 }
 
@@ -136,7 +137,7 @@ double sumOfRanks(Communicator& comm, double value) {
 
 double localSquares(std::span<const DTensor* const> tensors) {
   double squares = 0;
-  std::vector<const DTensor*> onDevice; // of one type and context: the others take turns
+  std::vector<const DTensor*> onDevice; // Processed in groups of one type and context.
   for (const DTensor* x : tensors)
     if (x && x->space() == Space::Device)
       onDevice.push_back(x);
@@ -144,16 +145,18 @@ double localSquares(std::span<const DTensor* const> tensors) {
       squares += localDot(*x, *x);
   while (!onDevice.empty()) {
     const DTensor& first = *onDevice.front();
-    const auto others = std::ranges::stable_partition(onDevice, [&](const DTensor* x) {
+    // One launch for all tensors of a group: a launch per tensor would wait for the device each
+    // time.
+    const auto groupEnd = std::ranges::stable_partition(onDevice, [&](const DTensor* x) {
       return &x->context() == &first.context() && x->dataType() == first.dataType();
     });
     squares += visitFloating(first.dataType(), [&]<class T>(T) {
       std::vector<BoxOf<T>> boxes;
-      for (const DTensor* x : std::span(onDevice.begin(), others.begin()))
+      for (const DTensor* x : std::span(onDevice.begin(), groupEnd.begin()))
         boxes.push_back({x->rank(), x->extent().data(), x->data<T>(), x->strides().data()});
       return sumSquaresOnDevice<T>(first.context(), boxes);
     });
-    onDevice.erase(onDevice.begin(), others.begin());
+    onDevice.erase(onDevice.begin(), groupEnd.begin());
   }
   return squares;
 }
@@ -172,14 +175,14 @@ std::optional<std::vector<Index>> firstNaN(const DTensor& x, const Box& in, cons
     std::vector<Index> index;
     for (const Interval& interval : in)
       index.push_back(interval.begin);
-    for (Index left = elements(extent); left > 0; --left) {
+    for (Index remaining = elements(extent); remaining > 0; --remaining) {
       Index offset = 0;
-      bool isLeftOut = true;
+      bool isExcluded = true;
       for (int d = 0; d < x.rank(); ++d) {
         offset += (index[d] - x.box()[d].begin) * x.strides()[d];
-        isLeftOut &= index[d] >= butNotIn[d].begin && index[d] < butNotIn[d].end;
+        isExcluded &= index[d] >= butNotIn[d].begin && index[d] < butNotIn[d].end;
       }
-      if (!isLeftOut && std::isnan(data[offset]))
+      if (!isExcluded && std::isnan(data[offset]))
         return index;
       for (int d = x.rank() - 1; d >= 0 && ++index[d] == in[d].end; --d)
         index[d] = in[d].begin;
@@ -191,7 +194,7 @@ std::optional<std::vector<Index>> firstNaN(const DTensor& x, const Box& in, cons
 double maxAbsolute(const DTensor& x) {
   double largest = 0;
   for (double part : gathered(*x.comm(), localMaxAbsolute(x)))
-    // Not greater-than, which is false for NaN; a NaN that has been found stays.
+    // Not greater-than, which is false for NaN; a NaN once found is retained.
     if (!(part <= largest))
       largest = std::isnan(largest) ? largest : part;
   return largest;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sums over a distributed tensor. Local sums run pairwise in double, the ranks' sums are added in
-// rank order, so every rank gets the same bits. All calls are collective unless they say otherwise.
+// Sums and norms of a distributed tensor. Local sums are pairwise in double precision, and are
+// added in rank order, so the result is bitwise the same on all ranks. All calls are collective
+// unless stated otherwise.
 #pragma once
 
 #include "dtensor/dtensor.hpp"
@@ -12,42 +13,43 @@
 
 namespace tenon {
 
-// Throw what pairing() or norm() would throw, without communication.
+// Throw the errors of pairing() and norm(), without communication.
 void checkPaired(const DTensor& x, const DTensor& y);
 void checkNormed(const DTensor& x);
 
-// The pairing of x in a layout with y in its dual: the sum over all ranks of local dot products.
+// The pairing of x in a layout with y in the dual layout: the sum over all ranks of local dot
+// products.
 double pairing(const DTensor& x, const DTensor& y);
 
-// The Euclidean norm of the tensor's value, where copies of an element count once. Throws
-// TENON_ERR_SUPPORT if the layout holds partial sums, whose value is known only once a conversion
-// has summed them.
+// The Euclidean norm of the tensor's value; copies of an element count once. Throws
+// TENON_ERR_SUPPORT if the layout holds partial sums, which a conversion must reduce first.
 double norm(const DTensor& x);
 
-// The sum of the inner products of pairs of tensors in one exchange. The tensors of a pair have the
-// same layout; copies of an element count once, and partial sums are an error as for norm().
+// The sum of the inner products of several pairs of tensors, with one exchange. The tensors of a
+// pair have the same layout; copies of an element count once, and partial sums are an error as in
+// norm().
 using TensorPair = std::pair<const DTensor*, const DTensor*>;
 double innerProduct(Communicator& comm, const std::vector<TensorPair>& pairs);
 
-// The value on rank 0, for all ranks.
+// Returns the value of rank 0 on all ranks.
 double valueOfFirstRank(Communicator& comm, double value);
 
 // The Euclidean norm of all local memory, copies included.
 double rawNorm(const DTensor& x);
 
-// The sum of all ranks' values in an order that MPI chooses, which is enough to ask whether the sum
-// is finite. Allocates nothing.
+// The sum of all ranks' values in an order chosen by MPI, sufficient to test whether the sum is
+// finite. Allocates nothing.
 double sumOfRanks(Communicator& comm, double value);
 
-// The sum of squares of all local memory of several tensors, copies included; null stands for none.
-// A device is waited for once, and on the host nothing is allocated. Not collective.
+// The sum of squares of all local memory of several tensors, copies included; NULL pointers are
+// skipped. Waits for a device once, and allocates nothing on the host. Not collective.
 double localSquares(std::span<const DTensor* const> tensors);
 
-// The global index of the first element in a box of this rank, but not in another, whose value is
-// not a number. Not collective.
+// The global index of the first NaN in box `in` of this rank, but not in box `butNotIn`. Not
+// collective.
 std::optional<std::vector<Index>> firstNaN(const DTensor& x, const Box& in, const Box& butNotIn);
 
-// The largest absolute value of any element of any rank; NaN if there is one.
+// The largest absolute value of all elements of all ranks; NaN if there is a NaN.
 double maxAbsolute(const DTensor& x);
 // The largest absolute value of this rank's elements. Not collective.
 double localMaxAbsolute(const DTensor& x);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Decides whether strides make a distance, by a search over the dimensions from the largest stride
-// to the smallest, and answers with it whether arrays overlap and whether a user's strides fit. The
-// bounds of an array alone would not do: the components of interleaved arrays lie within each other
-// and share nothing.
+// Decides whether a distance is a sum of strides, by a search over the dimensions from the largest
+// stride to the smallest. With it, decides whether arrays overlap and whether a user's strides are
+// valid. Comparing the bounds of arrays would not suffice: the components of interleaved arrays are
+// within each other's bounds and share no memory.
 #include "dtensor/stride_sums.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -29,13 +29,13 @@ std::uint64_t magnitude(Index stride) {
   return stride < 0 ? 0 - static_cast<std::uint64_t>(stride) : static_cast<std::uint64_t>(stride);
 }
 
-// The number of elements from the lowest to the highest, with strides divided by `by`; at most
+// The number of elements from the lowest to the highest, with strides divided by `divisor`; at most
 // kMaxBytes.
-std::uint64_t spanOf(const Shape& extent, const Strides& strides, std::uint64_t by = 1) {
+std::uint64_t spanOf(const Shape& extent, const Strides& strides, std::uint64_t divisor = 1) {
   std::uint64_t span = 1;
   for (std::size_t d = 0; d < extent.size(); ++d) {
     std::uint64_t reach = 0;
-    if (__builtin_mul_overflow(magnitude(strides[d]) / by,
+    if (__builtin_mul_overflow(magnitude(strides[d]) / divisor,
                                static_cast<std::uint64_t>(extent[d] - 1), &reach) ||
         __builtin_add_overflow(span, reach, &span) || span > kMaxBytes)
       return kMaxBytes;
@@ -49,7 +49,7 @@ std::string textOf(const Shape& extent, const Strides& strides) {
                      fmt::join(extent, ","));
 }
 
-// Whether the user seems to have counted strides in bytes: divided by the element's size they fit
+// True if the user seems to have counted strides in bytes: divided by the element size they match
 // the array.
 bool countBytes(const Shape& extent, const Strides& strides, std::uint64_t length,
                 std::uint64_t elementSize) {
@@ -59,8 +59,7 @@ bool countBytes(const Shape& extent, const Strides& strides, std::uint64_t lengt
   return divisible && spanOf(extent, strides, elementSize) <= length;
 }
 
-// The array of a tensor that has none yet must not be looked for, since asking for its address
-// allocates it.
+// False for a tensor whose array is not allocated yet: requesting its address would allocate it.
 bool hasArray(const DTensor& x) {
   return x.localElements() > 0 && (x.isPlaced() || x.arrayBytes() > 0);
 }
@@ -70,13 +69,13 @@ bool isWithinReach(const ByteSpan& x, const ByteSpan& y) {
   return before(x.begin, y.begin + y.bytes) && before(y.begin, x.begin + x.bytes);
 }
 
-// Adds the distances in bytes from the first element of x to its other bytes or, with `from`, the
-// distances from those back to the first.
-void addSteps(const DTensor& x, bool from, Lags& lags) {
+// Adds the distances in bytes from the first element of x to its other bytes or, with isReversed,
+// the negative distances.
+void addSteps(const DTensor& x, bool isReversed, Lags& lags) {
   const Index size = dataTypeSize(x.dataType());
-  const auto add = [&](Index stride, Index most) {
-    const bool ahead = (stride > 0) != from;
-    lags.merge({std::abs(stride), ahead ? 0 : most, ahead ? most : 0, 0});
+  const auto add = [&](Index stride, Index maxSteps) {
+    const bool isPositive = (stride > 0) != isReversed;
+    lags.merge({std::abs(stride), isPositive ? 0 : maxSteps, isPositive ? maxSteps : 0, 0});
   };
   for (int d = 0; d < x.rank(); ++d)
     if (x.strides()[d] != 0 && x.extent()[d] > 1)
@@ -87,17 +86,17 @@ void addSteps(const DTensor& x, bool from, Lags& lags) {
 } // namespace
 
 void Lags::add(const Lag& lag) {
-  int at = count_++;
-  for (; at > 0 && lags_[at - 1].stride < lag.stride; --at)
-    lags_[at] = lags_[at - 1];
-  lags_[at] = lag;
+  int position = count_++;
+  for (; position > 0 && lags_[position - 1].stride < lag.stride; --position)
+    lags_[position] = lags_[position - 1];
+  lags_[position] = lag;
 }
 
 void Lags::merge(const Lag& lag) {
-  for (int at = 0; at < count_; ++at)
-    if (lags_[at].stride == lag.stride) {
-      lags_[at].below += lag.below;
-      lags_[at].above += lag.above;
+  for (int i = 0; i < count_; ++i)
+    if (lags_[i].stride == lag.stride) {
+      lags_[i].below += lag.below;
+      lags_[i].above += lag.above;
       return;
     }
   add(lag);
@@ -121,8 +120,8 @@ bool Lags::reach(Index distance) {
   return reach(distance, 0);
 }
 
-// Only a few k of each dimension leave a distance that the dimensions with smaller strides can
-// bridge, so that the search ends soon although it is exponential in the worst case.
+// For each dimension only a few k leave a distance that the smaller strides can reach, so the
+// search is short in practice, although it is exponential in the worst case.
 bool Lags::reach(Index distance, int from) {
   if (from == count_)
     return distance == 0;
@@ -136,8 +135,8 @@ bool Lags::reach(Index distance, int from) {
 }
 
 bool Lags::returnToZero() {
-  // d is the first dimension whose k is not 0. It is enough to try positive k, since a sum of 0
-  // stays one with all signs turned.
+  // d is the first dimension with nonzero k. Positive k suffice, since the negative of a sum of 0
+  // is also 0.
   for (int d = count_ - 1; d >= 0; --d) {
     Lag& lag = lags_[d];
     const Index last = std::min(lag.above, -floorDivide(lowest(d + 1), lag.stride));
@@ -158,8 +157,8 @@ std::optional<SameElement> sameElement(const Shape& extent, const Strides& strid
       lags.add({std::abs(strides[d]), extent[d] - 1, extent[d] - 1, static_cast<int>(d)});
   if (!lags.returnToZero())
     return {};
-  // The k are differences of two indices: those that go up belong to the first index, those that go
-  // down to the second, and every other entry is 0.
+  // The k are differences of two indices: positive ones are entries of the first index, negative
+  // ones of the second, and all other entries are 0.
   SameElement same{std::vector<Index>(extent.size()), std::vector<Index>(extent.size())};
   for (const Lag& lag : lags) {
     const Index k = strides[lag.dim] < 0 ? -lag.k : lag.k;
@@ -208,8 +207,8 @@ void checkDistinct(const Shape& extent, const Strides& strides, bool readOnly) {
                     fmt::join(same->second, ",")));
 }
 
-// Byte p of element i of x is byte q of element j of y if  i . stepsX + p - j . stepsY - q  is the distance
-// from the first element of x to that of y. This is a sum of strides with bounded factors, which
+// Byte p of element i of x is byte q of element j of y if i . stepsX + p - j . stepsY - q is the
+// distance from the first element of x to that of y: a sum of strides with bounded factors, which
 // Lags decides.
 bool shareElements(const DTensor& x, const DTensor& y) {
   if (!hasArray(x) || !hasArray(y) || x.space() != y.space() ||

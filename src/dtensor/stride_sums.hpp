@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Distances that the strides of an array make: sums of k[d] stride[d] with every k[d] within
-// bounds. Such sums answer, exactly and for any strides, whether two arrays share memory and
-// whether two indices of a tensor are the same element of its array.
+// Sums of k[d] stride[d] with bounded integers k[d]. Such sums decide, exactly and for any strides,
+// whether two arrays share memory, and whether two indices of a tensor are the same element of its
+// array.
 #pragma once
 
 #include "dtensor/array_list.hpp"
@@ -11,23 +11,22 @@
 
 namespace tenon {
 
-// A dimension with its positive stride, in which k runs from -below to above.
+// A dimension with a positive stride, whose k is in [-below, above].
 struct Lag {
   Index stride, below, above;
   int dim;
   Index k = 0;
 };
 
-// Lags sorted by falling strides.
+// A list of lags in decreasing order of strides.
 class Lags {
 public:
   void add(const Lag& lag);
-  // Adds a lag, but unites it with one of the same stride, if there is one; the dimension of that
-  // one stays.
+  // Adds a lag, or extends the bounds of a lag with the same stride, which keeps its dimension.
   void merge(const Lag& lag);
-  // Whether a distance is such a sum. If so, the lags' k are those of one such sum.
+  // True if `distance` is such a sum. The lags' k are then those of one such sum.
   bool reach(Index distance);
-  // Whether the distance 0 is such a sum without all k being 0.
+  // True if 0 is such a sum with some nonzero k.
   bool returnToZero();
   const Lag* begin() const noexcept { return lags_.data(); }
   const Lag* end() const noexcept { return lags_.data() + count_; }
@@ -44,31 +43,31 @@ private:
   int count_ = 0;
 };
 
-// Two indices in the extent that are the same element of the array; nothing if all are distinct. A
-// stride of 0 repeats elements by intention and is not looked at.
+// Two indices in the extent that are the same element of the array, or nothing if all are distinct.
+// Dimensions with stride 0, which repeat elements intentionally, are ignored.
 struct SameElement {
   std::vector<Index> first, second;
 };
 std::optional<SameElement> sameElement(const Shape& extent, const Strides& strides);
 
-// Checks of what a user says about an array: that it is long enough for what extents and strides
-// reach, and that no two indices are the same element of it.
+// Checks of a user's array: that it is long enough for the extents and strides, and that no two
+// indices are the same element.
 
-// `extent` counts the owned elements and the ghosts. Throws TENON_ERR_SHAPE if the array spans more
-// than `length` elements from its lowest to its highest, where 0 stands for an unknown length, or
-// more than memory can have; TENON_ERR_ARG if the length is negative.
+// `extent` includes the ghosts. Throws TENON_ERR_SHAPE if the array spans more than `length`
+// elements from the lowest to the highest (0: unknown length), or more than memory can have;
+// TENON_ERR_ARG if the length is negative.
 void checkSpan(const Shape& extent, const Strides& strides, Index length, Index elementSize);
 
-// `extent` counts the tensor's elements. Throws TENON_ERR_ARG if two indices are the same element;
-// a stride of 0 is allowed for an array that is never written.
+// `extent` is that of the tensor's elements. Throws TENON_ERR_ARG if two indices are the same
+// element; stride 0 is allowed for an array that is never written.
 void checkDistinct(const Shape& extent, const Strides& strides, bool readOnly);
 
-// Whether the local arrays of two tensors share memory: whether some byte belongs to an element of
-// both, exactly for any strides and types. Two components of an interleaved array share none, nor
-// do two separate boxes of an array. Nothing is allocated.
+// True if the local arrays of two tensors share memory, that is, some byte belongs to an element of
+// both; exact for any strides and types. Two components of an interleaved array do not share
+// memory, nor do two disjoint boxes of an array. Allocates nothing.
 bool shareElements(const DTensor& x, const DTensor& y);
 
-// Whether x and y have the same elements at the same indices.
+// True if x and y have the same elements at the same indices.
 bool areSameElements(const DTensor& x, const DTensor& y);
 
 } // namespace tenon
