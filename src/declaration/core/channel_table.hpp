@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The rows of types with two numbers for each channel of [batch, channel, ...]: n batch, c
-// channels, S2, S3, ... space, B, R.
+// The signature table of types with two numbers per channel of [batch, channel, ...]. Its labels: n
+// (batch), c (channels), S2, S3, ... (space), B and R.
 #pragma once
 
 #include "declaration/core/signature.hpp"

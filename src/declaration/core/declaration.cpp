@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The settings that all types have, how a declaration takes settings, and what holds for a type
-// that says nothing else. A value that cannot be, whatever the others are, is refused when it is
-// set; whether all fit each other is judged when the declaration is used, so that no order of
-// setters is wrong.
+// Settings that all layer types have, how a declaration checks them, and the defaults of the
+// virtual functions. A value that is invalid whatever the others are is rejected when it is set;
+// consistency of all values is checked when the declaration is used, which makes every order of
+// setters valid.
 #include "declaration/core/declaration.hpp"
 
 #include "declaration/core/window_layout.hpp"
@@ -66,45 +66,45 @@ void checkStorage(const std::string& storage) {
 } // namespace
 
 std::optional<StoredName> storedName(const std::string& names, const std::string& parameter) {
-  std::optional<StoredName> found;
+  std::optional<StoredName> result;
   for (const std::string& entry : names.empty() ? std::vector<std::string>() : split(names, ';')) {
     const std::size_t equals = entry.find('='), bracket = entry.find('[');
     const bool hasExtents = bracket != entry.npos;
-    StoredName its{entry.substr(std::min(equals, entry.size() - 1) + 1)};
+    StoredName stored{entry.substr(std::min(equals, entry.size() - 1) + 1)};
     bool isGood = equals != entry.npos && equals > 0;
     if (hasExtents && isGood && bracket > equals && entry.ends_with(']')) {
-      its = {entry.substr(equals + 1, bracket - equals - 1), Shape()};
+      stored = {entry.substr(equals + 1, bracket - equals - 1), Shape()};
       const std::string list = entry.substr(bracket + 1, entry.size() - bracket - 2);
       for (const std::string& word : list.empty() ? std::vector<std::string>() : split(list, ',')) {
         const auto extent = parseInt(word);
         isGood = isGood && extent && *extent >= 0;
-        its.extents->push_back(extent.value_or(0));
+        stored.extents->push_back(extent.value_or(0));
       }
     } else {
       isGood = isGood && !hasExtents;
     }
-    if (!isGood || its.name.empty())
+    if (!isGood || stored.name.empty())
       throw Error(TENON_ERR_ARG,
                   fmt::format("parameter_names has \"{}\"; write a parameter, = and its name in "
                               "files, such as weight=encoder.in_proj_weight, or with its extents "
                               "there, weight=encoder.in_proj_weight[12,4]",
                               entry));
     if (entry.substr(0, equals) == parameter)
-      found = std::move(its);
+      result = std::move(stored);
   }
-  return found;
+  return result;
 }
 
 Declaration::Declaration(std::string type, std::span<const OptionSpec> table)
     : owner_{"the layer", std::move(type)}, settings_({table, kCommon}) {
-  // Every declaration of a type registers the table of the type; registering it again changes
-  // nothing.
+  // Every declaration of a type registers the option table of the type; registering a table again
+  // has no effect.
   registerOptions({owner_.type.empty() ? "layer" : owner_.type.c_str(), table});
 }
 
 namespace {
 
-// Two groups of settings in each other's place while it lives.
+// Exchanges two groups of settings for the lifetime of the object.
 class Exchanged {
 public:
   Exchanged(Settings& a, Settings& b) noexcept : a_(a), b_(b) { std::swap(a_, b_); }
@@ -119,7 +119,7 @@ private:
 
 } // namespace
 
-// Makes a change of the settings, or leaves them as they were if a changed value cannot be.
+// Applies a change to the settings, and restores them if a changed value is invalid.
 template <class Change>
 void Declaration::change(Change&& change) {
   const Settings before = settings_;
@@ -134,16 +134,16 @@ void Declaration::change(Change&& change) {
   }
 }
 
-// A value is judged without the others. These give way to it and come back, and are not copied: who
-// sets the entries of a file one by one holds references to them.
+// Checks each changed value without the others: these are swapped out and back instead of copied,
+// because a caller that sets the entries of a file one by one holds references to them.
 void Declaration::checkChanged(const Settings& before) {
   for (std::size_t i = 0; i < settings_.entries().size(); ++i) {
-    const std::optional<SettingValue>&now = settings_.entries()[i].value,
-          &then = before.entries()[i].value;
-    if (!now || (then && settingText(*now) == settingText(*then)))
+    const std::optional<SettingValue>&newValue = settings_.entries()[i].value,
+          &oldValue = before.entries()[i].value;
+    if (!newValue || (oldValue && settingText(*newValue) == settingText(*oldValue)))
       continue;
-    Settings alone = settings_.only(settings_.entries()[i].spec->name);
-    const Exchanged exchanged(settings_, alone);
+    Settings singleSetting = settings_.only(settings_.entries()[i].spec->name);
+    const Exchanged exchanged(settings_, singleSetting);
     check();
   }
 }
@@ -171,23 +171,23 @@ void Declaration::inherit(std::string_view name, const Declaration& container) {
 
 Declaration::FormBeginning Declaration::beginForm(const Layouts& inputs,
                                                   const Choice& choice) const {
-  FormInputs from(inputs, choice);
-  Shape output = outputShape(from.shapes);
-  Signature chosen =
-      Signature::choose(rows(from.shapes), from.plain, from.grid, choice.labels, title());
-  return {std::move(from.shapes), std::move(from.plain), std::move(from.grid), std::move(output),
-          std::move(chosen)};
+  FormInputs formInputs(inputs, choice);
+  Shape output = outputShape(formInputs.shapes);
+  Signature signature = Signature::choose(rows(formInputs.shapes), formInputs.plain,
+                                          formInputs.grid, choice.labels, title());
+  return {std::move(formInputs.shapes), std::move(formInputs.plain), std::move(formInputs.grid),
+          std::move(output), std::move(signature)};
 }
 
 Form Declaration::formLikeInput(const Layouts& inputs, const Choice& choice) const {
   const Layout& input = inputs.front();
   const GridPtr grid = choice.grid ? choice.grid : input.gridPtr();
-  const Signature chosen =
+  const Signature signature =
       Signature::choose(rows({input.shape()}), input, grid, choice.labels, title());
-  Layout use = makeLayoutLike(input, grid, chosen.input());
+  Layout use = makeLayoutLike(input, grid, signature.input());
   if (choice.computedHalo)
     use = withHalosOf(*choice.computedHalo, use);
-  return {.signature = chosen, .inputs = inputs, .uses = {use}, .output = use};
+  return {.signature = signature, .inputs = inputs, .uses = {use}, .output = use};
 }
 
 std::string Declaration::whyNoComputedHalo() const {
@@ -206,8 +206,8 @@ Example Declaration::example(ExampleDraw&) const {
 
 namespace {
 
-// The longest dimension is split by the axes on which all ranks hold the parameter, because its
-// parts are the most even ones. On other axes it is divided or on the root already.
+// Splits the longest dimension over the axes on which the parameter is replicated, since that
+// dimension has the most even blocks. On the other axes it is split or on the root already.
 Layout sharded(const Layout& plain) {
   const auto& shape = plain.shape();
   const int longest =
@@ -257,7 +257,7 @@ void Declaration::setOutputLayout(const Layout&) {
 
 std::string Declaration::view() const {
   try {
-    // A summary reads settings that may not have been set yet, and a view of an unfinished layer
+    // A summary reads settings that are possibly not set yet, and a view of an unfinished layer
     // must not fail.
     return summary();
   } catch (const Error&) {
@@ -272,7 +272,7 @@ void Declaration::checkLinks(const Layouts& inputs) const {
   std::vector<Shape> shapes;
   for (const Layout& input : inputs)
     shapes.push_back(input.shape());
-  // Beside the field there may be others, such as one number for each channel.
+  // Other inputs need not be on patches, such as one number per channel.
   const bool areOnPatches = std::ranges::any_of(shapes, [&](const Shape& shape) {
     return static_cast<int>(shape.size()) == links->spatialRank() + 2 &&
            shape.front() == links->patches();

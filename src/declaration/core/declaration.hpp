@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a type of layers is, without MPI and without a rank: its settings, its shapes, the rows of
-// its signature table, and for given inputs and index labels its form: how inputs, parameters and
-// output lie on all ranks, what one rank has to compute, and the maps that run.
+// The declaration of a layer type, without MPI and without a rank: its settings, its shapes and its
+// signature table. For given input layouts and index labels it returns the form: the layouts of
+// inputs, parameters and output on all ranks, the work of each rank, and the list of maps to run.
 #pragma once
 
 #include "declaration/core/form.hpp"
@@ -16,24 +16,25 @@
 
 namespace tenon {
 
-// What the tests and `tenon check` try of a type: settings that fit each other, and inputs that fit
-// them, drawn from a random source.
+// A random layer of a type, drawn for the tests and for `tenon check`: settings that are consistent
+// with each other, and shapes of inputs that fit them.
 
 struct Example {
   std::vector<std::pair<const char*, SettingValue>> settings;
   std::vector<Shape> inputs;
-  Shape target = {};         // of a loss
-  Index classes = 0;         // the target holds labels below this; 0: numbers
-  double low = -1, high = 1; // where the numbers of the inputs lie
+  Shape target = {}; // of a loss
+  // > 0: the target holds class labels in [0, classes); 0: it holds numbers.
+  Index classes = 0;
+  double low = -1, high = 1; // range of the values of the inputs
 
-  // Away from zero, where a logarithm or a quotient has no bounded derivative.
+  // Moves the values away from zero, where a logarithm or a quotient has no bounded derivative.
   void makePositive() {
     low = 0.5;
     high = 2;
   }
 };
 
-// Draws that are a function of the seed.
+// Random draws that are a function of the seed.
 class ExampleDraw {
 public:
   explicit ExampleDraw(std::uint64_t seed) : seed_(seed) {}
@@ -46,7 +47,7 @@ public:
   T of(std::initializer_list<T> choices) {
     return choices.begin()[between(0, static_cast<Index>(choices.size()) - 1)];
   }
-  // Extents of a tensor with `least` to `most` dimensions.
+  // Extents of a tensor with `least` to `most` dimensions, both included.
   Shape shape(int least, int most) {
     Shape shape(static_cast<std::size_t>(between(least, most)));
     for (Index& extent : shape)
@@ -59,19 +60,20 @@ private:
   std::uint64_t seed_, count_ = 0;
 };
 
-// An output of a graph: that of a node, which has this name if it has no number here.
+// An output of a graph: the output of node number `node`, or, if that is -1, of the node `name`.
 struct NetworkOutput {
   std::string name;
   int node = -1;
 };
 
-// The name of a parameter in files of weights, and its extents there, where these differ by extents
-// of 1.
+// The name of a parameter in weight files, and its extents in them if they differ from the layer's
+// by extents of 1.
 struct StoredName {
   std::string name;
   std::optional<Shape> extents = {};
 };
-// What a setting parameter_names says of a parameter. Throws TENON_ERR_ARG where it cannot be read.
+// The entry of the setting parameter_names (`names`) for one parameter, or none. Throws
+// TENON_ERR_ARG if the text cannot be parsed.
 std::optional<StoredName> storedName(const std::string& names, const std::string& parameter);
 
 class Declaration {
@@ -84,7 +86,7 @@ public:
   const std::string& title() const noexcept { return owner_.title; }
   void setTitle(std::string title) { owner_.title = std::move(title); }
 
-  // The settings of the type, and behind them those that all layers have.
+  // The settings of the type, followed by the settings that all layers have.
   const Settings& settings() const noexcept { return settings_; }
   template <class T>
   T value(std::string_view name) const {
@@ -92,52 +94,52 @@ public:
   }
   SettingValue get(std::string_view name) const { return settings_.get(name, owner_); }
   bool isSet(std::string_view name) const { return settings_.isSet(name, owner_); }
-  // A value is judged by itself here, as if no other were set: values that depend on each other may
-  // come in any order, and checkSettings() judges them together when a layer is set up, planned or
-  // read from a file.
+  // A value is checked alone, as if no other were set, because settings that depend on each other
+  // can be set in any order. checkSettings() checks the combination when a layer is set up, planned
+  // or read from a file.
   void set(std::string_view name, SettingValue value);
   void setText(std::string_view name, std::string_view text);
-  // Takes all settings as they are in a copy that was changed. Where one does not fit, those before
-  // stay, as with the setters above.
+  // Replaces all settings by those of a modified copy. If one is invalid, the old settings remain,
+  // as with the setters above.
   void takeOver(Settings settings);
-  // Throws TENON_ERR_ARG where settings do not fit each other.
+  // Throws TENON_ERR_ARG if settings contradict each other.
   void checkSettings() const;
   void inherit(std::string_view name, const Declaration& container);
   void inherit(std::string_view name, SettingValue value) {
     settings_.inherit(name, std::move(value));
   }
-  // The same without a check, for settings that were in use before.
+  // Replaces all settings without a check, by settings that were in use before.
   void restore(Settings settings) { settings_ = std::move(settings); }
 
-  // The number of inputs, or -1 for one or more; and the reason, for the message about another
-  // number of them.
+  // The number of inputs, or -1 for one or more; and the reason for it, which is appended to the
+  // error message about a different number of inputs.
   virtual int inputCount() const { return 1; }
   virtual std::string inputAdvice() const { return {}; }
   virtual Shape outputShape(const std::vector<Shape>& inputs) const = 0;
-  // The signature table: a row for each label, the preferred one first.
+  // The signature table: one row per label, the preferred row first.
   virtual SignatureTable rows(const std::vector<Shape>& inputs) const = 0;
-  // Throws TENON_ERR_SHAPE, TENON_ERR_LAYOUT or TENON_ERR_OPTION where the layer cannot be.
+  // Throws TENON_ERR_SHAPE, TENON_ERR_LAYOUT or TENON_ERR_OPTION if the layer is not possible.
   virtual Form form(const Layouts& inputs, const Choice& choice) const = 0;
-  // The work of the rank at a position of the form's grid in one evaluation.
+  // The work of one evaluation on the rank at a position of the form's grid.
   virtual Work work(const Form& form, int position) const;
-  // Kernels of one kind take the same time for the same work. The kind is the type, unless settings
-  // of the type lead to different kernels.
+  // The name under which kernel times are measured: kernels of one kind need the same time for the
+  // same work. It is the type, unless settings of the type select different kernels.
   virtual std::string kernelKind() const { return type(); }
-  // The maps of a form whose parameters are stored in these layouts: by default those of one kernel
-  // (kernel_maps.cpp).
+  // The maps of a form whose parameters are stored in the layouts `storage`. The default is the
+  // list of one local kernel (kernel_maps.cpp).
   virtual MapList maps(const Form& form, const Layouts& storage) const;
-  // The layout in which a parameter with this use layout is stored, as the setting `storage` says,
-  // and those of all parameters of a form.
+  // The layout in which a parameter with this use layout is stored, according to the setting
+  // `storage`; and the storage layouts of all parameters of a form.
   Layout storageLayout(const Layout& use) const;
   Layouts storageLayouts(const Form& form) const;
 
-  // What the tests and `tenon check` try of the type. Throws TENON_ERR_SUPPORT if the type gives
-  // none.
+  // A random layer of the type for the tests and `tenon check`. Throws TENON_ERR_SUPPORT if the
+  // type has no examples.
   virtual Example example(ExampleDraw& draw) const;
 
-  // Whether the type contains layers, and whether they stand in a network file.
+  // Whether the type contains layers, and whether a network file lists them.
   virtual bool contains() const { return false; }
-  // Of a graph: the names of its inputs, and its outputs; empty where nobody has said them.
+  // The names of the inputs of a graph, and its outputs; both are empty unless they were set.
   virtual std::vector<std::string> inputNames() const { return {}; }
   virtual std::vector<NetworkOutput> networkOutputs() const { return {}; }
   virtual bool hasNodesInFile() const { return contains(); }
@@ -145,53 +147,53 @@ public:
   virtual bool takesOutputLayout() const { return false; }
   virtual void setOutputLayout(const Layout& layout);
   const std::optional<Layout>& outputLayout() const noexcept { return outputLayout_; }
-  // Whether the type works with lists of a mesh, or may contain layers that do; and the lists.
+  // Whether the type uses the lists of a mesh, or can contain layers that use them.
   virtual bool takesLists() const { return contains(); }
-  // Whether its output depends on which rank holds which rows, by lists or since rows are numbered
-  // block by block. In networks with lists a plan leaves it where it lies.
+  // Whether the output depends on which rank stores which rows, because of lists or because rows
+  // are numbered block by block. A planner must not move such a layer in a network with lists.
   virtual bool dependsOnPlaces() const { return takesLists(); }
-  // Whether its output has a halo that it has filled, which layers that read it need not fill
-  // again.
+  // Whether the output has a halo that the layer has filled, so layers that read it need not
+  // exchange it again.
   virtual bool leavesHalo() const { return false; }
   const MeshLists& lists() const noexcept { return lists_; }
   MeshLists& lists() noexcept { return lists_; }
-  // Whether the type computes on patches what it would on the field that links join them to: point
-  // by point, or by windows that heed links.
+  // Whether the type, on patches, computes the values of the field that links join them to: point
+  // by point, or with windows that read across links.
   virtual bool joinsPatches(const std::vector<Shape>& /*inputs*/) const { return false; }
   // Throws TENON_ERR_SUPPORT if links join patches of the inputs and the type would work on each
-  // for itself.
+  // patch separately.
   void checkLinks(const Layouts& inputs) const;
-  // Whether kernels of the type apply operators of its maps within themselves (OwnMove).
+  // Whether kernels of the type apply operators of its map list themselves (OwnMove).
   virtual bool movesInKernels() const { return false; }
-  // Why a rank cannot compute outputs of the type beside its own part from inputs beside its part,
-  // and why its inputs cannot be such outputs, as a half sentence; empty where both can be.
-  // Choice::computedHalo is for these types.
+  // Why a rank cannot compute outputs outside its own block from inputs outside its block
+  // (Choice::computedHalo), and why the inputs cannot be such outputs; as a clause for an error
+  // message, empty if both are possible.
   virtual std::string whyNoComputedHalo() const;
-  // Of a type with windows: whether outputs beyond either end of a dimension are those at the other
-  // end where inputs are.
+  // Whether a type with windows maps periodic inputs to periodic outputs: the outputs beyond either
+  // end of a dimension are then those at the opposite end.
   virtual bool keepsPeriod(int /*dim*/, const Shape& /*input*/) const { return true; }
   // Whether an evaluation in training draws random numbers.
   virtual bool isRandom() const { return false; }
-  // Whether an evaluation in training may change what the layer carries from step to step.
+  // Whether an evaluation in training can change the states of the layer, such as running means.
   virtual bool changesStates() const { return true; }
-  // Whether the type compares its input with a target, and whether the terms have weights.
+  // Whether the type is a loss with a target, and whether its terms have weights.
   virtual bool takesTarget() const { return false; }
   virtual bool takesTargetWeights() const { return false; }
 
-  // What a view says of the layer: "3 -> 4 channels, kernel 3x3"; all settings while some are
-  // missing.
+  // A summary for views, such as "3 -> 4 channels, kernel 3x3"; if settings that it needs are
+  // missing, a list of all settings.
   std::string view() const;
-  // What must be the same on all ranks: type, settings, and whatever else the form depends on.
+  // The text that must be equal on all ranks: type, settings and all else that the form depends on.
   std::string agreedText() const;
 
 protected:
   Declaration(std::string type, std::span<const OptionSpec> table);
   virtual std::string summary() const { return {}; }
-  // What the settings must fulfil together, as far as they are set. After a set it is asked of that
-  // setting alone.
+  // Throws if the settings, as far as they are set, contradict each other. Called after each set
+  // with only that setting, and by checkSettings() with all.
   virtual void check() const {}
-  // What the form of several inputs begins with, where shapes and rows follow from those of the
-  // inputs.
+  // The common first part of form() for types with several inputs: shapes, plain layouts (without
+  // halos), the grid, the shape of the output and the signature.
   struct FormBeginning {
     std::vector<Shape> shapes;
     Layouts plain;
@@ -200,10 +202,10 @@ protected:
     Signature signature;
   };
   FormBeginning beginForm(const Layouts& inputs, const Choice& choice) const;
-  // A form whose first input is used under the chosen labels and whose output lies like it; a type
-  // changes in it what differs.
+  // A form whose first input is used in the layout of the chosen labels and whose output has the
+  // same layout. The type then modifies its own differences.
   Form formLikeInput(const Layouts& inputs, const Choice& choice) const;
-  // What the kernel needs and keeps, for types with one kernel.
+  // The requirements of the kernel and the values that it saves, for types with one kernel.
   virtual KernelEntry kernel(const Form&) const { return {.name = type()}; }
   Index elementBytes() const { return text("data_type") == "float64" ? 8 : 4; }
 

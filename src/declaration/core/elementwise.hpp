@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Types whose output lies as their input is used, whatever the shape. Labels on a grid axis: S0,
-// S1, ... (any split), B, R, and P if the map is linear.
+// Base of the types whose output has the layout in which the input is used, for any shape. Labels:
+// S0, S1, ... (any split), B, R, and P if the map is linear.
 #pragma once
 
 #include "declaration/core/declaration.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the functions of each element that the kernel before them applies to what it writes, as a
-// convolution does with a rectifier: what is between is then neither written nor read again, and
-// needs no memory. Derivatives know nothing of it, since they go by the list, so that a value which
-// one of them reads stays.
+// Finds elementwise functions that the preceding kernel can apply to its own output, such as a
+// rectifier after a convolution (kernel fusion): the value in between is neither written nor read
+// and needs no memory. Only Apply is fused. Tangent and adjoint follow the unfused list, so a value
+// that one of them reads is not fused away.
 #include "declaration/core/pass.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace tenon {
 
 namespace {
 
-// By value: the numbers of the maps that read it, and of those that write it.
+// The numbers of the maps that read each value, and of those that write it.
 struct Neighbours {
   std::vector<std::vector<int>> readers, writers;
 
@@ -28,15 +28,15 @@ struct Neighbours {
   }
 };
 
-// Whether the kernels, each alone or each for its part, can apply the function that reads what they
-// write.
+// Whether the kernels that write a value can apply the function that reads it: either one kernel,
+// or several kernels, each on its part of the value.
 bool canApply(const MapList& list, const std::vector<int>& writers,
               const std::vector<int>& readers) {
   if (writers.empty() || readers.size() != 1)
     return false;
   const auto kernelOf = [&](int map) -> const KernelEntry* {
-    const Map& found = list.maps()[map];
-    return found.kind == Map::Kind::Kernel && !found.fixed ? &list.kernels()[found.object]
+    const Map& entry = list.maps()[map];
+    return entry.kind == Map::Kind::Kernel && !entry.fixed ? &list.kernels()[entry.object]
                                                            : nullptr;
   };
   const KernelEntry* const function = kernelOf(readers[0]);
@@ -52,15 +52,15 @@ bool canApply(const MapList& list, const std::vector<int>& writers,
 } // namespace
 
 std::vector<int> epilogues(const MapList& list, const InInference& nodes, bool keeps) {
-  const Neighbours of(list, nodes);
+  const Neighbours neighbours(list, nodes);
   std::vector<int> functions(list.maps().size(), -1);
   for (std::size_t v = 0; v < list.values().size(); ++v) {
     const Value& value = list.values()[v];
     if (value.place != Value::Place::Own || value.isUsers() || (keeps && value.saved) ||
-        !canApply(list, of.writers[v], of.readers[v]))
+        !canApply(list, neighbours.writers[v], neighbours.readers[v]))
       continue;
-    for (const int map : of.writers[v])
-      functions[map] = of.readers[v][0];
+    for (const int map : neighbours.writers[v])
+      functions[map] = neighbours.readers[v][0];
   }
   return functions;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A layer for given inputs and index labels: the layouts, of all ranks, of what its local kernel
-// reads and writes. Conversions bring the inputs from where they lie to where they are used.
+// The form of a layer: the layouts, on all ranks, of the arrays that its local kernel reads and
+// writes, for given input layouts and index labels. Conversions redistribute the inputs from the
+// layouts in which they are stored to the layouts in which they are used.
 #pragma once
 
 #include "declaration/core/signature.hpp"
@@ -14,27 +15,27 @@ namespace tenon {
 
 using Layouts = std::vector<Layout>;
 
-// How the output of sliding windows is cut in space: where the centres of the windows are cut in
-// the input, or into parts of equal size.
+// Split points of the output of sliding windows in space: at the windows whose centres are at the
+// split points of the input, or into blocks of equal size.
 enum class OutputCuts { Follow, Balanced };
 
-// What is asked of a layer for given inputs: the process grid and the index labels on it.
+// The requested distribution of a layer: the process grid and the index labels on it.
 struct Choice {
-  GridPtr grid = nullptr;  // null: the first input's
-  std::string labels = {}; // "n,h"; "": those under which the first input stays where it is
-  bool overlap = false;    // compute in pieces while halos travel, where the type can
-  bool arrives = false;    // inputs come to the grid from elsewhere
-  std::optional<OutputCuts> cuts = {}; // none: as the setting output_cuts says, where there is one
-  // The output with a halo that each rank computes beside its own part, so that who reads it need
-  // not exchange it (halo_sharing.hpp); of types that can.
+  GridPtr grid = nullptr;  // null: the grid of the first input
+  std::string labels = {}; // "n,h"; "": those that do not redistribute the first input
+  bool overlap = false;    // compute in pieces during the halo exchange, if the type can
+  bool arrives = false;    // the inputs are redistributed from another grid
+  std::optional<OutputCuts> cuts = {}; // none: as the setting output_cuts says, if there is one
+  // The layout of the output with a halo that each rank computes in addition to its own block, so
+  // layers that read the output need no exchange (halo_sharing.hpp). Only for types that can do so.
   std::optional<Layout> computedHalo = {};
 };
 
-// What the form of several inputs begins with.
+// The inputs of a form: shapes, layouts without halos, and the process grid.
 struct FormInputs {
   std::vector<Shape> shapes;
   Layouts plain; // without halos
-  GridPtr grid;  // the chosen one, or the first input's
+  GridPtr grid;  // the chosen grid, or that of the first input
 
   FormInputs(const Layouts& inputs, const Choice& choice) {
     for (const Layout& input : inputs) {
@@ -48,37 +49,37 @@ struct FormInputs {
 struct ParameterForm {
   std::string name;
   Layout use;
-  Index fanIn = 0, fanOut = 0; // 0: all start with the value
+  Index fanIn = 0, fanOut = 0; // 0: all elements begin with the value `initial`
   double initial = 0;
 };
 
 // Numbers that a layer carries from step to step and that are not differentiated, such as running
-// means. All of them begin with one value.
+// means. All elements begin with the same value.
 struct StateForm {
   std::string name;
   Layout use;
   double initial = 0;
 };
 
-// A part of the output that is computed for itself, from what it reads.
+// A part of the output that is computed separately, and the layout of the input that it reads.
 struct FormPiece {
   Layout use;
-  std::vector<Box> outputs; // by position, in global indices
+  std::vector<Box> outputs; // by position in the grid, in global indices
 };
 
-// Boundary values may be given as one.
+// Whether boundary values are passed as one number instead of a tensor.
 inline bool isNumber(const Layout& layout) {
   return layout.shape() == Shape{1} && !layout.hasHalos();
 }
 
-// The sides of the input's use layout whose elements the caller supplies.
+// The boundary values that the caller supplies on some sides of the input's use layout.
 struct UserValues {
-  std::optional<double> constant; // none: they are a second input
+  std::optional<double> constant; // none: they are the second input
 };
 
 struct Form {
-  // For types with one kernel: what kernel number k of the maps reads of the first input, and the
-  // outputs that it computes at a position of the grid.
+  // The layout of the first input that kernel call k reads, and the box of outputs that it computes
+  // at a position of the grid. Only for types with one kernel.
   const Layout& useOf(int k) const { return pieces.empty() ? uses.front() : pieces[k].use; }
   Box outputsOf(int k, int position) const {
     return pieces.empty() || position < 0 ? output.box(position) : pieces[k].outputs[position];
@@ -90,15 +91,16 @@ struct Form {
   std::vector<ParameterForm> parameters = {};
   Layout output;
   std::optional<UserValues> userValues = {};
-  // Empty, or the interior first, which reads the input as it lies, and then its strips.
+  // Pieces of the output: none, or first the interior, which reads the input without a halo, and
+  // then the strips.
   std::vector<FormPiece> pieces = {};
   std::vector<StateForm> states = {};
-  // What fills linked halos of the first use, or folds those of the output.
+  // The rule that fills linked halos of the first use layout, or adds those of the output back.
   std::optional<PatchRule> links = {};
 };
 
-// The floating-point operations of one rank, and the elements that its windows read, which are
-// those of im2col's matrix.
+// The floating-point operations of one rank, and the number of elements that its windows read,
+// which is the size of the im2col matrix.
 struct Work {
   double forward = 0, adjoint = 0, adjointParameters = 0;
   double columns = 0;

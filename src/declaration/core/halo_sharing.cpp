@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds which values get a halo that is computed. A layer that can compute one reads one value, so
-// that what its readers need of it is found by going on to theirs, down a tree that ends where
-// windows exchange their halo; the widest halo is that of the first layer. All readers of a value
-// share its halo or none.
+// Finds the values whose halo is computed instead of exchanged. A layer that can compute one has
+// one input, so the halo that its readers need is found by a recursion over the readers, which ends
+// at layers that exchange their halo; the first layer has the widest halo. All readers of a value
+// share its halo, or none does.
 #include "declaration/core/halo_sharing.hpp"
 
 #include "declaration/core/window_layout.hpp"
@@ -26,54 +26,55 @@ bool isPeriodic(const Halo& halo) {
   return halo.low == Boundary::Periodic && halo.high == Boundary::Periodic && halo.bands.empty();
 }
 
-// Whether some channel's elements beyond a side are those at the other end.
-bool goesRound(const Halo& halo) {
+// Whether the elements beyond a side are, for some channel, those of the opposite end (periodic).
+bool isPeriodicSomewhere(const Halo& halo) {
   return halo.low == Boundary::Periodic || halo.high == Boundary::Periodic ||
          std::ranges::any_of(halo.bands, [](const ModeBand& band) {
            return band.low == Boundary::Periodic || band.high == Boundary::Periodic;
          });
 }
 
-// The elements of the domain that a box is filled from.
+// The elements of the domain from which the elements of a box are filled.
 Interval sourcesOf(Interval box, Index extent, const Halo& halo) {
   std::vector<ModeBand> bands = halo.bands;
   if (bands.empty())
     bands.push_back({0, halo.low, halo.high});
-  Interval all;
+  Interval merged;
   for (const ModeBand& band : bands)
     for (const Segment& run : extensionSegments(box, extent, band.low, band.high))
-      all = hull(all, run.step > 0 ? Interval{run.global, run.global + run.length}
-                                   : Interval{run.global - run.length + 1, run.global + 1});
-  return all;
+      merged = hull(merged, run.step > 0 ? Interval{run.global, run.global + run.length}
+                                         : Interval{run.global - run.length + 1, run.global + 1});
+  return merged;
 }
 
-// A dimension of the halo from which ranks can fill another, none where they cannot.
+// One dimension of the smallest halo from which ranks can fill the halo of `use` locally, or none
+// if they cannot.
 std::optional<Halo> halosFor(const Layout& use, int dim) {
-  const Halo& needs = *use.halo(dim);
+  const Halo& required = *use.halo(dim);
   const Index extent = use.shape()[dim];
-  // A single part has the other end itself.
-  const bool leaves = isPeriodic(needs) && use.parts(dim) > 1;
-  if (!leaves && use.parts(dim) > 1 && goesRound(needs))
+  // With one block in the dimension, the rank owns the elements of the opposite end itself.
+  const bool wraps = isPeriodic(required) && use.parts(dim) > 1;
+  if (!wraps && use.parts(dim) > 1 && isPeriodicSomewhere(required))
     return std::nullopt;
   Halo halo;
-  if (leaves)
+  if (wraps)
     halo.low = halo.high = Boundary::Periodic;
   for (int part = 0; part < use.parts(dim); ++part) {
-    const Interval box = needs.boxes[part], owned = use.owned(dim, part);
-    halo.boxes.push_back(hull(owned, leaves ? box : sourcesOf(box, extent, needs)));
+    const Interval box = required.boxes[part], owned = use.owned(dim, part);
+    halo.boxes.push_back(hull(owned, wraps ? box : sourcesOf(box, extent, required)));
   }
   return halo;
 }
 
-// Joins what two readers need; false where one goes round and the other does not.
-bool merge(std::optional<Halo>& all, const Halo& more) {
-  if (!all) {
-    all = more;
+// Merges the halos of two readers. Returns false if only one of them is periodic.
+bool merge(std::optional<Halo>& merged, const Halo& addition) {
+  if (!merged) {
+    merged = addition;
     return true;
   }
-  for (std::size_t part = 0; part < more.boxes.size(); ++part)
-    all->boxes[part] = hull(all->boxes[part], more.boxes[part]);
-  return all->low == more.low;
+  for (std::size_t part = 0; part < addition.boxes.size(); ++part)
+    merged->boxes[part] = hull(merged->boxes[part], addition.boxes[part]);
+  return merged->low == addition.low;
 }
 
 } // namespace
@@ -83,10 +84,10 @@ bool hasSharedHalo(const Declaration& type) {
 }
 
 HaloFrom haloFrom(const Declaration& type) {
-  const std::string said = hasSharedHalo(type) ? type.value<std::string>("halo") : "auto";
-  return said == "compute"    ? HaloFrom::Compute
-         : said == "exchange" ? HaloFrom::Exchange
-                              : HaloFrom::Auto;
+  const std::string setting = hasSharedHalo(type) ? type.value<std::string>("halo") : "auto";
+  return setting == "compute"    ? HaloFrom::Compute
+         : setting == "exchange" ? HaloFrom::Exchange
+                                 : HaloFrom::Auto;
 }
 
 HaloSharing::HaloSharing(std::vector<SharingNode> nodes, int inputs, std::vector<int> outputs,
@@ -96,35 +97,36 @@ HaloSharing::HaloSharing(std::vector<SharingNode> nodes, int inputs, std::vector
               {0, "what it reads comes from outside of its container"}) {}
 
 std::optional<Layout> HaloSharing::computedHaloOf(int node, const Layouts& inputs) {
-  const SharingNode& at = nodes_[node];
+  const SharingNode& current = nodes_[node];
   State& value = values_[inputs_ + node];
-  if (!at.declaration) {
+  if (!current.declaration) {
     value.why = "what it reads is the output of a container";
     return std::nullopt;
   }
-  if (value.why = at.declaration->whyNoComputedHalo(); !value.why.empty()) {
-    value.why = fmt::format("{}: {}", at.declaration->title(), value.why);
-    if (at.halo == HaloFrom::Compute)
-      throwNotComputed(at, value.why);
+  if (value.why = current.declaration->whyNoComputedHalo(); !value.why.empty()) {
+    value.why = fmt::format("{}: {}", current.declaration->title(), value.why);
+    if (current.halo == HaloFrom::Compute)
+      throwNotComputed(current, value.why);
     return std::nullopt;
   }
-  const Form plain = at.form(inputs, std::nullopt);
-  const bool reads = readsHalo(at, plain);
-  const State& read = values_[at.reads.front()];
-  if (reads && at.halo == HaloFrom::Compute && read.windows == 0 && !read.why.empty())
-    throwNotComputed(at, read.why);
-  // Where nothing shares the halo of what it reads, it exchanges its own, or has none to share.
-  const Index windows = read.windows + (reads ? 1 : 0);
+  const Form plain = current.form(inputs, std::nullopt);
+  const bool reads = readsHalo(current, plain);
+  const State& inputState = values_[current.reads.front()];
+  if (reads && current.halo == HaloFrom::Compute && inputState.windows == 0 &&
+      !inputState.why.empty())
+    throwNotComputed(current, inputState.why);
+  // Without a shared halo (0 windows), the node exchanges its own halo or has none.
+  const Index windows = inputState.windows + (reads ? 1 : 0);
   if (windows == 0) {
-    value.why = read.why;
+    value.why = inputState.why;
     return std::nullopt;
   }
-  const Wanted found = wanted(node, inputs.front(), plain.output, windows);
-  value = {found.computedHalo ? windows : 0, found.why};
-  return found.computedHalo;
+  const Wanted computed = wanted(node, inputs.front(), plain.output, windows);
+  value = {computed.computedHalo ? windows : 0, computed.why};
+  return computed.computedHalo;
 }
 
-// A window of one point, or one beside the other, reads none.
+// A window of one point, or windows that do not overlap, need no halo.
 bool HaloSharing::readsHalo(const SharingNode& node, const Form& form) {
   return hasSharedHalo(*node.declaration) && form.uses.front().hasHalos();
 }
@@ -138,48 +140,48 @@ void HaloSharing::throwNotComputed(const SharingNode& node, const std::string& w
 
 HaloSharing::Wanted HaloSharing::wanted(int node, const Layout& input, const Layout& output,
                                         Index windows) const {
-  const SharingNode& at = nodes_[node];
+  const SharingNode& current = nodes_[node];
   const int value = inputs_ + node;
   const auto says = [&](const std::string& why) {
-    return Wanted{{}, fmt::format("{}: {}", at.declaration->title(), why)};
+    return Wanted{{}, fmt::format("{}: {}", current.declaration->title(), why)};
   };
-  if (const std::string why = at.declaration->whyNoComputedHalo(); !why.empty())
+  if (const std::string why = current.declaration->whyNoComputedHalo(); !why.empty())
     return says(why);
   if (std::ranges::find(outputs_, value) != outputs_.end())
     return says("its output is one of the container");
-  LayoutSpec all = output.spec();
+  LayoutSpec merged = output.spec();
   for (std::size_t r = 0; r < nodes_.size(); ++r) {
     const SharingNode& reader = nodes_[r];
     if (std::ranges::find(reader.reads, value) == reader.reads.end())
       continue;
-    if (reader.container != at.container)
+    if (reader.container != current.container)
       return says("its output is read in another container");
-    const Wanted its = wantedBy(reader, static_cast<int>(r), output, windows);
-    if (!its.why.empty())
-      return {{}, its.why};
-    for (int d = 0; its.computedHalo && d < output.rank(); ++d) {
-      if (!its.computedHalo->halo(d))
+    const Wanted readerHalo = wantedBy(reader, static_cast<int>(r), output, windows);
+    if (!readerHalo.why.empty())
+      return {{}, readerHalo.why};
+    for (int d = 0; readerHalo.computedHalo && d < output.rank(); ++d) {
+      if (!readerHalo.computedHalo->halo(d))
         continue;
-      const std::optional<Halo> halo = halosFor(*its.computedHalo, d);
-      if (!halo || !merge(all.halos[d], *halo))
+      const std::optional<Halo> halo = halosFor(*readerHalo.computedHalo, d);
+      if (!halo || !merge(merged.halos[d], *halo))
         return says(fmt::format("its readers go round dimension {} on one side, or some of them, "
                                 "and not on all",
                                 d));
     }
   }
-  const Layout computedHalo(std::move(all));
+  const Layout computedHalo(std::move(merged));
   if (sameHolding(computedHalo, output))
     return {};
   for (int d = 0; d < output.rank(); ++d)
     if (computedHalo.halo(d) && computedHalo.halo(d)->low == Boundary::Periodic &&
-        !at.declaration->keepsPeriod(d, input.shape()))
+        !current.declaration->keepsPeriod(d, input.shape()))
       return says(fmt::format("its readers go round dimension {}, but its windows do not, or not "
                               "from one period to the next",
                               d));
   return {computedHalo, {}};
 }
 
-// What a reader uses of a value, with the halo that the reader computes itself.
+// The layout in which a reader uses a value, including the halo that the reader itself computes.
 HaloSharing::Wanted HaloSharing::wantedBy(const SharingNode& reader, int number,
                                           const Layout& value, Index windows) const {
   if (!reader.declaration)

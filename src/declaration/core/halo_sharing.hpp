@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Several layers with windows in a row that share one halo exchange (communication avoiding, wide
-// or deep halos): in place of L_2 E_2 L_1 E_1, with an exchange E before each layer L,
+// Halo sharing: several consecutive layers with windows share one wider halo exchange
+// (communication avoiding, deep halos). Instead of L_2 E_2 L_1 E_1, with an exchange E before each
+// layer L, run
 //
 //     L_2 R_2 L_1' E_1'
 //
-// where E_1' brings the halo that all of them together need, L_1' is L_1 on each rank's part and on
-// the cells around it that L_2 reads, and R_2 is local: it fills what lies beyond the domain by the
-// boundary mode of L_2 (geometry/schedule/refill.hpp). Each rank computes some cells that its
-// neighbours compute too, and waits for them once. Nothing else changes: a value with such a halo
-// has the layout G, its cotangent is contributions in G*, so that the adjoint is as exact and the
-// gradients of parameters are sums over ranks as before. Layers that work point by point may stand
-// between.
+// E_1' exchanges the halo that both layers together need. L_1' computes L_1 on each rank's block
+// and on the elements around it that L_2 reads. R_2 is local: it fills the elements outside the
+// domain by the boundary mode of L_2 (geometry/schedule/refill.hpp). Ranks compute some elements
+// redundantly and wait for their neighbours once. A value with such a halo has a layout with halo
+// G; its cotangent holds contributions (G*), so the adjoint stays exact and parameter gradients are
+// sums over ranks as before. Pointwise layers between the two layers are allowed.
 //
-// Beyond the ends of a periodic dimension cells are computed like any other, where the windows of
-// all layers go round alike; elsewhere boxes end with the domain.
+// Elements beyond the ends of a periodic dimension are computed like any others if the windows of
+// all layers are periodic; otherwise boxes end with the domain.
 #pragma once
 
 #include "declaration/core/declaration.hpp"
@@ -22,41 +22,43 @@
 
 namespace tenon {
 
-// Where windows have the halo of their input from; Auto: from layers before, as far as `depth`
-// allows.
+// Source of the input halo of a layer with windows. Auto: computed by the layers before it, if the
+// setting halo_depth allows it.
 enum class HaloFrom { Auto, Exchange, Compute };
-// Whether the halo of a type's input can be computed by layers before it; and what its setting
-// says.
+// Whether the halo of a type's input can be computed by the layers before it, and the setting that
+// selects it.
 bool hasSharedHalo(const Declaration& type);
 HaloFrom haloFrom(const Declaration& type);
 
-// A node of a network. Values are numbered as there, its inputs first.
+// A node of a network. Values are numbered: first the inputs of the network, then the node outputs.
 struct SharingNode {
-  const Declaration* declaration = nullptr; // null of a container
+  const Declaration* declaration = nullptr; // null for a container
   std::vector<int> reads;
   HaloFrom halo = HaloFrom::Auto;
-  std::string container = {}; // of several in one list; halos are shared within one
-  // Its form for inputs, and with the halo that it computes.
+  // Its container, if a list joins several; sharing stays within one container.
+  std::string container = {};
+  // The form of the node for these inputs, and for the halo that it computes.
   std::function<Form(const Layouts& inputs, const std::optional<Layout>& computedHalo)> form = {};
 };
 
 class HaloSharing {
 public:
-  // At most `depth` layers with windows share an exchange, but for those that are to compute.
+  // At most `depth` layers with windows share an exchange, not counting those set to "compute".
   HaloSharing(std::vector<SharingNode> nodes, int inputs, std::vector<int> outputs, Index depth);
 
-  // The output of a node with the halo that it computes; none where nobody needs one. Nodes are
-  // asked in their order, with the layouts that their inputs have then. Throws TENON_ERR_SUPPORT
-  // where the halo of the node is to be computed and cannot be.
+  // The output layout of a node with the halo that it computes, or none if no reader needs one.
+  // Call it for the nodes in order, with the final layouts of their inputs. Throws
+  // TENON_ERR_SUPPORT if the node's own halo must be computed (setting halo) but cannot be.
   std::optional<Layout> computedHaloOf(int node, const Layouts& inputs);
 
 private:
-  // A halo that a value is to have, or why it has none.
+  // The halo that a value must have, or the reason why it has none.
   struct Wanted {
     std::optional<Layout> computedHalo = {};
     std::string why = {};
   };
-  // Of a value: by how many windows its halo is computed since the last exchange, 0 without a halo.
+  // State of a value: the number of layers with windows since the last exchange of a halo, or 0 if
+  // the value has no halo.
   struct State {
     Index windows = 0;
     std::string why = {};

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The maps of a type that is one local kernel between conversions. A type says its layouts and its
-// kernel; everything distributed follows, with the input x, or several, parameters p and the output
-// y:
+// The default map list: one local kernel between conversions. A type declares its layouts and its
+// kernel, and the communication follows. With inputs x, parameters p and output y:
 //
 //   pUse = C(storage -> use) p,  xUse = C(x -> use) x [+ M v],  y = kernel(xUse, pUse)
 //
-// Parts of the output may have kernels of their own, each with its own conversion of x, which
-// travels while the first kernel computes the rest (strips). What the caller supplies at the
-// input's boundary is v, a second input or a constant: a tensor in the use layout, or one number.
+// v holds the boundary values that the caller supplies, as a second input or a constant: a tensor
+// in the use layout, or one number. To overlap communication, parts of the output (strips) can have
+// their own kernel calls and conversions of x, which run while the first call computes the
+// interior.
 #include "declaration/core/kernel_maps.hpp"
 
 #include "declaration/core/window_layout.hpp"
@@ -20,18 +20,20 @@
 namespace tenon {
 
 KernelElements kernelElements(const Form& form, int position) {
-  const auto held = [&](const Layout& layout) { return double(elements(layout.box(position))); };
-  KernelElements sum{.output = held(form.output)};
+  const auto elementCount = [&](const Layout& layout) {
+    return double(elements(layout.box(position)));
+  };
+  KernelElements sum{.output = elementCount(form.output)};
   for (const Layout& use : form.uses)
-    sum.inputs += held(use);
+    sum.inputs += elementCount(use);
   for (const ParameterForm& parameter : form.parameters)
-    sum.parameters += held(parameter.use);
+    sum.parameters += elementCount(parameter.use);
   return sum;
 }
 
 namespace {
 
-// kNoValue where nothing lies beyond the domain, or where a constant would fill no element.
+// The boundary values v, or kNoValue if no element is outside the domain or a constant fills none.
 ValueId addBoundaryInput(MapList& list, const Form& form) {
   if (!form.userValues)
     return kNoValue;
@@ -42,30 +44,32 @@ ValueId addBoundaryInput(MapList& list, const Form& form) {
                           : kNoValue;
 }
 
-// use <- use + M v, with v in the use layout or a number, which is moved beside the elements.
+// use <- use + M v, with v in the use layout or one number, which is sent to the ranks that need
+// it.
 void addBoundary(MapList& list, ValueId v, ValueId use) {
-  const Layout to = list.values()[use].layout, given = list.values()[v].layout;
+  const Layout to = list.values()[use].layout, inputLayout = list.values()[v].layout;
   if (!hasUserSide(to))
     return;
-  if (!isNumber(given)) {
+  if (!isNumber(inputLayout)) {
     list.apply(OperatorKind::BoundaryValues, v, use);
     return;
   }
   const Layout number = boundaryScalar(to);
-  list.apply(OperatorKind::BoundaryNumber, given == number ? v : list.convert("n", v, number), use);
+  list.apply(OperatorKind::BoundaryNumber, inputLayout == number ? v : list.convert("n", v, number),
+             use);
 }
 
-// A value's name, with its number where there are several.
+// A value's name, with its number if there are several.
 std::string numbered(const char* name, std::size_t number, std::size_t count) {
   return count == 1 ? name : fmt::format("{}{}", name, number);
 }
 
-// What the kernel reads of an input where the use has linked halos, which the links fill; halos
-// that hold it already are kept.
+// The value that the kernel reads of an input with linked halos, which the links fill unless the
+// halos of the input already hold the elements.
 ValueId addLinkedUse(MapList& list, ValueId x, std::string name, const Layout& use,
                      PatchRule rule) {
-  const Layout given = list.values()[x].layout;
-  if (given.hasHalos() && holdsAllOf(given, use))
+  const Layout inputLayout = list.values()[x].layout;
+  if (inputLayout.hasHalos() && holdsAllOf(inputLayout, use))
     return addUse(list, x, std::move(name), use, true);
   const ValueId plain = addUse(list, x, name + "'", use.withoutHalos(), true),
                 filled = list.value(std::move(name), use);
@@ -73,7 +77,7 @@ ValueId addLinkedUse(MapList& list, ValueId x, std::string name, const Layout& u
   return filled;
 }
 
-// What a strip reads.
+// The value that the kernel call of a strip reads.
 ValueId addStrip(MapList& list, ValueId x, std::string name, const Layout& use, const Form& form) {
   return use.hasLinkedHalos() ? addLinkedUse(list, x, std::move(name), use, *form.links)
                               : list.convert(std::move(name), x, use);
@@ -82,22 +86,22 @@ ValueId addStrip(MapList& list, ValueId x, std::string name, const Layout& use, 
 } // namespace
 
 ValueId addUse(MapList& list, ValueId x, std::string name, const Layout& use, bool anyStrides) {
-  const Layout given = list.values()[x].layout;
-  const Layouts stops = stopsBetween(given, use);
+  const Layout inputLayout = list.values()[x].layout;
+  const Layouts stops = stopsBetween(inputLayout, use);
   if (stops.empty())
     return anyStrides ? x : list.staged(x);
-  // Halos that somebody has filled already are kept and only cut to size, or refilled beyond the
-  // domain, since exchanging them again would send what every rank has.
-  if (stops.size() == 1 && given.hasHalos() && use.hasHalos()) {
-    if (holdsAllOf(given, use))
+  // Halos that are filled already are only cut to size, or refilled outside the domain: another
+  // exchange would send elements that every rank has.
+  if (stops.size() == 1 && inputLayout.hasHalos() && use.hasHalos()) {
+    if (holdsAllOf(inputLayout, use))
       return list.convert(std::move(name), x, use, OperatorKind::Crop);
-    if (canRefill(given, use))
+    if (canRefill(inputLayout, use))
       return list.convert(std::move(name), x, use, OperatorKind::Refill);
   }
-  // Between two grids the way has more than one stop; each is a value of its own, named with a
-  // prime for every conversion that is left.
-  for (std::size_t left = stops.size(); left-- > 0;)
-    x = list.convert(name + std::string(left, '\''), x, stops[stops.size() - 1 - left]);
+  // Between two grids the route has several stops. Each is a value, named with one prime per
+  // conversion that remains.
+  for (std::size_t remaining = stops.size(); remaining-- > 0;)
+    x = list.convert(name + std::string(remaining, '\''), x, stops[stops.size() - 1 - remaining]);
   return x;
 }
 
@@ -105,7 +109,7 @@ void addParameterSources(MapList& list, const Form& form, const Layouts& storage
                          KernelEntry& kernel) {
   for (std::size_t p = 0; p < form.parameters.size(); ++p) {
     const ParameterForm& parameter = form.parameters[p];
-    // A parameter that is stored as it is used needs no step: the kernel reads it where it is.
+    // A parameter that is stored in its use layout is read in place.
     if (!sameHolding(storage[p], parameter.use))
       kernel.sources.push_back(list.source({.name = parameter.name,
                                             .use = parameter.use,
@@ -125,19 +129,19 @@ MapList Declaration::maps(const Form& form, const Layouts& storage) const {
   KernelEntry entry = kernel(form);
   addParameterSources(list, form, storage, entry);
 
-  // What travels is named first, so that it travels while the rest is computed.
+  // The exchanges of the strips come first, to overlap with the computation of the interior.
   std::vector<ValueId> strips;
   for (std::size_t k = 1; k < form.pieces.size(); ++k)
     strips.push_back(addStrip(list, x, fmt::format("u{}", k - 1), form.pieces[k].use, form));
   std::vector<ValueId> uses;
   for (std::size_t i = 0; i < inputs; ++i) {
-    const ValueId given = list.inputs()[i];
+    const ValueId input = list.inputs()[i];
     const std::string name = numbered("u", i, inputs);
     uses.push_back(i == 0 && form.links && form.uses[i].hasLinkedHalos()
-                       ? addLinkedUse(list, given, name, form.uses[i], *form.links)
-                       : addUse(list, given, name, form.uses[i], entry.anyStrides));
+                       ? addLinkedUse(list, input, name, form.uses[i], *form.links)
+                       : addUse(list, input, name, form.uses[i], entry.anyStrides));
   }
-  // Where x is used as it lies, no element lies outside the domain.
+  // If x is used in its own layout, no element is outside the domain.
   if (boundary != kNoValue && !sameHolding(form.inputs.front(), form.uses.front()))
     addBoundary(list, boundary, uses.front());
 

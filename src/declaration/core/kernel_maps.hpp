@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What lists of maps around one local kernel share.
+// Helpers for map lists that consist of one local kernel between conversions.
 #pragma once
 
 #include "declaration/core/declaration.hpp"
@@ -7,18 +7,18 @@
 
 namespace tenon {
 
-// How many elements the kernels of a form read and write at a position of its grid, with the sums
-// of all inputs and of all parameters.
+// Number of elements that the kernels of a form read and write at a position of its grid, summed
+// over all inputs and over all parameters.
 struct KernelElements {
   double inputs = 0, parameters = 0, output = 0;
 };
 KernelElements kernelElements(const Form& form, int position);
 
-// The value that the kernel reads for input x: contiguous, unless the kernel takes any strides.
+// The value that the kernel reads for input x: contiguous unless the kernel accepts any strides.
 // Halos that the caller has filled are not exchanged again.
 ValueId addUse(MapList& list, ValueId x, std::string name, const Layout& use, bool anyStrides);
 
-// Adds a source for each parameter that is not stored as the kernel uses it.
+// Adds a source for each parameter whose storage layout differs from its use layout.
 void addParameterSources(MapList& list, const Form& form, const Layouts& storage,
                          KernelEntry& kernel);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Windows on patches that links join. A layer on patches is the layer on the joined field if its
-// windows follow on from patch to patch, and if those that leave a patch read what the links say;
-// whatever else is refused here, with what to change.
+// Checks of windows on patches that links join. A layer on patches equals the layer on the joined
+// field if its windows continue from patch to patch and those that cross a patch border read the
+// linked elements. All other settings are errors, whose messages say what to change.
 #include "declaration/core/windowed.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
@@ -23,10 +23,11 @@ bool isLinkedDim(const Window& window) {
 
 std::optional<PatchRule> Windowed::linksOf(const Shape& outer, const Shape& inner,
                                            bool areFilled) const {
-  const std::vector<Window> all = windows();
+  const std::vector<Window> windowList = windows();
   const PatchLinksPtr& links = lists().links();
+  // Filled halos need no links.
   if (!links) {
-    if (!areFilled && std::ranges::any_of(all, isLinkedDim))
+    if (!areFilled && std::ranges::any_of(windowList, isLinkedDim))
       throw Error(TENON_ERR_STATE,
                   fmt::format("{} has sides with boundary mode \"linked\", but no links; call "
                               "TenonLayerSetLinks() of it or of the network that contains it",
@@ -45,12 +46,13 @@ std::optional<PatchRule> Windowed::linksOf(const Shape& outer, const Shape& inne
                             "box of tiles have modes in TenonLinksCreateFromTiles()",
                             title()));
   links->checkExtents({outer.begin() + kFirstSpatial, outer.end()});
-  for (std::size_t s = 0; s < all.size(); ++s)
-    checkFollowOn(all[s], static_cast<int>(s), outer[s + kFirstSpatial], inner[s + kFirstSpatial]);
+  for (std::size_t s = 0; s < windowList.size(); ++s)
+    checkFollowOn(windowList[s], static_cast<int>(s), outer[s + kFirstSpatial],
+                  inner[s + kFirstSpatial]);
   return PatchRule{links, vectorChannels(*this, outer[1], spatialRank())};
 }
 
-// Windows on neighbouring patches must be those that the joined field has.
+// Throws unless the windows on neighbouring patches are those of the joined field.
 void Windowed::checkFollowOn(const Window& window, int dim, Index outer, Index inner) const {
   if (!isLinkedDim(window) && !lists().links()->joins(dim))
     return;
@@ -60,8 +62,8 @@ void Windowed::checkFollowOn(const Window& window, int dim, Index outer, Index i
                             "points, about which a coarser field has none; use windows of stride "
                             "1, or a fold between points",
                             title(), window.stride, dim));
-  const Interval reached = windowInput(window, {0, inner});
-  if (!isLinkedDim(window) && (reached.begin < 0 || reached.end > outer))
+  const Interval inputRange = windowInput(window, {0, inner});
+  if (!isLinkedDim(window) && (inputRange.begin < 0 || inputRange.end > outer))
     throw Error(TENON_ERR_SUPPORT,
                 fmt::format("{} pads each patch for itself in spatial dimension {} (boundary "
                             "\"{}\"), but links join the patches there; set its boundary to "
@@ -82,9 +84,9 @@ std::vector<int> vectorChannels(const Declaration& type, Index channels, int spa
   if (!type.settings().has("vectors") || !type.isSet("vectors"))
     return {};
   std::vector<int> vectors;
-  std::unordered_set<Index> named;
+  std::unordered_set<Index> usedChannels;
   for (const Index channel : type.value<std::vector<Index>>("vectors")) {
-    if (channel >= channels || !named.insert(channel).second)
+    if (channel >= channels || !usedChannels.insert(channel).second)
       throw Error(
           TENON_ERR_ARG,
           fmt::format("vectors of {} names channel {}; there are {}, and each is a component "

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Builds lists of maps, and joins those of a network's nodes into one. add() refuses a write after
-// a read and a second writer that cannot add: on these two rules rests that passes are derived from
-// the order of the maps alone.
+// Builds map lists, and joins the lists of a network's nodes into one. add() enforces the two rules
+// that make it possible to derive passes from the order of the maps alone: no write after a read,
+// and no second writer that cannot add.
 #include "declaration/core/map_list.hpp"
 
 #include "sys/bfloat16.hpp"
@@ -62,9 +62,9 @@ bool MapList::isWritten(ValueId v) const {
 ValueId MapList::staged(ValueId input) {
   if (values_[input].place != Value::Place::Argument)
     return input;
-  // Two kernels that read one input share its copy.
-  if (const ValueId known = stagedOf(input); known != kNoValue)
-    return known;
+  // Two kernels that read the same input share its copy.
+  if (const ValueId existing = stagedOf(input); existing != kNoValue)
+    return existing;
   const ValueId id =
       addValue({values_[input].name + "'", values_[input].layout, Value::Place::Own, input});
   add({.kind = Map::Kind::Stage, .x = {input}, .y = id});
@@ -113,8 +113,8 @@ int MapList::applyLinks(PatchRule rule, bool transposed, ValueId x, ValueId y) {
 
 ValueId MapList::convert(std::string name, ValueId x, const Layout& to, OperatorKind kind) {
   const ValueId y = value(std::move(name), to);
-  // A conversion gives the same numbers elsewhere, and a derivative that needs their digits needs
-  // them there.
+  // A conversion redistributes the same numbers, so a derivative that needs all digits of the
+  // original needs them in the converted value.
   values_[y].exact = values_[x].exact;
   apply(kind, x, y);
   return y;
@@ -138,10 +138,10 @@ int MapList::addKernel(KernelEntry kernel, std::vector<ValueId> x, ValueId y, bo
     throw Error(TENON_ERR_INTERNAL,
                 fmt::format("kernel {} adds to the cotangent of its one input, but has {}",
                             kernel.name, x.size()));
-  // What is not differentiated has no derivative that could read anything later.
+  // A fixed kernel is not differentiated, so no derivative will read its inputs or output.
   if (!fixed && kernel.keepsInputs)
     for (ValueId v : x)
-      // A constant is in the list and need not be kept for each Apply.
+      // A constant is part of the list and need not be saved for each Apply.
       values_[v].saved = values_[v].place != Value::Place::Constant;
   if (!fixed && kernel.keepsOutput)
     values_[y].saved = true;
@@ -162,48 +162,48 @@ ValueId MapList::exact(ValueId v) {
   return v;
 }
 
-// The values of this list that stand for those of a node: what the node reads and writes is given,
-// its own values are added.
+// Maps the values of a node to values of this list: its inputs and output are bound to given
+// values, and its own values are added.
 std::vector<ValueId> MapList::bind(const MapList& node, const std::vector<ValueId>& reads,
-                                   ValueId write, const JoinedObjects& at) {
-  std::vector<ValueId> here(node.values_.size(), kNoValue);
+                                   ValueId write, const JoinedObjects& offsets) {
+  std::vector<ValueId> bound(node.values_.size(), kNoValue);
   for (std::size_t i = 0; i < reads.size(); ++i)
-    here[node.inputs_[i]] = reads[i];
-  here[node.output()] = write;
-  for (ValueId v = 0; v < static_cast<ValueId>(here.size()); ++v) {
+    bound[node.inputs_[i]] = reads[i];
+  bound[node.output()] = write;
+  for (ValueId v = 0; v < static_cast<ValueId>(bound.size()); ++v) {
     Value copy = node.values_[v];
     const bool saved = copy.saved, exact = copy.exact;
-    // A copy of an argument into contiguous memory. Within a network most arguments are values of
-    // the library, which are contiguous already, so the copy is the value itself; an input of the
-    // network may have been copied for another node before.
-    if (here[v] == kNoValue && copy.standsIn != kNoValue) {
-      copy.standsIn = here[copy.standsIn];
+    // The value is a contiguous copy of an argument. Within a network most arguments are values of
+    // the library, which are contiguous, so the copy is the value itself; an input of the network
+    // can have been copied for another node already.
+    if (bound[v] == kNoValue && copy.standsIn != kNoValue) {
+      copy.standsIn = bound[copy.standsIn];
       if (values_[copy.standsIn].place != Value::Place::Argument)
-        here[v] = copy.standsIn;
+        bound[v] = copy.standsIn;
       else
-        here[v] = stagedOf(copy.standsIn);
+        bound[v] = stagedOf(copy.standsIn);
     }
-    if (here[v] == kNoValue) {
+    if (bound[v] == kNoValue) {
       if (copy.constant >= 0)
-        copy.constant += at.constants;
-      here[v] = addValue(std::move(copy));
+        copy.constant += offsets.constants;
+      bound[v] = addValue(std::move(copy));
     }
-    // One reader that keeps a value is enough, whatever its other readers need.
-    values_[here[v]].saved |= saved;
-    values_[here[v]].exact |= exact;
+    // A value is saved if at least one of its readers saves it.
+    values_[bound[v]].saved |= saved;
+    values_[bound[v]].exact |= exact;
   }
-  return here;
+  return bound;
 }
 
-void MapList::addObjects(const MapList& node, const JoinedObjects& at) {
+void MapList::addObjects(const MapList& node, const JoinedObjects& offsets) {
   operators_.insert(operators_.end(), node.operators_.begin(), node.operators_.end());
   sources_.insert(sources_.end(), node.sources_.begin(), node.sources_.end());
   constants_.insert(constants_.end(), node.constants_.begin(), node.constants_.end());
   for (KernelEntry kernel : node.kernels_) {
     for (int& source : kernel.sources)
-      source += at.sources;
+      source += offsets.sources;
     for (OwnMove& move : kernel.moves)
-      move.op += at.operators;
+      move.op += offsets.operators;
     kernels_.push_back(std::move(kernel));
   }
 }
@@ -214,70 +214,72 @@ JoinedObjects MapList::join(const MapList& node, const std::vector<ValueId>& rea
     throw Error(
         TENON_ERR_INTERNAL,
         "a list of maps is joined that was rewritten to be run; join the list that it was made of");
-  const JoinedObjects at =
+  const JoinedObjects offsets =
       earlier
           ? *earlier
           : JoinedObjects{static_cast<int>(operators_.size()), static_cast<int>(kernels_.size()),
                           static_cast<int>(sources_.size()), static_cast<int>(constants_.size())};
   if (!earlier)
-    addObjects(node, at);
-  const std::vector<ValueId> here = bind(node, reads, write, at);
+    addObjects(node, offsets);
+  const std::vector<ValueId> bound = bind(node, reads, write, offsets);
   for (Map map : node.maps_) {
     map.node += nodes_;
     for (ValueId& x : map.x)
-      x = here[x];
+      x = bound[x];
     if (map.kind == Map::Kind::Source) {
-      map.object += at.sources;
-      // A layer that is two nodes brings its parameters to their use layouts once.
+      map.object += offsets.sources;
+      // A layer that is two nodes converts its parameters to their use layouts once.
       if (!earlier)
         maps_.push_back(std::move(map));
       continue;
     }
-    map.y = here[map.y];
+    map.y = bound[map.y];
     if (map.kind == Map::Kind::Stage && (map.x.front() == map.y || isWritten(map.y)))
-      continue; // both are one value here, or another node has made the copy
+      continue; // both are one value in this list, or another node has made the copy
     if (map.kind != Map::Kind::Stage)
-      map.object += map.kind == Map::Kind::Operator ? at.operators : at.kernels;
+      map.object += map.kind == Map::Kind::Operator ? offsets.operators : offsets.kernels;
     add(std::move(map));
   }
-  // A layer has joined nothing and is one node; a network inside brings all of its own.
+  // A plain layer is one node; a nested network adds all of its nodes.
   nodes_ += std::max(1, node.nodes_);
-  return at;
+  return offsets;
 }
 
 std::vector<bool> MapList::mayRunAgain(const std::vector<bool>& nodes) const {
-  std::vector<bool> may(values_.size(), false), mayNot(values_.size(), false);
+  std::vector<bool> canRunAgain(values_.size(), false), cannotRunAgain(values_.size(), false);
   for (const Map& map : maps_) {
     if (map.kind == Map::Kind::Source)
       continue;
-    // Halos that the caller has filled are where the argument lies, and not in what is kept of it.
+    // Halos that the caller has filled are in the argument itself, not in its saved copy.
     const auto isUsers = [&](ValueId v) { return values_[v].isUsers(); };
     const auto isLost = [&](ValueId v) { return isUsers(v) && !values_[v].saved; };
     const bool runsAgain =
         nodes[map.node] && (map.kind == Map::Kind::Kernel ? !kernels_[map.object].runsOnce &&
                                                                 std::ranges::none_of(map.x, isLost)
                                                           : std::ranges::none_of(map.x, isUsers));
-    (runsAgain ? may : mayNot)[map.y] = true;
+    (runsAgain ? canRunAgain : cannotRunAgain)[map.y] = true;
   }
   for (std::size_t v = 0; v < values_.size(); ++v)
-    may[v] = may[v] && !mayNot[v] && !values_[v].isUsers() && !values_[v].exact;
-  return may;
+    canRunAgain[v] =
+        canRunAgain[v] && !cannotRunAgain[v] && !values_[v].isUsers() && !values_[v].exact;
+  return canRunAgain;
 }
 
-// One sweep from the end finds what is needed, since a value is written before it is read.
+// One backward sweep finds the values that are needed, because a value is written before it is
+// read.
 void MapList::recompute(const std::vector<bool>& nodes) {
-  const std::vector<bool> may = mayRunAgain(nodes);
+  const std::vector<bool> canRunAgain = mayRunAgain(nodes);
   isRewritten_ = true;
   std::vector<bool> needed;
   for (const Value& value : values_)
     needed.push_back(value.saved);
   for (auto map = maps_.rbegin(); map != maps_.rend(); ++map)
-    if (map->y != kNoValue && may[map->y] && needed[map->y])
+    if (map->y != kNoValue && canRunAgain[map->y] && needed[map->y])
       for (ValueId x : map->x)
         needed[x] = values_[x].place != Value::Place::Constant;
   for (std::size_t v = 0; v < values_.size(); ++v) {
-    values_[v].again = needed[v] && may[v];
-    values_[v].saved = needed[v] && !may[v];
+    values_[v].again = needed[v] && canRunAgain[v];
+    values_[v].saved = needed[v] && !canRunAgain[v];
   }
 }
 
@@ -289,7 +291,7 @@ Index MapList::savedBytes(int rank, Index elementBytes) const {
       continue;
     const Index bytes = (keepsRounded(v) ? Index(sizeof(BFloat16)) : elementBytes) *
                         elements(value.layout.boxOfRank(rank));
-    // Arguments are kept as they are; the library's own values begin at aligned addresses.
+    // Arguments are saved as they are; the library's own values begin at aligned addresses.
     sum += value.isUsers() ? bytes : roundedUp(bytes, kAlignment);
   }
   for (const Map& map : maps_)
@@ -298,21 +300,21 @@ Index MapList::savedBytes(int rank, Index elementBytes) const {
   return sum;
 }
 
-// Adds a map, and checks the two rules on which the derivation of passes rests: nothing is written
-// after it was read, and where a value has several writers, either all write parts of their own, or
-// all but the first are operators, which can add. Maps that never run in one pass do not meet.
+// Adds a map and checks the two rules: nothing is written after it was read; and if a value has
+// several writers, either each writes its own part, or all but the first are operators, which can
+// add. Maps that never run in the same pass (training, inference) do not conflict.
 void MapList::add(Map map) {
   if (read_[map.y])
     throw Error(TENON_ERR_INTERNAL,
                 fmt::format("value {} of a list of maps is written after it was read; write it "
                             "first, or a value of its own",
                             values_[map.y].name));
-  const auto together = [&](const Map& known) {
-    return known.when == map.when || known.when == When::Always || map.when == When::Always;
+  const auto runTogether = [&](const Map& existing) {
+    return existing.when == map.when || existing.when == When::Always || map.when == When::Always;
   };
-  for (const Map& known : maps_)
-    if (known.y == map.y && together(known) && !(known.part && map.part) &&
-        (known.part || map.kind != Map::Kind::Operator))
+  for (const Map& existing : maps_)
+    if (existing.y == map.y && runTogether(existing) && !(existing.part && map.part) &&
+        (existing.part || map.kind != Map::Kind::Operator))
       throw Error(TENON_ERR_INTERNAL,
                   fmt::format("value {} of a list of maps has a writer already, and only operators "
                               "add to one; write parts of it, or a value of its own",

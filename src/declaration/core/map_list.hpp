@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A layer for given inputs as a short list of maps between values, without derivatives and without
-// anything that runs: an operator moves data between ranks, a kernel computes, a stage is a copy
-// into contiguous memory, a source brings itself up to date (a parameter in its use layout).
+// The map list of a layer for given inputs: a short program of maps between values, without
+// derivatives and without objects that run. An operator redistributes data between ranks, a kernel
+// computes, a stage copies into contiguous memory, and a source updates itself (a parameter in its
+// use layout).
 //
-// A value is the sum of what its writers give, or the union of their parts. So its cotangent is the
-// sum of what its readers give back, and tangent and adjoint follow from the list (pass.hpp). A
-// value is complete before it is read.
+// A value is the sum of its writers' results, or the union of the parts that they write. Therefore
+// its cotangent is the sum of its readers' contributions, and tangent and adjoint follow from the
+// list (pass.hpp). A value is complete before it is read.
 //
-// Operators are known by their layouts and kind, kernels by what they need and keep. Whoever runs
-// the list has an object for each operator, kernel, source and constant, in the order of the tables
-// here; whoever plans counts.
+// An operator is described by its layouts and kind, a kernel by its requirements and the values
+// that it saves. The runner has an object for each operator, kernel, source and constant, in the
+// order of the tables below; the planner only counts them.
 #pragma once
 
 #include "geometry/layout/layout.hpp"
@@ -24,33 +25,37 @@ namespace tenon {
 using ValueId = int;
 inline constexpr ValueId kNoValue = -1;
 
-// Saved, of a derivative's pass: what its Apply has left.
+// A tensor of the list. Saved: a value of a derivative's pass that Apply has left for it.
 struct Value {
   enum class Place { Argument, Own, Constant, Saved };
   std::string name;
   Layout layout;
   Place place = Place::Own;
-  // The argument whose memory serves where that is contiguous. Of an expanded value: what was kept
-  // for it, which serves where that is no rounding.
+  // The argument whose memory is used instead if it is contiguous. Of an expanded value: the saved
+  // value, which is used instead if it was not rounded.
   ValueId standsIn = kNoValue;
-  int constant = -1;     // index of a constant
+  int constant = -1;     // index in constants(), or -1
   bool saved = false;    // a derivative reads it,
-  bool exact = false;    // and not a rounding of it
-  bool again = false;    // a derivative that needs it runs its maps again
-  bool rounded = false;  // is a rounding, in bfloat16
+  bool exact = false;    // with all its digits, not rounded
+  bool again = false;    // not saved: a derivative runs its maps again
+  bool rounded = false;  // holds a rounding, in bfloat16
   ValueId of = kNoValue; // of Saved: the value of Apply's pass
 
-  // In the caller's memory, or where it can be.
+  // Whether the value is in the caller's memory, or can be.
   bool isUsers() const { return place == Place::Argument || standsIn != kNoValue; }
 };
 
-// The kinds of operators. A Conversion sums where contributions meet, and an Exchange is a
-// conversion in one exchange. Maximum takes the largest instead of the sum, in one exchange too; it
-// is not linear. IndexMap goes by the lists of an index map, or by a rule of which each rank makes
-// its lists, and IndexSum is its transpose. The others send no messages: Crop goes to fewer of the
-// elements that each rank holds, Refill makes what lies beyond the domain anew from these
-// (geometry/schedule/refill.hpp), and the two of the boundary take the elements that the caller
-// supplies from a tensor in the use layout or from one number.
+// The kinds of operators:
+//   Conversion      changes the layout; sums contributions; can take several exchanges
+//   Exchange        a conversion in a single exchange
+//   Maximum         as Exchange, with the maximum instead of the sum; not linear
+//   IndexMap        copies by the lists of an index map, or by a rule that defines them
+//   IndexSum        the transpose of IndexMap
+// and without messages:
+//   Crop            restricts to fewer of the elements that each rank holds
+//   Refill          fills the elements outside the domain again (geometry/schedule/refill.hpp)
+//   BoundaryValues  inserts the caller's boundary values from a tensor in the use layout
+//   BoundaryNumber  inserts them from one number
 enum class OperatorKind {
   Conversion,
   Exchange,
@@ -75,13 +80,13 @@ struct OperatorEntry {
   }
 };
 
-// Where a kernel's adjoint adds to the gradients of parameters: nowhere; within the step for the
-// cotangents of its inputs, which then runs even if nobody wants these; or apart, in a step for
-// which nobody waits.
+// When a kernel's adjoint adds to the gradients of parameters. None: never. Within: in the step for
+// the cotangents of its inputs, which then runs even if these are not needed. Apart: in a separate
+// step, on which no other step waits.
 enum class Gradients { None, Within, Apart };
 
-// What a kernel keeps for its derivatives besides values: a number of bytes, or a number of bytes
-// for each element that a rank holds in a layout.
+// Memory that a kernel saves for its derivatives besides values: a number of bytes, or of bytes per
+// element that a rank holds in the layout `elementsOf`.
 struct Workspace {
   Index bytes = 0;
   std::optional<Layout> elementsOf = {};
@@ -89,24 +94,24 @@ struct Workspace {
   Index bytesOfRank(int rank) const;
 };
 
-// What a kernel does with rows, as far as it matters to who fuses several (row_fusion.cpp): it
-// takes rows by a list, or each for that of its number, computes on each by itself, or sums them by
-// a list.
+// What a kernel does with rows, for the fusion of row kernels (row_fusion.cpp). Taken: copies rows
+// by a list; Placed: row i of the input for row i of the list; Each: computes on each row
+// separately; Summed: sums rows by a list.
 enum class RowWork { Other, Taken, Placed, Each, Summed };
 
-// Of a kernel that does the work of several: theirs by their numbers, and the value that it would
-// give by itself.
+// The kernels that a fused kernel replaces, by their numbers, and the value that the network's
+// kernel would write if it ran separately.
 struct FusedRows {
   std::vector<int> taken = {};
-  int contribution = -1; // of `taken`: is added to what the network gives
+  int contribution = -1; // index into `taken` of the rows that are added to the network's output
   int summed = -1;
   ValueId given = kNoValue;
 
   bool operator==(const FusedRows&) const = default;
 };
 
-// An operator of the list that a kernel applies within itself, and how often in Apply and in the
-// adjoint.
+// An operator of the list that a kernel applies itself, and the number of times that it does so in
+// Apply and in the adjoint.
 struct OwnMove {
   int op;
   Index inApply = 0, inAdjoint = 0;
@@ -116,48 +121,48 @@ struct KernelEntry {
   std::string name;
   bool keepsInputs = false;
   bool keepsOutput = false;
-  bool addsCotangent = false;   // its adjoint can add to the cotangent of its one input
-  bool anyStrides = false;      // reads and writes arrays as they lie; else they are contiguous
-  bool isFunction = false;      // of each element by itself,
-  bool appliesFunction = false; // or can apply such a function to what it writes (epilogues.cpp)
-  bool isSource = false;        // does not depend on what its inputs hold
-  bool runsOnce = false;        // draws numbers, or moves states on, each time that it runs
+  bool addsCotangent = false; // its adjoint can add to the cotangent of its one input
+  // Reads and writes strided arrays in place; otherwise they are contiguous.
+  bool anyStrides = false;
+  bool isFunction = false;      // is an elementwise function,
+  bool appliesFunction = false; // or can apply one to its output (epilogues.cpp)
+  bool isSource = false;        // does not depend on the values of its inputs
+  bool runsOnce = false;        // draws random numbers or updates states in each run
   Gradients gradients = Gradients::None;
   Workspace workspace = {};
-  std::vector<int> sources = {}; // that it reads
+  std::vector<int> sources = {}; // indices of the sources that it reads
   RowWork rows = RowWork::Other;
   std::vector<OwnMove> moves = {};
   std::optional<FusedRows> fused = {};
 };
 
-// What a kernel reads besides values: a parameter or a state of the form, or what a loss compares
-// with, which may come in any layout. That is a target of real numbers or of class labels, and the
-// weights of the terms.
+// An array that a kernel reads besides values: a parameter or state of the form, or of a loss its
+// target (real numbers or class labels) or the weights of its terms, which can have any layout.
 struct SourceEntry {
   enum class Of { Parameter, State, Target, Labels, Weights };
   std::string name;
   Of of = Of::Parameter;
   Layout use;
-  int parameter = -1;                 // its number in the form,
-  std::optional<Layout> storage = {}; // and where it comes from
+  int parameter = -1;                 // its index in the form,
+  std::optional<Layout> storage = {}; // and its storage layout
 };
 
-// When a map runs: batch normalisation has other statistics in inference than in training.
+// When a map runs: batch normalisation uses different statistics in inference than in training.
 enum class When { Always, Training, Inference };
 
 struct Map {
   enum class Kind { Operator, Kernel, Stage, Source };
   Kind kind;
   int object = -1;             // index of the operator, kernel or source
-  std::vector<ValueId> x = {}; // one, several for a kernel, none for a source
+  std::vector<ValueId> x = {}; // one value, several for a kernel, none for a source
   ValueId y = kNoValue;        // none for a source
-  bool part = false;           // writes its own part of y alone
+  bool part = false;           // writes only its own part of y
   bool fixed = false;          // not differentiated: a maximum, a statistic
   int node = 0;                // the node of a network that the map belongs to
   When when = When::Always;
 };
 
-// Where the objects of a list that was joined begin in the tables of the other.
+// First indices of the objects of a joined list in the tables of the list that it was joined to.
 struct JoinedObjects {
   int operators = 0, kernels = 0, sources = 0, constants = 0;
 };
@@ -166,59 +171,59 @@ class MapList {
 public:
   static constexpr int kMaxInputs = 8; // of one kernel
 
-  // Adds a value; its short name is for views.
+  // Adds a value. The short name is for views.
   ValueId input(std::string name, const Layout& layout);
   ValueId output(std::string name, const Layout& layout);
-  // Makes an output a copy of a value that other maps read too; call it after all other maps.
+  // Makes an output a copy of a value that other maps also read. Call it after all other maps.
   void copy(ValueId v, ValueId output);
   ValueId value(std::string name, const Layout& layout);
   ValueId constant(std::string name, const Layout& layout, double value);
-  // Says that a derivative reads the value with all its digits, and with it what is converted from
-  // it: statistics, and what a loss compares.
+  // Declares that a derivative reads the value, and values converted from it, with all digits:
+  // statistics, and the values that a loss compares.
   ValueId exact(ValueId v);
-  // An input in contiguous memory. A value of the library is contiguous already and is returned as
-  // it is.
+  // A copy of an input in contiguous memory. A value of the library is contiguous and is returned
+  // unchanged.
   ValueId staged(ValueId input);
-  // The same for the output: a value that the kernels write, which unstage() copies to the output;
-  // call it after all of its writers.
+  // Contiguous memory for the output: kernels write the returned value, and unstage() copies it to
+  // the output. Call unstage() after all writers.
   ValueId stagedOutput();
   void unstage(ValueId stagedOutput);
 
-  // Derivatives read what is kept in bfloat16, but for exact values. A network says so for the
-  // whole list.
+  // Saves values for derivatives in bfloat16, except exact ones. Set by a network for its whole
+  // list.
   void keepRounded() noexcept { keepsRounded_ = true; }
   bool keepsRounded(ValueId v) const {
     return keepsRounded_ && values_[v].saved && !values_[v].exact;
   }
 
-  // Says that kernels do not apply functions to their parts of a value, as on the device.
+  // Declares that kernels cannot apply functions to their parts of a value, as on the device.
   void leaveFunctionsOfParts() noexcept { appliesToParts_ = false; }
   bool appliesToParts() const noexcept { return appliesToParts_; }
 
-  // Lets derivatives run the maps of some nodes again for what they read, in place of keeping it:
-  // call it when all is joined. Kept all the same are what other nodes write and these maps read,
-  // what is made of the caller's memory on the way to the first kernel, exact values, which are
-  // small, and what a kernel writes that runs once.
+  // Makes derivatives run the maps of these nodes again instead of saving the values that they
+  // write (recomputation). Call it after all joins. Still saved are: values of other nodes that
+  // these maps read, copies of the caller's memory on the way to the first kernel, exact values,
+  // which are small, and the output of a kernel with runsOnce.
   void recompute(const std::vector<bool>& nodes);
-  // By value: whether recompute() of its writers' nodes would let it go.
+  // Returns, by value, whether recompute() of its writers' nodes would avoid saving it.
   std::vector<bool> mayRunAgain(const std::vector<bool>& nodes) const;
 
-  // Maps that are added from now on run in these evaluations only.
+  // Maps that are added from now on run only in these evaluations.
   void during(When when) noexcept { when_ = when; }
 
-  // Maps, in the order in which they run. All return the index of their object.
+  // Adds maps, in the order in which they run. All return the index of their object.
   int source(SourceEntry source);
   int apply(OperatorKind kind, ValueId x, ValueId y);
-  // y <- E x, or E^T x if `transposed`, between layouts that the map has for each other.
+  // y <- E x, or E^T x if `transposed`, between the two layouts that the index map connects.
   int applyMap(IndexMapPtr map, bool transposed, ValueId x, ValueId y);
-  // The same of the map that fills linked halos by a rule (linked_map.cpp).
+  // Adds the map that fills linked halos by a rule (linked_map.cpp), or its transpose.
   int applyLinks(PatchRule rule, bool transposed, ValueId x, ValueId y);
-  // An operator that no map applies but kernels do.
+  // Adds an operator that no map applies but kernels apply themselves.
   int ownOperator(OperatorKind kind, const Layout& from, const Layout& to);
-  // Adds a value of that name and layout, and the operator that makes it from x.
+  // Adds a value with this name and layout, and the operator that makes it from x.
   ValueId convert(std::string name, ValueId x, const Layout& to,
                   OperatorKind kind = OperatorKind::Conversion);
-  // y <- A x with an operator of the list.
+  // y <- A x with an operator that is in the list already.
   void applyAgain(int op, ValueId x, ValueId y);
   int run(KernelEntry kernel, std::vector<ValueId> x, ValueId y) {
     return addKernel(std::move(kernel), std::move(x), y, false, false);
@@ -230,17 +235,17 @@ public:
     return addKernel(std::move(kernel), std::move(x), y, false, true);
   }
 
-  // Adds the maps of a node, with its inputs bound to values of this list and its one output to
-  // `write`. Copies into contiguous memory fall away where the value is one of the library's here.
-  // The node's objects are appended to the tables, or, for a layer that is two nodes, are those of
-  // the earlier join. Throws TENON_ERR_INTERNAL for a list that was rewritten: what was joined once
-  // may be joined to other lists too, and is the same to each.
+  // Adds the maps of a node, with its inputs bound to values of this list and its output to
+  // `write`. Copies into contiguous memory are dropped if the bound value belongs to the library.
+  // The node's objects are appended to the tables; for a layer that is two nodes they are those of
+  // the earlier join. Throws TENON_ERR_INTERNAL for a list that was rewritten, because a list can
+  // be joined to several others and must be the same for each.
   JoinedObjects join(const MapList& node, const std::vector<ValueId>& reads, ValueId write,
                      const JoinedObjects* earlier = nullptr);
 
-  // Makes one map of maps that take rows, compute on each and sum them, where nobody else needs the
-  // values between (row_fusion.cpp). It is one of the network's kernel, which then reads what the
-  // rows are taken from.
+  // Fuses maps that gather rows, compute on each and sum them into one map, if no other map reads
+  // the values between them (row_fusion.cpp). The fused map belongs to the network's kernel, which
+  // then reads the values that the rows are gathered from.
   void fuseRows();
 
   const std::vector<Value>& values() const noexcept { return values_; }
@@ -249,23 +254,23 @@ public:
   const std::vector<KernelEntry>& kernels() const noexcept { return kernels_; }
   const std::vector<SourceEntry>& sources() const noexcept { return sources_; }
   const std::vector<double>& constants() const noexcept { return constants_; }
-  // The number of nodes that were joined, with those of networks inside.
+  // The number of joined nodes, including those of nested networks.
   int nodes() const noexcept { return nodes_; }
   const std::vector<ValueId>& inputs() const noexcept { return inputs_; }
   const std::vector<ValueId>& outputs() const noexcept { return outputs_; }
-  // The one output of a layer; the first of a network's.
+  // The output of a layer; the first output of a network.
   ValueId output() const noexcept { return outputs_.front(); }
-  // The bytes that a rank keeps from Apply to its adjoint, with `elementBytes` for each element
-  // that is not rounded. The library's own values are aligned.
+  // Bytes that a rank saves from Apply to its adjoint, with `elementBytes` per element that is not
+  // rounded. Values of the library are aligned.
   Index savedBytes(int rank, Index elementBytes) const;
 
 private:
   ValueId addValue(Value value);
   ValueId stagedOf(ValueId argument) const;
   bool isWritten(ValueId v) const;
-  void addObjects(const MapList& node, const JoinedObjects& at);
+  void addObjects(const MapList& node, const JoinedObjects& offsets);
   std::vector<ValueId> bind(const MapList& node, const std::vector<ValueId>& reads, ValueId write,
-                            const JoinedObjects& at);
+                            const JoinedObjects& offsets);
   void add(Map map);
   int addKernel(KernelEntry kernel, std::vector<ValueId> x, ValueId y, bool part, bool fixed);
   struct RowRun;
@@ -279,7 +284,7 @@ private:
   std::vector<SourceEntry> sources_;
   std::vector<ValueId> inputs_, outputs_;
   std::vector<double> constants_;
-  std::vector<bool> read_; // by value: a map reads it
+  std::vector<bool> read_; // by value: whether a map reads it
   int nodes_ = 0;
   bool appliesToParts_ = true;
   When when_ = When::Always;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Packs the values of a pass into one range of bytes: the largest first, each at the lowest place
-// that is free for all of its life. That is a heuristic, since the smallest range is expensive to
-// find; it is the same on every run, because values of equal size keep the order of their ids.
+// Packs the temporaries of a pass into one buffer: the largest first, each at the lowest offset
+// that is free during its whole lifetime. This is a greedy heuristic, since the smallest buffer is
+// expensive to find. It is deterministic: values of equal size keep the order of their ids.
 #include "declaration/core/memory_plan.hpp"
 
 #include "sys/memory/memory.hpp"
@@ -28,10 +28,9 @@ MemoryPlan memoryPlanOf(const Pass& pass, const std::function<Index(ValueId)>& b
   std::vector<Block> blocks;
   for (const Lifetime& alive : lifetimes(pass)) {
     const Value& value = pass.values[alive.value];
-    // What Apply keeps in training outlives the pass, and what may stand in an argument's memory
-    // needs none of its own on most ranks: neither may be overwritten by a value that comes later.
-    // A value whose rounding is kept is not kept itself, and free again as soon as it has been
-    // rounded.
+    // Neither kind may be overwritten by a later value: what Apply saves in training outlives the
+    // pass, and a copy that can use an argument's memory needs none of its own on most ranks. If
+    // only the rounding of a value is saved, the value itself is free once it has been rounded.
     const bool mayBeUsers =
         value.standsIn != kNoValue && pass.values[value.standsIn].place == Value::Place::Argument;
     if (!mayBeUsers && !(value.saved && pass.keeps))
@@ -42,26 +41,26 @@ MemoryPlan memoryPlanOf(const Pass& pass, const std::function<Index(ValueId)>& b
     Lifetime alive;
     MemoryPlan::Place place;
   };
-  std::vector<Placed> placed; // by their beginnings
-  MemoryPlan made;
+  std::vector<Placed> placed; // sorted by offset
+  MemoryPlan plan;
   for (const Block& block : blocks) {
-    Index at = 0;
-    // In the order of their beginnings: the first gap that is wide enough is the lowest. Values
-    // that are never alive together with this one do not count.
-    for (const Placed& other : placed) {
-      if (!meet(block.alive, other.alive))
+    Index offset = 0;
+    // The first gap that is wide enough is the lowest, because the blocks are sorted by offset.
+    // Blocks with disjoint lifetimes are skipped.
+    for (const Placed& placedBlock : placed) {
+      if (!meet(block.alive, placedBlock.alive))
         continue;
-      if (other.place.begin >= at + block.bytes)
+      if (placedBlock.place.begin >= offset + block.bytes)
         break;
-      at = std::max(at, roundedUp(other.place.end, alignment));
+      offset = std::max(offset, roundedUp(placedBlock.place.end, alignment));
     }
-    made.places.push_back({block.alive.value, at, at + block.bytes});
-    made.bytes = std::max(made.bytes, at + block.bytes);
-    const auto behind =
-        std::ranges::find_if(placed, [&](const Placed& other) { return other.place.begin > at; });
-    placed.insert(behind, {block.alive, made.places.back()});
+    plan.places.push_back({block.alive.value, offset, offset + block.bytes});
+    plan.bytes = std::max(plan.bytes, offset + block.bytes);
+    const auto position = std::ranges::find_if(
+        placed, [&](const Placed& placedBlock) { return placedBlock.place.begin > offset; });
+    placed.insert(position, {block.alive, plan.places.back()});
   }
-  return made;
+  return plan;
 }
 
 } // namespace tenon

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where the values of a pass lie in one range of bytes, by their lifetimes: two that are alive at
-// the same step share no byte.
+// Assigns the values of a pass to offsets in one buffer, by their lifetimes: values that are alive
+// at the same step share no byte.
 #pragma once
 
 #include "declaration/core/pass.hpp"
@@ -12,16 +12,15 @@ namespace tenon {
 struct MemoryPlan {
   struct Place {
     ValueId value;
-    Index begin, end; // bytes
+    Index begin, end; // offsets in bytes
   };
   std::vector<Place> places;
-  Index bytes = 0; // of the range
+  Index bytes = 0; // size of the buffer
 };
 
-// Places for the values that a pass has in memory and leaves to nobody. Those that Apply keeps in
-// training lie elsewhere, and so do those that may stand in an argument's memory. The largest get
-// their places first, each the lowest that is free as long as it is alive. Places begin at
-// multiples of `alignment`.
+// Offsets for the temporaries of a pass, at multiples of `alignment`. Values that Apply saves in
+// training are stored elsewhere, and so are values that can use an argument's memory. The largest
+// value is placed first, each at the lowest offset that is free during its lifetime.
 MemoryPlan memoryPlanOf(const Pass& pass, const std::function<Index(ValueId)>& bytesOf,
                         Index alignment);
 

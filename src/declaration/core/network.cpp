@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Types that contain layers, as settings only. The form of a container is the forms of its layers
-// one after the other, and only whoever holds the layers can make it: a container that is requested
-// one reports a defect of the library.
+// Declarations of the container types sequential and graph: only their settings. The form of a
+// container consists of the forms of its layers, so only an object that holds the layers can make
+// it; asking the declaration of a container for a form is an internal error.
 #include "declaration/core/types.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/options/option_text.hpp"
@@ -34,7 +34,7 @@ constexpr OptionSpec kGraph[] = {
      "node "
      "(h=5); empty: that of the last node"}};
 
-// Names separated by commas, each once.
+// Names separated by commas. Throws TENON_ERR_ARG if a name is empty or appears twice.
 std::vector<std::string> namesIn(const std::string& text, const char* setting,
                                  const std::string& title) {
   if (text.empty())
@@ -56,6 +56,7 @@ public:
   int inputCount() const override {
     if (!settings().has("input_count"))
       return 1;
+    // The names of the inputs, if set, also determine their number.
     const auto names = static_cast<int>(inputNames().size());
     return names > 0 ? names : static_cast<int>(integer("input_count"));
   }
@@ -69,6 +70,7 @@ public:
       return outputs;
     std::vector<std::string> names;
     for (const std::string& entry : namesIn(text("output_names"), "output_names", title())) {
+      // An entry is the name of a node, or an output name and a node number: "h=5".
       const std::size_t sign = entry.find('=');
       NetworkOutput& output = outputs.emplace_back(NetworkOutput{entry.substr(0, sign)});
       if (sign != std::string::npos) {
@@ -82,6 +84,7 @@ public:
       }
       names.push_back(output.name);
     }
+    // The names must differ without their numbers, too.
     namesIn(joined(names, ","), "output_names", title());
     return outputs;
   }

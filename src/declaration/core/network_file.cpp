@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads networks from JSON and writes them. Keys and values are tried on a declaration of the type
-// while the file is read, so that a wrong one is reported at its place in the file; who makes the
-// layers afterwards has no place to name.
+// Reads networks from JSON and writes them. Each setting is applied to a declaration of the type
+// while the file is parsed, so an invalid value is reported with its position in the file; the
+// position is no longer known when the layers are created.
 #include "declaration/core/network_file.hpp"
 
 #include "declaration/core/types.hpp"
@@ -22,13 +22,13 @@ namespace tenon {
 namespace {
 
 constexpr const char* kFormat = "tenon-network-1";
-// Lists by spatial dimension are in this order, and the file says so, for readers who know another
-// one. Files without the key are read too.
+// The order of lists with one entry per spatial dimension. It is written to the file for readers
+// that use another order. Files without the key are accepted.
 constexpr const char* kDimensions = "z,y,x";
 
-// One number stands for a list of one.
+// A single number is read as a list of one.
 std::vector<Index> integers(const JsonView& view) {
-  // Any integer is read here: the bounds are checked by whoever uses the number.
+  // Any integer is accepted; the user of the number checks its bounds.
   constexpr Index kMin = std::numeric_limits<Index>::min();
   return view.isList() ? view.integers(kMin) : std::vector<Index>{view.integer(kMin)};
 }
@@ -37,12 +37,13 @@ std::vector<int> smallIntegers(const JsonView& view, int least) {
   return view.isList() ? view.smallIntegers(least) : std::vector<int>{view.smallInteger(least)};
 }
 
-// Lists of names have other keys than the settings that hold them as one text.
+// The JSON key of a setting. Lists of names have other keys than the settings that store them as
+// one text.
 std::string keyOf(const std::string& setting) {
   return setting == "input_names" ? "inputs" : setting == "output_names" ? "outputs" : setting;
 }
 
-// Texts in a list stand for one, in which commas separate them.
+// The text of a setting that is a JSON string, or a list of strings joined by commas.
 std::string commaText(const JsonView& view) {
   if (!view.isList())
     return view.text();
@@ -76,20 +77,20 @@ class Reader {
 public:
   Reader(const ForeignTypes& foreign, Index processes) : foreign_(foreign), processes_(processes) {}
 
-  // `more` are the keys that the place of the layer adds to its own.
-  LayerDescription layer(const JsonView& view, std::vector<std::string> more) const {
+  // Reads a layer. `extraKeys` are the keys that its position in the file allows besides its own.
+  LayerDescription layer(const JsonView& view, std::vector<std::string> extraKeys) const {
     LayerDescription layer;
     layer.type = view.at("type").text();
     const std::unique_ptr<Declaration> declaration = declare(view.at("type"), layer.type);
-    // Only what this type reads is allowed: a misspelt setting would otherwise keep its default
-    // without a word.
+    // Only keys of this type are allowed: a misspelt setting would otherwise silently keep its
+    // default.
     std::vector<std::string> keys = {"type", "name", "prefix", "frozen"};
     if (declaration->takesOutputLayout())
       keys.push_back("output");
     const bool contains = declaration->hasNodesInFile();
     if (contains)
       keys.push_back("layers");
-    keys.insert(keys.end(), more.begin(), more.end());
+    keys.insert(keys.end(), extraKeys.begin(), extraKeys.end());
     for (const Settings::Entry& entry : declaration->settings().entries())
       keys.emplace_back(keyOf(entry.spec->name));
     view.allow(keys);
@@ -115,19 +116,19 @@ private:
     return declaration;
   }
 
-  // Set one by one, so that a bad value is an error at its place in the file.
+  // Settings are applied one by one to report a bad value at its position in the file.
   static void readSettings(const JsonView& view, Declaration& declaration,
                            LayerDescription& layer) {
     for (const Settings::Entry& entry : declaration.settings().entries()) {
       const char* name = entry.spec->name;
       if (!view.has(keyOf(name)))
         continue;
-      const JsonView at = view.at(keyOf(name));
-      layer.settings.emplace_back(name, valueOf(entry.spec->type, at));
+      const JsonView entryView = view.at(keyOf(name));
+      layer.settings.emplace_back(name, valueOf(entry.spec->type, entryView));
       try {
         declaration.set(name, layer.settings.back().second);
       } catch (const Error& error) {
-        at.fail(error.text());
+        entryView.fail(error.text());
       }
     }
     try {
@@ -144,10 +145,9 @@ private:
       if (isGraph && item.has("same_as")) {
         item.allow({"same_as", "reads"});
         node.sameAs = item.at("same_as").smallInteger(0);
-        const auto known = static_cast<int>(container.nodes.size());
-        // Nodes that are one layer all name the first of them, so that nobody has to follow a
-        // chain.
-        if (node.sameAs >= known || container.nodes[node.sameAs].sameAs >= 0)
+        const auto earlierNodes = static_cast<int>(container.nodes.size());
+        // Nodes that share a layer all name the first of them, so a reader never follows a chain.
+        if (node.sameAs >= earlierNodes || container.nodes[node.sameAs].sameAs >= 0)
           item.at("same_as").fail("is not the number of an earlier node with a layer of its own");
       } else {
         node.layer =
@@ -159,8 +159,7 @@ private:
     }
   }
 
-  // What a node with this number reads. Only nodes before it are possible, hence a graph has no
-  // cycle.
+  // The inputs of node `number`. Only earlier nodes are accepted, so a graph has no cycle.
   static std::vector<int> reads(const JsonView& list, int number) {
     std::vector<int> reads = smallIntegers(list, std::numeric_limits<int>::min());
     if (reads.empty())
@@ -176,12 +175,12 @@ private:
     const std::vector<int> extents = smallIntegers(view.at("grid"), 1);
     GridPtr grid;
     try {
-      // A grid without its ranks may be large on paper only: gridWithin() compares its size with
-      // the processes before a list of that length is made.
+      // A grid without a list of ranks can be far larger than the job: gridWithin() compares its
+      // size with the number of processes before it allocates the list.
       grid = view.has("ranks") ? Grid::make(extents, smallIntegers(view.at("ranks"), 0))
                                : gridWithin(extents, processes_);
     } catch (const Error& error) {
-      // An error of this kind names its place in the file already.
+      // An error with this code already names its position in the file.
       if (error.code() == TENON_ERR_FORMAT)
         throw;
       view.fail(error.text());
@@ -201,7 +200,7 @@ Json asJson(const Layout& layout) {
   return json;
 }
 
-// The layer itself, without those that it contains.
+// The layer itself, without the layers that it contains.
 Json asJson(const LayerDescription& layer) {
   Json json = {{"type", layer.type}};
   if (!layer.name.empty())
@@ -214,13 +213,13 @@ Json asJson(const LayerDescription& layer) {
     if (const std::string key = keyOf(name); key != name)
       json[key] = split(std::get<std::string>(value), ',');
     else
-      std::visit([&, key = name](const auto& held) { json[key] = held; }, value);
+      std::visit([&, key = name](const auto& setting) { json[key] = setting; }, value);
   if (layer.output)
     json["output"] = asJson(*layer.output);
   return json;
 }
 
-// One line for each layer; `json` begins with what belongs to its place.
+// One line per layer. `json` holds the keys that depend on the position in the network.
 std::string textOf(Json json, const LayerDescription& layer, const std::string& indent) {
   json.update(asJson(layer));
   std::string text = indent + json.dump();
@@ -236,7 +235,7 @@ std::string textOf(Json json, const LayerDescription& layer, const std::string& 
     lines.push_back(node.sameAs >= 0 ? indent + " " + place.dump()
                                      : textOf(place, node.layer, indent + " "));
   }
-  text.pop_back(); // the brace
+  text.pop_back(); // the closing brace
   return fmt::format("{}, \"layers\": [\n{}]}}", text, joined(lines, ",\n"));
 }
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A layer or network as JSON: types, names and settings that were set, no weights.
+// Network files: a layer or network as JSON, with types, names and non-default settings, no
+// weights.
 //
 //   {"format": "tenon-network-1", "dimensions": "z,y,x", "type": "sequential", "name": "net",
 //    "layers": [{"type": "conv", "name": "C1", "in_channels": 1, "out_channels": 6,
 //                "kernel": [5, 5]},
 //               {"type": "tanh"}]}
 //
-// A layer of a graph names what it reads by number, as TenonLayerGraphAddNode() does ("reads": [-1,
-// 0]); "same_as": n is node n's layer once more, with its parameters. "output" is an output layout,
-// and "frozen": true keeps the parameters as they are. A graph lists the names of its inputs, which
-// are as many, and its outputs: "inputs": ["x", "mask"], "outputs": ["h", "c=5"].
+// A node of a graph lists its inputs by number, as in TenonLayerGraphAddNode(): "reads": [-1, 0].
+// "same_as": n makes it another use of node n's layer, with the same parameters. "output" is an
+// output layout, and "frozen": true excludes the parameters from training. A graph lists the names
+// of all its inputs, and its outputs: "inputs": ["x", "mask"], "outputs": ["h", "c=5"].
 #pragma once
 
 #include "declaration/core/declaration.hpp"
@@ -18,34 +19,35 @@
 
 namespace tenon {
 
+// A layer or network as read from a file or to be written to one.
 struct LayerDescription {
   struct Node;
 
   std::string type, name, prefix;
-  bool frozen = false;                                        // with the layers in it
-  std::vector<std::pair<std::string, SettingValue>> settings; // those that were set
+  bool frozen = false;                                        // applies to contained layers too
+  std::vector<std::pair<std::string, SettingValue>> settings; // settings that were set explicitly
   std::optional<Layout> output;
   std::vector<Node> nodes;
-  MeshLists lists = {}; // that a program has handed over; no part of a file
+  MeshLists lists = {}; // lists that a program has set; not part of a file
 };
 
 struct LayerDescription::Node {
-  int sameAs = -1;          // the first node of the layer, or -1: this is it
-  LayerDescription layer{}; // where this is it
-  std::vector<int> reads{}; // of a graph: nodes, or -1, -2, ... for its inputs
+  int sameAs = -1;          // the first node with this layer, or -1 if this is the first
+  LayerDescription layer{}; // the layer, if sameAs is -1
+  std::vector<int> reads{}; // for a graph: node numbers, or -1, -2, ... for its inputs
 };
 
-// Makes a declaration of a type that the library does not know; null if nobody does.
+// Makes the declaration of a type that is not in the library; null if the type is unknown.
 using ForeignTypes = std::function<std::unique_ptr<Declaration>(const std::string& type)>;
 
-// Throws TENON_ERR_FORMAT naming `file`, the key and the byte. A layout in the file must lie on at
-// most `processes` processes.
+// Parses a network file. Throws TENON_ERR_FORMAT with the name `file`, the key and the byte offset.
+// A layout in the file must have at most `processes` processes.
 LayerDescription parseNetwork(const std::string& text, const std::string& file,
                               const ForeignTypes& foreign, Index processes);
 std::string networkText(const LayerDescription& network);
 
-// Finds the file of a network: a name with a slash or .json is a path, another name is one of the
-// share folders. Throws TENON_ERR_FILE naming the networks that there are.
+// Finds a network file: a name with a slash or .json is a path; any other name is searched for in
+// the share folders. Throws TENON_ERR_FILE, listing the available networks.
 std::string findNetworkFile(const std::string& nameOrPath);
 
 } // namespace tenon

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Derives the steps of Apply, of its tangent and of its adjoint from a list of maps. A value is the
-// sum of what its writers give, so its cotangent is the sum of what its readers give back: joins,
-// skips and shared inputs follow from this one rule, and the first writer that an adjoint reaches
-// overwrites a cotangent, so that none is set to zero in advance but that of a wanted input which
-// nothing reaches.
+// Derives the steps of Apply, its tangent and its adjoint from a list of maps. A value is the sum
+// of its writers' results, so its cotangent is the sum of its readers' contributions: joins, skip
+// connections and shared inputs follow from this one rule. The first writer of a cotangent in an
+// adjoint overwrites it, so nothing is set to zero in advance except the cotangent of a requested
+// input that no map reaches.
 #include "declaration/core/pass.hpp"
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace tenon {
 
 namespace {
 
-// The step of a map, in the order of the list; schedule() moves it later. Only what sends messages
-// begins and ends apart. A fixed operator is a maximum, which is one call.
+// The action of a map before schedule() moves steps. Only operators that send messages are split
+// into Begin and End; a fixed operator is a maximum, which is a single call.
 Do whatOf(const MapList& list, const Map& map, Do kernel) {
   switch (map.kind) {
   case Map::Kind::Kernel:
@@ -36,8 +36,9 @@ int lastWriter(const Pass& pass, ValueId v) {
   return -1;
 }
 
-// A value of the library's is rounded when its last writer has run. One of the caller's is rounded
-// at the end, and stays as it is where the frame may refer to it.
+// Adds a Round step for each value that is saved in bfloat16. A value of the library is rounded
+// after its last writer. The caller's value is rounded at the end of the pass, or not at all if the
+// frame can hold a reference to it.
 void addRoundings(const MapList& list, Pass& pass) {
   const std::vector<ValueId> saved = savedIn(list);
   for (ValueId v = 0; v < static_cast<ValueId>(saved.size()); ++v) {
@@ -52,21 +53,21 @@ void addRoundings(const MapList& list, Pass& pass) {
                            .saved = true,
                            .rounded = true});
     Step step{.what = Do::Round, .reads = {v}, .writes = {saved[v]}};
-    auto at = pass.steps.end();
+    auto position = pass.steps.end();
     if (const int writer = lastWriter(pass, v); user == kNoValue && writer >= 0) {
       step.map = pass.steps[writer].map;
-      at = pass.steps.begin() + writer + 1;
+      position = pass.steps.begin() + writer + 1;
     }
-    pass.steps.insert(at, std::move(step));
+    pass.steps.insert(position, std::move(step));
   }
 }
 
-// Before a kernel's derivative reads what was rounded it is expanded, once for the steps of a map
-// that follow each other, whatever lies between that is no kernel's.
+// Expands rounded values before a kernel's derivative reads them: once for all consecutive steps of
+// the same kernel, even if steps that run no kernel are between them.
 void addExpansions(Pass& pass) {
   std::vector<Step> steps;
-  int map = -1;               // of the last kernel,
-  std::vector<ValueId> point; // and what its derivative reads
+  int map = -1;               // of the last kernel step,
+  std::vector<ValueId> point; // and the values that its derivative reads
   for (Step& step : pass.steps) {
     const bool isKernel =
         step.what == Do::Tangent || step.what == Do::Adjoint || step.what == Do::AdjointParameters;
@@ -92,14 +93,14 @@ void addExpansions(Pass& pass) {
   pass.steps = std::move(steps);
 }
 
-// What Apply has left of the list's values, for a derivative: made when first asked for. What it
-// has not left is written by the steps of Apply that are added then.
+// The values of Apply that a derivative reads, added to its pass on first use. For values that
+// Apply has not saved, the steps of Apply that write them are added.
 class Points {
 public:
   Points(const MapList& list, Pass& pass, const InInference& nodes)
       : list_(list), pass_(pass), nodes_(nodes), functions_(epilogues(list, nodes, true)),
         saved_(savedIn(list)), ids_(saved_.size(), kNoValue) {
-    // A derivative that reads what is between needs both steps.
+    // A function whose derivative reads its input needs the value in between, hence both steps.
     for (int& function : functions_)
       if (function >= 0 && list.kernels()[list.maps()[function].object].keepsInputs)
         function = -1;
@@ -135,10 +136,11 @@ private:
                           .of = saved_[v]});
   }
 
-  // As Apply wrote it: what its maps read is there before them. A function that kernels have
-  // applied is applied by them again, since they may round otherwise without it.
+  // Adds the steps by which Apply writes v, after the steps for their inputs. Epilogues are fused
+  // as in Apply, because the separate function could round differently.
   ValueId runAgain(ValueId v) {
-    const ValueId made = add({.name = list_.values()[v].name, .layout = list_.values()[v].layout});
+    const ValueId newValue =
+        add({.name = list_.values()[v].name, .layout = list_.values()[v].layout});
     bool written = false;
     for (int m = 0; m < static_cast<int>(list_.maps().size()); ++m) {
       const Map& map = list_.maps()[m];
@@ -149,51 +151,51 @@ private:
       Step step{whatOf(list_, map, Do::Forward), m};
       for (ValueId x : map.x)
         step.reads.push_back(expanded(of(x)));
-      step.writes = {made};
+      step.writes = {newValue};
       step.adds = written && map.kind == Map::Kind::Operator;
       step.again = true;
       step.epilogue = applies ? functions_[m] : -1;
       written = true;
       pass_.steps.push_back(std::move(step));
     }
-    return made;
+    return newValue;
   }
   ValueId expanded(ValueId v) {
     const Value saved = pass_.values[v];
     if (!saved.rounded)
       return v;
-    const ValueId made = add({.name = saved.name.substr(1), .layout = saved.layout, .standsIn = v});
-    pass_.steps.push_back({.what = Do::Expand, .reads = {v}, .writes = {made}, .again = true});
-    return made;
+    const ValueId newValue =
+        add({.name = saved.name.substr(1), .layout = saved.layout, .standsIn = v});
+    pass_.steps.push_back({.what = Do::Expand, .reads = {v}, .writes = {newValue}, .again = true});
+    return newValue;
   }
 
   const MapList& list_;
   Pass& pass_;
   const InInference& nodes_;
-  std::vector<int> functions_; // by map: its epilogue
+  std::vector<int> functions_; // by map: its epilogue, or -1
   std::vector<ValueId> saved_, ids_;
 };
 
-// Tangents or cotangents of the list's values, made when first asked for.
+// The tangents or cotangents of the list's values, added to the pass on first use.
 class Duals {
 public:
   Duals(const MapList& list, Pass& pass, bool cotangents)
       : list_(list), pass_(pass), cotangents_(cotangents), ids_(list.values().size(), kNoValue) {}
 
   bool has(ValueId v) const { return ids_[v] != kNoValue; }
-  // kNoValue where there is none yet.
+  // The dual of v, or kNoValue if there is none yet.
   ValueId known(ValueId v) const { return ids_[v]; }
 
   ValueId of(ValueId v) {
     if (has(v))
       return ids_[v];
     const Value& value = list_.values()[v];
-    // The dual of a copy stands in the dual of its argument, as the copy does in the argument
-    // itself.
+    // As the copy can use the memory of its argument, so can its dual use the dual of the argument.
     const ValueId standsIn = value.standsIn == kNoValue ? kNoValue : of(value.standsIn);
     return ids_[v] = add({name(value), layout(value), value.place, standsIn});
   }
-  // Memory for something that is added to the dual of v afterwards.
+  // A temporary that is later added to the dual of v.
   ValueId contributionOf(ValueId v) {
     const Value& value = list_.values()[v];
     return add({name(value) + "+", layout(value)});
@@ -223,13 +225,14 @@ bool isDifferentiated(const Map& map, const InInference& nodes) {
   return !map.fixed && runs(map, nodes);
 }
 
-// Whether a map depends on one of its inputs that fulfils a condition.
+// Whether a map depends on one of its inputs that satisfies a condition.
 template <class Condition>
 bool dependsOnAny(const MapList& list, const Map& map, Condition condition) {
   return !(map.kind == Map::Kind::Kernel && list.kernels()[map.object].isSource) &&
          std::any_of(map.x.begin(), map.x.end(), condition);
 }
 
+// Derives the pass of the adjoint: one backward sweep over the maps.
 class AdjointDerivation {
 public:
   AdjointDerivation(const MapList& list, const Chosen& wanted, const InInference& nodes)
@@ -247,8 +250,8 @@ public:
       pass_.inputs.push_back(wanted[i] ? duals_.of(list.inputs()[i]) : kNoValue);
   }
 
-  // A node's maps are consecutive, so its gradients of parameters are due where the node changes:
-  // behind the node's own cotangents, on which the nodes before it wait.
+  // A node's maps are consecutive. Its separate parameter gradients are added where the node
+  // changes, after its cotangents, because the nodes before it wait for these.
   Pass derive() {
     for (std::size_t m = list_.maps().size(); m-- > 0;) {
       const Map& map = list_.maps()[m];
@@ -266,15 +269,15 @@ public:
   }
 
 private:
-  // Adds the parts of the gradients for which no step of the node waits.
+  // Adds the steps for parameter gradients, on which no other step of the node waits.
   void addLate() {
     for (Step& step : late_)
       pass_.steps.push_back(std::move(step));
     late_.clear();
   }
 
-  // Marks the values whose cotangents somebody needs, that is, above which a wanted input or a
-  // parameter lies. One sweep finds them, because a value is written before it is read.
+  // Marks the values whose cotangents are needed: those that depend on a requested input or on a
+  // parameter. One forward sweep finds them, because a value is written before it is read.
   void findWants(const Chosen& wanted) {
     for (std::size_t i = 0; i < list_.inputs().size(); ++i)
       wants_[list_.inputs()[i]] = wanted[i];
@@ -292,11 +295,11 @@ private:
     if (!wants_[x])
       return;
     const ValueId dx = duals_.of(x);
-    const bool another = reached_[x];
+    const bool isReached = reached_[x];
     reached_[x] = true;
     if (map.kind == Map::Kind::Operator) {
-      pass_.steps.push_back({whatOf(list_, map, Do::Adjoint), index, true, another, {dy}, {dx}});
-    } else if (another) { // not in place of dx, which holds something already
+      pass_.steps.push_back({whatOf(list_, map, Do::Adjoint), index, true, isReached, {dy}, {dx}});
+    } else if (isReached) { // dx holds a cotangent already, so dy cannot share its memory
       pass_.values[dy].standsIn = kNoValue;
       pass_.steps.push_back({.what = Do::Add, .reads = {dy}, .writes = {dx}});
     } else {
@@ -308,8 +311,8 @@ private:
     const KernelEntry& entry = list_.kernels()[map.object];
     const Gradients gradients = entry.gradients;
     Step step{Do::Adjoint, index, true, false, {dy}, {}, points_.of(map)};
-    // A kernel that cannot add to a cotangent writes a contribution first. That includes an input
-    // which the kernel reads twice, as in x times x: its second part meets the first.
+    // A kernel that cannot add to a cotangent writes a contribution first. This includes an input
+    // that the kernel reads twice, as in x times x: the second contribution is added to the first.
     std::vector<Step> sums;
     for (ValueId x : map.x) {
       if (!wants_[x] || entry.isSource) {
@@ -370,8 +373,8 @@ bool addsToGradients(const MapList& list, const Step& step) {
          list.kernels()[list.maps()[step.map].object].gradients == Gradients::Within;
 }
 
-// The maps in their order. An operator adds to a value that has been written; every other map
-// overwrites what it writes. A kernel that has an epilogue writes what that would.
+// One step per map, in order. An operator adds to a value that has been written already; every
+// other map overwrites its output. A kernel with an epilogue writes the output of the epilogue.
 Pass applyPass(const MapList& list, Order order, const InInference& nodes, bool keeps) {
   Pass pass{list.values(), {}, list.inputs(), list.outputs(), false, keeps};
   const std::vector<int> functions = epilogues(list, nodes, keeps);
@@ -403,7 +406,7 @@ Pass tangentPass(const MapList& list, const Chosen& present, Order order,
   pass.ofTangents = true;
   Duals duals(list, pass, false);
   Points points(list, pass, nodes);
-  std::vector<bool> written(list.values().size(), false); // has a tangent that is not zero
+  std::vector<bool> written(list.values().size(), false); // by value: has a nonzero tangent
   for (std::size_t i = 0; i < list.inputs().size(); ++i) {
     const ValueId x = list.inputs()[i];
     pass.inputs.push_back(present[i] ? duals.of(x) : kNoValue);
@@ -411,12 +414,11 @@ Pass tangentPass(const MapList& list, const Chosen& present, Order order,
   }
   for (std::size_t m = 0; m < list.maps().size(); ++m) {
     const Map& map = list.maps()[m];
-    // A map all of whose tangents are zero gives zero and falls away. A part must be written all
-    // the same, since others write the rest of the value, and a kernel with parameters has their
-    // tangents.
-    const bool any = dependsOnAny(list, map, [&](ValueId v) { return written[v]; });
+    // A map whose input tangents are all zero is omitted. Exceptions: a part, because other maps
+    // write only the rest of the value, and a kernel with parameters, which have tangents as well.
+    const bool hasTangent = dependsOnAny(list, map, [&](ValueId v) { return written[v]; });
     if (!isDifferentiated(map, nodes) ||
-        !(any || map.part || map.kind == Map::Kind::Source || gathers(list, map)))
+        !(hasTangent || map.part || map.kind == Map::Kind::Source || gathers(list, map)))
       continue;
     Step step{whatOf(list, map, Do::Tangent), static_cast<int>(m), false, false, {}, {}};
     const bool isSource = map.kind == Map::Kind::Kernel && list.kernels()[map.object].isSource;

@@ -1,36 +1,38 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The passes of a list of maps: Apply, its tangent and its adjoint as lists of steps, derived for a
-// choice of inputs and scheduled.
+// The passes of a list of maps: Apply, its tangent and its adjoint, each a list of scheduled steps.
+// A pass is derived for a choice of inputs: those that have a tangent, or need a cotangent.
 //
-//   tangent   The maps on tangents. Absent ones are zero, and maps that read no others fall away.
-//   adjoint   The maps from the end. The first that reaches a cotangent writes it, the others add:
-//             operators and some kernels by themselves, others through a contribution. What no wanted
-//             input and no parameter waits for falls away; the gradients of parameters that are
-//             computed apart come last in their node.
-//   schedule  An operator that sends messages begins and ends in two steps. Beginnings move up and
-//             endings down as far as the values allow, while kernels keep their order: that is
-//             overlap.
-//   rounding  Where the list keeps roundings, Apply rounds a value as soon as it has been written,
-//             so that its memory can be another's, and a derivative expands it before a kernel
-//             reads it.
+//   tangent   Runs the maps on tangents. Missing tangents are zero, and maps that read only zeros
+//             are omitted.
+//   adjoint   Runs the maps in reverse. The first map that reaches a cotangent overwrites it,
+//             further maps add: operators and some kernels directly, other kernels through a
+//             temporary contribution. Maps are omitted if no requested input and no parameter
+//             depends on them. Parameter gradients computed apart come last in their node.
+//   schedule  Splits an operator that sends messages into two steps, Begin and End. To overlap
+//             communication, Begin moves up and End moves down as far as the data dependences
+//             allow; kernels keep their order.
+//   rounding  If the list saves roundings, Apply rounds a value as soon as it has been written,
+//             which frees its memory, and a derivative expands it before a kernel reads it.
+//   epilogue  An elementwise function is applied by the preceding kernel, in one step of Apply, if
+//             nothing else reads the value in between. Derivatives have a step for each of the two.
+//   again     Values that the list recomputes are written by the derivative itself: steps of Apply
+//             run again before the first step that reads them.
 //
-//   epilogue  A function of each element is applied by the kernel before it, in one step of Apply,
-//             where nobody else reads what is between. Derivatives have a step for each of the two.
-//   again     What a list recomputes, a derivative writes itself, by steps of Apply that run again
-//             before the first of its own that reads it.
-//
-// Steps are the same on all ranks: they depend on the list and on the choice alone. Whether a value
-// stands in an argument's memory is found when a pass runs, on each rank for itself.
+// Steps are the same on all ranks, as they depend only on the list and on the choice of inputs.
+// Whether a value uses an argument's memory is decided when a pass runs, separately on each rank.
 #pragma once
 
 #include "declaration/core/map_list.hpp"
 
 namespace tenon {
 
-// What a step does. Operators and sources have Begin and End, or Apply for both at once; kernels
-// have Forward to AdjointParameters, and stages Copy. Add is y <- y + x, and Zero is y <- 0. Round
-// brings a value to bfloat16, and Expand brings it back. A Copy, a Round or an Expand does nothing
-// where its value stands in the memory of what it reads.
+// The action of a step:
+//   Begin, End, Apply   of an operator or a source; Apply is both at once
+//   Forward, Tangent, Adjoint, AdjointParameters   of a kernel
+//   Copy                of a stage
+//   Add, Zero           y <- y + x, and y <- 0
+//   Round, Expand       conversion of a value to bfloat16, and back
+// Copy, Round and Expand do nothing if the value uses the memory of its source.
 enum class Do {
   Begin,
   End,
@@ -46,23 +48,25 @@ enum class Do {
   Expand
 };
 
+// One step of a pass. Its map is -1 for Add and Zero, the map that writes the value for Round, and
+// the map that reads it for Expand.
 struct Step {
   Do what;
-  int map = -1; // none for Add and Zero; for Round that which writes, for Expand that which reads
+  int map = -1;
   bool adjoint = false;
-  bool adds = false; // the result of an operator or of a kernel's adjoint is added to y
-  // Values of the pass; kNoValue for a tangent that is zero, and a cotangent that nobody wants.
+  bool adds = false; // the result of an operator or a kernel's adjoint is added to y
+  // Values of the pass; kNoValue for a zero tangent, or for a cotangent that is not needed.
   std::vector<ValueId> reads = {}, writes = {};
-  // What a kernel's derivative reads of its Apply: its inputs if it keeps them, then its output if
-  // it keeps that.
+  // The saved values that a kernel's derivative reads: its inputs if the kernel saves them, then
+  // its output if it saves that.
   std::vector<ValueId> point = {};
-  bool again = false; // a step of Apply, in a derivative
-  int epilogue = -1;  // of Forward: the map of a function that the kernel applies to what it writes
+  bool again = false; // a step of Apply that runs again in a derivative
+  int epilogue = -1;  // for Forward: the map of the function that the kernel applies to its output
 
   bool operator==(const Step&) const = default;
 };
 
-// Whether the step brings a value to another place, or form.
+// Whether the step only moves a value to other memory or to another number format.
 inline bool isCopy(const Step& step) {
   return step.what == Do::Copy || step.what == Do::Round || step.what == Do::Expand;
 }
@@ -71,34 +75,34 @@ inline bool isCopy(const Step& step) {
 bool addsToGradients(const MapList& list, const Step& step);
 
 struct Pass {
-  // For Apply the list's own, then their roundings; else what Apply has left, and tangents or
-  // cotangents.
+  // For Apply: the values of the list, then their roundings. For derivatives: the values that Apply
+  // has saved, then tangents or cotangents.
   std::vector<Value> values;
   std::vector<Step> steps;
-  // The caller's inputs and outputs in the order of the list; kNoValue for one that was not chosen.
+  // The caller's inputs and outputs in the order of the list; kNoValue if not requested.
   std::vector<ValueId> inputs, outputs;
-  bool ofTangents = false; // sources bring their tangents
-  bool keeps = false;      // of Apply: what derivatives read outlives it
+  bool ofTangents = false; // sources provide tangents of parameters
+  bool keeps = false;      // for Apply: saves values for derivatives
 };
 
-// By node: whether kernels of it run again in a derivative.
+// Returns, by node, whether the pass of a derivative runs kernels of the node again.
 std::vector<bool> nodesAgain(const MapList& list, const Pass& pass);
 
-// Moved: with overlap. Unmoved: every operator ends where it begins.
+// Moved: with overlap. Unmoved: every operator ends directly after it begins.
 enum class Order { Moved, Unmoved };
-// Inputs that have a tangent, or want a cotangent. Of an adjoint's pass the outputs may follow:
-// those that have a cotangent, which are all where they do not.
+// Flags by input: whether it has a tangent, or needs a cotangent. For an adjoint, flags of outputs
+// can follow: whether they have a cotangent; all have one if the vector ends before them.
 using Chosen = std::vector<bool>;
 
-// Which of the maps run that differ between training and inference: by node, whether it is in
-// inference. Where there is none all are in training.
+// Flags by node: whether it runs in inference, which selects among maps that differ between
+// training and inference. If empty, all nodes are in training.
 using InInference = std::vector<bool>;
 inline bool runs(const Map& map, const InInference& nodes) {
   const bool infers = !nodes.empty() && nodes[map.node];
   return map.when == When::Always || (map.when == When::Inference) == infers;
 }
 
-// The passes; Apply may leave its derivatives nothing.
+// These functions derive the passes. With keeps = false, Apply saves nothing for derivatives.
 Pass applyPass(const MapList& list, Order order = Order::Moved, const InInference& nodes = {},
                bool keeps = true);
 Pass tangentPass(const MapList& list, const Chosen& present, Order order = Order::Moved,
@@ -106,26 +110,25 @@ Pass tangentPass(const MapList& list, const Chosen& present, Order order = Order
 Pass adjointPass(const MapList& list, const Chosen& wanted, Order order = Order::Moved,
                  const InInference& nodes = {});
 
-// By map: the map of the function that its kernel applies in Apply, -1 where there is none. Where
-// the pass keeps what derivatives read, these read nothing of the value between.
+// Returns, by map, the map of the function that its kernel applies in Apply (its epilogue), or -1.
+// If `keeps`, a value that derivatives read is never fused away.
 std::vector<int> epilogues(const MapList& list, const InInference& nodes, bool keeps);
 
-// By value of the list: the value of Apply's pass that holds it for derivatives, itself or its
-// rounding.
+// Returns, by value of the list, the value of Apply's pass that is saved for derivatives, which is
+// the value itself or its rounding.
 std::vector<ValueId> savedIn(const MapList& list);
 
-// Splits what sends messages into beginning and end, and moves them.
+// Splits operators that send messages into Begin and End and, if the order is Moved, moves them.
 void schedule(const MapList& list, Pass& pass, Order order);
 
-// The steps from the first that touches a value of the pass to the last. Values without memory of
-// their own have no lifetime.
+// First and last step that use a value of the pass. Values that own no memory have no lifetime.
 struct Lifetime {
   ValueId value;
   int first, last;
 };
 std::vector<Lifetime> lifetimes(const Pass& pass);
 
-// A line for each step, and one for each value in memory of the pass.
+// A text with one line per step, and one per value in memory of the pass.
 std::string describe(const MapList& list, const Pass& pass);
 
 } // namespace tenon

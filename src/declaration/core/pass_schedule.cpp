@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Splits the operators that send messages into beginning and end, and moves the two apart.
-// Beginnings never overtake each other, so that what is needed first is sent first; and a step only
-// changes places with its neighbour, so that no more than two steps have to be compared at a time.
+// Splits operators that send messages into Begin and End, and moves the two apart to overlap them
+// with computation. Begins never overtake each other, to send first what is needed first. A step
+// only changes places with its neighbour, so each move compares just two steps.
 #include "declaration/core/pass.hpp"
 
 #include <algorithm>
@@ -24,9 +24,8 @@ public:
       }
   }
 
-  // Beginnings rise first, the upper ones before the lower; then ends sink, the lower ones before
-  // the upper. Each goes as far as it can, whatever that overlaps with: what a kernel takes is not
-  // known here.
+  // First the Begins move up, from the first to the last, then the Ends move down, from the last to
+  // the first. Each moves as far as it can, since the duration of kernels is not known here.
   void move() {
     for (std::size_t s = 0; s < steps_.size(); ++s)
       for (std::size_t k = s;
@@ -39,7 +38,7 @@ public:
         std::swap(steps_[k], steps_[k + 1]);
   }
 
-  // What ends where it begins is one step again.
+  // Joins a Begin and the End directly after it into one Apply.
   void join() {
     std::vector<Step> joined;
     for (Step& step : steps_) {
@@ -53,29 +52,29 @@ public:
   }
 
 private:
-  // The argument in whose memory a value may stand counts as the value.
+  // The argument whose memory a value can use, or the value itself.
   ValueId memory(ValueId v) const {
     return pass_.values[v].standsIn == kNoValue ? v : pass_.values[v].standsIn;
   }
   bool contains(const std::vector<ValueId>& values, ValueId v) const {
-    return std::any_of(values.begin(), values.end(), [&](ValueId known) {
-      return known != kNoValue && memory(known) == memory(v);
+    return std::any_of(values.begin(), values.end(), [&](ValueId other) {
+      return other != kNoValue && memory(other) == memory(v);
     });
   }
   bool reads(const Step& step, ValueId v) const {
-    // A step that adds to a value reads what the value holds.
+    // A step that adds to a value also reads it.
     const bool addsHere = step.what == Do::Add || (step.what == Do::Adjoint && step.adds);
-    // Its point may be run again within the pass.
+    // The point can be written by steps of this pass that run again.
     return contains(step.reads, v) || contains(step.point, v) ||
            (addsHere && contains(step.writes, v));
   }
   bool writes(const Step& step, ValueId v) const {
-    // An operator that adds receives into its own buffer and touches y at its end alone; one that
-    // overwrites y may copy its local part at the beginning.
+    // An operator that adds receives into its own buffer and writes y only at its end; one that
+    // overwrites y can copy its local part at the beginning.
     if (step.what == Do::Begin && step.adds)
       return false;
     if (step.what == Do::Copy && pass_.values[step.writes[0]].standsIn == step.reads[0])
-      return v == step.writes[0]; // the argument itself stays as it is
+      return v == step.writes[0]; // the argument itself does not change
     return contains(step.writes, v);
   }
   bool touches(const Step& step, ValueId v) const { return reads(step, v) || writes(step, v); }
@@ -86,7 +85,7 @@ private:
   }
   bool isSource(const Step& step) const { return list_.maps()[step.map].kind == Map::Kind::Source; }
   bool sameObject(const Step& a, const Step& b) const {
-    // An operator has one set of buffers and requests, so that it must end before it begins again.
+    // An operator has one set of buffers and requests, so it must end before it begins again.
     const Map *one = movement(a), *other = movement(b);
     return one && other && one->kind == other->kind && one->object == other->object;
   }
@@ -97,15 +96,16 @@ private:
     return std::find(used.begin(), used.end(), source) != used.end();
   }
 
-  // Whether a beginning may change places with the step before it, and an end with the step behind
-  // it. A source has no values of the pass: it may begin at any time, and must end before the
-  // kernel that reads it.
+  // Whether a Begin can change places with the step before it, and an End with the step after it. A
+  // source has no values in the pass: it can begin at any time, and must end before a kernel that
+  // reads it.
   bool passesUp(const Step& begin, const Step& step) const {
     if (step.what == Do::Begin || sameObject(begin, step))
       return false;
     if (isSource(begin))
       return true;
-    // What runs again could begin with the pass, and would be kept from there on.
+    // A recomputed step could move to the start of the pass, and its result would occupy memory
+    // from there on.
     if (begin.again && !step.again)
       return false;
     return !writes(step, begin.reads[0]) && (begin.adds || !touches(step, begin.writes[0]));
@@ -134,17 +134,17 @@ void schedule(const MapList& list, Pass& pass, Order order) {
 }
 
 std::vector<Lifetime> lifetimes(const Pass& pass) {
-  // Sorted by value, so that whoever lays them out sees one order on all ranks.
-  std::map<ValueId, Lifetime> found;
+  // Sorted by value id, to assign memory in the same order on all ranks.
+  std::map<ValueId, Lifetime> byValue;
   for (int s = 0; s < static_cast<int>(pass.steps.size()); ++s)
     for (const auto& values : {pass.steps[s].reads, pass.steps[s].writes, pass.steps[s].point})
       for (ValueId v : values)
         if (v != kNoValue && pass.values[v].place == Value::Place::Own)
-          found.try_emplace(v, Lifetime{v, s, s}).first->second.last = s;
-  std::vector<Lifetime> all;
-  for (const auto& [value, lifetime] : found)
-    all.push_back(lifetime);
-  return all;
+          byValue.try_emplace(v, Lifetime{v, s, s}).first->second.last = s;
+  std::vector<Lifetime> sorted;
+  for (const auto& [value, lifetime] : byValue)
+    sorted.push_back(lifetime);
+  return sorted;
 }
 
 } // namespace tenon

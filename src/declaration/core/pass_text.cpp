@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The lines of a view that say what a pass does: one for each step, then one for each value in
-// memory of the pass. Values of a derivative have the names that the list gives, so that a reader
-// finds them in Apply.
+// The text of a pass in views: one line per step, then one line per value in memory of the pass.
+// Values of a derivative keep the names of the list, which makes them easy to find in Apply.
 #include "declaration/core/pass.hpp"
 
 #include <fmt/format.h>
@@ -40,6 +39,7 @@ const char* nameOf(Do what) {
   return kNames[static_cast<int>(what)];
 }
 
+// Formats steps and lifetimes of one pass.
 class PassText {
 public:
   PassText(const MapList& list, const Pass& pass) : list_(list), pass_(pass) {}
@@ -51,6 +51,7 @@ public:
       text += object(list_.maps()[step.map], step.adjoint);
     if (step.epilogue >= 0)
       text += "then " + object(list_.maps()[step.epilogue], false);
+    // The values of an End are listed at its Begin.
     if (step.what != Do::End && !(step.reads.empty() && step.writes.empty()))
       text += fmt::format("{} {} {}", names(step.reads),
                           step.adds || step.what == Do::Add ? "+>" : "->", names(step.writes));
@@ -86,6 +87,7 @@ private:
   }
   std::string names(const std::vector<ValueId>& values) const {
     std::string text;
+    // "-" is a missing value; an empty list, such as missing tangents, is "0".
     for (ValueId v : values)
       text += (text.empty() ? "" : ", ") + (v == kNoValue ? "-" : pass_.values[v].name);
     return text.empty() ? "0" : text;

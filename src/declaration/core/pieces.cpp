@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Compares the most that pieces can save with what they take at least: a kernel call for each
-// strip. The interior alone reads no halo, so that it is the first piece and the strips are the
-// others.
+// Compares an upper bound of the time that pieces save with a lower bound of their cost, which is
+// one kernel call per strip. The first piece is the interior, which reads no halo; the others are
+// strips.
 #include "declaration/core/pieces.hpp"
 
 #include <algorithm>
@@ -10,20 +10,20 @@ namespace tenon {
 
 namespace {
 
-// The seconds of one more kernel call, with what oneDNN does around it.
+// Duration in seconds of one more kernel call, including the reorders of oneDNN.
 constexpr double kStripSeconds = 1e-5;
 
-// The most that pieces can save: the interior waits neither for the copy of the largest part nor
+// Upper bound of the time saved: the interior waits neither for the copy of the largest block nor
 // for a message.
 double secondsSaved(const Layout& plain, Index elementBytes, const PieceRates& rates) {
-  Index most = 1;
+  Index largestBlock = 1;
   for (int d = 0; d < plain.rank(); ++d) {
     Index widest = 0;
     for (int part = 0; part < plain.parts(d); ++part)
       widest = std::max(widest, plain.owned(d, part).size());
-    most *= widest;
+    largestBlock *= widest;
   }
-  return rates.latency + double(most * elementBytes) / rates.copyBandwidth;
+  return rates.latency + double(largestBlock * elementBytes) / rates.copyBandwidth;
 }
 
 } // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Whether a layer computes in pieces (form.hpp) while its halo travels: one choice for those who
-// run it and those who count its memory before.
+// Decides whether a layer computes in pieces (form.hpp) during its halo exchange. The runner and
+// the planner, which counts memory, both use this one decision.
 #pragma once
 
 #include "declaration/core/declaration.hpp"
@@ -10,14 +10,14 @@
 
 namespace tenon {
 
-// Of the links by which halos come. Those of the options on the host; what pieces save on the
-// device was not measured, and there are none there.
+// Rates of the links that exchange halos, from the options, on the host. On the device the benefit
+// of pieces has not been measured, and no piece is used.
 struct PieceRates {
-  double latency = 0, copyBandwidth = 0; // seconds, bytes a second
+  double latency = 0, copyBandwidth = 0; // seconds, bytes per second
 };
 
-// The form that runs: in pieces where the user says so, or where that is predicted to save time.
-// formOf(true) is the one in pieces, where the type has pieces.
+// The form to run: in pieces if the user requires it, or if that is predicted to save time.
+// formOf(true) makes the form in pieces, if the type has pieces.
 Form formThatRuns(const Declaration& declaration, Index elementBytes,
                   const std::optional<PieceRates>& rates,
                   const std::function<Form(bool inPieces)>& formOf);

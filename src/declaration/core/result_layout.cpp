@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fits a layout that a user gave once to another shape, as for a smaller last batch. Cuts are given
-// up where the extent differs, but a halo is an error there, since its boxes are indices of the old
-// extent and nobody can say what they were meant to be in the new one.
+// Adapts a layout that a user gave once to another shape, for example of a smaller last batch. In
+// dimensions of another extent the split points are dropped, but a halo is an error, since its
+// boxes are indices of the old extent and have no meaning in the new one.
 #include "declaration/core/result_layout.hpp"
 
 #include "sys/errors/error.hpp"

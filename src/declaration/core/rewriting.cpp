@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The one place in which options choose what runs of a joined list. What a rewrite makes of several
-// kernels is named in the list, so that whoever counts needs no objects, and whoever runs it makes
-// them afterwards.
+// The one place where options decide how a joined list runs. A rewrite only records in the list
+// which kernels it replaces: the planner needs no objects, and the runner creates them later.
 #include "declaration/core/rewriting.hpp"
 
 #include "sys/options/options.hpp"
@@ -35,8 +34,7 @@ std::string Target::agreedText() const {
                      fusesRows ? "" : "; rows not fused");
 }
 
-// The device has neither a kernel for several row layers nor walks of functions over parts of an
-// array.
+// The device has no kernel for several row layers, and no function over part of an array.
 MapList rewritten(MapList joined, const Target& target, bool keepsRounded) {
   MapList list = std::move(joined);
   if (target.space == Space::Host && target.fusesRows)

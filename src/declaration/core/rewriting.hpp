@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What becomes of the list of a network, joined of those of its layers, before it runs. Set-ups and
-// plans ask the same functions, so that what is planned is what runs.
+// Rewrites of the joined map list of a network before it runs. Set-up and planner call the same
+// functions, so the planned list is the one that runs.
 #pragma once
 
 #include "declaration/core/map_list.hpp"
@@ -9,20 +9,20 @@
 
 namespace tenon {
 
-// What decides how a list runs besides the settings of its layers. All ranks have the same: set-ups
-// agree on the text.
+// The choices for running a list, besides the settings of its layers. They must be equal on all
+// ranks; set-up compares their text.
 struct Target {
   Space space = Space::Host;
   bool fusesRows = true;
   Order order = Order::Moved;
 
   static Target fromOptions(Space space);
-  // For texts on which ranks agree: what differs from the default, each part behind "; ".
+  // Text for the agreement between ranks: the differences from the default, each preceded by "; ".
   std::string agreedText() const;
 };
 
-// The list that runs of one that was joined and not rewritten before. The caller keeps the joined
-// one where others may join it: see MapList::join().
+// The list to run, made from a joined list that has not been rewritten before. The caller keeps the
+// joined list if other lists can still join it: see MapList::join().
 MapList rewritten(MapList joined, const Target& target, bool keepsRounded);
 
 } // namespace tenon

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds maps that take rows and a network that computes on each, as message passing has them, and
-// makes them one map, so that the rows between need no memory beyond the cache. What the network
-// gives is summed in the same map where nobody else reads it, and some of the rows taken are added
-// to it first where they are carried on so. Whoever runs the list makes the kernel that is noted
-// (layer/mesh/).
+// Fuses row kernels, as in message passing: maps that gather rows by a list and a network that
+// computes on each row become one map, so the rows in between only need cache. The map that sums
+// the results is fused too if nothing else reads them, and before it the addition of some of the
+// rows that were gathered (a residual connection). The runner makes the fused kernel as the list
+// describes it (layer/mesh/).
 #include "declaration/core/map_list.hpp"
 
 #include <algorithm>
@@ -11,14 +11,14 @@
 
 namespace tenon {
 
-// Maps that one kernel can do, by their numbers: rows are taken and a network computes on each;
-// where there are such, two maps add what it gives and the rows of one of `taken`, and a map sums
-// the rows.
+// Maps that one fused kernel replaces, by their numbers. `taken` gather rows; `network` computes on
+// each row; the two maps `added`, if any, add its result and the rows of taken[contribution];
+// `summed`, if not -1, sums the rows.
 struct MapList::RowRun {
   std::vector<int> taken;
   int network = -1;
   std::vector<int> added = {};
-  int contribution = -1; // of `taken`
+  int contribution = -1; // index into `taken`
   int summed = -1;
 };
 
@@ -26,8 +26,8 @@ class MapList::RowRunSearch {
 public:
   explicit RowRunSearch(const MapList& list) : list_(list) {}
 
-  // All calls of one kernel, where each is a run of the same kernels; none where no kernel is left
-  // of which this is so.
+  // The calls of one kernel, if each can be fused and all with the same kernels; empty if there is
+  // no such kernel.
   std::vector<RowRun> next() const {
     for (const Map& map : list_.maps()) {
       if (!works(map, RowWork::Each))
@@ -72,12 +72,12 @@ private:
     return run;
   }
 
-  // Whose kernel does that with rows, in each pass.
+  // Whether the map's kernel does this work with rows, in training and in inference.
   bool works(const Map& map, RowWork work) const {
     return map.kind == Map::Kind::Kernel && map.when == When::Always && !map.fixed &&
            list_.kernels()[map.object].rows == work;
   }
-  // Whether it brings rows to where they lie already.
+  // Whether the map is a conversion between equal layouts.
   bool isSameRows(const Map& map) const {
     if (map.kind != Map::Kind::Operator || map.when != When::Always)
       return false;
@@ -88,11 +88,11 @@ private:
     return list_.values()[v].place == Value::Place::Own && !list_.values()[v].isUsers();
   }
   std::vector<int> mapsWith(const std::function<bool(const Map&)>& condition) const {
-    std::vector<int> found;
+    std::vector<int> numbers;
     for (std::size_t m = 0; m < list_.maps().size(); ++m)
       if (list_.maps()[m].kind != Map::Kind::Source && condition(list_.maps()[m]))
-        found.push_back(static_cast<int>(m));
-    return found;
+        numbers.push_back(static_cast<int>(m));
+    return numbers;
   }
   std::vector<int> writersOf(ValueId v) const {
     return mapsWith([=](const Map& map) { return map.y == v; });
@@ -106,15 +106,15 @@ private:
       return works(list_.maps()[map], RowWork::Taken) || works(list_.maps()[map], RowWork::Placed);
     });
   }
-  // Several networks take the rows each for itself.
+  // Whether only networks read the rows; several networks then gather the rows separately.
   bool isReadByNetworks(ValueId rows) const {
     return isOwn(rows) && std::ranges::all_of(readersOf(rows), [&](int map) {
              return works(list_.maps()[map], RowWork::Each);
            });
   }
 
-  // Rows that the network reads and what it gives are two contributions of one value, and nobody
-  // else reads what it gives.
+  // Finds an addition of the network's output and rows that the network reads, if nothing else
+  // reads the output.
   void findAddition(RowRun& run) const {
     const std::vector<int> readers = readersOf(list_.maps()[run.network].y);
     if (readers.size() != 1 || !isSameRows(list_.maps()[readers[0]]))
@@ -123,10 +123,10 @@ private:
     const std::vector<int> writers = writersOf(sum);
     if (writers.size() != 2 || !isOwn(sum))
       return;
-    const int other = writers[0] == readers[0] ? writers[1] : writers[0];
-    if (!isSameRows(list_.maps()[other]))
+    const int otherWriter = writers[0] == readers[0] ? writers[1] : writers[0];
+    if (!isSameRows(list_.maps()[otherWriter]))
       return;
-    const ValueId contribution = list_.maps()[other].x.front();
+    const ValueId contribution = list_.maps()[otherWriter].x.front();
     for (std::size_t k = 0; k < run.taken.size(); ++k) {
       const ValueId x = list_.maps()[run.taken[k]].x.front();
       if (works(list_.maps()[run.taken[k]], RowWork::Placed) &&
@@ -146,7 +146,7 @@ void MapList::fuseRows() {
     fuse(runs);
 }
 
-// Numbers of maps stay until all runs of the kernel are one map each.
+// Maps are erased at the end, because the runs hold their numbers.
 void MapList::fuse(const std::vector<RowRun>& runs) {
   KernelEntry& kernel = kernels_[maps_[runs.front().network].object];
   kernel.fused = RowRunSearch(*this).kernelsOf(runs.front());
@@ -171,7 +171,7 @@ void MapList::fuse(const std::vector<RowRun>& runs) {
         values_[maps_[map].y].saved = false;
     for (const ValueId x : fused.x)
       values_[x].saved = values_[x].place != Value::Place::Constant;
-    maps_[run.network].x.clear(); // reads them no more
+    maps_[run.network].x.clear(); // no longer reads the rows
     maps_[last] = std::move(fused);
     std::erase(between, last);
     replaced.insert(replaced.end(), between.begin(), between.end());

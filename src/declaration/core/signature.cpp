@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads signatures from text, chooses them for given inputs, and makes layouts from them. Layouts
-// follow the cuts of their source as far as the same axes split both and are balanced beyond: split
-// points that a user gave never move, and whatever is free is even.
+// Parses signatures, chooses them for given inputs, and makes layouts from them. A layout keeps the
+// split points of its source as far as the same axes split both, and is balanced along further
+// axes: split points that a user gave never move.
 #include "declaration/core/signature.hpp"
 
 #include "geometry/schedule/axis_change.hpp"
@@ -39,7 +39,7 @@ Property inputOf(const SignatureRow& row, std::size_t index) {
   return row.inputs[std::min(index, row.inputs.size() - 1)];
 }
 
-// How many inputs a row leaves where they are. Properties compare only on one grid.
+// Number of inputs that a row leaves in place. Properties are comparable only on the same grid.
 int inPlace(const SignatureRow& row, std::span<const Layout> inputs, int axis) {
   int count = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i)
@@ -48,21 +48,22 @@ int inPlace(const SignatureRow& row, std::span<const Layout> inputs, int axis) {
   return count;
 }
 
-// The row that moves least. Along an axis of one process nothing moves, so there the output keeps
-// the input's property: a solver's boxes name an axis for every dimension, cut or not.
+// The row with the least redistribution. Along an axis of one process nothing is redistributed, so
+// the output keeps the input's property: a decomposition that is passed as boxes has an axis for
+// every dimension, split or not.
 const SignatureRow& rowFor(const SignatureTable& table, std::span<const Layout> inputs, int axis) {
   if (inputs.front().grid().extent(axis) == 1)
     for (const SignatureRow& row : table)
       if (row.output == inputs.front().property(axis))
         return row;
-  // The first of equal rows is taken, since a table lists the preferred rows first.
+  // max_element returns the first of equal rows, and a table lists the preferred rows first.
   return *std::ranges::max_element(
       table, {}, [&](const SignatureRow& row) { return inPlace(row, inputs, axis); });
 }
 
 constexpr int kMaxAxes = 64;
 
-// Reads the text of a signature, run by run, into one row for each grid axis.
+// Parses the text of a signature, run by run, into one row for each grid axis.
 class SignatureText {
 public:
   SignatureText(const SignatureTable& table, const std::string& who) : table_(table), who_(who) {}
@@ -81,23 +82,23 @@ private:
     return std::any_of(table_.begin(), table_.end(),
                        [&](const SignatureRow& row) { return row.label == label; });
   }
-  // The labels of a run, which take turns: its characters if each is a label, or else the whole as
-  // one.
+  // The labels that a run repeats in turn: its characters if each is a label, or else the whole
+  // text as one label.
   std::vector<std::string> turns(const std::string& labels) const {
-    std::vector<std::string> each;
+    std::vector<std::string> characters;
     for (char label : labels)
-      each.emplace_back(1, label);
-    const bool all = std::all_of(each.begin(), each.end(),
-                                 [&](const std::string& label) { return isLabel(label); });
-    return all && !isLabel(labels) && !each.empty() ? each : std::vector{labels};
+      characters.emplace_back(1, label);
+    const bool areLabels = std::all_of(characters.begin(), characters.end(),
+                                       [&](const std::string& label) { return isLabel(label); });
+    return areLabels && !isLabel(labels) && !characters.empty() ? characters : std::vector{labels};
   }
 
   void add(std::string run) {
     const bool isReversed = run.ends_with('-');
     if (isReversed)
       run.pop_back();
-    // A label can end in a digit itself, as S0 does, so a count is looked for only where the run is
-    // no label.
+    // A label can itself end in a digit, such as S0, so a count is only searched for if the run is
+    // not a label.
     const std::size_t digits = isLabel(run) ? std::string::npos : run.find_first_of("0123456789");
     const std::vector<std::string> labels = turns(run.substr(0, digits));
     const int count = digits == std::string::npos ? 1 : countIn(run, digits);
@@ -150,7 +151,7 @@ Signature Signature::choose(const SignatureTable& table, std::span<const Layout>
                             const std::string& who) {
   if (!labels.empty())
     return named(table, *grid, labels, who);
-  // What leaves the input where it is can be asked on the input's own grid alone.
+  // Properties of the input can only be compared on the input's own grid.
   if (const Layout& input = inputs.front(); !(*grid == input.grid()))
     throw Error(TENON_ERR_OPTION,
                 fmt::format("{} is to run on process grid {}, but its input lies on {}; name its "
@@ -207,7 +208,7 @@ std::vector<int> splitOrder(const TensorSignature& requested, int dim) {
   for (int axis = 0; axis < static_cast<int>(requested.reversed.size()); ++axis) {
     if (!(requested.properties[axis] == Property::shard(dim)))
       continue;
-    // A reversed axis goes in front of all that came before it: the last axis splits first.
+    // A reversed axis precedes all earlier ones: the last axis splits first.
     order.insert(requested.reversed[axis] ? order.begin() : order.end(), axis);
     isRequested |= requested.reversed[axis];
   }
@@ -216,10 +217,9 @@ std::vector<int> splitOrder(const TensorSignature& requested, int dim) {
 
 namespace {
 
-// Orders the axes that are to split a dimension: those that split the source's dimension come
-// first, as far as they are among `axes`, and then the others as they are. The search ends at the
-// first axis that is missing, since cuts agree from the major axis on only as long as all are
-// there.
+// Orders the axes that are to split a dimension: first the axes that split the source's dimension,
+// as far as they are among `axes`, then the others in their order. The search ends at the first
+// missing axis, since split points can only be reused from the major axis on.
 std::vector<int> orderLike(const std::vector<int>& source, std::vector<int> axes) {
   auto next = axes.begin();
   for (int axis : source) {
@@ -232,16 +232,16 @@ std::vector<int> orderLike(const std::vector<int>& source, std::vector<int> axes
   return axes;
 }
 
-// The cuts of a source's dimension for another list of axes. What both lists have in common, from
-// the major axis on, stays cut where it was; what further axes of the source cut is joined, and
-// what further axes here are to cut is divided evenly.
+// The split points of a source's dimension for another list of axes. The common axes, from the
+// major one on, keep their split points. Blocks along further axes of the source are joined, and
+// blocks along further axes of `order` are divided evenly.
 std::vector<Index> cutsLike(const Layout& source, int dim, const std::vector<int>& order) {
-  const std::vector<int>& given = source.splitAxes(dim);
-  const auto [theirs, ours] = std::ranges::mismatch(given, order);
+  const std::vector<int>& sourceAxes = source.splitAxes(dim);
+  const auto [sourceRest, orderRest] = std::ranges::mismatch(sourceAxes, order);
   std::vector<Index> cuts = source.cuts(dim);
-  for (auto axis = given.end(); axis != theirs;)
+  for (auto axis = sourceAxes.end(); axis != sourceRest;)
     cuts = joinedCuts(cuts, source.grid().extent(*--axis));
-  for (auto axis = ours; axis != order.end(); ++axis)
+  for (auto axis = orderRest; axis != order.end(); ++axis)
     cuts = dividedCuts(cuts, source.grid().extent(*axis));
   return cuts;
 }
@@ -260,11 +260,10 @@ Layout makeLayout(const Shape& shape, const GridPtr& grid, const TensorSignature
     const auto& [source, dim] = cutsFrom[d];
     if (!source || source->shape()[dim] != shape[d] || !(source->grid() == *grid))
       continue;
-    // An order that the signature asks for holds; only where it asks for none is the source's
-    // taken.
+    // An order that the signature requests has priority over the order of the source.
     if (spec.splitAxes[d].empty())
       spec.splitAxes[d] = orderLike(source->splitAxes(dim), plain.splitAxes(static_cast<int>(d)));
-    // An axis of one process splits nothing and would only hide that two lists of axes agree.
+    // Axes of one process split nothing; with them, equal lists of axes would look different.
     std::erase_if(spec.splitAxes[d], [&](int axis) { return grid->isTrivial(axis); });
     spec.cuts[d] = cutsLike(*source, dim, spec.splitAxes[d]);
   }
@@ -273,10 +272,10 @@ Layout makeLayout(const Shape& shape, const GridPtr& grid, const TensorSignature
 
 Layout makeLayoutLike(const Layout& source, const GridPtr& grid, const TensorSignature& requested) {
   const Layout plain = source.withoutHalos();
-  std::vector<CutSource> same;
+  std::vector<CutSource> sameCuts;
   for (int d = 0; d < plain.rank(); ++d)
-    same.push_back({&plain, d});
-  return makeLayout(plain.shape(), grid, requested, same);
+    sameCuts.push_back({&plain, d});
+  return makeLayout(plain.shape(), grid, requested, sameCuts);
 }
 
 } // namespace tenon

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Signatures: the properties of inputs, parameters and output on each grid axis under which a
-// layer's local kernel alone gives the right answer. A layer type lists its rows, one for each
-// label of its index expression, and a signature chooses one row for each axis, in any mix. A
-// signature is its own adjoint: the cotangents lie in the duals.
+// Signatures: how a layer can be distributed. A row of the table states, for one grid axis, the
+// properties of inputs, parameters and output for which the local kernel alone computes the right
+// result. A layer type has one row per label of its index expression (as in einsum), and a
+// signature chooses one row for each axis, in any mix. A signature is its own adjoint: cotangents
+// have the dual layouts.
 //
-// As a text it is a list of runs, each a label with a number of axes: "n,h,h" is "n,h2". The
-// labels of a longer run take turns: "dh4" is "d,h,d,h". In a run that ends in '-' the labels are
-// taken from its last axis to its first, and that is also the order in which the axes split a
-// dimension: "h3-" splits first along the last axis. A label that ends in a digit, as S0 does, has
+// As a text it is a list of runs, each a label with a number of axes: "n,h,h" is "n,h2". A run of
+// several labels repeats them in turn: "dh4" is "d,h,d,h". A run that ends in '-' assigns its
+// labels from its last axis to its first, which is also the order in which the axes split a
+// dimension: "h3-" splits first along the last axis. A label that ends in a digit, such as S0, has
 // one axis.
 #pragma once
 
@@ -18,8 +19,8 @@
 namespace tenon {
 
 struct SignatureRow {
-  std::string label; // how options name the row: "n", "o", "i", "h", "B", ...
-  Properties inputs; // one for each; the last holds for all further inputs
+  std::string label; // name of the row in options: "n", "o", "i", "h", "B", ...
+  Properties inputs; // one per input; the last applies to all further inputs
   Properties parameters;
   Property output;
 
@@ -32,11 +33,11 @@ struct SignatureRow {
 
 using SignatureTable = std::vector<SignatureRow>;
 
-// What a signature says of one tensor.
+// The part of a signature that concerns one tensor.
 struct TensorSignature {
   Properties properties;
-  // For each axis, whether it splits its dimension before the axes in front of it. Empty: none
-  // does.
+  // Flags by axis: whether it splits its dimension before the axes that precede it. If empty, no
+  // axis does.
   std::vector<bool> reversed = {};
 
   TensorSignature(Properties properties, std::vector<bool> reversed = {})
@@ -45,19 +46,19 @@ struct TensorSignature {
 
 class Signature {
 public:
-  // The signature that a text names for the axes of the grid: "o,i", "n6,o3". Throws
-  // TENON_ERR_OPTION naming the labels that `who` has.
+  // The signature written as text for the axes of the grid: "o,i", "n6,o3". Throws
+  // TENON_ERR_OPTION, which lists the labels of `who`.
   static Signature named(const SignatureTable& table, const Grid& grid, const std::string& labels,
                          const std::string& who);
-  // The signature that moves least. On each axis it takes the row that leaves most of the inputs
-  // where they are, and the first of equal ones; on an axis of one process it takes the first row,
-  // if there is one, whose output has the first input's property.
+  // The signature with the least redistribution. On each axis it chooses the row that leaves the
+  // most inputs in place, the first in case of a tie. On an axis of one process it chooses the
+  // first row whose output has the property of the first input, if there is one.
   static Signature following(const SignatureTable& table, std::span<const Layout> inputs);
   static Signature following(const SignatureTable& table, const Layout& input) {
     return following(table, std::span(&input, 1));
   }
-  // The named signature if labels are given, or else the one that follows the inputs. On a grid
-  // that is not the first input's, labels must be given.
+  // The signature named by `labels`, or, if these are empty, the one that follows the inputs.
+  // Labels are required on a grid other than that of the first input.
   static Signature choose(const SignatureTable& table, std::span<const Layout> inputs,
                           const GridPtr& grid, const std::string& labels, const std::string& who);
   static Signature choose(const SignatureTable& table, const Layout& input, const GridPtr& grid,
@@ -77,26 +78,25 @@ private:
   std::vector<bool> reversed_; // by axis; empty: none
 };
 
-// The rows of maps that act on each element alone: a split of each dimension, B, R, and P only if
-// the map is linear.
+// The table of elementwise maps: a split of each dimension, B, R, and P only if the map is linear.
 SignatureTable elementwiseTable(int rank, bool linear);
 
-// The axes that split a dimension, in the order that the signature asks for; empty if it asks for
+// The axes that split a dimension, in the order that the signature requests; empty if it requests
 // none, which means the order of the grid.
 std::vector<int> splitOrder(const TensorSignature& requested, int dim);
 
-// A layout on the grid. Dimension d takes the cuts of a dimension of another layout on the same
-// grid as far as the same axes split both, from the major one on: pieces along further axes of that
-// one are joined, and pieces along further axes here are balanced. So split points that a user gave
-// do not move. The axes split in the order that the signature asks for, or else in that of the
-// other layout. cutsFrom[d] = {layout, dimension}, or no layout for balanced cuts.
+// A layout on the grid. Dimension d takes the split points of a dimension of another layout on the
+// same grid as far as the same axes split both, from the major one on: blocks along further axes of
+// the source are joined, and blocks along further axes of the result are balanced. So split points
+// that a user gave do not move. The axes split in the order that the signature requests, or else in
+// that of the source. cutsFrom[d] = {layout, dimension}, or no layout for balanced blocks.
 struct CutSource {
   const Layout* layout = nullptr;
   int dim = 0;
 };
 Layout makeLayout(const Shape& shape, const GridPtr& grid, const TensorSignature& requested,
                   const std::vector<CutSource>& cutsFrom);
-// A layout of the source's shape that takes the source's cuts in all dimensions.
+// A layout of the source's shape with the source's split points in all dimensions.
 Layout makeLayoutLike(const Layout& source, const GridPtr& grid, const TensorSignature& requested);
 
 } // namespace tenon

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the library's types of layers by name, in the table that types.inc makes. Every type is
-// declared once while the library is loaded: a declaration registers its options, and these must be
-// known before a command line is read.
+// Finds layer types by name, in the table made from types.inc. Every type is declared once while
+// the library is loaded, because a declaration registers the options of its type, which must be
+// known before a command line is parsed.
 #include "declaration/core/types.hpp"
 
 #include <algorithm>
@@ -10,13 +10,13 @@ namespace tenon {
 
 namespace {
 
-struct Known {
+struct NamedType {
   const char* name;
   std::unique_ptr<Declaration> (*declare)();
 };
 #define TENON_LAYER_TYPE(name, Name) {#name, declare##Name},
 #define TENON_TYPE_WITHOUT_KERNELS(name, Name) TENON_LAYER_TYPE(name, Name)
-constexpr Known kKnown[] = {
+constexpr NamedType kTypes[] = {
 #include "declaration/core/types.inc"
 };
 #undef TENON_TYPE_WITHOUT_KERNELS
@@ -32,16 +32,16 @@ const bool kRegistered = [] {
 
 std::vector<std::string> declarationNames() {
   std::vector<std::string> names = pointwiseNames();
-  for (const Known& known : kKnown)
-    names.emplace_back(known.name);
+  for (const NamedType& entry : kTypes)
+    names.emplace_back(entry.name);
   std::ranges::sort(names);
   return names;
 }
 
 std::unique_ptr<Declaration> makeDeclaration(const std::string& type) {
-  for (const Known& known : kKnown)
-    if (type == known.name)
-      return known.declare();
+  for (const NamedType& entry : kTypes)
+    if (type == entry.name)
+      return entry.declare();
   return declarePointwise(type);
 }
 

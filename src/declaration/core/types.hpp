@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The library's types of layers by name. Each is declared in one file and listed in one line of
+// The library's layer types by name. Each is declared in one file and listed in one line of
 // types.inc.
 #pragma once
 
@@ -12,13 +12,13 @@ namespace tenon {
 #include "declaration/core/types.inc"
 #undef TENON_TYPE_WITHOUT_KERNELS
 #undef TENON_LAYER_TYPE
-// Null if there is no pointwise function of that name.
+// Makes the declaration of a pointwise function, or returns null if there is none with this name.
 std::unique_ptr<Declaration> declarePointwise(const std::string& name);
 std::vector<std::string> pointwiseNames();
 
-// The names of all types in alphabetical order, with the pointwise functions.
+// The names of all types, including the pointwise functions, in alphabetical order.
 std::vector<std::string> declarationNames();
-// Null if the library has no such type.
+// Makes the declaration of a type, or returns null if the library has no such type.
 std::unique_ptr<Declaration> makeDeclaration(const std::string& type);
 
 } // namespace tenon

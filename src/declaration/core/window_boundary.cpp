@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads the setting "boundary": lists of modes, one for all channels or one for each, separated by
-// semicolons, and lists for some channels alone, "0=odd,periodic" or "0:2=odd,periodic". How many
-// channels there are is not known yet, so that the last band of a list for all stays open.
+// Parses the setting "boundary": a list of boundary modes for all channels, or one list per
+// channel, separated by semicolons, and lists for some channels only, "0=odd,periodic" or
+// "0:2=odd,periodic". The number of channels is not known yet, so the last band of a list for all
+// channels has no end.
 #include "declaration/core/windowed.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
@@ -19,9 +20,9 @@ namespace {
 struct Sides {
   Boundary low, high;
 };
-using SpatialModes = std::vector<Sides>; // of each spatial dimension
+using SpatialModes = std::vector<Sides>; // by spatial dimension
 
-// What the text says, and where it stands, for messages.
+// The text of the setting, with the layer and the number of spatial dimensions for error messages.
 struct BoundaryText {
   const std::string& text;
   const std::string& title;
@@ -69,7 +70,7 @@ Interval BoundaryText::channels(std::string_view range) const {
   for (const std::string& word : split(range, ':')) {
     Index number = -1;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-    // No tensor has more channels than elements.
+    // A tensor cannot have more channels than elements.
     const bool isNumber = error == std::errc() && end == word.data() + word.size();
     if (!isNumber || number < 0 || number > kMaxElements)
       ends.clear();
@@ -85,37 +86,38 @@ Interval BoundaryText::channels(std::string_view range) const {
   return {ends[0], ends[1]};
 }
 
-// The lists of a text: `each` has one for all channels or one for each of them.
+// The parsed lists: `each` has one list for all channels, or one per channel; `some` has lists for
+// ranges of channels.
 struct ChannelLists {
   std::vector<SpatialModes> each;
   std::vector<std::pair<Interval, SpatialModes>> some;
 
-  explicit ChannelLists(const BoundaryText& given) {
-    for (const std::string& item : split(given.text, ';')) {
+  explicit ChannelLists(const BoundaryText& boundary) {
+    for (const std::string& item : split(boundary.text, ';')) {
       const auto equals = item.find('=');
-      const std::string_view all = trimmed(item);
+      const std::string_view trimmedItem = trimmed(item);
       if (equals == std::string::npos)
-        each.push_back(given.modes(all));
+        each.push_back(boundary.modes(trimmedItem));
       else
-        some.emplace_back(given.channels(trimmed(std::string_view(item).substr(0, equals))),
-                          given.modes(trimmed(std::string_view(item).substr(equals + 1))));
+        some.emplace_back(boundary.channels(trimmed(std::string_view(item).substr(0, equals))),
+                          boundary.modes(trimmed(std::string_view(item).substr(equals + 1))));
     }
     if (each.empty())
-      each.push_back(given.modes("none"));
+      each.push_back(boundary.modes("none"));
   }
 
   template <class Condition>
-  bool anyOf(Condition isSuch) const {
-    return std::ranges::any_of(each, isSuch) ||
-           std::ranges::any_of(some, isSuch, &std::pair<Interval, SpatialModes>::second);
+  bool anyOf(Condition condition) const {
+    return std::ranges::any_of(each, condition) ||
+           std::ranges::any_of(some, condition, &std::pair<Interval, SpatialModes>::second);
   }
   template <class Condition>
-  bool allOf(Condition isSuch) const {
-    return std::ranges::all_of(each, isSuch) &&
-           std::ranges::all_of(some, isSuch, &std::pair<Interval, SpatialModes>::second);
+  bool allOf(Condition condition) const {
+    return std::ranges::all_of(each, condition) &&
+           std::ranges::all_of(some, condition, &std::pair<Interval, SpatialModes>::second);
   }
   bool isForAll() const { return each.size() == 1 && some.empty(); }
-  // Where modes may change, and the last channel's end.
+  // The channels at which the modes can change, and the end of the last channel.
   std::vector<Index> ends() const {
     std::vector<Index> ends = {each.size() == 1 ? kOpenEnd : static_cast<Index>(each.size())};
     for (Index c = 1; c < static_cast<Index>(each.size()); ++c)
@@ -128,42 +130,45 @@ struct ChannelLists {
       ends.erase(ends.begin());
     return ends;
   }
-  // Of the channels up to each of these ends: the modes of the last list that names them. The last
-  // lists are set first, and what is set is passed over.
+  // For the channels up to each of these ends: the modes of the last list that names them. Lists
+  // are visited from the last to the first, and channels that are set already are skipped (a
+  // disjoint-set structure makes this linear for many lists).
   std::vector<const SpatialModes*> modesUpTo(const std::vector<Index>& ends) const {
-    std::vector<const SpatialModes*> found(ends.size(), nullptr);
-    std::vector<std::size_t> next(ends.size() + 1); // where to look for one that is not set
+    std::vector<const SpatialModes*> modesOfEnd(ends.size(), nullptr);
+    std::vector<std::size_t> next(ends.size() + 1); // next channel range that is not set
     std::iota(next.begin(), next.end(), 0);
     const auto notSet = [&](std::size_t i) {
       for (; next[i] != i; i = next[i])
         next[i] = next[next[i]];
       return i;
     };
-    for (auto one = some.rbegin(); one != some.rend(); ++one) {
-      const auto& [channels, modes] = *one;
+    for (auto range = some.rbegin(); range != some.rend(); ++range) {
+      const auto& [channels, modes] = *range;
       const auto first = std::ranges::upper_bound(ends, channels.begin) - ends.begin();
       for (std::size_t i = notSet(static_cast<std::size_t>(first));
            i < ends.size() && ends[i] <= channels.end; i = notSet(i)) {
-        found[i] = &modes;
+        modesOfEnd[i] = &modes;
         next[i] = i + 1;
       }
     }
     for (std::size_t i = 0; i < ends.size(); ++i)
-      if (!found[i])
-        found[i] = &each[each.size() == 1 || i == 0 ? 0 : static_cast<std::size_t>(ends[i - 1])];
-    return found;
+      if (!modesOfEnd[i])
+        modesOfEnd[i] =
+            &each[each.size() == 1 || i == 0 ? 0 : static_cast<std::size_t>(ends[i - 1])];
+    return modesOfEnd;
   }
 };
 
-// Sides without a mode beside sides with one: padding with zeros is what both can be.
+// Replaces missing modes by zero padding on a side that has a mode for other channels, if the type
+// pads with zeros anyway; otherwise the mix is an error.
 void joinNones(std::vector<ModeBand>& bands, Boundary ModeBand::*side, bool noneIsZero,
-               const BoundaryText& given) {
+               const BoundaryText& boundary) {
   const auto isNone = [&](const ModeBand& band) { return band.*side == Boundary::None; };
   if (std::ranges::none_of(bands, isNone) || std::ranges::all_of(bands, isNone))
     return;
   if (!noneIsZero)
-    given.fail(TENON_ERR_SUPPORT, "has no mode for some channels and one for others on the same "
-                                  "side; use zero, replicate or another mode for all");
+    boundary.fail(TENON_ERR_SUPPORT, "has no mode for some channels and one for others on the same "
+                                     "side; use zero, replicate or another mode for all");
   for (ModeBand& band : bands)
     if (isNone(band))
       band.*side = Boundary::Zero;
@@ -173,28 +178,29 @@ void joinNones(std::vector<ModeBand>& bands, Boundary ModeBand::*side, bool none
 
 void Windowed::readBoundary(std::vector<Window>& windows) const {
   const std::string text = this->text("boundary"), title = this->title();
-  const BoundaryText given{text, title, windows.size()};
-  const ChannelLists lists(given);
+  const BoundaryText boundary{text, title, windows.size()};
+  const ChannelLists lists(boundary);
   const std::vector<Index> ends = lists.ends();
   if (lists.each.size() > 1 && ends.back() > static_cast<Index>(lists.each.size()))
-    given.fail(TENON_ERR_ARG, fmt::format("has modes for {} channels, and names channel {}; "
-                                          "channels are counted from 0",
-                                          lists.each.size(), ends.back() - 1));
+    boundary.fail(TENON_ERR_ARG, fmt::format("has modes for {} channels, and names channel {}; "
+                                             "channels are counted from 0",
+                                             lists.each.size(), ends.back() - 1));
   const std::vector<const SpatialModes*> modes = lists.modesUpTo(ends);
   for (std::size_t d = 0; d < windows.size(); ++d) {
     Window& window = windows[d];
     const auto isLinked = [&](const SpatialModes& of) { return of[d].low == Boundary::Linked; };
     const bool areLinked = lists.anyOf(isLinked);
     if (areLinked && !lists.allOf(isLinked))
-      given.fail(TENON_ERR_SUPPORT,
-                 fmt::format("has the mode linked for some channels in spatial dimension {}, and "
-                             "another for others; links fill the halos of all channels",
-                             d));
+      boundary.fail(
+          TENON_ERR_SUPPORT,
+          fmt::format("has the mode linked for some channels in spatial dimension {}, and "
+                      "another for others; links fill the halos of all channels",
+                      d));
     if (!lists.isForAll() && !areLinked) {
       for (std::size_t i = 0; i < ends.size(); ++i)
         window.bands.push_back({ends[i], (*modes[i])[d].low, (*modes[i])[d].high});
-      joinNones(window.bands, &ModeBand::low, padsWithZeros(), given);
-      joinNones(window.bands, &ModeBand::high, padsWithZeros(), given);
+      joinNones(window.bands, &ModeBand::low, padsWithZeros(), boundary);
+      joinNones(window.bands, &ModeBand::high, padsWithZeros(), boundary);
     }
     window.lowMode = window.bands.empty() ? (*modes.front())[d].low : window.bands.front().low;
     window.highMode = window.bands.empty() ? (*modes.front())[d].high : window.bands.front().high;
@@ -202,20 +208,20 @@ void Windowed::readBoundary(std::vector<Window>& windows) const {
 }
 
 void Windowed::checkBoundaryText() const {
-  std::ptrdiff_t most = 0; // commas in a list
+  std::ptrdiff_t largestCount = 0; // largest number of commas in a list
   for (const std::string& list : split(text("boundary"), ';'))
-    most = std::max(most, std::ranges::count(list, ','));
+    largestCount = std::max(largestCount, std::ranges::count(list, ','));
   std::vector<Window> windows(
-      static_cast<std::size_t>(std::min<std::ptrdiff_t>(most + 1, kMaxSpatial)));
+      static_cast<std::size_t>(std::min<std::ptrdiff_t>(largestCount + 1, kMaxSpatial)));
   readBoundary(windows);
 }
 
 void Windowed::checkBoundaryChannels(Index channels) const {
-  const std::vector<Window> all = windows();
-  // Each dimension that is not linked has the same bands.
+  const std::vector<Window> windowList = windows();
+  // All dimensions that are not linked have the same bands.
   const auto banded =
-      std::ranges::find_if(all, [](const Window& window) { return !window.bands.empty(); });
-  if (banded == all.end())
+      std::ranges::find_if(windowList, [](const Window& window) { return !window.bands.empty(); });
+  if (banded == windowList.end())
     return;
   const std::vector<ModeBand>& bands = banded->bands;
   const bool isOpen = bands.back().end == kOpenEnd;

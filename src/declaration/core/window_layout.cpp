@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lays out what sliding windows read and write, and cuts outputs into an interior and strips. A
-// halo is declared only in a dimension in which some part reads more than it owns: a layout with a
-// halo that nobody needs would turn a local read into an exchange.
+// The layouts that sliding windows read and write, and the division of outputs into an interior and
+// strips. A halo is added only in a dimension in which some block reads elements that it does not
+// own: an unused halo would turn a local read into an exchange.
 #include "declaration/core/window_layout.hpp"
 
 #include "geometry/schedule/refill.hpp"
@@ -19,10 +19,10 @@ namespace tenon {
 
 namespace {
 
-// Where outputs of a part lie in one dimension, seen from the part's interior.
+// Position of outputs of a block in one dimension, relative to the block's interior.
 enum Zone { kBelow, kInside, kAbove, kAll };
 
-// The outputs of one part in one dimension, by where they lie.
+// The outputs of one block in one dimension, by zone.
 using PartOutputs = std::array<Interval, 4>;
 
 std::vector<PartOutputs> cutParts(const Window& window, const Layout& plain, const Layout& output,
@@ -38,6 +38,7 @@ std::vector<PartOutputs> cutParts(const Window& window, const Layout& plain, con
   return parts;
 }
 
+// Divides the outputs of all blocks into interiors and strips, and finds the input that each reads.
 class Cutter {
 public:
   Cutter(const std::vector<Window>& windows, const Layout& plain, const Layout& output)
@@ -51,11 +52,11 @@ public:
                                [=](const PartOutputs& part) { return !part[where].empty(); });
   }
 
-  // The outputs of one rank that lie `where` in `dim`, inside in the dimensions before it and
-  // anywhere in those after it: so strips in different dimensions do not overlap in the corners.
+  // The outputs of one rank that are in zone `where` of `dim`, inside in the dimensions before it
+  // and anywhere in those after it, which makes strips of different dimensions disjoint at corners.
   Box outputs(int position, int dim, Zone where) const {
     Box box = output_.box(position);
-    // A rank outside the grid, or without a part of batch or channels, has no strips to look up.
+    // A rank that is not in the grid, or has no batch entries or channels, has no strips.
     if (elements(box) == 0)
       return box;
     for (int d = kFirstSpatial; d < plain_.rank(); ++d)
@@ -70,7 +71,7 @@ public:
     return boxes;
   }
 
-  // The input that these outputs read.
+  // The input layout that these outputs read.
   Layout use(int dim, Zone where) const {
     LayoutSpec spec = plain_.spec();
     for (int d = kFirstSpatial; d < plain_.rank(); ++d)
@@ -84,26 +85,26 @@ private:
   }
   const std::vector<PartOutputs>& partsOf(int dim) const { return parts_[dim - kFirstSpatial]; }
 
-  // The halo that these outputs read, or none where every part reads exactly what it owns.
+  // The halo that these outputs read, or none if every block reads exactly the elements it owns.
   std::optional<Halo> halo(int dim, Zone where) const {
     const Window& window = windows_[dim - kFirstSpatial];
     Halo halo = haloOf(window, plain_.shape()[kChannelDim]);
-    bool needed = false;
+    bool isNeeded = false;
     for (int part = 0; part < plain_.parts(dim); ++part) {
       const Interval owned = plain_.owned(dim, part);
       Interval box = windowBox(window, plain_.shape()[dim], partsOf(dim)[part][where]);
       if (box.empty())
         box = {owned.begin, owned.begin};
-      needed |= !(box == owned);
+      isNeeded |= !(box == owned);
       halo.boxes.push_back(box);
     }
-    return needed ? std::optional(std::move(halo)) : std::nullopt;
+    return isNeeded ? std::optional(std::move(halo)) : std::nullopt;
   }
 
   const std::vector<Window>& windows_;
   const Layout& plain_;
   const Layout& output_;
-  std::vector<std::vector<PartOutputs>> parts_; // of each spatial dimension
+  std::vector<std::vector<PartOutputs>> parts_; // by spatial dimension
 };
 
 } // namespace
@@ -142,7 +143,7 @@ void checkWindows(const std::vector<Window>& windows, const std::string& who) {
 
 namespace {
 
-// The texts of all dimensions, "3x3", or one of them where all are equal.
+// The texts of all dimensions, "3x3", or one text if all are equal.
 template <class TextOf>
 std::string acrossDims(const std::vector<Window>& windows, const char* separator, TextOf textOf) {
   std::vector<std::string> texts;
@@ -229,7 +230,7 @@ Shape windowOutputShape(const std::vector<Window>& windows, const Shape& input, 
   for (int s = 0; s < spatial; ++s) {
     try {
       shape.push_back(windowOutput(windows[s], input[s + kFirstSpatial], s));
-    } catch (const Error& error) { // a window does not know the layer that it belongs to
+    } catch (const Error& error) { // a window does not know its layer: add the name
       throw Error(error.code(), fmt::format("{}: {}", who, error.text()), error.where());
     }
     taps = checkedProduct(taps, windows[s].kernel, "the number of elements of a window");
@@ -247,14 +248,14 @@ Layout windowOutputLayout(const std::vector<Window>& windows, const Layout& plai
     spec.splitAxes[d] = plainUse.splitAxes(d);
     spec.cuts[d] = std::move(where);
   };
-  // Batch and space follow the input, so that an output lies where its window is read. Channels are
-  // another dimension than the input's, and follow only where the type says how.
+  // Batch and space follow the input, so each output is computed where its window is read. Channels
+  // of the output are not those of the input, and follow them only if the type says how.
   spec.splitAxes[1] = splitOrder(requested, 1);
   follow(0, plainUse.cuts(0));
   if (!channelCuts.empty())
     follow(1, channelCuts);
   for (int d = kFirstSpatial; d < plainUse.rank(); ++d)
-    // Without cuts of its own a dimension is cut in balance.
+    // A dimension without split points is balanced.
     follow(d, cuts == OutputCuts::Balanced
                   ? std::vector<Index>()
                   : windowCuts(windows[d - kFirstSpatial], plainUse.cuts(d), shape[d]));
@@ -275,16 +276,17 @@ Layout windowUseLayout(const std::vector<Window>& windows, const Layout& plainUs
   for (int d = kFirstSpatial; d < plainUse.rank(); ++d) {
     const Window& window = windows[d - kFirstSpatial];
     Halo halo = haloOf(window, plainUse.shape()[kChannelDim]);
-    bool needed = window.ceil && window.padHigh < 0; // a last window would read on
+    // A last window would extend past the owned elements.
+    bool isNeeded = window.ceil && window.padHigh < 0;
     for (int part = 0; part < plainUse.parts(d); ++part) {
       const Interval outputs = output.box(d, part);
       const Interval box =
           windowBox(continued(window, outputs, output.shape()[d]), plainUse.shape()[d], outputs);
       const Interval owned = plainUse.owned(d, part);
-      needed |= !box.empty() && (box.begin < owned.begin || box.end > owned.end);
+      isNeeded |= !box.empty() && (box.begin < owned.begin || box.end > owned.end);
       halo.boxes.push_back(box);
     }
-    if (needed)
+    if (isNeeded)
       spec.halos[d] = std::move(halo);
   }
   return Layout(std::move(spec));
@@ -300,17 +302,17 @@ bool holdsAllOf(const Layout& filled, const Layout& use) {
     if (from && from->isPartial)
       return false;
     for (int part = 0; part < use.parts(d); ++part) {
-      const Interval has = filled.box(d, part), needs = use.box(d, part);
-      if (needs.empty())
+      const Interval heldBox = filled.box(d, part), usedBox = use.box(d, part);
+      if (usedBox.empty())
         continue;
-      const bool leaves =
-          to && !to->bands.empty() && (needs.begin < 0 || needs.end > use.shape()[d]);
-      // Beyond the domain a value depends on the boundary mode of its side, so the modes must agree
-      // wherever something is read there.
-      if (needs.begin < has.begin || needs.end > has.end ||
-          (needs.begin < 0 && to->low != (from ? from->low : none)) ||
-          (needs.end > use.shape()[d] && to->high != (from ? from->high : none)) ||
-          (leaves && !(from && from->bands == to->bands)))
+      const bool leavesDomain =
+          to && !to->bands.empty() && (usedBox.begin < 0 || usedBox.end > use.shape()[d]);
+      // Outside the domain a value depends on the boundary mode of its side, so the modes must
+      // agree where elements are read there.
+      if (usedBox.begin < heldBox.begin || usedBox.end > heldBox.end ||
+          (usedBox.begin < 0 && to->low != (from ? from->low : none)) ||
+          (usedBox.end > use.shape()[d] && to->high != (from ? from->high : none)) ||
+          (leavesDomain && !(from && from->bands == to->bands)))
         return false;
     }
   }

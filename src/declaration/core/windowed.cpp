@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads the settings of sliding windows, and derives from them where input, output and parameters
-// lie. Settings come one by one and are checked as soon as the size of the windows is known,
-// because the numbers of all others are counted against it.
+// Reads the settings of sliding windows and derives the layouts of input and output. Settings are
+// made one by one and checked as soon as the number of spatial dimensions is known, because all
+// lists must have that length.
 #include "declaration/core/windowed.hpp"
 
 #include "declaration/core/window_layout.hpp"
@@ -17,9 +17,9 @@ namespace tenon {
 SignatureTable GroupedWindowed::rowsOf(const WeightDims& weight) const {
   const auto S = [](int d) { return Property::shard(d); };
   const Property B = Property::broadcast(), P = Property::partial(), R = Property::root();
-  // Where the output is a partial sum, rows i and P, the bias is on the root alone, so that it
-  // is added once. With groups the channels are split between groups, and o and i, which would
-  // split inside of one, are missing.
+  // In rows i and P the output is a partial sum, so the bias is stored on the root alone to be
+  // added only once. With groups, channels are split between groups, and the labels o and i, which
+  // would split a group, do not exist.
   SignatureTable table = {{"n", S(0), {B, B}, S(0)}};
   if (groups() > 1) {
     table.push_back({"g", S(1), {S(0), S(0)}, S(1)});
@@ -40,7 +40,7 @@ SignatureTable GroupedWindowed::rowsOf(const WeightDims& weight) const {
 void GroupedWindowed::check() const {
   Windowed::check();
   std::vector<std::string> channels;
-  // Each number may be set before the others: what is not there yet cannot contradict the groups.
+  // The numbers can be set in any order: those not set yet cannot contradict the groups.
   bool divides = true;
   for (const auto& [name, noun] : {std::pair("in_channels", "input"), {"out_channels", "output"}})
     if (settings().isSet(name)) {
@@ -59,8 +59,8 @@ void GroupedWindowed::checkInput(const Layout& input, const std::string& labels)
     throw Error(TENON_ERR_SHAPE,
                 fmt::format("the input has {2} channels in dimension 1, but {0} needs {1}", title(),
                             channels, input.shape()[1]));
-  // The table has no such rows with groups; the message that a label is unknown would hide the
-  // reason.
+  // With groups the table has no rows o and i. Report the reason here, since the message about an
+  // unknown label would hide it.
   if (groups() > 1 && labels.find_first_of("oi") != std::string::npos)
     throw Error(TENON_ERR_OPTION,
                 fmt::format("the signature \"{}\" of {} splits channels by o or i, but the "
@@ -76,7 +76,7 @@ Layout GroupedWindowed::plainLayout(const Layout& input, const GridPtr& grid,
   if (groups() == 1 || spec.cuts[1].size() <= 2)
     return plain;
   const Index channels = inOfGroup();
-  // Each cut goes to the nearest edge of a group, so that a group lies whole on one part.
+  // Move each split point to the nearest boundary between groups, to keep a group on one rank.
   for (Index& cut : spec.cuts[1])
     cut = (cut + channels / 2) / channels * channels;
   return Layout(std::move(spec));
@@ -86,7 +86,8 @@ std::vector<Index> GroupedWindowed::channelCuts(const Layout& plain) const {
   std::vector<Index> cuts;
   if (groups() > 1)
     for (Index cut : plain.cuts(1))
-      // plainLayout() has put the input's cuts on edges of groups, so the division is exact.
+      // plainLayout() has moved the input's split points to group boundaries: the division is
+      // exact.
       cuts.push_back(cut / inOfGroup() * outOfGroup());
   return cuts;
 }
@@ -105,11 +106,11 @@ std::string GroupedWindowed::channelText() const {
 }
 
 std::vector<Index> Windowed::perDimension(std::string_view name, Index unset) const {
-  const auto given = settings().find(name);
+  const auto setting = settings().find(name);
   const auto dims = static_cast<std::size_t>(spatialRank());
-  if (!given)
+  if (!setting)
     return std::vector<Index>(dims, unset);
-  auto numbers = std::get<std::vector<Index>>(*given);
+  auto numbers = std::get<std::vector<Index>>(*setting);
   if (numbers.size() == 1)
     numbers.resize(dims, numbers.front());
   if (numbers.size() != dims)
@@ -142,7 +143,7 @@ std::vector<Window> Windowed::windows() const {
 
 void Windowed::padWindows(std::vector<Window>& windows) const {
   const auto low = perDimension("padding", 0);
-  // Padding is the same on both sides unless the upper one was set.
+  // Padding is the same on both sides unless padding_high was set.
   const auto high = settings().isSet("padding_high") ? perDimension("padding_high", 0) : low;
   for (std::size_t d = 0; d < windows.size(); ++d) {
     windows[d].padLow = low[d];
@@ -151,7 +152,7 @@ void Windowed::padWindows(std::vector<Window>& windows) const {
 }
 
 void Windowed::check() const {
-  // windows() throws for whatever does not fit.
+  // windows() throws if settings do not fit.
   if (settings().isSet(sizedBy()))
     windows();
   else if (settings().has("boundary") && isSet("boundary"))
@@ -193,21 +194,21 @@ std::vector<Window> Windowed::filledWindows(const Layout& input) const {
   for (std::size_t s = 0; s < windows.size(); ++s) {
     const int d = static_cast<int>(s) + kFirstSpatial;
     Window& window = windows[s];
-    const Halo given = input.halo(d).value_or(Halo{});
-    // A side at which neither layer nor input has a mode is padded by the kernel.
-    const auto lacks = [](Boundary ours, Boundary its, Index padding) {
-      return padding > 0 && ours != Boundary::None && its == Boundary::None;
+    const Halo inputHalo = input.halo(d).value_or(Halo{});
+    // Without a mode in both layer and input, the kernel pads the side.
+    const auto lacks = [](Boundary layerMode, Boundary inputMode, Index padding) {
+      return padding > 0 && layerMode != Boundary::None && inputMode == Boundary::None;
     };
-    const bool low = lacks(window.lowMode, given.low, window.padLow);
-    if (low || lacks(window.highMode, given.high, window.padHigh))
+    const bool low = lacks(window.lowMode, inputHalo.low, window.padLow);
+    if (low || lacks(window.highMode, inputHalo.high, window.padHigh))
       throw Error(TENON_ERR_LAYOUT,
                   fmt::format("the windows of {} read ghost cells {} dimension {} and take them as "
                               "filled, but the input has none there: its layout is {}; give its "
                               "halo a boundary mode on that side (values, for one)",
                               title(), low ? "before" : "after", d, input.describe()));
-    window.lowMode = given.low;
-    window.highMode = given.high;
-    window.bands = given.bands;
+    window.lowMode = inputHalo.low;
+    window.highMode = inputHalo.high;
+    window.bands = inputHalo.bands;
   }
   return windows;
 }
@@ -228,35 +229,35 @@ void Windowed::checkHalo(const Layout& input, const Layout& use) const {
 }
 
 void Windowed::checkReadsGhosts(const std::vector<Window>& windows, const Layout& input) const {
-  // Types without this setting pad as their kind wants it, and one window beside the other needs no
-  // ghost cell.
+  // Types without the setting "padding" pad by themselves, and windows that do not overlap need no
+  // ghost cells.
   if (!isFilled() || !settings().has("padding"))
     return;
-  int missed = 0;
+  int missedDim = 0;
   for (std::size_t s = 0; s < windows.size(); ++s) {
     const Window& window = windows[s];
     const auto halo = input.halo(static_cast<int>(s) + kFirstSpatial);
     if (window.padLow > 0 || window.padHigh > 0)
       return;
-    if (missed == 0 && halo && (halo->low != Boundary::None || halo->high != Boundary::None) &&
+    if (missedDim == 0 && halo && (halo->low != Boundary::None || halo->high != Boundary::None) &&
         window.reach() > window.stride)
-      missed = static_cast<int>(s) + kFirstSpatial;
+      missedDim = static_cast<int>(s) + kFirstSpatial;
   }
-  if (missed > 0)
+  if (missedDim > 0)
     throw Error(
         TENON_ERR_LAYOUT,
         fmt::format("the filled halo of the input of {} is read by no window: nothing is padded, "
                     "and the ghost cells beyond dimension {} are left out; set the padding "
                     "(TenonLayerSetPadding()) so that windows reach them, or leave `filled`",
-                    title(), missed));
+                    title(), missedDim));
 }
 
-void Windowed::checkBoundaryValues(const Layout& given, const Layout& use) const {
-  if (!isNumber(given) && !(given == use))
+void Windowed::checkBoundaryValues(const Layout& values, const Layout& use) const {
+  if (!isNumber(values) && !(values == use))
     throw Error(TENON_ERR_LAYOUT,
                 fmt::format("the boundary values of {} have layout {}; pass them in the layout of "
                             "TenonLayerGetBoundaryLayout(), {}, or as one number of shape [1]",
-                            title(), given.describe(), use.describe()));
+                            title(), values.describe(), use.describe()));
 }
 
 Layout Windowed::plainLayout(const Layout& input, const GridPtr& grid,
@@ -290,7 +291,7 @@ std::string Windowed::whyNoComputedHaloOfWindows() const {
 
 namespace {
 
-// A window that reads no more than where its output lies.
+// Whether a window reads exactly the point of its output.
 bool isOnePoint(const Window& window) {
   return window.reach() == 1 && window.stride == 1 && window.padLow == 0 && window.padHigh == 0;
 }
@@ -308,21 +309,21 @@ Form Windowed::form(const Layouts& inputs, const Choice& choice) const {
   const Layout& input = inputs.front();
   const Shape shape = outputShape({input.shape()});
   std::vector<Window> windows = isFilled() ? filledWindows(input) : this->windows();
-  // Before the labels are looked up, so that an impossible label is reported with its reason.
+  // Checked before the labels are looked up, to report an impossible label with its reason.
   checkInput(input, choice.labels);
   const GridPtr grid = choice.grid ? choice.grid : input.gridPtr();
-  const Signature chosen =
+  const Signature signature =
       Signature::choose(rows({input.shape()}), input, grid, choice.labels, title());
-  const Layout plain = plainLayout(input, grid, chosen.input());
-  Layout output = layoutOfOutputs(windows, plain, shape, chosen.output(), choice);
+  const Layout plain = plainLayout(input, grid, signature.input());
+  Layout output = layoutOfOutputs(windows, plain, shape, signature.output(), choice);
   if (choice.computedHalo) {
     output = withHalosOf(*choice.computedHalo, output);
-    // Beyond the domain such a window reads what its outputs are requested there.
+    // Outside the domain such a window reads at the points of the outputs that are requested there.
     for (int d = kFirstSpatial; d < output.rank(); ++d)
       if (Window& window = windows[d - kFirstSpatial]; isOnePoint(window) && output.halo(d))
         window.lowMode = window.highMode = output.halo(d)->low;
   }
-  Form form{.signature = chosen,
+  Form form{.signature = signature,
             .inputs = inputs,
             .uses = {windowUseLayout(windows, plain, output)},
             .output = output,
@@ -335,7 +336,7 @@ Form Windowed::form(const Layouts& inputs, const Choice& choice) const {
   if (inputs.size() > 1 && form.userValues)
     checkBoundaryValues(inputs[1], form.uses.front());
   addParameters(plain, form);
-  // Halos that the caller has filled leave nothing to wait for, hence nothing to compute in pieces.
+  // With halos that the caller has filled there is no exchange to overlap.
   if (choice.overlap && !input.hasHalos() && computesInPieces(inputs, plain, choice))
     addPieces(windows, plain, form);
   return form;
@@ -344,7 +345,7 @@ Form Windowed::form(const Layouts& inputs, const Choice& choice) const {
 void Windowed::addPieces(const std::vector<Window>& windows, const Layout& plain,
                          Form& form) const {
   std::vector<FormPiece> pieces = windowPieces(windows, plain, form.output);
-  // Without strips no part reads beyond its own, and the form needs no exchange anyway.
+  // Without strips no block reads elements of other ranks, so no exchange is needed.
   if (pieces.size() < 2)
     return;
   form.uses.front() = plain;
@@ -360,24 +361,25 @@ Example Windowed::windowExample(ExampleDraw& draw, Index channels, int mostPaddi
     kernel.push_back(draw.between(1, dims == 3 ? 3 : 4));
     stride.push_back(draw.of<Index>({1, 1, 2, 3}));
     dilation.push_back(draw.of<Index>({1, 1, 2}));
-    const Index reach = (kernel[d] - 1) * dilation[d], most = reach * mostPadding / 100;
-    low.push_back(draw.between(0, most));
-    high.push_back(draw.between(0, most));
-    // Windows without a boundary mode are the common case, and mostly drawn.
+    const Index reach = (kernel[d] - 1) * dilation[d], maxPadding = reach * mostPadding / 100;
+    low.push_back(draw.between(0, maxPadding));
+    high.push_back(draw.between(0, maxPadding));
+    // Windows without a boundary mode are the common case and are drawn most often.
     boundary.push_back(
         draw.of({"none", "none", "none", "zero", "periodic", "reflect/replicate",
                  "replicate/reflect", "values", "values/none", "odd", "symmetric/odd_point"}));
-    // The smallest extent that has an output.
-    const Index least = std::max<Index>(1, reach + 1 - low[d] - high[d]);
-    input.push_back(draw.between(least, least + (dims == 1 ? 8 : 4)));
+    // The smallest extent with at least one output.
+    const Index minExtent = std::max<Index>(1, reach + 1 - low[d] - high[d]);
+    input.push_back(draw.between(minExtent, minExtent + (dims == 1 ? 8 : 4)));
   }
   std::string modes = joined(boundary, ",");
   if (channels > 1 && draw.chance(25)) {
-    // The last channel has modes of its own, on the sides that have one.
-    std::vector<std::string> own;
+    // The last channel gets different modes, on the sides that have one.
+    std::vector<std::string> lastModes;
     for (const std::string& mode : boundary)
-      own.push_back(mode == "none" || mode == "values/none" ? mode : draw.of({"odd", "zero"}));
-    modes += fmt::format(";{}={}", channels - 1, joined(own, ","));
+      lastModes.push_back(mode == "none" || mode == "values/none" ? mode
+                                                                  : draw.of({"odd", "zero"}));
+    modes += fmt::format(";{}={}", channels - 1, joined(lastModes, ","));
   }
   Example example{{{"kernel", kernel},
                    {"stride", stride},
@@ -398,9 +400,9 @@ Example Windowed::windowExample(ExampleDraw& draw, Index channels, int mostPaddi
 
 std::string Windowed::windowText() const {
   const auto constant = settings().find("boundary_constant");
-  const std::vector<Window> all = windows();
-  return describe(all) +
-         (haveModesByChannel(all) ? fmt::format(", boundary {}", text("boundary")) : "") +
+  const std::vector<Window> windowList = windows();
+  return describe(windowList) +
+         (haveModesByChannel(windowList) ? fmt::format(", boundary {}", text("boundary")) : "") +
          (isFilled() ? ", halos as filled" : "") +
          (constant ? fmt::format(", boundary constant {}", std::get<double>(*constant)) : "");
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the types with sliding windows over space share: the settings of their windows, and how
-// input and output lie.
+// Base of the types with sliding windows over space (convolution, pooling, resampling, padding):
+// the settings of their windows, and the layouts of input and output.
 //
-// A side without a boundary mode is padded by the kernel. With zero, periodic, a reflection or
-// replicate the halo exchange fills the padding, whether the dimension is split or not; with values
-// the caller does: the layer then has a second input, or a constant in its place.
+// A side without a boundary mode is padded by the kernel. With a mode such as zero, periodic,
+// reflect or replicate the halo exchange fills the padding, even if the dimension is not split.
+// With mode "values" the caller supplies the padding, by a second input or by a constant.
 #pragma once
 
 #include "declaration/core/declaration.hpp"
@@ -12,97 +12,97 @@
 
 namespace tenon {
 
+// The declaration of a type with sliding windows.
 class Windowed : public Declaration {
 public:
-  // The windows, one for each spatial dimension.
+  // One window for each spatial dimension.
   std::vector<Window> windows() const;
   int inputCount() const override;
   std::string inputAdvice() const override;
-  // The form of a type with one kernel, with strips where the type can compute in pieces.
+  // The form of a type with one kernel, in pieces if the type can compute in pieces.
   Form form(const Layouts& inputs, const Choice& choice) const override;
   Shape outputShape(const std::vector<Shape>& inputs) const override;
-  bool joinsPatches(const std::vector<Shape>&) const override {
-    return true;
-  } // as linksOf() sees to
+  // True, because linksOf() checks that windows continue across links.
+  bool joinsPatches(const std::vector<Shape>&) const override { return true; }
   bool keepsPeriod(int dim, const Shape& input) const override;
-  // What lies beyond the sides with boundary mode values; none if no side has it.
+  // The values outside the domain on sides with boundary mode "values"; none if no side has it.
   std::optional<UserValues> userValues() const;
 
 protected:
   using Declaration::Declaration;
-  // The setting that has one number for each spatial dimension, and the windows' sizes.
+  // The setting with one number per spatial dimension that determines the windows' sizes.
   virtual const char* sizedBy() const { return "kernel"; }
   virtual std::vector<Index> windowSizes() const { return value<std::vector<Index>>("kernel"); }
-  // The stride of a window for which none was set.
+  // The stride of a window if none was set.
   virtual Index defaultStride(Index /*kernel*/) const { return 1; }
   virtual Index outputChannels(const Shape& input) const = 0;
   virtual void checkInput(const Layout& /*input*/, const std::string& /*labels*/) const {}
   // The input's layout without halos, on the grid, with the properties of the signature.
   virtual Layout plainLayout(const Layout& input, const GridPtr& grid,
                              const TensorSignature& requested) const;
-  // The cuts of the output's channels where the input's are split.
+  // The split points of the output's channels if the input's channels are split.
   virtual std::vector<Index> channelCuts(const Layout& plain) const;
-  // Where the outputs of windows on `plain` lie.
+  // The layout of the outputs of windows on `plain`.
   virtual Layout layoutOfOutputs(const std::vector<Window>& windows, const Layout& plain,
                                  const Shape& shape, const TensorSignature& requested,
                                  const Choice& choice) const;
   // The padding of windows whose sizes are known.
   virtual void padWindows(std::vector<Window>& windows) const;
   virtual void addParameters(const Layout& /*plain*/, Form& /*form*/) const {}
-  // Whether the outputs can be computed in pieces. Throws if the settings demand it and this input
-  // makes it impossible.
+  // Whether the outputs are computed in pieces. Throws if the settings require it and it is not
+  // possible for this input.
   virtual bool computesInPieces(const Layouts&, const Layout& /*plain*/, const Choice&) const {
     return false;
   }
   void check() const override;
-  // Of the text alone, whose longest list has a mode for each dimension.
+  // Checks the text of the setting alone, with as many dimensions as its longest list has modes.
   void checkBoundaryText() const;
-  // Of a type whose form is form(): whyNoComputedHalo().
+  // whyNoComputedHalo() for types that use Windowed::form().
   std::string whyNoComputedHaloOfWindows() const;
   int spatialRank() const { return static_cast<int>(windowSizes().size()); }
-  // One number for each spatial dimension; `unset` where the setting has none.
+  // One number per spatial dimension; `unset` if the setting has no value.
   std::vector<Index> perDimension(std::string_view name, Index unset) const;
-  // Whether a side without a boundary mode is one of zeros, so that both can stand beside other
-  // modes.
+  // Whether a side without a boundary mode is padded with zeros, which can be combined with modes
+  // of other channels.
   virtual bool padsWithZeros() const { return true; }
-  // Throws TENON_ERR_SHAPE if there are boundary modes by channel for another number of channels.
+  // Throws TENON_ERR_SHAPE if the boundary modes by channel are for another number of channels.
   void checkBoundaryChannels(Index channels) const;
-  // How the spatial dimensions of the output are cut.
+  // How the spatial dimensions of the output are split.
   OutputCuts outputCuts(const Choice& choice) const;
   std::string windowText() const;
-  // Of windows that read, or write, patches that links join: `outer` are the extents of what the
-  // windows lie in, and `inner` their number. Throws unless the windows follow one another from
-  // patch to patch. None if there are no links, which windows whose halos are filled do not need.
+  // The rule of windows on patches that links join. `outer` are the extents that the windows cover,
+  // and `inner` the numbers of windows. Throws unless the windows continue from patch to patch.
+  // Returns none if there are no links, which are not needed if the halos are filled already.
   std::optional<PatchRule> linksOf(const Shape& outer, const Shape& inner,
                                    bool areFilled = false) const;
-  // An example of windows with an input that they fit, padded by at most `mostPadding` percent of a
-  // window's reach.
+  // A random example of windows with an input that fits, padded by at most `mostPadding` percent of
+  // a window's reach.
   static Example windowExample(ExampleDraw& draw, Index channels, int mostPadding);
 
-  // Whether the caller has filled the halos of the input, inside the domain and outside.
+  // Whether the caller has filled the halos of the input, both inside and outside the domain.
   bool isFilled() const { return settings().has("filled") && flag("filled"); }
 
 private:
-  // The windows for an input whose halos the caller has filled: what lies beyond a side is what the
-  // input has there, whatever the layer's mode.
+  // The windows for an input with halos that the caller has filled: outside the domain they read
+  // the ghost cells of the input, whatever the layer's boundary mode.
   std::vector<Window> filledWindows(const Layout& input) const;
-  // The halos of an input are used as they were filled. Throws TENON_ERR_LAYOUT unless they hold
+  // Filled halos of an input are used without an exchange. Throws TENON_ERR_LAYOUT unless they hold
   // `use`.
   void checkHalo(const Layout& input, const Layout& use) const;
-  // Throws TENON_ERR_LAYOUT if ghost cells beyond the domain were filled and no window is padded to
-  // read one, so that the output would be smaller than the domain.
+  // Throws TENON_ERR_LAYOUT if ghost cells outside the domain were filled but no window is padded
+  // to read them, which would make the output smaller than the domain.
   void checkReadsGhosts(const std::vector<Window>& windows, const Layout& input) const;
-  void checkBoundaryValues(const Layout& given, const Layout& use) const;
+  void checkBoundaryValues(const Layout& values, const Layout& use) const;
   void readBoundary(std::vector<Window>& windows) const; // window_boundary.cpp
   void checkFollowOn(const Window& window, int dim, Index outer, Index inner) const;
   void addPieces(const std::vector<Window>& windows, const Layout& plain, Form& form) const;
 };
 
-// The channels that the setting vectors of a type names, if it has one. Throws TENON_ERR_ARG for
-// others than there are.
+// The channels listed by the setting "vectors", if the type has it. Throws TENON_ERR_ARG for
+// channels that do not exist.
 std::vector<int> vectorChannels(const Declaration& type, Index channels, int spatialRank);
 
-// The settings of a type with windows: its own and those of its windows.
+// Settings that types with windows can include in their tables.
 inline constexpr OptionSpec kKernelSetting = {
     "kernel", OptionSpec::Ints, nullptr, "size of the window, one number per spatial dimension",
     nullptr,  atLeast(1)};
@@ -155,8 +155,8 @@ inline constexpr OptionSpec kBoundaryConstantSetting = {
     "boundary_constant", OptionSpec::Real, nullptr,
     "value used for boundary mode values instead of a second input"};
 
-// What convolution and its adjoint share: channels in groups, which are split between groups alone,
-// and the settings of both.
+// Base of convolution and transposed convolution: channels in groups, which are split only between
+// groups, and the settings of both.
 
 class GroupedWindowed : public Windowed {
 public:
@@ -164,7 +164,7 @@ public:
   Index groups() const { return integer("groups"); }
 
 protected:
-  // The dimensions of the weights that are the channels of output and input.
+  // The dimensions of the weights that correspond to the channels of output and input.
   struct WeightDims {
     int output, input;
   };
@@ -172,13 +172,13 @@ protected:
   Index outputChannels(const Shape&) const override { return integer("out_channels"); }
   void check() const override;
   void checkInput(const Layout& input, const std::string& labels) const override;
-  // With groups the channels are cut between groups, near the input's cuts.
+  // With groups, channels are split between groups, close to the split points of the input.
   Layout plainLayout(const Layout& input, const GridPtr& grid,
                      const TensorSignature& requested) const override;
   std::vector<Index> channelCuts(const Layout& plain) const override;
   Index inOfGroup() const { return integer("in_channels") / groups(); }
   Index outOfGroup() const { return integer("out_channels") / groups(); }
-  // The product of the windows' extents.
+  // Number of elements of a window.
   Index taps() const;
   // "2-D, 4 -> 6 channels in 2 groups, kernel 3x3, ..."
   std::string channelText() const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Attention along edges: y[i] = sum over e with target(e) = i of a[e] v[e], a the softmax of s[e]
-// over these e. A node's edges must be on one rank.
+// Attention along the edges of a mesh: y[i] = sum over e with target(e) = i of a[e] v[e], where a
+// is the softmax of the scores s[e] over these edges. All edges into a node must be on one rank.
 #include "declaration/mesh/edge_types.hpp"
 
 #include "declaration/core/types.hpp"
@@ -42,6 +42,7 @@ Shape EdgeAttentionDeclaration::outputShape(const std::vector<Shape>& inputs) co
 
 Form EdgeAttentionDeclaration::form(const Layouts& inputs, const Choice& choice) const {
   const Edges::End& end = edges().end(EdgeEnd::Target);
+  // A node's edges on other ranks would be missing in its softmax.
   if (!end.isOwned)
     throw Error(TENON_ERR_SUPPORT,
                 fmt::format("{} has a softmax over the edges of a node, of which other ranks have "
@@ -58,6 +59,7 @@ MapList EdgeAttentionDeclaration::maps(const Form& form, const Layouts&) const {
   MapList list;
   const ValueId s = list.input("s", form.inputs[0]), v = list.input("v", form.inputs[1]);
   list.output("y", form.output);
+  // a = softmax of the scores s over the edges of each node; y = sums of a v.
   const ValueId a = list.value("a", form.uses[0]);
   list.run({.name = "softmax", .keepsOutput = true}, {list.staged(addUsed(list, s, form.uses[0]))},
            a);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The types that work with a mesh's edges, as their kernels know them.
+// The layer types on edges of a mesh, declared in a header for their kernels.
 #pragma once
 
 #include "declaration/mesh/of_edges.hpp"
@@ -10,7 +10,7 @@ namespace tenon {
 class GatherDeclaration final : public OfEdges {
 public:
   GatherDeclaration();
-  // -1: one or more.
+  // -1: one or more inputs.
   int inputCount() const override { return -1; }
   std::string inputAdvice() const override;
   Shape outputShape(const std::vector<Shape>& inputs) const override;
@@ -18,17 +18,17 @@ public:
   MapList maps(const Form& form, const Layouts& storage) const override;
   std::string summary() const override;
 
-  // A part of each row of the output, by the name of its kernel.
+  // A part of each output row, and the name of the kernel that writes it.
   struct Part {
     const char* name;
     const Edges::End* end; // null: features of the edges
     int input;
   };
-  // In the order in which they are joined.
+  // The parts in the order in which they are joined.
   std::vector<Part> parts(std::size_t inputs) const;
 };
 
-// a[i] = the sum, mean or maximum of w m[e] over the edges e of node i.
+// a[i] = the sum, mean or maximum of w m[e] over the edges e of node i
 class SegmentSumDeclaration final : public OfEdges {
 public:
   SegmentSumDeclaration();

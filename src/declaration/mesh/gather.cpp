@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Gather: rows of nodes to edges, y[e] = [ x[target(e)], s[source(e)], f[e] ], joined along
-// dimension 1. What other ranks send is named first, so that it is on its way while the rest is
-// gathered.
+// Gather: copies rows of nodes to edges, y[e] = [ x[target(e)], s[source(e)], f[e] ], joined along
+// dimension 1. Exchanges of rows from other ranks begin first, to overlap with the gathering of
+// local rows.
 #include "declaration/mesh/edge_types.hpp"
 
 #include "declaration/core/types.hpp"
@@ -40,6 +40,7 @@ std::vector<GatherDeclaration::Part> GatherDeclaration::parts(std::size_t inputs
   if (ends != "target")
     parts.push_back(
         {"sources", &edges.end(EdgeEnd::Source), ends == "both" && edges.joinsTwoSets() ? 1 : 0});
+  // Both ends read one input if the edges join nodes of the same set.
   const auto nodes = static_cast<std::size_t>(parts.back().input) + 1;
   if (inputs != nodes && inputs != nodes + 1)
     throw Error(TENON_ERR_ARG,
@@ -55,17 +56,17 @@ Shape GatherDeclaration::outputShape(const std::vector<Shape>& inputs) const {
   Shape shape = inputs[parts.front().input];
   shape[0] = edges().pattern().shape()[0];
   for (std::size_t k = 1; k < parts.size(); ++k) {
-    Shape further = inputs[parts[k].input];
-    const bool fits = shape.size() >= 2 && further.size() == shape.size() &&
-                      std::equal(shape.begin() + 2, shape.end(), further.begin() + 2);
+    Shape other = inputs[parts[k].input];
+    const bool fits = shape.size() >= 2 && other.size() == shape.size() &&
+                      std::equal(shape.begin() + 2, shape.end(), other.begin() + 2);
     if (!fits)
       throw Error(TENON_ERR_SHAPE,
                   fmt::format("{} joins rows along dimension 1, but its inputs have shapes [{}] "
                               "and [{}]; pass inputs [rows, channels, ...] that differ in "
                               "dimensions 0 and 1 alone",
                               title(), fmt::join(inputs[parts.front().input], ","),
-                              fmt::join(further, ",")));
-    shape[1] = checkedSum(shape[1], further[1], "the channels of gathered rows");
+                              fmt::join(other, ",")));
+    shape[1] = checkedSum(shape[1], other[1], "the channels of gathered rows");
   }
   return shape;
 }
@@ -90,24 +91,24 @@ MapList GatherDeclaration::maps(const Form& form, const Layouts&) const {
   std::vector<ValueId> used;
   for (std::size_t i = 0; i < form.inputs.size(); ++i)
     used.push_back(addUsed(list, list.inputs()[i], form.uses[i]));
-  // What travels is named first, so that it travels while the rest is gathered.
+  // Add the exchanges first, which then overlap with the local copies.
   const std::vector<Part> parts = this->parts(form.inputs.size());
   std::vector<ValueId> reads(parts.size());
-  for (const bool travels : {true, false})
+  for (const bool isExchanged : {true, false})
     for (std::size_t k = 0; k < parts.size(); ++k) {
       const Edges::End* end = parts[k].end;
-      if (travels != (end && !end->isOwned))
+      if (isExchanged != (end && !end->isOwned))
         continue;
       const ValueId x = used[parts[k].input];
-      // Both ends read one array of owned nodes and ghosts.
-      const bool isThere = travels && k > 0 && parts[0].end->nodes == end->nodes &&
-                           parts[0].input == parts[k].input && !parts[0].end->isOwned;
-      reads[k] = isThere ? reads[0] : end ? addNodes(list, x, *end, "v") : list.staged(x);
+      // If both ends are nodes of one set, they share the array of owned nodes and ghosts.
+      const bool isShared = isExchanged && k > 0 && parts[0].end->nodes == end->nodes &&
+                            parts[0].input == parts[k].input && !parts[0].end->isOwned;
+      reads[k] = isShared ? reads[0] : end ? addNodes(list, x, *end, "v") : list.staged(x);
     }
   const ValueId y = list.stagedOutput();
-  for (const bool travels : {false, true})
+  for (const bool isExchanged : {false, true})
     for (std::size_t k = 0; k < parts.size(); ++k) {
-      if (travels != (parts[k].end && !parts[k].end->isOwned))
+      if (isExchanged != (parts[k].end && !parts[k].end->isOwned))
         continue;
       KernelEntry entry{.name = parts[k].name,
                         .addsCotangent = parts[k].end != nullptr,

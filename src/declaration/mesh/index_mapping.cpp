@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Index map: y = E x between two layouts, or its transpose. A program hands the map over by name,
-// and the layouts are the map's.
+// Index map as a layer: y = E x between two layouts, or the transpose of E. A program sets the map
+// by name, and the map determines both layouts.
 #include "declaration/core/types.hpp"
 #include "geometry/layout/layout.hpp"
 #include "sys/errors/error.hpp"
@@ -56,8 +56,8 @@ public:
 private:
   IndexMapPtr map() const {
     const std::string name = text("index_map");
-    if (IndexMapPtr found = lists().map(name))
-      return found;
+    if (IndexMapPtr map = lists().map(name))
+      return map;
     throw Error(TENON_ERR_STATE,
                 fmt::format("{} has no index map{}; call TenonLayerSetIndexMap() of it or of a "
                             "network that contains it",
@@ -67,10 +67,11 @@ private:
     const IndexMapPtr map = this->map();
     if (!flag("transposed"))
       return map->rangeFor(input);
+    // The transpose leads from the dual of the range to the dual of the domain.
     const Layout domain = map->domainFor(input.dual());
     return domain.dual();
   }
-  // The extents of tensors for layoutsOf().
+  // A tensor's shape without the extents of the map's own dimensions, which layoutsOf() replaces.
   static Shape withoutJoint(const IndexMap& map, Shape shape) {
     for (int d : map.jointDims())
       shape[static_cast<std::size_t>(d)] = 0;

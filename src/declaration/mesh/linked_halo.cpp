@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A field on patches with the halo that links fill, as a value of a network: so windows can read
-// what one exchange has brought, and ghosts can have a second writer. With the patches of a refined
-// level these are sparse rows of the coarser level, u = E x + F c: E leaves zero where no patch of
-// the level lies, and F gives what is there.
+// Linked halo: a field on patches together with the halo that links fill, as a value of a network.
+// Several layers can then read a halo that was exchanged once, and a second source can write
+// ghosts. For patches of a refined level that source is a sparse map from the coarser level, u = E
+// x + F c: E leaves zero where no patch of the level is adjacent, and F fills these ghosts.
 #include "declaration/core/types.hpp"
 #include "declaration/core/windowed.hpp"
 #include "sys/errors/error.hpp"
@@ -61,12 +61,12 @@ public:
     if (!hasSecond())
       return form;
     form.uses.push_back(inputs[1]);
-    if (const Layout given = map()->rangeFor(inputs[1]); !(given == output))
+    if (const Layout mapLayout = map()->rangeFor(inputs[1]); !(mapLayout == output))
       throw Error(
           TENON_ERR_LAYOUT,
           fmt::format("the index map \"{}\" of {} is to {}, but the field with its halo is {}; "
                       "make the map to that layout",
-                      text("index_map"), title(), given.describe(), output.describe()));
+                      text("index_map"), title(), mapLayout.describe(), output.describe()));
     return form;
   }
 
@@ -77,6 +77,7 @@ public:
                   y = list.output("y", form.output);
     if (!sameHolding(form.inputs.front(), form.uses.front()))
       x = list.convert("u", x, form.uses.front());
+    // Without a linked halo the output is just a conversion of the input.
     if (form.links)
       list.applyLinks(*form.links, false, x, y);
     else
@@ -94,6 +95,7 @@ private:
   bool hasSecond() const { return isSet("index_map"); }
 
   void checkPatches(const Layout& plain) const {
+    // Patches are the entries of the batch, dimension 0.
     const PatchLinksPtr& links = lists().links();
     if (!links)
       throw Error(TENON_ERR_STATE,
@@ -112,8 +114,8 @@ private:
   }
 
   IndexMapPtr map() const {
-    if (IndexMapPtr found = lists().map(text("index_map")))
-      return found;
+    if (IndexMapPtr map = lists().map(text("index_map")))
+      return map;
     throw Error(
         TENON_ERR_STATE,
         fmt::format("{} has no index map \"{}\"; call TenonLayerSetIndexMap() of it or of a "
@@ -128,16 +130,17 @@ private:
     LayoutSpec spec = plain.spec();
     for (int s = 0; s < spatial; ++s) {
       const Index before = numberPerDimension(low, s, spatial, "padding", title()),
-                  behind = numberPerDimension(high, s, spatial, "padding_high", title());
-      if (before == 0 && behind == 0)
+                  after = numberPerDimension(high, s, spatial, "padding_high", title());
+      if (before == 0 && after == 0)
         continue;
       Halo halo{.boxes = {}, .low = Boundary::Linked, .high = Boundary::Linked};
       for (int part = 0; part < plain.parts(s + kFirstSpatial); ++part) {
+        // Every block gets a halo, except empty ones.
         const Interval own = plain.owned(s + kFirstSpatial, part);
         constexpr const char* kBox = "an end of a patch with its halo";
         halo.boxes.push_back(own.empty() ? own
                                          : Interval{checkedDifference(own.begin, before, kBox),
-                                                    checkedSum(own.end, behind, kBox)});
+                                                    checkedSum(own.end, after, kBox)});
       }
       spec.halos[s + kFirstSpatial] = std::move(halo);
     }

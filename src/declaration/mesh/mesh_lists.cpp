@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lists by name. The text speaks of what is the same on all ranks, since it is compared between
-// them.
+// Lists by name. The text only has properties that are equal on all ranks, since it is compared
+// between them.
 #include "declaration/mesh/mesh_lists.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a layer works with beside settings and inputs: lists of a mesh that the program hands over,
-// by names that the layers' settings say, and the links of the field's patches. A container hands
-// its own on to its layers.
+// Mesh lists of a layer: edges and index maps that a program sets by the names in the layers'
+// settings, and the links between patches of a field. A container passes its lists to its layers.
 #pragma once
 
 #include "geometry/mesh/edges.hpp"
@@ -17,15 +16,15 @@ public:
   void set(const std::string& name, EdgesPtr edges) { edges_[name] = std::move(edges); }
   void set(const std::string& name, IndexMapPtr map) { maps_[name] = std::move(map); }
   void set(PatchLinksPtr links) { links_ = std::move(links); }
-  // Those of the container, which count where there is none of that name.
+  // Adds the container's lists whose names are not set yet.
   void inherit(const MeshLists& container);
   void inheritLinks(const MeshLists& container);
 
-  // Null if there are none.
+  // The list with this name, or null if there is none.
   EdgesPtr edges(const std::string& name) const { return find(edges_, name); }
   IndexMapPtr map(const std::string& name) const { return find(maps_, name); }
   const PatchLinksPtr& links() const noexcept { return links_; }
-  // The same text on all ranks; "" where there are none.
+  // A text that is equal on all ranks; empty if there are no lists.
   std::string describe() const;
 
 private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The edges of a type by its setting, and the layouts of rows. An input is used as it comes where
-// its rows lie as the lists say, in whatever memory; rows that lie otherwise are refused, since
-// moving them is a layer of its own.
+// The edges of a type by its setting, and the layouts of rows. An input is used as it is if its
+// rows are distributed like the lists. Otherwise it is an error, since redistribution is a layer of
+// its own.
 #include "declaration/mesh/of_edges.hpp"
 
 #include "declaration/core/types.hpp"
@@ -14,8 +14,7 @@ namespace tenon {
 
 namespace {
 
-// In the caller's memory rows lie anyhow; where another process grid numbers them alike, they are
-// there already.
+// Whether each rank holds the same rows in both layouts, possibly on different process grids.
 bool holdSameRows(const Layout& a, const Layout& b) {
   if (a.shape() != b.shape() || a.hasHalos() || a.holdsPartialSums())
     return false;
@@ -25,8 +24,8 @@ bool holdSameRows(const Layout& a, const Layout& b) {
   return true;
 }
 
-// Whether x needs no conversion. Index maps know their own process grid, where equal layouts may
-// have other axes of one process.
+// Whether x needs no conversion. Grids must be equal too: index maps refer to their own grid, and
+// equal layouts can differ in axes of one process.
 bool isUsedAsIs(const Layout& x, const Layout& use) {
   return x == use && x.grid() == use.grid();
 }
@@ -38,8 +37,8 @@ Shape rowShape(const Shape& shape) {
 }
 
 ValueId addUsed(MapList& list, ValueId x, const Layout& use) {
-  const Value given = list.values()[x];
-  return isUsedAsIs(given.layout, use) ? x : list.convert(given.name + "'", x, use);
+  const Value value = list.values()[x];
+  return isUsedAsIs(value.layout, use) ? x : list.convert(value.name + "'", x, use);
 }
 
 ValueId addNodes(MapList& list, ValueId x, const Edges::End& end, const char* name) {
@@ -68,8 +67,8 @@ SignatureTable OfEdges::rows(const std::vector<Shape>& inputs) const {
 
 const Edges& OfEdges::edges() const {
   const std::string name = text("edges");
-  if (const EdgesPtr found = lists().edges(name))
-    return *found; // the lists hold it
+  if (const EdgesPtr edges = lists().edges(name))
+    return *edges; // owned by the lists
   throw Error(TENON_ERR_STATE,
               fmt::format("{} has no edges{}; call TenonLayerSetEdges() of it or of a network that "
                           "contains it",
@@ -81,11 +80,11 @@ Form OfEdges::formOf(const Layouts& inputs, Layouts uses, Layout output,
   std::vector<Shape> shapes;
   for (const Layout& input : inputs)
     shapes.push_back(input.shape());
-  const Signature chosen =
+  const Signature signature =
       choice.labels.empty()
           ? Signature::following(rows(shapes), output)
           : Signature::choose(rows(shapes), output, output.gridPtr(), choice.labels, title());
-  return {.signature = chosen, .inputs = inputs, .uses = std::move(uses), .output = output};
+  return {.signature = signature, .inputs = inputs, .uses = std::move(uses), .output = output};
 }
 
 Layout OfEdges::useOf(const Layout& input, const Layout& pattern, const char* what) const {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A field on a grid as rows, [batch, channel, y, x] -> [grid points, channel], so that grids and
-// meshes can be joined; or back, where an output layout is set. Each rank keeps its points, in the
-// order in which its block has them, so that nothing moves between ranks: rows are numbered block
-// by block.
+// Rows: reshapes a field on a grid to rows, [batch, channel, y, x] -> [grid points, channel], to
+// combine grids with meshes; or back, if an output layout is set. Each rank keeps its points in the
+// order of its block, so nothing is communicated: rows are numbered block by block.
 //
-// Labels on a grid axis: S0 (batch) and S2, S3, ... (space) split the rows, S1 the channels; B, R,
+// Labels per grid axis: S0 (batch) and S2, S3, ... (space) split the rows, S1 the channels; B, R,
 // P.
 #include "declaration/core/result_layout.hpp"
 #include "declaration/core/types.hpp"
@@ -28,7 +27,7 @@ Shape shapeOfRows(const Shape& field) {
   return {points, field[kChannelDim]};
 }
 
-// The rows of a field without halos, whose cuts are those of the blocks.
+// The layout of the rows of a field without halos; one block of rows per block of the field.
 Layout rowLayoutOf(const Layout& field) {
   LayoutSpec spec{.shape = shapeOfRows(field.shape()),
                   .grid = field.gridPtr(),
@@ -43,6 +42,7 @@ Layout rowLayoutOf(const Layout& field) {
   std::ranges::sort(axes);
   std::vector<Index> cuts{0};
   std::vector<int> coordinates(static_cast<std::size_t>(field.grid().axes()), 0);
+  // Visits the blocks in the order of the grid axes that split rows.
   const auto addBlocks = [&](const auto& self, std::size_t a) -> void {
     if (a < axes.size()) {
       for (int c = 0; c < field.grid().extents()[axes[a]]; ++c) {
@@ -122,7 +122,7 @@ public:
                                                 title(), choice.labels));
     const Layout output = layoutLike(*outputLayout(), shape, title());
     const Layout use = rowLayoutOf(output);
-    if (!liesAs(inputs.front(), use))
+    if (!hasSameRows(inputs.front(), use))
       throw Error(TENON_ERR_LAYOUT,
                   fmt::format("the input of {} is {}, but the rows of its output layout are {}: "
                               "each rank needs those of its own block",
@@ -139,8 +139,9 @@ public:
   }
 
 private:
-  // Rows have the numbers of their blocks, which another process grid may give to others.
-  static bool liesAs(const Layout& rows, const Layout& use) {
+  // Whether each rank has the rows of its block; another process grid can number blocks
+  // differently.
+  static bool hasSameRows(const Layout& rows, const Layout& use) {
     if (rows.hasHalos())
       return false;
     if (rows.grid() == use.grid())

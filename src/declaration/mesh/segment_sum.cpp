@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Segment sum: rows of edges to nodes, a[i] = sum (mean, max) over e with target(e) = i of w_e
-// m[e]. Only sums are added between ranks: a mean or maximum needs all edges of a node on its
-// owner.
+// Segment sum: reduces rows of edges to nodes, a[i] = sum (mean, max) over e with target(e) = i of
+// w_e m[e]. Only sums can be completed across ranks: for a mean or maximum, all edges of a node
+// must be on its owner.
 #include "declaration/mesh/edge_types.hpp"
 
 #include "declaration/core/types.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sparse matrix: y[i] = sum over e with target(e) = i of w_e x[source(e)]. The kernel goes by rows,
-// so that no array has a row for each edge.
+// Sparse matrix: y[i] = sum over e with target(e) = i of w_e x[source(e)]. The kernel computes row
+// by row, which avoids an array with a row for each edge.
 #include "declaration/mesh/edge_types.hpp"
 
 #include "declaration/core/types.hpp"

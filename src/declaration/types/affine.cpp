@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The affine layer y[n,o] = sum over i of x[n,i] W[o,i] + b[o].
+// The affine (fully connected) layer y[n,o] = sum over i of x[n,i] W[o,i] + b[o].
 //
-// Labels on a grid axis: n batch, o outputs, i inputs (y partial), B, R, P. The P_fo x P_fi layer
-// of Hewett & Grady is the grid with the labels o,i; the 1.5-D product of Gholami et al. is o,n.
-// Where y is a partial sum the bias is on the root of the axis alone, so that it is added once.
+// Labels per grid axis: n batch, o outputs, i inputs (y is a partial sum), B, R, P. The P_fo x P_fi
+// layer of Hewett & Grady is a grid with labels o,i; the 1.5-D product of Gholami et al. is o,n. If
+// y is a partial sum, the bias is stored on the root of the axis only, which adds it once.
 #include "declaration/core/types.hpp"
 #include "sys/errors/error.hpp"
 
@@ -44,25 +44,25 @@ public:
     const Layout& input = inputs.front();
     const Shape shape = outputShape({input.shape()});
     Form form = formLikeInput(inputs, choice);
-    const Signature& chosen = form.signature;
+    const Signature& signature = form.signature;
     const Layout &use = form.uses.front(), &output = form.output;
     const GridPtr grid = use.gridPtr();
-    form.output = makeLayout(shape, grid, chosen.output(), {{&use, 0}, {}});
-    // W and b take the cuts of the dimensions that they share with x and y, whatever cuts a solver
-    // gave to x: the kernel multiplies what a rank holds as it is.
+    form.output = makeLayout(shape, grid, signature.output(), {{&use, 0}, {}});
+    // W and b have the split points of the dimensions that they share with x and y, because the
+    // kernel multiplies local blocks; the split points of x can come from a solver.
     form.parameters.push_back({"weight",
-                               makeLayout({shape[1], input.shape()[1]}, grid, chosen.parameter(0),
-                                          {{&output, 1}, {&use, 1}}),
+                               makeLayout({shape[1], input.shape()[1]}, grid,
+                                          signature.parameter(0), {{&output, 1}, {&use, 1}}),
                                input.shape()[1], shape[1]});
     if (flag("bias"))
       form.parameters.push_back(
-          {"bias", makeLayout({shape[1]}, grid, chosen.parameter(1), {{&output, 1}})});
+          {"bias", makeLayout({shape[1]}, grid, signature.parameter(1), {{&output, 1}})});
     return form;
   }
 
   Work work(const Form& form, int position) const override {
     const Box in = form.uses[0].box(position), out = form.output.box(position);
-    // The product and its two adjoints multiply the same three extents, each in another order.
+    // The product and its two adjoints multiply the same three extents.
     const double flops = 2.0 * double(elements(in)) * double(out[1].size());
     return {flops, flops, flops};
   }

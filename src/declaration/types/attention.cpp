@@ -3,22 +3,23 @@
 //
 //   y = softmax(scale q k^T + mask) v,   y [..., m, f]
 //
-// matrix by matrix along equal leading dimensions (batch, heads), the softmax over the keys. With
-// `causal` query i sees the keys 0 to i. With `mask` a fourth input [..., m, n] is added, broadcast
-// where it has an extent of 1: 0 and -infinity say which keys a query sees, other numbers are a
-// bias. A query that sees none has the result 0.
+// for each matrix along equal leading dimensions (batch, heads), with the softmax over the keys. If
+// `causal`, query i sees the keys 0 to i. If `mask`, a fourth input [..., m, n] is added to the
+// scores, broadcast along extents of 1: 0 and -infinity select the keys of a query, other numbers
+// are a bias. A query without keys has the result 0.
 //
-// Labels on a grid axis: S0, S1, ... leading dimensions; s the sequence, of queries and of keys,
-// which are cut each as they lie; m the queries alone, with all keys on all ranks; B, R. The mask
-// has the rows of the rank's queries and all columns, so that it does not travel. Where axes have
-// the label s no rank has all keys: parts of keys and values take turns on the ranks of these axes.
-// In each turn every rank sends the part that it has to the rank before it. The sums over keys are
-// brought along by their running maximum, and the adjoint goes round once more, with the cotangents
-// of the parts.
+// Labels per grid axis: S0, S1, ... leading dimensions; s the sequence, both of queries and of
+// keys, each with its own split points; m the queries only, with all keys on all ranks; B, R. The
+// mask has the rows of the rank's queries and all columns, and is not communicated.
 //
-// What a rank sends in a turn is an array of its own, as long for every part as for the longest. A
-// turn is therefore a conversion of the list of all such arrays to the same list on a process grid
-// whose ranks have moved on by one part. The kernel applies it; no map does.
+// Ring attention: with label s, no rank has all keys. Blocks of keys and values rotate through the
+// ranks of these axes; in each turn every rank sends its current block to the preceding rank. The
+// softmax is accumulated with a running maximum. The adjoint rotates the blocks once more, together
+// with their cotangents.
+//
+// A turn sends one array per rank, padded to the length of the longest block. The list describes it
+// as an exchange of all these arrays to the same layout on a process grid that is shifted by one
+// rank. The kernel applies it; no map does.
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
 #include "declaration/types/broadcast.hpp"
@@ -41,13 +42,14 @@ constexpr OptionSpec kAttentionSettings[] = {
     {"mask", OptionSpec::Flag, "false",
      "whether a fourth input is added to these products: 0 and -infinity, or a bias"}};
 
-// The dimensions from the last one on: rows of a matrix, and its columns.
+// The dimension that counts the rows of a matrix; the last dimension counts its columns.
 int rowDim(const Layout& layout) {
   return layout.rank() - 2;
 }
 
-// By position the elements of a part of keys and values, the longest part's for all of a dimension.
-Layout arraysOf(const Layout& keys, Index features) {
+// The layout of the rotating arrays: one block of keys and values per rank, padded along the rows
+// to the length of the longest block.
+Layout ringLayout(const Layout& keys, Index features) {
   Index longest = 0;
   for (int part = 0; part < keys.parts(rowDim(keys)); ++part)
     longest = std::max(longest, keys.owned(rowDim(keys), part).size());
@@ -64,18 +66,20 @@ Layout arraysOf(const Layout& keys, Index features) {
   return Layout(std::move(spec));
 }
 
-// The grid on which each rank has the part behind its own, and the first one behind the last.
-GridPtr movedOn(const Layout& keys) {
+// The process grid shifted by one block: each rank is at the position of the block that follows
+// its own.
+GridPtr shiftedGrid(const Layout& keys) {
   const Grid& grid = keys.grid();
   const int parts = keys.parts(rowDim(keys));
   const std::vector<int>& axes = keys.splitAxes(rowDim(keys));
   std::vector<int> ranks;
   for (int position = 0; position < grid.size(); ++position) {
     std::vector<int> coordinates = grid.coordinates(position);
-    const int before = (keys.part(position, rowDim(keys)) + parts - 1) % parts;
-    const std::vector<int> there = keys.partCoordinates(rowDim(keys), before);
+    const int precedingBlock = (keys.part(position, rowDim(keys)) + parts - 1) % parts;
+    const std::vector<int> precedingCoordinates =
+        keys.partCoordinates(rowDim(keys), precedingBlock);
     for (std::size_t a = 0; a < axes.size(); ++a)
-      coordinates[axes[a]] = there[a];
+      coordinates[axes[a]] = precedingCoordinates[a];
     ranks.push_back(grid.rank(grid.positionAt(coordinates)));
   }
   return Grid::make(grid.extents(), std::move(ranks));
@@ -92,10 +96,10 @@ public:
   Shape outputShape(const std::vector<Shape>& inputs) const override {
     const Shape &q = inputs[0], &k = inputs[1], &v = inputs[2];
     const std::size_t rank = q.size();
-    const auto leads = [&](const Shape& other) {
+    const auto hasSameLeading = [&](const Shape& other) {
       return other.size() == rank && std::equal(q.begin(), q.end() - 2, other.begin());
     };
-    if (rank < 2 || !leads(k) || !leads(v) || k[rank - 1] != q[rank - 1] ||
+    if (rank < 2 || !hasSameLeading(k) || !hasSameLeading(v) || k[rank - 1] != q[rank - 1] ||
         k[rank - 2] != v[rank - 2] || k[rank - 2] < 1)
       throw Error(
           TENON_ERR_SHAPE,
@@ -111,60 +115,63 @@ public:
   SignatureTable rows(const std::vector<Shape>& inputs) const override {
     const Property B = Property::broadcast(), R = Property::root();
     const int row = static_cast<int>(inputs.front().size()) - 2;
-    // Of the mask: as the scores, but on all ranks where it is broadcast.
-    const auto masked = [&](Property scores) {
+    // A mask has the property of the scores, but is replicated along dimensions of extent 1.
+    const auto maskProperty = [&](Property scores) {
       return scores.isShard() && isBroadcast(inputs.back(), inputs.front(), scores.dim) ? B
                                                                                         : scores;
     };
-    const auto line = [&](std::string label, Property q, Property kv) {
+    const auto makeRow = [&](std::string label, Property q, Property kv) {
       Properties properties = {q, kv, kv};
       if (inputs.size() > 3)
-        properties.push_back(masked(q));
+        properties.push_back(maskProperty(q));
       return SignatureRow(std::move(label), std::move(properties), {}, q);
     };
     SignatureTable table;
     for (int d = 0; d < row; ++d)
-      table.push_back(line(Property::shard(d).describe(), Property::shard(d), Property::shard(d)));
-    table.push_back(line("s", Property::shard(row), Property::shard(row)));
-    table.push_back(line("m", Property::shard(row), B));
-    table.push_back(line("B", B, B));
-    table.push_back(line("R", R, R));
+      table.push_back(
+          makeRow(Property::shard(d).describe(), Property::shard(d), Property::shard(d)));
+    table.push_back(makeRow("s", Property::shard(row), Property::shard(row)));
+    table.push_back(makeRow("m", Property::shard(row), B));
+    table.push_back(makeRow("B", B, B));
+    table.push_back(makeRow("R", R, R));
     return table;
   }
 
-  // Keys are cut as they lie, and values as keys; leading dimensions as those of the queries.
+  // Keys keep their split points, and values have those of the keys; leading dimensions follow the
+  // queries.
   Form form(const Layouts& inputs, const Choice& choice) const override {
-    const auto [shapes, plain, grid, shape, chosen] = beginForm(inputs, choice);
+    const auto [shapes, plain, grid, shape, signature] = beginForm(inputs, choice);
     const int row = static_cast<int>(shape.size()) - 2;
     std::vector<CutSource> cuts;
     for (int d = 0; d <= row; ++d)
       cuts.push_back({&plain[0], d});
     cuts.emplace_back();
-    const Layout q = makeLayout(shapes[0], grid, chosen.input(0), cuts);
+    const Layout q = makeLayout(shapes[0], grid, signature.input(0), cuts);
     for (int d = 0; d < row; ++d)
       cuts[d] = {&q, d};
     cuts[row] = {&plain[1], row};
-    const Layout k = makeLayout(shapes[1], grid, chosen.input(1), cuts);
+    const Layout k = makeLayout(shapes[1], grid, signature.input(1), cuts);
     cuts[row] = {&k, row};
-    const Layout v = makeLayout(shapes[2], grid, chosen.input(2), cuts);
+    const Layout v = makeLayout(shapes[2], grid, signature.input(2), cuts);
     cuts[row] = {&q, row};
-    Form form{.signature = chosen,
+    Form form{.signature = signature,
               .inputs = inputs,
               .uses = {q, k, v},
-              .output = makeLayout(shape, grid, chosen.output(), cuts)};
+              .output = makeLayout(shape, grid, signature.output(), cuts)};
     if (shapes.size() > 3)
-      form.uses.push_back(makeLayout(shapes[3], grid, chosen.input(3), cuts));
+      form.uses.push_back(makeLayout(shapes[3], grid, signature.input(3), cuts));
     return form;
   }
 
-  // Every query of a rank meets all keys, in one turn or in several.
+  // Every query of a rank is multiplied by all keys, in one turn or in several.
   Work work(const Form& form, int position) const override {
     const Box y = form.output.box(position);
     const double features = double(form.uses[0].shape().back()), outputs = double(y.back().size());
     const double rows = outputs > 0 ? double(elements(y)) / outputs : 0;
     const double products =
         2 * rows * double(form.uses[1].shape()[rowDim(form.uses[1])]) * (flag("causal") ? 0.5 : 1);
-    // The adjoint computes the scores again, and three products with features, two with outputs.
+    // The adjoint computes the scores again, then three products with features and two with
+    // outputs.
     return {products * (features + outputs), products * (3 * features + 2 * outputs), 0};
   }
 
@@ -181,11 +188,12 @@ public:
     KernelEntry entry = kernel(form);
     const Layout &k = form.uses[1], &v = form.uses[2];
     if (const Index turns = k.parts(rowDim(k)); turns > 1) {
-      const Layout arrays = arraysOf(k, k.shape().back() + v.shape().back());
+      const Layout arrays = ringLayout(k, k.shape().back() + v.shape().back());
       LayoutSpec spec = arrays.spec();
-      spec.grid = movedOn(k);
+      spec.grid = shiftedGrid(k);
       const Layout next(std::move(spec));
-      // Of the parts, and of their tangents or cotangents, which come home in the last turn.
+      // One exchange for blocks, one for their tangents or cotangents; these return to their owners
+      // in the last turn.
       for (const OwnMove& times : {OwnMove{0, turns - 1, turns - 1}, OwnMove{0, 0, turns}}) {
         entry.moves.push_back(times);
         entry.moves.back().op = list.ownOperator(OperatorKind::Exchange, arrays, next);
@@ -230,7 +238,7 @@ public:
   }
 
 protected:
-  // For each query the logarithm of its sum.
+  // Saves the logarithm of the softmax's denominator for each query.
   KernelEntry kernel(const Form& form) const override {
     Shape shape = form.output.shape();
     shape.back() = 1;

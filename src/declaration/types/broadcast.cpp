@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Shapes, rows and layouts of inputs that are broadcast. All follow from the output's: an input
-// lies as the output does but for the dimensions in which it has one element, which no axis splits.
+// Shapes, signature tables and layouts of inputs that are broadcast. An input has the layout of the
+// output, except that a dimension in which it has one element is not split.
 #include "declaration/types/broadcast.hpp"
 
 #include "sys/errors/error.hpp"
@@ -19,6 +19,7 @@ Shape broadcastShape(const std::vector<Shape>& inputs, const std::string& who) {
     bool fits = input.size() == shape.size();
     for (std::size_t d = 0; fits && d < shape.size(); ++d) {
       fits = input[d] == shape[d] || input[d] == 1 || shape[d] == 1;
+      // An extent of 1 is repeated to the other extent.
       if (shape[d] == 1)
         shape[d] = input[d];
     }
@@ -33,8 +34,8 @@ Shape broadcastShape(const std::vector<Shape>& inputs, const std::string& who) {
 }
 
 std::size_t widestInput(const std::vector<Shape>& inputs, const Shape& output) {
-  const auto found = std::ranges::find(inputs, output);
-  return found == inputs.end() ? 0 : static_cast<std::size_t>(found - inputs.begin());
+  const auto widest = std::ranges::find(inputs, output);
+  return widest == inputs.end() ? 0 : static_cast<std::size_t>(widest - inputs.begin());
 }
 
 SignatureTable broadcastTable(const std::vector<Shape>& inputs, const Shape& output, bool linear) {
@@ -52,20 +53,25 @@ SignatureTable broadcastTable(const std::vector<Shape>& inputs, const Shape& out
 
 Form broadcastForm(const Layouts& inputs, const Choice& choice, const SignatureTable& table,
                    const Shape& output, const std::string& who) {
-  const FormInputs from(inputs, choice);
-  const Signature chosen = Signature::choose(table, from.plain, from.grid, choice.labels, who);
-  const auto lying = [&](const Shape& shape, const TensorSignature& requested, const Layout& like) {
-    std::vector<CutSource> same;
-    for (int d = 0; d < like.rank(); ++d)
-      same.push_back({&like, d});
-    return makeLayout(shape, from.grid, requested, same);
+  const FormInputs formInputs(inputs, choice);
+  const Signature signature =
+      Signature::choose(table, formInputs.plain, formInputs.grid, choice.labels, who);
+  // Split points are those of the widest input, which is then used in place.
+  const auto layoutLike = [&](const Shape& shape, const TensorSignature& requested,
+                              const Layout& pattern) {
+    std::vector<CutSource> cuts;
+    for (int d = 0; d < pattern.rank(); ++d)
+      cuts.push_back({&pattern, d});
+    return makeLayout(shape, formInputs.grid, requested, cuts);
   };
-  Form form{.signature = chosen,
+  Form form{.signature = signature,
             .inputs = inputs,
             .uses = {},
-            .output = lying(output, chosen.output(), from.plain[widestInput(from.shapes, output)])};
-  for (std::size_t i = 0; i < from.shapes.size(); ++i)
-    form.uses.push_back(lying(from.shapes[i], chosen.input(static_cast<int>(i)), form.output));
+            .output = layoutLike(output, signature.output(),
+                                 formInputs.plain[widestInput(formInputs.shapes, output)])};
+  for (std::size_t i = 0; i < formInputs.shapes.size(); ++i)
+    form.uses.push_back(
+        layoutLike(formInputs.shapes[i], signature.input(static_cast<int>(i)), form.output));
   return form;
 }
 
@@ -77,6 +83,7 @@ Layout broadcastUse(const Layout& output, const Shape& input) {
   for (int d = 0; d < output.rank(); ++d) {
     if (!isBroadcast(input, output.shape(), d))
       continue;
+    // A single element cannot be split: it is replicated on the axes that split this dimension.
     spec.cuts[d] = {0, 1};
     spec.splitAxes[d].clear();
     for (Property& p : spec.properties)

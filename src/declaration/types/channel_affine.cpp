@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// An affine map of each channel: y[n,c,s] = scale[c] x[n,c,s] + shift[c].
+// Channel affine: y[n,c,s] = scale[c] x[n,c,s] + shift[c].
 //
-// Labels on a grid axis: n batch, c channels, S2, S3, ... space, B, R, and P, where the root of the
-// axis alone adds the shift.
+// Labels per grid axis: n batch, c channels, S2, S3, ... space, B, R, and P, for which only the
+// root of the axis adds the shift.
 #include "declaration/core/channel_table.hpp"
 #include "declaration/core/elementwise.hpp"
 #include "declaration/core/kernel_maps.hpp"
@@ -19,7 +19,7 @@ namespace {
 constexpr OptionSpec kChannelSettings[] = {
     {"channels", OptionSpec::Int, nullptr, "number of channels", nullptr, atLeast(1)}};
 
-// Functions of each element with numbers for each channel.
+// Base of elementwise functions with parameters per channel.
 class OfChannels : public Elementwise {
 public:
   bool joinsPatches(const std::vector<Shape>&) const override { return true; }
@@ -64,7 +64,7 @@ public:
     return form;
   }
 
-  // A multiplication and an addition for each element, in the product and in both adjoints.
+  // One multiplication and one addition per element, in Apply and in both adjoints.
   Work work(const Form& form, int position) const override {
     const double flops = 2.0 * double(elements(form.uses[0].box(position)));
     return {flops, flops, flops};
@@ -83,11 +83,11 @@ std::unique_ptr<Declaration> declareChannelAffine() {
   return std::make_unique<ChannelAffine>();
 }
 
-// A rectifier with a slope for each channel (He et al. 2015): y = x for x > 0, and weight[c] x
-// below. It is a sum of the positive part and of the negative part, scaled by channel, as leakyrelu
-// is with one slope.
+// PReLU, a rectifier with one slope per channel (He et al. 2015): y = x for x > 0, else weight[c]
+// x. It is the sum of the positive part and of the negative part scaled by channel; leakyrelu is
+// the same with a single slope.
 //
-// Labels on a grid axis: n batch, c channels, S2, S3, ... space, B, R.
+// Labels per grid axis: n batch, c channels, S2, S3, ... space, B, R.
 
 namespace {
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A multilayer perceptron of the channels at each point, the closure of a column of a solver:
+// Column MLP: a multilayer perceptron over the channels, applied at each point. It is used for
+// closures of columns in a solver.
 //
 //   h_0 = x[n,:,s],  h_l+1 = f(W_l h_l + b_l),  y[n,:,s] = W_last h_last + b_last
 //
-// Labels on a grid axis: n batch, S2, S3, ... space, B, R. Channels are not split, since every
-// hidden layer would then be a sum over ranks: weights are small, and are copied to all ranks.
+// Labels per grid axis: n batch, S2, S3, ... space, B, R. Channels are not split, since that would
+// need a sum over ranks in every hidden layer; the weights are small and are replicated.
 #include "declaration/core/types.hpp"
 #include "declaration/core/window_layout.hpp"
 #include "sys/errors/error.hpp"
@@ -60,45 +61,45 @@ public:
   Form form(const Layouts& inputs, const Choice& choice) const override {
     const Shape shape = outputShape({inputs.front().shape()});
     Form form = formLikeInput(inputs, choice);
-    const Signature& chosen = form.signature;
+    const Signature& signature = form.signature;
     const Layout& use = form.uses.front();
     const GridPtr grid = use.gridPtr();
     std::vector<CutSource> cuts;
     for (int d = 0; d < static_cast<int>(shape.size()); ++d)
       cuts.push_back({&use, d});
-    // The output has other channels than the input, and no axis splits either.
+    // Output and input have different channels, and neither is split.
     cuts[1] = {};
-    form.output = makeLayout(shape, grid, chosen.output(), cuts);
+    form.output = makeLayout(shape, grid, signature.output(), cuts);
     if (choice.computedHalo)
       form.output = withHalosOf(*choice.computedHalo, form.output);
     int number = 0;
-    for (const Shape& one : parameterShapes()) {
-      const bool isWeight = one.size() == 2;
+    for (const Shape& parameterShape : parameterShapes()) {
+      const bool isWeight = parameterShape.size() == 2;
       const std::string name =
           fmt::format("{}{}", isWeight ? "weight" : "bias", number / (flag("bias") ? 2 : 1));
-      form.parameters.push_back({.name = name,
-                                 .use = makeLayout(one, grid, chosen.parameter(number++),
-                                                   std::vector<CutSource>(one.size())),
-                                 .fanIn = isWeight ? one[1] : 0,
-                                 .fanOut = isWeight ? one[0] : 0});
+      form.parameters.push_back(
+          {.name = name,
+           .use = makeLayout(parameterShape, grid, signature.parameter(number++),
+                             std::vector<CutSource>(parameterShape.size())),
+           .fanIn = isWeight ? parameterShape[1] : 0,
+           .fanOut = isWeight ? parameterShape[0] : 0});
     }
     return form;
   }
 
-  // The adjoint computes the hidden layers again, since one kernel runs through all layers and
-  // keeps nothing between them. The first number counts Apply, the second what the input's
-  // cotangent alone adds, and the third the rest of the adjoint: the hidden layers again, the way
-  // back, and the gradients.
+  // Operations of Apply, of the input's cotangent, and of the rest of the adjoint. Since one kernel
+  // runs all layers and saves nothing between them, that rest includes computing the hidden layers
+  // again, the backward sweep and the gradients.
   Work work(const Form& form, int position) const override {
     const std::vector<Index> widths = value<std::vector<Index>>("widths");
     const double points = double(elements(form.uses[0].box(position))) / double(widths.front());
-    double all = 0;
+    double forward = 0;
     for (std::size_t l = 0; l + 1 < widths.size(); ++l)
-      all += 2 * points * double(widths[l]) * double(widths[l + 1]);
+      forward += 2 * points * double(widths[l]) * double(widths[l + 1]);
     const auto last = widths.size() - 1;
     const double toInput = 2 * points * double(widths[0]) * double(widths[1]);
     const double output = 2 * points * double(widths[last - 1]) * double(widths[last]);
-    return {all, toInput, (all - output) + (all - toInput) + all};
+    return {forward, toInput, (forward - output) + (forward - toInput) + forward};
   }
   KernelEntry kernel(const Form&) const override {
     return {.name = type(),
@@ -116,7 +117,7 @@ public:
   Example example(ExampleDraw& draw) const override {
     const Shape shape = draw.shape(2, 4);
     std::vector<Index> widths = {shape[1]};
-    for (Index more = draw.between(1, 3); more > 0; --more)
+    for (Index remaining = draw.between(1, 3); remaining > 0; --remaining)
       widths.push_back(draw.between(1, 9));
     const std::string activation =
         draw.of<const char*>({"tanh", "sigmoid", "gelu", "silu", "softplus", "sine"});
@@ -131,7 +132,7 @@ private:
                               "input and that of the output at least",
                               title()));
   }
-  // Weights [out,in] and biases [out], layer by layer.
+  // The shapes of the parameters, layer by layer: weights [out,in] and biases [out].
   std::vector<Shape> parameterShapes() const {
     const std::vector<Index> widths = value<std::vector<Index>>("widths");
     std::vector<Shape> shapes;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A parameter as a value: y = value, whatever the input holds, which says only where y lies. A
-// table of positions, a mask of land, the state from which a recurrence begins; frozen, it is a
-// constant.
+// Constant: a parameter as a value, y = value. The input only determines the layout of y. Examples
+// are a table of positions, a land mask, or the initial state of a recurrence; a frozen parameter
+// is a constant.
 //
-// Labels on a grid axis: B, R, and S0, S1, ... for a dimension of y. Without a choice a dimension
-// of y is split where the input's of the same number and extent is, and y is on all ranks else.
+// Labels per grid axis: B, R, and S0, S1, ... for a dimension of y. Without labels, a dimension of
+// y is split like the input's dimension of the same number and extent; y is replicated on other
+// axes.
 #include "declaration/core/declaration.hpp"
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
@@ -41,17 +42,18 @@ public:
     return table;
   }
 
-  // The input stays where it is.
+  // The input is not redistributed.
   Form form(const Layouts& inputs, const Choice& choice) const override {
     const Layout x = inputs.front().withoutHalos();
     const Shape shape = outputShape({x.shape()});
     const GridPtr grid = choice.grid ? choice.grid : x.gridPtr();
-    const Signature chosen = Signature::choose(rows({x.shape()}), x, grid, choice.labels, title());
-    std::vector<CutSource> same(shape.size());
+    const Signature signature =
+        Signature::choose(rows({x.shape()}), x, grid, choice.labels, title());
+    std::vector<CutSource> cuts(shape.size());
     for (int d = 0; d < std::min(x.rank(), static_cast<int>(shape.size())); ++d)
-      same[d] = {&x, d};
-    const Layout output = makeLayout(shape, grid, chosen.output(), same);
-    return {.signature = chosen,
+      cuts[d] = {&x, d};
+    const Layout output = makeLayout(shape, grid, signature.output(), cuts);
+    return {.signature = signature,
             .inputs = inputs,
             .uses = inputs,
             .parameters = {{.name = "value", .use = output, .initial = real("value")}},

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Coordinates as channels: of [batch, C, space...] the output has the C channels of the input, and
-// behind them, or alone, one for each spatial dimension d, whose value at the point i of n is what
-// kCoordinateSettings says. The rank with the last channels of the input writes the coordinates,
-// without a message.
+// Coordinates as channels: the output has, optionally, the C channels of the input [batch, C,
+// space...], followed by one channel per spatial dimension d that holds coordinate d of each point
+// (see kCoordinateSettings). The rank with the input's last channels writes the coordinates,
+// without communication.
 //
-// Labels on a grid axis: n batch, c channels, d/h/w space, B, R.
+// Labels per grid axis: n batch, c channels, d/h/w space, B, R.
 #include "declaration/core/elementwise.hpp"
 #include "declaration/core/types.hpp"
 #include "declaration/core/window_layout.hpp"

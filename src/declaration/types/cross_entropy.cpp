@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The cross-entropy: terms log sum exp z - z[label] of samples, with the labels n, c, B, R on a
-// grid axis.
+// Cross-entropy loss with terms log(sum exp z) - z[label] of samples. Labels per grid axis: n, c,
+// B, R.
 //
-// For each sample it finds the largest logit m, then the sum s of exp(z - m) and the logit of the
-// sample's label. Each is computed over the classes that a rank has and then over all of them (M,
-// S), with one exchange for M and one for S. These steps are fixed, and the last kernel declares
-// the total derivative, so that nothing travels in the adjoint.
+// Its kernels compute for each sample the largest logit m, then the sum s of exp(z - m) and the
+// logit of the sample's label, each over the classes on this rank. If classes are split, one
+// exchange combines the maxima (M) and one the sums (S). These steps are fixed, and the last kernel
+// declares the total derivative, so the adjoint needs no communication.
 #include "declaration/core/types.hpp"
 #include "declaration/types/losses.hpp"
 #include "geometry/layout/layout.hpp"
@@ -57,13 +57,12 @@ private:
     return {.name = "labels", .of = SourceEntry::Of::Labels, .use = samplesLayout(use)};
   }
 
-  // For each sample the last kernel keeps the label, and the weight behind it, since the caller may
-  // pass others before the adjoint.
+  // The last kernel saves the label and the weight of each sample, because the caller can set
+  // others before the adjoint.
   ValueId addContribution(MapList& list, ValueId z, ValueId sum, const Layout& use) const override {
     const Property P = Property::partial(), B = Property::broadcast();
     const Index samples = use.shape()[kSamples];
-    // Without a split of the classes each rank has all of its samples' classes, and nothing is
-    // exchanged.
+    // If classes are not split, each rank has all of its samples' classes and nothing is exchanged.
     const auto overClasses = [&](OperatorKind kind, ValueId local, const char* name,
                                  const Layout& to) {
       return sameHolding(list.values()[local].layout, to) ? local

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Flatten: [batch, channel, spatial...] becomes [batch, features], row-major. Labels on a grid
-// axis: n batch, c channel (a part of the channels is a run of features), B, R, P. Splits of space
-// must be given up first, since their features are no run.
+// Flatten: [batch, channel, spatial...] to [batch, features], in row-major order. Labels per grid
+// axis: n batch, c channel (a block of channels is a contiguous range of features), B, R, P. The
+// input must not be split in space, because features of a block would not be contiguous.
 #include "declaration/core/types.hpp"
 #include "sys/errors/error.hpp"
 
@@ -40,16 +40,16 @@ public:
     const Layout& input = inputs.front();
     const GridPtr grid = choice.grid ? choice.grid : input.gridPtr();
     LayoutSpec spec{.shape = outputShape({input.shape()}), .grid = grid, .properties = {}};
-    const Signature chosen = Signature::choose(rows({}), input, grid, choice.labels, title());
-    const Layout use = makeLayoutLike(input, grid, chosen.input());
-    spec.properties = chosen.output().properties;
+    const Signature signature = Signature::choose(rows({}), input, grid, choice.labels, title());
+    const Layout use = makeLayoutLike(input, grid, signature.input());
+    spec.properties = signature.output().properties;
     spec.splitAxes = {use.splitAxes(0), use.splitAxes(1)};
     spec.cuts = {use.cuts(0), use.cuts(1)};
     for (Index& cut : spec.cuts[1])
-      // A channel is a run of features, so a cut between channels is one between features.
+      // A channel is a contiguous range of features, so its split points can be scaled.
       cut *= featuresPerChannel(input.shape());
     return {
-        .signature = chosen, .inputs = inputs, .uses = {use}, .output = Layout(std::move(spec))};
+        .signature = signature, .inputs = inputs, .uses = {use}, .output = Layout(std::move(spec))};
   }
 
   Example example(ExampleDraw& draw) const override { return {{}, {draw.shape(2, 4)}}; }
@@ -69,14 +69,14 @@ std::unique_ptr<Declaration> declareFlatten() {
   return std::make_unique<Flatten>();
 }
 
-// Another shape for the same elements in row-major order: dimensions are merged or divided. Both
-// shapes fall into groups, the shortest runs of dimensions with as many elements on both sides:
-// [n,c,y,x] to [n,c,y x] has {n}, {c} and {y,x -> y x}. Where at most the first dimension of each
-// group is split, a part of the input is a run of each group of the output, and the memory of x is
-// that of y; any other split is given up first. Where a cut of a dimension that is divided would
-// fall within an element of the output's first dimension, it moves to the nearest end of one.
+// Reshape: the same elements in row-major order with another shape. The dimensions are divided into
+// groups, the shortest ranges of dimensions with the same number of elements in both shapes: from
+// [n,c,y,x] to [n,c,y x] they are {n}, {c} and {y,x -> y x}. If only the first dimension of a group
+// is split, a block of the input is a contiguous part of each group of the output, and no data is
+// moved; other splits are removed by a conversion of the input. If a split point is within one
+// index of the output's first dimension, it moves to the nearest boundary.
 //
-// Labels on a grid axis: S0, S1, ... for the first dimension of each group in the input, B, R, P.
+// Labels per grid axis: S0, S1, ... for the first dimension of each group in the input, B, R, P.
 
 namespace {
 
@@ -85,24 +85,24 @@ constexpr OptionSpec kReshapeSettings[] = {{"shape", OptionSpec::Ints, nullptr,
                                             "dimension at this place; -1, once: what is left",
                                             nullptr, atLeast(-1)}};
 
-// The first dimensions of a group that are more than 1, or the first, and how many elements lie
-// behind one index of them.
+// A group of dimensions: its leading dimension in input and output, which is the first with an
+// extent other than 1, and the number of elements per index of that dimension.
 struct Group {
   int input = 0, output = 0;
-  Index behindInput = 1, behindOutput = 1;
+  Index perInputIndex = 1, perOutputIndex = 1;
 
-  // Cuts of the input must be multiples of this.
-  Index step() const { return behindOutput / std::gcd(behindInput, behindOutput); }
+  // Split points of the input must be multiples of this.
+  Index step() const { return perOutputIndex / std::gcd(perInputIndex, perOutputIndex); }
 };
 
 Index product(const Shape& shape, int begin, int end) {
-  Index all = 1;
+  Index count = 1;
   for (int d = begin; d < end; ++d)
-    all = checkedProduct(all, shape[d], "the number of elements");
-  return all;
+    count = checkedProduct(count, shape[d], "the number of elements");
+  return count;
 }
 
-// The leading dimension of begin .. end.
+// The first dimension in [begin, end) with an extent other than 1, or `begin`.
 int leading(const Shape& shape, int begin, int end) {
   for (int d = begin; d < end; ++d)
     if (shape[d] != 1)
@@ -116,14 +116,15 @@ std::vector<Group> groupsOf(const Shape& x, const Shape& y) {
   int i = 0, o = 0;
   while (i < inputs && o < outputs) {
     int endI = i + 1, endO = o + 1;
-    Index left = x[i], right = y[o];
-    // Without elements the extents behind may differ.
-    while (left != right && (endI < inputs || endO < outputs)) {
-      const bool growsInput = (left < right && endI < inputs) || endO == outputs;
-      Index& grown = growsInput ? left : right;
-      grown = checkedProduct(grown, growsInput ? x[endI++] : y[endO++], "the number of elements");
+    Index inputElements = x[i], outputElements = y[o];
+    // If there are no elements, the remaining extents can differ.
+    while (inputElements != outputElements && (endI < inputs || endO < outputs)) {
+      const bool growsInput = (inputElements < outputElements && endI < inputs) || endO == outputs;
+      Index& smaller = growsInput ? inputElements : outputElements;
+      smaller =
+          checkedProduct(smaller, growsInput ? x[endI++] : y[endO++], "the number of elements");
     }
-    // Extents of 1 that are left over belong to the last group.
+    // Trailing extents of 1 belong to the last group.
     if (endI == inputs || endO == outputs) {
       endI = inputs;
       endO = outputs;
@@ -151,7 +152,7 @@ public:
                             fmt::join(value<std::vector<Index>>("shape"), ",")));
   }
 
-  // The longest groups come first, which an axis splits whose split is given up.
+  // Longer groups come first, to be preferred by an axis whose split must be removed.
   SignatureTable rows(const std::vector<Shape>& inputs) const override {
     const Shape& x = inputs.front();
     std::vector<Group> groups;
@@ -180,10 +181,10 @@ public:
     for (const Group& g : groupsOf(use.shape, shape)) {
       output.splitAxes[g.output] = use.splitAxes[g.input];
       if (isEmpty)
-        continue; // no elements that would have to lie alike
+        continue; // without elements, split points need not match
       for (Index& cut : use.cuts[g.input]) {
         cut = (cut + g.step() / 2) / g.step() * g.step();
-        output.cuts[g.output].push_back(cut * g.behindInput / g.behindOutput);
+        output.cuts[g.output].push_back(cut * g.perInputIndex / g.perOutputIndex);
       }
     }
     form.uses.front() = Layout(std::move(use));
@@ -194,7 +195,7 @@ public:
     return fmt::format("to [{}]", fmt::join(value<std::vector<Index>>("shape"), ","));
   }
 
-  // Dimensions of the input that are divided, merged with the next, or kept.
+  // Each dimension of the input is divided, merged with the next, or unchanged.
   Example example(ExampleDraw& draw) const override {
     const Shape x = draw.shape(1, 4);
     Shape shape;
@@ -213,22 +214,23 @@ public:
   }
 
 private:
-  // None where the elements of the input do not fill the shape.
+  // The output shape, or none if it has a different number of elements than the input.
   std::optional<Shape> shapeFor(const Shape& x) const {
     Shape shape = value<std::vector<Index>>("shape");
-    Index known = 1;
+    Index fixedElements = 1;
     for (std::size_t d = 0; d < shape.size(); ++d) {
       if (shape[d] == 0 && d >= x.size())
         return std::nullopt;
       if (shape[d] == 0)
         shape[d] = x[d];
       if (shape[d] >= 0)
-        known = checkedProduct(known, shape[d], "the number of elements of a shape");
+        fixedElements =
+            checkedProduct(fixedElements, shape[d], "the number of elements of a shape");
     }
-    if (const auto open = std::ranges::find(shape, -1); open != shape.end()) {
-      if (known == 0)
-        return std::nullopt; // any extent would be left
-      *open = elements(x) / known;
+    if (const auto inferred = std::ranges::find(shape, -1); inferred != shape.end()) {
+      if (fixedElements == 0)
+        return std::nullopt; // undefined, since any extent is possible
+      *inferred = elements(x) / fixedElements;
     }
     return elements(shape) == elements(x) ? std::optional(shape) : std::nullopt;
   }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Types that join several inputs into one output without parameters:
+// Types that combine several inputs into one output, without parameters:
 //
-//   add          y = sum over i of x_i, broadcast where an extent is 1 (broadcast.hpp)
+//   add          y = sum over i of x_i, broadcast along extents of 1 (broadcast.hpp)
 //   subtract     y = x_0 - x_1, likewise
 //   concatenate  y = the x_i one after the other along a dimension
 //
-// All are y = sum over i of E_i x_i, where E_i puts x_i at its place in y (for add: everywhere).
-// Let y have the layout L. Then x_i is used in L restricted to its place: the same grid, properties
-// and order of axes, each part cut off at the ends of x_i, and no split of what is broadcast. In
-// these layouts every rank joins what it holds, whatever the properties are, P and a split of the
-// dimension itself included; conversions from the inputs' own layouts do the rest. The adjoint
-// hands out y's cotangent likewise.
+// All are y = sum over i of E_i x_i, where E_i inserts x_i into its range of y (for add: all of y).
+// If y has layout L, then x_i is used in L restricted to its range: the same grid, properties and
+// order of axes, blocks clipped to the range, and no split of broadcast dimensions. In these
+// layouts the joining is local, whatever the properties are, P and a split of the concatenated
+// dimension included. Conversions bring the inputs from their own layouts. The adjoint distributes
+// the cotangent of y in the same way.
 //
-// Labels on a grid axis: S0, S1, ..., B, R, P. Without a choice y lies as the first input of its
-// shape does.
+// Labels per grid axis: S0, S1, ..., B, R, P. Without labels y has the layout of the first input of
+// its shape.
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/result_layout.hpp"
 #include "declaration/core/types.hpp"
@@ -61,7 +61,7 @@ public:
   }
 
 protected:
-  // The layouts in which the inputs are used follow from the output's.
+  // Adds the layouts in which the inputs are used, which follow from the output's layout.
   virtual void addUses(Form& form, const std::vector<Shape>& shapes) const = 0;
   std::string outputText() const {
     return outputLayout() ? fmt::format("output like {}", outputLayout()->describe()) : "";
@@ -85,18 +85,18 @@ private:
               .output = output};
     }
     const GridPtr grid = choice.grid ? choice.grid : first.gridPtr();
-    const Signature chosen = Signature::choose(table, first, grid, choice.labels, title());
-    std::vector<CutSource> same;
+    const Signature signature = Signature::choose(table, first, grid, choice.labels, title());
+    std::vector<CutSource> cuts;
     for (int d = 0; d < first.rank(); ++d)
-      same.push_back({&first, d});
-    return {.signature = chosen,
+      cuts.push_back({&first, d});
+    return {.signature = signature,
             .inputs = inputs,
             .uses = {},
-            .output = makeLayout(shape, grid, chosen.output(), same)};
+            .output = makeLayout(shape, grid, signature.output(), cuts)};
   }
 };
 
-// Sums of inputs, of which some may be broadcast, and some with the sign turned.
+// Sums of inputs, some of which can be broadcast or negated.
 class Sum : public Join {
 public:
   using Join::Join;
@@ -109,8 +109,8 @@ public:
     return broadcastTable(inputs, outputShape(inputs), true);
   }
 
-  // Sums need no kernel: conversions add to one value, and the first of them overwrites it. An
-  // input that is broadcast, or whose sign is turned, has one that makes it a contribution.
+  // Sums need no kernel: the first conversion overwrites y, and further ones add to it. Only an
+  // input that is broadcast or negated needs a kernel, which makes it a contribution.
   MapList maps(const Form& form, const Layouts&) const override {
     MapList list;
     for (std::size_t i = 0; i < form.inputs.size(); ++i)
@@ -118,10 +118,10 @@ public:
     const ValueId y = list.output("y", form.output);
     for (std::size_t i = 0; i < form.inputs.size(); ++i) {
       ValueId x = list.inputs()[i];
-      if (form.inputs[i].shape() != form.output.shape() || isTurned(i)) {
+      if (form.inputs[i].shape() != form.output.shape() || isNegated(i)) {
         const ValueId u = addUse(list, x, fmt::format("u{}", i), form.uses[i], true);
         x = list.value(fmt::format("v{}", i), form.output);
-        list.run({.name = isTurned(i) ? "minus" : "plus", .anyStrides = true}, {u}, x);
+        list.run({.name = isNegated(i) ? "minus" : "plus", .anyStrides = true}, {u}, x);
       }
       list.apply(OperatorKind::Conversion, x, y);
     }
@@ -130,9 +130,9 @@ public:
   std::string summary() const override { return outputText(); }
 
 protected:
-  virtual bool isTurned(std::size_t) const { return false; }
-  // Of one shape, or with extents of 1 in which it is broadcast.
-  static std::vector<Shape> drawn(ExampleDraw& draw, Index count) {
+  virtual bool isNegated(std::size_t) const { return false; }
+  // Random shapes for an example: all equal, except for some extents of 1, which are broadcast.
+  static std::vector<Shape> randomShapes(ExampleDraw& draw, Index count) {
     std::vector<Shape> inputs(static_cast<std::size_t>(count), draw.shape(1, 3));
     for (std::size_t i = 1; i < inputs.size(); ++i)
       for (Index& extent : inputs[i])
@@ -153,7 +153,7 @@ public:
   Add() : Sum("add", {}) {}
   int inputCount() const override { return -1; }
   Example example(ExampleDraw& draw) const override {
-    return {{}, drawn(draw, draw.between(1, 3))};
+    return {{}, randomShapes(draw, draw.between(1, 3))};
   }
 };
 
@@ -162,10 +162,10 @@ public:
   Subtract() : Sum("subtract", {}) {}
   int inputCount() const override { return 2; }
   std::string inputAdvice() const override { return "; it subtracts its second from its first"; }
-  Example example(ExampleDraw& draw) const override { return {{}, drawn(draw, 2)}; }
+  Example example(ExampleDraw& draw) const override { return {{}, randomShapes(draw, 2)}; }
 
 private:
-  bool isTurned(std::size_t input) const override { return input == 1; }
+  bool isNegated(std::size_t input) const override { return input == 1; }
 };
 
 class Concatenate final : public Join {
@@ -246,7 +246,7 @@ private:
       begin += shape[dimension()];
     }
   }
-  // The output's layout restricted to begin .. begin + extent of the dimension.
+  // The output's layout restricted to [begin, begin + extent) of the dimension.
   Layout restricted(const Layout& output, Index begin, Index extent) const {
     LayoutSpec spec = output.spec();
     spec.shape[dimension()] = extent;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Losses, from their settings to their maps. Those of this list have a term for each element's
-// error d = x - t; the others stand below with their definitions:
+// The losses: settings, layouts and map lists. The simplest ones have one term for the error
+// d = x - t of each element; the others are defined below:
 //
 //   meansquarederror   d^2
 //   meanabsoluteerror  |d|
-//   huber              d^2 / 2 where |d| <= delta, beyond it delta (|d| - delta / 2)
+//   huber              d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2)
 //
-// The value is always a sum over the whole batch, divided by global counts or sums of weights: a
-// mean of the ranks' means would weigh small parts too much.
+// The value is a sum over the whole batch, divided by global counts or sums of weights: a mean of
+// the ranks' means would give too much weight to small blocks.
 #include "declaration/types/losses.hpp"
 
 #include "declaration/core/types.hpp"
@@ -48,13 +48,14 @@ std::vector<double> spacing(const std::string& text, int dims, const std::string
   return numbers;
 }
 
-// The squared gradient of a field e, the error x - t or x itself, by first differences in space:
+// Gradient penalty: the squared gradient of a field e, which is the error x - t or x itself, by
+// first differences in space:
 //
-//   terms of elements  sum over d of ((e[i + 1 in d] - e[i]) / spacing_d)^2,
+//   term of element i   sum over d of ((e[i + 1 in d] - e[i]) / spacing_d)^2
 //
-// where a difference beyond the domain's last element is left out, or goes round where it is
-// periodic. Each rank has the differences whose low end it owns, and reads one element further: a
-// halo.
+// Differences past the domain's last element are omitted, or wrap around if periodic. Each rank
+// computes the differences whose lower end it owns, and reads one more element per dimension (a
+// halo).
 
 namespace {
 
@@ -101,8 +102,7 @@ private:
     LayoutSpec spec = use.spec();
     for (int d = kFirstSpatial; d < use.rank(); ++d) {
       const bool periodic = flag("periodic");
-      // Without neighbours there is nothing to fetch, but going round is an extension of the
-      // domain.
+      // A single block needs no halo, unless the periodic difference reads past its end.
       if (use.parts(d) == 1 && !periodic)
         continue;
       Halo halo{.boxes = {}, .high = periodic ? Boundary::Periodic : Boundary::None};
@@ -110,8 +110,8 @@ private:
       for (int part = 0; part < use.parts(d); ++part) {
         const Interval owned = use.owned(d, part);
         halo.boxes.push_back(
-            // Unless it goes round, the last part has no difference beyond the domain's end, and an
-            // empty part has none at all.
+            // Unless periodic, the last block has no difference past the domain's end, and an empty
+            // block has none at all.
             {owned.begin, owned.empty() ? owned.end : std::min(owned.end + 1, last)});
       }
       spec.halos[d] = std::move(halo);
@@ -126,13 +126,12 @@ std::unique_ptr<Declaration> declareGradientPenalty() {
   return std::make_unique<GradientPenalty>();
 }
 
-// The relative error of samples in the Euclidean norm: terms |x_n - t_n| / (|t_n| + epsilon).
-// Weights of elements are those of the squares in both norms, weights of samples those of the
-// terms.
+// Relative L2 error, with terms |x_n - t_n| / (|t_n| + epsilon) in the Euclidean norm of sample n.
+// Weights of elements apply to the squares in both norms, weights of samples to the terms.
 //
-// The squares are summed over the elements that a rank has of each sample, then over all (S); these
-// sums are fixed, and the last kernel declares the total derivative, so that no cotangent of a sum
-// travels.
+// The squares are summed over this rank's elements of each sample (s), then over all ranks that
+// hold the sample (S). These sums are fixed, and the last kernel declares the total derivative, so
+// cotangents of the sums are not communicated.
 
 namespace {
 
@@ -159,12 +158,13 @@ public:
 private:
   ValueId addContribution(MapList& list, ValueId x, ValueId sum, const Layout& use) const override {
     const Shape shape = {2, use.shape()[kSamples]};
-    const ValueId own = list.exact(list.value("s", perSample(use, shape, Property::partial(), 1)));
-    list.runFixed(reading(list, "squares"), {x}, own);
+    const ValueId local =
+        list.exact(list.value("s", perSample(use, shape, Property::partial(), 1)));
+    list.runFixed(reading(list, "squares"), {x}, local);
     const Layout whole = perSample(use, shape, Property::broadcast(), 1);
-    const ValueId squares = sameHolding(list.values()[own].layout, whole)
-                                ? own
-                                : list.convert("S", own, whole, OperatorKind::Exchange);
+    const ValueId squares = sameHolding(list.values()[local].layout, whole)
+                                ? local
+                                : list.convert("S", local, whole, OperatorKind::Exchange);
     return addTerms(list, {x, squares}, sum, use);
   }
 };
@@ -176,7 +176,7 @@ std::unique_ptr<Declaration> declareRelativeL2() {
 }
 
 Layout scalarLayout(const Layout& use, Property split) {
-  // Axes with B or R keep their properties, since a copy is no contribution.
+  // Axes with B or R keep their property, since a copy is not a contribution.
   Properties properties = use.properties();
   for (Property& p : properties)
     if (p.isShard())
@@ -208,7 +208,8 @@ Shape Loss::outputShape(const std::vector<Shape>& inputs) const {
 
 Form Loss::form(const Layouts& inputs, const Choice& choice) const {
   outputShape({inputs.front().shape()});
-  // The value lies on all ranks that hold the input: each can decide on it without another message.
+  // The value is replicated on all ranks that hold the input: each can use it without
+  // communication.
   Form form = Elementwise::form(inputs, choice);
   form.uses.front() = readLayout(form.uses.front());
   form.output = scalarLayout(form.uses.front(), Property::broadcast());
@@ -226,8 +227,7 @@ MapList Loss::maps(const Form& form, const Layouts&) const {
         {.name = "weights",
          .of = SourceEntry::Of::Weights,
          .use = text("loss_weights") == "sample" ? samplesLayout(use) : use.withoutHalos()});
-  // A loss compares the input with its target, and a rounding of it would be a difference that
-  // nobody made.
+  // The input is exact, because a rounding of it would appear as a difference from the target.
   const ValueId z = list.exact(sameHolding(form.inputs.front(), use) ? list.staged(x)
                                                                      : list.convert(used_, x, use));
   const ValueId sum = hasWeightSum() ? addWeightSum(list, z, use) : kNoValue;
@@ -237,17 +237,16 @@ MapList Loss::maps(const Form& form, const Layouts&) const {
 }
 
 ValueId Loss::addWeightSum(MapList& list, ValueId z, const Layout& use) const {
-  const ValueId own = list.exact(list.value("w", scalarLayout(use, Property::partial())));
-  list.runFixed(reading(list, "weights"), {z}, own);
+  const ValueId local = list.exact(list.value("w", scalarLayout(use, Property::partial())));
+  list.runFixed(reading(list, "weights"), {z}, local);
   const Layout whole = scalarLayout(use, Property::broadcast());
-  return sameHolding(list.values()[own].layout, whole) ? own : list.convert("W", own, whole);
+  return sameHolding(list.values()[local].layout, whole) ? local : list.convert("W", local, whole);
 }
 
 KernelEntry Loss::reading(const MapList& list, std::string name, Workspace workspace) {
   KernelEntry kernel{.name = std::move(name), .workspace = std::move(workspace)};
   kernel.sources.resize(list.sources().size());
-  // Every kernel of a loss may read the target and the weights; there is nothing else among the
-  // sources.
+  // Every kernel of a loss can read the target and the weights; there are no other sources.
   std::iota(kernel.sources.begin(), kernel.sources.end(), 0);
   return kernel;
 }
@@ -261,18 +260,18 @@ ValueId Loss::addTerms(MapList& list, std::vector<ValueId> reads, ValueId sum,
   const ValueId a = contributionValue(list, use);
   if (sum != kNoValue)
     reads.push_back(sum);
-  // The derivative by each element is one number, and cheap to compute while the element is read:
-  // it is kept instead of input, target and weights, which may be others when the adjoint runs.
+  // The derivative is one number per element and cheap to compute in the forward kernel. It is
+  // saved instead of input, target and weights, which can have changed when the adjoint runs.
   list.run(reading(list, type(), {elementBytes(), use}), std::move(reads), a);
   return a;
 }
 
 std::string Loss::summary() const {
   const std::string weights = text("loss_weights");
-  std::string said = isSet("loss_reduction") ? text("loss_reduction") : "";
+  std::string words = isSet("loss_reduction") ? text("loss_reduction") : "";
   if (weights != "none")
-    said += fmt::format("{}weights by {}", said.empty() ? "" : ", ", weights);
-  return said;
+    words += fmt::format("{}weights by {}", words.empty() ? "" : ", ", weights);
+  return words;
 }
 
 namespace {
@@ -301,10 +300,10 @@ public:
 
 private:
   std::string summary() const override {
-    const std::string said = Loss::summary();
+    const std::string words = Loss::summary();
     return settings().has("delta")
-               ? fmt::format("delta {}{}{}", real("delta"), said.empty() ? "" : ", ", said)
-               : said;
+               ? fmt::format("delta {}{}{}", real("delta"), words.empty() ? "" : ", ", words)
+               : words;
   }
 };
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The product of two inputs, matrix by matrix along equal leading dimensions:
+// Matrix product of two inputs, for each matrix along equal leading dimensions:
 //
 //   y[s,m,n] = sum over k of a[s,m,k] b[s,k,n]
 //
-// Labels on a grid axis: S0, S1, ... leading dimensions, m rows, n columns, k the sum (y partial),
-// B, R, and Pa, Pb where one input is a partial sum and the other is on all ranks. For two
-// matrices these are Table 1 of DistPar, and the row R.
+// Labels per grid axis: S0, S1, ... leading dimensions, m rows, n columns, k the summed dimension
+// (y is a partial sum), B, R, and Pa, Pb if one input is a partial sum and the other is replicated.
+// For two matrices these are the rows of Table 1 of DistPar, and R.
 #include "declaration/core/types.hpp"
 #include "sys/errors/error.hpp"
 
@@ -42,44 +42,44 @@ public:
     const auto S = [](int d) { return Property::shard(d); };
     const Property B = Property::broadcast(), P = Property::partial(), R = Property::root();
     const int row = static_cast<int>(inputs.front().size()) - 2, column = row + 1;
-    const auto line = [](std::string label, Property a, Property b, Property y) {
+    const auto makeRow = [](std::string label, Property a, Property b, Property y) {
       return SignatureRow(std::move(label), Properties{a, b}, {}, y);
     };
     SignatureTable table;
     for (int d = 0; d < row; ++d)
-      table.push_back(line(S(d).describe(), S(d), S(d), S(d)));
-    table.push_back(line("m", S(row), B, S(row)));
-    table.push_back(line("n", B, S(column), S(column)));
-    table.push_back(line("k", S(column), S(row), P));
-    table.push_back(line("B", B, B, B));
-    table.push_back(line("R", R, R, R));
-    table.push_back(line("Pa", P, B, P));
-    table.push_back(line("Pb", B, P, P));
+      table.push_back(makeRow(S(d).describe(), S(d), S(d), S(d)));
+    table.push_back(makeRow("m", S(row), B, S(row)));
+    table.push_back(makeRow("n", B, S(column), S(column)));
+    table.push_back(makeRow("k", S(column), S(row), P));
+    table.push_back(makeRow("B", B, B, B));
+    table.push_back(makeRow("R", R, R, R));
+    table.push_back(makeRow("Pa", P, B, P));
+    table.push_back(makeRow("Pb", B, P, P));
     return table;
   }
 
-  // The cuts are those of the input that is split, and the first input's where both are split: then
-  // only the second moves.
+  // Split points are those of the input that is split, or of the first input if both are split;
+  // then only the second input is redistributed.
   Form form(const Layouts& inputs, const Choice& choice) const override {
-    const auto [shapes, plain, grid, shape, chosen] = beginForm(inputs, choice);
+    const auto [shapes, plain, grid, shape, signature] = beginForm(inputs, choice);
     const int row = static_cast<int>(shape.size()) - 2, column = row + 1;
-    const Layout a = makeLayout(shapes[0], grid, chosen.input(0), cutsOf(plain[0]));
+    const Layout a = makeLayout(shapes[0], grid, signature.input(0), cutsOf(plain[0]));
     std::vector<CutSource> cuts = cutsOf(a);
     cuts[row] = {&a, column};
     cuts[column] = {&plain[1], column};
-    const Layout b = makeLayout(shapes[1], grid, chosen.input(1), cuts);
+    const Layout b = makeLayout(shapes[1], grid, signature.input(1), cuts);
     cuts = cutsOf(a);
     cuts[column] = {&b, column};
-    return {.signature = chosen,
+    return {.signature = signature,
             .inputs = inputs,
             .uses = {a, b},
-            .output = makeLayout(shape, grid, chosen.output(), cuts)};
+            .output = makeLayout(shape, grid, signature.output(), cuts)};
   }
 
   Work work(const Form& form, int position) const override {
     const double products = 2.0 * double(elements(form.output.box(position))) *
                             double(form.uses[0].box(position).back().size());
-    // Each input's cotangent is a product as large as the first.
+    // The cotangent of each input is a product of the same size.
     return {products, 2 * products, 0};
   }
   KernelEntry kernel(const Form&) const override { return {.name = type(), .keepsInputs = true}; }

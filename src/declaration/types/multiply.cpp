@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The product of two inputs, element by element, broadcast where an extent is 1 (broadcast.hpp),
-// and the quotient, which is the product with the reciprocal of the second. Labels on a grid axis:
-// S0, S1, ... (any split), B, R, and Pa, Pb where one factor is a partial sum and the other is on
-// all ranks. Both cannot be partial, since the product of two sums is not the sum of the products
-// of their contributions, and a divisor cannot, since a reciprocal is not linear.
+// Elementwise product of two inputs, broadcast along extents of 1 (broadcast.hpp), and quotient,
+// which is the product with the reciprocal of the second input. Labels per grid axis: S0, S1, ...
+// (any split), B, R, and Pa, Pb if one factor is a partial sum and the other is replicated. Both
+// cannot be partial sums, since the product of two sums is not the sum of products of their
+// contributions. A divisor cannot be one, since a reciprocal is not linear.
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
 #include "declaration/types/broadcast.hpp"
@@ -15,7 +15,7 @@ namespace tenon {
 
 namespace {
 
-// Inputs of one shape, but that some of their extents are 1.
+// Inputs of the same random shape, except for some extents of 1.
 Example broadcastExample(ExampleDraw& draw, int count) {
   std::vector<Shape> inputs(static_cast<std::size_t>(count), draw.shape(1, 3));
   for (Shape& input : inputs)
@@ -104,13 +104,13 @@ std::unique_ptr<Declaration> declareDivide() {
   return std::make_unique<Divide>();
 }
 
-// Choices by element, broadcast where an extent is 1 (broadcast.hpp):
+// Elementwise selection, broadcast along extents of 1 (broadcast.hpp):
 //
-//   compare  y = 1 where a relation of two inputs holds, and 0 elsewhere; it has no derivative
-//   where    y = x_1 where x_0 is not 0, and x_2 elsewhere
+//   compare  y = 1 where a relation of two inputs holds, else 0; it has no derivative
+//   where    y = x_1 where x_0 is not 0, else x_2
 //
-// Labels on a grid axis: S0, S1, ..., B, R, and of where P: both choices are partial sums, and the
-// condition is on all ranks.
+// Labels per grid axis: S0, S1, ..., B, R, and for where also P: both choices are partial sums, and
+// the condition is replicated.
 
 namespace {
 
@@ -118,7 +118,7 @@ constexpr OptionSpec kRelation[] = {{"relation", OptionSpec::Choice, "greater",
                                      "what is asked of the first and the second input",
                                      "greater|greater_equal|less|less_equal|equal|not_equal"}};
 
-// All inputs are used where the first one of the output's shape lies.
+// Base of both types. All inputs are used in the layout of the first input of the output's shape.
 class Selection : public Declaration {
 public:
   using Declaration::Declaration;
@@ -135,7 +135,7 @@ public:
   Example example(ExampleDraw& draw) const override { return broadcastExample(draw, inputCount()); }
 
 protected:
-  // An input in the output's shape. A fixed one has no cotangent.
+  // An input, repeated to the output's shape if necessary. A fixed one has no cotangent.
   static ValueId spread(MapList& list, const Form& form, int input, bool isFixed) {
     const ValueId u =
         addUse(list, list.inputs()[input], fmt::format("u{}", input), form.uses[input], false);

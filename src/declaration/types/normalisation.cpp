@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Declares the normalisations, and lays out the moments that their parts exchange. They are summed
-// in two steps, means first and then moments counted from that mean: variances from sums of squares
-// lose their digits where the mean is large. The parts' counts, which the sums need, are known to
-// all.
+// Declarations of the normalisations, and the layouts of the moments that ranks exchange. Moments
+// are summed in two steps, first the means, then moments relative to that mean: a variance computed
+// from sums of squares loses its digits if the mean is large. The sums need the element counts of
+// all blocks, which every rank knows from the layouts.
 #include "declaration/types/normalisation.hpp"
 
 #include "declaration/core/channel_table.hpp"
@@ -32,8 +32,8 @@ std::vector<Index> Normalisation::order(int rank) const {
 }
 
 Layout Normalisation::inOrder(const Layout& use) const {
-  const std::vector<Index> from = order(use.rank());
-  return std::ranges::is_sorted(from) ? use : permuted(use, from);
+  const std::vector<Index> permutation = order(use.rank());
+  return std::ranges::is_sorted(permutation) ? use : permuted(use, permutation);
 }
 
 Form Normalisation::form(const Layouts& inputs, const Choice& choice) const {
@@ -43,8 +43,8 @@ Form Normalisation::form(const Layouts& inputs, const Choice& choice) const {
   const Shape& shape = use.shape();
   if (flag("affine")) {
     const auto [first, count] = weighted(shape);
-    // The weights are cut as the dimensions of x to which they belong, so that each rank has those
-    // of its places.
+    // The weights are split like the dimensions of x to which they belong: each rank has the
+    // weights of its elements.
     const Shape places(shape.begin() + first, shape.begin() + first + count);
     std::vector<CutSource> cuts;
     for (int d = first; d < first + count; ++d)
@@ -55,10 +55,11 @@ Form Normalisation::form(const Layouts& inputs, const Choice& choice) const {
            .use = makeLayout(places, use.gridPtr(), form.signature.parameter(index), cuts),
            .initial = index == 0 ? 1.0 : 0.0});
   }
-  // Running moments lie as the combined ones do, without the dimension that holds the two of them.
+  // Running moments have the layout of the combined ones, without the dimension [2] of the two
+  // moments.
   if (follows() != Follows::Never) {
-    const Layout all = momentLayouts(use).all;
-    LayoutSpec spec = all.spec();
+    const Layout combined = momentLayouts(use).all;
+    LayoutSpec spec = combined.spec();
     spec.cuts.erase(spec.cuts.begin());
     spec.shape.erase(spec.shape.begin());
     spec.splitAxes.erase(spec.splitAxes.begin());
@@ -77,7 +78,7 @@ Normalisation::MomentLayouts Normalisation::momentLayouts(const Layout& use) con
   LayoutSpec spec{.shape = {2}, .grid = use.gridPtr(), .properties = use.properties()};
   spec.splitAxes.resize(1);
   spec.cuts.resize(1);
-  std::vector<int> placeOf(dimensions.size(), 0); // of a dimension among the groups'; 0: summed
+  std::vector<int> placeOf(dimensions.size(), 0); // dimension of x -> of the moments; 0: summed
   for (int d = 0; d < use.rank(); ++d) {
     const Index block = dimensions[d].block;
     if (dimensions[d].isReduced())
@@ -86,8 +87,8 @@ Normalisation::MomentLayouts Normalisation::momentLayouts(const Layout& use) con
     spec.splitAxes.emplace_back();
     spec.cuts.emplace_back();
     std::vector<Index> cuts = use.cuts(d);
-    // A group that is cut through belongs to several ranks, so the axes that split this dimension
-    // count as axes over which moments are summed, like those of a reduced dimension.
+    // A group that a split point divides belongs to several ranks. The axes that split this
+    // dimension are then axes over which moments are summed, as those of a reduced dimension.
     if (std::ranges::any_of(cuts, [=](Index cut) { return cut % block != 0; }))
       continue;
     placeOf[d] = static_cast<int>(spec.shape.size()) - 1;
@@ -96,17 +97,17 @@ Normalisation::MomentLayouts Normalisation::momentLayouts(const Layout& use) con
     spec.splitAxes.back() = use.splitAxes(d);
     spec.cuts.back() = std::move(cuts);
   }
-  // On an axis that splits whole groups each rank has the moments of its own. On another one the
-  // parts are stacked in dimension 0 by their owners, and what they add to all are contributions.
+  // On an axis that splits between groups, each rank has the moments of its own groups. On others,
+  // the moments of blocks are stacked along dimension 0, and their contributions are summed.
   bool isSummed = false;
   Index parts = 1;
-  LayoutSpec own = spec;
+  LayoutSpec blockSpec = spec;
   for (int axis = 0; axis < use.grid().axes(); ++axis) {
-    // A copy or a root has all of what its axis could split.
+    // With B or R a rank has all elements along the axis.
     if (!use.property(axis).isShard())
       continue;
     const int place = placeOf[use.property(axis).dim];
-    own.properties[axis] = Property::shard(place);
+    blockSpec.properties[axis] = Property::shard(place);
     spec.properties[axis] = place > 0 ? Property::shard(place) : Property::broadcast();
     if (place > 0)
       continue;
@@ -119,16 +120,16 @@ Normalisation::MomentLayouts Normalisation::momentLayouts(const Layout& use) con
       contributions.properties[axis] = Property::partial();
   LayoutSpec mean = contributions;
   mean.shape[0] = reference.shape[0] = 1;
-  own.shape[0] = 2 * parts;
-  return {Layout(std::move(own)),           Layout(std::move(mean)), Layout(std::move(reference)),
+  blockSpec.shape[0] = 2 * parts;
+  return {Layout(std::move(blockSpec)),     Layout(std::move(mean)), Layout(std::move(reference)),
           Layout(std::move(contributions)), Layout(std::move(spec)), isSummed};
 }
 
-// From u come m, the moments of this rank's part, from these the mean of all, r, and then the sums
-// of moments counted from it, s, and from these the combined M: two sums of a few numbers for each
-// group, of which the first, whatever it is, has no derivative.
+// Adds the maps from u to the combined moments M: m, the moments of this rank's block; r, the mean
+// over all blocks; s, the sum of all moments relative to r. Both sums have only a few numbers per
+// group. The first has no derivative, because M does not depend on the value of r.
 void Normalisation::addMomentsOfBatch(MapList& list, const MomentLayouts& layouts, ValueId u,
-                                      const std::vector<int>& running, ValueId all) {
+                                      const std::vector<int>& running, ValueId combined) {
   const ValueId m = list.exact(list.value("m", layouts.parts));
   list.run({.name = "moments", .keepsInputs = true, .keepsOutput = true, .addsCotangent = true},
            {u}, m);
@@ -142,10 +143,10 @@ void Normalisation::addMomentsOfBatch(MapList& list, const MomentLayouts& layout
     sums = {list.convert("s", contributions, layouts.all), reference};
   }
   KernelEntry combine{.name = "combine", .keepsInputs = true};
-  // The kernel that has the moments of the whole batch also moves the running ones on.
+  // This kernel has the moments of the whole batch and therefore also updates the running ones.
   combine.sources = running;
   combine.runsOnce = !running.empty();
-  list.run(std::move(combine), std::move(sums), all);
+  list.run(std::move(combine), std::move(sums), combined);
 }
 
 MapList Normalisation::maps(const Form& form, const Layouts& storage) const {
@@ -176,21 +177,21 @@ MapList Normalisation::maps(const Form& form, const Layouts& storage) const {
   const ValueId output = list.stagedOutput();
   const ValueId y = isOrdered ? output : list.value("w", ordered);
   const MomentLayouts layouts = momentLayouts(ordered);
-  const ValueId all = list.exact(list.value("M", layouts.all));
+  const ValueId combined = list.exact(list.value("M", layouts.all));
   if (follows() != Follows::Always) {
     if (follows() == Follows::InInference)
       list.during(When::Training);
-    addMomentsOfBatch(list, layouts, u, running, all);
+    addMomentsOfBatch(list, layouts, u, running, combined);
   }
   if (follows() != Follows::Never) {
-    // The running moments are numbers that do not depend on x.
+    // The running moments do not depend on x.
     list.during(follows() == Follows::Always ? When::Always : When::Inference);
     KernelEntry fixed{.name = "running"};
     fixed.sources = running;
-    list.runFixed(std::move(fixed), {u}, all);
+    list.runFixed(std::move(fixed), {u}, combined);
     list.during(When::Always);
   }
-  list.run(normalise, {u, all}, y);
+  list.run(normalise, {u, combined}, y);
   if (!isOrdered)
     list.run({.name = "order back", .anyStrides = true}, {y}, output);
   list.unstage(output);
@@ -240,7 +241,7 @@ constexpr OptionSpec kLayer[] = {{"shape", OptionSpec::Ints, nullptr,
                                  kEpsilon,
                                  kAffine};
 
-// Normalisations of an input [batch, channel, ...] with a weight for each channel.
+// Normalisations of an input [batch, channel, ...] with one weight per channel.
 class ChannelNorm : public Normalisation {
 public:
   using Normalisation::Normalisation;
@@ -264,8 +265,8 @@ protected:
   }
   static std::vector<Dimension> reducing(const Shape& x, Index batch, Index channels) {
     std::vector<Dimension> dimensions(x.size(), Dimension{0});
-    // Space is always reduced: what distinguishes the three types is whether the batch is, and how
-    // many channels share a group.
+    // Space is always reduced. The three types differ in whether the batch is reduced, and in the
+    // number of channels in a group.
     dimensions[0].block = batch;
     dimensions[1].block = channels;
     return dimensions;
@@ -387,16 +388,17 @@ public:
 private:
   Shape normalised() const { return value<std::vector<Index>>("shape"); }
   void checkInput(const Shape& x) const override {
-    const Shape those = normalised();
+    const Shape normalisedShape = normalised();
     const int first = firstOf(static_cast<int>(x.size()));
-    if (first < 0 || first + those.size() > x.size() ||
-        !std::equal(those.begin(), those.end(), x.begin() + first))
+    if (first < 0 || first + normalisedShape.size() > x.size() ||
+        !std::equal(normalisedShape.begin(), normalisedShape.end(), x.begin() + first))
       throw Error(TENON_ERR_SHAPE,
                   fmt::format("the input has shape [{}], but {} needs {}{}{}", fmt::join(x, ","),
-                              title(), isSet("dim") ? "[" : "[...,", fmt::join(those, ","),
+                              title(), isSet("dim") ? "[" : "[...,",
+                              fmt::join(normalisedShape, ","),
                               isSet("dim") ? fmt::format("] from dimension {} on", first) : "]"));
   }
-  // The first of them, as the input has its dimensions.
+  // The first normalised dimension, in the order of the input's dimensions.
   int firstOf(int rank) const {
     return isSet("dim") ? static_cast<int>(integer("dim"))
                         : rank - static_cast<int>(normalised().size());

@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Normalisation: y = (x - mean) / sqrt(variance + epsilon) * weight + bias, with the mean and
-// variance of
+// Normalisation: y = (x - mean) / sqrt(variance + epsilon) * weight + bias. Mean and variance are
+// taken over a group of elements:
 //
-//   batchnorm     a channel, over batch and space; in inference running ones, and in training
-//                 too with fixed statistics
+//   batchnorm     a channel, over batch and space; in inference, and in training if the setting
+//                 `statistics` is "running", the running statistics are used instead
 //   instancenorm  a channel of a sample, over space
-//   groupnorm     some channels of a sample, over these and space
-//   layernorm     the dimensions of `shape`, the last ones or those from `dim` on
+//   groupnorm     several channels of a sample, over these and space
+//   layernorm     the dimensions of `shape`, which are the last ones or begin at `dim`
 //
-// Each rank computes mean and second moment of what it holds of a group. They are combined with the
-// numbers of elements, which follow from the layouts, by two sums over the grid axes that split
-// groups; empty parts contribute nothing. The adjoint has one sum over these axes.
+// Where grid axes split groups, two small sums over these axes combine the moments of the blocks:
 //
-// Labels on a grid axis: n batch, c channels, S2, S3, ... space; of layernorm S0, S1, ...; B, R.
+//   m   mean and second moment of this rank's elements of each group
+//   r   the mean over all blocks, weighted with element counts             (sum 1)
+//   s   the moments of all blocks relative to r, added up                  (sum 2)
+//   M   mean and variance of the groups, from s and r
+//
+// Element counts follow from the layouts; empty blocks contribute nothing. The adjoint needs one
+// sum over these axes.
+//
+// Labels per grid axis: n batch, c channels, S2, S3, ... split space; for layernorm S0, S1, ...
+// split a dimension; B replicated, R on the root alone.
 #pragma once
 
 #include "declaration/core/declaration.hpp"
@@ -22,17 +29,17 @@ namespace tenon {
 class Normalisation : public Declaration {
 public:
   using Declaration::Declaration;
-  // The order of the dimensions of x in which its rows are contiguous. The functions below speak of
-  // x in this order.
+  // An order of the dimensions of x in which its normalised rows are contiguous. The functions
+  // below refer to x in this order.
   virtual std::vector<Index> order(int rank) const;
-  // How a dimension of x falls into groups: every `block` elements together are in a group of their
-  // own, or, with 0, all elements are in the same.
+  // The division of a dimension of x into groups: every `block` consecutive elements form a group,
+  // or, if 0, the dimension is reduced (all elements are in the same group).
   struct Dimension {
     Index block = 1;
     bool isReduced() const { return block == 0; }
   };
   virtual std::vector<Dimension> dimensions(const Shape& x) const = 0;
-  // The first dimension of those that have weights, and the number of them.
+  // The dimensions that the parameters weight and bias have: the first one, and their number.
   virtual std::pair<int, int> weighted(const Shape& x) const = 0;
   double epsilon() const { return real("epsilon"); }
 
@@ -40,24 +47,26 @@ public:
   Form form(const Layouts& inputs, const Choice& choice) const override;
   MapList maps(const Form& form, const Layouts& storage) const override;
 
-  // The layout of x that the kernels work in.
+  // The layout of x with its dimensions in order(), which the kernels use.
   Layout inOrder(const Layout& use) const;
 
-  // The layouts of the moments of x, in that layout. Each rank has the moments of its part of
-  // the groups; they are summed on all ranks that share groups, if any do.
+  // The layouts of the moments, in the terms of the algorithm above. Contributions are the partial
+  // sums before a sum.
   struct MomentLayouts {
-    Layout parts;                        // [2 parts, groups...], each rank its own
-    Layout meanContributions, reference; // [1, groups...]
-    Layout contributions, all;           // [2, groups...]
-    bool isSummed;
+    Layout parts;                        // m: [2 * number of blocks, groups...], stacked by rank
+    Layout meanContributions, reference; // r before and after sum 1: [1, groups...]
+    Layout contributions, all;           // s before and after sum 2: [2, groups...]
+    bool isSummed;                       // whether ranks share groups
   };
   MomentLayouts momentLayouts(const Layout& use) const;
+  // Adds the maps from u, which is x in order(), to `all`, the moments M. The kernel that computes
+  // M also updates the running statistics `running`, if there are any.
   static void addMomentsOfBatch(MapList& list, const MomentLayouts& layouts, ValueId u,
                                 const std::vector<int>& running, ValueId all);
 
 protected:
   virtual void checkInput(const Shape& x) const = 0;
-  // When the statistics are running ones.
+  // When running statistics are used.
   enum class Follows { Never, InInference, Always };
   virtual Follows follows() const { return Follows::Never; }
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions of each element, all in one table. A nonlinear one needs a partial input summed first,
-// since f(a + b) is not f(a) + f(b). The table says what the derivative reads: a function that can
-// be differentiated from its value keeps the output, which the next layer often keeps too, and its
-// input can be given up.
+// Pointwise functions of elements, all in one table, which also says what the derivative reads. A
+// function whose derivative follows from its value saves the output, which the next layer often
+// saves too, and not the input. For a nonlinear function a partial sum is summed first, since f(a +
+// b) is not f(a) + f(b).
 #include "declaration/core/elementwise.hpp"
 #include "declaration/core/types.hpp"
 #include "sys/errors/error.hpp"
@@ -32,10 +32,10 @@ enum class Reads { Nothing, Argument, Value };
 
 struct Function {
   const char* name;
-  Reads reads; // what the derivative reads
+  Reads reads; // the array that the derivative reads
   std::span<const OptionSpec> settings = {};
   bool isLinear = false;
-  bool needsPositive = false; // to have a value, or a bounded derivative
+  bool needsPositive = false; // has no value, or an unbounded derivative, for other arguments
 };
 constexpr Function kFunctions[] = {{"relu", Reads::Value},
                                    {"tanh", Reads::Value},
@@ -77,12 +77,12 @@ public:
             .isFunction = true};
   }
   std::string summary() const override {
-    std::vector<std::string> said;
+    std::vector<std::string> settingTexts;
     for (const OptionSpec& setting : function_.settings)
       if (const auto value = settings().find<double>(setting.name);
-          value && (said.empty() || isSet(setting.name)))
-        said.push_back(fmt::format("{} {}", setting.name, *value));
-    return joined(said);
+          value && (settingTexts.empty() || isSet(setting.name)))
+        settingTexts.push_back(fmt::format("{} {}", setting.name, *value));
+    return joined(settingTexts);
   }
   Shape outputShape(const std::vector<Shape>& inputs) const override {
     if (function_.settings.data() == kEnds && !isSet("low") && !isSet("high"))
@@ -107,7 +107,7 @@ public:
   }
 
 private:
-  // A shift is to be added once, not to each contribution.
+  // A shift must be added once, not to each contribution of a partial sum.
   bool isLinear() const override {
     return function_.isLinear && (!settings().has("shift") || real("shift") == 0);
   }
@@ -136,9 +136,9 @@ std::unique_ptr<Declaration> declarePointwise(const std::string& name) {
   return nullptr;
 }
 
-// Dropout (Srivastava et al. 2014), scaled while training: y = m x / (1 - rate), where m is 0 with
-// probability rate, else 1; in inference y = x. With the mask given the map is linear, and all
-// contributions of a partial input get one mask.
+// Dropout (Srivastava et al. 2014), scaled in training: y = m x / (1 - rate), where m is 0 with
+// probability rate, else 1; in inference y = x. For a fixed mask the map is linear; all
+// contributions of a partial sum use the same mask.
 
 namespace {
 
@@ -160,7 +160,7 @@ public:
 
 private:
   bool isLinear() const override { return true; }
-  // The number of the Apply, from which the derivatives draw the mask again.
+  // Saves the number of the Apply, from which derivatives draw the same mask again.
   KernelEntry kernel(const Form&) const override {
     return {.name = type(), .runsOnce = true, .workspace = {sizeof(std::uint64_t)}};
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A conversion as a layer: y is x in a layout that the user gives, on the same grid or another, and
-// the adjoint is the conversion's, C(x -> y)* = C(y* -> x*). Where it stands in a network it ends
-// what a layer's choice of labels can reach: the next layer sees the layout given here.
+// Repartition: a conversion as a layer. y is x in a layout that the user sets, on the same process
+// grid or another, and the adjoint is that of the conversion, C(x -> y)* = C(y* -> x*). In a
+// network it separates the layers before it, whose labels can be chosen freely, from the next
+// layer, which receives this layout.
 //
 // The layout is a pattern for any batch: see layoutLike().
 #include "declaration/core/result_layout.hpp"

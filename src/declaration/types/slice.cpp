@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Types that keep some elements of each dimension: y[i] = x[begin + i step], i < count
+// Types that select a range of each dimension: y[i] = x[begin + i step], i < count
 //
 //   slice  along one dimension, from `begin` to `end` by `step`
-//   crop   in space, a box of `size` from `offset` on
+//   crop   in space, a box of `size` that begins at `offset`
 //
-// A part keeps those of its elements that are ranges at all, so that nothing moves; parts may end
-// up empty. Labels on a grid axis: S0, S1, ..., B, R, P.
+// Each rank selects from its own block, so nothing is communicated, and blocks can become empty.
+// Labels per grid axis: S0, S1, ..., B, R, P.
 #include "declaration/types/slice.hpp"
 
 #include "declaration/core/types.hpp"
@@ -21,14 +21,14 @@ namespace tenon {
 
 namespace {
 
-// How many steps it takes to reach a distance, none where that is behind.
+// The number of steps to reach or pass a distance, or 0 if the distance is not positive.
 Index stepsTo(Index distance, Index step) {
   return distance > 0 ? (distance - 1) / step + 1 : 0;
 }
 
 } // namespace
 
-// Channels may be left out, but no patches, and nothing within them.
+// True if only channels are removed: patches must remain, and remain whole.
 bool Excerpt::joinsPatches(const std::vector<Shape>& inputs) const {
   const Shape& x = inputs.front();
   const std::vector<Range> ranges = rangesOf(x);
@@ -56,8 +56,8 @@ Form Excerpt::form(const Layouts& inputs, const Choice& choice) const {
   for (std::size_t d = 0; d < ranges.size(); ++d) {
     spec.shape[d] = ranges[d].count;
     for (Index& cut : spec.cuts[d])
-      // An output belongs to the part that owns the input that it is: the first ranges one at or
-      // behind the cut.
+      // An output is on the rank of its input. The split point becomes the number of selected
+      // elements before it.
       cut = std::min(stepsTo(cut - ranges[d].begin, ranges[d].step), ranges[d].count);
     spec.cuts[d].back() = ranges[d].count;
   }
@@ -93,9 +93,9 @@ public:
     for (Index extent : x)
       ranges.push_back({0, 1, extent});
     const Index extent = x[dim], step = integer("step");
-    // As in Python: a negative number counts from the end, and what lies beyond an end is cut off.
-    const auto fromStart = [&](Index at) {
-      return std::clamp<Index>(at < 0 ? at + extent : at, 0, extent);
+    // As in Python: a negative number counts from the end, and ranges are clipped to the dimension.
+    const auto fromStart = [&](Index index) {
+      return std::clamp<Index>(index < 0 ? index + extent : index, 0, extent);
     };
     const Index begin = fromStart(integer("begin"));
     const Index end = isSet("end") ? fromStart(integer("end")) : extent;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Types that keep some elements of each dimension; see slice.cpp.
+// Base of the types that select a range of each dimension; see slice.cpp.
 #pragma once
 
 #include "declaration/core/declaration.hpp"
@@ -9,11 +9,11 @@ namespace tenon {
 class Excerpt : public Declaration {
 public:
   using Declaration::Declaration;
-  // What is kept of a dimension: output i is input begin + i step, for i < count.
+  // The selected elements of a dimension: output i is input begin + i step, for i < count.
   struct Range {
     Index begin, step, count;
   };
-  // Throws TENON_ERR_SHAPE where an input has no such elements.
+  // Throws TENON_ERR_SHAPE if the input does not have these elements.
   virtual std::vector<Range> rangesOf(const Shape& x) const = 0;
 
   Shape outputShape(const std::vector<Shape>& inputs) const override;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The softmax along a dimension, which may be split: y = exp(x - m) / s, with m the maximum and s
-// the sum of exp(x - m) over the dimension. Where a grid axis splits the dimension its maps have
-// one exchange of maxima and one of sums; the adjoint has one of sums. The maximum is fixed: y does
-// not depend on it, so neither do the derivatives. Where no axis splits it there is one kernel,
-// whose derivatives need y alone. Labels on a grid axis: S0, S1, ..., B, R.
+// Softmax along a dimension, which can be split: y = exp(x - m) / s, with the maximum m and the sum
+// s of exp(x - m) over the dimension. If a grid axis splits the dimension, one exchange combines
+// the maxima and one the sums; the adjoint needs one exchange of sums. The maximum is fixed,
+// because y does not depend on it. If no axis splits the dimension, there is a single kernel, whose
+// derivatives only read y. Labels per grid axis: S0, S1, ..., B, R.
 #include "declaration/core/elementwise.hpp"
 #include "declaration/core/types.hpp"
 #include "geometry/layout/layout.hpp"
@@ -79,8 +79,7 @@ public:
 private:
   bool isLinear() const override { return false; }
 
-  // One number for each line along the dimension, with `split` on the axes that split the
-  // dimension.
+  // A layout with one number per line along the dimension, and `split` on axes that split it.
   Layout ofLines(const Layout& use, Property split) const {
     const int dim = static_cast<int>(integer("dim"));
     Properties properties = use.properties();

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The spectral convolution of Fourier neural operators, for real fields in 1 to 3 dimensions: the
-// Fourier coefficients of the lowest modes, a product with complex weights for each, and the field
-// of the products,
+// Spectral convolution of Fourier neural operators, for real fields in 1 to 3 dimensions: a Fourier
+// transform F to the lowest modes, a complex product over channels for each mode, and the inverse
+// transform,
 //
 //   X[n,i,k] = F x[n,i],   Y[n,o,k] = sum over i of X[n,i,k] W[i,o,k],   y[n,o] = F^-1 Y[n,o].
 //
-// Labels on a grid axis: n batch, o output channels, i input channels (y partial), d/h/w space, B,
-// R, P. Where space is split each rank has contributions of all coefficients, which are summed into
-// parts of the modes (a reduce-scatter); the products are those of a part, and all ranks get all
-// products (an all-gather) for their elements. So nothing of the size of the field travels.
+// Labels per grid axis: n batch, o output channels, i input channels (y is a partial sum), d/h/w
+// space, B, R, P. If space is split, each rank computes contributions to all coefficients. A
+// reduce-scatter sums them and distributes the modes; each rank multiplies its block of modes, and
+// an all-gather returns all products for the inverse transform. Only coefficients are communicated,
+// never the field.
 #include "declaration/types/spectral.hpp"
 
 #include "declaration/core/types.hpp"
@@ -32,8 +33,7 @@ constexpr OptionSpec kSpectralSettings[] = {
      nullptr, atLeast(1)},
 };
 
-// The properties of coefficients: those of the field, with `space` on the axes that split it in
-// space.
+// The properties of coefficients: those of the field, with `space` on axes that split it in space.
 Properties coefficientProperties(Properties properties, Property space) {
   for (Property& p : properties)
     if (p.isShard() && p.dim >= kFirstSpatial)
@@ -57,14 +57,14 @@ public:
     for (std::size_t d = 0; d < modes.size(); ++d) {
       const Index extent = x[kFirstSpatial + d];
       const bool isLast = d + 1 == modes.size();
-      // A real field has the coefficients of one sign of the last dimension only, up to the middle
-      // one; in the others both signs are kept, and may not meet.
-      const Index most = extent / 2 + (isLast && extent > 0 ? 1 : 0);
-      if (modes[d] > most)
+      // In the last dimension a real field needs coefficients of one sign only, up to the middle
+      // one. In the others both signs are used, which must not overlap.
+      const Index maxModes = extent / 2 + (isLast && extent > 0 ? 1 : 0);
+      if (modes[d] > maxModes)
         throw Error(TENON_ERR_SHAPE,
                     fmt::format("{} keeps {} in spatial dimension {}, but an extent of {} has at "
                                 "most {}; set modes to fewer, or give a finer field",
-                                title(), counted(modes[d], "mode"), d, extent, most));
+                                title(), counted(modes[d], "mode"), d, extent, maxModes));
     }
     Shape shape = x;
     shape[1] = integer("out_channels");
@@ -126,22 +126,23 @@ public:
     const auto converted = [&](const char* name, ValueId v, const Layout& to) {
       return sameHolding(list.values()[v].layout, to) ? v : list.convert(name, v, to);
     };
-    const ValueId own =
+    const ValueId contributions =
         list.value("X", withSpace(modes, coefficientProperties(use.properties(), P)));
-    list.run({.name = "analysis"}, {u}, own);
-    const ValueId X = converted("X'", own, modes);
+    list.run({.name = "analysis"}, {u}, contributions);
+    const ValueId X = converted("X'", contributions, modes);
     const Layout products = productLayout(modes, form);
     const ValueId Y = list.value("Y", products);
     list.run(std::move(product), {X}, Y);
-    const ValueId all =
+    const ValueId replicated =
         converted("Y'", Y, withSpace(products, coefficientProperties(form.output.properties(), B)));
     const ValueId y = list.stagedOutput();
-    list.run({.name = "synthesis"}, {all}, y);
+    list.run({.name = "synthesis"}, {replicated}, y);
     list.unstage(y);
     return list;
   }
 
-  // The gradient of the weights waits for the transform of the output's cotangent.
+  // The transform of the output's cotangent is counted with the weight gradient, which needs it
+  // too.
   Work work(const Form& form, int position) const override {
     const Layout modes = modeLayout(form.uses.front()), products = productLayout(modes, form);
     const auto flops = [&](const Layout& field, const Layout& coefficients, Property space) {
@@ -150,8 +151,8 @@ public:
     };
     const double analysis = flops(form.uses.front(), modes, Property::partial()),
                  synthesis = flops(form.output, products, Property::broadcast()),
-                 each = modeFlops(modes.box(position), products.box(position)[1].size());
-    return {analysis + each + synthesis, analysis + each, synthesis + each};
+                 productFlops = modeFlops(modes.box(position), products.box(position)[1].size());
+    return {analysis + productFlops + synthesis, analysis + productFlops, synthesis + productFlops};
   }
 
   std::string summary() const override {
@@ -172,7 +173,8 @@ public:
   }
 
 private:
-  // [batch, in, modes..., 2], split in modes where the field is split in space.
+  // The layout of coefficients [batch, in, modes..., 2], with modes split where the field is split
+  // in space.
   Layout modeLayout(const Layout& use) const {
     Shape shape = {use.shape()[0], use.shape()[1]};
     const auto modes = value<std::vector<Index>>("modes");
@@ -206,8 +208,8 @@ double fourierFlops(const Box& field, const Box& coefficients) {
   double rows = 1, inner = static_cast<double>(coefficients[last].size());
   for (std::size_t d = 0; d < last; ++d)
     rows *= static_cast<double>(field[d].size());
-  // The last dimension goes from real to complex numbers, the others from complex to complex, each
-  // on what is left of the one before: so a truncation makes all later ones cheaper.
+  // The last dimension is transformed from real to complex numbers, the others from complex to
+  // complex, each after the truncation of the one before, which makes later transforms cheaper.
   double flops = 4 * rows * static_cast<double>(field[last].size()) * inner;
   for (std::size_t d = last; d-- > kFirstSpatial;) {
     const auto modes = static_cast<double>(coefficients[d].size());

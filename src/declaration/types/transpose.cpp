@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Another order of the dimensions: dimension d of y is dimension permutation[d] of x. Splits and
-// cuts go with their dimensions, so that nothing moves between ranks. Labels on a grid axis: S0,
-// S1, ... for the dimensions of the input, B, R, P.
+// Transpose: dimension d of y is dimension permutation[d] of x. Dimensions keep their split points
+// and axes, so nothing is communicated. Labels per grid axis: S0, S1, ... for the dimensions of the
+// input, B, R, P.
 #include "declaration/types/transpose.hpp"
 
 #include "declaration/core/types.hpp"
@@ -17,17 +17,17 @@
 
 namespace tenon {
 
-Layout permuted(const Layout& x, const std::vector<Index>& from) {
+Layout permuted(const Layout& x, const std::vector<Index>& inputDims) {
   LayoutSpec spec{.shape = {}, .grid = x.gridPtr(), .properties = x.properties()};
-  // The order of the axes that split a dimension belongs to its cuts, and goes with them.
-  for (Index d : from) {
+  // The order of the axes that split a dimension belongs to its split points: permute both.
+  for (Index d : inputDims) {
     spec.shape.push_back(x.shape()[d]);
     spec.splitAxes.push_back(x.splitAxes(static_cast<int>(d)));
     spec.cuts.push_back(x.cuts(static_cast<int>(d)));
   }
   for (Property& p : spec.properties)
     if (p.isShard())
-      p.dim = static_cast<int>(std::ranges::find(from, p.dim) - from.begin());
+      p.dim = static_cast<int>(std::ranges::find(inputDims, p.dim) - inputDims.begin());
   return Layout(std::move(spec));
 }
 
@@ -44,27 +44,27 @@ public:
 
   Shape outputShape(const std::vector<Shape>& inputs) const override {
     const Shape& x = inputs.front();
-    const std::vector<Index> from = permutation();
-    if (x.size() != from.size())
+    const std::vector<Index> inputDims = permutation();
+    if (x.size() != inputDims.size())
       throw Error(TENON_ERR_SHAPE,
                   fmt::format("the input has shape [{}], but {} orders {} dimensions ({}); name "
                               "each dimension of the input once in permutation",
-                              fmt::join(x, ","), title(), from.size(), fmt::join(from, ",")));
+                              fmt::join(x, ","), title(), inputDims.size(),
+                              fmt::join(inputDims, ",")));
     Shape shape;
-    for (Index d : from)
+    for (Index d : inputDims)
       shape.push_back(x[d]);
     return shape;
   }
 
   SignatureTable rows(const std::vector<Shape>& inputs) const override {
-    const std::vector<Index> from = permutation();
+    const std::vector<Index> inputDims = permutation();
     SignatureTable table = elementwiseTable(static_cast<int>(inputs.front().size()), true);
     for (SignatureRow& row : table)
       if (row.output.isShard())
-        // The table speaks of the input; in the output its dimension stands where the permutation
-        // has it.
-        row.output = Property::shard(
-            static_cast<int>(std::find(from.begin(), from.end(), row.output.dim) - from.begin()));
+        // elementwiseTable() refers to the input; look up the dimension in the output.
+        row.output = Property::shard(static_cast<int>(
+            std::find(inputDims.begin(), inputDims.end(), row.output.dim) - inputDims.begin()));
     return table;
   }
 
@@ -96,7 +96,7 @@ private:
     if (!settings().isSet("permutation"))
       return;
     std::vector<Index> sorted = permutation();
-    // A permutation of d numbers is what becomes 0, 1, ..., d - 1 when it is sorted.
+    // Sorted, a permutation of d numbers is 0, 1, ..., d - 1.
     std::ranges::sort(sorted);
     for (std::size_t d = 0; d < sorted.size(); ++d)
       if (sorted[d] != static_cast<Index>(d))
@@ -113,12 +113,12 @@ std::unique_ptr<Declaration> declareTranspose() {
   return std::make_unique<Transpose>();
 }
 
-// Channels to space (Shi et al. 2016): [n, c r^d, y, x] becomes [n, c, y r, x r] in d spatial
-// dimensions; channel c r^2 + i r + j of the input is the offset (i, j) within the block of r x r
-// elements. A part of space stays a part of space, and a part of the channels one of channels where
-// it has all offsets of each; a cut between two of them moves to the nearest channel of the output.
+// Pixel shuffle, channels to space (Shi et al. 2016): [n, c r^d, y, x] becomes [n, c, y r, x r] in
+// d spatial dimensions; channel c r^2 + i r + j of the input is offset (i, j) in a block of r x r
+// elements. A block of space remains a block of space. A block of channels remains one if it has
+// all offsets of each output channel: other split points move to the nearest output channel.
 //
-// Labels on a grid axis: n batch, c channels, d/h/w space, B, R, P.
+// Labels per grid axis: n batch, c channels, d/h/w space, B, R, P.
 
 namespace {
 
@@ -179,7 +179,7 @@ public:
   }
 
 private:
-  // Of the elements of a block.
+  // The number of input channels per output channel, r^d.
   Index offsetsOf(const Shape& x) const {
     Index offsets = 1;
     for (int s = 0; s < spatialRankOf(x, title()); ++s)

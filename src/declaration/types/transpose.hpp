@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layouts of tensors whose dimensions stand in another order.
+// Layouts of tensors with permuted dimensions.
 #pragma once
 
 #include "geometry/layout/layout.hpp"
 
 namespace tenon {
 
-// Dimension d is dimension from[d] of x, and splits and cuts go with their dimensions. Without
-// halos.
-Layout permuted(const Layout& x, const std::vector<Index>& from);
+// The layout, without halos, of a tensor whose dimension d is dimension inputDims[d] of x, with the
+// same split points and split axes.
+Layout permuted(const Layout& x, const std::vector<Index>& inputDims);
 
 } // namespace tenon

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolution in groups of channels, one by default:
+// Convolution, in one or more groups of channels:
 //     y[n,o,s] = sum over i, t of x[n,i,S] W[o,i,t] + b[o],  S = s stride - pad + t dilation,
-// where x beyond the domain is what the windows' boundary modes say, or zero.
+// where x outside the domain is defined by the boundary modes of the windows, or zero.
 //
-// Labels on a grid axis: n batch (data parallel), o output channels (model parallel), i input
-// channels (y partial), g groups, d/h/w a spatial dimension (domain parallel, with halo), B all
-// replicated, R all on the root, P a partial input. Any mix on several axes.
+// Labels per grid axis: n batch (data parallel), o output channels (model parallel), i input
+// channels (y is a partial sum), g groups, d/h/w a spatial dimension (domain decomposition with a
+// halo), B all replicated, R all on the root, P input is a partial sum. Axes can have any mix of
+// labels.
 //
-// Where the input lies as it is used but for a halo, the outputs that read no halo can be computed
-// while it travels, and those that do in strips afterwards (core/window_layout.hpp); likewise the
-// input's cotangent. The price is a kernel call for each strip, the gain also a copy of the input.
+// If the input only needs a halo exchange, the outputs that do not depend on the halo can be
+// computed during the exchange, and the others in strips afterwards (core/window_layout.hpp);
+// likewise the cotangent of the input. The cost is one kernel call per strip; a copy of the input
+// is saved as well.
 #include "declaration/core/types.hpp"
 #include "declaration/core/windowed.hpp"
 #include "geometry/layout/layout.hpp"
@@ -54,34 +56,34 @@ class Convolution final : public GroupedWindowed {
 public:
   Convolution() : GroupedWindowed("conv", kConvolutionSettings) {}
 
-  int inputCount() const override { return isGiven() ? 2 : GroupedWindowed::inputCount(); }
+  int inputCount() const override { return isWeightInput() ? 2 : GroupedWindowed::inputCount(); }
   std::string inputAdvice() const override {
-    return isGiven() ? "; the weight is its second input, for weight_input is set"
-                     : GroupedWindowed::inputAdvice();
+    return isWeightInput() ? "; the weight is its second input, for weight_input is set"
+                           : GroupedWindowed::inputAdvice();
   }
 
   SignatureTable rows(const std::vector<Shape>&) const override {
     SignatureTable table = rowsOf({.output = 0, .input = 1});
-    if (isGiven())
+    if (isWeightInput())
       for (SignatureRow& row : table)
         row = SignatureRow(row.label, Properties{row.inputs[0], row.parameters[0]}, {}, row.output);
     return table;
   }
 
   std::string whyNoComputedHalo() const override {
-    return isGiven() ? "its weight is an input" : whyNoComputedHaloOfWindows();
+    return isWeightInput() ? "its weight is an input" : whyNoComputedHaloOfWindows();
   }
 
   Work work(const Form& form, int position) const override {
     const Box in = form.uses[0].box(position), out = form.output.box(position);
     const double flops = 2.0 * double(elements(out)) *
                          (double(in[1].size()) / double(groupsOf(in))) * double(taps());
-    // The columns are those of im2col, one for each output position and input channel of the part.
+    // The im2col matrix has one row per output position and a column per input channel and tap.
     const double pixels = double(elements(out)) / double(std::max<Index>(1, out[1].size()));
     return {flops, flops, flops, pixels * double(in[1].size() * taps())};
   }
-  // Strided windows are gathered where others are read in place, and a window of one element is a
-  // matrix product.
+  // Three kernels: strided windows are gathered, others are read in place, and windows of one
+  // element are a matrix product.
   std::string kernelKind() const override {
     return windows().back().stride > 1 ? "strided conv" : taps() == 1 ? "single-tap conv" : type();
   }
@@ -89,13 +91,13 @@ public:
     return {.name = type(),
             .keepsInputs = true,
             .appliesFunction = true,
-            .gradients = isGiven() ? Gradients::None : Gradients::Apart};
+            .gradients = isWeightInput() ? Gradients::None : Gradients::Apart};
   }
 
   std::string summary() const override {
     const std::string overlap = text("overlap");
     return fmt::format("{}{}{}{}", channelText(), flag("bias") ? "" : ", no bias",
-                       isGiven() ? ", its weight an input" : "",
+                       isWeightInput() ? ", its weight an input" : "",
                        overlap == "auto" ? "" : ", overlap " + overlap);
   }
 
@@ -107,7 +109,7 @@ public:
                                                      {"out_channels", outputs},
                                                      {"groups", groups},
                                                      {"bias", draw.chance(70)}});
-    // One with an input for its boundary has no further one.
+    // Examples with an input for boundary values cannot have the weight as a second input too.
     if (example.inputs.size() == 1 && draw.chance(15)) {
       for (auto& [name, value] : example.settings)
         if (std::string_view(name) == "bias")
@@ -124,10 +126,10 @@ public:
   }
 
 private:
-  bool isGiven() const { return flag("weight_input"); }
+  bool isWeightInput() const { return flag("weight_input"); }
   void check() const override {
     GroupedWindowed::check();
-    if (!isGiven())
+    if (!isWeightInput())
       return;
     if (flag("bias") && isSet("bias"))
       throw Error(TENON_ERR_ARG,
@@ -140,7 +142,7 @@ private:
                               "second input each; set boundary_constant, or another mode",
                               title()));
   }
-  // The number of groups of a part with these input channels; one where it has no channels.
+  // The number of groups in a block with these input channels; 1 if it has no channels.
   Index groupsOf(const Box& in) const { return std::max<Index>(1, in[1].size() / inOfGroup()); }
   void addParameters(const Layout& plain, Form& form) const override {
     const Index outputs = integer("out_channels");
@@ -151,21 +153,21 @@ private:
       cuts.push_back({});
     }
     const GridPtr& grid = plain.gridPtr();
-    const Signature& chosen = form.signature;
-    if (isGiven()) {
+    const Signature& signature = form.signature;
+    if (isWeightInput()) {
       if (form.inputs.size() != 2 || form.inputs[1].shape() != shape)
         throw Error(TENON_ERR_SHAPE,
                     fmt::format("{} needs a weight of shape [{}] as its second input, but has [{}]",
                                 title(), fmt::join(shape, ","),
                                 fmt::join(form.inputs.back().shape(), ",")));
-      form.uses.push_back(makeLayout(shape, grid, chosen.input(1), cuts));
+      form.uses.push_back(makeLayout(shape, grid, signature.input(1), cuts));
       return;
     }
-    form.parameters.push_back({"weight", makeLayout(shape, grid, chosen.parameter(0), cuts),
+    form.parameters.push_back({"weight", makeLayout(shape, grid, signature.parameter(0), cuts),
                                inOfGroup() * taps(), outOfGroup() * taps()});
     if (flag("bias"))
       form.parameters.push_back(
-          {"bias", makeLayout({outputs}, grid, chosen.parameter(1), {{&form.output, 1}})});
+          {"bias", makeLayout({outputs}, grid, signature.parameter(1), {{&form.output, 1}})});
   }
 
   bool computesInPieces(const Layouts& inputs, const Layout& plain,
@@ -177,15 +179,15 @@ private:
         : choice.computedHalo
             ? "it computes outputs beside its own part too, for layers that do not "
               "exchange their halos (set halo_depth of its container to 1)"
-        : isGiven()    ? "its weight is an input"
-        : userValues() ? "sides with boundary mode \"values\" are filled after the halo exchange"
-                       : nullptr;
+        : isWeightInput() ? "its weight is an input"
+        : userValues()    ? "sides with boundary mode \"values\" are filled after the halo exchange"
+                          : nullptr;
     if (obstacle && text("overlap") == "on")
       throw Error(TENON_ERR_SUPPORT, fmt::format("{}: overlap \"on\" is not possible because {}; "
                                                  "set it to \"auto\" or \"off\"",
                                                  title(), obstacle));
-    // Linked patches are many small ones on a rank, and one exchange fills all their sides: strips
-    // of each take longer, unless patches are large.
+    // A rank has many small patches, and one exchange fills the halos of all: strips for each of
+    // them would take longer than they save, unless patches are large.
     return !obstacle && (!lists().links() || text("overlap") == "on");
   }
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The mean over all of space: y[n,c,0,...] = 1/N sum over s of x[n,c,s]
+// Global average pooling: y[n,c,0,...] = 1/N sum over s of x[n,c,s]
 //
-// Labels on a grid axis: n batch, c channel, d/h/w space (y partial), B, R, P. N is the global
-// number of elements, so that the contributions of the parts sum to the mean, however uneven the
-// parts are.
+// Labels per grid axis: n batch, c channel, d/h/w space (y is a partial sum), B, R, P. N is the
+// global number of elements, so the ranks' contributions add up to the mean even if blocks differ
+// in size.
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
 #include "declaration/core/window_layout.hpp"
@@ -64,16 +64,16 @@ std::unique_ptr<Declaration> declareGlobalAveragePooling() {
   return std::make_unique<GlobalAveragePooling>();
 }
 
-// The sum, mean or maximum over dimensions, which may be split. Sums of the parts are contributions
-// of the output, so that nothing travels within the layer; N in a mean is the global number of
-// elements.
+// Reduce: sum, mean or maximum over dimensions, which can be split. A sum over a split dimension is
+// left as a partial sum of the output, so the layer itself does not communicate. N in a mean is the
+// global number of elements.
 //
-// A maximum is the constant M, found by one exchange of maxima, plus 0 = sum over i of v_i (x_i -
-// M), where v_i is 1 / K for the K elements that are the largest and 0 elsewhere. M and v are
-// fixed, so that the derivative is shared equally among the largest, as that of torch.amax is.
+// The maximum is M + sum over i of v_i (x_i - M), where M is found by one reduction, and v_i = 1 /
+// K for the K largest elements and 0 for all others. The sum is 0, but with M and v held fixed it
+// has the derivative that torch.amax has: shared equally among the largest elements.
 //
-// Labels on a grid axis: S0, S1, ... (y partial where the dimension is reduced; of a maximum y on
-// all ranks), B, R, and of sums and means P.
+// Labels per grid axis: S0, S1, ... (y is a partial sum if that dimension is reduced; a maximum is
+// replicated instead), B, R, and P except for maxima.
 
 namespace {
 
@@ -108,21 +108,21 @@ public:
   SignatureTable rows(const std::vector<Shape>& inputs) const override {
     const int rank = static_cast<int>(inputs.front().size());
     SignatureTable table = elementwiseTable(rank, !isMaximum());
-    int place = 0;
+    int outputDim = 0;
     for (int d = 0; d < rank; ++d)
       if (isReduced(d)) {
         table[d].output = isMaximum() ? Property::broadcast() : Property::partial();
-        place += flag("keep_dims");
+        outputDim += flag("keep_dims");
       } else
-        table[d].output = Property::shard(place++);
+        table[d].output = Property::shard(outputDim++);
     return table;
   }
 
   Form form(const Layouts& inputs, const Choice& choice) const override {
     const Shape shape = outputShape({inputs.front().shape()});
     Form form = formLikeInput(inputs, choice);
-    form.output =
-        lying(form.uses.front(), shape, flag("keep_dims"), form.signature.output().properties);
+    form.output = reducedLayout(form.uses.front(), shape, flag("keep_dims"),
+                                form.signature.output().properties);
     return form;
   }
 
@@ -176,35 +176,36 @@ private:
     const std::vector<Index> reduced = dims();
     return std::ranges::find(reduced, Index(d)) != reduced.end();
   }
-  // One number where all dimensions are gone.
-  Shape shapeOf(const Shape& x, bool keeps) const {
+  // The shape after the reduction: [1] if no dimension is left.
+  Shape shapeOf(const Shape& x, bool keepDims) const {
     Shape shape;
     for (int d = 0; d < static_cast<int>(x.size()); ++d)
       if (!isReduced(d))
         shape.push_back(x[d]);
-      else if (keeps)
+      else if (keepDims)
         shape.push_back(1);
     return shape.empty() ? Shape{1} : shape;
   }
-  Layout lying(const Layout& use, const Shape& shape, bool keeps,
-               const Properties& properties) const {
+  Layout reducedLayout(const Layout& use, const Shape& shape, bool keepDims,
+                       const Properties& properties) const {
     std::vector<CutSource> cuts;
     for (int d = 0; d < use.rank(); ++d)
       if (!isReduced(d))
         cuts.push_back({&use, d});
-      else if (keeps)
+      else if (keepDims)
         cuts.emplace_back();
     cuts.resize(shape.size());
     return makeLayout(shape, use.gridPtr(), properties, cuts);
   }
-  // As the output, with what each rank has of a reduced dimension as a contribution.
+  // The layout of the output, with each rank's result for its block of reduced dimensions as a
+  // partial sum.
   Layout partOf(const Form& form) const {
     Properties properties = form.output.properties();
     for (std::size_t axis = 0; axis < properties.size(); ++axis)
       if (const Property& p = form.uses.front().property(static_cast<int>(axis));
           p.isShard() && isReduced(p.dim))
         properties[axis] = Property::partial();
-    return lying(form.uses.front(), form.output.shape(), flag("keep_dims"), properties);
+    return reducedLayout(form.uses.front(), form.output.shape(), flag("keep_dims"), properties);
   }
 
   void check() const override {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Padding of space as a layer: windows of one element, whose outputs reach into the padding; a
-// negative padding leaves elements of the domain out. A side without a boundary mode is padded with
-// zeros.
+// Padding as a layer: windows of one element, whose outputs extend into the padding. Negative
+// padding removes elements of the domain. A side without a boundary mode is padded with zeros.
 //
-// Labels on a grid axis: n batch, c channel, d/h/w space, B, R, P.
+// Labels per grid axis: n batch, c channel, d/h/w space, B, R, P.
 #include "declaration/core/types.hpp"
 #include "declaration/core/windowed.hpp"
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Pooling over windows of an input [batch, channel, spatial...]: the maximum, or the mean with or
-// without the padding. Padding is absent, not zero, unless a boundary mode fills it. Ties of the
-// maximum go to the first input in global row-major order.
+// without the padding. Padding is ignored, not zero, unless a boundary mode fills it. If several
+// elements are the maximum, the first in global row-major order counts.
 //
-// Means between cells and faces of a staggered grid are poolings whose windows follow from where
-// the faces are, and whose outputs lie on the ranks of their cells, so that all fields of a grid
-// have layouts of one decomposition.
+// Means between cells and faces of a staggered grid are special poolings. Their windows follow from
+// the position of the faces, and each output is on the rank of its cell, so all fields of a grid
+// have the same decomposition.
 //
-// Labels on a grid axis: n batch, c channel, d/h/w space, B, R; P for the mean, which is linear.
+// Labels per grid axis: n batch, c channel, d/h/w space, B, R; P for means, which are linear.
 #include "declaration/core/types.hpp"
 #include "declaration/core/windowed.hpp"
 #include "geometry/layout/cuts.hpp"
@@ -74,14 +74,14 @@ public:
       taps *= double(window.kernel);
     return {.columns = taps * double(elements(form.output.box(position)))};
   }
-  // Windows that do not overlap have kernels of their own.
+  // Windows that do not overlap have faster kernels.
   std::string kernelKind() const override {
-    const bool isApart = std::ranges::all_of(
+    const bool areDisjoint = std::ranges::all_of(
         windows(), [](const Window& window) { return window.kernel <= window.stride; });
-    return isApart ? type() : "overlapping " + type();
+    return areDisjoint ? type() : "overlapping " + type();
   }
 
-  // The derivatives of a maximum read where it was, and those of a mean nothing.
+  // The derivative of a maximum needs its position, that of a mean needs nothing.
   KernelEntry kernel(const Form& form) const override {
     return {.name = type(),
             .workspace = {isMaximum_ ? Index(sizeof(std::int32_t)) : 0, form.output}};
@@ -94,7 +94,7 @@ public:
     return fmt::format("{}-D, {}, {}", spatialRank(), mode, windowText());
   }
 
-  // Half of a window's reach at most is padding, since a window that sees padding alone has no
+  // Padding is at most half of a window's reach, because a window that covers only padding has no
   // maximum.
   Example example(ExampleDraw& draw) const override {
     Example example = windowExample(draw, draw.between(1, 4), 50);
@@ -122,11 +122,12 @@ constexpr OptionSpec kFaceSettings[] = {
     kBoundaryConstantSetting,
     kFilledSetting};
 
-// Of n cells in a dimension faces are at 0, 1, ..., n (all), at 0, ..., n-1 (lower: face i is
-// before cell i) or at 1, ..., n (upper). The rest of n + 1 is beyond the domain, where the
-// boundary mode says what it is, as it says for the cells beyond the first and the last.
+// Faces of n cells in a dimension: All are at 0, 1, ..., n; Lower at 0, ..., n-1 (face i is before
+// cell i); Upper at 1, ..., n. The faces that are missing are outside the domain and defined by the
+// boundary mode, like the cells before the first and after the last.
 enum class Faces { None, All, Lower, Upper };
 
+// The mean of the two cells beside a face (stagger), or of the two faces beside a cell (collocate).
 class FaceMeans final : public Windowed {
 public:
   explicit FaceMeans(bool toCells)
@@ -135,7 +136,7 @@ public:
   SignatureTable rows(const std::vector<Shape>&) const override {
     return imageTable(spatialRank(), true);
   }
-  // Faces are not where those of a patch that is turned are.
+  // False for faces: on a patch that is turned they are at other positions.
   bool joinsPatches(const std::vector<Shape>&) const override { return !toCells_; }
   Work work(const Form& form, int position) const override {
     double taps = 1;
@@ -158,8 +159,8 @@ private:
   std::vector<Faces> faces() const;
   std::vector<Index> windowSizes() const override {
     std::vector<Index> sizes;
-    for (const Faces one : faces())
-      sizes.push_back(one == Faces::None ? 1 : 2);
+    for (const Faces kind : faces())
+      sizes.push_back(kind == Faces::None ? 1 : 2);
     return sizes;
   }
   void padWindows(std::vector<Window>& windows) const override;
@@ -182,18 +183,19 @@ std::vector<Faces> FaceMeans::faces() const {
   std::string words = text("faces");
   std::erase(words, ' ');
   for (const std::string& word : split(words, ',')) {
-    const auto known = std::ranges::find(kWords, word, [](const auto& w) { return w.first; });
-    if (known == std::end(kWords))
+    const auto entry = std::ranges::find(kWords, word, [](const auto& w) { return w.first; });
+    if (entry == std::end(kWords))
       throw Error(TENON_ERR_ARG,
                   fmt::format("faces of {} are \"{}\"; give none, all, lower or upper for each "
                               "spatial dimension, separated by commas",
                               title(), text("faces")));
-    faces.push_back(known->second);
+    faces.push_back(entry->second);
   }
   return faces;
 }
 
-// Face i is between the cells i-1 and i.
+// Pads a side if its outermost output has a neighbour that is missing. Face i is between cells i-1
+// and i.
 void FaceMeans::padWindows(std::vector<Window>& windows) const {
   const std::vector<Faces> faces = this->faces();
   for (std::size_t d = 0; d < faces.size(); ++d) {
@@ -206,11 +208,12 @@ void FaceMeans::padWindows(std::vector<Window>& windows) const {
   }
 }
 
-// A wall has one cell beside it, which is then the mean; a face that is left out is not the other.
+// Throws if cells read a missing face without a boundary mode. At a wall, a face can have the value
+// of its one cell, but a cell must not have the value of one face.
 void FaceMeans::checkInput(const Layout& input, const std::string&) const {
-  const std::vector<Window> all = windows();
-  for (std::size_t d = 0; toCells_ && !isFilled() && d < all.size(); ++d) {
-    const Window& window = all[d];
+  const std::vector<Window> windowList = windows();
+  for (std::size_t d = 0; toCells_ && !isFilled() && d < windowList.size(); ++d) {
+    const Window& window = windowList[d];
     const bool low = window.padLow > 0 && window.lowMode == Boundary::None;
     if (low || (window.padHigh > 0 && window.highMode == Boundary::None))
       throw Error(TENON_ERR_ARG,
@@ -238,7 +241,7 @@ Example FaceMeans::example(ExampleDraw& draw) const {
   Example example{{}, {{draw.between(1, 3), draw.between(1, 4)}}};
   std::vector<std::string> faces, modes;
   const Index dims = draw.between(1, 3);
-  bool asksCaller = false;
+  bool needsValues = false;
   for (Index d = 0; d < dims; ++d) {
     faces.push_back(draw.of({"none", "all", "all", "lower", "upper"}));
     const bool hasPadding = faces.back() != "none" && (faces.back() != "all" || !toCells_);
@@ -248,13 +251,13 @@ Example FaceMeans::example(ExampleDraw& draw) const {
       modes.back() = "periodic";
     if (modes.back() == "values" && !hasPadding)
       modes.back() = "none";
-    asksCaller |= modes.back() == "values";
+    needsValues |= modes.back() == "values";
     example.inputs.front().push_back(draw.between(2, dims == 1 ? 9 : 5));
   }
   example.settings = {{"faces", joined(faces, ",")}, {"boundary", joined(modes, ",")}};
-  if (asksCaller && draw.chance(50))
+  if (needsValues && draw.chance(50))
     example.settings.emplace_back("boundary_constant", 0.5);
-  else if (asksCaller)
+  else if (needsValues)
     example.inputs.push_back({1});
   return example;
 }

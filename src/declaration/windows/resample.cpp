@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Declares the maps that act on each spatial dimension by itself: means over windows of any sizes,
-// and interpolation. Where an output reads is found in integers, from global extents alone, so that
-// all ranks agree on cuts and halos to the element.
+// Adaptive pooling and interpolation. The position at which an output reads is computed in integers
+// from global extents, so all ranks agree exactly on split points and halos.
 #include "declaration/windows/resample.hpp"
 
 #include "declaration/core/types.hpp"
@@ -19,7 +18,7 @@ namespace tenon {
 
 namespace {
 
-// The places of inputs and outputs are products of both.
+// Positions of inputs and outputs are products of both numbers, which must not overflow.
 constexpr Index kMaxOutputs = Index(1) << 24, kMaxInputs = Index(1) << 36;
 
 } // namespace
@@ -50,7 +49,7 @@ SignatureTable Separable::rows(const std::vector<Shape>& inputs) const {
 }
 
 Interval Separable::inputsOf(Interval outputs, int dim, const Shape& in, const Shape& out) const {
-  // The ends of what outputs read never fall, so the first and the last output tell the interval.
+  // Both ends are non-decreasing in the output, so the first and the last output suffice.
   if (outputs.empty())
     return {};
   const AxisReads last = reads(outputs.end - 1, in[dim], out[dim]);
@@ -58,8 +57,8 @@ Interval Separable::inputsOf(Interval outputs, int dim, const Shape& in, const S
           last.first + static_cast<Index>(last.weights.size())};
 }
 
-// An output belongs to the part that owns the input in the middle of what it reads, so that a halo
-// is needed on either side and is at most half a window wide.
+// An output is computed on the rank that owns the middle one of its inputs. Halos are then needed
+// on both sides, but are at most half a window wide.
 Form Separable::form(const Layouts& inputs, const Choice& choice) const {
   Form form = formLikeInput(inputs, choice);
   const Layout plain = form.uses.front();
@@ -68,23 +67,23 @@ Form Separable::form(const Layouts& inputs, const Choice& choice) const {
   spec.shape = out;
   for (int d = kFirstSpatial; d < plain.rank(); ++d) {
     const auto middle = [&](Index o) {
-      const AxisReads its = reads(o, in[d], out[d]);
-      return its.first + static_cast<Index>(its.weights.size() - 1) / 2;
+      const AxisReads window = reads(o, in[d], out[d]);
+      return window.first + static_cast<Index>(window.weights.size() - 1) / 2;
     };
-    const auto all = std::views::iota(Index(0), out[d]);
+    const auto outputRange = std::views::iota(Index(0), out[d]);
     for (Index& cut : spec.cuts[d])
-      cut = std::ranges::lower_bound(all, cut, {}, middle) - all.begin();
+      cut = std::ranges::lower_bound(outputRange, cut, {}, middle) - outputRange.begin();
     spec.cuts[d].front() = 0;
     spec.cuts[d].back() = out[d];
     Halo halo;
-    bool needed = false;
+    bool isNeeded = false;
     for (int part = 0; part < plain.parts(d); ++part) {
       const Interval box = inputsOf({spec.cuts[d][part], spec.cuts[d][part + 1]}, d, in, out);
       const Interval owned = plain.owned(d, part);
-      needed |= !box.empty() && (box.begin < owned.begin || box.end > owned.end);
+      isNeeded |= !box.empty() && (box.begin < owned.begin || box.end > owned.end);
       halo.boxes.push_back(box);
     }
-    if (needed)
+    if (isNeeded)
       use.halos[d] = std::move(halo);
   }
   form.output = Layout(std::move(spec));
@@ -99,8 +98,8 @@ constexpr OptionSpec kAdaptive[] = {
     {"size", OptionSpec::Ints, nullptr,
      "number of outputs, one number for all spatial dimensions or one each", nullptr, atLeast(1)}};
 
-// The mean over windows that cover the domain: output o has the inputs from floor(o inputs /
-// outputs) to ceil((o + 1) inputs / outputs).
+// The mean over windows that cover the domain: output o reads the inputs from floor(o inputs /
+// outputs) up to, excluding, ceil((o + 1) inputs / outputs).
 class AdaptiveAveragePooling final : public Separable {
 public:
   AdaptiveAveragePooling() : Separable("adaptiveaveragepooling", kAdaptive) {}
@@ -139,11 +138,11 @@ constexpr OptionSpec kResample[] = {
      "domain's ends are half an element beyond them"},
 };
 
-// Interpolation at points of another spacing.
+// Interpolation to another number of points: the nearest input, or linear in each dimension.
 class Resample final : public Separable {
 public:
   Resample() : Separable("resample", kResample) {}
-  // Copies of an element lie in its patch, while interpolation reads beyond.
+  // Copies of an element stay in its patch, while interpolation reads across its border.
   bool joinsPatches(const std::vector<Shape>& inputs) const override {
     const Shape &x = inputs.front(), y = outputShape(inputs);
     bool areCopies = text("method") == "nearest";
@@ -155,23 +154,23 @@ public:
   AxisReads reads(Index o, Index inputs, Index outputs) const override {
     if (text("method") == "nearest")
       return {o * inputs / outputs, {1}};
-    // A point is at whole + part / unit, counted in inputs. Without aligned corners output o is the
-    // centre of its element, at (o + 1/2) inputs / outputs - 1/2.
-    Index unit = std::max<Index>(1, outputs - 1), at = o * (inputs - 1);
+    // The output is at input index whole + part, a fraction with denominator `unit`. Without
+    // aligned corners, output o is at the centre of its element: (o + 1/2) inputs / outputs - 1/2.
+    Index unit = std::max<Index>(1, outputs - 1), numerator = o * (inputs - 1);
     if (!flag("align_corners")) {
       unit = 2 * outputs;
-      at = std::max<Index>(0, (2 * o + 1) * inputs - outputs);
+      numerator = std::max<Index>(0, (2 * o + 1) * inputs - outputs);
     }
-    const Index whole = at / unit;
-    const double part = double(at % unit) / double(unit);
+    const Index whole = numerator / unit;
+    const double part = double(numerator % unit) / double(unit);
     if (whole >= inputs - 1)
       return {inputs - 1, {1}};
     return {whole, {1 - part, part}};
   }
   std::string summary() const override {
-    const char* by = isSet("size") ? "size" : "scale_factor";
-    return fmt::format("{}{} {}, {}{}", isSet("size") ? "to " : "", by,
-                       fmt::join(value<std::vector<Index>>(by), "x"), text("method"),
+    const char* setting = isSet("size") ? "size" : "scale_factor";
+    return fmt::format("{}{} {}, {}{}", isSet("size") ? "to " : "", setting,
+                       fmt::join(value<std::vector<Index>>(setting), "x"), text("method"),
                        flag("align_corners") ? ", corners aligned" : "");
   }
   Example example(ExampleDraw& draw) const override {

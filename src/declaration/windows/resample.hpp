@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Types that map each spatial dimension linearly by itself, with the same map in all channels and
-// images: output o of a dimension is a weighted sum of consecutive inputs. Means over windows of
-// any sizes and interpolation are such maps. A part reads what its outputs need, with a halo.
+// Base of the types that map each spatial dimension separately and linearly, with the same map for
+// all channels and samples: output o of a dimension is a weighted sum of consecutive inputs.
+// Examples are means over windows of varying size, and interpolation. Blocks read further inputs as
+// a halo.
 //
-// Labels on a grid axis: n batch, c channel, d/h/w space, B, R, P.
+// Labels per grid axis: n batch, c channel, d/h/w space, B, R, P.
 #pragma once
 
 #include "declaration/core/declaration.hpp"
 
 namespace tenon {
 
+// The inputs of one output: indices first, first + 1, ..., with their weights.
 struct AxisReads {
   Index first = 0;
   std::vector<double> weights = {};
@@ -18,8 +20,8 @@ struct AxisReads {
 class Separable : public Declaration {
 public:
   using Declaration::Declaration;
-  // The inputs that output o reads, in a dimension with these numbers of inputs and outputs. From
-  // one output to the next neither end of what is read falls.
+  // The inputs that output o reads, in a dimension with these numbers of inputs and outputs. Both
+  // the first and the last index must be non-decreasing in o.
   virtual AxisReads reads(Index o, Index inputs, Index outputs) const = 0;
 
   Shape outputShape(const std::vector<Shape>& inputs) const override;

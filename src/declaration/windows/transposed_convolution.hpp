@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The adjoint of a convolution in its input, as a layer:
+// Transposed convolution: the adjoint of a convolution with respect to its input, as a layer:
 //     y[n,o,S] = sum over i, s, t of x[n,i,s] W[i,o,t] + b[o],  S = s stride - pad + t dilation.
-// Its windows are those of a convolution from y to x. What a rank computes beyond its part of y,
-// its neighbours add to theirs, and what lies beyond the domain goes where the boundary modes take
-// it from: that is the adjoint of the halo exchange.
+// Its windows are those of a convolution from y to x. Contributions that a rank computes to
+// elements of its neighbours are sent and added there, and those to elements outside the domain are
+// added to the elements that the boundary mode copies: this is the adjoint of the halo exchange.
 //
-// Labels on a grid axis: n batch, i input channels (y partial), o output channels, g groups, d/h/w
-// space, B, R, P.
+// Labels per grid axis: n batch, i input channels (y is a partial sum), o output channels, g
+// groups, d/h/w space, B, R, P.
 #pragma once
 
 #include "declaration/core/windowed.hpp"
@@ -24,7 +24,7 @@ public:
   Example example(ExampleDraw& draw) const override;
   std::string summary() const override;
 
-  // Where the kernel leaves its contributions: the output with a halo that is added up.
+  // The layout of the kernel's result: the output's, with a halo of contributions to be summed.
   Layout contributions(const Form& form) const;
 
 private:
