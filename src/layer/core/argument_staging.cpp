@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Arguments that a layer copies: those in another memory space, and those that the caller may
-// change before the adjoint. Tensors of the library are referenced instead, and one that was
-// changed meanwhile is refused by its state.
+// Copies of arguments: of those in another memory space, and of user arrays that can change before
+// the adjoint. Tensors of the library are referenced, and a change since then is detected by their
+// state counter.
 #include "layer/core/argument_staging.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -16,6 +16,7 @@
 namespace tenon {
 
 bool SavedTensor::keep(const DTensor& x, Saving saving, const Value& as, const BoundMaps& maps) {
+  // Changes of a user array cannot be detected, so its values are copied.
   const bool copied = saving == Saving::CopiesPlaced && x.isPlaced();
   if (copied) {
     if (!copy_)
@@ -47,40 +48,42 @@ bool isIn(Space space, const DTensor* tensor) {
 } // namespace
 
 template <class Tensor>
-bool ArgumentStaging::Side<Tensor>::opens(std::span<Tensor* const> given, Space space) {
-  if (std::ranges::all_of(given, [&](const DTensor* tensor) { return isIn(space, tensor); })) {
+bool ArgumentStaging::Side<Tensor>::needsCopies(std::span<Tensor* const> arguments, Space space) {
+  if (std::ranges::all_of(arguments, [&](const DTensor* tensor) { return isIn(space, tensor); })) {
     copies.clear();
     return false;
   }
-  tensors.assign(given.begin(), given.end());
-  mine.resize(given.size());
-  copies.resize(given.size());
-  for (std::size_t i = 0; i < given.size(); ++i)
-    if (given[i])
-      copies[i].note(!isIn(space, given[i]), *given[i]);
+  tensors.assign(arguments.begin(), arguments.end());
+  replacements.resize(arguments.size());
+  copies.resize(arguments.size());
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    if (arguments[i])
+      copies[i].note(!isIn(space, arguments[i]), *arguments[i]);
   return true;
 }
 
 Inputs ArgumentStaging::enter(const Layer& layer, Inputs read) {
-  if (!read_.opens(read, layer.space()))
+  // Tensors in the layer's space are used directly.
+  if (!read_.needsCopies(read, layer.space()))
     return read;
   for (std::size_t i = 0; i < read.size(); ++i)
     if (read[i])
-      read_.tensors[i] = &inSpace(*read[i], layer.comm(), layer.space(), read_.mine[i]);
+      read_.tensors[i] = &inSpace(*read[i], layer.comm(), layer.space(), read_.replacements[i]);
   return read_.tensors;
 }
 
 InputCotangents ArgumentStaging::prepare(const Layer& layer, InputCotangents written) {
-  if (!written_.opens(written, layer.space()))
+  if (!written_.needsCopies(written, layer.space()))
     return written;
   for (std::size_t i = 0; i < written.size(); ++i)
     if (written[i])
       written_.tensors[i] =
-          &likeInSpace(*written[i], layer.comm(), layer.space(), written_.mine[i]);
+          &likeInSpace(*written[i], layer.comm(), layer.space(), written_.replacements[i]);
   return written_.tensors;
 }
 
 void ArgumentStaging::leave(InputCotangents owners) {
+  // There are no entries if all tensors were in the layer's space.
   for (std::size_t i = 0; i < written_.copies.size(); ++i)
     if (owners[i] && owners[i] != written_.tensors[i])
       copyLocal(*written_.tensors[i], *owners[i]);
@@ -88,7 +91,7 @@ void ArgumentStaging::leave(InputCotangents owners) {
 
 template <class Tensor>
 Index ArgumentStaging::Side<Tensor>::bytes() const {
-  return heldBytes(mine);
+  return heldBytes(replacements);
 }
 
 Index ArgumentStaging::bytes() const {

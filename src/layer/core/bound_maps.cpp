@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes what the maps of a form name: operators, kernels, sources and constants of this rank. A
-// network's maps own none of these but share them with its nodes, so that a layer that is two nodes
-// has one of each, and one parameter has one use.
+// Creates the objects of a form's map list: the operators, kernels, sources and constants of this
+// rank. The list of a network shares the objects of its nodes, so a layer that is two nodes has one
+// of each, and each parameter has one use.
 #include "layer/core/bound_maps.hpp"
 
 #include "declaration/core/pass.hpp"
@@ -26,16 +26,16 @@ namespace tenon {
 
 namespace {
 
-// The adjoint of new elements around those that stay.
+// Restriction to fewer elements: the adjoint of an insertion.
 LinearOpRef crop(const CommPtr& comm, const Layout& from, const Layout& to, TenonDataType type) {
-  const Box all = from.boxOfRank(comm->rank()), part = to.boxOfRank(comm->rank());
-  std::vector<Index> at;
-  for (std::size_t d = 0; d < part.size(); ++d)
-    at.push_back(part[d].empty() ? 0 : part[d].begin - all[d].begin);
-  return adjointView(MemoryOp::allocate(comm, to.dual(), from.dual(), at, type));
+  const Box fromBox = from.boxOfRank(comm->rank()), toBox = to.boxOfRank(comm->rank());
+  std::vector<Index> offsets;
+  for (std::size_t d = 0; d < toBox.size(); ++d)
+    offsets.push_back(toBox[d].empty() ? 0 : toBox[d].begin - fromBox[d].begin);
+  return adjointView(MemoryOp::allocate(comm, to.dual(), from.dual(), offsets, type));
 }
 
-// The domain is that of the map, whichever way it is applied.
+// The map's domain is `domain`, also if its transpose is applied.
 LinearOpRef indexMapOp(const CommPtr& comm, const OperatorEntry& entry, const Layout& domain,
                        const Layout& range, TenonDataType type, Space space) {
   const IndexMapPtr map =
@@ -54,6 +54,7 @@ LinearOpRef makeOperator(const CommPtr& comm, const OperatorEntry& entry, TenonD
   case OperatorKind::IndexMap:
     return indexMapOp(comm, entry, entry.from, entry.to, type, space);
   case OperatorKind::IndexSum:
+    // The transpose: the map itself leads from the range of this entry to its domain.
     return adjointView(indexMapOp(comm, entry, entry.to.dual(), entry.from.dual(), type, space));
   case OperatorKind::Crop:
     return crop(comm, entry.from, entry.to, type);
@@ -71,7 +72,7 @@ std::shared_ptr<Source> stateUse(Layer& layer, const StateForm& form) {
   return std::make_shared<StateUse>(layer.state(form), form.use);
 }
 
-// Kernels refuse without knowing for whom: here the layer's name is added.
+// Makes a kernel. Kernels throw errors without the name of the layer, which is added here.
 std::unique_ptr<LocalKernel> makeKernel(KernelMaker make, const KernelSite& at) {
   try {
     return make(at);
@@ -85,13 +86,14 @@ std::unique_ptr<LocalKernel> makeKernel(KernelMaker make, const KernelSite& at) 
 Index scratchOfKernels(Layer& layer, const Form& form, KernelMaker make) {
   const Declaration& declaration = layer.declaration();
   const MapList list = declaration.maps(form, declaration.storageLayouts(form));
-  const Sources none(list.sources().size());
+  const Sources noSources(list.sources().size());
   const KernelContextPtr context = contextOf(layer.comm(), layer.space());
   const ScratchCount count(*context);
-  std::vector<BoundKernel> made;
+  std::vector<BoundKernel> kernels;
   for (std::size_t k = 0; k < list.kernels().size(); ++k)
-    made.push_back({makeKernel(make, {layer, form, list, static_cast<int>(k), none, made, {}}),
-                    std::make_shared<ParameterUses>(), &layer});
+    kernels.push_back(
+        {makeKernel(make, {layer, form, list, static_cast<int>(k), noSources, kernels, {}}),
+         std::make_shared<ParameterUses>(), &layer});
   return count.bytes();
 }
 
@@ -123,6 +125,8 @@ const Map& KernelSite::map() const {
 }
 
 BoundMaps::BoundMaps(Layer& layer, const Form& form, KernelMaker make) : BoundMaps(layer) {
+  // Parameters first, because the list depends on their storage layouts. Kernels last, because they
+  // refer to sources and operators.
   std::vector<Ref<Parameter>> parameters;
   Layouts storage;
   for (const ParameterForm& parameter : form.parameters) {
@@ -157,7 +161,7 @@ BoundMaps::BoundMaps(Layer& layer, const Form& form, KernelMaker make) : BoundMa
                               layer_.title(), layer.type()));
 }
 
-// All is made before anything changes, so that these are as they were if it fails.
+// Makes all new objects before changing any member, to leave the list unchanged if one fails.
 void BoundMaps::rewrite(const Target& target) {
   const bool keepsRounded = layer_.declaration().value<std::string>("saved_type") == "bfloat16";
   MapList list = rewritten(list_, target, keepsRounded);
@@ -172,14 +176,14 @@ void BoundMaps::rewrite(const Target& target) {
 }
 
 std::vector<bool> BoundMaps::nodesThatRecompute() const {
-  std::vector<bool> again;
+  std::vector<bool> recomputes;
   for (const Node& node : nodes_)
-    again.push_back(!node.layer->declaration().contains() &&
-                    node.layer->declaration().value<bool>("recompute"));
-  return again;
+    recomputes.push_back(!node.layer->declaration().contains() &&
+                         node.layer->declaration().value<bool>("recompute"));
+  return recomputes;
 }
 
-// Tells kernels of the functions that they are to apply, with which they are measured.
+// Tells kernels which functions they will apply, because autotuning includes the function.
 void BoundMaps::expectEpilogues() const {
   const std::vector<int> functions = epilogues(list_, {}, false);
   for (std::size_t m = 0; m < functions.size(); ++m)
@@ -202,17 +206,19 @@ std::shared_ptr<Source> BoundMaps::makeSource(const SourceEntry& entry,
 
 const LinearOp* BoundMaps::conversionOf(const Map& map) const {
   const OperatorKind kind = list_.operators()[map.object].kind;
-  const bool moves = kind == OperatorKind::Conversion || kind == OperatorKind::Exchange ||
-                     kind == OperatorKind::Maximum;
-  return moves ? operators_[map.object].get() : nullptr;
+  const bool isConversion = kind == OperatorKind::Conversion || kind == OperatorKind::Exchange ||
+                            kind == OperatorKind::Maximum;
+  return isConversion ? operators_[map.object].get() : nullptr;
 }
 
 void BoundMaps::join(const BoundMaps& node, const std::vector<ValueId>& reads, ValueId write) {
+  // Until a node is joined, the list counts as a node of the network itself.
   if (list_.nodes() == 0)
     nodes_.clear();
   nodes_.insert(nodes_.end(), node.nodes_.begin(), node.nodes_.end());
-  for (const auto& [known, objects] : joined_)
-    if (known == &node) {
+  for (const auto& [joinedNode, objects] : joined_)
+    // Another node of a layer that is joined already: add its maps, but not its objects.
+    if (joinedNode == &node) {
       list_.join(node.list_, reads, write, &objects);
       return;
     }
@@ -230,9 +236,9 @@ void BoundMaps::run(KernelEntry entry, std::vector<ValueId> reads, ValueId write
 }
 
 Buffer BoundMaps::memory(Index bytes) const {
-  Buffer made = readableBuffer(*comm_, *context_, bytes, layer_.title() + " values");
-  made.setZero();
-  return made;
+  Buffer values = readableBuffer(*comm_, *context_, bytes, layer_.title() + " values");
+  values.setZero();
+  return values;
 }
 
 Index BoundMaps::bytes() const {
@@ -241,6 +247,7 @@ Index BoundMaps::bytes() const {
     sum += op->bufferBytes();
   std::vector<const ParameterUses*> counted;
   for (const BoundKernel& bound : kernels_) {
+    // Kernels of one form share their parameter uses, which are counted once.
     if (std::find(counted.begin(), counted.end(), bound.uses.get()) != counted.end())
       continue;
     counted.push_back(bound.uses.get());

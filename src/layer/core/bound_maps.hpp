@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A list of maps with the objects that run it on this rank: operators, kernels, sources, constants,
+// A map list with the objects that run it on this rank: operators, kernels, sources and constants,
 // each in the order of the list's tables.
 #pragma once
 
@@ -15,36 +15,36 @@ namespace tenon {
 
 class Layer;
 
+// A kernel with its parameters and the layer that it belongs to.
 struct BoundKernel {
-  std::shared_ptr<LocalKernel> kernel; // of the layer's list, and of networks'
-  std::shared_ptr<ParameterUses> uses; // of several kernels, where they work on parts
+  std::shared_ptr<LocalKernel> kernel; // shared by the lists of a layer and of its containers
+  std::shared_ptr<ParameterUses> uses; // shared by kernels that work on parts of one output
   const Layer* layer;
 
   bool wantsGradients() const;
-  // Says so to the parameters, on all ranks.
+  // Tells the parameters that their gradients change. Must be called on all ranks.
   void changeGradients() const;
 };
 
 using Sources = std::vector<std::shared_ptr<Source>>;
 
-// A kernel to be made for the maps of a layer.
+// The context in which a type makes one of its kernels: the layer, its form and the map list.
 struct KernelSite {
   Layer& layer;
   const Form& form;
   const MapList& list;
-  int number;                           // of the list's kernels
-  const Sources& sources;               // of the list, which it may keep
-  const std::vector<BoundKernel>& made; // the list's kernels before it
-  // Of the list; empty where the kernel is made to be counted alone.
+  int number;                           // index in the list's kernels
+  const Sources& sources;               // of the list; kernels can hold references
+  const std::vector<BoundKernel>& made; // earlier kernels of the list
+  // The operators of the list; empty if the kernel is only made to measure its scratch memory.
   const std::vector<LinearOpRef>& operators;
 
   const std::string& name() const { return list.kernels()[number].name; }
-  // Of the list: what it reads and what it writes.
+  // The layouts of the first value that the kernel reads and of the value that it writes.
   const Layout& reads() const { return list.values()[map().x.front()].layout; }
   const Layout& writes() const { return list.values()[map().y].layout; }
-  // Of a type with one kernel, or one for each piece of the output: where it reads the first input,
-  // the elements of that which this rank holds, and the outputs that it computes here, in global
-  // indices.
+  // The use layout of the first input, and the boxes of that input and of the outputs on this rank,
+  // in global indices. Only for types with one kernel, or one per piece of the output.
   const Layout& use() const { return form.useOf(number); }
   Box input() const { return use().boxOfRank(rank()); }
   Box outputs() const { return form.outputsOf(number, form.output.grid().position(rank())); }
@@ -56,67 +56,68 @@ private:
 };
 using KernelMaker = std::unique_ptr<LocalKernel> (*)(const KernelSite& at);
 
-// The scratch that the kernels of a form take on this rank. They are made for it and dropped, so
-// that they are asked before there are parameters or operators.
+// The bytes of scratch memory that the kernels of a form need on this rank. Kernels are made for
+// this purpose and discarded, before there are parameters or operators.
 Index scratchOfKernels(Layer& layer, const Form& form, KernelMaker make);
 
+// The list and its objects. A network joins the lists of its nodes and shares their objects.
 class BoundMaps {
 public:
-  // Of a network, whose nodes are joined: no maps as yet. The layer must outlive them.
+  // An empty list for a network, to which nodes are joined. The layer must outlive it.
   explicit BoundMaps(const Layer& layer);
-  // The maps of a form of the layer's. Collective, as the making of operators is.
+  // The maps of a form of the layer. Collective, because operators are created.
   BoundMaps(Layer& layer, const Form& form, KernelMaker make);
 
-  // Of a network: what adds a value goes to the list itself.
+  // The list, to which a network adds values directly.
   MapList& list() noexcept { return list_; }
   const MapList& list() const noexcept { return list_; }
-  // The maps of a node, which outlives these, with its objects: see MapList::join().
+  // Adds the maps and objects of a node, which must outlive this list: see MapList::join().
   void join(const BoundMaps& node, const std::vector<ValueId>& reads, ValueId write);
-  // A kernel without parameters of its own.
+  // Adds a kernel without parameters.
   void run(KernelEntry entry, std::vector<ValueId> reads, ValueId write,
            std::shared_ptr<LocalKernel> kernel);
-  // Makes these, when all is joined, what runs by themselves: by the target and by what their
-  // layers say. Kernels that others share stay theirs. A list that these are joined to wants them
-  // as they were: see MapList::join().
+  // Rewrites the joined list into the one that runs, according to the target and the settings of
+  // the layers. Kernels shared with other lists are not modified. A list that is joined to other
+  // lists must not be rewritten: see MapList::join().
   void rewrite(const Target& target);
 
-  // What a map of the kind Operator moves between ranks; null if nothing.
+  // The operator of a map that redistributes data between ranks; null for other operators.
   const LinearOp* conversionOf(const Map& map) const;
 
   const Layer& layer() const noexcept { return layer_; }
   LinearOp& op(int index) const { return *operators_[index]; }
   const BoundKernel& kernel(int index) const { return kernels_[index]; }
   const std::vector<BoundKernel>& kernels() const noexcept { return kernels_; }
-  // Of a map whose kernel applies one to each element.
+  // The elementwise function of a map whose kernel is one.
   const PointwiseFunction& function(int map) const {
     return *kernels_[list_.maps()[map].object].kernel->function();
   }
-  // Of the kernels' parameters, with the layers that use them, those of maps within kernels too.
-  // Kernels that share their uses are visited one after the other.
+  // Visits the uses of parameters by the kernels, and by maps within kernels, with their layers.
+  // Kernels that share their uses are adjacent.
   void forEachUse(const std::function<void(ParameterUse& use, const Layer& layer)>& visit) const;
   Source& source(int index) const { return *sources_[index]; }
   DTensor& constant(int index) const { return *constants_[index]; }
-  // In the layout and the list's data type; allocated when first used.
+  // A tensor in the layout with the list's data type; allocated on first use.
   Ref<DTensor> tensor(const Layout& layout) const {
     return makeRef<DTensor>(comm_, layout, type_, context_->space());
   }
-  // For a value of a pass, which may be a rounding.
+  // A tensor for a value of a pass, which can be a rounding.
   Ref<DTensor> tensor(const Value& value) const;
-  // Bytes in the space of the list.
+  // A buffer in the memory space of the list.
   Buffer buffer(Index bytes, std::string label) const {
     return {bytes, std::move(label), context_->memory()};
   }
-  // For several tensors, where ranks of the node can read them.
+  // Memory for several tensors, readable by other ranks of the node (shared memory).
   Buffer memory(Index bytes) const;
   TenonDataType dataType() const noexcept { return type_; }
   KernelContext& context() const noexcept { return *context_; }
-  // The log's event of a map's node: its layer's name, or type.
+  // The log event of a map's node, by the name or type of its layer.
   int event(const Map& map) const { return nodes_[map.node].event; }
   const Layer& layerOf(const Map& map) const { return *nodes_[map.node].layer; }
-  // Of the passes of these maps.
+  // Observers of the passes of these maps.
   const Observers& observers() const noexcept { return observers_; }
   void setObservers(Observers observers) noexcept { observers_ = std::move(observers); }
-  // Memory of operators, constants, parameters in their use layouts, and segments.
+  // Bytes of operators, constants, parameters in their use layouts, and memory within kernels.
   Index bytes() const;
 
 private:
@@ -143,7 +144,7 @@ private:
   Observers observers_;
 };
 
-// While this lives the parameters of the maps are constants.
+// Makes the parameters of the maps constants for the lifetime of the object.
 class ConstantParameters {
 public:
   explicit ConstantParameters(const BoundMaps& maps) : maps_(maps) { set(true); }

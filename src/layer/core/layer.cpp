@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layer's settings and what it holds: parameters, states, target, the text of a view. Whatever is
-// set here is set for the layers in a container too, and nothing that changes a set-up may be set
-// after one: the layouts, kernels and memory of a set-up are never made again.
+// Settings of a layer and the objects it owns: parameters, states, target; and the text of its
+// view. Settings of a container are also applied to its layers. Settings that affect a set-up
+// cannot change after the first one, because layouts, kernels and memory of a set-up are never made
+// again.
 #include "layer/core/layer.hpp"
 
 #include "layer/core/parameter.hpp"
@@ -27,19 +28,19 @@ std::string layoutText(const Layout& layout, const Grid& named) {
 
 std::string trafficText(const Passage& toUse) {
   const LinearOp& first = *toUse.front();
-  Traffic most;
-  Index all = 0;
+  Traffic largest;
+  Index total = 0;
   for (int rank = 0; rank < first.comm()->size(); ++rank) {
     Traffic sent;
     for (const LinearOp* conversion : toUse)
       sent += conversion->trafficOf(rank).value();
-    most.messages = std::max(most.messages, sent.messages);
-    most.elements = std::max(most.elements, sent.elements);
-    all += sent.elements;
+    largest.messages = std::max(largest.messages, sent.messages);
+    largest.elements = std::max(largest.elements, sent.elements);
+    total += sent.elements;
   }
   const Index size = dataTypeSize(first.domainType());
-  return fmt::format("at most {}, {} per rank; {} total", counted(most.messages, "message"),
-                     sizeText(most.elements * size), sizeText(all * size));
+  return fmt::format("at most {}, {} per rank; {} total", counted(largest.messages, "message"),
+                     sizeText(largest.elements * size), sizeText(total * size));
 }
 
 std::string viewLine(const std::string& label, const Layout& layout, const Grid& named,
@@ -47,7 +48,7 @@ std::string viewLine(const std::string& label, const Layout& layout, const Grid&
   return fmt::format("  {:<7} {}{}\n", label, layoutText(layout, named), text);
 }
 
-// Where a halo is all that the use adds, the two layouts are one text.
+// If the use only adds a halo, one layout is printed instead of two.
 std::string viewLine(const std::string& label, const Layout& layout, const Passage& toUse,
                      const Grid& named) {
   if (toUse.empty())
@@ -59,6 +60,7 @@ std::string viewLine(const std::string& label, const Layout& layout, const Passa
                   fmt::format(", used as {}: {}", layoutText(use, named), trafficText(toUse)));
 }
 
+// The text includes contained layers, because all ranks must have the same network.
 std::string Layer::agreedText() const {
   std::string text = declaration_->agreedText();
   for (const Layout& use : uses_)
@@ -69,14 +71,15 @@ std::string Layer::agreedText() const {
   return text;
 }
 
-// The settings that a reader of the view did not leave at their defaults.
+// The settings that differ from their defaults.
 std::string Layer::brief() const {
   std::string text(type());
-  std::string own = declaration_->view();
+  std::string settingsText = declaration_->view();
   if (!nodes_.empty())
-    own += fmt::format("{}({})", own.empty() ? "" : " ",
-                       counted(static_cast<Index>(nodes_.size()), "node"));
-  text += fmt::format("{}{}, {}", own.empty() ? "" : " ", own, dataTypeName(type_));
+    settingsText += fmt::format("{}({})", settingsText.empty() ? "" : " ",
+                                counted(static_cast<Index>(nodes_.size()), "node"));
+  text +=
+      fmt::format("{}{}, {}", settingsText.empty() ? "" : " ", settingsText, dataTypeName(type_));
   if (space_ == Space::Device)
     text += ", on the device";
   if (textOf("storage") != "use")
@@ -118,33 +121,35 @@ std::string Layer::ownView() const {
   }
   for (const Ref<StateTensor>& state : states_)
     text += viewLine(state->name(), state->storage(), latest().output().grid(), "   running");
-  const Memory held = memory();
+  const Memory allocated = memory();
   return text +
          fmt::format("  memory on rank {}: parameters {}, buffers {}, saved activations {}\n",
-                     comm_->rank(), sizeText(held.parameters), sizeText(held.buffers),
-                     sizeText(held.saved));
+                     comm_->rank(), sizeText(allocated.parameters), sizeText(allocated.buffers),
+                     sizeText(allocated.saved));
 }
 
 Layer::Memory Layer::memory() const {
-  Memory held;
+  Memory allocated;
   for (const Entry& entry : setups_) {
-    held.buffers += entry.setup->bytes() + entry.inferred.bytes() + entry.tangents.bytes() +
-                    entry.cotangents.bytes();
+    allocated.buffers += entry.setup->bytes() + entry.inferred.bytes() + entry.tangents.bytes() +
+                         entry.cotangents.bytes();
     for (const StackLevel& level : entry.frames)
-      held.saved += level.frame->bytes() + level.arguments.bytes();
+      allocated.saved += level.frame->bytes() + level.arguments.bytes();
   }
   for (const Ref<Parameter>& p : parameters_)
-    held.parameters += p->bytes();
-  return held;
+    allocated.parameters += p->bytes();
+  return allocated;
 }
 
+// A layer can be several nodes, and in several containers: its parameters count once.
 std::vector<Ref<Parameter>> Layer::parameters() const {
-  std::vector<Ref<Parameter>> all = parameters_;
+  std::vector<Ref<Parameter>> parameters = parameters_;
   for (const Layer* child : children())
     for (const Ref<Parameter>& p : child->parameters())
-      if (std::none_of(all.begin(), all.end(), [&](const auto& q) { return q.get() == p.get(); }))
-        all.push_back(p);
-  return all;
+      if (std::none_of(parameters.begin(), parameters.end(),
+                       [&](const auto& q) { return q.get() == p.get(); }))
+        parameters.push_back(p);
+  return parameters;
 }
 
 void Layer::zeroGradients() {
@@ -168,6 +173,7 @@ void Layer::draw(std::uint64_t seed, std::uint64_t stream, Fill fill) {
   if (declaration_->isRandom() && (fill == Fill::All || !random_.isSet))
     random_ = {true, seed, streamOf(fmt::format("dropout {}", stream)), 0};
   for (std::size_t i = 0; i < children_.size(); ++i)
+    // Children have different streams, so equal layers get different values.
     children_[i]->draw(seed, streamOf(fmt::format("{} layer {}", stream, i)), fill);
 }
 
@@ -177,21 +183,23 @@ int Layer::event() const {
 
 Ref<Parameter> Layer::parameter(const ParameterForm& form) {
   const std::string& name = form.name;
-  for (const Ref<Parameter>& known : parameters_) {
-    if (known->name() != name)
+  // Set-ups for other inputs share the parameters, so their shapes must agree.
+  for (const Ref<Parameter>& existing : parameters_) {
+    if (existing->name() != name)
       continue;
-    if (known->storage().shape() != form.use.shape())
+    if (existing->storage().shape() != form.use.shape())
       throw Error(
           TENON_ERR_SHAPE,
           fmt::format(
               "{} has parameter \"{}\" of shape [{}], but this input needs [{}]; use a new layer",
-              title(), name, fmt::join(known->storage().shape(), ","),
+              title(), name, fmt::join(existing->storage().shape(), ","),
               fmt::join(form.use.shape(), ",")));
-    return known;
+    return existing;
   }
   parameters_.push_back(
       makeRef<Parameter>(comm_, form, declaration_->storageLayout(form.use), type_, space_));
   if (!reducedByOthers_)
+    // Created at set-up, to make later steps of an optimizer free of allocations.
     parameters_.back()->prepareReduction();
   parameters_.back()->setFrozen(frozen_);
   parameters_.back()->setEvent(event());
@@ -203,9 +211,9 @@ Ref<Parameter> Layer::parameter(const ParameterForm& form) {
 }
 
 Ref<StateTensor> Layer::state(const StateForm& form) {
-  for (const Ref<StateTensor>& known : states_)
-    if (known->name() == form.name)
-      return known;
+  for (const Ref<StateTensor>& existing : states_)
+    if (existing->name() == form.name)
+      return existing;
   states_.push_back(makeRef<StateTensor>(comm_, form, type_, space_));
   if (!this->name().empty())
     states_.back()->value().setName(fmt::format("{}.{}", this->name(), form.name));
@@ -213,13 +221,13 @@ Ref<StateTensor> Layer::state(const StateForm& form) {
 }
 
 std::vector<Ref<StateTensor>> Layer::states() const {
-  std::vector<Ref<StateTensor>> all = states_;
+  std::vector<Ref<StateTensor>> states = states_;
   for (const Layer* child : children())
     for (const Ref<StateTensor>& state : child->states())
-      if (std::none_of(all.begin(), all.end(),
-                       [&](const auto& known) { return known.get() == state.get(); }))
-        all.push_back(state);
-  return all;
+      if (std::none_of(states.begin(), states.end(),
+                       [&](const auto& existing) { return existing.get() == state.get(); }))
+        states.push_back(state);
+  return states;
 }
 
 Layer::Layer(CommPtr comm, std::unique_ptr<Declaration> declaration, KernelMaker makeKernel)
@@ -245,11 +253,11 @@ void Layer::checkBeforeSetUp(const std::string& call) const {
 }
 
 void Layer::takeOver(Settings after, const Settings::Names&) {
-  declaration_->setTitle(title()); // of which its check speaks
+  declaration_->setTitle(title()); // its error messages contain the title
   Settings before = settings();
   const int inputs = nodes_.empty() ? 0 : inputCount();
   declaration_->takeOver(std::move(after));
-  // Values are numbered with the inputs first.
+  // Nodes refer to values by numbers that begin with the inputs.
   if (!nodes_.empty() && inputCount() != inputs) {
     declaration_->restore(std::move(before));
     throw Error(TENON_ERR_STATE,
@@ -337,6 +345,7 @@ void SavedModes::note(Layer& layer) {
 }
 
 SavedModes::~SavedModes() {
+  // setTraining() also sets the recording and the contained layers: restore containers first.
   for (const Mode& mode : modes_) {
     mode.layer->setTraining(mode.training);
     mode.layer->setRecording(mode.records);
@@ -349,6 +358,7 @@ void Layer::setFrozen(bool frozen) {
   for (const Ref<Parameter>& p : parameters_)
     p->setFrozen(frozen);
   for (Layer* child : children())
+    // Unfreezing a container leaves its constant layers frozen.
     if (frozen || !child->constant_)
       child->setFrozen(frozen);
 }

@@ -2,12 +2,22 @@
 // A differentiable map between distributed tensors with named parameters: a declaration, set up on
 // the processes of a communicator.
 //
-// A layer is set up once for each layout of its input, or inputs; the set-ups share the parameters.
-// In training mode Apply pushes what the adjoint needs on a stack of fixed depth, and ApplyAdjoint
-// pops it, so a layer applied in every time step is differentiated by stepping back in time.
+// A layer is set up once for each list of input layouts; all set-ups share the parameters. In
+// training mode Apply pushes the values that the adjoint needs on a stack of fixed depth, and
+// ApplyAdjoint pops them. A layer that is applied in every time step is thus differentiated by
+// stepping back in time.
 //
-// A container has nodes: layers, each with what it reads. What is said to the container is said to
-// its layers too.
+// A container has nodes, which are layers with the numbers of the values that they read. Settings
+// of the container also apply to its layers.
+//
+// The life cycle, which is collective except for the settings:
+//
+//   set, setFromOptions      settings, before the first set-up
+//   setUp(layouts)           makes parameters, operators, kernels and memory
+//   initialize(seed)         optional: draws the parameters again
+//   apply(x, y)              pushes a frame on the stack (if recording)
+//   applyTangent(dx, dy)     at the point of the top frame; repeatable
+//   applyAdjoint(dy, dx)     at the point of the top frame, which is popped
 #pragma once
 
 #include "declaration/core/declaration.hpp"
@@ -25,17 +35,16 @@
 
 namespace tenon {
 
-// Conversions in the view of a layer: those that a tensor passes one after the other before it is
-// used, of which there may be none.
+// The conversions, in order, between a tensor's layout and its use; for views. Can be empty.
 using Passage = std::vector<const LinearOp*>;
 
-// "at most 3 messages, 64 B per rank; 256 B total", of all of a passage in one Apply. Goes through
-// the schedules of all ranks.
+// Text such as "at most 3 messages, 64 B per rank; 256 B total", for all conversions of a passage
+// in one Apply. Evaluates the schedules of all ranks, not only this one.
 std::string trafficText(const Passage& toUse);
-// "  input   [8,4] S0, used as [8,4] B: at most ...\n" on the named process grid.
+// A line such as "  input   [8,4] S0, used as [8,4] B: at most ...\n", on the named process grid.
 std::string viewLine(const std::string& label, const Layout& layout, const Passage& toUse,
                      const Grid& named);
-// The same without conversions, and with a text after the layout.
+// A line without conversions, with `text` after the layout.
 std::string viewLine(const std::string& label, const Layout& layout, const Grid& named,
                      const std::string& text = "");
 
@@ -50,90 +59,91 @@ public:
   const Declaration& declaration() const noexcept { return *declaration_; }
   Declaration& declaration() noexcept { return *declaration_; }
 
-  // The settings of the declaration, which may change before the first set-up only.
+  // The settings of the declaration, which can only be changed before the first set-up.
   const Settings& settings() const noexcept override { return declaration_->settings(); }
   void setDataType(TenonDataType type);
   void setSpace(Space space) { set("space", std::string(spaceName(space))); }
   void setStackDepth(int depth) { set("stack_depth", Index(depth)); }
   void setOutputLayout(const Layout& layout);
-  // Lists of a mesh (declaration/mesh/mesh_lists.hpp); `call` is the one that sets them.
+  // Sets mesh lists (declaration/mesh/mesh_lists.hpp). `call` is the public function, for errors.
   void setList(const std::string& call, const std::string& name, EdgesPtr edges);
   void setList(const std::string& call, const std::string& name, IndexMapPtr map);
-  // How the patches of its inputs are joined; of any type, since each heeds them or refuses.
+  // Sets how the patches of the inputs are joined. Allowed for any type; a type that cannot handle
+  // links throws at set-up.
   void setLinks(PatchLinksPtr links);
-  // Where the layer uses its inputs, but for halos, of any batch: the grid of its signature, and
-  // the cuts where the input that it reads has none for the same axes of this grid. None: on the
-  // grid of its first input. Of the set-ups that follow.
+  // Sets the layouts, without halos and for any batch, in which later set-ups use the inputs: the
+  // grid of the signature, and split points for inputs that have none for the same axes of this
+  // grid. Empty: the grid is that of the first input.
   void setUses(Layouts uses);
   const Layouts& uses() const noexcept { return uses_; }
-  // Those of the layers of a container too.
+  // Reads the options of the layer and, in a container, of its layers.
   void setFromOptions() override;
   TenonDataType dataType() const noexcept { return type_; }
   Space space() const noexcept { return space_; }
   int stackDepth() const noexcept { return depth_; }
   void checkBeforeSetUp(const std::string& call) const;
-  // Throws TENON_ERR_STATE if the layer is at work, so that a function of the user's has called it.
+  // Throws TENON_ERR_STATE if called from a user function that the layer itself has called.
   void checkIdle(std::string_view call) const;
 
-  // Whether it runs as in training, where that makes a difference, and whether Apply keeps what
-  // derivatives read, which the first call sets too. Each layer in a container runs as it was told
-  // itself; what is kept is for the layer to say that is applied.
+  // setTraining() selects training or inference behaviour of layers that differ, and also sets
+  // recording; setRecording() selects whether Apply saves the values that derivatives read. In a
+  // container each layer has its own training mode, but recording is that of the applied layer.
   void setTraining(bool training);
   void setRecording(bool records);
   bool isTraining() const noexcept { return training_; }
   bool isRecording() const noexcept { return records_; }
 
-  // Parameters gather no gradients, and optimizers leave them alone; legal at any time. What is
-  // constant in a container is not released with it, but by itself.
+  // A frozen layer accumulates no gradients and is not updated by optimizers; can be changed at any
+  // time. A constant layer in a container stays frozen when the container is unfrozen.
   void setFrozen(bool frozen);
   void setConstant();
   bool isConstant() const noexcept { return constant_; }
   bool isFrozen() const noexcept { return frozen_; }
 
-  // Of a loss: what the next Apply compares with, in any layout on the input's communicator. Kept
-  // by reference.
+  // Sets the target of a loss for the next Apply, in any layout on the input's communicator. The
+  // tensor is stored by reference.
   void setTarget(Ref<DTensor> target);
-  // Throws TENON_ERR_STATE if there is none.
+  // Throws TENON_ERR_STATE if no target was set.
   const DTensor& target() const;
-  // Of a loss with weights: those of its terms, likewise.
+  // Sets the weights of the terms of a loss, by reference and in any layout, like the target.
   void setTargetWeights(Ref<DTensor> weights);
   const DTensor& targetWeights() const;
 
-  // Values are counted with the container's inputs first: 0 .. inputs - 1, then one for each node.
+  // A layer in a container, and the values that it reads. Values are numbered: 0 .. inputs - 1 are
+  // the container's inputs, followed by one value per node.
   struct Node {
     Ref<Layer> layer;
     std::vector<int> reads;
   };
   const std::vector<Node>& nodes() const noexcept { return nodes_; }
-  // Of a container, before SetUp; the values that the node reads are there.
+  // Adds a node to a container, before SetUp. The values that it reads must exist already.
   void addNode(Ref<Layer> layer, std::vector<int> reads);
-  // The same all at once, in place of those that there are, also while it is being set up.
+  // Replaces all nodes at once; allowed also during set-up.
   void setNodes(std::vector<Node> nodes);
   int inputCount() const { return declaration_->inputCount(); }
-  // The value of the last node, which is the container's output where it says no others.
+  // The value of the last node, which is the container's output unless others are set.
   int lastValue() const { return inputCount() + static_cast<int>(nodes_.size()) - 1; }
-  // Of a container: the values that are its outputs. Throws TENON_ERR_ARG where a node is not
-  // there.
+  // The values that are the outputs of a container. Throws TENON_ERR_ARG if a node does not exist.
   std::vector<int> outputValues() const;
-  // The names of the inputs and outputs, as a graph says them; else x or x0, x1, ..., and y. Throws
-  // TENON_ERR_STATE where their number is not known before SetUp.
+  // The names of inputs and outputs as set for a graph, or else x or x0, x1, ..., and y. Throws
+  // TENON_ERR_STATE if their number is not known before SetUp.
   std::vector<std::string> inputNames() const;
   std::vector<std::string> outputNames() const;
-  // Each layer once, in the order of its first node.
+  // The contained layers, each listed once, in the order of its first node.
   const std::vector<Layer*>& children() const noexcept { return children_; }
-  // Collective. Sets the nodes up, one after the other; the layouts of all values.
+  // Sets up the nodes one after the other. Returns the layouts of all values. Collective.
   Layouts setUpNodes(const Layouts& inputs);
 
-  // Undoes set-ups: those that were noted are there again, and no other. Nothing is allocated to
-  // undo them.
+  // Undoes new set-ups after a failure: restores the set-ups that were noted and removes all
+  // others, without allocating memory.
   class NewSetUps {
   public:
-    // Notes the layer and those in it.
+    // Notes the state of the layer and of the layers in it.
     void note(Layer& layer);
     void undo() noexcept;
 
   private:
-    // Of a layer that was not set up.
+    // The state of a layer that was not set up.
     struct Unset {
       Settings settings;
       MeshLists lists;
@@ -143,7 +153,7 @@ public:
       bool training, records, frozen;
     };
     struct Before {
-      Ref<Layer> layer; // which may be gone otherwise when all ranks know of a failure
+      Ref<Layer> layer; // keeps the layer until all ranks know of a failure
       std::vector<const Setup*> setups;
       std::size_t parameters, states;
       std::optional<Unset> unset;
@@ -151,124 +161,123 @@ public:
     std::vector<Before> before_;
   };
 
-  // Collective. Does nothing if the layer is set up for these layouts already. New parameters get
-  // first values. Within a batched agreement the set-up is valid once that is reached.
+  // Sets up the layer for these layouts, if it is not yet. New parameters are initialized. Within a
+  // batched agreement the set-up is valid once the agreement succeeds. Collective.
   void setUp(const Layouts& inputs);
   void setUp(const Layout& input) { setUp(Layouts{input}); }
   bool isSetUp() const noexcept { return !setups_.empty(); }
-  // The form for inputs in these layouts, by the settings, with the halo that it computes, if any;
-  // not of containers.
+  // The form for these input layouts by the settings, with the computed halo of the output, if any.
+  // A container has no form.
   Form form(const Layouts& inputs, bool overlap = false,
             const std::optional<Layout>& computedHalo = {}) const;
-  // That of the last SetUp, but for pieces.
+  // The form of the last SetUp, without pieces.
   Form latestForm() const;
-  // The scratch that the kernels of a form will take on this rank, in this network that takes over
-  // what its layers were not told: they are made to say it, without the memory. Not of containers,
-  // and not collective.
+  // The bytes of scratch memory that the kernels of a form need on this rank, in a network whose
+  // settings the layer inherits. Kernels are made without their memory to find it. Not collective;
+  // not available for containers.
   Index kernelScratch(const Form& form, const std::vector<const Layer*>& containers,
                       const MeshLists& lists);
-  // Of the passes of all set-ups, those to come included, and of the parameters that there are.
-  // They must outlive the layer's use, or be taken away ({}).
+  // Sets the observers of the passes of all set-ups, including future ones, and of current
+  // parameters. They must outlive the layer's use, or be removed ({}).
   void setObservers(const Observers& observers);
-  // That for these inputs; it lives as long as the layer.
+  // The set-up for these inputs, which exists as long as the layer.
   Setup& setup(const Layouts& inputs) const;
-  // Of the set-up for these inputs: what runs.
+  // The maps that run in the set-up for these inputs.
   const BoundMaps& maps(const Layouts& inputs) const;
-  // Of the node of a container for these inputs, whose output lies like this: as they were joined.
+  // The maps of a container's node with these inputs and this output layout, as they were joined.
   const BoundMaps& joinedMaps(const Layouts& inputs, const Layout& output) const;
-  // Throws TENON_ERR_STATE where there are several outputs.
+  // The layout of the only output. Throws TENON_ERR_STATE if there are several outputs.
   const Layout& outputLayout(const Layouts& inputs) const;
   const Layout& outputLayout(const Layout& input) const { return outputLayout(Layouts{input}); }
-  // Of the last SetUp. Throw TENON_ERR_STATE before the first.
+  // The layouts of the last SetUp. These throw TENON_ERR_STATE before the first one.
   const Layouts& inputLayouts() const { return latest().inputs(); }
   const Layout& inputLayout() const { return inputLayouts().front(); }
   const Layout& outputLayout() const { return onlyOutput(latest()); }
   const Layouts& outputLayouts() const { return latest().outputs(); }
 
-  // Collective, all. The inputs' layouts choose the set-up. Output and inputs are different
-  // tensors, but an input may be given twice.
+  // Apply and its derivatives, all collective. The layouts of the inputs select the set-up. Outputs
+  // and inputs must be different tensors, but one tensor can be passed for several inputs.
   void apply(Inputs x, Outputs y);
   void applyTangent(Inputs dx, Outputs dy);
   void applyAdjoint(OutputCotangents dy, InputCotangents dx);
-  // Of a layer with one output.
+  // Shorthands for layers with one output.
   void apply(Inputs x, DTensor& y);
   void applyTangent(Inputs dx, DTensor& dy);
   void applyAdjoint(const DTensor& dy, InputCotangents dx);
-  // Of inputs as for apply(), not collective. Throws TENON_ERR_NOT_FINITE if a halo that the caller
-  // has filled has a value that is not a number where it is read.
+  // Checks the inputs of apply(); not collective. Throws TENON_ERR_NOT_FINITE if a halo that the
+  // caller has filled holds a NaN that the layer would read.
   void checkGhosts(Inputs x) const;
   int stackSize() const noexcept { return static_cast<int>(stack_.size()); }
-  // Of a layer with one input. dx may be null.
+  // Shorthands for layers with one input. dx can be null.
   void apply(const DTensor& x, DTensor& y);
   void applyTangent(const DTensor* dx, DTensor& dy);
   void applyAdjoint(const DTensor& dy, DTensor* dx);
-  // Forgets the last Apply, or all that Apply has pushed.
+  // These remove the last Apply, or all of them, from the stack.
   void forgetLast();
   void clearStack();
 
-  // Each parameter once, those of the layers of a container too.
+  // All parameters, each listed once, including those of the layers of a container.
   std::vector<Ref<Parameter>> parameters() const;
   const std::vector<Ref<Parameter>>& ownParameters() const noexcept { return parameters_; }
-  // Says before SetUp that others will reduce the gradients of the layer's own parameters
-  // (GradientBuckets), which so need no reductions of their own.
+  // Declares, before SetUp, that GradientBuckets will reduce the gradients of the layer's own
+  // parameters, which then need no reductions.
   void setReducedByOthers(bool byOthers) noexcept { reducedByOthers_ = byOthers; }
-  // The layer's own parameter of that form, made in its storage layout at the first call.
+  // The layer's own parameter of that form, created in its storage layout by the first call.
   Ref<Parameter> parameter(const ParameterForm& form);
-  // What it carries beside parameters, likewise.
+  // The layer's own states, created like parameters.
   const std::vector<Ref<StateTensor>>& ownStates() const noexcept { return states_; }
   Ref<StateTensor> state(const StateForm& form);
-  // Those of the layers of a container too.
+  // All states, each listed once, including those of the layers of a container.
   std::vector<Ref<StateTensor>> states() const;
-  // The log's event of what belongs to the layer: its name, or type.
+  // The log event of the layer: its name, or type.
   int event() const;
-  // Fills the parameters by global position: the same values on any partition. A container gives
-  // each of its layers a stream of its own.
+  // initialize() draws parameters by global position: the same values on any partition. A container
+  // uses a different random stream for each of its layers.
   enum class Fill { All, New };
   void initialize(std::uint64_t seed, std::uint64_t stream, Fill fill = Fill::All);
   void zeroGradients();
 
-  // What random layers draw from: the same on all ranks and for all set-ups.
+  // The random source of random layers: the same on all ranks and for all set-ups.
   struct RandomState {
     bool isSet = false;
     std::uint64_t seed = 0, stream = 0, applied = 0; // Apply calls in training
   };
   RandomState& randomState() noexcept { return random_; }
 
-  // Allocated now on this rank: what its set-ups hold beside what Apply keeps; that; and its own
+  // Bytes allocated now on this rank: buffers of the set-ups, saved activations, and own
   // parameters.
   struct Memory {
     Index buffers = 0, saved = 0, parameters = 0;
   };
   Memory memory() const;
-  // Type and settings as text: what must be the same on all ranks.
+  // Type and settings as text, which must be equal on all ranks.
   std::string agreedText() const;
-  // The settings, and each set-up: layouts, signature, conversions.
+  // The text of a view: settings, then layouts, signature and conversions of each set-up.
   std::string describe() const override;
 
 private:
-  // Of one level of the stack.
+  // One level of the stack.
   struct StackLevel {
     std::unique_ptr<Frame> frame;
-    ArgumentStaging arguments; // of the Apply
+    ArgumentStaging arguments; // of Apply at this level
   };
   struct Entry {
     std::unique_ptr<Setup> setup;
-    std::optional<Layout>
-        computedHalo; // the output with the halo that it computes, which only nodes do
+    std::optional<Layout> computedHalo; // output layout with a computed halo, for nodes only
     std::vector<StackLevel> frames;
     int used = 0;
-    ArgumentStaging inferred, tangents, cotangents; // arguments of the other calls
+    ArgumentStaging inferred, tangents, cotangents; // arguments of other calls
     const ArgumentStaging* lastApply = nullptr;
   };
   struct Level {
     Entry* entry;
-    int frame; // of the entry's
+    int frame; // index in the entry's frames
   };
-  // A container gives its nodes their values and runs their maps; what a node needs to be applied
-  // by itself is made when it is.
+  // Alone: applied by the user. Node: run by a container's joined list; a node that is also applied
+  // alone gets its frames at that time.
   enum class Role { Alone, Node };
   void setUpAs(const Layouts& inputs, Role role, const std::optional<Layout>& computedHalo = {});
-  // What ranks agree on. Throws if this one cannot begin.
+  // The texts on which ranks must agree. setUpText() throws if this rank cannot begin.
   std::string whatIsSetUp() const;
   std::string setUpText(const Layouts& inputs);
   void checkSettings() const;
@@ -278,7 +287,8 @@ private:
   void readSettings();
   void putNode(Ref<Layer> layer, std::vector<int> reads);
   void putBelow(Layer& layer) const;
-  // The layer, and what it contains, comes to lie in a container; `moved` gets the levels before.
+  // Checks and stores that the layer, with its contents, is placed in a container at this level;
+  // `moved` receives the previous levels.
   void moveBelow(const Layer& container, int level, std::vector<std::pair<Layer*, int>>& moved);
   void inheritSettings(const Layer& container, int uses);
   const Setup& setUpChild(Layer& child, const Layouts& inputs,
@@ -318,23 +328,23 @@ private:
   Space space_ = Space::Host;
   int depth_ = 1;
   bool checksGhosts_ = false;
-  int level_ = 0; // in so many containers within each other it lies, or lay, at most
+  int level_ = 0; // largest number of nested containers around it, now or earlier
   Layouts uses_;
   bool reducedByOthers_ = false;
   bool training_ = true, records_ = true, frozen_ = false, constant_ = false;
-  bool atWork_ = false; // in a call that may run functions of the user's
+  bool atWork_ = false; // within a call that can run user functions
   std::vector<Node> nodes_;
   std::vector<Layer*> children_;
   Ref<DTensor> target_, targetWeights_;
   RandomState random_;
   Observers observers_;
-  std::list<Entry> setups_; // the last one set up is at the end
+  std::list<Entry> setups_; // the most recent one is last
   std::vector<Level> stack_;
-  std::vector<Ref<Parameter>> parameters_; // its own
+  std::vector<Ref<Parameter>> parameters_; // own, without those of children
   std::vector<Ref<StateTensor>> states_;
 };
 
-// Puts back how a layer and those in it run.
+// Restores the training and recording modes of a layer and of the layers in it.
 class SavedModes {
 public:
   explicit SavedModes(Layer& layer) { note(layer); }

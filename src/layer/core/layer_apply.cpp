@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Apply, tangent and adjoint of a layer: every argument is checked before anything moves, then the
-// set-up for its layout runs. An Apply that records pushes its frame on the stack and an adjoint
-// pops it, so the adjoints come in reverse order and differentiate each Apply at its own point.
+// Apply, tangent and adjoint of a layer: checks every argument, then runs the set-up for its
+// layout. An Apply that records pushes its frame on the stack and an adjoint pops it. Adjoints
+// therefore come in reverse order, and each is evaluated at the point of its own Apply.
 #include "layer/core/layer.hpp"
 
 #include "dtensor/stride_sums.hpp"
@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kCreateOutput = "create it with TenonLayerCreateOutput()";
 
-// Passes write their output while they still read the input, and read it again for derivatives.
+// Passes write outputs while they still read inputs, and read inputs again for derivatives.
 void checkDistinct(const Layer& layer, const DTensor* in, const DTensor* out) {
   if (!in || !out)
     return;
@@ -25,7 +25,7 @@ void checkDistinct(const Layer& layer, const DTensor* in, const DTensor* out) {
     throw Error(
         TENON_ERR_ARG,
         fmt::format("the input and output of {} are the same tensor; pass two", layer.title()));
-  // Two arrays of the library are apart, which spares networks at small sizes the search.
+  // Two arrays of the library never overlap, which saves small networks the search.
   if ((in->isPlaced() || out->isPlaced()) && shareElements(*in, *out))
     throw Error(TENON_ERR_ARG,
                 fmt::format("the arrays of the input and output of {} overlap, and a layer does "
@@ -33,7 +33,7 @@ void checkDistinct(const Layer& layer, const DTensor* in, const DTensor* out) {
                             layer.title()));
 }
 
-// Both are written.
+// Throws if two of the written tensors overlap.
 void checkApart(const Layer& layer, std::span<DTensor* const> written, const char* what,
                 const char* remedy) {
   for (std::size_t i = 0; i < written.size(); ++i)
@@ -47,15 +47,16 @@ void checkApart(const Layer& layer, std::span<DTensor* const> written, const cha
 
 } // namespace
 
-void Layer::checkCount(std::size_t given, std::size_t wanted, const char* what) const {
-  if (given != wanted)
-    throw Error(TENON_ERR_ARG,
-                fmt::format("{2} passed, but {0} has {1}", title(),
-                            counted(static_cast<Index>(wanted), what),
-                            counted(static_cast<Index>(given), "tensor was", "tensors were")));
+void Layer::checkCount(std::size_t outputCotangents, std::size_t inputCotangents,
+                       const char* what) const {
+  if (outputCotangents != inputCotangents)
+    throw Error(TENON_ERR_ARG, fmt::format("{2} passed, but {0} has {1}", title(),
+                                           counted(static_cast<Index>(inputCotangents), what),
+                                           counted(static_cast<Index>(outputCotangents),
+                                                   "tensor was", "tensors were")));
 }
 
-// Kernels of another communicator run on another stream of the device.
+// Kernels of another communicator run on another stream of the device, without synchronization.
 void Layer::checkStream(const DTensor& tensor, const char* role) const {
   if (space_ == Space::Device && tensor.space() == Space::Device && tensor.comm() != comm_)
     throw Error(TENON_ERR_SUPPORT,
@@ -79,6 +80,7 @@ void Layer::checkRead(const DTensor& tensor, const Layout& layout, const char* r
 void Layer::apply(Inputs x, Outputs y) {
   static const int event = logEvent("LayerApply");
   const LogScope scope(event);
+  // All arguments are checked before communication begins: an error then changes no tensor.
   checkIdle("TenonLayerApply()");
   const AtWork atWork(atWork_);
   Entry& entry = entryOf(x);
@@ -88,7 +90,7 @@ void Layer::apply(Inputs x, Outputs y) {
   if (checksGhosts_)
     checkGhosts(x);
   if (entry.frames.empty())
-    entry.frames = framesOf(entry); // a network's node, by itself
+    entry.frames = framesOf(entry); // a node of a network, now applied alone
   if (records_ && stack_.size() == static_cast<std::size_t>(depth_))
     throw Error(
         TENON_ERR_STATE,
@@ -101,8 +103,7 @@ void Layer::apply(Inputs x, Outputs y) {
   entry.lastApply = &staging;
   const Inputs inputs = staging.enter(*this, x);
   const Outputs outputs = staging.prepare(*this, y);
-  // The frame is the caller's only from the push on: an Apply that throws leaves the stack as it
-  // was.
+  // The frame is pushed only if Apply succeeds: an error leaves the stack unchanged.
   if (records_) {
     entry.setup->apply(inputs, outputs, *entry.frames[entry.used].frame);
     stack_.push_back({&entry, entry.used++});
@@ -112,7 +113,7 @@ void Layer::apply(Inputs x, Outputs y) {
   staging.leave(y);
 }
 
-// Outputs or their tangents, which a call writes while it reads x.
+// Checks outputs or their tangents, which a call writes while it reads x.
 void Layer::checkWritten(const Entry& entry, Inputs x, Outputs y, const char* role) const {
   const Layouts& outputs = entry.setup->outputs();
   checkCount(y.size(), outputs.size(), "output");
@@ -171,41 +172,43 @@ void Layer::applyAdjoint(OutputCotangents dy, InputCotangents dx) {
       checkDistinct(*this, output, dx[i]);
   }
   checkApart(*this, dx, "cotangents of inputs", " and add them afterwards");
-  const OutputCotangents given = entry->cotangents.enter(*this, dy);
-  const InputCotangents wanted = entry->cotangents.prepare(*this, dx);
-  entry->setup->adjoint(*entry->frames[frame].frame, given, wanted, stack_.size() == 1);
+  const OutputCotangents outputCotangents = entry->cotangents.enter(*this, dy);
+  const InputCotangents inputCotangents = entry->cotangents.prepare(*this, dx);
+  // With the adjoint of the last pending Apply, gradients are complete.
+  entry->setup->adjoint(*entry->frames[frame].frame, outputCotangents, inputCotangents,
+                        stack_.size() == 1);
   dropLast();
   entry->cotangents.leave(dx);
 }
 
 void Layer::apply(Inputs x, DTensor& y) {
-  DTensor* const one[] = {&y};
-  apply(x, Outputs(one));
+  DTensor* const tensors[] = {&y};
+  apply(x, Outputs(tensors));
 }
 
 void Layer::applyTangent(Inputs dx, DTensor& dy) {
-  DTensor* const one[] = {&dy};
-  applyTangent(dx, Outputs(one));
+  DTensor* const tensors[] = {&dy};
+  applyTangent(dx, Outputs(tensors));
 }
 
 void Layer::applyAdjoint(const DTensor& dy, InputCotangents dx) {
-  const DTensor* const one[] = {&dy};
-  applyAdjoint(OutputCotangents(one), dx);
+  const DTensor* const tensors[] = {&dy};
+  applyAdjoint(OutputCotangents(tensors), dx);
 }
 
 void Layer::apply(const DTensor& x, DTensor& y) {
-  const DTensor* one[] = {&x};
-  apply(Inputs(one), y);
+  const DTensor* tensors[] = {&x};
+  apply(Inputs(tensors), y);
 }
 
 void Layer::applyTangent(const DTensor* dx, DTensor& dy) {
-  const DTensor* one[] = {dx};
-  applyTangent(Inputs(one), dy);
+  const DTensor* tensors[] = {dx};
+  applyTangent(Inputs(tensors), dy);
 }
 
 void Layer::applyAdjoint(const DTensor& dy, DTensor* dx) {
-  DTensor* one[] = {dx};
-  applyAdjoint(dy, InputCotangents(one));
+  DTensor* tensors[] = {dx};
+  applyAdjoint(dy, InputCotangents(tensors));
 }
 
 void Layer::dropLast() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Looks for values that are not numbers in ghost cells that the caller has filled, before windows
-// read them (setting "check_ghosts"). Every ghost cell of a window's box is read, corners and cells
-// behind a wall included, and a solver leaves some of them unset.
+// Looks for NaNs in ghost cells that the caller has filled, before windows read them (setting
+// "check_ghosts"). All ghost cells of a window's box are read, including corners and cells past a
+// wall, some of which solvers often leave unset.
 #include "dtensor/measure.hpp"
 #include "layer/core/layer.hpp"
 #include "layer/networks/path.hpp"
@@ -25,17 +25,17 @@ std::string boxText(const Box& box) {
 
 } // namespace
 
-// A network hands its inputs to those of its nodes that read them.
+// A network checks its inputs in the nodes that read them.
 void Layer::checkGhosts(Inputs x) const {
   for (const Node& node : nodes_) {
-    std::vector<const DTensor*> read;
+    std::vector<const DTensor*> readBox;
     for (const int value : node.reads)
       if (value < inputCount())
-        read.push_back(x[static_cast<std::size_t>(value)]);
-    if (read.size() != node.reads.size())
+        readBox.push_back(x[static_cast<std::size_t>(value)]);
+    if (readBox.size() != node.reads.size())
       continue;
     try {
-      node.layer->checkGhosts(Inputs(read.data(), read.size()));
+      node.layer->checkGhosts(Inputs(readBox.data(), readBox.size()));
     } catch (const Error& error) {
       rethrowWithPlace(*this, *node.layer, error);
     }
@@ -53,14 +53,14 @@ void Layer::checkGhosts(Inputs x) const {
 
 void Layer::checkGhosts(Inputs x, const Layouts& uses) const {
   for (std::size_t i = 0; i < uses.size(); ++i) {
-    const Layout& given = x[i]->layout();
-    if (!given.hasHalos() || !(given.grid() == uses[i].grid()))
+    const Layout& input = x[i]->layout();
+    if (!input.hasHalos() || !(input.grid() == uses[i].grid()))
       continue;
-    // What lies beyond the domain may be made of what is given.
+    // Elements outside the domain can be made from those of the input: check only the input's own.
     Box read = uses[i].boxOfRank(comm_->rank());
-    const Box has = given.boxOfRank(comm_->rank());
+    const Box heldBox = input.boxOfRank(comm_->rank());
     for (std::size_t d = 0; d < read.size(); ++d)
-      read[d] = intersect(read[d], has[d]);
+      read[d] = intersect(read[d], heldBox[d]);
     const Box owned = uses[i].withoutHalos().boxOfRank(comm_->rank());
     if (const auto cell = firstNaN(*x[i], read, owned))
       throw Error(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sets a layer up for the layouts of its inputs, and finds the set-up of a call's inputs again.
-// Collective: all ranks agree first on what is set up, and at the end on the outcome, however many
-// layers a container has, and a set-up that fails leaves neither parameters nor states behind,
-// since the next attempt may have other settings.
+// Sets up a layer for the layouts of its inputs, and finds the set-up for the inputs of a call.
+// Set-up is collective: ranks first agree on the layer and its settings, and at the end on success,
+// once for a container with all its layers. A failed set-up leaves no parameters or states behind,
+// because the next attempt can have other settings.
 #include "layer/core/layer_setup.hpp"
 
 #include "comm/agreement/batched.hpp"
@@ -54,7 +54,7 @@ void Layer::NewSetUps::note(Layer& layer) {
     note(*child);
 }
 
-// The set-ups that there were are the last again, in their order.
+// Moves the noted set-ups to the end of the list, in their order, and removes the others.
 void Layer::NewSetUps::undo() noexcept {
   for (Before& before : before_) {
     Layer& layer = *before.layer;
@@ -86,18 +86,20 @@ namespace {
 
 void addAutotuners(const BoundMaps& maps, std::vector<Autotuner*>& autotuners) {
   for (const BoundKernel& bound : maps.kernels()) {
-    Autotuner* const one = bound.kernel->autotuner();
-    if (one && !one->areDone() && std::ranges::find(autotuners, one) == autotuners.end())
-      autotuners.push_back(one);
+    Autotuner* const autotuner = bound.kernel->autotuner();
+    if (autotuner && !autotuner->areDone() &&
+        std::ranges::find(autotuners, autotuner) == autotuners.end())
+      autotuners.push_back(autotuner);
     if (const BoundMaps* inner = bound.kernel->inner())
       addAutotuners(*inner, autotuners);
   }
 }
 
-// Measures the kernels of these maps, and of those within, that have not been measured, and chooses
-// for each the way that the slowest rank is fastest in: ways that differed between ranks would
-// round copies of one result differently. Collective; all ranks succeed or fail alike.
-void chooseWays(Communicator& comm, const BoundMaps& maps) {
+// Autotunes the kernels of these maps, and of maps within kernels, that have not been measured. For
+// each kernel it chooses the candidate whose slowest rank is fastest, on all ranks: different
+// algorithms would round copies of one result differently. Collective; either all ranks succeed, or
+// all throw.
+void autotune(Communicator& comm, const BoundMaps& maps) {
   static const int event = logEvent("LayerMeasure");
   std::vector<Autotuner*> autotuners;
   addAutotuners(maps, autotuners);
@@ -108,15 +110,15 @@ void chooseWays(Communicator& comm, const BoundMaps& maps) {
   std::vector<Nanoseconds> times = collectively(
       comm, "the ways of kernels",
       [&] {
-        std::vector<Nanoseconds> all;
-        for (Autotuner* one : autotuners) {
-          const std::vector<Nanoseconds> mine = one->measure();
-          all.insert(all.end(), mine.begin(), mine.end());
-          begins.push_back(all.size());
+        std::vector<Nanoseconds> allTimes;
+        for (Autotuner* autotuner : autotuners) {
+          const std::vector<Nanoseconds> ownTimes = autotuner->measure();
+          allTimes.insert(allTimes.end(), ownTimes.begin(), ownTimes.end());
+          begins.push_back(allTimes.size());
         }
-        return all;
+        return allTimes;
       },
-      [](const auto& all) { return fmt::format("{} times", all.size()); });
+      [](const auto& allTimes) { return fmt::format("{} times", allTimes.size()); });
   reduceNumbers(comm, times, MPI_MAX);
   collectively(comm, [&] {
     for (std::size_t i = 0; i < autotuners.size(); ++i)
@@ -127,18 +129,18 @@ void chooseWays(Communicator& comm, const BoundMaps& maps) {
 
 } // namespace
 
-// What fails on one rank ends its set-up alone, until all ranks have agreed: then the layer, and
-// all that it contains, is set up on all ranks or as it was on all.
+// An error on one rank ends the set-up there, until all ranks reach the agreement. Afterwards the
+// layer, with all its layers, is either set up on all ranks or unchanged on all.
 void Layer::setUp(const Layouts& inputs) {
-  // Ranks with other layers, settings or inputs are told so before they do something else each.
+  // Detects ranks with other layers, settings or inputs before their communication differs.
   if (!comm_->batch())
     agreeOnText(*comm_, whatIsSetUp(), [&] { return setUpText(inputs); });
   inOneAgreement(*comm_, [&] {
-    const auto undone = std::make_shared<NewSetUps>();
-    undone->note(*this);
-    comm_->batch()->ifFailed([undone] { undone->undo(); });
+    const auto newSetUps = std::make_shared<NewSetUps>();
+    newSetUps->note(*this);
+    comm_->batch()->ifFailed([newSetUps] { newSetUps->undo(); });
     setUpAs(inputs, Role::Alone);
-    chooseWays(*comm_, setups_.back().setup->maps());
+    autotune(*comm_, setups_.back().setup->maps());
     return true;
   });
 }
@@ -150,7 +152,7 @@ std::string Layer::whatIsSetUp() const {
 std::string Layer::setUpText(const Layouts& inputs) {
   checkIdle("TenonLayerSetUp()");
   checkSets();
-  contextOf(comm_, space_); // there may be no device
+  contextOf(comm_, space_); // throws if there is no device
   const bool isHeuristic =
       space_ == Space::Device && options().getChoice("", "device_plans") != "measured";
   return fmt::format("{}; input {}{}{}{}", agreedText(), described(inputs),
@@ -159,7 +161,7 @@ std::string Layer::setUpText(const Layouts& inputs) {
                      isHeuristic ? "; plans of convolutions not measured" : "");
 }
 
-// Of all that it contains, before anything is derived from them.
+// Checks settings, including those of contained layers, before anything is derived from them.
 void Layer::checkSettings() const {
   declaration_->setTitle(title());
   declaration_->checkSettings();
@@ -172,22 +174,22 @@ void Layer::setUpAs(const Layouts& inputs, Role role, const std::optional<Layout
   const LogScope scope(event);
   comm_->batch()->say(whatIsSetUp(), setUpText(inputs));
   const AtWork atWork(atWork_);
-  const auto known = std::find_if(setups_.begin(), setups_.end(), [&](const Entry& entry) {
+  const auto existing = std::find_if(setups_.begin(), setups_.end(), [&](const Entry& entry) {
     return entry.setup->inputs() == inputs && entry.computedHalo == computedHalo;
   });
-  if (known != setups_.end()) {
-    if (role == Role::Alone && known->frames.empty())
-      known->frames = framesOf(*known);
-    return setups_.splice(setups_.end(), setups_, known); // the latest is the last
+  if (existing != setups_.end()) {
+    if (role == Role::Alone && existing->frames.empty())
+      existing->frames = framesOf(*existing);
+    return setups_.splice(setups_.end(), setups_, existing); // the most recent is the last
   }
   if (role == Role::Alone)
     checkSettings();
-  // The set-up makes parameters that are not there yet; those of earlier set-ups are shared.
-  Entry made = makeEntry(inputs, role, computedHalo);
+  // Creates new parameters; those of earlier set-ups are shared.
+  Entry entry = makeEntry(inputs, role, computedHalo);
   if (role == Role::Alone)
     draw(static_cast<std::uint64_t>(declaration_->value<Index>("seed")), streamOf("parameters"),
          Fill::New);
-  setups_.push_back(std::move(made));
+  setups_.push_back(std::move(entry));
 }
 
 void Layer::checkInputCount(const Layouts& inputs) const {
@@ -202,13 +204,14 @@ void Layer::checkInputCount(const Layouts& inputs) const {
 Form Layer::form(const Layouts& inputs, bool overlap,
                  const std::optional<Layout>& computedHalo) const {
   declaration_->setTitle(title());
-  Layouts used = inputs;
-  for (std::size_t i = 0; i < std::min(uses_.size(), used.size()); ++i)
-    used[i] = withCutsOf(inputs[i], layoutLike(uses_[i], inputs[i].shape(), title()));
-  Form form = declaration_->form(used, {.labels = textOf("signature"),
-                                        .overlap = overlap,
-                                        .arrives = !(used == inputs),
-                                        .computedHalo = computedHalo});
+  // setUses() moves the inputs to other grids; split points of the actual inputs are reused.
+  Layouts useLayouts = inputs;
+  for (std::size_t i = 0; i < std::min(uses_.size(), useLayouts.size()); ++i)
+    useLayouts[i] = withCutsOf(inputs[i], layoutLike(uses_[i], inputs[i].shape(), title()));
+  Form form = declaration_->form(useLayouts, {.labels = textOf("signature"),
+                                              .overlap = overlap,
+                                              .arrives = !(useLayouts == inputs),
+                                              .computedHalo = computedHalo});
   form.inputs = inputs;
   return form;
 }
@@ -221,18 +224,18 @@ Index Layer::kernelScratch(const Form& form, const std::vector<const Layer*>& co
                            const MeshLists& lists) {
   if (!makeKernel_)
     return 0;
-  // Nothing of it lasts: the layer is set up later, and perhaps elsewhere.
-  struct Back {
+  // Settings and lists are restored at the end: the layer is set up later, perhaps in other places.
+  struct RestoredAtEnd {
     Layer& layer;
     Settings settings;
     MeshLists lists;
-    ~Back() {
+    ~RestoredAtEnd() {
       layer.declaration_->restore(std::move(settings));
       layer.declaration_->lists() = std::move(lists);
       layer.readSettings();
     }
   };
-  const Back back{*this, declaration_->settings(), declaration_->lists()};
+  const RestoredAtEnd restored{*this, declaration_->settings(), declaration_->lists()};
   for (auto container = containers.rbegin(); container != containers.rend(); ++container)
     for (const char* name : {"data_type", "space", "storage", "backend"})
       declaration_->inherit(name, *(*container)->declaration_);
@@ -289,11 +292,12 @@ const BoundMaps& Layer::joinedMaps(const Layouts& inputs, const Layout& output) 
 template <class LayoutOf>
 const Layer::Entry& Layer::find(std::size_t count, LayoutOf layoutOf) const {
   for (const Entry& entry : setups_) {
-    const Layouts& known = entry.setup->inputs();
-    bool same = known.size() == count && !entry.computedHalo;
-    for (std::size_t i = 0; same && i < count; ++i)
-      same = known[i] == layoutOf(i);
-    if (same)
+    const Layouts& knownInputs = entry.setup->inputs();
+    // Set-ups with a computed halo are for nodes of a network, not for calls of users.
+    bool isSame = knownInputs.size() == count && !entry.computedHalo;
+    for (std::size_t i = 0; isSame && i < count; ++i)
+      isSame = knownInputs[i] == layoutOf(i);
+    if (isSame)
       return entry;
   }
   Layouts inputs;
@@ -313,15 +317,15 @@ void Layer::throwNoSetup(const Layouts& inputs) const {
         TENON_ERR_STATE,
         fmt::format("{} is not set up; call TenonLayerSetUp() with the layout of its input first",
                     title()));
-  const Layouts& known = setups_.back().setup->inputs();
-  checkCount(inputs.size(), known.size());
-  bool shapes = false;
-  for (std::size_t i = 0; i < known.size(); ++i)
-    shapes |= known[i].shape() != inputs[i].shape();
-  throw Error(shapes ? TENON_ERR_SHAPE : TENON_ERR_LAYOUT,
+  const Layouts& knownInputs = setups_.back().setup->inputs();
+  checkCount(inputs.size(), knownInputs.size());
+  bool differInShape = false;
+  for (std::size_t i = 0; i < knownInputs.size(); ++i)
+    differInShape |= knownInputs[i].shape() != inputs[i].shape();
+  throw Error(differInShape ? TENON_ERR_SHAPE : TENON_ERR_LAYOUT,
               fmt::format("the input has layout {2}, but {0} is set up for {1}; call "
                           "TenonLayerSetUp() with this layout first",
-                          title(), described(known), described(inputs)));
+                          title(), described(knownInputs), described(inputs)));
 }
 
 void Layer::setObservers(const Observers& observers) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Memory that is allocated now on this rank, for views. Arrays of the caller's and of others do not
-// count.
+// Memory that is allocated now on this rank, for views. Arrays of the caller or of other objects
+// are not counted.
 #pragma once
 
 #include "linop/linear_op.hpp"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The types of layers by name, and what sets each up. Most are one local kernel between
-// conversions, for which one maker serves; the others make the kernels of a list of maps of their
-// own. The table is that of the declarations (types.inc), so a type cannot be in one and not in the
-// other.
+// Registers the layer types by name, and sets up layers. The table of types is that of the
+// declarations (types.inc), so a type cannot have a declaration without kernels or the reverse. The
+// maker of a type creates the kernels of its map list one by one; most types have a single kernel.
 #include "layer/core/layer_types.hpp"
 
 #include "declaration/core/pieces.hpp"
@@ -31,26 +30,27 @@ Form chosenForm(const Layer& layer, const Layouts& inputs,
                       [&](bool inPieces) { return layer.form(inputs, inPieces, computedHalo); });
 }
 
-double bytesOf(const Layout& layout, int rank, Index each) {
-  double bytes = static_cast<double>(each);
+double bytesOf(const Layout& layout, int rank, Index elementBytes) {
+  double bytes = static_cast<double>(elementBytes);
   for (const Interval& side : layout.boxOfRank(rank))
     bytes *= static_cast<double>(side.size());
   return bytes;
 }
 
-// Lists for each element are made with kernels, and before the tensors: what cannot have these has
-// no lists either.
+// Reports impossible sizes early: kernels make lists with an entry per element before tensors are
+// allocated.
 void checkMemory(const Layer& layer, const Form& form) {
   const int rank = layer.comm()->rank();
-  const auto most = static_cast<double>(machineMemory());
+  const auto machineBytes = static_cast<double>(machineMemory());
   const auto check = [&](const char* what, const Layout& layout) {
-    if (const double bytes = bytesOf(layout, rank, dataTypeSize(layer.dataType())); bytes > most)
+    if (const double bytes = bytesOf(layout, rank, dataTypeSize(layer.dataType()));
+        bytes > machineBytes)
       throw Error(
           TENON_ERR_MEMORY,
           fmt::format("{} of {} would have {:.4g} GB on rank {}, of a tensor of shape [{}]; "
                       "this machine has {:.4g} GB: check the settings, or use more processes",
                       what, layer.title(), bytes / 1e9, rank, fmt::join(layout.shape(), ","),
-                      most / 1e9));
+                      machineBytes / 1e9));
   };
   for (const Layout& use : form.uses)
     check("an input", use);
@@ -72,7 +72,7 @@ namespace {
 
 struct KnownType {
   const char* name;
-  KernelMaker make; // null of a type without kernels
+  KernelMaker make; // null for types without kernels
 };
 #define TENON_LAYER_TYPE(name, Name) {#name, make##Name##Kernel},
 #define TENON_TYPE_WITHOUT_KERNELS(name, Name) {#name, nullptr},
@@ -100,9 +100,9 @@ void addOwnTypes(TypeRegistry<LayerMaker>& types) {
 
 TypeRegistry<LayerMaker>& layerTypes() {
   static TypeRegistry<LayerMaker>* types = [] {
-    auto* made = new TypeRegistry<LayerMaker>("layer type");
-    addOwnTypes(*made);
-    return made;
+    auto* registry = new TypeRegistry<LayerMaker>("layer type");
+    addOwnTypes(*registry);
+    return registry;
   }();
   return *types;
 }

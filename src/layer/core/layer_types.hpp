@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How a layer comes to its type: the library's types (declaration/core/types.inc), each with what
-// makes its kernels, and those that a user registers.
+// Layer types by name: the library's types (declaration/core/types.inc), each with the function
+// that makes its kernels, and types that a user registers.
 #pragma once
 
 #include "kernels/base/backend.hpp"
@@ -11,7 +11,7 @@
 
 namespace tenon {
 
-// A type says its kernels, each by a call; everything distributed follows from its maps.
+// The functions that make the kernels of a type. They are called once per kernel of its map list.
 
 #define TENON_LAYER_TYPE(name, Name)                                                               \
   std::unique_ptr<LocalKernel> make##Name##Kernel(const KernelSite& at);
@@ -21,19 +21,19 @@ namespace tenon {
 #undef TENON_LAYER_TYPE
 std::unique_ptr<LocalKernel> makePointwiseKernel(const KernelSite& at);
 
-// A layer that is no container, set up for its inputs: in pieces where the user says so, or where
-// that is predicted to save time.
+// Sets up a layer that is not a container: in pieces if the user requires it, or if that is
+// predicted to save time.
 std::unique_ptr<Setup> setUpMaps(Layer& layer, const Layouts& inputs,
                                  const std::optional<Layout>& computedHalo, KernelMaker make);
 
-// Makes a layer of a type.
+// A function that creates a layer of a type.
 using LayerMaker = std::function<Ref<Layer>(CommPtr comm)>;
 TypeRegistry<LayerMaker>& layerTypes();
 
-// A layer of a type, ready to be set.
+// Creates a layer of a type, with default settings.
 Ref<Layer> makeLayer(CommPtr comm, const std::string& type);
 
-// As the setting says, and as it is resolved for the layer's data type.
+// The backend as set, and as resolved for the layer's data type and space.
 Backend backendOf(const Layer& layer);
 Backend resolvedBackend(const Layer& layer);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What local kernels share: the window that arrays of a part see, and what follows from a bilinear
-// product. Off the root of a grid axis that splits the contracted dimension a bias has no elements,
-// since one contribution of the sum carries it: there it is handed on as null.
+// Functions shared by local kernels: the window of local arrays, and the passes of bilinear
+// kernels. If a grid axis splits the contracted dimension, only the root of the axis has bias
+// elements, because the bias must be added once; on other ranks the bias is null.
 #include "layer/core/local_kernel.hpp"
 
 #include "kernels/elementwise/pointwise.hpp"
@@ -40,7 +40,7 @@ const DTensor* biasOf(const ParameterUses& p) {
 
 } // namespace
 
-// y is the kernel's alone, and contiguous.
+// Works on the whole array, which this kernel alone writes and which is contiguous.
 void LocalKernel::applyFunction(const PointwiseFunction& f, DTensor& y) {
   visitFloating(y.dataType(), [&]<class T>(T) {
     T* const values = y.mutableData<T>();
@@ -65,17 +65,17 @@ bool BilinearKernel::forwardThen(Inputs x, ParameterUses& p, const PointwiseFunc
   return true;
 }
 
-// Without a bias the first product overwrites what was in dy, which spares a pass over it.
+// Without a bias the first product overwrites dy, which saves setting it to zero.
 void BilinearKernel::tangentMany(const KernelPoint& point, Inputs dx, ParameterUses& p,
                                  DTensor& dy) {
-  const bool weighted = dx.size() == 1;
-  const DTensor* dw = weighted ? p[0]->tangent() : dx[1];
+  const bool hasWeights = dx.size() == 1;
+  const DTensor* dw = hasWeights ? p[0]->tangent() : dx[1];
   const DTensor* db = p.size() > 1 ? ifAny(p[1]->tangent()) : nullptr;
   bool adds = db || (!dx[0] && !dw);
   if (adds)
     fill(db, dy);
   if (dx[0]) {
-    product(*dx[0], weighted ? p[0]->value() : *point.inputs[1], nullptr, adds, dy);
+    product(*dx[0], hasWeights ? p[0]->value() : *point.inputs[1], nullptr, adds, dy);
     adds = true;
   }
   if (dw)
@@ -85,16 +85,16 @@ void BilinearKernel::tangentMany(const KernelPoint& point, Inputs dx, ParameterU
 
 void BilinearKernel::adjointMany(const KernelPoint& point, const DTensor& dy, ParameterUses& p,
                                  InputCotangents dx) {
-  const bool weighted = dx.size() == 1;
+  const bool hasWeights = dx.size() == 1;
   if (dx[0])
-    adjointX(weighted ? p[0]->value() : *point.inputs[1], dy, *dx[0]);
-  if (!weighted && dx[1])
+    adjointX(hasWeights ? p[0]->value() : *point.inputs[1], dy, *dx[0]);
+  if (!hasWeights && dx[1])
     adjointW(*point.inputs[0], dy, *dx[1], nullptr);
-  logFlops(flops_ * ((dx[0] ? 1 : 0) + (!weighted && dx[1] ? 1 : 0)));
+  logFlops(flops_ * ((dx[0] ? 1 : 0) + (!hasWeights && dx[1] ? 1 : 0)));
 }
 
-// Ranks without a bias take its gradient too: that contributions are to be collected is known alike
-// on all ranks.
+// Ranks without bias elements also request its gradient, because all ranks must know that there are
+// contributions to reduce.
 void BilinearKernel::adjointParameters(const KernelPoint& point, const DTensor& dy,
                                        ParameterUses& p) {
   DTensor* db = p.size() > 1 ? ifAny(&p[1]->gradientContributions()) : nullptr;

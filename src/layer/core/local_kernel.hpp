@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The local arithmetic of a layer on one rank, for one set-up, on contiguous arrays.
+// Interfaces of local kernels: the arithmetic of a layer on one rank, for one set-up. Arrays are
+// contiguous unless the kernel accepts any strides.
 #pragma once
 
 #include "declaration/core/form.hpp"
@@ -18,21 +19,20 @@
 
 namespace tenon {
 
-// Tensors of a layer's inputs, in their order. Null is zero in a tangent, and "not wanted" in an
-// adjoint.
+// Tensors of a layer's inputs, in order. A null tangent is zero; a null cotangent is not needed.
 
 using Inputs = std::span<const DTensor* const>;
 using InputCotangents = std::span<DTensor* const>;
-// Of outputs, of which only networks have several. A null cotangent is zero.
+// Tensors of outputs, several only for networks. A null cotangent is zero.
 using Outputs = std::span<DTensor* const>;
 using OutputCotangents = std::span<const DTensor* const>;
 
-// A kernel object in the one data type that its layer has.
+// A kernel object for the data type of its layer, float or double.
 
 template <template <class> class Kernel>
 class TypedKernel {
 public:
-  // make.template operator()<T>() gives the kernel of the type.
+  // make.template operator()<T>() creates the kernel for type T.
   template <class Make>
   TypedKernel(TenonDataType type, Make&& make) {
     visitFloating(type, [&]<class T>(T) { slot<T>() = make.template operator()<T>(); });
@@ -42,7 +42,7 @@ public:
   Kernel<T>& get() {
     return *slot<T>();
   }
-  // Calls f(kernel) with the kernel that there is.
+  // Calls f(kernel) with the existing kernel.
   template <class F>
   decltype(auto) visit(F&& f) const {
     return single_ ? f(*single_) : f(*double_);
@@ -61,7 +61,8 @@ private:
   std::unique_ptr<Kernel<double>> double_;
 };
 
-// The window of arrays that hold a box of the input, of extents `shape`, and a box of the output.
+// The window for local arrays: a box of the input, which has global extents `shape`, and a box of
+// the output.
 WindowShape localWindow(const std::vector<Window>& windows, const Shape& shape, const Box& in,
                         const Box& out);
 
@@ -69,59 +70,64 @@ class BoundMaps;
 struct PointwiseFunction;
 using ParameterUses = std::vector<std::unique_ptr<ParameterUse>>;
 
-// What the kernel kept of an Apply. Tensors that it does not keep must not be read.
+// The saved values of an Apply. Only those that the kernel's entry saves may be read.
 struct KernelPoint {
   const DTensor* x = nullptr; // the first input
   const DTensor* y = nullptr;
   Buffer* workspace = nullptr;
   Inputs inputs = {};
-  bool adds = false; // the adjoint adds to the cotangent, where the kernel's entry says that it can
+  bool adds = false; // the adjoint must add to dx (only if the entry has addsCotangent)
 };
 
-// What it keeps, and where its adjoint adds to gradients, its entry in the list says. Its
-// parameters are pUse in the order in which the layer type declared them.
+// A local kernel. Its entry in the map list declares the values that it saves and when its adjoint
+// adds to gradients. Its parameters are in their use layouts, in the order of the layer type. The
+// runner calls, for each step of a pass:
+//
+//   Forward             forwardMany(), or forwardThen() and, if it returns false, applyFunction()
+//   Tangent             tangentMany()
+//   Adjoint             adjointMany()
+//   AdjointParameters   adjointParameters(), with Gradients::Apart
 class LocalKernel {
 public:
   virtual ~LocalKernel() = default;
   // `workspace` is null in inference.
   virtual void forwardMany(Inputs x, ParameterUses& parameters, DTensor& y, Buffer* workspace) = 0;
-  // y = f(what forwardMany() gives), for kernels whose entry says that they apply functions.
-  // Returns false if f is left to applyFunction(), which is called next. expect() names the
-  // function in advance, before ways are measured; for a layer that is several nodes, that of the
-  // last.
+  // y = f(forwardMany()), for kernels whose entry says that they apply functions. Returns false if
+  // f is left to applyFunction(), which is called next. expect() announces f before autotuning; if
+  // the layer is several nodes, it is the function after the last one.
   virtual bool forwardThen(Inputs x, ParameterUses& parameters, const PointwiseFunction& /*f*/,
                            DTensor& y) {
     forwardMany(x, parameters, y, nullptr);
     return false;
   }
-  // y = f(y). To be overridden by kernels that own a part of y alone.
+  // y = f(y). Overridden by kernels that write only a part of y.
   virtual void applyFunction(const PointwiseFunction& f, DTensor& y);
   virtual void expect(const PointwiseFunction& /*f*/) {}
-  // A tangent may be null: it is zero.
+  // A null tangent is zero.
   virtual void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses& parameters,
                            DTensor& dy) = 0;
-  // A cotangent may be null: nobody wants it. With Gradients::Apart the parameters are left to
-  // adjointParameters(), which is called while cotangents are on their way to other ranks.
+  // A null cotangent is not needed. With Gradients::Apart, gradients are left to
+  // adjointParameters(), which overlaps with the exchange of cotangents.
   virtual void adjointMany(const KernelPoint& point, const DTensor& dy, ParameterUses& parameters,
                            InputCotangents dx) = 0;
   virtual void adjointParameters(const KernelPoint&, const DTensor& /*dy*/, ParameterUses&) {}
   virtual std::string describe() const = 0;
-  // Whether it can work on the arrays of a device.
+  // Whether the kernel can work on arrays of the device.
   virtual bool runsOnDevice() const { return false; }
-  // Whether a call on the same arrays gives the device the same work each time, without waiting for
-  // it: no number of the host's goes into it that may differ.
+  // Whether a call with the same arrays queues the same work on the device each time, without
+  // waiting and without numbers from the host that can change (needed for CUDA graphs).
   virtual bool isRepeatable() const { return true; }
-  // Memory for values and for what they keep, for views.
+  // Bytes of the kernel's own memory, for views.
   virtual Index bytes() const { return 0; }
-  // The ways among which a measurement chooses before the first call; null: there is one way.
+  // The candidates among which autotuning chooses before the first call; null if there is only one.
   virtual Autotuner* autotuner() { return nullptr; }
-  // The function of each element that it applies; null: it is another kernel.
+  // The elementwise function that the kernel applies; null for other kernels.
   virtual const PointwiseFunction* function() const { return nullptr; }
-  // The maps that it runs within itself, with parameters of their own; null: none.
+  // The maps that the kernel runs itself, with their own parameters; null if it has none.
   virtual const BoundMaps* inner() const { return nullptr; }
 };
 
-// With one input, whose tangent or cotangent may be null.
+// A kernel with one input, whose tangent or cotangent can be null.
 class OneInputKernel : public LocalKernel {
 public:
   virtual void forward(const DTensor& x, ParameterUses& parameters, DTensor& y,
@@ -145,7 +151,7 @@ private:
   }
 };
 
-// A linear kernel without parameters, which is its own tangent.
+// A linear kernel without parameters: its tangent is the kernel itself.
 
 class LinearKernel : public OneInputKernel {
 public:
@@ -166,32 +172,31 @@ private:
   }
 };
 
-// A kernel y = B(x, w) + b that is linear in each of its two factors. The second one, w, is the
-// second input; where there is one input, w is the first parameter, and b, a bias, the second if
-// there is one. A type gives the product, its adjoint by each factor, and the operations that a
-// product takes. The rest follows: the tangent is B(dx, w) + B(x, dw) + db, and each adjoint takes
-// as many operations as the product.
+// A kernel y = B(x, w) + b that is linear in each of the two factors. With two inputs, w is the
+// second. With one input, w is the first parameter, and the bias b the second, if there is one. A
+// derived class implements the product and its adjoint with respect to each factor, and states the
+// operations of one product. The rest follows: the tangent is B(dx, w) + B(x, dw) + db, and each
+// adjoint has the same operation count as the product.
 
 class BilinearKernel : public LocalKernel {
 protected:
   explicit BilinearKernel(double flops) : flops_(flops) {}
 
-  // y = B(x, w) + b, or y += B(x, w) where it `adds`. b is null where there is none on this rank.
+  // y = B(x, w) + b, or y += B(x, w) if `adds`. b is null if this rank has no bias.
   virtual void product(const DTensor& x, const DTensor& w, const DTensor* b, bool adds,
                        DTensor& y) = 0;
-  // y = f(B(x, w) + b). Returns false, and does nothing, where that is no faster than one after the
-  // other.
+  // y = f(B(x, w) + b). Returns false, without effect, if this is not faster than separate steps.
   virtual bool productThen(const DTensor& /*x*/, const DTensor& /*w*/, const DTensor* /*b*/,
                            const PointwiseFunction& /*f*/, DTensor& /*y*/) {
     return false;
   }
   // dx = B(., w)* dy
   virtual void adjointX(const DTensor& w, const DTensor& dy, DTensor& dx) = 0;
-  // B(x, .)* dy and the sums of dy that belong to b: written to the cotangent of an input, added to
-  // the gradients of parameters. db is null as b is.
+  // dw = B(x, .)* dy and db = the sums of dy for b: overwritten if dw is the cotangent of an input,
+  // added if they are gradients of parameters. db is null if b is.
   virtual void adjointW(const DTensor& x, const DTensor& dy, DTensor& dw, DTensor* db) = 0;
-  // y = b, or 0 without it. To be overridden by kernels with a bias, and by those that own a part
-  // of y alone.
+  // y = b, or 0 without b. Overridden by kernels with a bias, and by those that write only a part
+  // of y.
   virtual void fill(const DTensor* b, DTensor& y);
 
 private:
@@ -205,7 +210,7 @@ private:
   double flops_;
 };
 
-// A kernel that nothing differentiates: a maximum, a statistic.
+// A kernel that is not differentiated, such as a maximum or a statistic.
 
 class FixedKernel : public LocalKernel {
 public:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parameters: value, gradient, and their uses by set-ups. The one hop that no call shows is that of
-// the gradient: an adjoint leaves contributions in its ParameterUse, and only collect() brings them
-// to the storage layout, when an optimizer or a reader asks, so that k adjoints cost one reduction.
+// Parameters: value, gradient, and their uses in set-ups. An adjoint leaves contributions in its
+// ParameterUse. They are converted to the storage layout only by collect(), when an optimizer or a
+// reader needs the gradient, so k adjoints cost one reduction.
 #include "layer/core/parameter.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -24,16 +24,16 @@ void initializeParameter(Parameter& parameter, const std::string& rule, std::uin
   DTensor& value = parameter.value();
   const Index fans =
       rule.starts_with("he") ? parameter.fanIn() : parameter.fanIn() + parameter.fanOut();
-  const std::uint64_t own = stream ^ streamOf(parameter.name());
+  const std::uint64_t ownStream = stream ^ streamOf(parameter.name());
   if (fans == 0) {
     fillConstant(value, parameter.initial());
   } else {
     const double variance = 2.0 / static_cast<double>(fans);
     const double bound = std::sqrt(3 * variance);
     if (rule.ends_with("uniform"))
-      fillUniform(value, seed, own, -bound, bound);
+      fillUniform(value, seed, ownStream, -bound, bound);
     else
-      fillNormal(value, seed, own, 0, std::sqrt(variance));
+      fillNormal(value, seed, ownStream, 0, std::sqrt(variance));
   }
   parameter.valueChanged();
   parameter.setInitialized();
@@ -57,8 +57,8 @@ void Parameter::prepareReduction() {
                                   MovementPolicy::fromOptions(value_->space()));
 }
 
-// What it gathered before is of no use to an optimizer that leaves it alone, nor afterwards to one
-// that steps again.
+// Clears the gradient, which must not be used by an optimizer that resumes after the parameter was
+// frozen.
 void Parameter::setFrozen(bool frozen) {
   if (frozen != frozen_)
     zeroGradient();
@@ -84,7 +84,7 @@ void Parameter::collect() {
     if (!use->pending_)
       continue;
     use->pending_ = false;
-    // The adjoint of the conversion overwrites, so what arrives has a place of its own.
+    // The adjoint of the conversion overwrites its result, which therefore needs a separate array.
     if (use->toUse_) {
       use->toUse_->applyAdjoint(*use->contributions_, *arriving_);
       axpby(1, *arriving_, 1, *gradient_);
@@ -95,11 +95,11 @@ void Parameter::collect() {
   }
 }
 
-// While the user may write the gradient, what a bucket has reduced may be that of an older
-// gradient.
+// The reduced gradient. A result of a bucket is not used if the user can write the gradient,
+// because it can be that of an older gradient.
 const DTensor& Parameter::direction() {
   const LogScope scope(event_);
-  // A bucket has done it already, unless the caller can write the gradient itself.
+  // True if a bucket has computed the direction of the current gradient.
   const bool isDone = reduced_ && !gradientExposed_;
   if (!isDone) {
     collect();
@@ -141,7 +141,7 @@ Ref<DTensor> Parameter::reducedGradient() {
 
 void Parameter::zeroGradient() {
   changeGradient();
-  // One that nobody has written has no memory yet, and is zero without.
+  // A gradient that was never written has no memory yet and counts as zero.
   if (gradient_->isPlaced() || gradient_->arrayBytes() > 0)
     scaleArray(0, *gradient_);
   for (ParameterUse* use : uses_) {
@@ -183,8 +183,8 @@ Index ParameterUse::bytes() const {
   return heldBytes(contributions_, discarded_, toUse_) + (toUse_ ? heldBytes(value_, tangent_) : 0);
 }
 
-// Values change by announcement alone, and so on all ranks alike; what the user holds may change
-// without one.
+// Values change only with a call of valueChanged(), which is made on all ranks; an exposed value
+// can change without one.
 bool ParameterUse::isIdle(bool ofTangent) const {
   if (!toUse_ || begun_)
     return !toUse_;
@@ -236,8 +236,8 @@ const DTensor* ParameterUse::tangent() const {
 }
 
 DTensor& ParameterUse::gradientContributions() {
-  // The kernel adds to the gradient whatever the evaluation is for; where nobody wants it, as in a
-  // Jacobian, it goes to memory that nobody reads.
+  // Kernels add to the gradient in every adjoint. For a constant, as in a Jacobian, the
+  // contributions are written to an array that is never read.
   if (constant_) {
     if (!discarded_)
       discarded_ = makeRef<DTensor>(contributions_->comm(), contributions_->layout(),

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A learnable tensor of a layer. It is kept in a storage layout, in which the optimizer steps, and
-// used in the layout of the layer's signature. Gradients accumulate as contributions in the use
-// layout's dual, are converted once to the storage layout's dual, and become a direction by the
-// conversion from there to the storage layout.
+// A learnable tensor of a layer. It is stored and updated in a storage layout, and read by kernels
+// in the use layout of the layer's signature. Gradients follow the reverse path:
+//
+//   kernel adjoints   add contributions in the dual of the use layout
+//   collect()         converts them once to the dual of the storage layout: gradient()
+//   direction()       converts the gradient to the storage layout (a reduction), for the optimizer
 #pragma once
 
 #include "declaration/core/form.hpp"
@@ -25,80 +27,80 @@ public:
   TenonDataType dataType() const noexcept { return value_->dataType(); }
   Index fanIn() const noexcept { return fanIn_; }
   Index fanOut() const noexcept { return fanOut_; }
-  // What all elements of a parameter without fans start with.
+  // The initial value of all elements of a parameter without fans.
   double initial() const noexcept { return initial_; }
 
-  // The value in the storage layout. Who writes it calls valueChanged() on all ranks.
+  // The value in the storage layout. After a write, call valueChanged() on all ranks.
   DTensor& value() noexcept { return *value_; }
   void valueChanged() noexcept { ++version_; }
   std::uint64_t version() const noexcept { return version_; }
-  // Grows with every write to the value that goes through its tensor, announced or not.
+  // A counter that grows with every write through the value's tensor, announced or not.
   std::uint64_t state() const noexcept { return value_->state(); }
-  // For handing the value to the user, who may write it at any time: from now on every use converts
-  // it anew.
+  // Gives the user access to the value, which can then change at any time: every later use converts
+  // it again.
   Ref<DTensor> expose() noexcept {
     exposed_ = true;
     return value_;
   }
   bool isExposed() const noexcept { return exposed_; }
 
-  // A frozen parameter gathers no gradient, and optimizers leave it alone. The same on all ranks;
-  // a change clears the gradient.
+  // A frozen parameter accumulates no gradient and is not updated by optimizers. Must be equal on
+  // all ranks. A change clears the gradient.
   void setFrozen(bool frozen);
   bool isFrozen() const noexcept { return frozen_; }
-  // The log's event of the conversions of its gradient: its layer's.
+  // The log event of the conversions of the gradient: that of the layer.
   void setEvent(int event) noexcept { event_ = event; }
   int event() const noexcept { return event_; }
-  // Who is told what direction() takes.
+  // Observers that receive the time of direction().
   void setObservers(Observers observers) noexcept { observers_ = std::move(observers); }
 
-  // Whether first values were given to it.
+  // Whether the parameter has initial values.
   bool isInitialized() const noexcept { return initialized_; }
   void setInitialized() noexcept { initialized_ = true; }
 
-  // The gradient in the dual of the storage layout, with what all uses have accumulated.
-  // Collective; who writes it does so on all ranks.
+  // The gradient in the dual of the storage layout, with the contributions of all uses. Collective;
+  // a write must be done on all ranks.
   DTensor& gradient();
-  // For handing it to the user, who may write it at any time: from now on the parameter reduces it
-  // for itself.
+  // Gives the user access to the gradient, which can then change at any time: from now on the
+  // parameter reduces it separately, not in a bucket.
   Ref<DTensor> exposeGradient();
-  // The gradient converted to the storage layout: what an optimizer steps along. Collective.
+  // The gradient converted to the storage layout: the update direction of an optimizer. Collective.
   const DTensor& direction();
-  // The same in a tensor of the storage layout, whatever the gradient's. Collective.
+  // The direction in a separate tensor, even if the gradient is not reduced. Collective.
   Ref<DTensor> reducedGradient();
   void zeroGradient();
 
-  // A bucket reduces the gradients of several parameters in one conversion. Theirs, and their
-  // directions, then lie in its memory, and the parameter has no reduction of its own until
-  // direction() needs it. What travels is said of the parameter that is the last to be ready.
+  // A bucket reduces the gradients of several parameters in one conversion. Gradient and direction
+  // then are in its memory, and the parameter has no reduction of its own until direction() needs
+  // it. Traffic of the bucket is reported for the parameter whose gradient is complete last.
   struct InBucket {
     std::shared_ptr<void> memory;
     void *gradient = nullptr, *direction = nullptr;
-    std::optional<Layout> carried = {}; // of the last one
+    std::optional<Layout> carried = {}; // for the last one
   };
   void setBucket(InBucket bucket);
   void leaveBucket() noexcept { bucket_.reset(); }
   bool isInBucket() const noexcept { return bucket_.has_value(); }
-  // The contributions of all uses are in the gradient.
+  // Adds the pending contributions of all uses to the gradient.
   void collect();
-  // The direction is that of the gradient as it is now; what this took.
+  // Marks the direction as that of the current gradient; `took` is the time of its reduction.
   void setReduced(const OpenScope& took) noexcept;
-  // It is not any more, on all ranks.
+  // Marks the direction as out of date; on all ranks.
   void changeGradient() noexcept { reduced_ = false; }
-  // What is reduced for the gradient: none where another parameter carries it.
+  // The layout that is reduced for this gradient, or null if it is reported with another parameter.
   const Layout* reducedAs() const;
 
-  // Whether its gradient is summed over processes: else its layout and the storage hold the same
-  // memory.
+  // Whether the gradient is summed over processes; if not, gradient and storage have the same local
+  // arrays.
   bool isSummed() const noexcept { return isSummed_; }
-  // Its own reduction, from the gradient's layout to the storage; null where there is none now. One
-  // that is not prepared is made when it is first needed. Collective.
+  // Creates the parameter's own reduction, from the gradient's layout to the storage layout;
+  // otherwise the first use creates it. toDirection() is null if there is none. Collective.
   void prepareReduction();
   const LinearOp* toDirection() const noexcept { return toDirection_.get(); }
-  // Memory of value, gradient, direction and tangent, allocated now.
+  // Bytes allocated now for value, gradient, direction and tangent.
   Index bytes() const;
 
-  // The direction of a tangent, in the storage layout; zero until somebody writes it.
+  // The tangent (direction of differentiation) in the storage layout; zero until it is written.
   DTensor& tangent();
   bool hasTangent() const noexcept { return tangent_.get() != nullptr; }
   void clearTangent() noexcept { tangent_ = {}; }
@@ -115,15 +117,15 @@ private:
   bool gradientExposed_ = false, reduced_ = false;
   bool isSummed_;
   std::optional<InBucket> bucket_;
-  std::shared_ptr<void> bucketMemory_; // which outlives it
+  std::shared_ptr<void> bucketMemory_; // outlives the bucket
   OpenScope bucketTook_;
   Ref<DTensor> value_, gradient_, arriving_, direction_, tangent_;
-  LinearOpRef toDirection_; // null where nothing is summed, or a bucket does it
+  LinearOpRef toDirection_; // null if nothing is summed, or a bucket does it
   std::vector<ParameterUse*> uses_;
 };
 
-// A parameter as one set-up of a layer uses it. Its value is converted if it may have changed
-// since.
+// A parameter in one set-up of a layer: its value in the use layout, which is converted again only
+// if the value can have changed, and the contributions to its gradient.
 class ParameterUse final : public Source {
 public:
   ParameterUse(Ref<Parameter> parameter, const Layout& use);
@@ -137,14 +139,14 @@ public:
   void endTangent() override;
   bool isIdle(bool ofTangent) const override;
 
-  // In the use layout.
+  // The value in the use layout.
   const DTensor& value() const;
-  // The tangent's direction in the use layout, or null if the parameter has none.
+  // The tangent in the use layout, or null if the parameter has none.
   const DTensor* tangent() const;
-  // Where the local kernel adds its contributions, in the use layout's dual.
+  // The array to which the local kernel adds, in the dual of the use layout.
   DTensor& gradientContributions();
   bool isFrozen() const noexcept { return constant_ || parameter_->isFrozen(); }
-  // As a constant it has no tangent, and what kernels add to its gradient is thrown away.
+  // A constant has no tangent, and contributions to its gradient are discarded.
   void setConstant(bool constant) noexcept { constant_ = constant; }
   void changeGradient() noexcept {
     if (!constant_)
@@ -158,20 +160,20 @@ public:
 private:
   friend class Parameter;
   Ref<Parameter> parameter_;
-  LinearOpRef toUse_; // null where both layouts hold the same memory
+  LinearOpRef toUse_; // null if both layouts have the same local arrays
   Ref<DTensor> value_, tangent_, contributions_, discarded_;
   std::uint64_t seen_ = ~std::uint64_t(0);
-  bool begun_ = false;   // the conversion is under way
-  bool pending_ = false; // contributions wait to be collected
+  bool begun_ = false;   // the conversion has begun and not ended
+  bool pending_ = false; // contributions are not collected yet
   bool constant_ = false;
 };
 
-// First values of parameters. Weights are drawn by global position from the global fans, so they do
-// not depend on the partition:
+// Initializes a parameter. Weights are drawn by global position from the global fans, and so do not
+// depend on the partition:
 //   glorot  variance 2 / (fanIn + fanOut)   (Glorot & Bengio 2010)
 //   he      variance 2 / fanIn              (He et al. 2015)
-// uniform in +-sqrt(3 variance), or normal. Parameters without fans start with one value:
-// biases with zero.
+// uniform in +-sqrt(3 variance), or normal. Parameters without fans, such as biases, have the same
+// value everywhere, which is zero for biases.
 
 void initializeParameter(Parameter& parameter, const std::string& rule, std::uint64_t seed,
                          std::uint64_t stream);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who is told of the passes of a layer while they run: a measurement of what steps take, reductions
-// of gradients that go on beside an adjoint. Observers are told in the order in which they were
-// given, after the scope of the step in the log has closed, so that what one of them does counts
-// for no layer's step.
+// Observers of the passes of a layer: measurements of the time of steps, and reductions of
+// gradients that run during an adjoint. Observers are called in the order in which they were added,
+// after the log scope of a step has closed, so their own time is not attributed to a layer's step.
 #pragma once
 
 #include "declaration/core/pass.hpp"
@@ -19,18 +18,20 @@ class Parameter;
 class PassObserver {
 public:
   virtual ~PassObserver() = default;
-  // A pass begins, whose steps are the same on all ranks. `completes`: it is the adjoint of the
-  // last evaluation that is pending, after which gradients are complete.
+  // A pass begins. Its steps are the same on all ranks. `completes`: it is the adjoint of the last
+  // pending evaluation, after which gradients are complete.
   virtual void begins(const BoundMaps& maps, const Pass& pass, bool completes) = 0;
-  // The steps up to this one have run; `took` is what it took alone, and `function` what its
-  // epilogue did where the kernel did not apply that itself; zeros while the log is off. Not every
-  // step is told where several are queued as one, but each that the observer waits for.
+  // The steps up to this one have run. `took` is the time of this step alone, and `function` that
+  // of its epilogue if the kernel did not apply it; both are zero while the log is off. If several
+  // steps are queued as one, only the last is reported; steps for which waitsFor() is true are
+  // always reported.
   virtual void ran(std::size_t step, const OpenScope& took, const OpenScope& function) = 0;
   virtual bool waitsFor(std::size_t /*step*/) const { return false; }
-  // After the last step, or after one that threw: nothing of the observer's may be under way then.
+  // The pass has ended, after its last step or an error: all of the observer's operations must be
+  // complete on return.
   virtual void ends() {}
-  // The gradient of a parameter was collected from its uses and converted to a direction; told
-  // while the log is on.
+  // The gradient of a parameter was collected and converted to a direction; called while the log is
+  // on.
   virtual void reduced(const Parameter& /*parameter*/, const OpenScope& /*took*/) {}
 };
 

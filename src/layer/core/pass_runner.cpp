@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs the steps of a pass on this rank's tensors. Steps are the same on all ranks, so that what
-// sends messages meets its counterpart; only whether a value stands in another's memory is known to
-// this rank alone, and such a copy is left out.
+// Runs the steps of a pass on this rank's tensors. Steps are the same on all ranks, so every
+// message has its counterpart. Only whether a value uses the memory of another differs between
+// ranks; such a copy is skipped.
 #include "layer/core/pass_runner.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -21,12 +21,12 @@ int kernelEvent() {
   return event;
 }
 
-// The same, of tensors that are read.
+// Returns the same tensors for reading.
 Inputs asInputs(std::span<DTensor* const> tensors) {
   return {const_cast<const DTensor* const*>(tensors.data()), tensors.size()};
 }
 
-// The first error is the one to tell.
+// Runs f and ignores its errors, because the first error is the one to report.
 template <class F>
 void finally(F&& f) noexcept {
   try {
@@ -35,7 +35,7 @@ void finally(F&& f) noexcept {
   }
 }
 
-// With who runs one step after the other, or several as one.
+// Runs all steps with a runner that executes them one by one, or several as one.
 template <class Runner>
 void runAll(const BoundMaps& maps, StepRunner& steps, Runner& runner) {
   const std::size_t count = steps.pass().steps.size();
@@ -61,7 +61,7 @@ void runAll(const BoundMaps& maps, StepRunner& steps, Runner& runner) {
 void runPass(const BoundMaps& maps, const Pass& pass, const PassMemory& memory,
              RecordedSteps* recorded) {
   StepRunner steps(maps, pass, memory);
-  // The log asks for the time of each step, which one recording of several has not.
+  // The log needs the time of each step, which a recording of several steps does not provide.
   if (!recorded || logEnabled())
     return runAll(maps, steps, steps);
   RecordingRunner recording(steps, *recorded);
@@ -76,8 +76,8 @@ std::size_t StepRunner::run(std::size_t s) {
   return s + 1;
 }
 
-// Each node has a row in the log, and a step counts for the node that its map is of. A function
-// that the kernel does not apply itself counts for its own.
+// Each node has a row in the log, to which its steps are attributed. An epilogue that the kernel
+// does not apply itself is attributed to its own node.
 bool StepRunner::runStep(const Step& step) {
   bool isDone = true;
   const LogScope scope(step.map >= 0 ? maps_.event(mapOf(step)) : kNoEvent);
@@ -105,8 +105,8 @@ bool StepRunner::runStep(const Step& step) {
   case Do::Forward: {
     const LogScope ofKernel(kernelEvent());
     const BoundKernel& bound = maps_.kernel(mapOf(step).object);
-    Several several;
-    const Inputs x = asInputs(at(step.reads, several));
+    KernelTensors tensors;
+    const Inputs x = asInputs(at(step.reads, tensors));
     DTensor& y = *at(step.writes[0]);
     if (step.epilogue < 0)
       bound.kernel->forwardMany(x, *bound.uses, y, workspaceOf(step));
@@ -135,10 +135,10 @@ void StepRunner::applyFunction(const Step& step) {
 }
 
 std::span<DTensor* const> StepRunner::at(const std::vector<ValueId>& values,
-                                         Several& several) const {
+                                         KernelTensors& tensors) const {
   for (std::size_t i = 0; i < values.size(); ++i)
-    several[i] = at(values[i]);
-  return {several.data(), values.size()};
+    tensors[i] = at(values[i]);
+  return {tensors.data(), values.size()};
 }
 
 Action StepRunner::actionOf(const Step& step) const {
@@ -184,8 +184,8 @@ void StepRunner::differentiate(const Step& step) {
   const KernelEntry& entry = list_.kernels()[map.object];
   const BoundKernel& bound = maps_.kernel(map.object);
   LocalKernel& kernel = *bound.kernel;
-  Several several, left;
-  const std::span<DTensor* const> saved = at(step.point, left);
+  KernelTensors tensors, pointTensors;
+  const std::span<DTensor* const> saved = at(step.point, pointTensors);
   KernelPoint point;
   point.workspace = workspaceOf(step);
   point.adds = step.adds;
@@ -196,21 +196,21 @@ void StepRunner::differentiate(const Step& step) {
   if (entry.keepsOutput)
     point.y = saved.back();
   if (step.what == Do::Tangent)
-    return kernel.tangentMany(point, asInputs(at(step.reads, several)), *bound.uses,
+    return kernel.tangentMany(point, asInputs(at(step.reads, tensors)), *bound.uses,
                               *at(step.writes[0]));
-  // That gradients change is said on all ranks, also where a rank has no element of them.
+  // Announced on all ranks, even if a rank has no element of the gradient.
   if (addsToGradients(list_, step) && (step.what == Do::Adjoint || bound.wantsGradients()))
     bound.changeGradients();
   if (step.what == Do::Adjoint)
-    kernel.adjointMany(point, *at(step.reads[0]), *bound.uses, at(step.writes, several));
+    kernel.adjointMany(point, *at(step.reads[0]), *bound.uses, at(step.writes, tensors));
   else if (bound.wantsGradients())
     kernel.adjointParameters(point, *at(step.reads[0]), *bound.uses);
 }
 
 void StepRunner::endBegunBefore(std::size_t failed) noexcept {
-  const auto begin = pass_.steps.begin(), here = begin + static_cast<std::ptrdiff_t>(failed);
-  for (auto step = here + 1; step < pass_.steps.end(); ++step) {
-    if (step->what != Do::End || std::none_of(begin, here, [&](const Step& other) {
+  const auto begin = pass_.steps.begin(), failedStep = begin + static_cast<std::ptrdiff_t>(failed);
+  for (auto step = failedStep + 1; step < pass_.steps.end(); ++step) {
+    if (step->what != Do::End || std::none_of(begin, failedStep, [&](const Step& other) {
           return other.what == Do::Begin && other.map == step->map;
         }))
       continue;

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs the steps of a pass on tensors.
+// Runs the steps of a pass (declaration/core/pass.hpp) on tensors. A pass is the Apply, tangent or
+// adjoint of a layer or network as a list of steps, for instance:
 //
-// If a step throws, what was begun is ended before the error goes on, since other ranks wait for
-// it.
+//   Begin E      starts the halo exchange from x to u
+//   Forward f    runs a local kernel that needs no halo
+//   End E        completes the exchange
+//   Forward g    runs the kernel that reads u
+//
+// If a step throws, exchanges that were begun are completed before the error is rethrown, because
+// other ranks wait for their messages.
 #pragma once
 
 #include "layer/core/bound_maps.hpp"
@@ -12,50 +18,54 @@
 
 namespace tenon {
 
-// What a pass works on.
+// The arrays on which a pass works.
 struct PassMemory {
-  DTensor* const* tensors; // by value of the pass
-  Buffer* workspaces;      // of the kernels by map; null in inference
-  bool completes = false;  // an adjoint after which gradients are complete
+  DTensor* const* tensors; // indexed by ValueId
+  Buffer* workspaces;      // of kernels, indexed by map; null in inference
+  bool completes = false;  // no later adjoint adds to the gradients, so their reduction can start
 };
 
+// Executes single steps.
 class StepRunner {
 public:
   StepRunner(const BoundMaps& maps, const Pass& pass, const PassMemory& memory)
       : maps_(maps), list_(maps.list()), pass_(pass), memory_(memory) {}
 
-  // Runs a step, and returns the one behind it.
+  // Runs a step and returns the index of the next one.
   std::size_t run(std::size_t s);
-  // What that took alone; zeros while the log is off.
+  // The measured time of the last step; zero while the log is off.
   const OpenScope& took() const noexcept { return took_; }
-  // What the function of its epilogue took, where the kernel did not apply that itself.
+  // The measured time of its epilogue (a function of each element, such as a rectifier), if the
+  // kernel did not apply it itself.
   const OpenScope& tookByFunction() const noexcept { return function_; }
-  // Of what was begun before a step that failed. Other errors are left untold.
+  // Completes the operations that were begun before step `failed` threw. Further errors are
+  // ignored.
   void endBegunBefore(std::size_t failed) noexcept;
 
   const BoundMaps& maps() const noexcept { return maps_; }
   const Pass& pass() const noexcept { return pass_; }
   const PassMemory& memory() const noexcept { return memory_; }
   const Map& mapOf(const Step& step) const { return list_.maps()[step.map]; }
-  // Null where there is no value.
+  // The tensor of a value; null for kNoValue.
   DTensor* at(ValueId v) const { return v == kNoValue ? nullptr : memory_.tensors[v]; }
   Buffer* workspaceOf(const Step& step) const {
     return memory_.workspaces ? memory_.workspaces + step.map : nullptr;
   }
-  // A copy that is not needed: its value stands in the memory of what it reads.
+  // Whether a copy is not needed, because the value uses the memory of its source.
   bool isInPlace(const Step& step) const {
     return isCopy(step) && at(step.reads[0]) == at(step.writes[0]);
   }
 
 private:
-  // A kernel's inputs, and its output.
-  using Several = std::array<DTensor*, MapList::kMaxInputs + 1>;
-  std::span<DTensor* const> at(const std::vector<ValueId>& values, Several& several) const;
+  // The tensors of a kernel's inputs and output.
+  using KernelTensors = std::array<DTensor*, MapList::kMaxInputs + 1>;
+  std::span<DTensor* const> at(const std::vector<ValueId>& values, KernelTensors& tensors) const;
   Action actionOf(const Step& step) const;
 
-  // False if the function of its epilogue is to follow.
+  // Returns false if the epilogue of the step must be applied separately.
   bool runStep(const Step& step);
   void applyFunction(const Step& step);
+  // Of the operator or source of a step, and the derivative of its kernel.
   void begin(const Step& step);
   void end(const Step& step);
   void apply(const Step& step);
@@ -69,8 +79,8 @@ private:
 };
 
 class RecordedSteps;
-// All steps, told to the observers of the maps. They are recorded if there is where to, and the log
-// is off.
+// Runs all steps and calls the observers of the maps. Steps are recorded as device graphs if
+// `recorded` is not null and the log is off.
 void runPass(const BoundMaps& maps, const Pass& pass, const PassMemory& memory,
              RecordedSteps* recorded);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Recognises runs of steps that come again, and queues them as one recording. A recording repeats
-// addresses, and nothing of what the host would do: so all that the steps read and write is noted
-// first, as their use would do it, and only a run with the same notes is the same run.
+// Recognises repeated ranges of steps, and launches them as one recording. A recording repeats
+// device work with fixed addresses, but no work of the host. Therefore all tensors that the steps
+// read and write are noted first, with the effects of using them, and a recording is only used for
+// equal notes.
 #include "layer/core/recorded_steps.hpp"
 
 #include <algorithm>
@@ -29,11 +30,12 @@ void RecordedSteps::noteWritten(DTensor* tensor) {
 
 StreamRecording* RecordedSteps::find(std::size_t begin, std::size_t end) {
   std::vector<Known>& known = known_[begin];
-  const auto same = std::find_if(known.rbegin(), known.rend(), [&](const Known& one) {
-    return one.end == end && one.noted == noted_;
+  const auto match = std::find_if(known.rbegin(), known.rend(), [&](const Known& entry) {
+    return entry.end == end && entry.noted == noted_;
   });
-  if (same != known.rend())
-    return &same->recording;
+  if (match != known.rend())
+    return &match->recording;
+  // The oldest recording is replaced.
   if (known.size() == kMax)
     known.erase(known.begin());
   known.push_back({end, noted_, {}});
@@ -43,8 +45,8 @@ StreamRecording* RecordedSteps::find(std::size_t begin, std::size_t end) {
 int RecordedSteps::count() const noexcept {
   int count = 0;
   for (const std::vector<Known>& known : known_)
-    for (const Known& one : known)
-      count += one.recording.exists();
+    for (const Known& entry : known)
+      count += entry.recording.exists();
   return count;
 }
 
@@ -76,17 +78,17 @@ std::size_t RecordingRunner::run(std::size_t s) {
 
 std::size_t RecordingRunner::endOfRun(std::size_t begin) const {
   const std::vector<Step>& steps = steps_.pass().steps;
-  bool works = false;
+  bool hasWork = false;
   std::size_t end = begin;
   while (end < steps.size() && isRepeatable(steps[end])) {
-    works = works || !isDone(steps[end]);
-    const auto waits = [last = end](const PassObserver* observer) {
+    hasWork = hasWork || !isDone(steps[end]);
+    const auto isAwaited = [last = end](const PassObserver* observer) {
       return observer->waitsFor(last);
     };
-    if (++end; std::ranges::any_of(steps_.maps().observers(), waits))
+    if (++end; std::ranges::any_of(steps_.maps().observers(), isAwaited))
       break;
   }
-  return works ? end : begin;
+  return hasWork ? end : begin;
 }
 
 bool RecordingRunner::isRepeatable(const Step& step) const {
@@ -107,12 +109,12 @@ bool RecordingRunner::isRepeatable(const Step& step) const {
   return true;
 }
 
-// A value that is in its place, or a source that is up to date.
+// Whether the step has no work: a value that is in place, or a source that is up to date.
 bool RecordingRunner::isDone(const Step& step) const {
   return steps_.isInPlace(step) || (step.map >= 0 && steps_.mapOf(step).kind == Map::Kind::Source);
 }
 
-// What the step works on, and what it does on the host.
+// Notes the arrays that the step uses, and the state of its host work.
 void RecordingRunner::note(const Step& step) {
   recorded_.noteFlag(isDone(step));
   if (isDone(step))

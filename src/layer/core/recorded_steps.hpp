@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs of steps of a pass on the device that come again with the same arrays: the second time what
-// they queue is recorded, and from then on queued as a whole, so that the host makes one call for
-// many kernels. Steps that send messages, and kernels that need the host, stay between them.
+// Device graphs (CUDA graphs) of a pass. When a range of steps runs with the same arrays for the
+// second time, the work that it queues is recorded, and from then on launched by one call for many
+// kernels. Steps that send messages, and kernels that need the host, remain separate.
 #pragma once
 
 #include "layer/core/pass_runner.hpp"
@@ -12,26 +12,26 @@ namespace tenon {
 
 class RecordedSteps {
 public:
-  // Of a pass of so many steps.
+  // `steps` is the number of steps of the pass.
   explicit RecordedSteps(std::size_t steps) : known_(steps) {}
 
-  // Begins the list of what a run works on. Noting an array does for its tensor what its use would:
-  // it is checked, allocated, and changed if it is written.
+  // Clears the list of arrays that identifies a run. Noting a tensor has the effects of using it:
+  // it is checked, allocated, and its state changes if it is written.
   void clear() noexcept { noted_.clear(); }
   void note(const void* address) { noted_.push_back(reinterpret_cast<std::uintptr_t>(address)); }
   void noteFlag(bool flag) { noted_.push_back(flag); }
   void noteRead(const DTensor* tensor);
   void noteWritten(DTensor* tensor);
 
-  // The recording of the steps from begin to end with what was noted. Null when they come for the
-  // first time, for they may make things then that they keep; one that does not exist the second
-  // time, for the caller to make.
+  // The recording of steps [begin, end) with the noted arrays. Null the first time, when kernels
+  // can still create objects that they keep; the second time it does not exist yet and the caller
+  // makes it.
   StreamRecording* find(std::size_t begin, std::size_t end);
   int count() const noexcept;
 
 private:
-  static constexpr std::size_t kMax =
-      64; // from one step on: for each level of a stack, and some arrays by turns
+  // Recordings that start at one step: one per level of a stack, and a few alternating arrays.
+  static constexpr std::size_t kMax = 64;
   struct Known {
     std::size_t end;
     std::vector<std::uintptr_t> noted;
@@ -40,20 +40,20 @@ private:
   void noteStrides(const DTensor& tensor);
 
   std::vector<std::uintptr_t> noted_;
-  std::vector<std::vector<Known>> known_; // by the first step
+  std::vector<std::vector<Known>> known_; // by first step
 };
 
-// Runs steps as the runner that it has does, but those that come again as one.
+// Runs steps through a StepRunner, but launches repeated ranges as one recording.
 class RecordingRunner {
 public:
   RecordingRunner(StepRunner& steps, RecordedSteps& recorded)
       : steps_(steps), recorded_(recorded) {}
 
-  // Runs a step, or as many from it on as can be queued as one, and returns the one behind.
+  // Runs one step, or a range of steps as one, and returns the index of the next step.
   std::size_t run(std::size_t s);
 
 private:
-  // Of steps that may be recorded as one; `begin` where there are none with work.
+  // The end of the range of steps that can be recorded as one; `begin` if it has no work.
   std::size_t endOfRun(std::size_t begin) const;
   bool isRepeatable(const Step& step) const;
   bool isDone(const Step& step) const;

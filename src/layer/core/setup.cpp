@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A layer set up: memory for the values of its passes, the arguments of a call brought to them, and
-// what a frame keeps. Passes are data, so that all is derived and allocated once; a call only
-// writes addresses into the table by which the runner finds the values of its steps.
+// A layer that is set up: derives its passes, allocates memory for their values, passes the
+// arguments of a call to them, and saves values in frames. Passes are data: they are derived and
+// allocated once, and a call only writes addresses into the table in which the runner looks up
+// tensors.
 #include "layer/core/setup.hpp"
 
 #include "layer/core/layer.hpp"
@@ -29,7 +30,7 @@ constexpr OptionSpec kOptions[] = {
 };
 const OptionRegistration kRegistration{{"layer", kOptions}};
 
-// Slots are of tensors to read and to write; a pass does not write its operands.
+// Slots hold tensors for reading and for writing; a pass does not write the tensors that it reads.
 DTensor& slotOf(const DTensor& tensor) {
   return const_cast<DTensor&>(tensor);
 }
@@ -72,10 +73,11 @@ Setup::Setup(BoundMaps maps, std::string signature)
       inputs_(layoutsOf(maps_.list(), maps_.list().inputs())), inputDuals_(dualsOf(inputs_)),
       outputs_(layoutsOf(maps_.list(), maps_.list().outputs())), outputDuals_(dualsOf(outputs_)) {}
 
-// The nodes of a network get here only if they are set up by themselves too.
+// Derives the passes. A node of a network needs them only if it is also applied alone.
 void Setup::derive() {
   const Target target = Target::fromOptions(maps_.context().space());
   order_ = target.order;
+  // Saved before rewriting, for networks that join this layer as a node.
   auto joined = std::make_unique<const BoundMaps>(maps_);
   maps_.rewrite(target);
   joined_ = std::move(joined);
@@ -84,11 +86,13 @@ void Setup::derive() {
   for (const Map& map : list.maps())
     if (map.when != When::Always && (modal_.empty() || modal_.back().first != map.node))
       modal_.emplace_back(map.node, &maps_.layerOf(map));
+  // Derivatives for all inputs, and for parameters only, are the common cases: they are derived
+  // now, so later calls allocate nothing.
   Passes& training = passes_.emplace_back();
   for (bool chosen : {true, false}) {
-    const Chosen same(inputs_.size(), chosen);
-    training.adjoints.push_back(tensorsOf(adjointPass(list, same, order_)));
-    training.tangents.push_back(tensorsOf(tangentPass(list, same, order_)));
+    const Chosen allOrNone(inputs_.size(), chosen);
+    training.adjoints.push_back(tensorsOf(adjointPass(list, allOrNone, order_)));
+    training.tangents.push_back(tensorsOf(tangentPass(list, allOrNone, order_)));
   }
   lastAdjoint_ = &training.adjoints.front();
   lastApply_ = &applyOf(training);
@@ -126,7 +130,7 @@ Setup::PassTensors& Setup::applyOf(Passes& passes) {
       savedPlaces_.emplace_back(v, savedBytes_);
       savedBytes_ += roundedUp(bytesOf(v, apply), kAlignment);
     }
-    apply.own[v] = {}; // each frame has its own
+    apply.own[v] = {}; // each frame has its own tensor
   }
   return apply;
 }
@@ -148,7 +152,7 @@ void Setup::noteReaders() {
   });
 }
 
-// What a kernel keeps of the caller's memory is saved.
+// Notes the values in user memory that a kernel's derivatives read.
 void Setup::noteReader(const Map& map, const Layer& layer) {
   const KernelEntry& kernel = maps_.list().kernels()[map.object];
   const std::vector<ValueId> saved = savedIn(maps_.list());
@@ -169,33 +173,33 @@ Index Setup::bytesOf(ValueId v, const PassTensors& of) {
 }
 
 Setup::PassTensors Setup::tensorsOf(Pass pass) const {
-  PassTensors made;
-  made.pass = std::move(pass);
-  for (const Value& value : made.pass.values) {
-    const auto v = static_cast<ValueId>(made.slots.size());
-    made.own.push_back(value.place == Value::Place::Own ? maps_.tensor(value) : Ref<DTensor>());
-    made.slots.push_back(made.own.back().get());
+  PassTensors tensors;
+  tensors.pass = std::move(pass);
+  for (const Value& value : tensors.pass.values) {
+    const auto v = static_cast<ValueId>(tensors.slots.size());
+    tensors.own.push_back(value.place == Value::Place::Own ? maps_.tensor(value) : Ref<DTensor>());
+    tensors.slots.push_back(tensors.own.back().get());
     if (value.place == Value::Place::Saved)
-      made.left.push_back(v);
+      tensors.left.push_back(v);
     if (value.place == Value::Place::Constant)
-      made.slots[v] = value.constant < 0 ? nullptr : &maps_.constant(value.constant);
+      tensors.slots[v] = value.constant < 0 ? nullptr : &maps_.constant(value.constant);
     if (value.standsIn == kNoValue)
       continue;
-    made.staged.push_back(v);
-    made.staging.push_back(made.own.back().get());
+    tensors.staged.push_back(v);
+    tensors.staging.push_back(tensors.own.back().get());
   }
-  made.copies.resize(made.staged.size());
+  tensors.copies.resize(tensors.staged.size());
   if (maps_.context().space() == Space::Device && options().getFlag("", "device_graphs"))
-    made.recorded = std::make_unique<RecordedSteps>(made.pass.steps.size());
-  made.memoryPlan = memoryPlanOf(
-      made.pass, [&](ValueId v) { return bytesOf(v, made); }, kAlignment);
-  return made;
+    tensors.recorded = std::make_unique<RecordedSteps>(tensors.pass.steps.size());
+  tensors.memoryPlan = memoryPlanOf(
+      tensors.pass, [&](ValueId v) { return bytesOf(v, tensors); }, kAlignment);
+  return tensors;
 }
 
-// Between passes nothing lives in the shared memory.
+// Places the values of a pass in the shared memory, which holds nothing between passes.
 void Setup::reserve(PassTensors& of) {
   if (of.memoryPlan.bytes > shared_.bytes()) {
-    shared_ = {}; // before there is more
+    shared_ = {}; // free the old memory before allocating
     shared_ = maps_.memory(of.memoryPlan.bytes);
   }
   if (poisons_)
@@ -222,6 +226,7 @@ std::unique_ptr<Frame> Setup::makeFrame() {
     const Value& value = apply.pass.values[v];
     if (!value.saved || value.place != Value::Place::Own)
       continue;
+    // Saved values belong to the frame; all others use the tensors of the pass.
     frame->own_[v] = maps_.tensor(value);
     frame->slots_[v] = frame->own_[v].get();
   }
@@ -241,8 +246,8 @@ std::unique_ptr<Frame> Setup::makeFrame() {
   return frame;
 }
 
-// A value stands in another where its kernels can read that: where it is contiguous, and of their
-// type.
+// Sets the slots of a pass. A staged value uses its argument's memory if the kernels can read it,
+// that is, if it is contiguous and has their data type; otherwise it is copied.
 void Setup::enter(PassTensors& of, Slots inputs, Slots outputs, std::vector<DTensor*>& slots,
                   const std::vector<DTensor*>& staging) {
   reserve(of);
@@ -254,14 +259,14 @@ void Setup::enter(PassTensors& of, Slots inputs, Slots outputs, std::vector<DTen
       slots[of.pass.outputs[i]] = outputs[i];
   for (std::size_t i = 0; i < of.staged.size(); ++i) {
     const ValueId v = of.staged[i];
-    DTensor* other = slots[of.pass.values[v].standsIn];
-    const bool copied = !other->isContiguous() || other->dataType() != maps_.dataType();
-    slots[v] = copied ? staging[i] : other;
-    of.copies[i].note(copied, *other);
+    DTensor* argument = slots[of.pass.values[v].standsIn];
+    const bool copied = !argument->isContiguous() || argument->dataType() != maps_.dataType();
+    slots[v] = copied ? staging[i] : argument;
+    of.copies[i].note(copied, *argument);
   }
 }
 
-// What a frame does not keep it finds where the passes have it.
+// Sets the slots that the frame does not own to the tensors of the passes.
 void Setup::bind(Frame& frame, std::size_t number) {
   if (frame.passes_ == number)
     return;
@@ -298,7 +303,7 @@ void Setup::save(Frame& frame, Saving saving) {
     frame.parameters_[i] = parameters_[i].first->state();
 }
 
-// What the pass has copied already is the frame's own.
+// Returns false for a value that the pass has copied already into the frame's own tensor.
 bool Setup::saveUsers(Frame& frame, std::size_t number, Saving saving) {
   const ValueId v = saved_[number].value;
   const DTensor& tensor = *frame.slots_[v];
@@ -328,22 +333,22 @@ void Setup::restore(Frame& frame) const {
   }
 }
 
-Setup::PassTensors& Setup::find(std::deque<PassTensors>& known, const InInference& nodes,
+Setup::PassTensors& Setup::find(std::deque<PassTensors>& passes, const InInference& nodes,
                                 Slots inputs, Slots outputs, Derive derive) {
-  const auto are = [](Slots given, const std::vector<ValueId>& values) {
-    return std::ranges::equal(given, values, [](const DTensor* tensor, ValueId v) {
+  const auto matches = [](Slots slots, const std::vector<ValueId>& values) {
+    return std::ranges::equal(slots, values, [](const DTensor* tensor, ValueId v) {
       return (tensor != nullptr) == (v != kNoValue);
     });
   };
-  for (PassTensors& of : known)
-    if (are(inputs, of.pass.inputs) && are(outputs, of.pass.outputs))
+  for (PassTensors& of : passes)
+    if (matches(inputs, of.pass.inputs) && matches(outputs, of.pass.outputs))
       return of;
   Chosen chosen;
-  for (Slots given : {inputs, outputs})
-    for (const DTensor* tensor : given)
+  for (Slots slots : {inputs, outputs})
+    for (const DTensor* tensor : slots)
       chosen.push_back(tensor != nullptr);
-  known.push_back(tensorsOf(derive(maps_.list(), chosen, order_, nodes)));
-  return known.back();
+  passes.push_back(tensorsOf(derive(maps_.list(), chosen, order_, nodes)));
+  return passes.back();
 }
 
 const Setup::PassTensors& Setup::differentiate(std::deque<PassTensors> Passes::*known,
@@ -352,6 +357,7 @@ const Setup::PassTensors& Setup::differentiate(std::deque<PassTensors> Passes::*
   restore(frame);
   Passes& passes = passes_[frame.passes_];
   PassTensors& of = find(passes.*known, passes.nodes, inputs, outputs, derive);
+  // The values that Apply has saved are in the frame.
   for (ValueId v : of.left)
     of.slots[v] = frame.slots_[of.pass.values[v].of];
   enter(of, inputs, outputs, of.slots, of.staging);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a view says of a set-up: how the layer lies on its process grid, what travels, and which
-// arrays calls copy. All follows from the list of maps, so that no type has a text of its own; of a
-// network each layer says its part.
+// The text of a set-up in views: layouts on the process grid, communication, and arrays that calls
+// copy. It follows from the map list alone, so types need no code for it; in a network each layer
+// prints its own lines.
 #include "layer/core/layer.hpp"
 #include "layer/core/setup.hpp"
 #include "sys/text/view.hpp"
@@ -15,26 +15,30 @@ namespace tenon {
 
 namespace {
 
+// The first map that reads a value, or null.
 const Map* readerOf(const MapList& list, ValueId v) {
   const auto reads = [v](const Map& map) {
     return std::find(map.x.begin(), map.x.end(), v) != map.x.end();
   };
-  const auto found = std::find_if(list.maps().begin(), list.maps().end(), reads);
-  return found == list.maps().end() ? nullptr : &*found;
+  const auto map = std::find_if(list.maps().begin(), list.maps().end(), reads);
+  return map == list.maps().end() ? nullptr : &*map;
 }
 
+// The first map that writes a value, or null.
 const Map* writerOf(const MapList& list, ValueId v) {
-  const auto found = std::find_if(list.maps().begin(), list.maps().end(),
-                                  [v](const Map& map) { return map.y == v; });
-  return found == list.maps().end() ? nullptr : &*found;
+  const auto map = std::find_if(list.maps().begin(), list.maps().end(),
+                                [v](const Map& map) { return map.y == v; });
+  return map == list.maps().end() ? nullptr : &*map;
 }
 
+// Whether a kernel, or a copy for a kernel, reads the value.
 bool isKernels(const MapList& list, ValueId v) {
   return std::ranges::any_of(list.maps(), [&](const Map& map) {
     return map.kind != Map::Kind::Operator && std::ranges::count(map.x, v) > 0;
   });
 }
 
+// Collects the lines about layouts and communication.
 class FactsText {
 public:
   FactsText(const Setup& setup, const std::string& signature)
@@ -68,13 +72,13 @@ private:
     return count == 1 ? what : fmt::format("{} {}", what, number);
   }
 
-  // Pieces of a layer have kernels of one text.
+  // Kernels of a layer's pieces have equal texts, which are printed once.
   void addKernels() {
     std::vector<std::string> texts;
     for (const BoundKernel& bound : maps_.kernels())
-      if (const std::string said = bound.kernel->describe();
-          std::find(texts.begin(), texts.end(), said) == texts.end())
-        texts.push_back(said);
+      if (const std::string kernelText = bound.kernel->describe();
+          std::find(texts.begin(), texts.end(), kernelText) == texts.end())
+        texts.push_back(kernelText);
     if (texts.size() == 1)
       text_ += ", " + texts.front();
     text_ += '\n';
@@ -82,7 +86,7 @@ private:
       text_ += fmt::format("  kernels {}\n", fmt::join(texts, "; "));
   }
 
-  // Kernels that do the work of several layers.
+  // Kernels that replace those of several layers.
   void addFused() {
     for (const Map& map : list_.maps())
       if (map.kind == Map::Kind::Kernel && list_.kernels()[map.object].fused)
@@ -90,11 +94,11 @@ private:
                              maps_.kernel(map.object).kernel->describe());
   }
 
-  // How a value comes to a kernel that reads it: by operators one after the other, none where it
-  // reads it as it lies.
+  // The operators between a value and the kernel that reads it, in order; none if it is read in
+  // place.
   struct Way {
     Passage toUse;
-    bool isBoundary = false; // the caller's values at the boundary
+    bool isBoundary = false; // holds boundary values of the caller
   };
   Way wayOf(ValueId v) {
     Way way;
@@ -139,7 +143,7 @@ private:
             entry.map ? entry.map->describe() : "links: " + entry.rule->links->describe());
   }
 
-  // The rest of what travels: for strips of the output, between kernels, and to the output.
+  // The remaining communication: for strips of the output, between kernels, and to the output.
   void addMoves() {
     int strips = 0;
     for (const Map& map : list_.maps()) {
@@ -207,15 +211,16 @@ std::string Setup::copiesText(const PassTensors& of, const char* call, bool cota
     const ValueId argument = of.pass.values[of.staged[i]].standsIn;
     if (of.pass.values[argument].place != Value::Place::Argument)
       continue;
-    ValueId ofList = kNoValue;
-    const auto find = [&](const std::vector<ValueId>& here, const std::vector<ValueId>& there) {
-      for (std::size_t k = 0; k < here.size(); ++k)
-        if (here[k] == argument)
-          ofList = there[k];
+    ValueId argumentOfList = kNoValue;
+    const auto find = [&](const std::vector<ValueId>& passValues,
+                          const std::vector<ValueId>& listValues) {
+      for (std::size_t k = 0; k < passValues.size(); ++k)
+        if (passValues[k] == argument)
+          argumentOfList = listValues[k];
     };
     find(of.pass.inputs, list.inputs());
     find(of.pass.outputs, list.outputs());
-    text += of.copies[i].describe(call, role(ofList, cotangents).c_str(), "strided array");
+    text += of.copies[i].describe(call, role(argumentOfList, cotangents).c_str(), "strided array");
   }
   return text;
 }
@@ -223,7 +228,7 @@ std::string Setup::copiesText(const PassTensors& of, const char* call, bool cota
 std::string Setup::describe() const {
   std::string text = facts();
   if (passes_.empty())
-    return text; // a network's node, which nothing has applied by itself
+    return text; // a node of a network that was never applied alone
   text += copiesText(*lastApply_, "Apply", false);
   for (const Saved& saved : saved_) {
     const ValueId standsIn = passes_.front().apply.pass.values[saved.value].standsIn;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A tensor that a pass brings up to date before its kernels read it, in two halves, so that it
-// travels meanwhile: a parameter in its use layout, a target. Collective.
+// An array that a pass updates before its kernels read it: a parameter in its use layout, or a
+// target. The update has two halves, begin() and end(), to overlap its communication. Collective.
 #pragma once
 
 namespace tenon {
@@ -10,9 +10,9 @@ public:
   virtual ~Source() = default;
   virtual void begin() = 0;
   virtual void end() = 0;
-  // Whether neither of the halves that comes next, or those of the tangent, has anything to do.
+  // Whether the next begin() and end(), or those of the tangent, have nothing to do.
   virtual bool isIdle(bool /*ofTangent*/) const { return false; }
-  // The same of its tangent, if it has one.
+  // begin() and end() of the source's tangent, if it has one.
   virtual void beginTangent() {}
   virtual void endTangent() {}
 };

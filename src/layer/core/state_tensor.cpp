@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a layer carries from step to step beside parameters, such as running statistics. The use
-// that wrote last has the current value, and the storage is written when somebody reads it: kernels
-// that update the state at every step convert nothing in between.
+// States of a layer, such as running statistics. The use that wrote last has the current value, and
+// the storage is updated only when it is read: kernels that update the state in every step need no
+// conversion.
 #include "layer/core/state_tensor.hpp"
 
 #include "dtensor/fill.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a layer carries from step to step beside its parameters, such as running means: a tensor in
-// a storage layout, and in those in which set-ups of the layer use it. The last to write it has its
-// value, which others convert when they need it.
+// A state that a layer carries from step to step besides its parameters, such as running means: one
+// tensor in a storage layout, and one in each layout in which set-ups use it. The most recent
+// writer has the current value; the others convert it when they need it.
 #pragma once
 
 #include "declaration/core/form.hpp"
@@ -15,16 +15,17 @@ class StateUse;
 class StateTensor : public Object {
 public:
   static constexpr const char* kClass = "StateTensor";
-  // In the layout of its first use, with its initial value.
+  // Creates the state in the layout of its first use, with its initial value.
   StateTensor(CommPtr comm, const StateForm& form, TenonDataType type, Space space);
 
-  // In the storage layout. Collective after a use has written. Who writes calls valueChanged() on
-  // all ranks.
+  // The value in the storage layout. Collective if isBehind(). After a write, call valueChanged()
+  // on all ranks.
   DTensor& value();
-  // Whether value() has to bring it there first; the same on all ranks.
+  // Whether a use has a newer value, which value() converts first; the same on all ranks.
   bool isBehind() const noexcept { return writer_ != nullptr; }
   void valueChanged() noexcept { ++version_; }
-  // Held while an application runs again before its adjoint: it was counted when it ran first.
+  // Prevents updates while an Apply is recomputed for its adjoint, as it was counted the first
+  // time.
   void hold(bool held) noexcept { isHeld_ = held; }
   std::uint64_t state() const noexcept { return value_->state(); }
   const Layout& storage() const noexcept { return value_->layout(); }
@@ -34,10 +35,11 @@ private:
   CommPtr comm_;
   Ref<DTensor> value_;
   std::uint64_t version_ = 0;
-  StateUse* writer_ = nullptr; // whose tensor is newer than the value
+  StateUse* writer_ = nullptr; // its tensor is newer than the value
   bool isHeld_ = false;
 };
 
+// A state in one set-up of a layer.
 class StateUse final : public Source {
 public:
   StateUse(Ref<StateTensor> state, const Layout& use);
@@ -47,7 +49,8 @@ public:
 
   void begin() override;
   void end() override {}
-  // In the use layout. Who writes, unless it is held, calls written() on all ranks.
+  // The value in the use layout. After a write, which is not allowed if it is held, call written()
+  // on all ranks.
   DTensor& value() noexcept { return toUse_ ? *used_ : *state_->value_; }
   void written() noexcept;
   bool isHeld() const noexcept { return state_->isHeld_; }
@@ -55,7 +58,7 @@ public:
 private:
   friend class StateTensor;
   Ref<StateTensor> state_;
-  LinearOpRef toUse_, toStorage_; // null where both layouts hold the same memory
+  LinearOpRef toUse_, toStorage_; // null if both layouts have the same local arrays
   Ref<DTensor> used_;
   std::uint64_t seen_ = ~std::uint64_t(0);
 };

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The dot test and the Taylor test of a layer's derivatives. A Trial holds the point and the
-// directions, and puts back when it ends all that a test changes: mode, parameters, running
-// statistics, random numbers drawn, gradients and tangents. So a test can stand in the middle of a
-// training.
+// directions, and at its end restores all that a test changes: modes, parameters, running
+// statistics, random counts, gradients and tangents. Tests can therefore be run during a training.
 #include "layer/derivatives/derivative_check.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -21,9 +20,9 @@ namespace {
 
 using Tensors = std::vector<Ref<DTensor>>;
 
-// Fills with valid values: equal on copies, and independent in all contributions. A fill by global
-// position would give the value to one contribution and 0 to the others, so that each contribution
-// is drawn as if it were whole, with a stream of its own.
+// Fills a tensor with valid random values: equal on copies, and independent in all contributions. A
+// fill by global position would set only one contribution and leave the others 0, so each
+// contribution is drawn like a whole tensor, with its own random stream.
 void fillValid(DTensor& x, std::uint64_t seed, std::uint64_t stream) {
   LayoutSpec spec = x.layout().spec();
   for (int axis = 0; axis < x.layout().grid().axes(); ++axis)
@@ -38,20 +37,20 @@ void fillValid(DTensor& x, std::uint64_t seed, std::uint64_t stream) {
 }
 
 std::vector<const DTensor*> constPointers(const Tensors& tensors) {
-  std::vector<const DTensor*> all;
+  std::vector<const DTensor*> pointers;
   for (const Ref<DTensor>& tensor : tensors)
-    all.push_back(tensor.get());
-  return all;
+    pointers.push_back(tensor.get());
+  return pointers;
 }
 
 std::vector<DTensor*> pointersOf(const Tensors& tensors) {
-  std::vector<DTensor*> all;
+  std::vector<DTensor*> pointers;
   for (const Ref<DTensor>& tensor : tensors)
-    all.push_back(tensor.get());
-  return all;
+    pointers.push_back(tensor.get());
+  return pointers;
 }
 
-// Of all together.
+// The norm of all tensors together.
 double normOf(const Tensors& tensors) {
   double squares = 0;
   for (const Ref<DTensor>& tensor : tensors)
@@ -59,11 +58,11 @@ double normOf(const Tensors& tensors) {
   return std::sqrt(squares);
 }
 
-// What a layer carries at one moment: parameters, running statistics, and how much was drawn. A
-// walk is always in the same order, so that nothing needs a name.
-class Carried {
+// A copy of a layer's state: parameters, running statistics, and counts of random numbers. Visits
+// always have the same order, so no names are stored.
+class SavedState {
 public:
-  explicit Carried(Layer& layer) : layer_(layer) {
+  explicit SavedState(Layer& layer) : layer_(layer) {
     Save save;
     visitState(layer_, "", save);
     tensors_ = std::move(save.tensors);
@@ -98,11 +97,11 @@ private:
   std::vector<std::uint64_t> numbers_;
 };
 
-// A layer at a point with a direction; puts back what the tests change when it ends.
+// A layer at a point, with directions; restores at its end all that the tests change.
 class Trial {
 public:
   Trial(Layer& layer, const DTensor* x, std::uint64_t seed)
-      : layer_(layer), modes_(layer), seed_(seed), carried_(checked(layer, x)) {
+      : layer_(layer), modes_(layer), seed_(seed), state_(checked(layer, x)) {
     for (const Layout& input : layer.inputLayouts()) {
       x_.push_back(drawn(input));
       dx_.push_back(drawn(input));
@@ -110,12 +109,12 @@ public:
     if (x)
       copyLocal(*x, *x_.front());
     for (const Ref<Parameter>& p : layer.parameters())
-      moved_.push_back(hold(p));
+      parameters_.push_back(saveAndDraw(p));
     layer_.setRecording(true);
   }
   ~Trial() {
-    carried_.restore();
-    for (Moved& m : moved_) {
+    state_.restore();
+    for (VariedParameter& m : parameters_) {
       if (m.hadTangent)
         copyLocal(*m.tangent, m.parameter->tangent());
       else
@@ -135,13 +134,13 @@ public:
     return makeRef<DTensor>(layer_.comm(), layout, layer_.dataType(), layer_.space());
   }
   Tensors outputs() const {
-    Tensors all;
+    Tensors tensors;
     for (const Layout& output : layer_.outputLayouts())
-      all.push_back(tensor(output));
-    return all;
+      tensors.push_back(tensor(output));
+    return tensors;
   }
-  // y <- f(x, p), pushed on the stack; dy <- J (dx, dp). If the tangent fails, what was pushed is
-  // forgotten, since a later adjoint of the user's would pop it.
+  // y <- f(x, p), which is pushed on the stack; dy <- J (dx, dp). If the tangent fails, the Apply
+  // is removed from the stack, as a later adjoint of the user would pop it.
   void applyWithTangent(const Tensors& y, const Tensors& dy) {
     layer_.apply(Inputs(constPointers(x_)), Outputs(pointersOf(y)));
     try {
@@ -151,30 +150,30 @@ public:
       throw;
     }
   }
-  // y <- f(x + h dx, p + h dp), from the state in which the layer was: each step must draw the
-  // random numbers of the first, and parameters must not move on from the step before.
+  // y <- f(x + h dx, p + h dp), beginning with the original state: each step must draw the same
+  // random numbers, and parameters must not accumulate the steps.
   void applyAt(double h, const Tensors& y) {
-    Tensors at;
+    Tensors point;
     for (std::size_t i = 0; i < x_.size(); ++i) {
-      at.push_back(tensor(x_[i]->layout()));
-      copyLocal(*x_[i], *at.back());
-      axpby(h, *dx_[i], 1, *at.back());
+      point.push_back(tensor(x_[i]->layout()));
+      copyLocal(*x_[i], *point.back());
+      axpby(h, *dx_[i], 1, *point.back());
     }
-    carried_.restore();
-    for (Moved& m : moved_) {
+    state_.restore();
+    for (VariedParameter& m : parameters_) {
       axpby(h, m.parameter->tangent(), 1, m.parameter->value());
       m.parameter->valueChanged();
     }
-    layer_.apply(Inputs(constPointers(at)), Outputs(pointersOf(y)));
+    layer_.apply(Inputs(constPointers(point)), Outputs(pointersOf(y)));
     layer_.forgetLast();
   }
-  // The pairing of the direction with what the adjoint leaves, and in relativeError the scale of
-  // that. Gradients accumulate, so that they begin at zero here.
+  // The pairing of the directions with the results of the adjoint, and in relativeError the sum of
+  // the products of their norms. Gradients accumulate and are therefore set to zero first.
   LayerAdjointResult pairAdjoint(const Tensors& dy) {
     Tensors cotangents;
     for (const Layout& input : layer_.inputLayouts())
       cotangents.push_back(tensor(input.dual()));
-    for (Moved& m : moved_)
+    for (VariedParameter& m : parameters_)
       m.parameter->zeroGradient();
     layer_.applyAdjoint(OutputCotangents(constPointers(dy)),
                         InputCotangents(pointersOf(cotangents)));
@@ -185,15 +184,15 @@ public:
     };
     for (std::size_t i = 0; i < dx_.size(); ++i)
       add(*dx_[i], *cotangents[i]);
-    for (Moved& m : moved_)
+    for (VariedParameter& m : parameters_)
       add(m.parameter->tangent(), m.parameter->gradient());
     return sum;
   }
 
 private:
-  struct Moved {
+  struct VariedParameter {
     Ref<Parameter> parameter;
-    Ref<DTensor> gradient, tangent; // as they were
+    Ref<DTensor> gradient, tangent; // original values
     bool hadTangent;
   };
 
@@ -216,10 +215,10 @@ private:
     return layer;
   }
 
-  // Draws a direction for a parameter. A frozen one gathers no gradient, so that it must not move
-  // either.
-  Moved hold(const Ref<Parameter>& p) {
-    Moved m{p, tensor(p->storage().dual()), tensor(p->storage()), p->hasTangent()};
+  // Saves a parameter's gradient and tangent, and draws a direction for it; zero if it is frozen,
+  // because then it has no gradient.
+  VariedParameter saveAndDraw(const Ref<Parameter>& p) {
+    VariedParameter m{p, tensor(p->storage().dual()), tensor(p->storage()), p->hasTangent()};
     copyLocal(p->gradient(), *m.gradient);
     if (m.hadTangent)
       copyLocal(p->tangent(), *m.tangent);
@@ -233,9 +232,9 @@ private:
   Layer& layer_;
   SavedModes modes_;
   std::uint64_t seed_, stream_ = 0;
-  Carried carried_;
+  SavedState state_;
   Tensors x_, dx_;
-  std::vector<Moved> moved_;
+  std::vector<VariedParameter> parameters_;
 };
 
 } // namespace
@@ -253,17 +252,17 @@ LayerAdjointResult checkLayerAdjoint(Layer& layer, const DTensor* x, std::uint64
     result.tangentPairing += pairing(*tangent[i], *dy[i]);
     scale += rawNorm(*tangent[i]) * rawNorm(*dy[i]);
   }
-  // The pairings can be small by cancellation, so that their difference is measured by bounds of
-  // their size.
+  // The pairings can be small by cancellation; their difference is relative to bounds of their
+  // size.
   scale = std::max(scale, result.relativeError);
   const double difference = std::abs(result.tangentPairing - result.adjointPairing);
   result.relativeError = scale > 0 ? difference / scale : difference;
   return result;
 }
 
-// The remainder falls fourfold with each halving of the step, until rounding, which does not fall,
-// takes over. So the order is that between the two shortest steps whose remainders are well above
-// rounding.
+// The remainder decreases by a factor of four with each halving of the step, until rounding
+// dominates, which does not decrease. The order is determined from the two shortest steps whose
+// remainders are well above rounding.
 LayerTaylorResult checkLayerTaylor(Layer& layer, const DTensor* x, std::uint64_t seed) {
   constexpr double kLongest = 0.125, kAboveRounding = 200;
   constexpr int kHalvings = 12;
@@ -281,7 +280,7 @@ LayerTaylorResult checkLayerTaylor(Layer& layer, const DTensor* x, std::uint64_t
                               ? std::numeric_limits<float>::epsilon()
                               : std::numeric_limits<double>::epsilon();
   LayerTaylorResult result{std::numeric_limits<double>::infinity(), 0};
-  double before = 0, h = kLongest;
+  double previous = 0, h = kLongest;
   for (int n = 0; n <= kHalvings; ++n, h /= 2) {
     trial.applyAt(h, y);
     for (std::size_t i = 0; i < y.size(); ++i) {
@@ -291,12 +290,12 @@ LayerTaylorResult checkLayerTaylor(Layer& layer, const DTensor* x, std::uint64_t
     const double remainder = normOf(y);
     if (n == 0)
       result.remainder = size > 0 ? remainder / size : remainder;
-    // The negation ends the loop for NaN too.
+    // Written with a negation to end the loop for NaN too.
     if (!(remainder > kAboveRounding * rounding * size))
       break;
     if (n > 0)
-      result.order = std::log2(before / remainder);
-    before = remainder;
+      result.order = std::log2(previous / remainder);
+    previous = remainder;
   }
   return result;
 }

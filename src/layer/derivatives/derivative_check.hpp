@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Whether the derivatives of a layer belong together, at a point (x, p) and for random directions:
+// Consistency tests of a layer's derivatives, at a point (x, p) and for random directions:
 //
 //   adjoint  <J (dx, dp), dy> = <dx, J* dy> + sum over p of <dp, gradient_p>
-//   Taylor   | f(x + h dx, p + h dp) - f(x, p) - h J (dx, dp) |  falls as h^2
+//   Taylor   | f(x + h dx, p + h dp) - f(x, p) - h J (dx, dp) |  decreases as h^2
 //
-// The first alone cannot see a tangent and an adjoint that are wrong alike, the second says nothing
-// about the adjoint. Both leave parameters, gradients and tangents as they were, and want an empty
-// stack. Frozen parameters do not move.
+// The adjoint test does not detect a tangent and an adjoint with the same error, and the Taylor
+// test does not test the adjoint. Both restore parameters, gradients and tangents, and require an
+// empty stack. Frozen parameters are not varied.
 #pragma once
 
 #include "layer/core/layer.hpp"
@@ -16,17 +16,18 @@ namespace tenon {
 struct LayerAdjointResult {
   double tangentPairing = 0; // <J (dx, dp), dy>
   double adjointPairing = 0; // <dx, J* dy> + sum of <dp, gradient_p>
-  // |difference| / max(|J| |dy|, |dx| |J* dy| + sum of |dp| |gradient_p|); 0 where all norms are 0.
+  // |difference| / max(|J| |dy|, |dx| |J* dy| + sum of |dp| |gradient_p|); 0 if all norms are 0.
   double relativeError = 0;
 };
 
-// Collective. `x` is the point, in the layout of the last SetUp of a layer with one input; with
-// null it is drawn at random.
+// The adjoint (dot) test. `x` is the point, in the layout of the last SetUp of a layer with one
+// input; if null, it is random. Collective.
 LayerAdjointResult checkLayerAdjoint(Layer& layer, const DTensor* x, std::uint64_t seed);
 
 struct LayerTaylorResult {
-  double order = 0;     // infinite where no remainder stands out from rounding: the map is linear
-  double remainder = 0; // of the longest step, relative to |f| + |J|
+  // Observed order; infinite if no remainder exceeds rounding: the map is linear.
+  double order = 0;
+  double remainder = 0; // at the longest step, relative to |f| + |J|
 };
 LayerTaylorResult checkLayerTaylor(Layer& layer, const DTensor* x, std::uint64_t seed);
 

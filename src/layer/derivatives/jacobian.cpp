@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The Jacobian of a layer at a point that the operator keeps for itself, in a frame beside the
-// layer's stack. The layer is evaluated once and differentiated often: what would change from one
-// evaluation to the next (random masks, running statistics) has no Jacobian, and is refused when
-// the operator is made or evaluated at another point: a network has these in training only.
+// The Jacobian of a layer at a point, which the operator stores in a frame of its own. The layer is
+// evaluated once and differentiated many times. A layer whose evaluations differ (random masks,
+// running statistics) has no Jacobian: this is an error when the operator is created or its point
+// is set, and occurs only in training mode.
 #include "layer/derivatives/jacobian.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -25,7 +25,7 @@ bool isRandom(const Layer& layer) {
   return false;
 }
 
-// A user's functions may write their states in inference too.
+// User functions can also write their states in inference.
 bool changesStates(const Layer& layer) {
   const Declaration& declaration = layer.declaration();
   if (!layer.ownStates().empty() && declaration.changesStates() &&
@@ -53,15 +53,14 @@ void checkSteady(const Layer& layer) {
                             layer.title()));
 }
 
-// All that can be wrong with the layer is checked here, before the base class is made of the set-up
-// that this returns.
+// Checks the layer before the base class is constructed from the set-up that this function returns.
 Setup& differentiable(const Layer& layer, const DTensor& x) {
   const std::size_t inputs = layer.inputLayouts().size();
   if (inputs != 1)
     throw Error(
         TENON_ERR_SUPPORT,
         fmt::format("{} has {} inputs; a Jacobian needs a layer with one", layer.title(), inputs));
-  layer.outputLayout(); // throws where there are several
+  layer.outputLayout(); // throws if there are several
   checkSteady(layer);
   if (layer.comm() != x.comm())
     throw Error(TENON_ERR_ARG, fmt::format("{} and {} are on different communicators; create them "
@@ -90,17 +89,17 @@ void Jacobian::setPoint(const DTensor& x) {
   checkTensor(x, domain(), domainType(), title(), "point");
   checkSteady(*layer_);
   checkIdle();
-  // An evaluation that fails leaves the frame half written, and the operator without a point.
+  // If the evaluation fails, the frame is incomplete, and the operator has no point.
   isSet_ = false;
   copyLocal(x, *x_);
-  const DTensor* one[] = {x_.get()};
+  const DTensor* inputs[] = {x_.get()};
   DTensor* const written[] = {y_.get()};
-  setup_.apply(Inputs(one), written, *frame_);
+  setup_.apply(Inputs(inputs), written, *frame_);
   isSet_ = true;
 }
 
-// The frame refers to parameters that stay the layer's: a derivative by other values than those of
-// the evaluation would belong to no point.
+// Throws if there is no point or if parameters, which the frame refers to, have changed since it
+// was set.
 void Jacobian::checkPoint() const {
   if (!isSet_)
     throw Error(TENON_ERR_STATE,
@@ -118,7 +117,7 @@ void Jacobian::checkPoint() const {
 
 void Jacobian::tangent(const DTensor& dx, DTensor& dy) {
   checkPoint();
-  // The operator is linear in dx alone, so the parameters' own tangents are left out.
+  // The operator is linear in dx only: tangents of the parameters must not contribute.
   const ConstantParameters constant(setup_.maps());
   const DTensor* const read[] = {&dx};
   DTensor* const written[] = {&dy};
@@ -129,12 +128,12 @@ void Jacobian::tangent(const DTensor& dx, DTensor& dy) {
 
 void Jacobian::adjoint(const DTensor& dy, DTensor& dx) {
   checkPoint();
-  // The layer's gradients are not this operator's to add to.
+  // The operator must not add to the gradients of the layer's parameters.
   const ConstantParameters constant(setup_.maps());
   const DTensor* const read[] = {&dy};
   DTensor* const written[] = {&dx};
-  const OutputCotangents given = staging_.enter(*layer_, read);
-  setup_.adjoint(*frame_, given, staging_.prepare(*layer_, written));
+  const OutputCotangents cotangents = staging_.enter(*layer_, read);
+  setup_.adjoint(*frame_, cotangents, staging_.prepare(*layer_, written));
   staging_.leave(written);
 }
 

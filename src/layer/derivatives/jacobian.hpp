@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The Jacobian of a layer at a point as an operator: the tangent by the input, and its adjoint.
+// The Jacobian of a layer at a point as a linear operator: the tangent with respect to the input,
+// and its adjoint.
 //
-// The point is the operator's own, a copy of x and a frame of what derivatives read, so that the
-// layer's stack is left alone. The parameters are constants: they have no direction and gather no
-// gradient; but they are the layer's, and once they change the point must be set again.
+// The operator owns the point: a copy of x, and a frame with the values that derivatives read. The
+// layer's stack is not used. Parameters are constants, without tangents and gradients; after they
+// have changed, the point must be set again.
 #pragma once
 
 #include "layer/core/layer.hpp"
@@ -13,11 +14,11 @@ namespace tenon {
 
 class Jacobian final : public Shell {
 public:
-  // The layer has one input and is set up for the layout of x. It is not evaluated before
+  // The layer must have one input and be set up for the layout of x. The operator is usable after
   // setPoint().
   Jacobian(Ref<Layer> layer, const DTensor& x);
 
-  // Collective: evaluates the layer at x.
+  // Evaluates the layer at x. Collective.
   void setPoint(const DTensor& x);
 
   Space space() const noexcept override { return layer_->space(); }
@@ -34,7 +35,7 @@ private:
   Setup& setup_;
   std::unique_ptr<Frame> frame_;
   Ref<DTensor> x_, y_;
-  ArgumentStaging staging_; // of the operator's tensors
+  ArgumentStaging staging_; // for the operator's arguments
   bool isSet_ = false;
 };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Edges are taken in blocks whose rows stay in the second-level cache: of whole nodes, in the order
-// in which they are summed, or where their rows are written as they are numbered. Each block passes
-// through the kernels that it would have passed alone: so the forward results are those of the
-// separate kernels bit by bit. The adjoint takes the rows of a block anew instead of keeping them,
-// and adds what edges give to nodes block by block, each node of a block once: no two threads meet,
-// and the order of a sum does not depend on their number.
+// Fused message passing. Edges are processed in blocks whose rows stay in the L2 cache. If rows are
+// summed, a block has all edges of its nodes, in the order of the sums; otherwise edges are in the
+// order of the rows that are written. Each block passes through the same kernels as without fusion,
+// so forward results are bitwise the same. The adjoint gathers the rows of a block again instead of
+// saving them. It adds contributions to nodes block by block, once per node of a block: threads
+// never write the same row, and the order of a sum does not depend on their number.
 #include "layer/mesh/edge_network.hpp"
 
 #include "kernels/movement/block_copy.hpp"
@@ -22,10 +22,10 @@ namespace tenon {
 
 namespace {
 
-// What the rows of a block take of the second-level cache.
+// Memory in the L2 cache for the rows of a block.
 constexpr Index kBlockBytes = Index(1) << 18;
 
-// Some edges, by their place in the order, and the nodes at which they are summed.
+// A range of edges, by position in the order, and the range of nodes at which they are summed.
 struct EdgeBlock {
   Index firstNode = 0, endNode = 0, first = 0, end = 0;
   Index edges() const { return end - first; }
@@ -35,7 +35,8 @@ Index beginOf(const RowLists& lists, Index row) {
   return lists.first.empty() ? row : lists.first[row];
 }
 
-// Blocks of at least so many edges, but for the last, of which there is always one.
+// Divides edges into blocks of at least `edges` edges, except for the last. There is always one
+// block.
 std::vector<EdgeBlock> blocksOf(const RowLists& sums, Index edges) {
   std::vector<EdgeBlock> blocks;
   Index node = 0, first = 0;
@@ -50,62 +51,62 @@ std::vector<EdgeBlock> blocksOf(const RowLists& sums, Index edges) {
   return blocks;
 }
 
-// The same where nothing is summed: each edge stands for a node.
-std::vector<EdgeBlock> blocksOf(Index all, Index edges) {
+// Divides edges into blocks if nothing is summed: each edge counts as a node.
+std::vector<EdgeBlock> blocksOf(Index count, Index edges) {
   std::vector<EdgeBlock> blocks;
-  for (Index first = 0; first == 0 || first < all; first += edges) {
-    const Index end = std::min(all, first + edges);
+  for (Index first = 0; first == 0 || first < count; first += edges) {
+    const Index end = std::min(count, first + edges);
     blocks.push_back({first, end, first, end});
   }
   return blocks;
 }
 
-// A part of the rows that the network reads: where it comes from, and where its cotangent goes.
-// Lists are by blocks, and know the edges by their places in these.
-struct TakenPart {
+// A part of the rows that the network reads: the lists by which it is gathered, and by which its
+// cotangent is returned. Lists are ordered by blocks and refer to edges by position.
+struct GatheredPart {
   InRow in{};
-  bool isSum = false; // of its cotangents; else each row has one
-  RowLists taken, given;
-  std::vector<Index> givenBegin; // of each block, and the end of all
+  bool isSum = false; // whether cotangents are summed; otherwise each row has one writer
+  RowLists gathered, returned;
+  std::vector<Index> returnedBegin; // by block, and the end of the last one
 };
 
-TakenPart partOf(const ListedKernel& kernel, const std::vector<Index>& order,
-                 const std::vector<EdgeBlock>& blocks) {
-  TakenPart part;
+GatheredPart partOf(const ListedKernel& kernel, const std::vector<Index>& order,
+                    const std::vector<EdgeBlock>& blocks) {
+  GatheredPart part;
   part.in = kernel.inRow();
   part.isSum = kernel.lists() != nullptr;
-  part.taken.rows = static_cast<Index>(order.size());
+  part.gathered.rows = static_cast<Index>(order.size());
   for (const Index edge : order)
-    part.taken.index.push_back(kernel.lists() ? kernel.lists()->index[edge] : edge);
+    part.gathered.index.push_back(kernel.lists() ? kernel.lists()->index[edge] : edge);
   for (const EdgeBlock& block : blocks) {
-    part.givenBegin.push_back(part.given.rows);
+    part.returnedBegin.push_back(part.returned.rows);
     std::vector<Index> places(static_cast<std::size_t>(block.edges()));
     std::iota(places.begin(), places.end(), Index(0));
-    const auto rowAt = [&](Index place) { return part.taken.index[block.first + place]; };
+    const auto rowAt = [&](Index place) { return part.gathered.index[block.first + place]; };
     std::ranges::stable_sort(places, {}, rowAt);
     for (const Index place : places) {
       const bool isSame =
-          part.given.rows > part.givenBegin.back() && part.given.to.back() == rowAt(place);
+          part.returned.rows > part.returnedBegin.back() && part.returned.to.back() == rowAt(place);
       if (!isSame) {
-        part.given.first.push_back(part.given.entries());
-        part.given.to.push_back(rowAt(place));
-        ++part.given.rows;
+        part.returned.first.push_back(part.returned.entries());
+        part.returned.to.push_back(rowAt(place));
+        ++part.returned.rows;
       }
-      part.given.index.push_back(place);
+      part.returned.index.push_back(place);
     }
   }
-  part.given.first.push_back(part.given.entries());
-  part.givenBegin.push_back(part.given.rows);
+  part.returned.first.push_back(part.returned.entries());
+  part.returnedBegin.push_back(part.returned.rows);
   return part;
 }
 
-// What an edge network is made of, whose kernels stay those of their layers.
+// The kernels that an edge network replaces; they remain owned by their layers.
 struct EdgeParts {
-  std::vector<const ListedKernel*> taken = {};
+  std::vector<const ListedKernel*> gathered = {};
   std::shared_ptr<LocalKernel> network;
-  int contribution = -1;             // of `taken`: added to what the network gives
+  int contribution = -1; // index into `gathered` of the rows added to the network's output
   const ListedKernel* sum = nullptr; // null: rows of edges are written
-  Index edges = 0, further = 1;      // elements of a row that have one channel
+  Index edges = 0, further = 1;      // `further`: elements of a row per channel
 };
 
 class EdgeNetwork final : public LocalKernel {
@@ -114,54 +115,53 @@ public:
       : network_(parts.network), mlp_(dynamic_cast<LocalColumnMlp&>(*network_)),
         further_(parts.further), in_(mlp_.inputs() * further_), out_(mlp_.outputs() * further_),
         contribution_(parts.contribution), sums_(parts.sum != nullptr) {
-    const Index atLeast = std::max<Index>(1, kBlockBytes / (elementBytes * rowElements()));
+    const Index minEdges = std::max<Index>(1, kBlockBytes / (elementBytes * rowElements()));
     std::vector<Index> order(static_cast<std::size_t>(parts.edges));
     std::iota(order.begin(), order.end(), Index(0));
     if (sums_) {
       order = parts.sum->lists()->index;
-      blocks_ = blocksOf(*parts.sum->lists(), atLeast);
+      blocks_ = blocksOf(*parts.sum->lists(), minEdges);
       listSums(*parts.sum->lists());
     } else {
-      blocks_ = blocksOf(parts.edges, atLeast);
+      blocks_ = blocksOf(parts.edges, minEdges);
     }
-    for (const ListedKernel* kernel : parts.taken)
+    for (const ListedKernel* kernel : parts.gathered)
       parts_.push_back(partOf(*kernel, order, blocks_));
     for (const EdgeBlock& block : blocks_)
-      most_ = std::max(most_, block.edges());
-    rows_ = Buffer(most_ * rowElements() * elementBytes, "a block of edges");
+      maxEdges_ = std::max(maxEdges_, block.edges());
+    rows_ = Buffer(maxEdges_ * rowElements() * elementBytes, "a block of edges");
   }
 
   void forwardMany(Inputs x, ParameterUses& p, DTensor& y, Buffer*) override {
     visitFloating(y.dataType(), [&]<class T>(T) {
-      T* taken = rows_.data<T>();
+      T* gathered = rows_.data<T>();
       for (const EdgeBlock& block : blocks_) {
-        T* messages = messagesOf(block, y, taken + most_ * in_);
-        take(block, x, taken);
+        T* messages = messagesOf(block, y, gathered + maxEdges_ * in_);
+        gatherRows(block, x, gathered);
         if (block.edges() > 0)
-          mlp_.forwardAt<T>(boxOf(block), rows<const T>(taken, in_), p, rows<T>(messages, out_));
-        give(block, taken, messages, y);
+          mlp_.forwardAt<T>(boxOf(block), rows<const T>(gathered, in_), p, rows<T>(messages, out_));
+        sumMessages(block, gathered, messages, y);
       }
     });
   }
 
   void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses& p, DTensor& dy) override {
     visitFloating(dy.dataType(), [&]<class T>(T) {
-      T* taken = rows_.data<T>();
-      T* tangents = taken + most_ * in_;
+      T* gathered = rows_.data<T>();
+      T* tangents = gathered + maxEdges_ * in_;
       for (const EdgeBlock& block : blocks_) {
-        T* messages = messagesOf(block, dy, tangents + most_ * in_);
-        take(block, point.inputs, taken);
-        take(block, dx, tangents);
+        T* messages = messagesOf(block, dy, tangents + maxEdges_ * in_);
+        gatherRows(block, point.inputs, gathered);
+        gatherRows(block, dx, tangents);
         if (block.edges() > 0)
-          mlp_.tangentAt<T>(boxOf(block), rows<const T>(taken, in_), rows<const T>(tangents, in_),
-                            p, rows<T>(messages, out_));
-        give(block, tangents, messages, dy);
+          mlp_.tangentAt<T>(boxOf(block), rows<const T>(gathered, in_),
+                            rows<const T>(tangents, in_), p, rows<T>(messages, out_));
+        sumMessages(block, tangents, messages, dy);
       }
     });
   }
 
-  // Without edges the network is asked all the same, since all ranks say alike that there are
-  // gradients.
+  // The network is called even without edges, because all ranks must announce gradients alike.
   void adjointMany(const KernelPoint& point, const DTensor& dy, ParameterUses& p,
                    InputCotangents dx) override {
     bool isWanted = false;
@@ -171,17 +171,17 @@ public:
         scaleArray(0, *dx[k]);
     }
     visitFloating(dy.dataType(), [&]<class T>(T) {
-      T* taken = rows_.data<T>();
-      T* cotangents = taken + most_ * in_;
-      const PointArray<T> wanted = isWanted ? rows<T>(cotangents, in_) : PointArray<T>{};
+      T* gathered = rows_.data<T>();
+      T* cotangents = gathered + maxEdges_ * in_;
+      const PointArray<T> dRows = isWanted ? rows<T>(cotangents, in_) : PointArray<T>{};
       for (const EdgeBlock& block : blocks_) {
-        const T* messages = cotangentsOf(block, dy, cotangents + most_ * in_);
-        take(block, point.inputs, taken);
-        mlp_.adjointAt<T>(boxOf(block), rows<const T>(taken, in_), rows<const T>(messages, out_), p,
-                          wanted);
+        const T* messages = cotangentsOf(block, dy, cotangents + maxEdges_ * in_);
+        gatherRows(block, point.inputs, gathered);
+        mlp_.adjointAt<T>(boxOf(block), rows<const T>(gathered, in_), rows<const T>(messages, out_),
+                          p, dRows);
         if (contribution_ >= 0 && dx[contribution_])
           addRows(dy, block, messages, out_, cotangents + parts_[contribution_].in.begin, in_);
-        giveBack(block, cotangents, dx);
+        returnCotangents(block, cotangents, dx);
       }
     });
   }
@@ -189,11 +189,11 @@ public:
   Index bytes() const override { return rows_.bytes(); }
   std::string describe() const override {
     return fmt::format("rows taken, network{} over blocks of up to {} edges; the network {}",
-                       sums_ ? " and sums" : ", rows of edges written", most_, mlp_.describe());
+                       sums_ ? " and sums" : ", rows of edges written", maxEdges_, mlp_.describe());
   }
 
 private:
-  // Of a row of the network's input, its cotangent or tangent, and of its output.
+  // Elements per edge: a row of the network's input, its cotangent or tangent, and its output.
   Index rowElements() const { return 2 * in_ + out_; }
   PointBox boxOf(const EdgeBlock& block) const {
     return further_ == 1 ? PointBox{1, {block.edges()}} : PointBox{2, {block.edges(), further_}};
@@ -216,7 +216,7 @@ private:
     }
   }
 
-  // Where the rows of a block's edges go: to the output itself unless they are summed.
+  // The array for the rows of a block's edges: the output itself, unless they are summed.
   template <class T>
   T* messagesOf(const EdgeBlock& block, DTensor& y, T* buffer) const {
     return sums_ ? buffer : y.mutableData<T>() + block.first * out_;
@@ -230,24 +230,24 @@ private:
     return buffer;
   }
 
-  // An absent tangent is zero.
+  // Gathers the rows of a block. A missing tangent is zero.
   template <class T>
-  void take(const EdgeBlock& block, Inputs x, T* rows) const {
+  void gatherRows(const EdgeBlock& block, Inputs x, T* rows) const {
     for (std::size_t k = 0; k < parts_.size(); ++k) {
       const InRow& in = parts_[k].in;
       if (x[k])
-        combineSomeRows<T>(x[k]->context(), parts_[k].taken, block.first, block.end, in.inner,
+        combineSomeRows<T>(x[k]->context(), parts_[k].gathered, block.first, block.end, in.inner,
                            x[k]->data<T>(), in.inner, false, rows + in.begin, in_);
       else
         for (Index e = 0; e < block.edges(); ++e)
           std::fill_n(rows + in.begin + e * in_, in.inner, T(0));
     }
   }
-  // What the network has made of the rows taken, and those of the contribution.
+  // Adds the rows of the contribution to the network's output, and sums the messages at nodes.
   template <class T>
-  void give(const EdgeBlock& block, const T* taken, T* messages, DTensor& y) const {
+  void sumMessages(const EdgeBlock& block, const T* gathered, T* messages, DTensor& y) const {
     if (contribution_ >= 0)
-      addRows(y, block, taken + parts_[contribution_].in.begin, in_, messages, out_);
+      addRows(y, block, gathered + parts_[contribution_].in.begin, in_, messages, out_);
     if (sums_)
       combineSomeRows<T>(y.context(), sum_, block.firstNode, block.endNode, out_, messages, out_,
                          false, y.mutableData<T>() + block.firstNode * out_, out_);
@@ -260,26 +260,27 @@ private:
       blockCombine(tensor.context(), Combine::Add, 2, extent, from, read, to, write);
   }
   template <class T>
-  void giveBack(const EdgeBlock& block, const T* cotangents, InputCotangents dx) const {
+  void returnCotangents(const EdgeBlock& block, const T* cotangents, InputCotangents dx) const {
     const auto number = static_cast<std::size_t>(&block - blocks_.data());
     for (std::size_t k = 0; k < parts_.size(); ++k) {
-      const TakenPart& part = parts_[k];
+      const GatheredPart& part = parts_[k];
       if (dx[k])
-        combineSomeRows<T>(dx[k]->context(), part.given, part.givenBegin[number],
-                           part.givenBegin[number + 1], part.in.inner, cotangents + part.in.begin,
-                           in_, part.isSum, dx[k]->mutableData<T>(), part.in.inner);
+        combineSomeRows<T>(dx[k]->context(), part.returned, part.returnedBegin[number],
+                           part.returnedBegin[number + 1], part.in.inner,
+                           cotangents + part.in.begin, in_, part.isSum, dx[k]->mutableData<T>(),
+                           part.in.inner);
     }
   }
 
   std::shared_ptr<LocalKernel> network_;
   LocalColumnMlp& mlp_;
-  Index further_, in_, out_, most_ = 0;
+  Index further_, in_, out_, maxEdges_ = 0;
   int contribution_;
   bool sums_;
   std::vector<EdgeBlock> blocks_;
-  std::vector<TakenPart> parts_;
-  RowLists sum_;    // of each node: its edges by their places in the block
-  RowLists spread_; // of each edge: its node
+  std::vector<GatheredPart> parts_;
+  RowLists sum_;    // by node: its edges, by position in the block
+  RowLists spread_; // by edge: its node
   Buffer rows_;
 };
 
@@ -290,14 +291,15 @@ std::shared_ptr<LocalKernel> makeEdgeNetwork(const BoundMaps& maps, int network,
   const auto listedOf = [&](int kernel) {
     return &dynamic_cast<const ListedKernel&>(*maps.kernel(kernel).kernel);
   };
-  const Layout& given = maps.list().values()[rows.given].layout;
+  const Layout& networkOutput = maps.list().values()[rows.given].layout;
   EdgeParts parts{.network = maps.kernel(network).kernel,
                   .contribution = rows.contribution,
-                  .edges = given.boxOfRank(maps.layer().comm()->rank())[0].size(),
-                  .further = std::accumulate(given.shape().begin() + 2, given.shape().end(),
-                                             Index(1), std::multiplies<>())};
+                  .edges = networkOutput.boxOfRank(maps.layer().comm()->rank())[0].size(),
+                  .further =
+                      std::accumulate(networkOutput.shape().begin() + 2,
+                                      networkOutput.shape().end(), Index(1), std::multiplies<>())};
   for (const int kernel : rows.taken)
-    parts.taken.push_back(listedOf(kernel));
+    parts.gathered.push_back(listedOf(kernel));
   if (rows.summed >= 0)
     parts.sum = listedOf(rows.summed);
   return std::make_shared<EdgeNetwork>(parts, dataTypeSize(maps.dataType()));

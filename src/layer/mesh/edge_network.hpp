@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Message passing by one kernel: rows are taken from nodes to edges, a column MLP computes on each,
-// and what it gives is summed at nodes, or written as rows of the edges where these are carried on.
+// Fused message passing: one kernel gathers rows from nodes to edges, applies a column MLP to each,
+// and sums the results at nodes, or writes them as rows of edges if these are needed.
 #pragma once
 
 #include "layer/core/bound_maps.hpp"
 
 namespace tenon {
 
-// In place of the network's kernel, of that number, with those that its list names: of maps as they
-// were joined.
+// Makes the kernel that replaces kernel number `network` and those listed in `rows`. `maps` are the
+// maps before rewriting.
 std::shared_ptr<LocalKernel> makeEdgeNetwork(const BoundMaps& maps, int network,
                                              const FusedRows& rows);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Kernels that take or sum rows by a list, as a kernel that does the work of several sees them.
+// Interface of kernels that gather or sum rows by a list, for a fused kernel that replaces several
+// of them (edge_network.cpp).
 #pragma once
 
 #include "kernels/rows/row_lists.hpp"
@@ -7,16 +8,18 @@
 
 namespace tenon {
 
-// Where the elements of a row lie in a wider row of the output.
+// The position of a row within a wider row of the output: its elements, its first one, and the
+// stride between wider rows.
 struct InRow {
   Index inner, begin, step;
 };
 
+// A kernel whose output rows are combinations of input rows.
 class ListedKernel : public OneInputKernel {
 public:
   explicit ListedKernel(const InRow& in) : in_(in) {}
   const InRow& inRow() const noexcept { return in_; }
-  // Null: each row of the output is that of its number.
+  // The lists; null if row i of the output is row i of the input.
   virtual const RowLists* lists() const { return nullptr; }
 
 protected:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernels of gathers, segment sums and sparse matrices: rows combined by lists, which are made
-// once, for the map and for its adjoint. A maximum keeps which row won.
+// Local kernels of gather, segment sum, edge attention and sparse matrix: rows combined by lists,
+// which are made once for the map and once for its adjoint. A maximum saves the index of the row it
+// came from.
 #include "declaration/mesh/edge_types.hpp"
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/movement/block_copy.hpp"
@@ -15,7 +16,7 @@ namespace tenon {
 
 namespace {
 
-// The elements of a row on this rank.
+// Number of elements of a row on this rank.
 Index innerOf(const Layout& layout, int rank) {
   const Box box = layout.boxOfRank(rank);
   Index inner = 1;
@@ -32,7 +33,7 @@ InRow wholeRow(Index inner) {
   return {inner, 0, inner};
 }
 
-// That part of so many rows.
+// Sets the part `in` of each of the first `rows` rows to zero.
 void zero(Index rows, const InRow& in, DTensor& y) {
   const Index extent[] = {rows, in.inner}, strides[] = {in.step, 1};
   if (rows * in.inner > 0)
@@ -41,7 +42,7 @@ void zero(Index rows, const InRow& in, DTensor& y) {
     });
 }
 
-// y[i, part of the row] = sum over the entries of i of w x[index,:]
+// y[i, part of the row] = sum over the entries of row i of w x[index,:]
 class CombinedRows final : public ListedKernel {
 public:
   CombinedRows(KernelContext& context, Index rowsOfX, Index rowsOfY, const RowEntries& entries,
@@ -79,7 +80,7 @@ private:
   const char* what_;
 };
 
-// Rows copied to their part of wider rows.
+// Copies rows to their part of wider rows.
 class PlacedRows final : public ListedKernel {
 public:
   PlacedRows(Index rows, const InRow& in) : ListedKernel(in), rows_(rows) {}
@@ -114,7 +115,7 @@ private:
   Index rows_;
 };
 
-// The largest rows of a node's edges, the first of equal ones in the order of keys.
+// Maxima over the rows of a node's edges; among equal ones the first in the order of keys.
 class RowMaxima final : public OneInputKernel {
 public:
   RowMaxima(KernelContext& context, Index rowsOfX, Index rowsOfY, const RowEntries& entries,
@@ -154,7 +155,7 @@ private:
   Index inner_;
 };
 
-// The softmax of scores over the edges of each node.
+// Softmax of scores over the edges of each node.
 class RowSoftmax final : public OneInputKernel {
 public:
   RowSoftmax(KernelContext& context, Index nodes, const RowEntries& entries, Index heads)
@@ -192,13 +193,13 @@ private:
   Index heads_;
 };
 
-// y[i,h,:] = sum over the edges of a[e,h] v[e,h,:]
+// y[i,h,:] = sum over the edges e of node i of a[e,h] v[e,h,:]
 class WeighedRows final : public LocalKernel {
 public:
   WeighedRows(KernelContext& context, Index nodes, const RowEntries& entries, Index heads,
-              Index each)
+              Index perHead)
       : forward_(listRows(nodes, entries)), adjoint_(listTransposed(entries.count, entries)),
-        heads_(heads), each_(each) {
+        heads_(heads), perHead_(perHead) {
     forward_.finish(context);
     adjoint_.finish(context);
   }
@@ -217,7 +218,7 @@ public:
   void adjointMany(const KernelPoint& at, const DTensor& dy, ParameterUses&,
                    InputCotangents dx) override {
     visitFloating(dy.dataType(), [&]<class T>(T) {
-      weighHeadsAdjoint<T>(dy.context(), adjoint_, heads_, each_, at.inputs[0]->data<T>(),
+      weighHeadsAdjoint<T>(dy.context(), adjoint_, heads_, perHead_, at.inputs[0]->data<T>(),
                            at.inputs[1]->data<T>(), dy.data<T>(),
                            dx[1] ? dx[1]->mutableData<T>() : nullptr,
                            dx[0] ? dx[0]->mutableData<T>() : nullptr);
@@ -229,13 +230,13 @@ public:
 private:
   void add(const DTensor& a, const DTensor& v, bool adds, DTensor& y) const {
     visitFloating(y.dataType(), [&]<class T>(T) {
-      weighHeads<T>(y.context(), forward_, heads_, each_, a.data<T>(), v.data<T>(), adds,
+      weighHeads<T>(y.context(), forward_, heads_, perHead_, a.data<T>(), v.data<T>(), adds,
                     y.mutableData<T>());
     });
   }
 
   RowLists forward_, adjoint_;
-  Index heads_, each_;
+  Index heads_, perHead_;
 };
 
 template <class T>
@@ -243,8 +244,7 @@ const T* ifAny(const std::vector<T>& list) {
   return list.empty() ? nullptr : list.data();
 }
 
-// The edges as entries whose row and source are the edges themselves; a type says what else they
-// are.
+// The edges as list entries that map each edge to itself; callers replace the rows or the sources.
 RowEntries entriesOf(const Edges& edges) {
   return {.count = edges.count(),
           .row = nullptr,
@@ -253,12 +253,13 @@ RowEntries entriesOf(const Edges& edges) {
           .key = ifAny(edges.key())};
 }
 
-// Of each edge w divided by the sum of the weights at its node, on all ranks. A rank that has all
-// edges of its nodes adds them in the order of their keys, as it does the rows themselves, so that
-// no bit depends on the partition.
+// Weights of a mean: w divided by the sum of weights at the edge's node, over all ranks. A rank
+// that has all edges of its nodes adds the weights in the order of their keys, as the rows are
+// added, which makes results independent of the partition to the last bit.
 std::vector<double> meanWeights(const Edges& edges, const Edges::End& end, Index nodes) {
   std::vector<double> totals, weights = edges.weights();
   weights.resize(end.at.size(), 1);
+  // Totals over all ranks are known if edges of a node are on several ranks.
   if (end.totals) {
     totals = *end.totals;
   } else {
@@ -291,6 +292,8 @@ std::unique_ptr<LocalKernel> makeGatherKernel(const KernelSite& at) {
   const auto& type = typeOf<GatherDeclaration>(at);
   const Edges& edges = type.edges();
   const int rank = at.rank();
+  // An output row consists of the parts in order: the position of this one follows the earlier
+  // ones.
   InRow in{innerOf(at.reads(), rank), 0, innerOf(at.writes(), rank)};
   const Edges::End* end = nullptr;
   for (const GatherDeclaration::Part& part : type.parts(at.form.inputs.size())) {
@@ -302,7 +305,7 @@ std::unique_ptr<LocalKernel> makeGatherKernel(const KernelSite& at) {
   if (!end)
     return std::make_unique<PlacedRows>(edges.count(), in);
   RowEntries entries = entriesOf(edges);
-  entries.weights = nullptr; // those of sums
+  entries.weights = nullptr; // weights are for sums only
   entries.from = end->at.data();
   return std::make_unique<CombinedRows>(*at.context(), rowCount(at.reads(), rank), edges.count(),
                                         entries, in, "rows of nodes");
@@ -326,7 +329,7 @@ std::unique_ptr<LocalKernel> makeSegmentSumKernel(const KernelSite& at) {
                                         wholeRow(inner), "sums of rows");
 }
 
-// The softmax, and the sums by it.
+// Makes the softmax, or the sums weighted by it.
 std::unique_ptr<LocalKernel> makeEdgeAttentionKernel(const KernelSite& at) {
   const Edges& edges = typeOf<EdgeAttentionDeclaration>(at).edges();
   const int rank = at.rank();

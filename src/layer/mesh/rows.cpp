@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A field as rows, or rows as a field: one copy in which the channels come last, or before space
-// again. Both arrays are read and written as they lie.
+// Local kernel of rows, from a field or back. It is a single strided copy that moves the channels
+// to the last dimension, or back before space.
 #include "kernels/movement/block_copy.hpp"
 #include "layer/core/layer_types.hpp"
 #include "layer/core/local_kernel.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The nodes of a container, and what its inputs and outputs are called. A layer may be several
-// nodes and be in several containers, but never below itself: each remembers how deep it is.
+// The nodes of a container, and the names of its inputs and outputs. A layer can be several nodes
+// and be in several containers, but never contain itself: each layer stores its nesting level to
+// check this.
 #include "layer/core/layer.hpp"
 #include "layer/networks/network.hpp"
 
@@ -13,7 +14,7 @@ namespace tenon {
 
 namespace {
 
-// Network files can hold so many: a container is two levels of JSON, of which a file may have 64.
+// The limit of network files, in which a container is two levels of JSON, and a file can have 64.
 constexpr int kMaxLevels = 30;
 
 void checkType(const Layer& layer, const char* type) {
@@ -22,19 +23,19 @@ void checkType(const Layer& layer, const char* type) {
                                             layer.title(), layer.type(), type));
 }
 
-// Users count nodes from 0 on, and inputs from -1 downwards; values are all of them, inputs first.
+// The value of a user's number: nodes count from 0 upwards, inputs from -1 downwards.
 int valueOf(const Layer& graph, int name) {
-  const int there = static_cast<int>(graph.nodes().size()), inputs = graph.inputCount();
-  if (name < -inputs || name >= there)
+  const int nodeCount = static_cast<int>(graph.nodes().size()), inputs = graph.inputCount();
+  if (name < -inputs || name >= nodeCount)
     throw Error(TENON_ERR_ARG,
                 fmt::format("{} has no node or input {}; its nodes are numbered 0, "
                             "1, ... (now {}) and its inputs -1, -2, ... (now {}, the "
                             "setting input_count)",
-                            graph.title(), name, there, inputs));
+                            graph.title(), name, nodeCount, inputs));
   return name < 0 ? -1 - name : inputs + name;
 }
 
-// x, or x0, x1, ...
+// A single name, or name0, name1, ...
 std::vector<std::string> numberedNames(const char* name, std::size_t count) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < count; ++i)
@@ -45,15 +46,15 @@ std::vector<std::string> numberedNames(const char* name, std::size_t count) {
 } // namespace
 
 std::vector<int> Layer::outputValues() const {
-  const std::vector<NetworkOutput> said = declaration_->networkOutputs();
-  if (said.empty())
+  const std::vector<NetworkOutput> outputs = declaration_->networkOutputs();
+  if (outputs.empty())
     return {lastValue()};
-  const auto is = [](const NetworkOutput& output) {
+  const auto hasNameOf = [](const NetworkOutput& output) {
     return [&](const Node& node) { return node.layer->name() == output.name; };
   };
   std::vector<int> values;
-  for (const NetworkOutput& output : said) {
-    const auto named = std::ranges::find_if(nodes_, is(output));
+  for (const NetworkOutput& output : outputs) {
+    const auto named = std::ranges::find_if(nodes_, hasNameOf(output));
     const auto node = output.node >= 0 ? output.node : static_cast<int>(named - nodes_.begin());
     if (node >= static_cast<int>(nodes_.size()))
       throw Error(
@@ -65,7 +66,7 @@ std::vector<int> Layer::outputValues() const {
               : fmt::format("no node of {} has the name of its output \"{}\"; name the node, "
                             "or write its number, such as {}={}",
                             title(), output.name, output.name, nodes_.size() - 1));
-    if (output.node < 0 && std::ranges::count_if(nodes_, is(output)) > 1)
+    if (output.node < 0 && std::ranges::count_if(nodes_, hasNameOf(output)) > 1)
       throw Error(TENON_ERR_ARG,
                   fmt::format("several nodes of {} have the name of its output \"{}\"; write the "
                               "number of one, such as {}={}",
@@ -120,15 +121,15 @@ void Layer::setNodes(std::vector<Node> nodes) {
     putNode(std::move(node.layer), std::move(node.reads));
 }
 
-// A layer that contains this container would come to lie below itself, and is refused. What was
-// moved until then is moved back, so that a refused layer can be used elsewhere.
+// Throws if the layer contains this container. Levels that were changed until then are restored, so
+// the layer can still be used elsewhere.
 void Layer::putBelow(Layer& layer) const {
   std::vector<std::pair<Layer*, int>> moved;
   try {
     layer.moveBelow(*this, level_ + 1, moved);
   } catch (...) {
-    for (auto at = moved.rbegin(); at != moved.rend(); ++at)
-      at->first->level_ = at->second;
+    for (auto entry = moved.rbegin(); entry != moved.rend(); ++entry)
+      entry->first->level_ = entry->second;
     throw;
   }
 }
@@ -138,8 +139,8 @@ void Layer::moveBelow(const Layer& container, int level,
   if (this == &container)
     throw Error(TENON_ERR_ARG,
                 fmt::format("{} cannot contain itself, directly or in a layer within it", title()));
-  // The layer lies as deep already, and so does all that it contains: without this, shared layers
-  // would be walked once for each way to them.
+  // The layer is already at this level or deeper, and so are its children. Without this test,
+  // shared layers would be visited once per path to them.
   if (level <= level_)
     return;
   if (level > kMaxLevels)

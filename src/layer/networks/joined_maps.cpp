@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Joins the maps of a network's nodes in the order of the nodes. A value that is an output and
-// nothing else is written by its node; one that nodes read too is copied, since the cotangents of
-// several readers are added up in the library's memory.
+// Joins the map lists of a network's nodes, in order. The node of an output writes it directly,
+// unless other nodes read it too; then it is copied, because cotangents of several readers must be
+// added in memory of the library.
 #include "layer/networks/joined_maps.hpp"
 
 #include "layer/core/layer.hpp"
@@ -14,7 +14,8 @@ namespace tenon {
 
 namespace {
 
-// A value that no node reads is most likely a wrong number in another node's list.
+// Throws if a value is never read, which most likely means a wrong number in the list of another
+// node.
 void checkAllRead(const Layer& layer, const std::vector<int>& outputs) {
   std::vector<bool> read(static_cast<std::size_t>(layer.lastValue()) + 1, false);
   for (int value : outputs)
@@ -34,7 +35,7 @@ void checkAllRead(const Layer& layer, const std::vector<int>& outputs) {
                       layer.declaration().networkOutputs().empty() ? "the last" : "its outputs"));
 }
 
-// Of an output: the number of nodes that read it, and of outputs that it is.
+// Number of nodes that read a value, plus the number of outputs that it is.
 int usesOf(const Layer& layer, const std::vector<int>& outputs, int value) {
   auto uses = std::ranges::count(outputs, value);
   for (const Layer::Node& node : layer.nodes())
@@ -46,9 +47,7 @@ BoundMaps mapsOf(const Layer& layer, const Layouts& layouts) {
   const std::vector<int> outputs = layer.outputValues();
   checkAllRead(layer, outputs);
   BoundMaps maps(layer);
-  // Values are numbered as the layer numbers them, the inputs first. An output that is nothing else
-  // is written by its node; others are copied, since cotangents of several readers are added to
-  // memory of the library.
+  // Values have the numbers of the layer, inputs first.
   std::vector<ValueId> values;
   std::vector<bool> copied;
   for (int i = 0; i < layer.inputCount(); ++i)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers of type "model". What the file says is the same on all ranks, since they have it from rank
-// 0, and the file that each of them opens for the weights is compared with it.
+// Layers of type "model". Rank 0 broadcasts the contents of the file, so they are the same on all
+// ranks. Each rank opens the file again for the weights, and compares it with these contents.
 #include "layer/networks/model.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -29,7 +29,7 @@ constexpr OptionSpec kModelSettings[] = {
      "both|run|off"}};
 const OptionRegistration kModelOptions{{"model", kModelSettings}};
 
-// The same network may come again for other extents.
+// Whether two imports give the same layers, possibly for different extents.
 bool areAlike(const ImportedNetwork& a, const ImportedNetwork& b) {
   return networkText(a.graph) == networkText(b.graph);
 }
@@ -38,27 +38,30 @@ void addNodes(Layer& layer, const ImportedNetwork& network) {
   std::vector<Layer::Node> nodes;
   const int inputs = layer.inputCount();
   for (const LayerDescription::Node& node : network.graph.nodes) {
-    const Ref<Layer> made = node.sameAs < 0 ? makeFrom(layer.comm(), node.layer)
-                                            : nodes[static_cast<std::size_t>(node.sameAs)].layer;
+    const Ref<Layer> child = node.sameAs < 0 ? makeFrom(layer.comm(), node.layer)
+                                             : nodes[static_cast<std::size_t>(node.sameAs)].layer;
     std::vector<int> reads;
+    // The file counts nodes from 0 and inputs from -1 downwards; values begin with the inputs.
     for (const int name : node.reads)
       reads.push_back(name < 0 ? -1 - name : inputs + name);
-    nodes.push_back({made, std::move(reads)});
+    nodes.push_back({child, std::move(reads)});
   }
   layer.setNodes(std::move(nodes));
 }
 
-// Of a parameter or a running statistic.
-void fill(const ModelWeights& weights, const ImportedNetwork::Parameter& wanted, DTensor& tensor) {
-  if (wanted.value.shape() != tensor.layout().shape())
+// Reads the value of a parameter or a running statistic.
+void fill(const ModelWeights& weights, const ImportedNetwork::Parameter& parameter,
+          DTensor& tensor) {
+  if (parameter.value.shape() != tensor.layout().shape())
     throw Error(
         TENON_ERR_INTERNAL,
-        fmt::format("\"{}\" does not have the shape of what the model gives it", wanted.name));
+        fmt::format("\"{}\" does not have the shape of what the model gives it", parameter.name));
   const auto read = [&](DTensor& array) {
     visitFloating(array.dataType(), [&]<class T>(T) {
-      weights.read(wanted.value, array.box(), array.mutableData<T>());
+      weights.read(parameter.value, array.box(), array.mutableData<T>());
     });
   };
+  // Only contiguous host memory can be read into directly.
   if (tensor.space() == Space::Host && tensor.isContiguous())
     return read(tensor);
   const Ref<DTensor> block = makeRef<DTensor>(tensor.comm(), tensor.layout(), tensor.dataType());
@@ -84,9 +87,9 @@ void ModelDeclaration::throwContainer() const {
 }
 
 std::string ModelDeclaration::summary() const {
-  std::vector<std::string> said = {text("path")};
-  said.insert(said.end(), network_.normalisations.begin(), network_.normalisations.end());
-  return joined(said, "; ");
+  std::vector<std::string> texts = {text("path")};
+  texts.insert(texts.end(), network_.normalisations.begin(), network_.normalisations.end());
+  return joined(texts, "; ");
 }
 
 Ref<Layer> makeModel(CommPtr comm) {
@@ -102,18 +105,18 @@ const ModelDeclaration* modelOf(const Layer& layer) {
 }
 
 Ref<Layer> makeModelSection(const Layer& model, NetworkSection section, std::vector<Shape> inputs) {
-  const Ref<Layer> made = makeModel(model.comm());
-  made->set("path", modelOf(model)->value<std::string>("path"));
-  made->set("model_test", std::string("off"));
-  ModelDeclaration& its = *modelOf(*made);
-  its.setFile(modelOf(model)->sharedFile());
+  const Ref<Layer> sectionLayer = makeModel(model.comm());
+  sectionLayer->set("path", modelOf(model)->value<std::string>("path"));
+  sectionLayer->set("model_test", std::string("off"));
+  ModelDeclaration& declaration = *modelOf(*sectionLayer);
+  declaration.setFile(modelOf(model)->sharedFile());
   std::vector<std::string> names;
   for (std::size_t i = 0; i < inputs.size(); ++i)
     names.push_back(fmt::format("x{}", i));
-  its.setInputNames(std::move(names));
-  addNodes(*made, section.network);
-  its.setNetwork(std::move(section.network), std::move(inputs));
-  return made;
+  declaration.setInputNames(std::move(names));
+  addNodes(*sectionLayer, section.network);
+  declaration.setNetwork(std::move(section.network), std::move(inputs));
+  return sectionLayer;
 }
 
 void readModel(Layer& layer) {
@@ -121,6 +124,7 @@ void readModel(Layer& layer) {
   const std::string path = model.value<std::string>("path");
   if (model.file() && model.file()->path() == path)
     return;
+  // Rank 0 reads the file, and the others construct it from the broadcast text.
   const bool reads = layer.comm()->rank() == 0;
   std::shared_ptr<const ModelFile> file;
   const std::string recorded = collectively(
@@ -150,6 +154,8 @@ void makeModelLayers(Layer& layer, const std::vector<Shape>& inputs) {
     return;
   const std::unique_ptr<ByteSource> bytes = model.file()->open();
   ImportedNetwork network = importNetwork(model.file()->program(), *bytes, inputs);
+  // Layers that are set up cannot be replaced, but can be used for other extents if the import
+  // produces the same layers.
   if (!layer.isSetUp()) {
     addNodes(layer, network);
     model.setNetwork(std::move(network), inputs);
@@ -185,25 +191,27 @@ void loadModelWeights(Layer& layer) {
   if (!model)
     return;
   const LogScope scope(event);
+  // States are only read at the first set-up: they can have changed in training since.
   const bool isFirst = !layer.isSetUp();
   collectively(*layer.comm(), [&] {
     std::unique_ptr<ByteSource> bytes;
-    const auto read = [&](const ImportedNetwork::Parameter& wanted, DTensor& tensor) {
+    const auto read = [&](const ImportedNetwork::Parameter& imported, DTensor& tensor) {
+      // The file is only opened if a value is missing.
       if (!bytes)
         bytes = model->file()->open();
-      fill(ModelWeights(model->file()->program(), *bytes), wanted, tensor);
+      fill(ModelWeights(model->file()->program(), *bytes), imported, tensor);
     };
-    for (const ImportedNetwork::Parameter& wanted : model->network().parameters) {
-      const Layer& node = *layer.nodes()[static_cast<std::size_t>(wanted.node)].layer;
+    for (const ImportedNetwork::Parameter& imported : model->network().parameters) {
+      const Layer& node = *layer.nodes()[static_cast<std::size_t>(imported.node)].layer;
       for (const Ref<Parameter>& parameter : node.ownParameters())
-        if (parameter->name() == wanted.name && !parameter->isInitialized()) {
-          read(wanted, parameter->value());
+        if (parameter->name() == imported.name && !parameter->isInitialized()) {
+          read(imported, parameter->value());
           parameter->valueChanged();
           parameter->setInitialized();
         }
       for (const Ref<StateTensor>& state : node.ownStates())
-        if (isFirst && state->name() == wanted.name) {
-          read(wanted, state->value());
+        if (isFirst && state->name() == imported.name) {
+          read(imported, state->value());
           state->valueChanged();
         }
     }

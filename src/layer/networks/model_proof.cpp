@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs the test that a model's file holds. float64 finds what is wrong (a weight, an order, a
-// boundary, a halo) by orders of magnitude, the run's own precision whether its kernels are right.
-// The results are brought to all ranks and compared there, so that all come to the same verdict.
+// Runs the test stored in a model's file. In float64, errors of the import (a weight, an order, a
+// boundary, a halo) exceed the tolerance by orders of magnitude; the run's own precision tests its
+// kernels. Results are gathered and compared on all ranks, which thus reach the same verdict.
 #include "layer/networks/model_proof.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -28,7 +28,7 @@ namespace tenon {
 
 namespace {
 
-// All ranks hold all of a test's arrays.
+// All ranks hold complete copies of a test's arrays.
 constexpr Index kMaxTestBytes = Index(64) << 20;
 
 std::vector<double> numbersOf(const ByteSource& file, const StoredTensor& tensor) {
@@ -44,29 +44,30 @@ std::vector<double> numbersOf(const ByteSource& file, const StoredTensor& tensor
   return all;
 }
 
-Layout everywhere(const Layout& like) {
-  return Layout({.shape = like.shape(),
-                 .grid = like.gridPtr(),
-                 .properties = Properties(like.grid().axes(), Property::broadcast())});
+Layout replicated(const Layout& pattern) {
+  return Layout({.shape = pattern.shape(),
+                 .grid = pattern.gridPtr(),
+                 .properties = Properties(pattern.grid().axes(), Property::broadcast())});
 }
 
-// The largest difference, as a part of the largest number, and where it is; "" if it is allowed.
+// A description of the largest difference, relative to the largest number, and its position; empty
+// if it is within the tolerance.
 std::string differenceOf(const std::string& what, const Shape& shape,
-                         const std::vector<double>& found, const std::vector<double>& wanted,
+                         const std::vector<double>& computed, const std::vector<double>& expected,
                          double tolerance) {
-  if (found.empty()) // a rank outside the grid
+  if (computed.empty()) // a rank outside the process grid
     return "";
   std::size_t worst = 0;
-  double most = -1, largest = 0;
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const double difference = std::abs(found[i] - wanted[i]);
-    largest = std::max(largest, std::abs(wanted[i]));
-    if (!(difference <= most)) { // also where it is no number
-      most = std::isnan(difference) ? HUGE_VAL : difference;
+  double maxDifference = -1, largest = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const double difference = std::abs(computed[i] - expected[i]);
+    largest = std::max(largest, std::abs(expected[i]));
+    if (!(difference <= maxDifference)) { // also true for NaN
+      maxDifference = std::isnan(difference) ? HUGE_VAL : difference;
       worst = i;
     }
   }
-  const double relative = most <= 0 ? 0 : most / std::max(largest, 1e-300);
+  const double relative = maxDifference <= 0 ? 0 : maxDifference / std::max(largest, 1e-300);
   if (relative <= tolerance)
     return "";
   std::vector<Index> index(shape.size());
@@ -74,15 +75,17 @@ std::string differenceOf(const std::string& what, const Shape& shape,
   for (std::size_t d = shape.size(); d-- > 0; rest /= shape[d])
     index[d] = rest % shape[d];
   return fmt::format("{} differs by {:.1e}, allowed {:.1e}, at [{}]: {:.9g} for {:.9g}", what,
-                     relative, tolerance, fmt::join(index, ","), found[worst], wanted[worst]);
+                     relative, tolerance, fmt::join(index, ","), computed[worst], expected[worst]);
 }
 
-// How far a gradient may be off: so many times what float32 is off, in float32; in float64 by its
-// digits fewer, and a product of many numbers has as many roundings.
+// Tolerances of gradients, relative to the float32 noise that the file states: kShareOfNoise in
+// float32, kDigits64 / kDigits32 in float64. kDigits64 is above the precision of float64, because
+// the roundings of many operations add up.
 constexpr double kShareOfNoise = 10, kDigits32 = 6e-8, kDigits64 = 1e-12;
 
-// The products of the gradients of the model's parameters with a wave, by the tensors of the file,
-// of which the network's own parameters are pieces. Each rank adds its elements.
+// The products of gradients of the model's parameters with a cosine wave, by tensor of the file.
+// The network's parameters can be pieces of these tensors. Each rank adds the products of its
+// elements.
 class ParameterProducts {
 public:
   explicit ParameterProducts(const ModelProgram& program)
@@ -91,11 +94,12 @@ public:
 
   void add(const ImportedNetwork& network, const Layer& layer) {
     folded_.insert(network.folded.begin(), network.folded.end());
-    for (const ImportedNetwork::Parameter& its : network.parameters) {
-      const Layer& node = *layer.nodes()[static_cast<std::size_t>(its.node)].layer;
+    for (const ImportedNetwork::Parameter& imported : network.parameters) {
+      const Layer& node = *layer.nodes()[static_cast<std::size_t>(imported.node)].layer;
       for (const Ref<Parameter>& parameter : node.ownParameters())
-        if (parameter->name() == its.name && !parameter->isFrozen() && !its.value.isNumbers())
-          add(its.value, *parameter, layer.comm());
+        if (parameter->name() == imported.name && !parameter->isFrozen() &&
+            !imported.value.isNumbers())
+          add(imported.value, *parameter, layer.comm());
     }
   }
 
@@ -105,14 +109,14 @@ public:
              "MPI_Allreduce");
   }
 
-  // `wanted` has three numbers for each parameter of the test.
-  std::vector<std::string> differences(const ModelTest& test, const std::vector<double>& wanted,
+  // Compares with the test. `expected` has three numbers per parameter: product, scale and noise.
+  std::vector<std::string> differences(const ModelTest& test, const std::vector<double>& expected,
                                        double tolerance, double noise) const {
-    constexpr double kMin = 1e-4; // of the largest gradient: what is smaller is rounding
-    std::vector<std::string> found;
+    constexpr double kMin = 1e-4; // relative to the largest gradient: smaller ones are rounding
+    std::vector<std::string> failures;
     double largest = 0;
     for (std::size_t i = 0; i < test.parameters.size(); ++i)
-      largest = std::max(largest, wanted[3 * i + 1]);
+      largest = std::max(largest, expected[3 * i + 1]);
     for (std::size_t i = 0; i < test.parameters.size(); ++i) {
       const std::string& name = test.parameters[i];
       const auto tensor = std::ranges::find(program_.tensors, name, &ModelTensor::name);
@@ -120,17 +124,17 @@ public:
       if (folded_.contains(name))
         continue;
       if (tensor == program_.tensors.end() || !isTrained_[place]) {
-        found.push_back(fmt::format("parameter {} is not trained here", name));
+        failures.push_back(fmt::format("parameter {} is not trained here", name));
         continue;
       }
-      const double *row = &wanted[3 * i], difference = std::abs(products_[place] - row[0]);
+      const double *row = &expected[3 * i], difference = std::abs(products_[place] - row[0]);
       const double allowed = std::max(tolerance * std::max(row[1], kMin * largest), noise * row[2]);
       if (!(difference <= allowed))
-        found.push_back(fmt::format("dL/d{} differs, in its product with a wave, by {:.1e}, "
-                                    "allowed {:.1e}: {:.9g} for {:.9g}",
-                                    name, difference, allowed, products_[place], row[0]));
+        failures.push_back(fmt::format("dL/d{} differs, in its product with a wave, by {:.1e}, "
+                                       "allowed {:.1e}: {:.9g} for {:.9g}",
+                                       name, difference, allowed, products_[place], row[0]));
     }
-    return found;
+    return failures;
   }
 
 private:
@@ -144,32 +148,34 @@ private:
     if (elements(box) > 0)
       visitFloating(host->dataType(), [&]<class T>(T) {
         forEachPlace(extents(box), [&](const std::vector<Index>& index, Index place) {
-          std::vector<Index> at = index;
-          for (std::size_t d = 0; d < at.size(); ++d)
-            at[d] += box[d].begin;
-          const auto [tensor, number] = placeOf(value, std::move(at));
+          std::vector<Index> elementIndex = index;
+          for (std::size_t d = 0; d < elementIndex.size(); ++d)
+            elementIndex[d] += box[d].begin;
+          const auto [tensor, number] = placeOf(value, std::move(elementIndex));
           products_[tensor] += static_cast<double>(std::as_const(*host).template data<T>()[place]) *
                                std::cos(static_cast<double>(number));
         });
       });
   }
-  // The tensor of the file in which an element is, and its number there in PyTorch's order.
-  std::pair<std::size_t, Index> placeOf(const ModelConstant& value, std::vector<Index> at) const {
-    const ModelConstant::Piece* its = &value.pieces().front();
+  // The tensor of the file that holds an element, and the element's index in it in PyTorch's order.
+  std::pair<std::size_t, Index> placeOf(const ModelConstant& value,
+                                        std::vector<Index> elementIndex) const {
+    const ModelConstant::Piece* piece = &value.pieces().front();
     const auto along = static_cast<std::size_t>(value.dim());
-    for (std::size_t p = 0; p + 1 < value.pieces().size() && at[along] >= its->extent; ++p) {
-      at[along] -= its->extent;
-      its = &value.pieces()[p + 1];
+    for (std::size_t p = 0; p + 1 < value.pieces().size() && elementIndex[along] >= piece->extent;
+         ++p) {
+      elementIndex[along] -= piece->extent;
+      piece = &value.pieces()[p + 1];
     }
-    const ModelTensor& tensor = program_.tensors[its->tensor];
+    const ModelTensor& tensor = program_.tensors[piece->tensor];
     Index number = 0;
     for (const int axis : tensor.axes) {
       number *= tensor.stored.shape[static_cast<std::size_t>(axis)];
-      for (std::size_t d = 0; d < its->axes.size(); ++d)
-        if (its->axes[d] == axis)
-          number += its->begin[d] + at[d];
+      for (std::size_t d = 0; d < piece->axes.size(); ++d)
+        if (piece->axes[d] == axis)
+          number += piece->begin[d] + elementIndex[d];
     }
-    return {its->tensor, number};
+    return {piece->tensor, number};
   }
 
   const ModelProgram& program_;
@@ -178,7 +184,7 @@ private:
   std::set<std::string> folded_;
 };
 
-// One run of the test: the file's arrays, and what another instance of the network makes of them.
+// One run of the test: the arrays of the file, and the results of a new instance of the network.
 class ProofRun {
 public:
   ProofRun(const Layer& layer, SectionedModel::How how)
@@ -190,7 +196,7 @@ public:
     SectionedModel network(layer_, importedNetwork(), how_);
     readArrays(network.outputCount());
     std::vector<Ref<DTensor>> x;
-    std::vector<bool> isWanted; // no gradient where the file has none
+    std::vector<bool> isWanted; // no gradient is computed if the file has none
     for (std::size_t i = 0; i < layouts_.size(); ++i) {
       x.push_back(spread(layouts_[i], in_.values[i]));
       isWanted.push_back(!in_.derivatives[i].empty());
@@ -212,12 +218,13 @@ public:
   }
 
 private:
-  // What the file has of the inputs or outputs.
+  // The arrays in the file for inputs or outputs.
   struct Stored {
-    std::vector<std::vector<double>> values, derivatives; // derivatives: gradients or cotangents
+    // derivatives: gradients of inputs, or cotangents of outputs.
+    std::vector<std::vector<double>> values, derivatives;
   };
 
-  // The test's inputs as the run's are laid out.
+  // The layouts of the test's inputs: distributed like the inputs of this run.
   void layoutsLike(const Layouts& inputs) {
     collectively(*layer_.comm(), [&] {
       for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -234,7 +241,7 @@ private:
     });
   }
 
-  // For the extents of the test.
+  // The network for the extents of the test.
   ImportedNetwork importedNetwork() const {
     return collectively(*layer_.comm(), [&] {
       std::vector<Shape> shapes;
@@ -274,9 +281,9 @@ private:
     });
   }
 
-  // The test's numbers in a layout, and back.
+  // A tensor in a layout, with these values on all ranks; and the values of a tensor on all ranks.
   Ref<DTensor> spread(const Layout& layout, const std::vector<double>& all) const {
-    const Layout copies = everywhere(layout);
+    const Layout copies = replicated(layout);
     const Ref<DTensor> whole = makeRef<DTensor>(layer_.comm(), copies, how_.type);
     if (whole->localElements() > 0)
       visitFloating(how_.type, [&]<class T>(T) {
@@ -293,22 +300,22 @@ private:
   std::vector<double> collected(const DTensor& x) const {
     const Ref<DTensor> host = makeRef<DTensor>(layer_.comm(), x.layout(), x.dataType());
     copyLocal(x, *host);
-    const Layout copies = everywhere(x.layout());
+    const Layout copies = replicated(x.layout());
     const Ref<DTensor> whole = makeRef<DTensor>(layer_.comm(), copies, x.dataType());
     makeConversion(layer_.comm(), x.layout(), copies, x.dataType())->apply(*host, *whole);
     return visitFloating(x.dataType(), [&]<class T>(T) {
-      const DTensor& found = *whole;
-      return std::vector<double>(found.data<T>(), found.data<T>() + whole->localElements());
+      const DTensor& computed = *whole;
+      return std::vector<double>(computed.data<T>(), computed.data<T>() + whole->localElements());
     });
   }
 
   void compare(const SectionedModel& network) const {
     const double tolerance = how_.type == TENON_FLOAT64 ? test_.tolerance64 : test_.tolerance32;
     std::vector<std::string> differences;
-    const auto add = [&](const std::string& what, const DTensor& found,
-                         const std::vector<double>& wanted) {
+    const auto add = [&](const std::string& what, const DTensor& computed,
+                         const std::vector<double>& expected) {
       differences.push_back(
-          differenceOf(what, found.layout().shape(), collected(found), wanted, tolerance));
+          differenceOf(what, computed.layout().shape(), collected(computed), expected, tolerance));
     };
     const std::vector<std::string> names = layer_.outputNames();
     for (std::size_t i = 0; i < network.outputCount(); ++i)
@@ -343,7 +350,7 @@ private:
   Layouts layouts_; // of the inputs
   Stored in_, out_;
   ParameterProducts gradients_;
-  std::vector<double> parameters_; // what the file has of their gradients
+  std::vector<double> parameters_; // gradient data in the file
 };
 
 } // namespace
@@ -351,11 +358,11 @@ private:
 bool proveModel(const Layer& layer, const Layouts& inputs, const std::string& how) {
   if (!modelOf(layer)->file()->program().test)
     return false;
-  // It runs within the set-up of the layer, whose communicators are made at its end.
+  // The test runs within the set-up of the layer, whose communicators are only created at its end.
   const UnbatchedAgreements apart(*layer.comm());
   if (how == "both")
     ProofRun(layer, {TENON_FLOAT64, Space::Host, "auto"}).run(inputs);
-  // In float64 on the host the run is what was just tested.
+  // On the host in float64 the run would repeat the first test.
   const auto backend = layer.declaration().value<std::string>("backend");
   const bool isSame =
       layer.dataType() == TENON_FLOAT64 && layer.space() == Space::Host && backend == "auto";

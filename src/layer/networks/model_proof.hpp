@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The proof that a model gives, on the processes of this run, what the program computed that wrote
-// its file: a second instance of the network, on the run's process grid, with the inputs that the
-// file has.
+// The test of an imported model: a second instance of the network, on this run's process grid, must
+// compute the results that the exporting program stored in the file for given inputs.
 #pragma once
 
 #include "layer/core/layer.hpp"
 
 namespace tenon {
 
-// Collective, for a model whose file was read. Runs the stored test in float64 and in the layer's
-// own data type, space and backend, or as the setting model_test says, and returns whether the file
-// has one. Throws TENON_ERR_TEST where the results differ.
+// Runs the stored test for a model whose file was read: in float64 and in the layer's own data
+// type, space and backend, or as the setting model_test (`how`) says. Returns whether the file has
+// a test. Throws TENON_ERR_TEST if results differ. Collective.
 bool proveModel(const Layer& layer, const Layouts& inputs, const std::string& how);
 
 } // namespace tenon

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Evaluates a network section by section. All sections but the last are set up and applied twice,
-// before the next one and before their adjoint: time for memory, since between the two only what
-// lies between sections is held.
+// first for the next section and again before their adjoint. This trades time for memory: in
+// between, only the values between sections are stored.
 #include "layer/networks/model_sections.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -11,7 +11,7 @@
 
 namespace tenon {
 
-// Set up for the values that it reads.
+// A section that is set up for the values that it reads.
 struct SectionedModel::Section {
   std::vector<int> reads, gives;
   Ref<Layer> layer;
@@ -28,21 +28,21 @@ Ref<DTensor> SectionedModel::empty(const Layout& layout) const {
 
 SectionedModel::Section SectionedModel::section(std::size_t number, bool isFrozen) const {
   NetworkSection part = makeSection(network_, starts_[number], starts_[number + 1]);
-  Section made{part.reads, part.gives, {}};
+  Section result{part.reads, part.gives, {}};
   Layouts inputs;
   std::vector<Shape> shapes;
-  for (const int value : made.reads) {
+  for (const int value : result.reads) {
     inputs.push_back(values_[at(value)]->layout());
     shapes.push_back(inputs.back().shape());
   }
-  made.layer = makeModelSection(model_, std::move(part), std::move(shapes));
-  made.layer->setDataType(how_.type);
-  made.layer->setSpace(how_.space);
-  made.layer->set("backend", how_.backend);
-  made.layer->setUp(inputs);
-  // Gradients of its parameters would be as large as these.
-  made.layer->setFrozen(isFrozen);
-  return made;
+  result.layer = makeModelSection(model_, std::move(part), std::move(shapes));
+  result.layer->setDataType(how_.type);
+  result.layer->setSpace(how_.space);
+  result.layer->set("backend", how_.backend);
+  result.layer->setUp(inputs);
+  // Frozen unless gradients are needed, because these need as much memory as the parameters.
+  result.layer->setFrozen(isFrozen);
+  return result;
 }
 
 void SectionedModel::apply(const Section& section) {
@@ -52,6 +52,7 @@ void SectionedModel::apply(const Section& section) {
     x.push_back(values_[at(value)].get());
   for (std::size_t i = 0; i < section.gives.size(); ++i) {
     Ref<DTensor>& value = values_[at(section.gives[i])];
+    // The second application of a section, before its adjoint, reuses the tensors.
     if (!value)
       value = empty(section.layer->outputLayouts()[i]);
     y.push_back(value.get());
@@ -66,36 +67,36 @@ void SectionedModel::markWanted(const Section& section) {
     isWanted_[at(value)] = isWanted;
 }
 
-void SectionedModel::addCotangent(int value, const Ref<DTensor>& more) {
+void SectionedModel::addCotangent(int value, const Ref<DTensor>& contribution) {
   Ref<DTensor>& sum = cotangents_[at(value)];
   if (sum)
-    axpby(1, *more, 1, *sum);
+    axpby(1, *contribution, 1, *sum);
   else
-    sum = more;
+    sum = contribution;
 }
 
 void SectionedModel::applyAdjoint(const Section& section) {
   std::vector<const DTensor*> dy;
-  std::vector<Ref<DTensor>> made;
+  std::vector<Ref<DTensor>> newCotangents;
   std::vector<DTensor*> dx;
   for (const int value : section.gives) {
     Ref<DTensor>& cotangent = cotangents_[at(value)];
-    if (!cotangent) { // none of its readers has a cotangent
+    if (!cotangent) { // no reader has contributed a cotangent
       cotangent = empty(values_[at(value)]->layout().dual());
       scaleArray(0, *cotangent);
     }
     dy.push_back(cotangent.get());
   }
   for (const int value : section.reads) {
-    made.push_back(isWanted_[at(value)] ? empty(values_[at(value)]->layout().dual())
-                                        : Ref<DTensor>());
-    dx.push_back(made.back().get());
+    newCotangents.push_back(isWanted_[at(value)] ? empty(values_[at(value)]->layout().dual())
+                                                 : Ref<DTensor>());
+    dx.push_back(newCotangents.back().get());
   }
   section.layer->applyAdjoint(OutputCotangents(dy.data(), dy.size()),
                               InputCotangents(dx.data(), dx.size()));
-  for (std::size_t i = 0; i < made.size(); ++i)
-    if (made[i])
-      addCotangent(section.reads[i], made[i]);
+  for (std::size_t i = 0; i < newCotangents.size(); ++i)
+    if (newCotangents[i])
+      addCotangent(section.reads[i], newCotangents[i]);
 }
 
 void SectionedModel::evaluate(const std::vector<Ref<DTensor>>& x, const std::vector<bool>& isWanted,
@@ -108,19 +109,19 @@ void SectionedModel::evaluate(const std::vector<Ref<DTensor>>& x, const std::vec
   cotangents_.assign(values, {});
   const std::size_t last = starts_.size() - 2;
   for (std::size_t number = 0; number < last; ++number) {
-    const Section one = section(number, true);
-    apply(one);
-    markWanted(one);
+    const Section current = section(number, true);
+    apply(current);
+    markWanted(current);
   }
   for (std::size_t number = last + 1; number-- > 0;) {
-    const Section one = section(number, !gradientsOf);
-    apply(one);
+    const Section current = section(number, !gradientsOf);
+    apply(current);
     for (std::size_t i = 0; i < outputs_.size(); ++i)
-      if (std::ranges::find(one.gives, outputs_[i]) != one.gives.end())
+      if (std::ranges::find(current.gives, outputs_[i]) != current.gives.end())
         addCotangent(outputs_[i], cotangentOf(i, values_[at(outputs_[i])]->layout()));
-    applyAdjoint(one);
+    applyAdjoint(current);
     if (gradientsOf)
-      gradientsOf(modelOf(*one.layer)->network(), *one.layer);
+      gradientsOf(modelOf(*current.layer)->network(), *current.layer);
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A model's network evaluated section by section: another instance of it, of which one section has
-// its parameters in memory at a time.
+// Evaluates a model's network section by section, in a second instance: only one section has its
+// parameters in memory at a time.
 #pragma once
 
 #include "layer/networks/model.hpp"
@@ -13,18 +13,18 @@ public:
     TenonDataType type;
     Space space;
     std::string backend;
-    // So many bytes of parameters of a section, unless one layer has more.
+    // Largest size in bytes of a section's parameters, unless a single layer exceeds it.
     Index mostBytes = Index(8) << 20;
   };
-  // The network of the model's file for some extents, of its inputs.
+  // `network` is the network in the model's file, imported for certain input shapes.
   SectionedModel(const Layer& model, ImportedNetwork network, How how);
 
-  // The cotangent of an output that lies like this.
+  // Returns the cotangent of an output with this layout.
   using CotangentOf = std::function<Ref<DTensor>(std::size_t output, const Layout& layout)>;
-  // Called for each section once its parameters have their gradients.
+  // The function that is called for each section once its parameters have their gradients.
   using GradientsOf = std::function<void(const ImportedNetwork& section, const Layer& layer)>;
-  // Collective. Applies the network and its adjoint; of the inputs that are not wanted there are no
-  // cotangents, and what depends on no others has none.
+  // Applies the network and its adjoint. Cotangents are computed only for inputs with isWanted, and
+  // for values that depend on them. Collective.
   void evaluate(const std::vector<Ref<DTensor>>& x, const std::vector<bool>& isWanted,
                 const CotangentOf& cotangentOf, const GradientsOf& gradientsOf = {});
   std::size_t outputCount() const noexcept { return outputs_.size(); }
@@ -45,11 +45,11 @@ private:
   const Layer& model_;
   const ImportedNetwork network_;
   const How how_;
-  const std::vector<int> starts_;  // of the sections
+  const std::vector<int> starts_;  // first node of each section, and the end
   const std::vector<int> outputs_; // the values that are outputs
-  // Of each value that lies between sections, the inputs and outputs included.
+  // The tensors of each value between sections, including inputs and outputs.
   std::vector<Ref<DTensor>> values_, cotangents_;
-  std::vector<bool> isWanted_; // has a cotangent
+  std::vector<bool> isWanted_; // needs a cotangent
 };
 
 } // namespace tenon

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sets a container up, node by node: each needs the layouts that the nodes before it return, and
-// the settings that its container hands down. The maps of all nodes then form one list
-// (joined_maps.hpp).
+// Sets up a container node by node: each node needs the output layouts of earlier nodes and the
+// settings of its container. The maps of all nodes are then joined into one list (joined_maps.hpp).
 #include "layer/networks/network.hpp"
 
 #include "layer/core/layer.hpp"
@@ -18,8 +17,8 @@
 
 namespace tenon {
 
-// A layer takes from its container what it was not told itself, and a stack depth for `uses` Apply
-// calls in each of the container's.
+// Inherits settings from a container unless they were set on this layer, and a stack depth that
+// allows `uses` Apply calls for each of the container's.
 void Layer::inheritSettings(const Layer& container, int uses) {
   for (const char* name : {"data_type", "space", "storage", "backend", "saved_type", "initializer"})
     declaration_->inherit(name, *container.declaration_);
@@ -51,7 +50,7 @@ void Layer::inheritSettings(const Layer& container, int uses) {
                             title(), depth_, container.title(), needed));
 }
 
-// Nodes are set up in their order, since each needs the layouts that the nodes before it give.
+// Sets up the nodes in order, since each needs the layouts of earlier nodes.
 Layouts Layer::setUpNodes(const Layouts& inputs) {
   std::optional<HaloSharing> halos = sharedHalos();
   Layouts values = inputs;
@@ -60,15 +59,15 @@ Layouts Layer::setUpNodes(const Layouts& inputs) {
     for (int value : node.reads)
       reads.push_back(values[value]);
     const int number = static_cast<int>(&node - nodes_.data());
-    const Setup& made =
+    const Setup& childSetup =
         setUpChild(*node.layer, reads, halos ? halos->computedHaloOf(number, reads) : std::nullopt);
-    if (made.outputs().size() > 1)
+    if (childSetup.outputs().size() > 1)
       throw Error(
           TENON_ERR_SUPPORT,
           fmt::format("{} has several outputs and is a node of {}, where others read one; add "
                       "its nodes to {} itself",
                       node.layer->title(), title(), title()));
-    values.push_back(made.output());
+    values.push_back(childSetup.output());
   }
   return values;
 }
@@ -79,7 +78,7 @@ void Layer::handOn(Layer& child) const {
     child.inheritSettings(*this, static_cast<int>(std::ranges::count_if(nodes_, isChild)));
 }
 
-// Layers that share halos are requested their forms before they are set up.
+// Prepares the sharing of halos, which needs the forms of layers before they are set up.
 std::optional<HaloSharing> Layer::sharedHalos() const {
   const Index depth = settings().find<Index>("halo_depth").value_or(1);
   if (depth == 1 && std::ranges::none_of(children_, [](const Layer* child) {
@@ -91,12 +90,12 @@ std::optional<HaloSharing> Layer::sharedHalos() const {
     Layer& layer = *node.layer;
     handOn(layer);
     layer.declaration().setTitle(layer.title());
-    SharingNode& one = nodes.emplace_back(SharingNode{.reads = node.reads});
+    SharingNode& sharingNode = nodes.emplace_back(SharingNode{.reads = node.reads});
     if (layer.declaration().contains())
       continue;
-    one.declaration = &layer.declaration();
-    one.halo = haloFrom(layer.declaration());
-    one.form = [&layer](const Layouts& inputs, const std::optional<Layout>& computedHalo) {
+    sharingNode.declaration = &layer.declaration();
+    sharingNode.halo = haloFrom(layer.declaration());
+    sharingNode.form = [&layer](const Layouts& inputs, const std::optional<Layout>& computedHalo) {
       return layer.form(inputs, false, computedHalo);
     };
   }

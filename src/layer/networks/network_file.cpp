@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes layers from descriptions, and describes layers. A description holds only what was set on a
-// layer itself: what it took from its container or from defaults is found again when the file is
+// Creates layers from descriptions, and describes layers. A description has only the settings that
+// were set on a layer itself: inherited settings and defaults are determined again when the file is
 // read.
 #include "layer/networks/network_file.hpp"
 
@@ -17,8 +17,8 @@ namespace tenon {
 
 namespace {
 
-// Stands for a type that the program has registered, while a file is read: it has the settings that
-// all layers have. The layer itself is made by the program's own factory.
+// Represents a registered type while a file is read, with the settings that all layers have. The
+// layer itself is created by the program's factory.
 class Registered final : public Declaration {
 public:
   explicit Registered(const std::string& type) : Declaration(type, {}) {}
@@ -35,7 +35,8 @@ std::unique_ptr<Declaration> declareRegistered(const std::string& type) {
   return layerTypes().contains(type) ? std::make_unique<Registered>(type) : nullptr;
 }
 
-// A layer of a frozen container may gather gradients all the same.
+// Whether all contained layers are frozen too; a layer of a frozen container can be unfrozen
+// separately.
 bool isAllFrozen(const Layer& layer) {
   return layer.isFrozen() && std::ranges::all_of(layer.children(), [](const Layer* child) {
            return isAllFrozen(*child);
@@ -56,8 +57,7 @@ Ref<Layer> makeFrom(const CommPtr& comm, const LayerDescription& description) {
   auto layer = makeLayer(comm, description.type);
   layer->setName(description.name);
   layer->setPrefix(description.prefix);
-  // Settings come before the nodes, since a graph's number of inputs must be known when nodes name
-  // them.
+  // Settings first: the number of a graph's inputs must be known when nodes refer to them.
   for (const auto& [name, value] : description.settings)
     layer->set(name, value);
   if (description.output)
@@ -98,7 +98,7 @@ LayerDescription describeNetwork(const Layer& layer) {
                                .output = {},
                                .nodes = {}};
   for (const Settings::Entry& entry : declaration.settings().entries())
-    // A setting that was inherited would, if it were written, no longer follow the container.
+    // An inherited setting is not written, because it would no longer follow the container.
     if (entry.value && !entry.isInherited)
       description.settings.emplace_back(entry.spec->name, *entry.value);
   description.output = declaration.outputLayout();
@@ -106,17 +106,19 @@ LayerDescription describeNetwork(const Layer& layer) {
   const std::size_t nodes = declaration.hasNodesInFile() ? layer.nodes().size() : 0;
   for (std::size_t n = 0; n < nodes; ++n) {
     const Layer::Node& node = layer.nodes()[n];
-    // Parameters that several nodes share stay shared: only the first of the nodes is described.
+    // For nodes that share a layer, only the first one describes it.
     const int first = firstNodeOf(layer, *node.layer);
-    LayerDescription::Node& made = description.nodes.emplace_back();
+    LayerDescription::Node& describedNode = description.nodes.emplace_back();
     if (first < static_cast<int>(n))
-      made.sameAs = first;
+      describedNode.sameAs = first;
     else
-      made.layer = describeNetwork(*node.layer);
-    // In a container that is frozen as a whole only what stays so when it is released is named.
-    made.layer.frozen = made.layer.frozen && (!description.frozen || node.layer->isConstant());
+      describedNode.layer = describeNetwork(*node.layer);
+    // In a frozen container, a node is marked only if it stays frozen when the container is
+    // unfrozen.
+    describedNode.layer.frozen =
+        describedNode.layer.frozen && (!description.frozen || node.layer->isConstant());
     for (int value : node.reads)
-      made.reads.push_back(value < inputs ? -1 - value : value - inputs);
+      describedNode.reads.push_back(value < inputs ? -1 - value : value - inputs);
   }
   return description;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers from network files, and back.
+// Creates layers from network files, and descriptions of layers to write such files.
 #pragma once
 
 #include "declaration/core/network_file.hpp"
@@ -7,11 +7,11 @@
 
 namespace tenon {
 
-// Collective. Reads the file on each rank.
+// Reads the file on each rank. Collective.
 Ref<Layer> readNetwork(const CommPtr& comm, const std::string& nameOrPath);
 Ref<Layer> makeFrom(const CommPtr& comm, const LayerDescription& description);
-// Describes what the layer was made from: types, names, settings that were set. Throws
-// TENON_ERR_SUPPORT for a layer of the program's own functions that has no registered type.
+// Describes how a layer was made: types, names, explicit settings. Throws TENON_ERR_SUPPORT for a
+// layer of user functions whose type is not registered.
 LayerDescription describeNetwork(const Layer& layer);
 
 } // namespace tenon

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds layers and parameters by a path of names, one name after the other. An error names what
-// there is at the level at which the path stops fitting, since that is where its writer must look.
+// Finds layers and parameters by a path of names. If a name of the path does not exist, the error
+// lists the names at that level.
 #include "layer/networks/path.hpp"
 
 #include "sys/errors/guard.hpp"
@@ -15,9 +15,9 @@ namespace tenon {
 namespace {
 
 [[noreturn]] void throwMissing(const Layer& layer, const char* what, std::string_view name,
-                               const std::vector<std::string>& known) {
+                               const std::vector<std::string>& existingNames) {
   throw Error(TENON_ERR_ARG, fmt::format("{} has no {} '{}'; it has {}", layer.title(), what, name,
-                                         known.empty() ? "none" : joined(known)));
+                                         existingNames.empty() ? "none" : joined(existingNames)));
 }
 
 } // namespace
@@ -25,8 +25,7 @@ namespace {
 std::string nameInPath(const Layer& container, const Layer& child) {
   if (!child.name().empty())
     return child.name();
-  // A layer without a name is known by its number, which counts layers and not nodes: so it is the
-  // same by whichever node it is reached.
+  // The number counts layers, not nodes, so it is the same for all nodes of a layer.
   const std::vector<Layer*>& children = container.children();
   return std::to_string(std::find(children.begin(), children.end(), &child) - children.begin());
 }
@@ -38,36 +37,36 @@ void rethrowWithPlace(const Layer& container, const Layer& child, const Error& e
     throw;
   const std::string place = fmt::format("layer {} ({}) of {}", nameInPath(container, child),
                                         child.type(), container.title());
-  Error placed(error.code(),
-               text.starts_with(child.title()) ? place + text.substr(child.title().size())
-                                               : fmt::format("{}: {}", place, text),
-               error.where());
-  throw error.isAgreed() ? placed.agreed(error.speaks()) : placed;
+  Error errorWithPlace(error.code(),
+                       text.starts_with(child.title()) ? place + text.substr(child.title().size())
+                                                       : fmt::format("{}: {}", place, text),
+                       error.where());
+  throw error.isAgreed() ? errorWithPlace.agreed(error.speaks()) : errorWithPlace;
 }
 
 Layer& childAt(Layer& container, std::string_view path) {
   const std::size_t end = std::min(path.find('/'), path.size());
   const std::string_view name = path.substr(0, end);
-  std::vector<std::string> known;
+  std::vector<std::string> existingNames;
   for (Layer* child : container.children()) {
-    known.push_back(nameInPath(container, *child));
-    if (known.back() == name)
+    existingNames.push_back(nameInPath(container, *child));
+    if (existingNames.back() == name)
       return end == path.size() ? *child : childAt(*child, path.substr(end + 1));
   }
-  throwMissing(container, "layer", name, known);
+  throwMissing(container, "layer", name, existingNames);
 }
 
 Parameter& parameterAt(Layer& layer, std::string_view path) {
   const std::size_t last = path.rfind('/');
   if (last != path.npos)
     return parameterAt(childAt(layer, path.substr(0, last)), path.substr(last + 1));
-  std::vector<std::string> known;
+  std::vector<std::string> existingNames;
   for (const Ref<Parameter>& p : layer.ownParameters()) {
     if (p->name() == path)
       return *p;
-    known.push_back(p->name());
+    existingNames.push_back(p->name());
   }
-  throwMissing(layer, "parameter", path, known);
+  throwMissing(layer, "parameter", path, existingNames);
 }
 
 } // namespace tenon

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers and parameters inside a container by a path of names: "encoder/conv1/weight". A layer
-// without a name has its number in its container.
+// Layers and parameters inside a container by a path of names: "encoder/conv1/weight". In paths, a
+// layer without a name has its number in the container.
 #pragma once
 
 #include "layer/core/layer.hpp"
 
 namespace tenon {
 
-// Both throw TENON_ERR_ARG, naming what there is, if nothing has the path.
+// Both throw TENON_ERR_ARG, with the existing names, if there is no such path.
 Layer& childAt(Layer& container, std::string_view path);
 Parameter& parameterAt(Layer& layer, std::string_view path);
 
-// The name that a child has in paths.
+// The name of a child in paths.
 std::string nameInPath(const Layer& container, const Layer& child);
 
-// Throws the error in flight again. Where a child without a name calls itself "the layer" in it, it
-// says which one it is: `layer 3 (conv) of layer "sgs"`.
+// Rethrows the current error. If its text refers to an unnamed child as "the layer", that is
+// replaced by the child's place: `layer 3 (conv) of layer "sgs"`.
 [[noreturn]] void rethrowWithPlace(const Layer& container, const Layer& child, const Error& error);
 
 } // namespace tenon

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernel of a container that recomputes. Each derivative computes the activations again and
-// lets go of them; what was counted once, such as the batches of running statistics and random
-// numbers, is not counted again.
+// The kernel of a container that recomputes. Each derivative recomputes the activations and
+// releases them. Side effects of an Apply, such as updates of running statistics and counts of
+// random numbers, are not repeated.
 #include "layer/networks/segment.hpp"
 
 #include "layer/core/layer.hpp"
@@ -18,7 +18,7 @@ namespace tenon {
 
 namespace {
 
-// Collects the layers that contain no others, each once, since a layer can be several nodes.
+// Collects the layers that are not containers, each once, since a layer can be several nodes.
 void forEachLeaf(const Layer& layer, std::vector<Layer*>& leaves) {
   for (Layer* child : layer.children())
     if (!child->children().empty())
@@ -27,8 +27,8 @@ void forEachLeaf(const Layer& layer, std::vector<Layer*>& leaves) {
       leaves.push_back(child);
 }
 
-// While this lives, running statistics do not follow: the batch that is computed again was counted
-// when it was computed first.
+// Prevents updates of running statistics for its lifetime: a recomputed batch was counted the first
+// time.
 class HeldStates {
 public:
   explicit HeldStates(const std::vector<Ref<StateTensor>>& states) : states_(states) { hold(true); }
@@ -44,6 +44,7 @@ private:
   const std::vector<Ref<StateTensor>>& states_;
 };
 
+// Runs the set-up of the container as a kernel.
 class SegmentKernel final : public LocalKernel {
 public:
   SegmentKernel(const Layer& layer, std::unique_ptr<Setup> inner)
@@ -51,7 +52,7 @@ public:
         output_(inner_->maps().tensor(inner_->output())) {
     forEachLeaf(layer, leaves_);
     for (Layer* leaf : leaves_) {
-      // A user's function may read its states, which are not what they were at the first Apply.
+      // User functions can read their states, which have changed since the first Apply.
       const auto* shell = dynamic_cast<const ShellDeclaration*>(&leaf->declaration());
       if (shell && shell->hasStates())
         throw Error(TENON_ERR_SUPPORT,
@@ -66,27 +67,27 @@ public:
   }
 
   void forwardMany(Inputs x, ParameterUses&, DTensor& y, Buffer* workspace) override {
-    DTensor* const one[] = {&y};
+    DTensor* const outputs[] = {&y};
     if (!workspace)
-      return inner_->infer(x, one);
-    // The workspace, though it is empty, tells which pending Apply this is: each level of the stack
+      return inner_->infer(x, outputs);
+    // The workspace is empty, but its address identifies the pending Apply: each level of the stack
     // has its own.
     notePoint(points_[workspace]);
-    inner_->apply(x, one, *frame_, Saving::Nothing);
+    inner_->apply(x, outputs, *frame_, Saving::Nothing);
   }
-  // Each derivative computes the activations anew and lets go of them: the frame may serve another
-  // pending Apply next.
+  // Each derivative recomputes the activations and releases them, because the frame can be used by
+  // another pending Apply next.
   void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&, DTensor& dy) override {
     runAgain(point);
-    DTensor* const one[] = {&dy};
-    inner_->tangent(*frame_, dx, one);
+    DTensor* const outputs[] = {&dy};
+    inner_->tangent(*frame_, dx, outputs);
     frame_->drop();
   }
   void adjointMany(const KernelPoint& point, const DTensor& dy, ParameterUses&,
                    InputCotangents dx) override {
     runAgain(point);
-    const DTensor* const one[] = {&dy};
-    inner_->adjoint(*frame_, one, dx);
+    const DTensor* const cotangents[] = {&dy};
+    inner_->adjoint(*frame_, cotangents, dx);
     frame_->drop();
   }
   Index bytes() const override { return inner_->bytes() + frame_->bytes() + output_->arrayBytes(); }
@@ -94,12 +95,12 @@ public:
     return "recomputed before its adjoint from its input; activations are among the buffers";
   }
   const BoundMaps* inner() const override { return &inner_->maps(); }
-  // Its own passes record their steps.
+  // The passes of the inner set-up record their own steps.
   bool isRepeatable() const override { return false; }
 
 private:
-  // What an Apply depends on beside its inputs and the parameters, which are the point of whoever
-  // runs the segment: how often the random layers were applied, and which layers are in training.
+  // The state on which an Apply depends besides inputs and parameters, which the caller checks: the
+  // number of draws of random layers, and the layers in training mode.
   struct Point {
     std::vector<std::uint64_t> applied;
     std::vector<bool> training;
@@ -116,16 +117,16 @@ private:
 
   void runAgain(const KernelPoint& at) {
     const Point& point = points_.at(at.workspace);
-    Point now;
-    notePoint(now);
-    take(point);
+    Point currentPoint;
+    notePoint(currentPoint);
+    restore(point);
     const HeldStates held(states_);
-    // Whoever runs the segment keeps its inputs, so that copies of them would be second ones.
-    DTensor* const one[] = {output_.get()};
-    inner_->apply(at.inputs, one, *frame_, Saving::References);
-    take(now);
+    // The caller has saved the inputs: reference them instead of making another copy.
+    DTensor* const outputs[] = {output_.get()};
+    inner_->apply(at.inputs, outputs, *frame_, Saving::References);
+    restore(currentPoint);
   }
-  void take(const Point& point) const {
+  void restore(const Point& point) const {
     for (std::size_t i = 0; i < random_.size(); ++i)
       random_[i]->randomState().applied = point.applied[i];
     for (std::size_t i = 0; i < leaves_.size(); ++i) {
@@ -137,7 +138,7 @@ private:
 
   std::unique_ptr<Setup> inner_;
   std::unique_ptr<Frame> frame_;
-  Ref<DTensor> output_; // of a recomputation; nobody reads it
+  Ref<DTensor> output_; // of recomputations; not used
   std::vector<Layer*> leaves_, random_;
   std::vector<Ref<StateTensor>> states_;
   std::map<const Buffer*, Point> points_; // by the workspace of a frame and a map

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Walks what a layer carries from step to step. A layer that is several nodes is visited once, by
-// the path of the first of them, so that files hold its tensors once; and what a visitor writes is
-// noticed by the tensor's own count of changes, so that visitors need not say it.
+// Visits the state of a layer. A layer that is several nodes is visited once, by the path of the
+// first node, so files have its tensors once. Writes by a visitor are detected by the tensor's
+// state counter.
 #include "layer/networks/state.hpp"
 
 #include "layer/networks/model.hpp"
@@ -19,19 +19,20 @@ std::string under(const std::string& path, const std::string& name) {
   return path.empty() ? name : path + "/" + name;
 }
 
-// Calls visit(layer, path) for the layer and those in it, each layer once.
+// Calls visit(layer, path) for the layer and all contained layers, each once.
 template <class L, class Visit>
-void walk(L& layer, const std::string& path, std::vector<const Layer*>& seen, const Visit& visit) {
-  if (std::find(seen.begin(), seen.end(), &layer) != seen.end())
+void walk(L& layer, const std::string& path, std::vector<const Layer*>& visited,
+          const Visit& visit) {
+  if (std::find(visited.begin(), visited.end(), &layer) != visited.end())
     return;
-  seen.push_back(&layer);
+  visited.push_back(&layer);
   visit(layer, path);
   for (Layer* child : layer.children())
-    walk<L>(*child, under(path, nameInPath(layer, *child)), seen, visit);
+    walk<L>(*child, under(path, nameInPath(layer, *child)), visited, visit);
 }
 
-// Visits a parameter or a state. Where the visitor has written it, set-ups must convert it to the
-// layouts in which they use it, which valueChanged() tells them.
+// Visits a parameter or a state. After a write, valueChanged() makes set-ups convert it to their
+// use layouts again.
 template <class Owner>
 void visitTensor(Owner& owner, const std::string& path, StateVisitor& visitor) {
   DTensor& value = owner.value();
@@ -66,59 +67,60 @@ void settleStates(Layer& layer) {
 }
 
 void visitState(Layer& layer, const std::string& path, StateVisitor& visitor) {
-  std::vector<const Layer*> seen;
-  walk(layer, path, seen, [&](Layer& each, const std::string& at) {
-    for (const Ref<Parameter>& p : each.ownParameters())
-      visitor.parameter(under(at, p->name()), *p);
-    for (const Ref<StateTensor>& state : each.ownStates())
-      visitor.state(under(at, state->name()), *state);
-    // Only random layers have numbers that decide what they draw next.
-    if (!each.declaration().isRandom())
+  std::vector<const Layer*> visited;
+  walk(layer, path, visited, [&](Layer& visitedLayer, const std::string& layerPath) {
+    for (const Ref<Parameter>& p : visitedLayer.ownParameters())
+      visitor.parameter(under(layerPath, p->name()), *p);
+    for (const Ref<StateTensor>& state : visitedLayer.ownStates())
+      visitor.state(under(layerPath, state->name()), *state);
+    // Random layers also have the numbers that determine their next draw.
+    if (!visitedLayer.declaration().isRandom())
       return;
-    Layer::RandomState& random = each.randomState();
-    visitor.number(under(at, "seed"), random.seed);
-    visitor.number(under(at, "stream"), random.stream);
-    visitor.number(under(at, "applied"), random.applied);
+    Layer::RandomState& random = visitedLayer.randomState();
+    visitor.number(under(layerPath, "seed"), random.seed);
+    visitor.number(under(layerPath, "stream"), random.stream);
+    visitor.number(under(layerPath, "applied"), random.applied);
   });
 }
 
 std::vector<NamedTensor> namedTensors(const Layer& layer) {
-  std::vector<const Layer*> seen;
-  std::vector<NamedTensor> all;
+  std::vector<const Layer*> visited;
+  std::vector<NamedTensor> tensors;
   std::set<const Layer*> ofModels;
-  walk(layer, "", seen, [&](const Layer& each, const std::string& at) {
-    if (modelOf(each))
-      ofModels.insert(each.children().begin(), each.children().end());
-    const bool hasValue = each.type() == "constant" && each.declaration().isSet("value");
-    for (const Ref<Parameter>& p : each.ownParameters()) {
-      NamedTensor named{under(at, p->name()), p, each.dataType()};
-      named.isKnown = each.isConstant() && (hasValue || ofModels.contains(&each));
+  walk(layer, "", visited, [&](const Layer& visitedLayer, const std::string& layerPath) {
+    if (modelOf(visitedLayer))
+      ofModels.insert(visitedLayer.children().begin(), visitedLayer.children().end());
+    const bool hasValue =
+        visitedLayer.type() == "constant" && visitedLayer.declaration().isSet("value");
+    for (const Ref<Parameter>& p : visitedLayer.ownParameters()) {
+      NamedTensor named{under(layerPath, p->name()), p, visitedLayer.dataType()};
+      named.isKnown = visitedLayer.isConstant() && (hasValue || ofModels.contains(&visitedLayer));
       named.file = nameInFile(named.path);
-      if (auto stored =
-              storedName(each.declaration().value<std::string>("parameter_names"), p->name())) {
-        const std::size_t slash = at.rfind('/');
-        const std::string container = slash == at.npos ? "" : at.substr(0, slash);
-        named.isKnown = false; // PyTorch has it too
+      if (auto stored = storedName(visitedLayer.declaration().value<std::string>("parameter_names"),
+                                   p->name())) {
+        const std::size_t slash = layerPath.rfind('/');
+        const std::string container = slash == layerPath.npos ? "" : layerPath.substr(0, slash);
+        named.isKnown = false; // PyTorch has it as well
         named.file = container.empty() ? stored->name : nameInFile(container) + "." + stored->name;
         named.extents = std::move(stored->extents);
       }
-      all.push_back(std::move(named));
+      tensors.push_back(std::move(named));
     }
-    for (const Ref<StateTensor>& state : each.ownStates())
-      all.push_back(
-          {under(at, state->name()), state, each.dataType(), nameInFile(under(at, state->name()))});
+    for (const Ref<StateTensor>& state : visitedLayer.ownStates())
+      tensors.push_back({under(layerPath, state->name()), state, visitedLayer.dataType(),
+                         nameInFile(under(layerPath, state->name()))});
   });
-  return all;
+  return tensors;
 }
 
 std::vector<NamedParameter> namedParameters(const Layer& layer) {
-  std::vector<const Layer*> seen;
-  std::vector<NamedParameter> all;
-  walk(layer, "", seen, [&](const Layer& each, const std::string& at) {
-    for (const Ref<Parameter>& p : each.ownParameters())
-      all.push_back({under(at, p->name()), p});
+  std::vector<const Layer*> visited;
+  std::vector<NamedParameter> parameters;
+  walk(layer, "", visited, [&](const Layer& visitedLayer, const std::string& layerPath) {
+    for (const Ref<Parameter>& p : visitedLayer.ownParameters())
+      parameters.push_back({under(layerPath, p->name()), p});
   });
-  return all;
+  return parameters;
 }
 
 } // namespace tenon

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a layer carries from step to step, and what it would need to go on elsewhere: parameters,
-// running statistics, and what random layers have drawn, by paths of names: "encoder/conv1/weight",
+// The complete state of a layer, as needed to continue elsewhere: parameters, running statistics,
+// and the counters of random layers, by paths of names such as "encoder/conv1/weight" or
 // "drop/applied".
 #pragma once
 
@@ -11,56 +11,58 @@
 
 namespace tenon {
 
+// A visitor of all tensors and numbers of the state, for checkpoints and tests.
 class StateVisitor {
 public:
   virtual ~StateVisitor() = default;
-  // Both may be read and written.
+  // Both can read the value or write it.
   virtual void tensor(const std::string& path, DTensor& value) = 0;
   virtual void number(const std::string& path, std::uint64_t& value) = 0;
-  // Visits a real number, which is kept by its bits, so that the very same one comes back.
+  // Visits a real number, which is stored bitwise to restore exactly the same value.
   virtual void real(const std::string& path, double& value) {
     auto bits = std::bit_cast<std::uint64_t>(value);
     number(path, bits);
     value = std::bit_cast<double>(bits);
   }
-  // Visits a tensor of a layer, whose owner is told if tensor() has written it. A visitor that
-  // keeps the tensor to write it later tells the owner itself.
+  // Visit a tensor of a layer, and notify its owner if tensor() has written it. A visitor that
+  // writes the tensor later must notify the owner itself.
   virtual void parameter(const std::string& path, Parameter& owner);
   virtual void state(const std::string& path, StateTensor& owner);
-  // Visits a number that older files do not have: there it has the value of the path `older`.
+  // Visits a number that older files do not have; for these, it has the value of the path `older`.
   virtual void numberOrOlder(const std::string& path, std::uint64_t& value, const std::string&) {
     number(path, value);
   }
 };
 
-// Visits all of it in the order of the layers; what several nodes share is visited once. `path` is
-// the layer's own. Collective where statesAreBehind(), and local where not.
+// Visits the state in the order of the layers; a layer that is several nodes is visited once.
+// `path` is the path of `layer`. Collective if statesAreBehind(), otherwise local.
 void visitState(Layer& layer, const std::string& path, StateVisitor& visitor);
-// Whether the latest value of a state is in another layout than that in which it is kept. It is the
-// same on all ranks.
+// Whether the current value of a state is in another layout than its storage; all
+// ranks return the same.
 bool statesAreBehind(const Layer& layer) noexcept;
-// Collective. Brings these values to where they are kept.
+// Converts such states to their storage. Collective.
 void settleStates(Layer& layer);
 
 struct NamedParameter {
   std::string path;
   Ref<Parameter> parameter;
 };
-// The parameters of the layer and the layers in it, each once, in the order of Layer::parameters().
+// The parameters of the layer and of contained layers, each once, in the order of
+// Layer::parameters().
 std::vector<NamedParameter> namedParameters(const Layer& layer);
 
-// What the output of a trained layer depends on.
+// A tensor on which the output of a trained layer depends.
 struct NamedTensor {
   std::string path;
   std::variant<Ref<Parameter>, Ref<StateTensor>> of;
   TenonDataType type;
-  std::string file = {};             // its name in files of weights,
-  std::optional<Shape> extents = {}; // and its extents there, where these are others
-  // A constant that has its value from elsewhere: the file of a model, or the setting of its layer.
-  // Files of weights need not have it.
+  std::string file = {};             // its name in weight files,
+  std::optional<Shape> extents = {}; // and its extents in them, if they differ
+  // A constant whose value has another source: the file of a model, or the setting of its layer.
+  // Weight files need not have it.
   bool isKnown = false;
 };
-// The tensors of the layer and the layers in it, each once; for each layer the parameters come
+// The tensors of the layer and of contained layers, each once; for each layer parameters come
 // first.
 std::vector<NamedTensor> namedTensors(const Layer& layer);
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parameters and running statistics from weights files, and back. Loading reads all before it
-// changes anything, each rank its own blocks, so that a file that does not fit leaves the layer as
-// it was; saving gathers one tensor after the other on rank 0, so that only the largest must fit
-// there.
+// Loads and saves weight files. Loading reads all tensors before it changes any, each rank its own
+// blocks, so an unsuitable file leaves the layer unchanged. Saving gathers one tensor after the
+// other on rank 0, which therefore only needs memory for the largest.
 #include "layer/networks/weights.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -60,15 +59,15 @@ std::optional<WeightsMap> readMap(const Layer& layer, const std::string& map) {
   return parseWeightsMap(readWholeFile(path, "weights map"), path);
 }
 
-// The elements of a box of the parameter, as the tensor of the file has them.
+// The elements of a box of the parameter, read from the tensor in the file.
 template <class T>
 std::vector<T> readBlock(const WeightsFile& file, const TensorSource& source, const Box& box) {
-  // The dimensions of the file's tensor may have another order: a stride says where its indices lie
-  // in the block, which has the order of the parameter.
+  // The tensor in the file can have another order of dimensions: the stride of each part is that in
+  // the block, which has the order of the parameter.
   std::vector<WeightsFile::Part> parts(file.tensors()[source.tensor].shape.size(), {0, 1, 1});
   Index stride = 1;
   for (std::size_t d = box.size(); d-- > 0;) {
-    if (source.axes[d] >= 0) // an extent of 1 that the file does not have
+    if (source.axes[d] >= 0) // -1: an extent of 1 that the file does not have
       parts[static_cast<std::size_t>(source.axes[d])] = {box[d].begin, box[d].end, stride};
     stride = checkedProduct(stride, box[d].size(), "the number of elements of a parameter");
   }
@@ -77,8 +76,8 @@ std::vector<T> readBlock(const WeightsFile& file, const TensorSource& source, co
   return block;
 }
 
-// What this process has read, waiting for the others. The text is compared between ranks, which
-// could see different files under one path.
+// The tensors that this process has read, before they are stored. The text is compared between
+// ranks, which could see different files under one path.
 class ReadWeights {
 public:
   ReadWeights(const Layer& layer, const std::string& path, const std::string& map)
@@ -90,7 +89,7 @@ public:
     text_ = file.describe();
     for (std::size_t i = 0; i < tensors_.size(); ++i) {
       if (const auto* parameter = std::get_if<Ref<Parameter>>(&tensors_[i].of))
-        // A parameter that may not be written is refused now, while nothing has been changed.
+        // Detect a parameter that must not be written while nothing has been changed.
         (*parameter)->value().checkWritable();
       if (sources[i].isNone()) {
         staged_.emplace_back();
@@ -106,7 +105,7 @@ public:
 
   const std::string& describe() const noexcept { return text_; }
 
-  // Collective. Parameters that have been loaded get no first values any more.
+  // Stores all tensors in the layer. Loaded parameters count as initialized. Collective.
   void store() {
     for (std::size_t i = 0; i < tensors_.size(); ++i) {
       if (!staged_[i])
@@ -125,10 +124,10 @@ public:
 private:
   template <class T>
   void fill(DTensor& staged, std::vector<T> block) {
-    // The block is exactly the tensor's box, so that the tensor uses it where it lies.
-    auto kept = std::make_shared<std::vector<T>>(std::move(block));
-    staged.placeBox(kept->data(), true);
-    blocks_.push_back(std::move(kept));
+    // The block is exactly the tensor's box: the tensor uses it in place.
+    auto memory = std::make_shared<std::vector<T>>(std::move(block));
+    staged.placeBox(memory->data(), true);
+    blocks_.push_back(std::move(memory));
   }
 
   std::vector<NamedTensor> tensors_;
@@ -137,25 +136,25 @@ private:
   std::string text_;
 };
 
-// A layout with the whole tensor on rank 0, and nothing elsewhere.
+// A layout with the whole tensor on rank 0 and nothing on other ranks.
 Layout wholeOnRoot(const Shape& shape) {
   return Layout({.shape = shape, .grid = Grid::make({1}), .properties = {Property::broadcast()}});
 }
 
 std::vector<StoredTensor> storedTensors(const std::vector<NamedTensor>& named) {
   std::vector<StoredTensor> tensors;
-  for (const NamedTensor& each : named) {
-    if (each.isKnown)
+  for (const NamedTensor& namedTensor : named) {
+    if (namedTensor.isKnown)
       continue;
-    const bool isSingle = each.type == TENON_FLOAT32;
-    StoredTensor tensor{.name = each.file,
+    const bool isSingle = namedTensor.type == TENON_FLOAT32;
+    StoredTensor tensor{.name = namedTensor.file,
                         .type = isSingle ? ElementType::F32 : ElementType::F64,
-                        .shape = each.extents.value_or(storageOf(each).shape())};
-    if (elements(tensor.shape) != elements(storageOf(each).shape()))
+                        .shape = namedTensor.extents.value_or(storageOf(namedTensor).shape())};
+    if (elements(tensor.shape) != elements(storageOf(namedTensor).shape()))
       throw Error(TENON_ERR_SHAPE,
                   fmt::format("parameter_names gives {} other extents than those of {}, but for "
                               "extents of 1",
-                              each.file, each.path));
+                              namedTensor.file, namedTensor.path));
     tensor.bytes = bytesOf(tensor.shape, tensor.type).value();
     tensors.push_back(std::move(tensor));
   }
@@ -182,13 +181,13 @@ void saveWeights(Layer& layer, const std::string& path) {
     const std::vector<NamedTensor> tensors = tensorsOf(layer);
     return writes ? makeWeightsWriter(path, storedTensors(tensors)) : nullptr;
   });
-  // Rank 0 takes part in all conversions even if it fails to write, since each waits for all ranks;
-  // the others learn of the failure at the end.
+  // Rank 0 takes part in all conversions even after a failure to write, because the other ranks
+  // wait for it; they learn of the failure at the end.
   std::optional<Error> failure;
   for (const NamedTensor& named : namedTensors(layer)) {
     if (named.isKnown)
       continue;
-    // By its address: GCC 13 takes a reference for one into the function's object.
+    // A pointer, because GCC 13 stores a reference here in the function object.
     const DTensor& value =
         *std::visit([](const auto& of) -> const DTensor* { return &of->value(); }, named.of);
     DTensor whole(layer.comm(), wholeOnRoot(value.layout().shape()), value.dataType(),

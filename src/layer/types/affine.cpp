@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The affine layer y = x W^T + b on one rank: three products of matrices, one for the value and one
-// for each adjoint. Off the root of an axis that splits the inputs there is no bias, since one
-// contribution of y carries it.
+// Local kernel of the affine layer y = x W^T + b: one matrix product for the value and one for each
+// of the two adjoints. If an axis splits the inputs, only the root of the axis has a bias.
 #include "dtensor/arithmetic.hpp"
 #include "kernels/elementwise/pointwise.hpp"
 #include "kernels/products/gemm.hpp"
@@ -44,8 +43,7 @@ private:
   void adjointW(const DTensor& x, const DTensor& dy, DTensor& dw, DTensor* db) override {
     visitFloating(dy.dataType(), [&]<class T>(T) {
       const T* g = dy.data<T>();
-      // Gradients of parameters accumulate, so this product and the sum of rows are added to what
-      // is there.
+      // Gradients of parameters accumulate: beta is 1, and rows are added to db.
       gemm<T>(dy.context(), backend_, true, false, o_, i_, n_, T(1), g, o_, x.data<T>(), i_, T(1),
               dw.mutableData<T>(), i_);
       if (db)
@@ -68,7 +66,7 @@ private:
 
 std::unique_ptr<LocalKernel> makeAffineKernel(const KernelSite& at) {
   const Box in = at.input();
-  // The library that multiplies is opened at set-up, where an error can still be one of all ranks.
+  // Load the BLAS library at set-up, where all ranks can still report an error together.
   prepareGemm(*at.context());
   return std::make_unique<LocalAffine>(in[0].size(), in[1].size(), at.outputs()[1].size(),
                                        resolvedBackend(at.layer));

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The local kernel of an attention: queries meet the keys part by part, around a ring (ring.hpp).
-// No array has the size of queries times keys: scores exist for a tile of queries and one part.
+// Local kernel of attention. Blocks of keys arrive one after the other, around a ring if the
+// sequence is split (ring.hpp). There is no array of size queries x keys: scores are computed for a
+// tile of queries and one block of keys at a time (as in FlashAttention).
 //
-// With m the running maximum of a query's scores x and s the sum of exp(x - m), a turn brings s and
-// the sum of exp(x - m) v to the new maximum and adds to them. From the logarithm of the sum, r = m
-// + log s, derivatives have the probabilities again, p = exp(x - r), and need no other turn for
-// them:
+// Let m be the running maximum of a query's scores x, and s the sum of exp(x - m). For each block,
+// s and the sum of exp(x - m) v are rescaled to the new maximum and added to. From the saved
+// logarithm r = m + log s, derivatives compute the probabilities p = exp(x - r) without another
+// pass:
 //
 //   tangent   dx = scale (dq k^T + q dk^T),   dy = sum of p dx v + p dv  -  y (sum of p dx)
 //   adjoint   dx = p (dy v^T - dy.y),   dq += scale dx k,   dk += scale dx^T q,   dv += p^T dy
 //
-// where dk and dv travel with the part that they belong to, and are home after the last turn. A
-// mask is added to the scores x, its columns of the part; dx is its cotangent, summed over what it
-// is broadcast over. Where a mask leaves a query no key, s and the result are 0, and r is finite: p
+// where dk and dv rotate with their block and return to its owner after the last turn. A mask is
+// added to the scores of the block's columns; its cotangent is dx, summed over broadcast
+// dimensions. If a mask leaves a query without keys, s and the result are 0 and r is finite, so p
 // is 0 again.
 #include "dtensor/arithmetic.hpp"
 #include "kernels/elementwise/pointwise.hpp"
@@ -34,13 +35,13 @@ namespace tenon {
 
 namespace {
 
-// Queries whose scores are computed together: several whole matrices, or rows of one.
+// Queries whose scores are computed together: `count` whole matrices, or `rows` rows of one.
 struct QueryTile {
   Index matrix, count, row, rows;
 };
 
-// The rows of a mask for this rank's queries, for the scores [queries, keys] of each matrix: where
-// they begin, and the distances of rows and of columns, which are 0 where the mask is broadcast.
+// The mask for this rank's queries, addressed like the scores [queries, keys] of each matrix: the
+// offset of the first row per matrix, and the strides of rows and columns (0 if broadcast).
 class MaskRows {
 public:
   MaskRows() = default;
@@ -62,9 +63,9 @@ public:
     }
   }
 
-  // body(matrix, count, place, strides) for runs of matrices of a tile, whose masks are evenly
-  // spaced: the first of them in the tile, and the place of its first element; strides of matrices,
-  // rows and columns.
+  // Calls body(matrix, count, offset, strides) for each run of the tile's matrices whose masks are
+  // equally spaced: its first matrix in the tile and their number, the offset of the first mask
+  // element, and the strides of matrices, rows and columns.
   template <class Body>
   void forEachRun(const QueryTile& tile, Index firstKey, const Body& body) const {
     const Index* const firsts = firsts_.data() + tile.matrix;
@@ -102,7 +103,7 @@ public:
     if (k.isHolder(position))
       sizes.own = k.part(position, row);
     else
-      matrices_ = sizes.matrices = 0; // nothing to compute, but turns to take
+      matrices_ = sizes.matrices = 0; // nothing to compute, but blocks must still be passed on
     longest_ = sizes.longest();
     if (at.form.uses.size() > 3) {
       Box scores = queries;
@@ -122,7 +123,7 @@ public:
   void forwardMany(Inputs x, ParameterUses&, DTensor& y, Buffer* workspace) override {
     visitFloating(y.dataType(), [&]<class T>(T) {
       T* const out = y.mutableData<T>();
-      T *const m = room<T>(0), *const s = room<T>(1), *const c = room<T>(2);
+      T *const m = rowArray<T>(0), *const s = rowArray<T>(1), *const c = rowArray<T>(2);
       fill(allRows(), std::numeric_limits<T>::lowest(), m);
       fill(allRows(), T(0), s);
       fill(allRows() * outputs_, T(0), out);
@@ -153,7 +154,7 @@ public:
       const T *const q = at.inputs[0]->data<T>(), *const mask = maskOf<T>(at.inputs);
       const T *const dq = dx[0] ? dx[0]->data<T>() : nullptr, *const dMask = maskOf<T>(dx);
       const T* const logs = std::as_const(*at.workspace).data<T>();
-      T *const out = dy.mutableData<T>(), *const s = room<T>(0), *const c = room<T>(1);
+      T *const out = dy.mutableData<T>(), *const s = rowArray<T>(0), *const c = rowArray<T>(1);
       fill(allRows(), T(0), s);
       fill(allRows() * outputs_, T(0), out);
       ring_->forward<T>(
@@ -194,7 +195,7 @@ public:
       T* const dq = dx[0] ? dx[0]->mutableData<T>() : nullptr;
       T* const dMask = dx.size() > 3 && dx[3] ? dx[3]->mutableData<T>() : nullptr;
       const T* const logs = std::as_const(*at.workspace).data<T>();
-      T* const s = room<T>(0);
+      T* const s = rowArray<T>(0);
       axisDots<T>(*context_, {allRows(), outputs_, 1}, out, at.y->data<T>(), s);
       if (dq)
         fill(allRows() * features_, T(0), dq);
@@ -234,14 +235,15 @@ public:
                            : "");
   }
   bool runsOnDevice() const override { return true; }
-  // Messages lie between its products.
+  // With a ring, messages are exchanged between its products.
   bool isRepeatable() const override { return ring_->count() == 1; }
-  Index bytes() const override { return rooms_.bytes() + ring_->bytes(); }
+  Index bytes() const override { return rowArrays_.bytes() + ring_->bytes(); }
 
 private:
+  // Elements of a tile's scores: bounds the scratch memory, while matrix products remain large.
   static constexpr Index kTileElements = Index(1) << 19;
 
-  // Scores and their slopes for a tile and the longest part.
+  // Plans scratch memory for the scores of a tile and the longest block, and for their derivatives.
   void planScratch(TenonDataType type) {
     tileRows_ = std::clamp(kTileElements / std::max<Index>(1, longest_), Index(1),
                            std::max<Index>(1, rows_));
@@ -268,16 +270,16 @@ private:
     const Index one = 1;
     fillBlock<T>(*context_, 1, &n, value, y, &one);
   }
-  // Numbers for all rows, which outlast the turns.
+  // One of three arrays with a number per row of all queries, which persist over the turns.
   template <class T>
-  T* room(int number) {
+  T* rowArray(int number) {
     const Index bytes = roundedUp(allRows() * Index(sizeof(T)), kAlignment);
-    if (rooms_.bytes() < 3 * bytes)
-      rooms_ = Buffer(3 * bytes, "sums of queries", context_->memory());
-    return rooms_.data<T>() + number * (bytes / Index(sizeof(T)));
+    if (rowArrays_.bytes() < 3 * bytes)
+      rowArrays_ = Buffer(3 * bytes, "sums of queries", context_->memory());
+    return rowArrays_.data<T>() + number * (bytes / Index(sizeof(T)));
   }
 
-  // The tiles of all queries that see one of the n keys from `first` on.
+  // Calls body for the tiles of queries that can see at least one of the n keys from `first` on.
   template <class Body>
   void forEachTile(Index first, Index n, const Body& body) {
     if (n == 0)
@@ -291,7 +293,7 @@ private:
       }
   }
 
-  // z = alpha a b^T + beta z, where the tile's rows of a have `length` elements.
+  // z = alpha a b^T + beta z, where the tile's rows of a have `length` elements
   template <class T>
   void products(const QueryTile& tile, Index n, Index length, double alpha, const T* a,
                 const Matrices<const T>& b, double beta, T* z) {
@@ -324,12 +326,12 @@ private:
                  T(1), sum.of(tile.matrix), sum.row);
   }
 
-  // The mask among the inputs or among their tangents, or null.
+  // The mask among the inputs or their tangents, or null.
   template <class T>
   static const T* maskOf(Inputs x) {
     return x.size() > 3 && x[3] ? x[3]->template data<T>() : nullptr;
   }
-  // x += mask, the columns of the n keys from `first` on.
+  // x += mask, for the columns of the n keys from `first` on
   template <class T>
   void addMask(const QueryTile& tile, Index first, Index n, const T* mask, T* x) {
     if (!mask)
@@ -341,7 +343,7 @@ private:
                       ofScores);
     });
   }
-  // The adjoint.
+  // The adjoint of addMask(): mask += x
   template <class T>
   void addToMask(const QueryTile& tile, Index first, Index n, const T* x, T* mask) {
     const Index matrix = tile.rows * n, ofScores[] = {matrix, n, 1};
@@ -377,8 +379,8 @@ private:
   double scale_ = 1, flops_ = 0;
   Index matrices_ = 1, rows_ = 0, features_ = 0, outputs_ = 0, firstQuery_ = 0;
   Index longest_ = 0, tileRows_ = 1, tileMatrices_ = 1;
-  Index scores_ = 0, slopes_ = 0; // in the scratch
-  Buffer rooms_;
+  Index scores_ = 0, slopes_ = 0; // offsets in the scratch memory
+  Buffer rowArrays_;
   std::unique_ptr<Ring> ring_;
 };
 

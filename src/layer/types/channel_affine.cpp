@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A scale and a shift for each channel. The shift is written first and the scaled input added to
-// it, by the kernels that also serve tangents and adjoints.
+// Local kernel of channel affine, and the kernels of PReLU. The shift is written first and the
+// scaled input is added to it, with the functions that tangents and adjoints also use.
 #include "dtensor/arithmetic.hpp"
 #include "kernels/movement/block_copy.hpp"
 #include "layer/core/layer_types.hpp"
@@ -12,7 +12,7 @@ namespace tenon {
 
 namespace {
 
-// Works on arrays [batch, channel, elements of space] of this rank.
+// Works on this rank's arrays, viewed as [batch, channel, elements of space].
 class LocalChannelAffine final : public BilinearKernel {
 public:
   explicit LocalChannelAffine(const Box& box)
@@ -27,7 +27,7 @@ public:
 
 private:
   using Steps = std::array<Index, 3>;
-  static constexpr Steps kChannels = {0, 1, 0}; // strides of an array of numbers by channel
+  static constexpr Steps kChannels = {0, 1, 0}; // strides of an array with one number per channel
 
   void product(const DTensor& x, const DTensor& scale, const DTensor* shift, bool adds,
                DTensor& y) override {
@@ -46,8 +46,7 @@ private:
                             dy.data<T>(), elements_.data(), gradient.mutableData<T>(),
                             kChannels.data());
       };
-      // Each element of dy counts once for its channel, times x for the scale and times 1 for the
-      // shift.
+      // The gradient of the scale sums dy x per channel, that of the shift sums dy.
       add(x.data<T>(), dScale);
       if (dShift)
         add(nullptr, *dShift);
@@ -78,7 +77,7 @@ std::unique_ptr<LocalKernel> makeChannelAffineKernel(const KernelSite& at) {
   return std::make_unique<LocalChannelAffine>(at.outputs());
 }
 
-// The positive part, and the negative one scaled by channel.
+// PReLU: the positive part, and the negative part scaled by channel.
 std::unique_ptr<LocalKernel> makePReluKernel(const KernelSite& at) {
   if (at.name() == "slope")
     return makeChannelAffineKernel(at);

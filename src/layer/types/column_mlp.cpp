@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A perceptron of the channels at each point, by one fused kernel that works on arrays as they lie.
-// The kernel keeps the weights packed in an order of its own, so that they are handed to it when
-// they have changed, and not at every call.
+// Local kernel of the column MLP. One fused kernel computes all layers, also on strided arrays. It
+// has a packed copy of the weights, which is updated only when they have changed.
 #include "layer/types/column_mlp.hpp"
 
 #include "declaration/core/types.hpp"
@@ -19,7 +18,7 @@ namespace {
 
 constexpr int kChannels = 1;
 
-// All dimensions but that of the channels number points, whatever they mean.
+// All dimensions except that of the channels enumerate points.
 PointBox boxOf(const DTensor& x) {
   PointBox box;
   for (int d = 0; d < x.rank(); ++d)
@@ -28,14 +27,14 @@ PointBox boxOf(const DTensor& x) {
   return box;
 }
 
-// The array of a tensor, which need not be contiguous, as points and channels.
+// A tensor's array, which can be strided, as points and channels.
 template <class T>
 PointArray<T> arrayOf(T* first, const DTensor& x) {
   PointArray<T> array{first, {}, x.strides()[kChannels]};
-  int kept = 0;
+  int pointDim = 0;
   for (int d = 0; d < x.rank(); ++d)
     if (d != kChannels)
-      array.strides[kept++] = x.strides()[d];
+      array.strides[pointDim++] = x.strides()[d];
   return array;
 }
 template <class T>
@@ -66,7 +65,7 @@ LocalColumnMlp::LocalColumnMlp(const std::vector<Index>& widths, bool hasBiases,
 template <class T>
 void LocalColumnMlp::forwardAt(const PointBox& box, const PointArray<const T>& x, ParameterUses& p,
                                const PointArray<T>& y) {
-  takeWeights<T>(p);
+  updateWeights<T>(p);
   kernel_.get<T>().forward(box, x, y);
   logFlops(double(box.count()) * allFlops());
 }
@@ -75,7 +74,7 @@ template <class T>
 void LocalColumnMlp::tangentAt(const PointBox& box, const PointArray<const T>& x,
                                const PointArray<const T>& dx, ParameterUses& p,
                                const PointArray<T>& dy) {
-  takeWeights<T>(p);
+  updateWeights<T>(p);
   auto& tangents = std::get<Lists<T>>(lists_).tangents;
   tangents.resize(layers_);
   for (int l = 0; l < layers_; ++l)
@@ -87,18 +86,18 @@ template <class T>
 void LocalColumnMlp::adjointAt(const PointBox& box, const PointArray<const T>& x,
                                const PointArray<const T>& dy, ParameterUses& p,
                                const PointArray<T>& dx) {
-  takeWeights<T>(p);
+  updateWeights<T>(p);
   auto& gradients = std::get<Lists<T>>(lists_).gradients;
   gradients.resize(layers_);
   for (int l = 0; l < layers_; ++l)
     gradients[l] = {p[weight(l)]->gradientContributions().mutableData<T>(),
                     hasBiases_ ? p[bias(l)]->gradientContributions().mutableData<T>() : nullptr};
   kernel_.get<T>().adjoint(box, x, dy, dx, gradients);
-  // Counted are the hidden layers once more, which nobody has kept, the cotangents of the hidden
-  // layers, the gradients of all weights, and the cotangent of the input if it is wanted.
-  const double all = allFlops(), toInput = flops_.front();
+  // Operations: the hidden layers again, which are not saved, the cotangents of the hidden layers,
+  // the gradients of all weights, and the cotangent of the input if it is needed.
+  const double forward = allFlops(), toInput = flops_.front();
   logFlops(double(box.count()) *
-           (all - flops_.back() + all - toInput + all + (dx.first ? toInput : 0)));
+           (forward - flops_.back() + forward - toInput + forward + (dx.first ? toInput : 0)));
 }
 
 void LocalColumnMlp::forward(const DTensor& x, ParameterUses& p, DTensor& y, Buffer*) {
@@ -133,10 +132,10 @@ double LocalColumnMlp::allFlops() const {
   return std::accumulate(flops_.begin(), flops_.end(), 0.0);
 }
 
-// Hands over the weights that have changed since the last call. A rank without points may hold no
-// weights, and needs none.
+// Passes weights that have changed to the kernel. A rank without points can be without weights, and
+// needs none.
 template <class T>
-void LocalColumnMlp::takeWeights(ParameterUses& p) {
+void LocalColumnMlp::updateWeights(ParameterUses& p) {
   if (p.front()->value().localElements() == 0)
     return;
   states_.resize(p.size(), 0);

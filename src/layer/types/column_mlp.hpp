@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernel of a perceptron of the channels at each point, which others call for points of their
-// own.
+// Local kernel of the column MLP: a perceptron over the channels at each point. Fused edge kernels
+// call it for arrays of points of their own.
 #pragma once
 
 #include "kernels/products/column_mlp.hpp"
@@ -24,7 +24,7 @@ public:
 
   Index inputs() const noexcept { return inputs_; }
   Index outputs() const noexcept { return outputs_; }
-  // The same at points of the caller's arrays. First elements of dx may be null.
+  // Apply and its derivatives at points in arrays of the caller. The array of dx can be null.
   template <class T>
   void forwardAt(const PointBox& box, const PointArray<const T>& x, ParameterUses& p,
                  const PointArray<T>& y);
@@ -36,7 +36,7 @@ public:
                  ParameterUses& p, const PointArray<T>& dx);
 
 private:
-  // The pointers of a call. The lists are kept, so that the next call allocates nothing.
+  // Pointers of a call, stored to avoid an allocation per call.
   template <class T>
   struct Lists {
     std::vector<LayerNumbers<const T>> tangents;
@@ -47,7 +47,7 @@ private:
   static int bias(int layer) { return 2 * layer + 1; }
   double allFlops() const;
   template <class T>
-  void takeWeights(ParameterUses& p);
+  void updateWeights(ParameterUses& p);
 
   TypedKernel<ColumnMlp> kernel_;
   std::tuple<Lists<float>, Lists<double>> lists_;
@@ -55,8 +55,8 @@ private:
   int layers_;
   bool hasBiases_;
   Space space_;
-  std::vector<double> flops_;         // of a point, by layer
-  std::vector<std::uint64_t> states_; // of the weights taken, counted from 1
+  std::vector<double> flops_;         // operations per point, by layer
+  std::vector<std::uint64_t> states_; // state counters + 1 of the weights in use; 0: none
 };
 
 } // namespace tenon

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A parameter copied to the output, which lies as the parameter is used. What arrives as the
-// output's cotangent is the parameter's gradient; the input has none.
+// Local kernel of a constant: copies the parameter to the output, which has its use layout. The
+// cotangent of the output is the gradient of the parameter; the input has no cotangent.
 #include "dtensor/arithmetic.hpp"
 #include "layer/core/layer_types.hpp"
 

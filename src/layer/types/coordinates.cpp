@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Copies the channels of the input and writes the coordinates after them. Those of a dimension are
-// numbers along it alone, which are kept where the kernels work, and spread over batch and space by
+// Local kernel of coordinates: copies the input's channels and writes the coordinates after them. A
+// coordinate is a one-dimensional array, which is broadcast over batch and the other dimensions by
 // strides of 0.
 #include "declaration/core/window_layout.hpp"
 #include "dtensor/fill.hpp"
@@ -42,7 +42,7 @@ public:
       combine(channel_, *values, begin, along, y, (extent_[1] + Index(k)) * y.strides()[1]);
     }
   }
-  // The coordinates are constants: their tangent is zero, and their cotangent is nobody's.
+  // Coordinates are constants: their tangent is zero, and they have no cotangent.
   void tangent(const KernelPoint&, const DTensor* dx, ParameterUses&, DTensor& dy) override {
     scaleArray(0, dy);
     if (dx)
@@ -58,7 +58,7 @@ public:
 private:
   struct Coordinate {
     int dim;
-    Index begin; // of this rank's points
+    Index begin; // first of this rank's points
     Ref<DTensor> values;
   };
 
@@ -73,7 +73,7 @@ private:
     });
   }
 
-  Shape extent_, channel_; // of the input's channels here, and of one
+  Shape extent_, channel_; // of this rank's input channels, and of one channel
   std::vector<Coordinate> coordinates_;
 };
 

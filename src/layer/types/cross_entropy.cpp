@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The cross-entropy of logits whose classes may be split: maxima, sums and each rank's
-// contribution, with an exchange before each of the last two. The last kernel gives the total
-// derivative, w (softmax - onehot), so that nothing is differentiated through the maxima and the
-// sums, and the adjoint sends no message for them.
+// Local kernels of the cross-entropy loss, whose classes can be split over ranks:
+//
+//   z [samples, classes]  ->  m, the maxima of the rank's classes        -- max over ranks -->
+//   s = [sum exp(z - m), z of the label]                                 -- sum over ranks -->
+//   this rank's part of  sum_i w_i (m_i + log s_i - z_label,i)           -- sum over ranks --> loss
+//
+// Only the last kernel is differentiated. Its derivative, w (softmax - onehot), includes that of m
+// and s, which therefore have no derivatives, and the adjoint no messages for them.
 #include "layer/types/losses.hpp"
 
 #include "dtensor/host_view.hpp"
@@ -22,7 +26,7 @@ namespace {
 
 constexpr int kClasses = 1;
 
-// A loss's part, read as logits of samples and classes.
+// This rank's block of a loss, viewed as logits [samples, classes].
 struct LogitsPart : LossPart {
   explicit LogitsPart(const LossPart& part) : LossPart(part) {}
   Index cols() const { return box[kClasses].size(); }
@@ -31,7 +35,7 @@ struct LogitsPart : LossPart {
   Index classes() const { return use.shape()[kClasses]; }
 };
 
-// The maxima do not change the loss: they only keep the exponentials from overflowing.
+// Largest logits. They do not change the loss, but prevent overflow of the exponentials.
 class LogitMaxima final : public FixedKernel {
 public:
   explicit LogitMaxima(const LogitsPart& part) : part_(part) {}
@@ -47,8 +51,8 @@ private:
   LogitsPart part_;
 };
 
-// Makes of z and m the sums of exp(z - m) and the logits of the labels, one array after the other,
-// so that one exchange sums both: a label's logit is 0 on all ranks but one.
+// Writes sums of exp(z - m), followed by the logits of the labels, so one exchange sums both: the
+// logit of a label is nonzero on one rank only.
 class RowSums final : public FixedKernel {
 public:
   explicit RowSums(const LogitsPart& part) : part_(part) {}
@@ -68,48 +72,50 @@ public:
   bool isRepeatable() const override { return false; }
 
 private:
-  // Labels index the logits, so that a wrong one must be found before they are used. The host waits
-  // for the answer, which is why this kernel cannot be recorded.
+  // Labels are used as indices, so they must be checked first. The host waits for the result, which
+  // is why this kernel cannot be recorded.
   void checkLabels() const {
     const DTensor& labels = part_.target->value();
-    Index bad = -1;
+    Index badSample = -1;
     visitFloating(part_.type, [&]<class T>(T) {
-      bad = firstBadLabel<T>(labels.context(), part_.rows(), labels.data<std::int64_t>(),
-                             part_.sampleWeights<T>(), part_.classes());
+      badSample = firstBadLabel<T>(labels.context(), part_.rows(), labels.data<std::int64_t>(),
+                                   part_.sampleWeights<T>(), part_.classes());
     });
-    if (bad >= 0)
+    if (badSample >= 0)
       throw Error(TENON_ERR_ARG, fmt::format("label {} of sample {} is outside [0,{})",
-                                             HostView<const std::int64_t>(labels)[bad],
-                                             part_.firstSample() + bad, part_.classes()));
+                                             HostView<const std::int64_t>(labels)[badSample],
+                                             part_.firstSample() + badSample, part_.classes()));
   }
 
   LogitsPart part_;
 };
 
-// Makes of z, m and the sums over all classes this rank's contribution of the loss. Its derivative
-// by z
-// is the total one, sums included:  scale w (softmax - onehot). Labels and scaled weights are kept,
-// since the target may be another one when the derivative is requested.
+// Computes this rank's contribution to the loss from z, m and the sums over all classes. Its
+// derivative with respect to z is the total one, including the sums:  scale w (softmax - onehot).
+// Labels and scaled weights are saved, because the target can have changed when a derivative is
+// computed.
 class NegativeLogLikelihood final : public LocalKernel {
 public:
   explicit NegativeLogLikelihood(const LogitsPart& part)
-      : part_(part), seeded_(part.rows() * dataTypeSize(part.type),
-                             "cross-entropy weights of the samples", part.context->memory()) {}
+      : part_(part),
+        scaledWeights_(part.rows() * dataTypeSize(part.type),
+                       "cross-entropy weights of the samples", part.context->memory()) {}
 
   void forwardMany(Inputs x, ParameterUses&, DTensor& contribution, Buffer* workspace) override {
     KernelContext& context = contribution.context();
     const Index rows = part_.rows();
     const double scale = part_.scale(x.size() > 3 ? x[3] : nullptr);
     visitFloating(part_.type, [&]<class T>(T) {
-      // Ranks that split the classes all know the whole loss of a sample, and one of them adds it.
+      // All ranks that split the classes have the whole loss of a sample; only one of them adds it.
       const T *sums = x[2]->data<T>(), *weights = part_.sampleWeights<T>();
       sumOfLosses<T>(context, rows, x[1]->data<T>(), sums, sums + rows, weights,
-                     part_.speaks ? scale : 0, placeOf<T>(contribution));
+                     part_.countsSamples ? scale : 0, placeOf<T>(contribution));
       if (!workspace)
         return;
       arrayCombine(context, Combine::Copy, rows, part_.target->value().data<std::int64_t>(),
                    workspace->data<std::int64_t>());
-      // Without weights all samples have the scale, so that derivatives need not ask.
+      // Without weights, the scale is saved as the weight of each sample: the derivatives then have
+      // one code path.
       const Index one = 1;
       if (weights)
         axpby<T>(context, rows, static_cast<T>(scale), weights, T(0), weightsIn<T>(*workspace));
@@ -120,8 +126,8 @@ public:
   void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&,
                    DTensor& contribution) override {
     visitFloating(part_.type, [&]<class T>(T) {
-      // The gradient stands nowhere as an array: an adjoint writes it to the cotangent at once. So
-      // tangents, which are rare, get one of their own.
+      // Adjoints write the gradient directly to the cotangent. Only tangents, which are rare, need
+      // it as an array.
       const Index elements = part_.rows() * part_.cols();
       const Index bytes = elements * dataTypeSize(part_.type);
       if (gradient_.bytes() < bytes)
@@ -139,8 +145,8 @@ public:
       return;
     visitFloating(part_.type, [&]<class T>(T) {
       scaleByNumber<T>(dContribution.context(), part_.rows(), placeOf<T>(dContribution),
-                       weightsIn<T>(*point.workspace), seeded_.data<T>());
-      gradient<T>(point, seeded_.data<T>(), dx[0]->mutableData<T>());
+                       weightsIn<T>(*point.workspace), scaledWeights_.data<T>());
+      gradient<T>(point, scaledWeights_.data<T>(), dx[0]->mutableData<T>());
     });
   }
   std::string describe() const override { return "negative log-likelihood"; }
@@ -148,7 +154,7 @@ public:
   bool isRepeatable() const override { return false; }
 
 private:
-  // The scaled weights lie behind the labels.
+  // The scaled weights are stored after the labels.
   template <class T>
   T* weightsIn(Buffer& workspace) const {
     return reinterpret_cast<T*>(workspace.data<std::int64_t>() + part_.rows());
@@ -162,8 +168,8 @@ private:
   }
 
   LogitsPart part_;
-  Buffer seeded_;   // the weights times the cotangent of the loss
-  Buffer gradient_; // for tangents, once there is one
+  Buffer scaledWeights_; // weights times the cotangent of the loss
+  Buffer gradient_;      // for tangents, allocated on first use
 };
 
 } // namespace

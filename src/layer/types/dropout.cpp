@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A random mask by global position. The mask is not kept: an evaluation keeps the number of its
-// draw, with which derivatives draw the same mask again, on any partition and on any number of
-// ranks. An evaluation in which the layer is not in training keeps that nothing was drawn.
+// Local kernel of dropout: a random mask by global position. The mask is not saved: an evaluation
+// saves the number of its draw, from which derivatives draw the same mask again, independently of
+// the partition and the number of ranks. If the layer is not in training, kNoDraw is saved.
 #include "kernels/elementwise/dropout.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "layer/core/layer_types.hpp"
@@ -15,7 +15,7 @@ public:
   LocalDropout(Layer& layer, double rate, const Shape& shape, const Box& box)
       : layer_(layer), random_(layer.randomState()), rate_(rate), extent_(extents(box)),
         strides_(shape.size(), 1) {
-    // The strides are those of the whole tensor in row-major order, whatever a rank holds of it.
+    // The strides of the whole tensor in row-major order, which define global positions.
     for (std::size_t d = shape.size() - 1; d-- > 0;)
       strides_[d] = strides_[d + 1] * shape[d + 1];
     for (std::size_t d = 0; d < shape.size(); ++d)
@@ -33,8 +33,7 @@ public:
         unrecorded_ = {sizeof(std::uint64_t), "dropout", y.context().memory()};
       workspace = &unrecorded_;
     }
-    // All ranks count alike, as each Apply is a call of all of them, also on a rank without
-    // elements.
+    // All ranks count alike, even without elements, because Apply is collective.
     keepCounter(y.context(), random_.applied++, workspace->data<std::uint64_t>());
     mask(workspace, x, y);
   }
@@ -49,11 +48,11 @@ public:
       mask(point.workspace, dy, *dx);
   }
   bool runsOnDevice() const override { return true; }
-  bool isRepeatable() const override { return false; } // the number of the draw differs
+  bool isRepeatable() const override { return false; } // the number of the draw changes
   std::string describe() const override { return "random mask by global position"; }
 
 private:
-  // With the mask given the map is diagonal, hence its own tangent and adjoint.
+  // For a fixed mask the map is diagonal, hence its own tangent and adjoint.
   void mask(Buffer* number, const DTensor& x, DTensor& y) const {
     visitFloating(x.dataType(), [&]<class T>(T) {
       applyDropout<T>(y.context(), {random_.seed, random_.stream, rate_},
@@ -66,8 +65,8 @@ private:
   Layer::RandomState& random_;
   double rate_;
   Shape extent_;
-  std::vector<Index> strides_; // of the global array
-  Index first_ = 0;            // global index of the first element
+  std::vector<Index> strides_; // of the global tensor
+  Index first_ = 0;            // global position of the first element
   Buffer unrecorded_;
 };
 

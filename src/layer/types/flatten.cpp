@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Flatten and reshape, which on one rank are a copy. They are used in layouts in which the
-// row-major memory of x is that of y.
+// Local kernel of flatten and reshape, which is a copy: in their use layouts the row-major arrays
+// of x and y have the same elements in the same order. Its adjoint is the copy in the other
+// direction.
 #include "dtensor/arithmetic.hpp"
 #include "kernels/movement/block_copy.hpp"
 #include "layer/core/layer_types.hpp"
@@ -9,8 +10,7 @@ namespace tenon {
 
 namespace {
 
-// Both arrays are contiguous, which the kernel's entry asks for, and have the same elements in the
-// same order.
+// Copies x to y. The kernel's entry requires contiguous arrays.
 class LocalCopy final : public OneInputKernel {
 public:
   void forward(const DTensor& x, ParameterUses&, DTensor& y, Buffer*) override { copy(&x, y); }

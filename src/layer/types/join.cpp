@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers that join several inputs: sums, and a concatenation. The list of a sum is one conversion
-// for each input, all of which add to the output, and a kernel only for a contribution that is
-// broadcast or subtracted; a concatenation has one for each input, which writes its own part of the
-// output and no more.
+// Local kernels of layers with several inputs. A sum is one conversion per input, all adding to the
+// output, plus a kernel only for inputs that are broadcast or subtracted. A concatenation has one
+// kernel per input, which writes only its own part of the output.
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/movement/block_copy.hpp"
 #include "layer/core/layer.hpp"
@@ -17,8 +16,8 @@ namespace tenon {
 
 namespace {
 
-// One input's part of a concatenation, from an index of the local output on. Copying into a place
-// is linear, so that the tangent places likewise; the adjoint takes out what was placed.
+// Copies one input to its part of a concatenation, from local index `begin` on. The tangent copies
+// in the same way; the adjoint copies the part back.
 class Placement final : public OneInputKernel {
 public:
   Placement(const Layout& part, int rank, int dim, Index begin)
@@ -52,7 +51,7 @@ private:
     blockCombine(context, Combine::Copy, static_cast<int>(extent_.size()), extent_.data(), x, xs, y,
                  ys);
   }
-  // Writes zeros where there is no x, since no other kernel writes this part of y.
+  // Writes zeros if x is null, since no other kernel writes this part of y.
   void place(const DTensor* x, DTensor& y) const {
     if (std::find(extent_.begin(), extent_.end(), 0) != extent_.end())
       return;
@@ -71,7 +70,7 @@ private:
   Index begin_;
 };
 
-// An input as a contribution of a sum: a factor times it, broadcast over the output's box.
+// An input as a contribution to a sum: multiplied by a factor and broadcast over the output's box.
 class Contribution final : public LinearKernel {
 public:
   Contribution(SpreadOver over, double factor) : over_(std::move(over)), factor_(factor) {}
@@ -103,7 +102,7 @@ std::unique_ptr<LocalKernel> makeSubtractKernel(const KernelSite& at) {
 
 std::unique_ptr<LocalKernel> makeConcatenateKernel(const KernelSite& at) {
   const int dim = static_cast<int>(at.layer.declaration().value<Index>("dim"));
-  Index begin = 0; // of the part on this rank
+  Index begin = 0; // local index of the part
   for (int k = 0; k < at.number; ++k)
     begin += at.form.uses[k].boxOfRank(at.rank())[dim].size();
   return std::make_unique<Placement>(at.form.uses[at.number], at.rank(), dim, begin);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernels of losses, and the target and weights that they read. The derivative is made with the
-// value, in one sweep, and kept: so derivatives never read the target, which may be another one by
-// the time they are requested.
+// Local kernels of losses, and the target and weights that they read. The derivative is computed
+// and saved together with the value, in one sweep. Derivatives therefore never read the target,
+// which can have changed when they are requested.
 #include "layer/types/losses.hpp"
 
 #include "declaration/core/window_layout.hpp"
@@ -18,12 +18,12 @@
 
 namespace tenon {
 
-// Losses whose terms depend on the difference of input and target in each element, or on the
-// differences of that in space.
+// Losses whose terms depend on the error (input minus target) of each element, or on differences of
+// the error in space.
 
 namespace {
 
-// Calls visit(values or null): the target of a loss may be float32 or float64, or missing.
+// Calls visit(values), or visit(null) without a target, whose type can be float32 or float64.
 template <class T, class Visit>
 void visitTarget(const LossPart& part, Visit&& visit) {
   if (!part.target)
@@ -32,8 +32,8 @@ void visitTarget(const LossPart& part, Visit&& visit) {
   visitFloating(target.dataType(), [&]<class U>(U) { visit(target.data<U>()); });
 }
 
-// Weights of elements lie as the elements that this rank owns; one of a sample holds for a run of
-// them.
+// Weights of elements are ordered like the elements of this rank; the weight of a sample applies to
+// a contiguous range of elements.
 template <class T>
 ElementWeights<T> weightsOf(const LossPart& part) {
   if (part.weighsElements)
@@ -48,6 +48,7 @@ const DTensor* weightSum(Inputs x) {
   return x.size() > 1 ? x[1] : nullptr;
 }
 
+// Terms that depend on the error of one element.
 class ElementTerms final : public SavedGradient {
 public:
   ElementTerms(LossPart part, ErrorTerm term, double delta)
@@ -72,8 +73,8 @@ private:
   double delta_;
 };
 
-// Differences reach one element beyond those that the rank owns, so x has a halo, while terms,
-// weights and counts are of owned elements: hence the two boxes.
+// Terms of the gradient penalty. Differences read one element past those that the rank owns, so x
+// has a halo (extent_), while terms, weights and counts refer to owned elements (owned_).
 class GradientTerms final : public SavedGradient {
 public:
   GradientTerms(LossPart part, int position, std::vector<double> spacing)
@@ -134,8 +135,8 @@ Index columns(const LossPart& part) {
   return part.rows() > 0 ? part.elements() / part.rows() : 0;
 }
 
-// Makes for each sample the squared norms of error and target over this rank's elements, one array
-// after the other, so that one exchange sums both.
+// Writes the squared norms of error and target of each sample over this rank's elements, one array
+// after the other, so one exchange sums both.
 class SquaresOfSamples final : public FixedKernel {
 public:
   explicit SquaresOfSamples(LossPart part) : part_(std::move(part)) {}
@@ -157,14 +158,15 @@ private:
   LossPart part_;
 };
 
-// Makes of x and these sums over whole samples this rank's contribution, and the total derivative
-// by x: the sums are in it, so that nothing is differentiated through their exchange.
+// Computes this rank's contribution from x and the sums over whole samples, and the total
+// derivative with respect to x, so the exchange of sums needs no derivative.
 class RelativeErrors final : public SavedGradient {
 public:
   RelativeErrors(LossPart part, double epsilon) : part_(std::move(part)), epsilon_(epsilon) {}
   void forwardMany(Inputs x, ParameterUses&, DTensor& contribution, Buffer* workspace) override {
     const DTensor& target = part_.target->value();
-    const RelativeScale scale{part_.scale(x.size() > 2 ? x[2] : nullptr), epsilon_, part_.speaks};
+    const RelativeScale scale{part_.scale(x.size() > 2 ? x[2] : nullptr), epsilon_,
+                              part_.countsSamples};
     visitFloating(part_.type, [&]<class T>(T) {
       const T* e = x[1]->data<T>();
       T* gradient = workspace ? workspace->data<T>() : nullptr;
@@ -207,44 +209,45 @@ Shape indexOf(const Box& box, Index element) {
 TargetUse::TargetUse(const Layer& layer, const SourceEntry& entry)
     : layer_(layer), of_(entry.of), use_(entry.use) {}
 
-const DTensor& TargetUse::given() const {
+const DTensor& TargetUse::userTensor() const {
   return of_ == SourceEntry::Of::Weights ? layer_.targetWeights() : layer_.target();
 }
 
-// A target keeps its own type, float32 or float64, so that it is not rounded to that of the layer.
-TenonDataType TargetUse::wantedType(const DTensor& given) const {
+// A target has its own type, float32 or float64, to avoid a rounding to that of the layer.
+TenonDataType TargetUse::wantedType(const DTensor& userTensor) const {
   if (of_ == SourceEntry::Of::Labels)
     return TENON_INT64;
   if (of_ == SourceEntry::Of::Weights)
     return layer_.dataType();
-  return given.dataType() == TENON_FLOAT32 ? TENON_FLOAT32 : TENON_FLOAT64;
+  return userTensor.dataType() == TENON_FLOAT32 ? TENON_FLOAT32 : TENON_FLOAT64;
 }
 
-void TargetUse::check(const DTensor& given, TenonDataType type) const {
+void TargetUse::check(const DTensor& userTensor, TenonDataType type) const {
   const char* what = of_ == SourceEntry::Of::Weights ? "weights" : "target";
-  if (given.dataType() != type)
-    throw Error(TENON_ERR_DATATYPE, fmt::format("the {4} of {0} must be {1}, but {2} is {3}",
-                                                layer_.title(), dataTypeName(type), given.title(),
-                                                dataTypeName(given.dataType()), what));
-  if (given.layout().shape() != use_.shape())
+  if (userTensor.dataType() != type)
+    throw Error(TENON_ERR_DATATYPE,
+                fmt::format("the {4} of {0} must be {1}, but {2} is {3}", layer_.title(),
+                            dataTypeName(type), userTensor.title(),
+                            dataTypeName(userTensor.dataType()), what));
+  if (userTensor.layout().shape() != use_.shape())
     throw Error(TENON_ERR_SHAPE,
                 fmt::format("the {4} of {0} must have shape [{1}], but {2} has [{3}]",
-                            layer_.title(), fmt::join(use_.shape(), ","), given.title(),
-                            fmt::join(given.layout().shape(), ","), what));
+                            layer_.title(), fmt::join(use_.shape(), ","), userTensor.title(),
+                            fmt::join(userTensor.layout().shape(), ","), what));
 }
 
 void TargetUse::begin() {
-  const TenonDataType type = wantedType(given());
-  check(given(), type);
-  const DTensor& from = inSpace(given(), layer_.comm(), layer_.space(), arrived_);
-  // Usually each target lies as the last one did, and then nothing is made. All ranks pass tensors
-  // of one layout, so that they make a conversion together.
+  const TenonDataType type = wantedType(userTensor());
+  check(userTensor(), type);
+  const DTensor& source = inSpace(userTensor(), layer_.comm(), layer_.space(), arrived_);
+  // Usually the layout has not changed and nothing is created. All ranks set tensors of the same
+  // layout and therefore create a conversion together.
   if (!value_ || value_->dataType() != type)
     value_ = makeRef<DTensor>(layer_.comm(), use_, type, layer_.space());
-  if (!conversion_ || !(conversion_->domain() == from.layout()) ||
+  if (!conversion_ || !(conversion_->domain() == source.layout()) ||
       conversion_->domainType() != type)
-    conversion_ = makeConversion(layer_.comm(), from.layout(), use_, type);
-  conversion_->start({Sense::Forward, 1, &from, 0, value_.get()});
+    conversion_ = makeConversion(layer_.comm(), source.layout(), use_, type);
+  conversion_->start({Sense::Forward, 1, &source, 0, value_.get()});
 }
 
 void TargetUse::end() {
@@ -253,23 +256,23 @@ void TargetUse::end() {
     checkWeights();
 }
 
-// A negative or infinite weight would only show as a wrong loss; here it is found with its index.
+// Reports a negative or infinite weight with its index; otherwise only the loss would be wrong.
 void TargetUse::checkWeights() const {
   visitFloating(value_->dataType(), [&]<class T>(T) {
-    const Index bad =
+    const Index badIndex =
         firstBadWeight<T>(value_->context(), value_->localElements(), value_->data<T>());
-    if (bad >= 0)
+    if (badIndex >= 0)
       throw Error(
           TENON_ERR_ARG,
           fmt::format("weight {} of {} at [{}] is outside [0,inf): weights must be finite, "
                       "and 0 or more",
-                      HostView<const T>(*value_)[bad], layer_.title(),
-                      fmt::join(indexOf(value_->layout().box(value_->position()), bad), ",")));
+                      HostView<const T>(*value_)[badIndex], layer_.title(),
+                      fmt::join(indexOf(value_->layout().box(value_->position()), badIndex), ",")));
   });
 }
 
-// The derivative by the input is at hand as an array, so that the tangent is a dot product and the
-// adjoint a multiple. The factor stays where kernels work: the host does not wait for it.
+// As the derivative is available as an array, the tangent is a dot product and the adjoint a
+// multiple. The factor is read by the kernels, so the host does not wait for it.
 void SavedGradient::tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&,
                                 DTensor& contribution) {
   visitFloating(contribution.dataType(), [&]<class T>(T) {
@@ -294,8 +297,8 @@ double LossPart::scale(const DTensor* weightSum) const {
     return 1;
   if (!weightSum)
     return 1 / terms;
-  // The host needs the sum of the weights here, to refuse one of 0. A rank that holds no part of it
-  // has no terms.
+  // The host reads the sum of the weights, to report a sum of 0. A rank that does not hold it has
+  // no terms.
   const double sum = numberOf(*weightSum);
   if (sum == 0 && weightSum->localElements() > 0)
     throw Error(TENON_ERR_ARG, "the weights of a mean loss sum to 0; give a positive one, or set "
@@ -310,11 +313,12 @@ class WeightSum final : public FixedKernel {
 public:
   explicit WeightSum(LossPart part, bool termsAreSamples)
       : part_(std::move(part)), termsAreSamples_(termsAreSamples) {}
-  void forwardMany(Inputs, ParameterUses&, DTensor& own, Buffer*) override {
+  void forwardMany(Inputs, ParameterUses&, DTensor& contribution, Buffer*) override {
     visitFloating(part_.type, [&]<class T>(T) {
       const DTensor& weights = part_.weights->value();
-      const double sum = tenon::sum<T>(own.context(), weights.localElements(), weights.data<T>());
-      setNumber(own, sum * timesEach());
+      const double sum =
+          tenon::sum<T>(contribution.context(), weights.localElements(), weights.data<T>());
+      setNumber(contribution, sum * timesEach());
     });
   }
   std::string describe() const override { return "sum of weights"; }
@@ -322,11 +326,11 @@ public:
   bool isRepeatable() const override { return false; }
 
 private:
-  // How many of this rank's terms have one weight. Where a term is a sample, ranks that share the
-  // sample have its weight too, and one of them counts it.
+  // The number of this rank's terms per weight. If a term is a sample, all ranks that share the
+  // sample have its weight, and one of them counts it.
   double timesEach() const {
     if (termsAreSamples_)
-      return part_.speaks ? 1 : 0;
+      return part_.countsSamples ? 1 : 0;
     const Index rows = part_.weighsElements ? 0 : part_.rows();
     const Index elementsOfRow = rows == 0 ? 1 : part_.elements() / rows;
     return static_cast<double>(elementsOfRow);
@@ -341,19 +345,19 @@ LossPart lossPart(const Layer& layer, const Loss& loss, const Form& form) {
   const int position = use.grid().position(layer.comm()->rank());
   LossPart part{.use = use,
                 .box = use.withoutHalos().box(position),
-                .speaks = true,
+                .countsSamples = true,
                 .terms = 1,
                 .isMean = loss.value<std::string>("loss_reduction") == "mean",
                 .type = layer.dataType(),
                 .context = contextOf(layer.comm(), layer.space()),
                 .target = {},
                 .weights = {}};
-  // Ranks that split another dimension than the samples share samples: the first of them speaks.
+  // Ranks that split other dimensions share samples: the one with coordinate 0 counts them.
   for (int axis = 0; axis < use.grid().axes() && position >= 0; ++axis)
-    part.speaks &= !use.property(axis).isShard() ||
-                   use.property(axis).dim == LossPart::kSampleDim ||
-                   use.grid().coordinate(position, axis) == 0;
-  // Terms are counted by the global shape, since the mean is over those of all ranks.
+    part.countsSamples &= !use.property(axis).isShard() ||
+                          use.property(axis).dim == LossPart::kSampleDim ||
+                          use.grid().coordinate(position, axis) == 0;
+  // The mean is over the terms of all ranks: count them by the global shape.
   for (std::size_t d = 0; d < (loss.termsAreSamples() ? 1 : use.shape().size()); ++d)
     part.terms *= static_cast<double>(use.shape()[d]);
   const std::string weights = loss.value<std::string>("loss_weights");
@@ -367,7 +371,7 @@ LossPart lossPart(const Layer& layer, const Loss& loss, const Form& form) {
 std::unique_ptr<LocalKernel> makeLossKernel(const KernelSite& at, const MakeLossKernel& make) {
   const auto& loss = dynamic_cast<const Loss&>(at.layer.declaration());
   LossPart part = lossPart(at.layer, loss, at.form);
-  // The list names its sources in this order: a target if the loss takes one, then weights.
+  // The order of sources in the list: the target, if any, then the weights.
   std::size_t next = 0;
   if (loss.takesTarget())
     part.target = std::static_pointer_cast<const TargetUse>(at.sources[next++]);

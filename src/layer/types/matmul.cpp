@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Products of matrices, one for each pair of matrices that this rank holds, in one batched call.
-// Both factors are inputs, so that either may have a cotangent, and both are kept for it.
+// Local kernel of matmul: one batched matrix product over all pairs of matrices on this rank. Both
+// factors are inputs; both are saved, since each can have a cotangent.
 #include "kernels/products/gemm.hpp"
 #include "layer/core/layer_types.hpp"
 
@@ -36,8 +36,8 @@ private:
     multiply(true, a, false, dy, false, db);
   }
 
-  // c = op(a) op(b), or c += op(a) op(b). Which of rows, columns and inner extent are the m, n and
-  // k of this product follows from what is transposed.
+  // c = op(a) op(b), or c += op(a) op(b) if `adds`. The extents m, n and k of this product follow
+  // from the transpositions.
   void multiply(bool transA, const DTensor& a, bool transB, const DTensor& b, bool adds,
                 DTensor& c) const {
     const Index m = transA ? inner_ : rows_, n = transB ? inner_ : columns_;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The product of two inputs, element by element. With one factor held fixed it is a map of the
-// other in which each element has a factor of its own, so that one kernel serves value and
-// cotangents; what a factor is broadcast over is summed in its cotangent. A quotient is the product
-// with a reciprocal.
+// Local kernel of the elementwise product. For a fixed factor it is a diagonal map of the other
+// one, so the same function computes the value and both cotangents; cotangents of broadcast factors
+// are sums. A quotient is the product with a reciprocal.
 #include "dtensor/arithmetic.hpp"
 #include "kernels/elementwise/pointwise.hpp"
 #include "kernels/movement/block_copy.hpp"
@@ -13,8 +12,8 @@ namespace tenon {
 
 namespace {
 
-// Of a contiguous array with the elements of `part`, walked over `box`: it stands still in
-// dimensions in which it has one element and the box has not.
+// Strides of a contiguous array of shape `part` for a loop over `box`: 0 in dimensions in which the
+// array has one element and the box has more.
 Strides stridesWithin(const Box& box, const Box& part) {
   Strides strides{};
   Index step = 1;
@@ -45,7 +44,7 @@ private:
     multiply(dy, y_, a, a_, false, db, b_);
   }
 
-  // r = v w or r += v w, summed over what r is broadcast over.
+  // r = v w or r += v w, summed over the dimensions in which r is broadcast.
   void multiply(const DTensor& v, const Strides& vs, const DTensor& w, const Strides& ws, bool adds,
                 DTensor& r, const Strides& rs) const {
     visitFloating(r.dataType(), [&]<class T>(T) {

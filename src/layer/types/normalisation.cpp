@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Normalisation as kernels: the moments of what a rank has of each group, their combination, and
-// the normalised rows. Only moments travel: what the parts of groups add to them is summed as any
-// contributions are, so that copies have the same bits. Running moments take the place of the
-// combined ones in inference, or always: then nothing travels.
+// Local kernels of normalisations: the moments of this rank's elements of each group, their
+// combination, and the normalised rows. Only moments are communicated: contributions to groups are
+// summed like any partial sums, so all ranks have bitwise identical results. In inference, or
+// always with running statistics, the running moments replace the combined ones, without
+// communication.
 #include "declaration/types/normalisation.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/kernel_context.hpp"
@@ -18,7 +19,7 @@ namespace tenon {
 
 namespace {
 
-// The moments that lie in a tensor [2, groups]; null where that is null.
+// The two moments stored in a tensor [2, groups]; null if the tensor is null.
 template <class T>
 Moments<const T> momentsIn(const DTensor* tensor) {
   if (!tensor)
@@ -34,7 +35,7 @@ Moments<T> momentsIn(DTensor* tensor) {
   return {first, first + tensor->localElements() / 2};
 }
 
-// The moments of what this rank has of each group.
+// Moments of this rank's elements of each group.
 class LocalMoments final : public OneInputKernel {
 public:
   explicit LocalMoments(std::shared_ptr<RowKernels> rows) : rows_(std::move(rows)) {}
@@ -64,31 +65,33 @@ private:
   std::shared_ptr<RowKernels> rows_;
 };
 
-// What this rank's part adds to the means of its groups.
+// Contributions of this rank to the means of its groups.
 class MeanContributions final : public FixedKernel {
 public:
-  explicit MeanContributions(std::shared_ptr<const PartMoments> of) : of_(std::move(of)) {}
+  explicit MeanContributions(std::shared_ptr<const PartMoments> partMoments)
+      : partMoments_(std::move(partMoments)) {}
 
   void forwardMany(Inputs x, ParameterUses&, DTensor& mean, Buffer*) override {
     visitFloating(mean.dataType(), [&]<class T>(T) {
-      shareOfMean(mean.context(), *of_, x[0]->data<T>(), mean.mutableData<T>());
+      shareOfMean(mean.context(), *partMoments_, x[0]->data<T>(), mean.mutableData<T>());
     });
   }
   std::string describe() const override { return "contributions of means"; }
   bool runsOnDevice() const override { return true; }
 
 private:
-  std::shared_ptr<const PartMoments> of_;
+  std::shared_ptr<const PartMoments> partMoments_;
 };
 
-// What it adds to their moments, counted from a mean.
+// Contributions of this rank to the moments of its groups, relative to a given mean.
 class MomentContributions final : public LocalKernel {
 public:
-  explicit MomentContributions(std::shared_ptr<const PartMoments> of) : of_(std::move(of)) {}
+  explicit MomentContributions(std::shared_ptr<const PartMoments> partMoments)
+      : partMoments_(std::move(partMoments)) {}
 
   void forwardMany(Inputs x, ParameterUses&, DTensor& contributions, Buffer*) override {
     visitFloating(contributions.dataType(), [&]<class T>(T) {
-      shareOfMoments(contributions.context(), *of_, momentsIn<T>(x[0]), x[1]->data<T>(),
+      shareOfMoments(contributions.context(), *partMoments_, momentsIn<T>(x[0]), x[1]->data<T>(),
                      momentsIn<T>(&contributions));
     });
   }
@@ -97,7 +100,7 @@ public:
     if (!dx[0])
       return scaleArray(0, contributions);
     visitFloating(contributions.dataType(), [&]<class T>(T) {
-      shareOfMomentsTangent(contributions.context(), *of_, at.inputs[0]->data<T>(),
+      shareOfMomentsTangent(contributions.context(), *partMoments_, at.inputs[0]->data<T>(),
                             at.inputs[1]->data<T>(), momentsIn<T>(dx[0]),
                             momentsIn<T>(&contributions));
     });
@@ -106,7 +109,7 @@ public:
                    InputCotangents dx) override {
     if (dx[0])
       visitFloating(contributions.dataType(), [&]<class T>(T) {
-        shareOfMomentsAdjoint(contributions.context(), *of_, at.inputs[0]->data<T>(),
+        shareOfMomentsAdjoint(contributions.context(), *partMoments_, at.inputs[0]->data<T>(),
                               at.inputs[1]->data<T>(), momentsIn<T>(&contributions),
                               momentsIn<T>(dx[0]));
       });
@@ -115,28 +118,29 @@ public:
   bool runsOnDevice() const override { return true; }
 
 private:
-  std::shared_ptr<const PartMoments> of_;
+  std::shared_ptr<const PartMoments> partMoments_;
 };
 
-// The moments of a group, combined from the sums over its parts, or from its only part. In training
-// the running moments follow them, but not when a container computes the batch again before its
-// adjoint.
+// The moments of groups, combined from the sums over all ranks, or from this rank's if it has whole
+// groups. In training the running moments are updated, except when a container recomputes the batch
+// before its adjoint.
 class CombinedMoments final : public LocalKernel {
 public:
-  CombinedMoments(std::shared_ptr<const PartMoments> of, double momentum, const Sources& running)
-      : of_(std::move(of)), momentum_(momentum) {
+  CombinedMoments(std::shared_ptr<const PartMoments> partMoments, double momentum,
+                  const Sources& running)
+      : partMoments_(std::move(partMoments)), momentum_(momentum) {
     for (const auto& source : running)
       running_.push_back(std::static_pointer_cast<StateUse>(source));
   }
 
-  void forwardMany(Inputs x, ParameterUses&, DTensor& all, Buffer*) override {
+  void forwardMany(Inputs x, ParameterUses&, DTensor& combined, Buffer*) override {
     const bool follows = !running_.empty() && !running_[0]->isHeld();
-    visitFloating(all.dataType(), [&]<class T>(T) {
-      combineMoments<T>(all.context(), *of_, x.size() > 1 ? x[1]->data<T>() : nullptr,
-                        momentsIn<T>(x[0]), momentsIn<T>(&all));
-      const Moments<const T> now = momentsIn<T>(static_cast<const DTensor*>(&all));
+    visitFloating(combined.dataType(), [&]<class T>(T) {
+      combineMoments<T>(combined.context(), *partMoments_, x.size() > 1 ? x[1]->data<T>() : nullptr,
+                        momentsIn<T>(x[0]), momentsIn<T>(&combined));
+      const Moments<const T> current = momentsIn<T>(static_cast<const DTensor*>(&combined));
       if (follows)
-        followMoments<T>(all.context(), *of_, momentum_, now,
+        followMoments<T>(combined.context(), *partMoments_, momentum_, current,
                          {running_[0]->value().template mutableData<T>(),
                           running_[1]->value().template mutableData<T>()});
     });
@@ -144,40 +148,40 @@ public:
       for (const auto& use : running_)
         use->written();
   }
-  void tangentMany(const KernelPoint& at, Inputs dx, ParameterUses&, DTensor& all) override {
+  void tangentMany(const KernelPoint& at, Inputs dx, ParameterUses&, DTensor& combined) override {
     if (!dx[0])
-      return scaleArray(0, all);
-    visitFloating(all.dataType(), [&]<class T>(T) {
-      combineMomentsTangent<T>(all.context(), *of_, firstOf<T>(at), momentsIn<T>(dx[0]),
-                               momentsIn<T>(&all));
+      return scaleArray(0, combined);
+    visitFloating(combined.dataType(), [&]<class T>(T) {
+      combineMomentsTangent<T>(combined.context(), *partMoments_, firstOf<T>(at),
+                               momentsIn<T>(dx[0]), momentsIn<T>(&combined));
     });
   }
-  void adjointMany(const KernelPoint& at, const DTensor& all, ParameterUses&,
+  void adjointMany(const KernelPoint& at, const DTensor& combined, ParameterUses&,
                    InputCotangents dx) override {
     if (dx[0])
-      visitFloating(all.dataType(), [&]<class T>(T) {
-        combineMomentsAdjoint<T>(all.context(), *of_, firstOf<T>(at), momentsIn<T>(&all),
-                                 momentsIn<T>(dx[0]));
+      visitFloating(combined.dataType(), [&]<class T>(T) {
+        combineMomentsAdjoint<T>(combined.context(), *partMoments_, firstOf<T>(at),
+                                 momentsIn<T>(&combined), momentsIn<T>(dx[0]));
       });
   }
   std::string describe() const override { return "combined moments"; }
   bool runsOnDevice() const override { return true; }
-  // written() tells other uses of the running moments, which a recorded step would not do.
+  // written() notifies other uses of the running moments, which a recorded step would not do.
   bool isRepeatable() const override { return running_.empty(); }
 
 private:
-  // Of the sums; null where nothing was summed.
+  // The reference mean of the sums; null if nothing was summed.
   template <class T>
   static const T* firstOf(const KernelPoint& at) {
     return at.inputs.size() > 1 ? at.inputs[0]->data<T>() : nullptr;
   }
 
-  std::shared_ptr<const PartMoments> of_;
+  std::shared_ptr<const PartMoments> partMoments_;
   double momentum_;
   std::vector<std::shared_ptr<StateUse>> running_;
 };
 
-// The normalised rows, from x and the combined moments.
+// Normalised rows, from x and the combined moments.
 class Normalised final : public LocalKernel {
 public:
   Normalised(std::shared_ptr<RowKernels> rows, double epsilon)
@@ -189,7 +193,7 @@ public:
                        y.mutableData<T>());
     });
   }
-  // A rectifier takes no pass over memory of its own.
+  // A rectifier is applied in the same pass over memory.
   bool forwardThen(Inputs x, ParameterUses& p, const PointwiseFunction& f, DTensor& y) override {
     if (f.kind != Pointwise::Relu)
       return LocalKernel::forwardThen(x, p, f, y);
@@ -248,7 +252,7 @@ private:
   double epsilon_;
 };
 
-// The running moments in place of those of a batch.
+// Copies the running moments, in place of those of the batch.
 class RunningMoments final : public FixedKernel {
 public:
   explicit RunningMoments(const Sources& running) {
@@ -256,27 +260,28 @@ public:
       running_.push_back(std::static_pointer_cast<StateUse>(source));
   }
 
-  void forwardMany(Inputs, ParameterUses&, DTensor& all, Buffer*) override {
-    visitFloating(all.dataType(), [&]<class T>(T) {
-      const Moments<T> to = momentsIn<T>(&all);
-      const auto put = [&](const DTensor& from, T* moments) {
-        arrayCombine(all.context(), Combine::Copy, from.localElements(), from.data<T>(), moments);
+  void forwardMany(Inputs, ParameterUses&, DTensor& combined, Buffer*) override {
+    visitFloating(combined.dataType(), [&]<class T>(T) {
+      const Moments<T> to = momentsIn<T>(&combined);
+      const auto copyTo = [&](const DTensor& permutation, T* moments) {
+        arrayCombine(combined.context(), Combine::Copy, permutation.localElements(),
+                     permutation.data<T>(), moments);
       };
-      put(running_[0]->value(), to.mean);
-      put(running_[1]->value(), to.second);
+      copyTo(running_[0]->value(), to.mean);
+      copyTo(running_[1]->value(), to.second);
     });
   }
   std::string describe() const override { return "running moments"; }
   bool runsOnDevice() const override { return true; }
-  // Users may place other arrays in the running moments between calls.
+  // Users can place other arrays in the running moments between calls.
   bool isRepeatable() const override { return false; }
 
 private:
   std::vector<std::shared_ptr<StateUse>> running_;
 };
 
-// How the local array of x consists of rows, and to which group each of them belongs. It all
-// follows from the layouts, so that numbers of elements need not be sent.
+// The division of the local array of x into rows, and the group of each row. It follows from the
+// layouts, so element counts need not be communicated.
 class RowGeometry {
 public:
   RowGeometry(const Normalisation& layer, const Form& form, int position)
@@ -291,12 +296,12 @@ public:
                      : RowWeights::OfPlace;
   }
 
-  // A row is one index of each dimension up to the last that distinguishes groups, and all of what
-  // lies behind: so it belongs to one group, and is contiguous.
+  // A row is one index in each dimension up to the last one that distinguishes groups, with all
+  // elements of the dimensions after it. It is contiguous and belongs to one group.
   RowGroups rows() const {
     RowGroups rows;
     rows.groups = groupCount();
-    rows.rows = rows.groups > 0 ? 1 : 0; // off the root there are none
+    rows.rows = rows.groups > 0 ? 1 : 0; // no rows if this rank holds nothing (R)
     rows.length = 1;
     rows.weights = weights_;
     for (std::size_t d = 0; d < x_.size(); ++d)
@@ -315,22 +320,21 @@ public:
     return rows;
   }
 
-  // How many elements of each group this rank has, and how many there are.
+  // Number of this rank's elements in each group, and total number of elements.
   PartMoments part(KernelContext& context) const {
     const Index groups = groupCount();
     Box whole;
     for (const Index extent : use_.shape())
       whole.push_back({0, extent});
     std::vector<double> counts;
-    for (const Box& held : {x_, whole})
+    for (const Box& box : {x_, whole})
       for (Index group = 0; group < groups; ++group)
-        counts.push_back(elementsOf(group, held));
+        counts.push_back(elementsOf(group, box));
     return {groups, ReadList<double>(context, std::move(counts))};
   }
 
 private:
-  // The dimensions of the groups begin at 1 in the box of moments, whose first one is the two
-  // moments.
+  // Dimension 0 of the box of moments is the two moments; groups begin with dimension 1.
   Index groupCount() const {
     Index count = 1;
     for (std::size_t g = 1; g < groups_.size(); ++g)
@@ -338,30 +342,30 @@ private:
     return groups_.front().empty() ? 0 : count;
   }
   Index groupOf(const Shape& index) const {
-    Index place = 0;
+    Index group = 0;
     std::size_t g = 1;
     for (std::size_t d = 0; d < rowDims_; ++d)
       if (!dimensions_[d].isReduced()) {
         const Index block = (x_[d].begin + index[d]) / dimensions_[d].block;
-        place = place * groups_[g].size() + block - groups_[g].begin;
+        group = group * groups_[g].size() + block - groups_[g].begin;
         ++g;
       }
-    return place;
+    return group;
   }
-  // The number of elements of a group in a box of x.
-  double elementsOf(Index group, const Box& held) const {
+  // Number of elements of a group in a box of x.
+  double elementsOf(Index group, const Box& box) const {
     double count = 1;
     std::size_t g = groups_.size();
     for (std::size_t d = dimensions_.size(); d-- > 0;) {
       if (dimensions_[d].isReduced()) {
-        count *= double(held[d].size());
+        count *= double(box[d].size());
         continue;
       }
       --g;
       const Index block = dimensions_[d].block, extent = groups_[g].size();
       const Index begin = (groups_[g].begin + group % extent) * block;
       group /= extent;
-      count *= double(intersect(held[d], {begin, begin + block}).size());
+      count *= double(intersect(box[d], {begin, begin + block}).size());
     }
     return count;
   }
@@ -373,19 +377,20 @@ private:
   RowWeights weights_ = RowWeights::None;
 };
 
-// Makes the kernels of the list, by name. Those of rows share them.
+// Makes the kernels of the list by name. Kernels that work on rows share a RowKernels object.
 std::unique_ptr<LocalKernel> makeNormalisation(const KernelSite& at) {
   const auto& declaration = static_cast<const Normalisation&>(at.layer.declaration());
   if (at.name().starts_with("order")) {
-    std::vector<Index> from = declaration.order(at.form.uses.front().rank()), back(from.size());
-    for (std::size_t d = 0; d < from.size(); ++d)
-      back[from[d]] = static_cast<Index>(d);
-    return makeTransposition(at.name() == "order" ? std::move(from) : std::move(back));
+    std::vector<Index> permutation = declaration.order(at.form.uses.front().rank()),
+                       inverse(permutation.size());
+    for (std::size_t d = 0; d < permutation.size(); ++d)
+      inverse[permutation[d]] = static_cast<Index>(d);
+    return makeTransposition(at.name() == "order" ? std::move(permutation) : std::move(inverse));
   }
   const RowGeometry geometry(declaration, at.form, at.form.uses.front().grid().position(at.rank()));
   const KernelContextPtr context = at.context();
   const auto part = [&] { return std::make_shared<const PartMoments>(geometry.part(*context)); };
-  // The running moments are the last sources, behind parameters that need a conversion.
+  // The running moments are the last sources, after parameters that need a conversion.
   const Sources running(at.sources.end() - static_cast<std::ptrdiff_t>(at.form.states.size()),
                         at.sources.end());
   if (at.name() == "running")
@@ -398,8 +403,8 @@ std::unique_ptr<LocalKernel> makeNormalisation(const KernelSite& at) {
     return std::make_unique<CombinedMoments>(
         part(), running.empty() ? 0 : declaration.value<double>("momentum"), running);
   std::shared_ptr<RowKernels> rows;
-  for (const BoundKernel& made : at.made)
-    if (const auto* moments = dynamic_cast<const LocalMoments*>(made.kernel.get()))
+  for (const BoundKernel& earlier : at.made)
+    if (const auto* moments = dynamic_cast<const LocalMoments*>(earlier.kernel.get()))
       rows = moments->rows();
   if (!rows)
     rows = std::make_shared<RowKernels>(geometry.rows(), context);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions of each element, and the kernel that applies them. A derivative reads x, y or neither,
-// as the function's declaration says, and only that is kept: the rest is null when a derivative is
-// asked for.
+// Elementwise functions, and the local kernel that applies them. A derivative reads x, y or
+// neither, as the function's declaration says, and only that is saved; the others are null in
+// derivatives.
 #include "layer/types/pointwise.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -15,13 +15,13 @@ namespace tenon {
 
 namespace {
 
-// The names are those of the layer types, and of activations within other layers.
+// The names are layer types, and activations of other layers.
 struct KnownFunction {
   const char* name;
   Pointwise function;
-  // The settings that are its parameters, and their values where a setting has none.
+  // The settings that are its parameters, and their values if a setting is not set.
   const char *parameter = nullptr, *second = nullptr;
-  double otherwise[2] = {0, 0};
+  double defaultValue[2] = {0, 0};
 };
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr KnownFunction kKnownFunctions[] = {
@@ -79,7 +79,7 @@ public:
   std::string describe() const override { return "element by element"; }
 
 private:
-  // r = f'(x) v. The Jacobian is diagonal, so that tangent and adjoint are one.
+  // r = f'(x) v. The Jacobian is diagonal, so tangent and adjoint are the same.
   void scale(const KernelPoint& point, const DTensor& v, DTensor& r) {
     visitFloating(v.dataType(), [&]<class T>(T) {
       pointwiseDerivative<T>(
@@ -94,13 +94,14 @@ private:
 } // namespace
 
 PointwiseFunction pointwiseFunction(const std::string& name, const Declaration& settings) {
-  const auto valueOf = [&](const char* setting, double otherwise) {
-    return setting ? settings.settings().find<double>(setting).value_or(otherwise) : otherwise;
+  const auto valueOf = [&](const char* setting, double defaultValue) {
+    return setting ? settings.settings().find<double>(setting).value_or(defaultValue)
+                   : defaultValue;
   };
-  for (const KnownFunction& known : kKnownFunctions)
-    if (name == known.name)
-      return {known.function, valueOf(known.parameter, known.otherwise[0]),
-              valueOf(known.second, known.otherwise[1])};
+  for (const KnownFunction& entry : kKnownFunctions)
+    if (name == entry.name)
+      return {entry.function, valueOf(entry.parameter, entry.defaultValue[0]),
+              valueOf(entry.second, entry.defaultValue[1])};
   throw Error(TENON_ERR_INTERNAL, fmt::format("the function '{}' has no kernel", name));
 }
 

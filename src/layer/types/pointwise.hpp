@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The functions of each element by name.
+// Elementwise functions by name.
 #pragma once
 
 #include "declaration/core/declaration.hpp"
@@ -8,8 +8,7 @@
 
 namespace tenon {
 
-// The function of a name. Its parameters, if it has some, are read from the settings of their
-// names.
+// The function with this name. Its parameters, if any, are read from the settings.
 PointwiseFunction pointwiseFunction(const std::string& name, const Declaration& settings);
 
 std::unique_ptr<LocalKernel> makePointwise(const PointwiseFunction& function);

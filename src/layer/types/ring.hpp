@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Keys and values of an attention, part by part: in as many turns as there are parts, of which this
-// rank holds its own and the one that has just arrived. A part that travels has keys and values row
-// by row, in an array as long as the longest part's. In the adjoint the sums of cotangents travel
-// with the part that they belong to, and are home after the last turn.
+// Ring of attention: blocks of keys and values rotate through the ranks that split the sequence.
+// There are as many turns as blocks, and a rank holds its own block, the current one and the one
+// that is being received. A rotating block has keys and values row by row, in an array padded to
+// the longest block. In the adjoint, the cotangents of a block rotate with it and return to its
+// owner after the last turn.
+//
+//   turn   0             1                 ...   count - 1
+//   block  own           own + 1           ...   own + count - 1     (modulo count)
+//   each turn: send the current block to the preceding rank, compute with it, receive the next one
 #pragma once
 
 #include "dtensor/arithmetic.hpp"
@@ -15,36 +20,37 @@
 
 namespace tenon {
 
-// An array that goes round: it is in one place while it is read, and arrives in the other.
+// A rotating array with two buffers: one is read and sent while the next block arrives in the
+// other.
 class RingArray {
 public:
   RingArray(LinearOpRef op, KernelContextPtr context)
       : op_(std::move(op)), context_(std::move(context)) {}
 
-  // The array as it is now, which other ranks may read.
+  // The current block. Other ranks can read it during an exchange.
   template <class T>
-  T* here() {
+  T* current() {
     if (!from_)
       allocate();
-    return places_[at_].data<T>();
+    return buffers_[currentBuffer_].data<T>();
   }
   Index elements() const { return elements_; }
   void send() {
-    here<void>();
-    from_->placeBox(places_[at_].data<void>(), false);
-    to_->placeBox(places_[1 - at_].data<void>(), false);
+    current<void>();
+    from_->placeBox(buffers_[currentBuffer_].data<void>(), false);
+    to_->placeBox(buffers_[1 - currentBuffer_].data<void>(), false);
     op_->start({Sense::Forward, 1, from_.get(), 0, to_.get()});
-    travels_ = true;
+    isInFlight_ = true;
   }
-  // Waits for what was sent, if anything was.
+  // Completes the exchange, if one was started, and makes the received block the current one.
   void receive() {
-    if (!travels_)
+    if (!isInFlight_)
       return;
     op_->finish();
-    travels_ = false;
-    at_ = 1 - at_;
+    isInFlight_ = false;
+    currentBuffer_ = 1 - currentBuffer_;
   }
-  Index bytes() const { return places_[0].bytes() + places_[1].bytes(); }
+  Index bytes() const { return buffers_[0].bytes() + buffers_[1].bytes(); }
 
 private:
   void allocate() {
@@ -55,66 +61,67 @@ private:
     from_ = tensor(op_->domain());
     to_ = tensor(op_->range());
     elements_ = from_->localElements();
-    for (Buffer& place : places_)
-      place = readableBuffer(*comm, *context_, elements_ * dataTypeSize(op_->domainType()),
-                             "parts of keys and values");
+    for (Buffer& buffer : buffers_)
+      buffer = readableBuffer(*comm, *context_, elements_ * dataTypeSize(op_->domainType()),
+                              "parts of keys and values");
   }
 
   LinearOpRef op_;
   KernelContextPtr context_;
   Ref<DTensor> from_, to_;
-  Buffer places_[2];
+  Buffer buffers_[2];
   Index elements_ = 0;
-  int at_ = 0;
-  bool travels_ = false;
+  int currentBuffer_ = 0;
+  bool isInFlight_ = false;
 };
 
-// Matrices [count][rows, columns] in memory: the distances between rows and between matrices.
+// Matrices [count][rows, columns] in memory, with the strides of rows and of matrices.
 template <class T>
 struct Matrices {
   T* first = nullptr;
   Index row = 0, matrix = 0;
   T* of(Index number) const { return first + number * matrix; }
 };
-// Keys and values, or their tangents or cotangents, of one part.
+// Keys and values of one block, or their tangents or cotangents.
 template <class T>
 struct KeyPart {
   Matrices<T> k, v;
 };
 
-// The sizes of a rank: its matrices, the features of keys and values, where the parts of keys
-// begin, and which of them is the own one.
+// Sizes on this rank: the number of matrices, the features of keys and of values, the first key of
+// each block (split points), and the number of its own block.
 struct RingSizes {
   Index matrices = 1, features = 0, values = 0;
   std::vector<Index> keys;
   int own = 0;
 
   Index longest() const {
-    Index most = 0;
+    Index longestBlock = 0;
     for (std::size_t part = 0; part + 1 < keys.size(); ++part)
-      most = std::max(most, keys[part + 1] - keys[part]);
-    return most;
+      longestBlock = std::max(longestBlock, keys[part + 1] - keys[part]);
+    return longestBlock;
   }
 };
 
 class Ring {
 public:
-  // Of what travels, and of its tangents or cotangents; none where there is one part.
+  // The operators exchange blocks, and their tangents or cotangents; empty for a single block.
   Ring(KernelContextPtr context, RingSizes sizes, const std::vector<LinearOpRef>& operators)
       : context_(std::move(context)), sizes_(std::move(sizes)), longest_(sizes_.longest()) {
     for (const LinearOpRef& op : operators)
-      travelling_.emplace_back(op, context_);
+      arrays_.emplace_back(op, context_);
   }
 
   int count() const { return static_cast<int>(sizes_.keys.size()) - 1; }
   Index bytes() const {
     Index sum = 0;
-    for (const RingArray& array : travelling_)
+    for (const RingArray& array : arrays_)
       sum += array.bytes();
     return sum;
   }
 
-  // body(part, number of its first key, number of keys) for all parts, the own one first.
+  // Calls body(block, its first key, number of keys) for all blocks, beginning with this rank's
+  // own.
   template <class T, class Body>
   void forward(const DTensor* k, const DTensor* v, const Body& body) {
     forward<T>(k, v, nullptr, nullptr,
@@ -122,8 +129,8 @@ public:
                  body(part, first, n);
                });
   }
-  // The same with tangents of keys and values, of which either may be null. While a part is
-  // computed with, it is on its way already.
+  // Passes also the tangents of keys and values, either of which can be null, to the body. The
+  // exchange of a block overlaps with the computation.
   template <class T, class Body>
   void forward(const DTensor* k, const DTensor* v, const DTensor* dk, const DTensor* dv,
                const Body& body) {
@@ -132,26 +139,26 @@ public:
           {ownMatrices<const T>(k, sizes_.features), ownMatrices<const T>(v, sizes_.values)},
           {ownMatrices<const T>(dk, sizes_.features), ownMatrices<const T>(dv, sizes_.values)}, 0,
           sizes_.keys.back());
-    load<T>(k, v, travelling_[0]);
+    load<T>(k, v, arrays_[0]);
     if (dk || dv)
-      load<T>(dk, dv, travelling_[1]);
+      load<T>(dk, dv, arrays_[1]);
     for (int turn = 0; turn < count(); ++turn) {
       const int part = (sizes_.own + turn) % count();
-      const T *const array = travelling_[0].here<T>(), *const tangents =
-                                                           dk || dv ? travelling_[1].here<T>()
-                                                                    : nullptr;
+      const T *const array = arrays_[0].current<T>(), *const tangents =
+                                                          dk || dv ? arrays_[1].current<T>()
+                                                                   : nullptr;
       const bool isLast = turn + 1 == count();
       for (int i = 0; i < (dk || dv ? 2 : 1) && !isLast; ++i)
-        travelling_[i].send();
+        arrays_[i].send();
       body(partIn(array), partIn(tangents, dk, dv), sizes_.keys[part],
            sizes_.keys[part + 1] - sizes_.keys[part]);
       for (int i = 0; i < (dk || dv ? 2 : 1) && !isLast; ++i)
-        travelling_[i].receive();
+        arrays_[i].receive();
     }
   }
 
-  // body(part, cotangents, number of its first key, number of keys), where cotangents() gives the
-  // sums to which the part's cotangents are added: it waits for them.
+  // Calls body(block, cotangents, its first key, number of keys). cotangents() waits for the
+  // exchange and returns the sums to which the cotangents of the block are added.
   template <class T, class Body>
   void back(const DTensor* k, const DTensor* v, DTensor* dk, DTensor* dv, const Body& body) {
     for (DTensor* const sum : {dk, dv})
@@ -166,14 +173,14 @@ public:
                               ownMatrices<T>(dv, sizes_.values)};
           },
           0, sizes_.keys.back());
-    RingArray &parts = travelling_[0], &sums = travelling_[1];
+    RingArray &parts = arrays_[0], &sums = arrays_[1];
     load<T>(k, v, parts);
     const bool hasSums = dk || dv;
     if (hasSums)
       load<T>(nullptr, nullptr, sums);
     for (int turn = 0; turn < count(); ++turn) {
       const int part = (sizes_.own + turn) % count();
-      const T* const array = parts.here<T>();
+      const T* const array = parts.current<T>();
       const bool isLast = turn + 1 == count();
       if (!isLast)
         parts.send();
@@ -183,10 +190,10 @@ public:
             if (!hasSums)
               return KeyPart<T>{};
             sums.receive();
-            return partIn(sums.here<T>(), dk, dv);
+            return partIn(sums.current<T>(), dk, dv);
           },
           sizes_.keys[part], sizes_.keys[part + 1] - sizes_.keys[part]);
-      // In one order on all ranks, also on those that no query of which sees the part.
+      // The order of messages is the same on all ranks, also on those whose queries see no key.
       sums.receive();
       if (!isLast)
         parts.receive();
@@ -200,7 +207,7 @@ public:
   }
 
 private:
-  // Where the arrays of a tensor's own part lie, and those of one that travels.
+  // The local arrays of a tensor's own block, and those within a rotating array.
   template <class T, class Tensor>
   Matrices<T> ownMatrices(Tensor* x, Index columns) const {
     if (!x)
@@ -223,10 +230,10 @@ private:
     const Index xs[] = {from.matrix, from.row, 1}, ys[] = {to.matrix, to.row, 1};
     blockCombine<T>(*context_, Combine::Copy, 3, extent, from.first, xs, to.first, ys);
   }
-  // Brings the own keys and values into the array that travels; those that are absent are zero.
+  // Copies this rank's keys and values to the rotating array; null tensors are zero.
   template <class T>
   void load(const DTensor* k, const DTensor* v, RingArray& array) {
-    T* const to = array.here<T>();
+    T* const to = array.current<T>();
     if (!k || !v)
       clear(array.elements(), to);
     if (array.elements() == 0)
@@ -241,7 +248,7 @@ private:
   void store(RingArray& array, DTensor* dk, DTensor* dv) {
     if (array.elements() == 0)
       return;
-    const T* const from = array.here<T>();
+    const T* const from = array.current<T>();
     const KeyPart<const T> part = partIn(from);
     if (dk)
       copyRows<T>(sizes_.features, part.k, ownMatrices<T>(dk, sizes_.features));
@@ -257,7 +264,7 @@ private:
   KernelContextPtr context_;
   RingSizes sizes_;
   Index longest_;
-  std::vector<RingArray> travelling_;
+  std::vector<RingArray> arrays_;
 };
 
 } // namespace tenon

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Comparisons and choices of contiguous arrays. What an input of one element stands for is written
-// out first, so that the elements of all arrays lie alike.
+// Local kernels of compare and where, on contiguous arrays. Inputs that are broadcast are expanded
+// first, so elements of all arrays correspond.
 #include "kernels/elementwise/selection.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -11,6 +11,7 @@ namespace tenon {
 
 namespace {
 
+// Repeats an input to the shape of the output (broadcasting).
 class LocalSpread final : public LinearKernel {
 public:
   explicit LocalSpread(SpreadOver over) : over_(std::move(over)) {}
@@ -23,6 +24,7 @@ private:
   SpreadOver over_;
 };
 
+// y = 1 where the relation holds, else 0. Not differentiated, as it is piecewise constant.
 class LocalComparison final : public FixedKernel {
 public:
   explicit LocalComparison(Relation relation) : relation_(relation) {}
@@ -39,6 +41,7 @@ private:
   Relation relation_;
 };
 
+// y = a where the condition is not 0, else b. The cotangent of the condition is 0.
 class LocalChoice final : public LocalKernel {
 public:
   void forwardMany(Inputs x, ParameterUses&, DTensor& y, Buffer*) override {
@@ -60,10 +63,10 @@ public:
   std::string describe() const override { return "element by element"; }
 
 private:
-  static void choose(const DTensor& which, const DTensor* a, const DTensor* b, DTensor& y) {
+  static void choose(const DTensor& condition, const DTensor* a, const DTensor* b, DTensor& y) {
     visitFloating(y.dataType(), [&]<class T>(T) {
-      selectElements<T>(y.context(), y.localElements(), which.data<T>(), a ? a->data<T>() : nullptr,
-                        b ? b->data<T>() : nullptr, y.mutableData<T>());
+      selectElements<T>(y.context(), y.localElements(), condition.data<T>(),
+                        a ? a->data<T>() : nullptr, b ? b->data<T>() : nullptr, y.mutableData<T>());
     });
   }
 };
@@ -78,6 +81,7 @@ Relation relationOf(const std::string& name) {
 
 std::unique_ptr<LocalKernel> makeSpread(const KernelSite& at) {
   const Box y = at.form.output.boxOfRank(at.rank());
+  // The name of the kernel, "spread <number>", ends with the number of the input.
   const std::size_t input = static_cast<std::size_t>(at.name().back() - '0');
   return std::make_unique<LocalSpread>(SpreadOver(y, at.form.uses[input].boxOfRank(at.rank())));
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers of user functions: what they declare, and the kernel that calls them. The library does all
-// that must be the same on all ranks, from conversions to the gathering of gradients; a function
-// sees the tensors of its call by ShellDeclaration::call(), which answers only while the function
-// runs.
+// Shell layers: their declaration, and the kernel that calls the user's functions. Everything that
+// must be the same on all ranks is done by the library, from conversions to the reduction of
+// gradients. A function accesses the tensors of its call through ShellDeclaration::call(), which is
+// only valid while the function runs.
 #include "layer/types/shell.hpp"
 
 #include "sys/text/plain_text.hpp"
@@ -14,9 +14,9 @@
 
 namespace tenon {
 
-// The kernel of one set-up of a shell. To ask for the contributions of a gradient marks them as
-// waiting, which must be the same on all ranks: so all are requested here, and not by the user's
-// function.
+// The kernel of one set-up of a shell. Access to the contributions of a gradient marks them as
+// pending, which must be the same on all ranks. The kernel therefore accesses all of them for each
+// adjoint, not only those that the user's function needs.
 class LocalShell final : public OneInputKernel {
 public:
   LocalShell(Layer& layer, const Form& form) : layer_(shellOf(layer)) {
@@ -27,7 +27,7 @@ public:
     call_.gradients.resize(layer_.declared_.size());
   }
 
-  // Nobody knows which states the user's function has written, so that all count as written.
+  // All states count as written, because it is not known which ones the function has written.
   void forward(const DTensor& x, ParameterUses& uses, DTensor& y, Buffer* workspace) override {
     prepare(uses, workspace, false, false);
     run(layer_.functions_.apply, "Apply", x, y);
@@ -71,7 +71,7 @@ private:
       throw Error(TENON_ERR_SUPPORT,
                   fmt::format("{} ({}) has no function for {}; set one before TenonLayerSetUp()",
                               layer_.title(), layer_.type(), name));
-    // The call ends also where the function throws.
+    // Resets the current call, also if the function throws.
     const struct Scope {
       ShellDeclaration& layer;
       ~Scope() { layer.call_ = nullptr; }
@@ -90,7 +90,7 @@ ShellDeclaration::~ShellDeclaration() {
     destroy_(context_);
 }
 
-// A context that takes the place of another one releases it.
+// A new context replaces and releases the previous one.
 void ShellDeclaration::setContext(void* context, std::function<void(void*)> destroy) {
   if (destroy_)
     destroy_(context_);
@@ -116,7 +116,7 @@ void ShellDeclaration::checkDeclared(const char* kind, const std::string& name,
         throw Error(TENON_ERR_ARG, fmt::format("{} already has a {} \"{}\"; use another name",
                                                title(), what, name));
   };
-  // Parameters and states have one set of names, by which files know them.
+  // Parameters and states share one set of names, which identify them in files.
   check(declared_, "parameter");
   check(states_, "state");
 }
@@ -147,7 +147,7 @@ ShellCall& ShellDeclaration::call() const {
   return *call_;
 }
 
-// Ranks cannot compare what functions do, but which of them there are, and all that is declared.
+// Ranks cannot compare the functions themselves, but which of them are set, and all declarations.
 std::string ShellDeclaration::furtherText() const {
   std::string text = fmt::format(
       ", labels '{}', functions {}{}{}{}, saves {}{}", tenon::describe(labels_),
@@ -177,33 +177,33 @@ Form ShellDeclaration::form(const Layouts& inputs, const Choice& choice) const {
         fmt::format("{} has no function for Apply; set one before TenonLayerSetUp()", title()));
   const Layout& input = inputs.front();
   const GridPtr grid = choice.grid ? choice.grid : input.gridPtr();
-  const Signature chosen =
+  const Signature signature =
       Signature::choose(rows({input.shape()}), input, grid, choice.labels, title());
-  const Layout use = makeLayoutLike(input, grid, chosen.input());
-  Form form{.signature = chosen,
+  const Layout use = makeLayoutLike(input, grid, signature.input());
+  Form form{.signature = signature,
             .inputs = inputs,
             .uses = {use},
             .output = functions_.setUp ? functions_.setUp(use) : use};
-  // The library does not know how a function uses its parameters, so that every rank gets them in
-  // full.
-  const Properties everywhere(grid->axes(), Property::broadcast());
-  const auto whole = [&](const Shape& shape) {
-    return makeLayout(shape, grid, everywhere, std::vector<CutSource>(shape.size()));
+  // Parameters and states are replicated, because the library does not know how a function uses
+  // them.
+  const Properties broadcast(grid->axes(), Property::broadcast());
+  const auto replicated = [&](const Shape& shape) {
+    return makeLayout(shape, grid, broadcast, std::vector<CutSource>(shape.size()));
   };
   for (const Declared& p : declared_)
-    form.parameters.push_back({p.name, whole(p.shape), p.fanIn, p.fanOut});
+    form.parameters.push_back({p.name, replicated(p.shape), p.fanIn, p.fanOut});
   for (const DeclaredState& s : states_)
-    form.states.push_back({s.name, whole(s.shape), s.initial});
+    form.states.push_back({s.name, replicated(s.shape), s.initial});
   return form;
 }
 
-// The adjoint runs although no input wants its cotangent, since it may gather gradients: hence
-// Gradients::Within.
+// Gradients::Within: the adjoint must run even if no input needs a cotangent, since it can add to
+// gradients.
 KernelEntry ShellDeclaration::kernel(const Form&) const {
   return {.name = type(),
           .keepsInputs = keepsInput_,
           .keepsOutput = keepsOutput_,
-          .runsOnce = hasStates(), // which the user's functions may read
+          .runsOnce = hasStates(), // the functions can read states
           .gradients = Gradients::Within,
           .workspace = {workspace_}};
 }

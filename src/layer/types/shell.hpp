@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A layer whose maps are the user's functions: local kernels, or anything that all ranks call
-// together. The framework converts input and parameters, keeps what the derivatives need, and
-// collects gradients.
+// Shell layers: layers made of user functions, which can be local kernels or collective operations.
+// The library converts input and parameters to their use layouts, saves what the derivatives need,
+// and reduces gradients.
 //
-// The labels on a grid axis are those that the user says his functions can do, by default S0, S1,
-// ..., B and R. A parameter is used in full on every rank (B on every axis); in the adjoint each
-// rank adds its contribution of the gradient. A state is used like a parameter, and what the
-// function for Apply writes to it on every rank stays.
+// Labels per grid axis are those that the user declares for the functions, by default S0, S1, ...,
+// B and R. Parameters are replicated on all ranks; in the adjoint each rank adds its contribution
+// to the gradient. A state is used like a parameter, and its value after the function for Apply,
+// which must be the same on all ranks, is its new value.
 #pragma once
 
 #include "layer/core/layer_types.hpp"
@@ -16,20 +16,21 @@
 
 namespace tenon {
 
+// The user's functions. A null function is not available.
 struct ShellFunctions {
-  // Gives the output's layout for one of the input; without it the output lies as the input does.
+  // Returns the output layout for an input layout; if null, the output has the layout of the input.
   std::function<Layout(const Layout& input)> setUp;
   std::function<void(const DTensor& x, DTensor& y)> apply;
   std::function<void(const KernelPoint& point, const DTensor* dx, DTensor& dy)> tangent;
   std::function<void(const KernelPoint& point, const DTensor& dy, DTensor* dx)> adjoint;
 };
 
-// What the functions see of the call that they are in.
+// The tensors that a function can access during its call.
 struct ShellCall {
-  std::vector<const DTensor*> values, tangents; // of the parameters; a tangent may be null
-  std::vector<DTensor*> gradients; // contributions to be added to, in the adjoint alone
+  std::vector<const DTensor*> values, tangents; // of the parameters; a tangent can be null
+  std::vector<DTensor*> gradients;              // contributions to be added to, in adjoints only
   std::vector<DTensor*> states;
-  void* workspace = nullptr; // of this level of the stack; null in inference
+  void* workspace = nullptr; // of the current level of the stack; null in inference
 };
 
 class ShellDeclaration final : public Declaration {
@@ -40,16 +41,16 @@ public:
   ShellFunctions& functions() noexcept { return functions_; }
   void setContext(void* context, std::function<void(void*)> destroy);
   void* context() const noexcept { return context_; }
-  // Sets the labels that the functions can do, the best first: "S0,B,R".
+  // Sets the labels that the functions support, the preferred one first: "S0,B,R".
   void setLabels(const std::string& labels) { labels_ = parseProperties(labels); }
-  // Sets which tensors of Apply the derivatives get; by default the input alone.
+  // Sets which tensors of Apply are passed to the derivatives; by default only the input.
   void setSaved(bool input, bool output);
   void addParameter(std::string name, Shape shape, Index fanIn, Index fanOut);
-  // Adds a state, which Apply carries on; at first all its elements have one value.
+  // Adds a state, which Apply updates; `initial` is the initial value of all elements.
   void addState(std::string name, Shape shape, double initial);
   bool hasStates() const noexcept { return !states_.empty(); }
-  // Sets how many bytes on this rank Apply fills for the derivatives; legal in functions().setUp
-  // too.
+  // Sets the size in bytes, on this rank, of the workspace that Apply fills for the derivatives.
+  // It can also be set within functions().setUp.
   void setWorkspace(Index bytes);
 
   // Throws TENON_ERR_STATE outside the user's functions.
@@ -86,11 +87,11 @@ private:
   ShellCall* call_ = nullptr;
 };
 
-// A layer of a type of this name, whose functions are still to be set.
+// Creates a layer with this type name, whose functions must still be set.
 Ref<Layer> makeShell(CommPtr comm, const std::string& type);
-// Throws TENON_ERR_TYPE if the layer is no shell.
+// Throws TENON_ERR_TYPE if the layer is not a shell.
 ShellDeclaration& shellOf(Layer& layer);
-// The declaration for a change that is legal before SetUp only. Throws likewise, and
+// The declaration, for a change that is only allowed before SetUp. Throws like shellOf(), and
 // TENON_ERR_STATE after SetUp.
 ShellDeclaration& changedShell(Layer& layer, const char* what);
 

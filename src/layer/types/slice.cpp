@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Copies of a box of elements: slice and crop, which keep some of the input, and pad, which puts
-// zeros where there is none. One kernel serves them all: output i is input begin + i step where
-// there is one, and what of that a rank has is found once, at set-up.
+// Local kernel of slice, crop and pad: copies of a box of elements. Output i is input begin + i
+// step, or 0 if there is no such input (only for pad). The range on this rank is computed once, at
+// set-up.
 #include "declaration/types/slice.hpp"
 #include "declaration/core/windowed.hpp"
 #include "dtensor/arithmetic.hpp"
@@ -14,33 +14,33 @@ namespace tenon {
 
 namespace {
 
-// y[i] = x[begin + i step] for each i of y for which x has such an element, else 0.
+// y[i] = x[begin + i step] if x has that element, else 0
 class LocalExcerpt final : public LinearKernel {
 public:
   using Range = Excerpt::Range;
 
   LocalExcerpt(const std::vector<Range>& ranges, const Box& x, const Box& y) {
-    Index written = 1, all = 1;
+    Index written = 1, total = 1;
     for (std::size_t d = 0; d < ranges.size(); ++d) {
       const auto [begin, step, count] = ranges[d];
-      // Some outputs of y have their element in this rank's part of x. Both ends are rounded up,
-      // and no output lies below 0.
+      // The outputs of y whose input is in this rank's block of x. Both ends are rounded up to the
+      // next multiple of step and are at least 0.
       const Index low = x[d].begin - begin, high = x[d].end - begin;
-      const Interval some = intersect(y[d], {std::max<Index>(0, (low + step - 1) / step),
-                                             std::max<Index>(0, (high + step - 1) / step)});
-      extent_.push_back(some.size());
+      const Interval available = intersect(y[d], {std::max<Index>(0, (low + step - 1) / step),
+                                                  std::max<Index>(0, (high + step - 1) / step)});
+      extent_.push_back(available.size());
       step_.push_back(step);
-      inX_.push_back(begin + some.begin * step - x[d].begin);
-      inY_.push_back(some.begin - y[d].begin);
-      written *= some.size();
-      all *= y[d].size();
+      inX_.push_back(begin + available.begin * step - x[d].begin);
+      inY_.push_back(available.begin - y[d].begin);
+      written *= available.size();
+      total *= y[d].size();
     }
     isEmpty_ = written == 0;
-    coversY_ = written == all;
+    coversY_ = written == total;
   }
 
   void map(const DTensor& x, DTensor& y) override {
-    // Only padding leaves outputs without an input; others are spared the pass of zeros.
+    // Only with padding are there outputs without an input; otherwise all are overwritten.
     if (!coversY_)
       scaleArray(0, y);
     copy(x, y, true);
@@ -53,13 +53,13 @@ public:
   bool runsOnDevice() const override { return true; }
 
 private:
-  static Index offset(const Shape& at, const DTensor& tensor) {
+  static Index offset(const Shape& first, const DTensor& tensor) {
     Index sum = 0;
-    for (std::size_t d = 0; d < at.size(); ++d)
-      sum += at[d] * tensor.strides()[d];
+    for (std::size_t d = 0; d < first.size(); ++d)
+      sum += first[d] * tensor.strides()[d];
     return sum;
   }
-  // Copies from an array like x to one like y, or back.
+  // Copies from an array like x to one like y, or back if not `forward`.
   void copy(const DTensor& from, DTensor& to, bool forward) const {
     if (isEmpty_)
       return;
@@ -76,7 +76,7 @@ private:
     });
   }
 
-  Shape extent_, step_, inX_, inY_; // of what is copied, and where it begins
+  Shape extent_, step_, inX_, inY_; // extents of the copy, and its first elements
   bool isEmpty_ = false, coversY_ = false;
 };
 
@@ -100,7 +100,7 @@ std::unique_ptr<LocalKernel> makePadKernel(const KernelSite& at) {
   const Shape& shape = at.form.output.shape();
   std::vector<Excerpt::Range> ranges = {{0, 1, shape[0]}, {0, 1, shape[1]}};
   for (const Window& window : static_cast<const Windowed&>(at.layer.declaration()).windows())
-    // Padding keeps a box that begins before the input.
+    // Padding is a range that begins before the input.
     ranges.push_back({-window.padLow, 1, shape[ranges.size()]});
   return std::make_unique<LocalExcerpt>(ranges, at.input(), at.outputs());
 }

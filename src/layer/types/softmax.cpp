@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The softmax along a dimension as one kernel, or along one that is split as four: maxima,
-// exponentials, sums and quotients, with an exchange of maxima and one of sums. The maximum is a
-// common factor of numerator and denominator: it keeps the exponentials from overflowing, and
-// nothing differentiates it.
+// Local kernels of softmax: one kernel if the dimension is not split, otherwise four (maxima,
+// exponentials, sums, quotients) with an exchange of maxima and one of sums. The maximum cancels
+// out of the quotient: it only prevents overflow of the exponentials, and is not differentiated.
 #include "kernels/rows/softmax.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "kernels/elementwise/pointwise.hpp"
@@ -13,7 +12,8 @@ namespace tenon {
 
 namespace {
 
-// Of whole lines. The Jacobian is symmetric: y (v - sum of y v) is tangent and adjoint alike.
+// Softmax of whole lines. The Jacobian is symmetric: tangent and adjoint are both y (v - sum of y
+// v).
 class WholeSoftmax final : public OneInputKernel {
 public:
   WholeSoftmax(const KernelSite& at, const AxisShape& shape)
@@ -55,10 +55,10 @@ private:
 
   KernelContextPtr context_;
   AxisShape shape_;
-  Index maxima_ = 0, sums_ = 0; // in the scratch
+  Index maxima_ = 0, sums_ = 0; // offsets in the scratch memory
 };
 
-// The maxima over what this rank has of each line; an empty part has -infinity.
+// Maxima over this rank's elements of each line; -infinity if it has none.
 class AxisMaxima final : public FixedKernel {
 public:
   explicit AxisMaxima(const AxisShape& shape) : shape_(shape) {}
@@ -74,8 +74,8 @@ private:
   AxisShape shape_;
 };
 
-// The exponentials of x less the maxima. With those fixed, e is its own derivative, so that the
-// output is kept and not x.
+// Exponentials of x minus the maxima. For fixed maxima, e is its own derivative, so the output is
+// saved instead of x.
 class AxisExponentials final : public LocalKernel {
 public:
   explicit AxisExponentials(const AxisShape& shape) : shape_(shape) {}
@@ -109,8 +109,7 @@ private:
   AxisShape shape_;
 };
 
-// The sums of the exponentials over what this rank has of each line: a linear map, which keeps
-// nothing.
+// Sums of exponentials over this rank's elements of each line. The map is linear and saves nothing.
 class AxisSums final : public LocalKernel {
 public:
   explicit AxisSums(const AxisShape& shape) : shape_(shape) {}
@@ -139,7 +138,7 @@ private:
   AxisShape shape_;
 };
 
-// The quotients of the exponentials and the sums over whole lines.
+// Exponentials divided by the sums over whole lines.
 class AxisQuotients final : public LocalKernel {
 public:
   explicit AxisQuotients(const AxisShape& shape) : shape_(shape) {}
@@ -176,8 +175,8 @@ private:
 
 } // namespace
 
-// Makes the kernels in the order of the list. A rank that holds nothing has no lines, which the
-// extents of its box alone do not say for an input of one dimension.
+// Makes the kernels in the order of the list. A rank that holds nothing (R) has no lines, which the
+// extents of its box do not show if the input has one dimension.
 std::unique_ptr<LocalKernel> makeSoftmaxKernel(const KernelSite& at) {
   const auto dim = static_cast<std::size_t>(at.layer.declaration().value<Index>("dim"));
   const Layout& use = at.form.uses.front();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The spectral convolution as three kernels: analysis, products of modes, and synthesis. Each rank
-// analyses the elements that it has to contributions of all coefficients, multiplies the modes that
-// are its part, and synthesises its elements from all products, so that only coefficients travel.
+// Local kernels of the spectral convolution: analysis, products of modes, and synthesis. Each rank
+// transforms its elements to contributions to all coefficients, multiplies its block of modes, and
+// transforms all products back to its elements. Only coefficients are communicated.
 #include "declaration/types/spectral.hpp"
 #include "declaration/core/window_layout.hpp"
 #include "dtensor/arithmetic.hpp"
@@ -17,7 +17,7 @@ namespace tenon {
 
 namespace {
 
-// A transform between the elements that a rank has and all coefficients.
+// A transform between this rank's elements of the field and all coefficients.
 class Transform final : public OneInputKernel {
 public:
   Transform(bool synthesises, const CommPtr& comm, Space space, Backend backend, TenonDataType type,
@@ -66,11 +66,11 @@ private:
     const Box elements = field.boxOfRank(rank);
     std::vector<FourierDim> dims;
     for (int d = kFirstSpatial; d < field.rank(); ++d) {
-      // The last dimension keeps the modes 0 and above, since the field is real; the others keep as
-      // many of each sign.
-      const Index kept = coefficients.shape()[d];
+      // The last dimension has the modes >= 0, since the field is real; the others have the same
+      // number of modes of each sign.
+      const Index modes = coefficients.shape()[d];
       dims.push_back({field.shape()[d], elements[d].begin, elements[d].size(),
-                      d + 1 == field.rank() ? kept : kept / 2});
+                      d + 1 == field.rank() ? modes : modes / 2});
     }
     return dims;
   }
@@ -87,7 +87,7 @@ public:
   LocalModeProducts(const Box& x, Index outputs)
       : BilinearKernel(modeFlops(x, outputs)), batch_(x[0].size()), inputs_(x[1].size()),
         outputs_(outputs) {
-    // The last dimension of the coefficients is their real and imaginary part.
+    // The last dimension of the coefficients holds their real and imaginary parts.
     for (std::size_t d = kFirstSpatial; d + 1 < x.size(); ++d)
       modes_ *= x[d].size();
   }
@@ -106,8 +106,8 @@ private:
           false, w.data<T>(), x.data<T>(), y.mutableData<T>());
     });
   }
-  // The adjoint of a product with a complex number is that with its conjugate. The three products
-  // differ in the index that is summed, which the strides say.
+  // The adjoint of a product with a complex number is the product with its conjugate. The three
+  // products differ in the summed index, which the strides select.
   void adjointX(const DTensor& w, const DTensor& dy, DTensor& dx) override {
     scaleArray(0, dx);
     visitFloating(dy.dataType(), [&]<class T>(T) {
@@ -131,7 +131,7 @@ private:
 
 } // namespace
 
-// The analysis, the products and the synthesis, in the order of the list.
+// Makes the analysis, the products and the synthesis, in the order of the list.
 std::unique_ptr<LocalKernel> makeSpectralConvolutionKernel(const KernelSite& at) {
   const Layout &from = at.reads(), &to = at.writes();
   if (at.number == 1)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// An array spread over a box along dimensions in which it has one element, and the sum over these,
-// which is the adjoint. Both take arrays as they lie.
+// Broadcasting of an array over a box along dimensions in which it has one element, and the sum
+// over these dimensions, which is the adjoint. Both work on strided arrays.
 #pragma once
 
 #include "dtensor/arithmetic.hpp"
@@ -13,19 +13,20 @@
 
 namespace tenon {
 
+// The dimensions of a box (of the large array), and how the small array is repeated in it.
 class SpreadOver {
 public:
-  // places[d] is the dimension of the small array that dimension d of the box is; -1: none, over
-  // which it is spread.
+  // places[d] is the dimension of the small array for dimension d of the box, or -1 if the small
+  // array is repeated along it.
   SpreadOver(const Box& box, std::vector<int> places)
       : extent_(extents(box)), places_(std::move(places)) {}
-  // Of a small array with as many dimensions as the box.
+  // Constructor for a small array with the same number of dimensions as the box.
   SpreadOver(const Box& box, const Box& small) : extent_(extents(box)) {
     for (std::size_t d = 0; d < box.size(); ++d)
       places_.push_back(small[d].size() == box[d].size() ? static_cast<int>(d) : -1);
   }
 
-  // large <- factor small, spread.
+  // large <- factor small, repeated
   void spread(double factor, const DTensor& small, DTensor& large) const {
     visitFloating(large.dataType(), [&]<class T>(T) {
       blockAxpby<T, T>(large.context(), rank(), extent_.data(), T(factor), small.data<T>(),
@@ -33,11 +34,11 @@ public:
                        large.strides().data());
     });
   }
-  // small <- factor times the sums of large.
+  // small <- factor times the sums of large
   void sum(double factor, const DTensor& large, DTensor& small) const {
     sumOfProducts(factor, nullptr, large, small);
   }
-  // The same of a large, element by element; a lies as large does.
+  // small <- factor times the sums of a * large (element by element), or of large if a is null
   void sumOfProducts(double factor, const DTensor* a, const DTensor& large, DTensor& small) const {
     scaleArray(0, small);
     visitFloating(small.dataType(), [&]<class T>(T) {
@@ -47,7 +48,7 @@ public:
                           stridesOf(small).data());
     });
   }
-  // small <- the largest of large and of what small holds, such as minus infinity.
+  // small <- the maximum of small and of the elements of large; small can be -infinity initially.
   void raiseToLargest(const DTensor& large, DTensor& small) const {
     visitFloating(small.dataType(), [&]<class T>(T) {
       raise(small.context(), 0, extent_, large.strides(), large.data<T>(), stridesOf(small),
@@ -56,8 +57,8 @@ public:
   }
 
 private:
-  // A device goes through one run of dimensions for each element that it writes, so that the others
-  // of the dimensions that are gone are walked here.
+  // The device kernel reduces one contiguous range of dimensions per element that it writes.
+  // Further reduced dimensions are looped over here.
   template <class T>
   void raise(KernelContext& context, int d, Shape extent, const Strides& read, const T* large,
              const Strides& write, T* small) const {
@@ -70,18 +71,18 @@ private:
     for (Index i = 0; i < count; ++i)
       raise(context, d + 1, extent, read, large + i * read[d], write, small);
   }
-  // Whether a dimension that is gone is in the longest run of such, which are one in a contiguous
-  // array.
+  // Whether a reduced dimension belongs to the longest range of adjacent reduced dimensions, which
+  // is one dimension of a contiguous array.
   bool isOfLongestRun(int d, const Shape& extent) const {
     int best = 0, bestEnd = 0;
-    Index most = 0;
+    Index longest = 0;
     for (int begin = 0; begin < rank(); ++begin) {
       Index length = 1;
       int end = begin;
       while (end < rank() && places_[end] < 0)
         length *= extent[end++];
-      if (end > begin && length > most) {
-        most = length;
+      if (end > begin && length > longest) {
+        longest = length;
         best = begin;
         bestEnd = end;
       }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Another order of the dimensions, as one copy. Both arrays are read and written as they lie, with
-// the strides of x in the order of y, so that a solver's array is not made contiguous first.
+// Local kernel of transpose: a single strided copy, which reads the strides of x in the order of y.
+// User arrays need not be made contiguous first.
 #include "layer/types/transpose.hpp"
 
 #include "declaration/core/window_layout.hpp"
@@ -11,11 +11,10 @@ namespace tenon {
 
 namespace {
 
-// The extents are those of y in both directions, since its array has the order in which both are
-// walked.
+// Both directions loop over the extents of y, in the order of its dimensions.
 class LocalTranspose final : public LinearKernel {
 public:
-  explicit LocalTranspose(std::vector<Index> from) : from_(std::move(from)) {}
+  explicit LocalTranspose(std::vector<Index> inputDims) : inputDims_(std::move(inputDims)) {}
 
   void map(const DTensor& x, DTensor& y) override {
     copy(x, inOrderOfY(x), y, y.strides(), y.extent());
@@ -29,8 +28,8 @@ public:
 private:
   Strides inOrderOfY(const DTensor& x) const {
     Strides strides{};
-    for (std::size_t d = 0; d < from_.size(); ++d)
-      strides[d] = x.strides()[from_[d]];
+    for (std::size_t d = 0; d < inputDims_.size(); ++d)
+      strides[d] = x.strides()[inputDims_[d]];
     return strides;
   }
   static void copy(const DTensor& from, const Strides& read, DTensor& to, const Strides& write,
@@ -43,21 +42,21 @@ private:
     });
   }
 
-  std::vector<Index> from_;
+  std::vector<Index> inputDims_;
 };
 
 } // namespace
 
-std::unique_ptr<LocalKernel> makeTransposition(std::vector<Index> from) {
-  return std::make_unique<LocalTranspose>(std::move(from));
+std::unique_ptr<LocalKernel> makeTransposition(std::vector<Index> inputDims) {
+  return std::make_unique<LocalTranspose>(std::move(inputDims));
 }
 
 std::unique_ptr<LocalKernel> makeTransposeKernel(const KernelSite& at) {
   return makeTransposition(at.layer.declaration().value<std::vector<Index>>("permutation"));
 }
 
-// Channels to space as one copy, in which each offset within a block is a dimension of its own.
-// Arrays are read and written as they lie.
+// Local kernel of pixel shuffle: a single strided copy, for which the offsets within a block are
+// separate dimensions.
 
 namespace {
 
@@ -80,8 +79,8 @@ public:
   std::string describe() const override { return "local copy"; }
 
 private:
-  // Strides along batch, channels of the output, and of each spatial dimension the blocks and the
-  // offsets within one.
+  // Strides along batch, output channels, and, for each spatial dimension, blocks and offsets
+  // within a block.
   Strides ofInput(const DTensor& x) const {
     Strides strides{x.strides()[0], x.strides()[1] * offsets_};
     Index step = x.strides()[1] * offsets_;

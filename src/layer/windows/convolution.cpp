@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolution on one rank, by the backend that the layer's settings choose. A layer whose halo
-// travels while it computes has several of these kernels, each for a box of the outputs
-// (form.pieces), which write the same array.
+// Local kernel of the convolution, with the backend that the settings select. If the layer computes
+// in pieces during its halo exchange (form.pieces), it has several of these kernels, which write
+// different boxes of the same output array.
 #include "kernels/convolution/convolution.hpp"
 #include "declaration/core/windowed.hpp"
 #include "dtensor/arithmetic.hpp"
@@ -22,13 +22,14 @@ namespace {
 
 class LocalConvolution final : public BilinearKernel {
 public:
-  // The outputs begin at an element of an array with the strides y, which the shape names too.
+  // `y` are the strides of the whole output array, and `firstOutput` the offset of this kernel's
+  // box.
   LocalConvolution(const ConvolutionShape& shape, const ImageStrides& y, Index firstOutput,
-                   bool isGivenWeight, TenonDataType type, Backend backend,
+                   bool isWeightInput, TenonDataType type, Backend backend,
                    const KernelContextPtr& context)
       : BilinearKernel(flopsOf(shape)),
         kernel_(type, [&]<class T>() { return makeConvolution<T>(shape, backend, context); }),
-        shape_(shape), y_(y), firstOutput_(firstOutput), isGivenWeight_(isGivenWeight) {}
+        shape_(shape), y_(y), firstOutput_(firstOutput), isWeightInput_(isWeightInput) {}
 
   bool runsOnDevice() const override { return true; }
   void expect(const PointwiseFunction& f) override {
@@ -44,7 +45,7 @@ public:
   }
 
 private:
-  // A multiplication and an addition for each tap.
+  // One multiplication and one addition per tap.
   static double flopsOf(const ConvolutionShape& shape) {
     const Index taps = shape.inChannels / shape.groups * kernelVolume(shape.window);
     return 2.0 * double(shape.batch * shape.outChannels * outputVolume(shape.window)) *
@@ -71,14 +72,14 @@ private:
     });
   }
   void adjointW(const DTensor& x, const DTensor& dy, DTensor& dw, DTensor* db) override {
-    if (isGivenWeight_) // the kernel adds
+    if (isWeightInput_) // the weight is an input: its cotangent is overwritten, but the kernel adds
       scaleArray(0, dw);
     visitFloating(dy.dataType(), [&]<class T>(T) {
       kernel_.get<T>().adjointWeights(x.data<T>(), dy.data<T>() + firstOutput_, dw.mutableData<T>(),
                                       db ? db->mutableData<T>() : nullptr);
     });
   }
-  // The kernel's own box of y: other kernels of the layer may have written the rest.
+  // The box of y that this kernel writes; other kernels of the layer write the rest.
   struct OwnBox {
     int rank;
     std::array<Index, kMaxSpatial + 2> extent, strides;
@@ -116,34 +117,35 @@ private:
   ConvolutionShape shape_;
   ImageStrides y_;
   Index firstOutput_;
-  bool isGivenWeight_; // as an input
+  bool isWeightInput_; // the weight is the second input
 };
 
 } // namespace
 
-// The kernel writes some of this rank's outputs, at their place in the array of all. A rank holds
-// whole groups, as many as its input channels make, or a part of a single one.
+// The kernel writes a box of this rank's outputs. A rank has whole groups, whose number follows
+// from its input channels, or a part of a single group.
 std::unique_ptr<LocalKernel> makeConvolutionKernel(const KernelSite& at) {
-  const Box in = at.input(), outputs = at.outputs(), all = at.form.output.boxOfRank(at.rank());
+  const Box in = at.input(), outputs = at.outputs(),
+            rankOutputs = at.form.output.boxOfRank(at.rank());
   const auto& windowed = static_cast<const Windowed&>(at.layer.declaration());
   const std::vector<Window> windows = windowed.windows();
-  const bool isGivenWeight = at.form.parameters.empty();
+  const bool isWeightInput = at.form.parameters.empty();
   const Index inOfGroup =
-      isGivenWeight ? at.form.uses[1].shape()[1] : at.form.parameters.front().use.shape()[1];
+      isWeightInput ? at.form.uses[1].shape()[1] : at.form.parameters.front().use.shape()[1];
   ConvolutionShape shape{in[0].size(), in[1].size(), outputs[1].size(),
                          localWindow(windows, at.use().shape(), in, outputs),
                          std::max<Index>(1, in[1].size() / inOfGroup)};
   const int spatial = static_cast<int>(windows.size());
   std::array<Index, kMaxSpatial> extents{};
   for (int s = 0; s < spatial; ++s)
-    extents[s] = all[s + kFirstSpatial].size();
+    extents[s] = rankOutputs[s + kFirstSpatial].size();
   const ImageStrides y = denseStrides(shape.outChannels, extents, spatial);
   shape.y = y;
   shape.hasBias = at.form.parameters.size() > 1;
   Index first = 0;
   for (int s = 0; s < spatial; ++s)
-    first += (outputs[s + kFirstSpatial].begin - all[s + kFirstSpatial].begin) * y.space[s];
-  return std::make_unique<LocalConvolution>(shape, y, first, isGivenWeight, at.layer.dataType(),
+    first += (outputs[s + kFirstSpatial].begin - rankOutputs[s + kFirstSpatial].begin) * y.space[s];
+  return std::make_unique<LocalConvolution>(shape, y, first, isWeightInput, at.layer.dataType(),
                                             backendOf(at.layer), at.context());
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The mean over space, as a sum over what a rank has of each plane. Every rank divides by the
-// number of elements that a plane has on all ranks, so that the contributions of a split plane sum
-// to the mean.
+// Local kernels of global average pooling, and of reduce below. A mean over space is computed as a
+// sum over this rank's elements of each plane, divided by the number of elements of the plane on
+// all ranks, so the contributions of a split plane add up to the mean.
 #include "declaration/core/window_layout.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "kernels/elementwise/pointwise.hpp"
@@ -19,9 +19,9 @@ namespace tenon {
 
 namespace {
 
-// Works on arrays [planes, elements of space] of this rank. With a stride of 0 in space a plane's
-// one number meets all its elements: forward they are added to it, in the adjoint it is added to
-// them.
+// Works on this rank's arrays, viewed as [planes, elements of space]. With a spatial stride of 0,
+// one number per plane is combined with all its elements: Apply adds the elements to it, and the
+// adjoint adds it to the elements.
 class LocalGlobalPooling final : public LinearKernel {
 public:
   LocalGlobalPooling(const Box& x, Index elementsOfAll)
@@ -60,9 +60,9 @@ std::unique_ptr<LocalKernel> makeGlobalAveragePoolingKernel(const KernelSite& at
       at.input(), elements(Shape(shape.begin() + kFirstSpatial, shape.end())));
 }
 
-// Sums over dimensions, as the adjoint of spreading, and the kernels of a maximum: the largest of a
-// rank's elements, those that are the largest of all, their number, the share that each has in the
-// derivative, and the map by which derivatives go, whose value is 0.
+// Kernels of reduce. Sums over dimensions are the adjoint of broadcasting. A maximum has several
+// kernels: the largest of this rank's elements, a mask of the elements that are the largest of all,
+// their number, the share of each in the derivative, and a map of value 0 with that derivative.
 
 namespace {
 
@@ -79,7 +79,7 @@ private:
   double factor_;
 };
 
-// Of a rank's elements; minus infinity where it has none.
+// Maxima of this rank's elements; -infinity if it has none.
 class LocalMaxima final : public FixedKernel {
 public:
   explicit LocalMaxima(SpreadOver over) : over_(std::move(over)) {}
@@ -97,16 +97,16 @@ private:
   SpreadOver over_;
 };
 
-// w = 1 for an element that is its maximum, 0 for others, from elements and maxima.
+// w = 1 for elements that equal their maximum, else 0
 class Largest final : public FixedKernel {
 public:
   explicit Largest(SpreadOver over) : over_(std::move(over)) {}
   void forwardMany(Inputs x, ParameterUses&, DTensor& w, Buffer*) override {
     over_.spread(1, *x[1], w);
     visitFloating(w.dataType(), [&]<class T>(T) {
-      T* each = w.mutableData<T>();
-      compareElements<T>(w.context(), Relation::Equal, w.localElements(), x[0]->data<T>(), each,
-                         each);
+      T* values = w.mutableData<T>();
+      compareElements<T>(w.context(), Relation::Equal, w.localElements(), x[0]->data<T>(), values,
+                         values);
     });
   }
   bool runsOnDevice() const override { return true; }
@@ -116,16 +116,16 @@ private:
   SpreadOver over_;
 };
 
-// v = w / K, from w and the numbers K of largest elements.
+// v = w / K, from w and the numbers K of largest elements
 class Shares final : public FixedKernel {
 public:
   explicit Shares(SpreadOver over) : over_(std::move(over)) {}
   void forwardMany(Inputs x, ParameterUses&, DTensor& v, Buffer*) override {
     over_.spread(1, *x[1], v);
     visitFloating(v.dataType(), [&]<class T>(T) {
-      T* each = v.mutableData<T>();
-      pointwiseForward<T>(v.context(), Pointwise::Reciprocal, v.localElements(), each, each);
-      product<T>(v.context(), v.localElements(), x[0]->data<T>(), each, false, each);
+      T* values = v.mutableData<T>();
+      pointwiseForward<T>(v.context(), Pointwise::Reciprocal, v.localElements(), values, values);
+      product<T>(v.context(), v.localElements(), x[0]->data<T>(), values, false, values);
     });
   }
   bool runsOnDevice() const override { return true; }
@@ -135,7 +135,7 @@ private:
   SpreadOver over_;
 };
 
-// s = 0, whose derivative is ds = sum of v dx, from elements and shares.
+// s = 0 with the derivative ds = sum of v dx, from elements x and shares v
 class Slopes final : public LocalKernel {
 public:
   explicit Slopes(SpreadOver over) : over_(std::move(over)) {}
@@ -154,8 +154,8 @@ public:
     const DTensor& shares = *at.inputs[1];
     over_.spread(1, ds, *dx[0]);
     visitFloating(ds.dataType(), [&]<class T>(T) {
-      T* each = dx[0]->mutableData<T>();
-      product<T>(ds.context(), shares.localElements(), shares.data<T>(), each, false, each);
+      T* values = dx[0]->mutableData<T>();
+      product<T>(ds.context(), shares.localElements(), shares.data<T>(), values, false, values);
     });
   }
   bool runsOnDevice() const override { return true; }
@@ -165,16 +165,16 @@ private:
   SpreadOver over_;
 };
 
-// Where the dimensions of the input are in the output, -1 where they are reduced.
+// The output dimension of each input dimension, or -1 if it is reduced.
 std::vector<int> placesOf(const Declaration& layer, int rank) {
   const auto reduced = layer.value<std::vector<Index>>("dims");
-  const bool keeps = layer.value<bool>("keep_dims");
+  const bool keepDims = layer.value<bool>("keep_dims");
   std::vector<int> places;
   int next = 0;
   for (int d = 0; d < rank; ++d) {
     const bool isReduced = std::ranges::find(reduced, Index(d)) != reduced.end();
     places.push_back(isReduced ? -1 : next);
-    next += !isReduced || keeps;
+    next += !isReduced || keepDims;
   }
   return places;
 }

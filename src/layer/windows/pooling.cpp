@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Maximum and mean over the windows that a rank's outputs read. A maximum notes in the workspace
-// which element was the largest, and derivatives read that in place of x; a mean is linear, and its
+// Local kernel of maximum and average pooling. A maximum stores the position of the largest element
+// of each window in the workspace, which derivatives read instead of x. A mean is linear, and its
 // workspace is empty.
 #include "kernels/pooling/pooling.hpp"
 
@@ -56,7 +56,7 @@ private:
 };
 
 std::unique_ptr<LocalKernel> makePooling(const KernelSite& at, PoolingMode mode) {
-  // Windows do not reach across batch and channels, so that both together number planes.
+  // Windows do not extend over batch and channels, so each pair of these is an independent plane.
   const Box in = at.input();
   const auto& windowed = static_cast<const Windowed&>(at.layer.declaration());
   const PoolingShape shape{in[0].size() * in[1].size(),
@@ -78,8 +78,8 @@ std::unique_ptr<LocalKernel> makeAveragePoolingKernel(const KernelSite& at) {
                      includes ? PoolingMode::AverageIncludePad : PoolingMode::AverageExcludePad);
 }
 
-// Between faces and cells: what a boundary mode has filled counts, and what is absent at a wall
-// does not.
+// Means between faces and cells: elements filled by a boundary mode count, missing ones at a wall
+// do not.
 std::unique_ptr<LocalKernel> makeCollocateKernel(const KernelSite& at) {
   return makePooling(at, PoolingMode::AverageExcludePad);
 }

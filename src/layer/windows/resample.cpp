@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Maps along each spatial dimension, one dimension after the other, with what lies between in
-// scratch memory. The maps act on different dimensions and so may be done in any order: those that
-// shrink most come first, which leaves less to do for the others.
+// Local kernel of separable maps: one spatial dimension after the other, with intermediate results
+// in scratch memory. As the maps of different dimensions commute, those that reduce the size most
+// are applied first.
 #include "declaration/windows/resample.hpp"
 #include "declaration/core/window_layout.hpp"
 #include "dtensor/kernel_context.hpp"
@@ -31,7 +31,7 @@ public:
     // Before each stage the array has the extents of the output in the dimensions that are done,
     // and those of the input in the others.
     Shape extent = extents(x);
-    Index most = 0;
+    Index maxElements = 0;
     for (int s : order) {
       const auto dim = extent.begin() + s + kFirstSpatial;
       Stage stage{&maps_[s], 1, 1};
@@ -40,12 +40,12 @@ public:
       for (auto d = dim + 1; d != extent.end(); ++d)
         stage.inner *= *d;
       *dim = y[s + kFirstSpatial].size();
-      most = std::max(most, elements(extent));
+      maxElements = std::max(maxElements, elements(extent));
       stages_.push_back(stage);
     }
     ScratchPlan plan;
     for (Index& offset : offsets_)
-      offset = type == TENON_FLOAT64 ? plan.add<double>(most) : plan.add<float>(most);
+      offset = type == TENON_FLOAT64 ? plan.add<double>(maxElements) : plan.add<float>(maxElements);
     context_->reserve(plan);
   }
 
@@ -53,7 +53,7 @@ public:
     visitFloating(y.dataType(), [&]<class T>(T) {
       const T* from = x.data<T>();
       for (std::size_t i = 0; i < stages_.size(); ++i) {
-        T* to = i + 1 == stages_.size() ? y.mutableData<T>() : between<T>(i);
+        T* to = i + 1 == stages_.size() ? y.mutableData<T>() : intermediate<T>(i);
         axisMapForward(*context_, *stages_[i].map, stages_[i].outer, stages_[i].inner, from, to);
         from = to;
       }
@@ -63,7 +63,7 @@ public:
     visitFloating(dy.dataType(), [&]<class T>(T) {
       const T* from = dy.data<T>();
       for (std::size_t i = stages_.size(); i-- > 0;) {
-        T* to = i == 0 ? dx.mutableData<T>() : between<T>(i - 1);
+        T* to = i == 0 ? dx.mutableData<T>() : intermediate<T>(i - 1);
         axisMapAdjoint(*context_, *stages_[i].map, stages_[i].outer, stages_[i].inner, from, to);
         from = to;
       }
@@ -77,28 +77,28 @@ private:
     const AxisMap* map;
     Index outer, inner;
   };
-  // The result of stage i. Two pieces of memory are enough, since a stage reads only the one
-  // before.
+  // The result of stage i. Two buffers suffice, since a stage reads only the result of the previous
+  // one.
   template <class T>
-  T* between(std::size_t i) const {
+  T* intermediate(std::size_t i) const {
     return context_->scratch<T>(offsets_[i % 2]);
   }
 
-  std::vector<AxisMap> maps_; // of each spatial dimension
+  std::vector<AxisMap> maps_; // by spatial dimension
   std::vector<Stage> stages_;
   KernelContextPtr context_;
   std::array<Index, 2> offsets_{};
 };
 
-// The map from the inputs that a rank holds to its outputs. The weights are those of the global
-// indices, so that a part does not show where it was cut.
-AxisMap localMap(const Separable& layer, int dim, const Shape& in, const Shape& out, Interval held,
-                 Interval outputs) {
+// The map from this rank's inputs to its outputs. Weights are computed from global indices, which
+// makes results independent of the split points.
+AxisMap localMap(const Separable& layer, int dim, const Shape& in, const Shape& out,
+                 Interval inputBox, Interval outputs) {
   AxisMap map;
-  map.inputs = held.size();
+  map.inputs = inputBox.size();
   for (Index o = outputs.begin; o < outputs.end; ++o) {
     const AxisReads reads = layer.reads(o, in[dim], out[dim]);
-    map.add(reads.first - held.begin, reads.weights);
+    map.add(reads.first - inputBox.begin, reads.weights);
   }
   return map;
 }

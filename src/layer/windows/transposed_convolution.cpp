@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernels of a convolution with forward and adjoint exchanged: the convolution's input u is
-// what this one gives, and its output what this one reads. u can reach beyond the rank's part of
-// the output, and neighbours add what lies there to theirs: so the bias is added to the rank's own
-// part of u alone.
+// Local kernel of the transposed convolution: a convolution kernel with forward and adjoint
+// exchanged. The input u of that convolution is the output of this layer, and vice versa. u can
+// extend past the rank's block of the output; these contributions are added on the neighbours. The
+// bias is therefore added only to the rank's own block of u.
 #include "declaration/windows/transposed_convolution.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/kernel_context.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 class LocalTransposedConvolution final : public BilinearKernel {
 public:
-  // `all` is the box of u, `owned` the part of it that gets the bias from this rank.
+  // `all` is the box of u, and `owned` the block to which this rank adds the bias.
   LocalTransposedConvolution(const ConvolutionShape& shape, const Box& all, const Box& owned,
                              TenonDataType type, Backend backend, const KernelContextPtr& context)
       : BilinearKernel(2.0 * double(shape.batch * shape.outChannels * outputVolume(shape.window)) *
@@ -31,7 +31,7 @@ public:
     for (int d = 0; d < rank_; ++d) {
       extent_[d] = owned[d].size();
       strides_[d] = strides[d];
-      // An empty part may have any begin, and nothing is added there.
+      // An empty block can have any begin, and needs no offset.
       first_ += owned[d].empty() ? 0 : (owned[d].begin - all[d].begin) * strides[d];
     }
   }
@@ -67,8 +67,8 @@ private:
   }
   void adjointW(const DTensor& x, const DTensor& du, DTensor& dw, DTensor* db) override {
     visitFloating(du.dataType(), [&]<class T>(T) {
-      // The kernel's own gradient of a bias would sum over x, which is its output; here du is
-      // summed, over what got the bias.
+      // The kernel's own bias gradient would be a sum over x, which is its output. The gradient of
+      // this layer's bias is the sum of du over the block to which the bias was added.
       kernel_.get<T>().adjointWeights(du.data<T>(), x.data<T>(), dw.mutableData<T>(), nullptr);
       if (db)
         blockMultiplyAdd<T>(du.context(), rank_, extent_.data(), T(1), nullptr, nullptr,
@@ -88,8 +88,8 @@ private:
                           kChannels.data(), u.mutableData<T>() + first_, strides_.data());
     });
   }
-  // The adjoint of a convolution overwrites, so that a sum needs memory of its own. Only tangents
-  // ask for one.
+  // The adjoint of the convolution overwrites its result, so adding it needs a separate array. Only
+  // tangents use this.
   void addProduct(const DTensor& x, const DTensor& w, DTensor& u) {
     const Index bytes = elements_ * dataTypeSize(type_);
     if (contribution_.bytes() < bytes)
@@ -103,11 +103,11 @@ private:
   }
 
   TypedKernel<Convolution> kernel_;
-  Index elements_, first_ = 0; // of u; where what gets the bias begins
+  Index elements_, first_ = 0; // of u; offset of the block with the bias
   int rank_;
   TenonDataType type_;
   Strides extent_{}, strides_{};
-  Buffer contribution_; // for tangents, once there is one
+  Buffer contribution_; // for tangents, allocated on first use
 };
 
 } // namespace
