@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Walks the operations of a program in their order and keeps the values by name. Extents are those
-// of the run, so that all computations of shapes are constants.
+// Builds the canonical graph: walks the operations of a program in order, with a table of values by
+// name. All extents are known (they are those of the run), so shape computations reduce to
+// constants.
 #include "import/model_file.hpp"
 
 #include "import/onnx/onnx.hpp"
@@ -17,17 +18,18 @@ namespace tenon {
 
 namespace {
 
+// Extents that the file fixes must match; free ones can have any value.
 void checkInputs(const ModelProgram& program, const std::vector<Shape>& inputs,
                  const std::string& file) {
   if (inputs.size() != program.inputs.size())
     throw Error(TENON_ERR_ARG, fmt::format("{} has {} inputs, but is given {}", file,
                                            program.inputs.size(), inputs.size()));
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const ModelInput& wanted = program.inputs[i];
-    bool fits = wanted.shape.size() == inputs[i].size();
+    const ModelInput& expected = program.inputs[i];
+    bool fits = expected.shape.size() == inputs[i].size();
     std::vector<std::string> words;
-    for (std::size_t d = 0; d < wanted.shape.size(); ++d) {
-      const auto& extent = wanted.shape[d];
+    for (std::size_t d = 0; d < expected.shape.size(); ++d) {
+      const auto& extent = expected.shape[d];
       words.push_back(extent ? std::to_string(*extent) : d == 0 ? "batch" : "any");
       fits = fits && (!extent || *extent == inputs[i][d]);
     }
@@ -36,11 +38,11 @@ void checkInputs(const ModelProgram& program, const std::vector<Shape>& inputs,
           TENON_ERR_SHAPE,
           fmt::format("input '{}' of {} has shape [{}], but is given [{}]; export the model "
                       "with free extents if they should be the run's",
-                      wanted.name, file, fmt::join(words, ","), fmt::join(inputs[i], ",")));
+                      expected.name, file, fmt::join(words, ","), fmt::join(inputs[i], ",")));
   }
 }
 
-// visit(name) for the values that an operation reads.
+// Calls visit(name) for each value that an operation reads.
 template <class Visit>
 void forEachRead(const ModelOperation& operation, const Visit& visit) {
   const auto walk = [&](const ModelArgument& argument, const auto& walkItem) -> void {
@@ -55,6 +57,8 @@ void forEachRead(const ModelOperation& operation, const Visit& visit) {
     walk(argument, walk);
 }
 
+// The walk over a program. Each operation is dispatched to the table of its format, which calls the
+// builder.
 class ModelWalk {
 public:
   explicit ModelWalk(const ModelWeights& weights)
@@ -86,16 +90,17 @@ private:
         builder_.refuse("a view of memory that was changed through another view",
                         "operators that make new values", {1});
     });
-    ModelValues made = results(operation);
-    for (std::size_t i = 0; i < std::min(operation.results.size(), made.size()); ++i)
+    ModelValues values = results(operation);
+    // PyTorch rounds each result to its type; constants that were folded in float64 must follow.
+    for (std::size_t i = 0; i < std::min(operation.results.size(), values.size()); ++i)
       if (const auto type = program_.types.find(operation.results[i]);
-          type != program_.types.end() && made[i])
-        made[i] = builder_.rounded(made[i], type->second);
-    if (const std::string* changed = InPlace::changed(operation); changed && !made.empty())
-      inPlace_.write(builder_, names_, *changed, made[0]);
+          type != program_.types.end() && values[i])
+        values[i] = builder_.rounded(values[i], type->second);
+    if (const std::string* changed = InPlace::changed(operation); changed && !values.empty())
+      inPlace_.write(builder_, names_, *changed, values[0]);
     inPlace_.note(operation);
     for (std::size_t i = 0; i < operation.results.size(); ++i)
-      names_[operation.results[i]] = i < made.size() ? made[i] : nullptr;
+      names_[operation.results[i]] = i < values.size() ? values[i] : nullptr;
   }
 
   ModelValues valuesRead(const ModelOperation& operation) const {
@@ -108,16 +113,16 @@ private:
   }
 
   ModelValues results(const ModelOperation& operation) {
-    const Operands given(builder_, operation, names_, program_.flags);
+    const Operands operands(builder_, operation, names_, program_.flags);
     const bool isPt2 = program_.format == ModelProgram::Format::Pt2;
     try {
       if (!isPt2)
-        return buildOnnx(builder_, given, program_.version);
+        return buildOnnx(builder_, operands, program_.version);
       const bool isWritten = !operation.results.empty() && written_.contains(operation.results[0]);
-      return buildPt2(builder_, given, isWritten);
+      return buildPt2(builder_, operands, isWritten);
     } catch (const Error&) {
-      // What follows something that is refused may have no shape, but is refused itself where it
-      // cannot be known.
+      // After a refused operator, shapes can be wrong, so a later error may only be a consequence.
+      // It is ignored, but an unknown operator is still added to the list of refusals.
       if (builder_.graph().refusals.empty())
         throw;
       const bool isKnown = isPt2 ? isKnownInPt2(operation.type) : isKnownInOnnx(operation.type);
@@ -155,9 +160,10 @@ ModelGraph buildModel(const ModelWeights& weights, const std::vector<Shape>& inp
   try {
     walk.run(inputs);
   } catch (const Error& error) {
-    // What follows something that is refused has no shape.
+    // An error after a refused operator may only be its consequence, so the list of refusals is
+    // reported.
     checkRefusals(walk.graph(), file, weights.program().operations.size());
-    // The operators do not know the file.
+    // Errors from operators do not name the file; add it.
     if (error.text().find(file) != std::string::npos)
       throw;
     throw Error(error.code(), fmt::format("{}: {}", file, error.text()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads the program of a network, from its file or from what was recorded of it, and joins the
-// steps from there to layers. The first bytes say which format it is.
+// Reads the program of a network, from its file or from recorded bytes, and runs the steps from
+// there to layers. The first bytes of the file determine its format.
 #include "import/model_file.hpp"
 
 #include "import/onnx/onnx.hpp"
@@ -21,11 +21,13 @@ namespace {
 
 constexpr int kNumberBytes = 8;
 
+// Numbers are stored as 8 bytes, little-endian.
 void append(std::string& text, Index number) {
   for (int i = 0; i < kNumberBytes; ++i)
     text += static_cast<char>(static_cast<std::uint64_t>(number) >> 8 * i & 255);
 }
 
+// Reads a number that append() has written, and advances past it.
 Index numberAt(const std::string& text, std::size_t& at) {
   if (text.size() - at < kNumberBytes)
     throw Error(TENON_ERR_INTERNAL, "a record of a file's bytes is truncated");
@@ -34,6 +36,7 @@ Index numberAt(const std::string& text, std::size_t& at) {
   return static_cast<Index>(littleEndian(bytes, kNumberBytes));
 }
 
+// A byte source that reads a file and records every range that is read.
 class Recording final : public ByteSource {
 public:
   Recording(const ByteSource& file, RecordedBytes& record)
@@ -49,6 +52,7 @@ private:
   RecordedBytes& record_;
 };
 
+// A byte source that serves recorded ranges; the file is not accessed.
 class Replaying final : public ByteSource {
 public:
   Replaying(const RecordedBytes& record, const std::string& name, const std::string& kind)
@@ -62,8 +66,7 @@ private:
   const RecordedBytes& record_;
 };
 
-// A file that notes what is read of it, and one made of what was noted; the records must outlive
-// them.
+// Factories of the two sources above; `file` and `record` must outlive their results.
 std::unique_ptr<ByteSource> recording(const ByteSource& file, RecordedBytes& record) {
   return std::make_unique<Recording>(file, record);
 }
@@ -80,6 +83,8 @@ constexpr const char* kKind = "model file";
 void RecordedBytes::add(Index offset, const std::byte* bytes, Index count) {
   if (count == 0)
     return;
+  // Extend the part that ends at or after this offset, or insert a new one; then merge the parts
+  // that the extended one now touches.
   auto at = parts_.upper_bound(offset);
   if (at != parts_.begin() &&
       std::prev(at)->first + static_cast<Index>(std::prev(at)->second.size()) >= offset)
@@ -87,10 +92,10 @@ void RecordedBytes::add(Index offset, const std::byte* bytes, Index count) {
   else
     at = parts_.emplace_hint(at, offset, "");
   std::string& part = at->second;
-  const auto known = static_cast<Index>(part.size()) - (offset - at->first);
-  if (count > known)
-    part.append(reinterpret_cast<const char*>(bytes + known),
-                static_cast<std::size_t>(count - known));
+  const auto overlap = static_cast<Index>(part.size()) - (offset - at->first);
+  if (count > overlap)
+    part.append(reinterpret_cast<const char*>(bytes + overlap),
+                static_cast<std::size_t>(count - overlap));
   const Index end = at->first + static_cast<Index>(part.size());
   for (auto next = std::next(at); next != parts_.end() && next->first <= end;
        next = parts_.erase(next))
@@ -101,6 +106,7 @@ void RecordedBytes::add(Index offset, const std::byte* bytes, Index count) {
 void RecordedBytes::read(Index offset, std::byte* to, Index count) const {
   if (count == 0)
     return;
+  // The part that begins at or before the offset must contain the range.
   const auto after = parts_.upper_bound(offset);
   if (after == parts_.begin() ||
       std::prev(after)->first + static_cast<Index>(std::prev(after)->second.size()) <
@@ -110,6 +116,7 @@ void RecordedBytes::read(Index offset, std::byte* to, Index count) const {
               static_cast<std::size_t>(count));
 }
 
+// Size of the file, then offset, length and bytes of each part.
 std::string RecordedBytes::text() const {
   std::string text;
   append(text, size_);
@@ -147,12 +154,13 @@ void RecordedBytes::checkSame(const ByteSource& file) const {
     differs();
   std::vector<std::byte> piece;
   for (const auto& [offset, bytes] : parts_)
-    for (Index done = 0, all = static_cast<Index>(bytes.size()); done < all;) {
-      piece.resize(static_cast<std::size_t>(std::min(kPiece, all - done)));
-      file.read(offset + done, piece.data(), static_cast<Index>(piece.size()));
-      if (std::memcmp(piece.data(), bytes.data() + done, piece.size()) != 0)
+    for (Index offsetInPart = 0, partBytes = static_cast<Index>(bytes.size());
+         offsetInPart < partBytes;) {
+      piece.resize(static_cast<std::size_t>(std::min(kPiece, partBytes - offsetInPart)));
+      file.read(offset + offsetInPart, piece.data(), static_cast<Index>(piece.size()));
+      if (std::memcmp(piece.data(), bytes.data() + offsetInPart, piece.size()) != 0)
         differs();
-      done += static_cast<Index>(piece.size());
+      offsetInPart += static_cast<Index>(piece.size());
     }
 }
 

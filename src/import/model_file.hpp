@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A file with a trained network, of either format by its content: its program, and what was read of
-// it for that.
+// A file with a trained network, PyTorch's .pt2 or ONNX; the format is detected from the content.
+// One process reads the description and broadcasts the bytes that it read; the others parse those.
 #pragma once
 
 #include "import/lowering/model_layers.hpp"
@@ -10,39 +10,42 @@
 
 namespace tenon {
 
-// What was read of a file, kept to be read again elsewhere: one process reads the description of a
-// network, the others read it from these bytes, and whoever opens the file for its weights can tell
-// whether it is the same file. Neighbours and overlaps are joined.
+// Byte ranges that were read of a file, recorded so they can be read again elsewhere: one process
+// reads the description of a network, the others parse these bytes, and a process that later opens
+// the file for its weights can check that it is still the same file. Adjacent and overlapping
+// ranges are merged.
 class RecordedBytes {
 public:
   explicit RecordedBytes(Index size) : size_(size) {}
-  // From text(). Throws TENON_ERR_INTERNAL for another text.
+  // Parses a string that text() produced. Throws TENON_ERR_INTERNAL if it is malformed.
   static RecordedBytes fromText(const std::string& text);
 
   void add(Index offset, const std::byte* bytes, Index count);
   Index size() const noexcept { return size_; }
-  // Throws TENON_ERR_INTERNAL if they were not recorded.
+  // Copies recorded bytes. Throws TENON_ERR_INTERNAL if the range was not recorded.
   void read(Index offset, std::byte* to, Index count) const;
   std::string text() const;
-  // Throws TENON_ERR_FILE unless the file has these bytes.
+  // Throws TENON_ERR_FILE unless the file has the recorded size and bytes.
   void checkSame(const ByteSource& file) const;
 
 private:
-  Index size_; // of the file
+  Index size_; // size of the file in bytes
+  // Recorded bytes by their offset in the file.
   std::map<Index, std::string> parts_;
 };
 
+// A file with a network. Only its description is read when it is opened.
 class ModelFile {
 public:
-  // Throws TENON_ERR_FILE, TENON_ERR_FORMAT, or TENON_ERR_SUPPORT.
+  // Reads a file. Throws TENON_ERR_FILE, TENON_ERR_FORMAT, or TENON_ERR_SUPPORT.
   explicit ModelFile(const std::string& path);
-  // The same from what another process has read, recordedText().
+  // Parses the recordedText() of another process; the file is not opened.
   ModelFile(const std::string& path, const std::string& recorded);
 
   const std::string& path() const noexcept { return path_; }
   const ModelProgram& program() const noexcept { return program_; }
   std::string recordedText() const { return record_.text(); }
-  // Opens the file again, for its weights. Throws TENON_ERR_FILE, also if it is another file now.
+  // Opens the file again, to read its weights. Throws TENON_ERR_FILE, also if the file has changed.
   std::unique_ptr<ByteSource> open() const;
 
 private:
@@ -51,14 +54,18 @@ private:
   RecordedBytes record_;
 };
 
-// The steps from a file to layers. The program in a file of either format. Throws TENON_ERR_FORMAT,
-// or TENON_ERR_SUPPORT.
+// Reads the program of a file of either format. Throws TENON_ERR_FORMAT or TENON_ERR_SUPPORT.
+//
+// The steps from a file to layers:
+//   readModelProgram   file -> ModelProgram (operations as the file names them)
+//   buildModel         ModelProgram and extents -> ModelGraph (canonical operators)
+//   mapToLayers        ModelGraph -> ImportedNetwork (layers and their weights)
 ModelProgram readModelProgram(const ByteSource& file);
-// The canonical graph of a program at these extents. Throws TENON_ERR_SHAPE where an extent differs
-// from one that the file fixes, TENON_ERR_FORMAT for what contradicts itself. What cannot be
-// imported is among the graph's refusals.
+// Builds the canonical graph of a program for input shapes. Throws TENON_ERR_SHAPE if an extent
+// differs from one that the file fixes, TENON_ERR_FORMAT if the file contradicts itself. Operators
+// that cannot be imported are collected in the graph's refusals.
 ModelGraph buildModel(const ModelWeights& weights, const std::vector<Shape>& inputs);
-// The network of layers at these extents. `file` is the open file of the model.
+// Runs the steps after readModelProgram(). `file` is the open file of the model.
 ImportedNetwork importNetwork(const ModelProgram& program, const ByteSource& file,
                               const std::vector<Shape>& inputs);
 

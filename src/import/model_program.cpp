@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The line of the model's source behind an operation, from the stack that PyTorch stores. Of the
-// files in the stack that are no part of PyTorch it is the innermost.
+// Finds the line of the model's source that an operation comes from, in the stack trace that
+// PyTorch stores. It is the innermost frame whose file is not part of PyTorch or of another
+// installed package.
 #include "import/model_program.hpp"
 
 #include "sys/text/text.hpp"
@@ -8,7 +9,7 @@
 namespace tenon {
 
 std::string sourceLine(const std::string& stack) {
-  std::string found;
+  std::string result;
   const std::vector<std::string> lines = split(stack, '\n');
   const auto trimmed = [](const std::string& line) {
     const std::size_t begin = line.find_first_not_of(' ');
@@ -20,11 +21,11 @@ std::string sourceLine(const std::string& stack) {
     if (!line.starts_with("File \"") || end == line.npos || line.find("site-packages") != line.npos)
       continue;
     const std::string path = line.substr(quote + 1, end - quote - 1);
-    found = path.substr(path.rfind('/') + 1) + line.substr(end + 1);
+    result = path.substr(path.rfind('/') + 1) + line.substr(end + 1);
     if (i + 1 < lines.size() && !trimmed(lines[i + 1]).starts_with("File"))
-      found += ": " + trimmed(lines[i + 1]);
+      result += ": " + trimmed(lines[i + 1]);
   }
-  return found;
+  return result;
 }
 
 } // namespace tenon

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A trained network as its file has it: operations by the names of the program that wrote them, and
-// tensors that are still in the file. Both readers make this, and only the tables of operators
-// (onnx/rows.hpp, pt2/rows.hpp) know what the names mean.
+// A trained network as stored in its file: operations with the names of the program that wrote
+// them, and tensors that have not been read yet. Both readers produce a ModelProgram; only the
+// tables of operators (onnx/operator_rows.hpp, pt2/operator_rows.hpp) interpret the names.
 #pragma once
 
 #include "weights/stored_tensor.hpp"
@@ -15,14 +15,15 @@
 
 namespace tenon {
 
-// What an operation is given: a number, a text, a value of the program by name, or a list of these.
+// An argument of an operation: a number, a text, the name of a value of the program, or a list of
+// these.
 struct ModelArgument {
   enum class Kind { Nothing, Flag, Integer, Real, Text, Value, List };
   using List = std::vector<ModelArgument>;
   Kind kind = Kind::Nothing;
   Index integer = 0; // also of a flag
   double real = 0;
-  std::string text = {}; // also the name of a value
+  std::string text = {}; // text, or the name of a value
   List list = {};
 
   static ModelArgument ofFlag(bool flag) { return {Kind::Flag, flag, 0, {}, {}}; }
@@ -40,26 +41,29 @@ struct ModelArgument {
   bool isValue() const noexcept { return kind == Kind::Value; }
 };
 
+// One operation (node) of the program.
 struct ModelOperation {
   std::string type;  // "aten.conv2d", "Conv"
-  std::string label; // its name in the file
-  std::string where; // the line of the model's source, if the file tells it
-  // PyTorch names all arguments; in ONNX inputs have places and attributes names.
+  std::string label; // name of the operation in the file
+  std::string where; // line of the model's source, "" if the file does not store it
+  // In PyTorch all arguments have names; in ONNX inputs are positional and attributes have names.
   std::vector<ModelArgument> inputs = {};
   std::vector<std::pair<std::string, ModelArgument>> arguments = {};
   std::vector<std::string> results = {};
 };
 
-// A tensor of the file, and which of its stored dimensions each dimension is.
+// A tensor of the file. Its dimension d is dimension axes[d] of the stored tensor.
 struct ModelTensor {
-  std::string name; // of the parameter: "net.0.weight"
+  std::string name; // name of the parameter: "net.0.weight"
   StoredTensor stored;
   std::vector<int> axes;
-  std::string file = {}; // where its bytes are, beside the network's file; "": in that
-  std::optional<std::vector<double>> numbers = {}; // of one that stands in the graph itself
-  // A parameter is trained, a buffer is not. Most files of ONNX do not say it.
+  // File with its bytes, in the folder of the network's file; "" for the network's file itself.
+  std::string file = {};
+  // Values of a small tensor that is stored in the graph itself.
+  std::optional<std::vector<double>> numbers = {};
+  // Parameters are trained, buffers are not. Most ONNX files do not distinguish them.
   enum class Role { Unknown, Parameter, Buffer } role = Role::Unknown;
-  bool isComplex = false; // pairs of numbers, along a further last dimension
+  bool isComplex = false; // complex: pairs of numbers along an additional last dimension
 
   std::vector<Index> shape() const {
     std::vector<Index> shape;
@@ -69,52 +73,57 @@ struct ModelTensor {
   }
 };
 
+// An input of the network.
 struct ModelInput {
   std::string name;
-  std::vector<std::optional<Index>> shape;        // none: whatever the run has
-  std::vector<std::optional<Index>> example = {}; // with which the file was made, if it tells it
+  std::vector<std::optional<Index>> shape;        // extents; none: set by each run
+  std::vector<std::optional<Index>> example = {}; // extents at export, if the file stores them
 };
 
-// What the program that wrote the file computed of the network, in float64: inputs, outputs, the
-// cotangents of the outputs, and the gradients of the inputs; and of each parameter's gradient
-// three numbers.
+// A test stored in the file: results that the exporting program computed in float64. It has inputs,
+// outputs, cotangents of the outputs, gradients with respect to the inputs, and three numbers for
+// the gradient of each parameter.
 struct ModelTest {
   std::string about;
   double tolerance64 = 0,
-         tolerance32 = 0; // of the largest difference, as a part of the largest number
+         tolerance32 = 0; // tolerances: largest difference / largest number
   std::vector<StoredTensor> inputs, outputs, cotangents;
-  std::vector<std::optional<StoredTensor>> gradients; // none: it has none
-  // Of the parameters that have a gradient its product with cos(0), cos(1), ... in the order of its
-  // elements, its norm, and the norm of what float32 is off: [parameters, 3]. Older files have
-  // none.
+  // none: no gradient with respect to this input
+  std::vector<std::optional<StoredTensor>> gradients;
+  // Three numbers for each parameter with a gradient, [parameters, 3]: the dot product of the
+  // gradient with cos(0), cos(1), ... in storage order, its norm, and the norm of its error in
+  // float32. Older files do not have them.
   std::vector<std::string> parameters = {};
   std::optional<StoredTensor> parameterGradients = {};
 };
 
+// The network of a file: values are identified by name, and operations are listed in execution
+// order.
 struct ModelProgram {
   enum class Format { Pt2, Onnx };
   Format format = Format::Pt2;
-  int version = 0; // of the operators: ONNX's opset
+  int version = 0; // version of the operator set: ONNX's opset
   std::vector<ModelInput> inputs;
   std::vector<std::string> outputs;
-  std::vector<std::string> outputNames; // as the test names them; none: those of the values
+  // Names of the outputs in the test; empty: the names of the values.
+  std::vector<std::string> outputNames;
   std::vector<ModelTensor> tensors;
-  // Names of values that are tensors of the file.
+  // Values that are tensors of the file: name, and index in `tensors`.
   std::vector<std::pair<std::string, std::size_t>> constants;
-  std::set<std::string> flags;    // names of values that are true or false
-  std::set<std::string> integers; // names of values that are integers, of ONNX alone
-  // PyTorch's numbers of the types in which it computes values, to which what is computed of
-  // constants is rounded; empty where the file's test has such tables in float64.
+  std::set<std::string> flags;    // names of boolean values
+  std::set<std::string> integers; // names of integer values, of ONNX only
+  // PyTorch's type number of each value. Results that are computed from constants are rounded to
+  // this type. Empty if the file's test computed such tables in float64.
   std::map<std::string, Index> types;
-  // Numbers of the model's source that the exporter rounded to float32 though the network is in
-  // float64, and that have no short decimal, such as 2 pi.
+  // Constants of the model's source without a short decimal, such as 2 pi, that the exporter
+  // rounded to float32 although the network computes in float64.
   std::vector<double> rounded;
   std::vector<ModelOperation> operations;
   std::optional<ModelTest> test;
 };
 
-// The last line of the model's own source in a stack of lines: "zoo.py, line 30, in forward: x =
-// ...".
+// Returns the innermost line of the model's own source in a stack trace: "zoo.py, line 30, in
+// forward: x = ...".
 std::string sourceLine(const std::string& stack);
 
 inline constexpr std::size_t kMaxOperations = 1000000;

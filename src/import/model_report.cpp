@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reports a network by the forms of its layers on a grid of processes that exists on paper only. So
-// a laptop can be asked what a machine would do.
+// Writes the report of `tenon import`. Layers are asked for their layouts and work on a process
+// grid that exists on paper only, so a laptop can predict the cost on a large machine.
 #include "import/model_report.hpp"
 
 #include "declaration/core/types.hpp"
@@ -46,19 +46,20 @@ std::vector<std::string> wordsOf(const std::vector<std::optional<Index>>& shape)
   return words;
 }
 
-// [batch, 2, y, x] and, for an array of Fortran, (x, y, 2, batch).
+// Formats "[batch, 2, y, x]" and, for a Fortran array, "(x, y, 2, batch)".
 std::string bothOrders(const std::string& name, const std::vector<std::string>& words) {
   std::vector<std::string> reversed(words.rbegin(), words.rend());
   return fmt::format("{}: [{}]   Fortran {}({})", name, joined(words), name, joined(reversed));
 }
 
-// How far an output of a node sees in one spatial dimension, in cells of the input: those before
-// and after, and the distance of neighbours.
+// Receptive field of a node's output in one spatial dimension, in elements of the network's input:
+// the numbers of elements before and after, and the spacing of neighbouring outputs.
 struct Sight {
   double before = 0, after = 0, spacing = 1;
 };
 using Sights = std::vector<Sight>;
 
+// Walks the layers in order: adds up their cost per rank, and the receptive field of each node.
 class Reporter {
 public:
   Reporter(const ImportedNetwork& network, const std::vector<Shape>& inputs, Index processes)
@@ -109,9 +110,10 @@ public:
     if (sights_.back().empty())
       return text + "all of space\n";
     for (int s = 0; s < spatial_; ++s) {
-      const Sight& its = sights_.back()[static_cast<std::size_t>(s)];
-      text += fmt::format("{}{:.0f} cells before and {:.0f} after in dimension {}",
-                          s > 0 ? ", " : "", std::ceil(its.before), std::ceil(its.after), s + 2);
+      const Sight& sight = sights_.back()[static_cast<std::size_t>(s)];
+      text +=
+          fmt::format("{}{:.0f} cells before and {:.0f} after in dimension {}", s > 0 ? ", " : "",
+                      std::ceil(sight.before), std::ceil(sight.after), s + 2);
     }
     return text + (means_ > 0 ? fmt::format(", and the means of {} over all of space\n",
                                             counted(means_, "norm"))
@@ -119,7 +121,8 @@ public:
   }
 
 private:
-  // Space is split in its last two dimensions, the batch where there is no space.
+  // Splits space along its last two dimensions, in a grid as square as possible, or the batch if
+  // there is no space.
   Properties splitOf(std::size_t rank, Index processes) {
     std::vector<int> extents = {static_cast<int>(processes)};
     Properties properties = {Property::shard(rank > 2 ? static_cast<int>(rank) - 1 : 0)};
@@ -154,9 +157,10 @@ private:
     const Form form = declaration->form(reads, {});
     count(reads, form);
     countOwnMoves(*declaration, form);
-    const Work work = declaration->work(form, 0); // no part is larger than the first
+    const Work work = declaration->work(form, 0); // block 0 is the largest
     forward_ += work.forward;
     adjoint_ += work.adjoint + work.adjointParameters;
+    // Nodes that share the weights of another node do not count them again.
     for (const ParameterForm& parameter :
          node.sameAs < 0 ? form.parameters : std::vector<ParameterForm>())
       weights_ += elements(parameter.use.box(0));
@@ -165,24 +169,26 @@ private:
     see(node, layer, reads);
   }
 
+  // Adds the messages that bring inputs from their layouts to those that the layer reads: the
+  // maximum over ranks.
   void count(const Layouts& reads, const Form& form) {
     for (std::size_t i = 0; i < std::min(reads.size(), form.uses.size()); ++i) {
       if (reads[i] == form.uses[i])
         continue;
-      Traffic most;
+      Traffic largest;
       for (const int position : unlikePositions(reads[i], form.uses[i])) {
         const Flow flow =
             countFlow(reads[i], form.uses[i], grid_->ranks()[static_cast<std::size_t>(position)],
                       Role::Source);
-        most.messages = std::max(most.messages, flow.others.messages);
-        most.elements = std::max(most.elements, flow.others.elements);
+        largest.messages = std::max(largest.messages, flow.others.messages);
+        largest.elements = std::max(largest.elements, flow.others.elements);
       }
-      messages_ += most.messages;
-      elements_ += most.elements;
+      messages_ += largest.messages;
+      elements_ += largest.elements;
     }
   }
 
-  // What a kernel moves within itself. No part is larger than the first.
+  // Adds the communication inside a kernel. Rank 0, which has the largest block, is representative.
   void countOwnMoves(const Declaration& declaration, const Form& form) {
     if (!declaration.movesInKernels())
       return;
@@ -196,7 +202,7 @@ private:
       }
   }
 
-  // -- sight
+  // -- receptive fields
 
   std::vector<Index> numbersOf(const LayerDescription& layer, std::string_view name,
                                Index otherwise) const {
@@ -217,19 +223,21 @@ private:
     Sights sights(static_cast<std::size_t>(spatial_));
     for (Sight& sight : sights)
       sight = {0, 0, 0};
-    // A constant sees nothing.
+    // A constant does not depend on the input.
     bool isBounded = spatial_ > 0;
     if (isBounded && layer.type == "constant")
       return sights_.push_back(sights);
     for (const int name : node.reads) {
-      const Sights& its = sights_[static_cast<std::size_t>(name < 0 ? -1 - name : inputs_ + name)];
-      isBounded = isBounded && !its.empty();
+      const Sights& inputSights =
+          sights_[static_cast<std::size_t>(name < 0 ? -1 - name : inputs_ + name)];
+      isBounded = isBounded && !inputSights.empty();
       for (std::size_t s = 0; isBounded && s < sights.size(); ++s)
-        sights[s] = {std::max(sights[s].before, its[s].before),
-                     std::max(sights[s].after, its[s].after),
-                     std::max(sights[s].spacing, its[s].spacing)};
+        sights[s] = {std::max(sights[s].before, inputSights[s].before),
+                     std::max(sights[s].after, inputSights[s].after),
+                     std::max(sights[s].spacing, inputSights[s].spacing)};
     }
     const std::string& type = layer.type;
+    // These read all of space, or are not on the spatial grid at all.
     if (type == "globalaveragepooling" || type == "adaptiveaveragepooling" ||
         type == "spectralconv" || type == "matmul" || type == "attention" || type == "flatten" ||
         type == "transpose" || (type == "softmax" && reads.front().rank() > 2) ||
@@ -242,7 +250,7 @@ private:
     sights_.push_back(isBounded ? sights : Sights());
   }
 
-  // Whether a sum or a maximum is over none of space.
+  // Whether a reduction leaves all spatial dimensions.
   static bool keepsSpace(const LayerDescription& layer) {
     for (const auto& [key, value] : layer.settings)
       if (key == "dims")
@@ -252,6 +260,8 @@ private:
     return true;
   }
 
+  // The receptive field in dimension s after a layer that reads a field with receptive field
+  // `sight`.
   Sight widened(const LayerDescription& layer, const Layout& input, Sight sight,
                 std::size_t s) const {
     const std::string& type = layer.type;
@@ -295,7 +305,7 @@ private:
   GridPtr grid_;
   Properties properties_;
   Layouts values_;
-  std::vector<Sights> sights_; // none: all of space
+  std::vector<Sights> sights_; // empty: all of space
   double forward_ = 0, adjoint_ = 0;
   Index weights_ = 0, activations_ = 0, messages_ = 0, elements_ = 0, means_ = 0;
 };
@@ -308,7 +318,7 @@ std::string settingsText(const LayerDescription& layer) {
   return text;
 }
 
-// Whether the layers are the same at twice the extents that the file leaves free.
+// Tests whether the layers stay the same at twice the extents that the file leaves free.
 std::string freedom(const ImportedNetwork& network, const ModelProgram& program,
                     const ByteSource& file, const std::vector<Shape>& inputs) {
   std::vector<Shape> larger = inputs;
@@ -317,13 +327,14 @@ std::string freedom(const ImportedNetwork& network, const ModelProgram& program,
       if (!program.inputs[i].shape[d])
         larger[i][d] *= 2;
   try {
-    const ImportedNetwork other = importNetwork(program, file, larger);
+    const ImportedNetwork largerNetwork = importNetwork(program, file, larger);
     const auto& nodes = network.graph.nodes;
     const auto isAlike = [](const auto& a, const auto& b) {
       return a.layer.type == b.layer.type && a.reads == b.reads;
     };
-    // An extent of 1 has no part in an order, or in what a reshape merges.
-    if (!std::ranges::equal(nodes, other.graph.nodes, isAlike)) {
+    // Dimensions of extent 1 do not matter in a permutation or a reshape, so extents can change
+    // layers.
+    if (!std::ranges::equal(nodes, largerNetwork.graph.nodes, isAlike)) {
       std::vector<std::string> words;
       for (std::size_t i = 0; i < larger.size(); ++i)
         words.push_back(
@@ -332,7 +343,7 @@ std::string freedom(const ImportedNetwork& network, const ModelProgram& program,
     }
     std::vector<std::string> differ;
     for (int n = 0; n < std::ssize(nodes); ++n)
-      if (settingsText(network.layer(n)) != settingsText(other.layer(n)))
+      if (settingsText(network.layer(n)) != settingsText(largerNetwork.layer(n)))
         differ.push_back(network.layer(n).name);
     if (differ.empty())
       return "the layers are the same for all extents\n";
@@ -346,25 +357,25 @@ std::string freedom(const ImportedNetwork& network, const ModelProgram& program,
 } // namespace
 
 std::vector<Shape> extentsOfRun(const ModelProgram& program,
-                                const std::vector<std::pair<std::string, Shape>>& given) {
+                                const std::vector<std::pair<std::string, Shape>>& givenExtents) {
   constexpr Index kCells = 64;
   std::vector<std::string> names;
   for (const ModelInput& input : program.inputs)
     names.push_back(input.name);
-  for (const auto& [name, shape] : given)
+  for (const auto& [name, shape] : givenExtents)
     if (std::find(names.begin(), names.end(), name) == names.end())
       throw Error(TENON_ERR_ARG,
                   fmt::format("the model has no input '{}'; it has {}", name, joined(names)));
   std::vector<Shape> shapes;
   for (std::size_t i = 0; i < program.inputs.size(); ++i) {
     const ModelInput& input = program.inputs[i];
-    Shape shape, tested = program.test ? program.test->inputs[i].shape : Shape();
+    Shape shape, testShape = program.test ? program.test->inputs[i].shape : Shape();
     for (std::size_t d = 0; d < input.shape.size(); ++d) {
-      const auto made = d < input.example.size() ? input.example[d] : std::nullopt;
-      const Index unknown = made.value_or(d == 0 ? 1 : kCells);
-      shape.push_back(input.shape[d].value_or(d < tested.size() ? tested[d] : unknown));
+      const auto exampleExtent = d < input.example.size() ? input.example[d] : std::nullopt;
+      const Index defaultExtent = exampleExtent.value_or(d == 0 ? 1 : kCells);
+      shape.push_back(input.shape[d].value_or(d < testShape.size() ? testShape[d] : defaultExtent));
     }
-    for (const auto& [name, extents] : given)
+    for (const auto& [name, extents] : givenExtents)
       if (name == input.name) {
         if (extents.size() != shape.size())
           throw Error(TENON_ERR_SHAPE, fmt::format("input '{}' has {} dimensions, but {} are given",

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What becomes of a network, as text: its inputs, the layer of each operation, what it costs on a
-// number of processes, and how far an output sees.
+// The report of `tenon import`: the inputs of a network, the layer of each operation, the cost on a
+// given number of processes, and the receptive field of an output.
 #pragma once
 
 #include "import/model_file.hpp"
 
 namespace tenon {
 
-// The extents of a run: those that the file fixes, what is given by name, and otherwise those of
-// the file's test, or a batch of 1 and 64 cells in each dimension. Throws TENON_ERR_ARG for a name
-// that is no input, and TENON_ERR_SHAPE for another number of dimensions.
+// Returns the input shapes of a run. An extent is, in this order: the one that the file fixes or
+// `givenExtents` names, that of the file's test, that of the export, a batch of 1, 64 elements.
+// Throws TENON_ERR_ARG for a name that is not an input, and TENON_ERR_SHAPE for a wrong number of
+// dimensions.
 std::vector<Shape> extentsOfRun(const ModelProgram& program,
-                                const std::vector<std::pair<std::string, Shape>>& given);
+                                const std::vector<std::pair<std::string, Shape>>& givenExtents);
 
-// `name` is that of the file. The processes split space, or the batch where there is none.
+// Returns the report. `name` is the file's name. Processes split space, or the batch if there is no
+// space.
 std::string reportModel(const std::string& name, const ModelProgram& program,
                         const ByteSource& file, const std::vector<Shape>& inputs, Index processes);
 

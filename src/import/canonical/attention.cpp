@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Attentions, also where they are spelled out. A mask of numbers that leave nothing of any score is
-// one of -infinity, as long as each query sees a key.
+// Attention layers, also recognised where a model writes them as products and a softmax. Masks with
+// huge negative numbers are treated as masks of -infinity if each query sees a key.
 #include "import/canonical/model_builder.hpp"
 
 #include <algorithm>
@@ -11,9 +11,11 @@ namespace tenon {
 
 namespace {
 
-constexpr Index kMaxHeads = 4096; // of queries that share those of keys
+constexpr Index kMaxHeads = 4096; // heads of queries that share keys and values
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
+// Whether the mask is -infinity above the diagonal and 0 elsewhere: the layer computes that without
+// a mask.
 bool isCausalMask(const ModelConstant& mask) {
   const std::vector<Index>& shape = mask.shape();
   const Index keys = shape.back(), queries = shape[shape.size() - 2];
@@ -26,6 +28,7 @@ bool isCausalMask(const ModelConstant& mask) {
   return true;
 }
 
+// Whether each query sees at least one key.
 bool leavesAllKeys(const ModelConstant& mask) {
   const auto keys = static_cast<std::size_t>(mask.shape().back());
   for (std::size_t row = 0; keys > 0 && row < mask.numbers().size(); row += keys) {
@@ -37,15 +40,16 @@ bool leavesAllKeys(const ModelConstant& mask) {
   return true;
 }
 
-// Numbers that leave nothing of any score are -infinity, as long as each query sees a key.
+// Replaces numbers below -1e37, which make any score vanish, by -infinity. A query that would then
+// see no key gets NaN instead of a mean, so in that case the mask is left alone.
 ModelConstant withoutHugeNumbers(const ModelConstant& mask) {
   constexpr double kMin = -1e37;
   std::vector<double> numbers = mask.numbers();
   std::ranges::replace_if(
       numbers, [](double number) { return number < kMin; }, kNever);
-  const ModelConstant made =
+  const ModelConstant result =
       ModelConstant::ofNumbers(mask.shape(), std::move(numbers)).fixed(mask.isFixed());
-  return leavesAllKeys(made) ? made : mask;
+  return leavesAllKeys(result) ? result : mask;
 }
 
 } // namespace
@@ -54,7 +58,8 @@ ModelBuilder::Value ModelBuilder::addedMask(Value flags) {
   return where(flags, number(0), number(kNever));
 }
 
-// With the dimensions of the scores, of extent 1 where the mask has none; null if it does not fit.
+// Returns the mask with the rank of the scores, with extents of 1 where it broadcasts; null if it
+// does not fit.
 ModelBuilder::Value ModelBuilder::maskFor(Value mask, const Shape& scores) {
   mask = withoutExpansion(mask);
   Shape shape(scores.size() - std::min(scores.size(), mask->shape.size()), 1);
@@ -62,12 +67,13 @@ ModelBuilder::Value ModelBuilder::maskFor(Value mask, const Shape& scores) {
   return broadcast(shape, scores) == scores ? reshape(mask, shape) : nullptr;
 }
 
+// Head h of the queries uses head h * have / heads.
 ModelBuilder::Value ModelBuilder::repeatedHeads(Value x, Index heads) {
   const int dim = x->rank() - 3;
-  const Index have = x->shape[static_cast<std::size_t>(dim)];
+  const Index storedHeads = x->shape[static_cast<std::size_t>(dim)];
   ModelValues values;
   for (Index head = 0; head < heads; ++head)
-    values.push_back(slice(x, dim, head * have / heads, head * have / heads + 1));
+    values.push_back(slice(x, dim, head * storedHeads / heads, head * storedHeads / heads + 1));
   return concatenate(values, dim);
 }
 
@@ -79,10 +85,11 @@ ModelBuilder::Value ModelBuilder::attention(Value q, Value k, Value v, double sc
   const auto isLed = [&](Value x) {
     return std::equal(leads.begin(), leads.end(), x->shape.begin());
   };
+  // Heads of keys and values that several heads of queries share are repeated.
   for (Value* x : {&k, &v})
-    if (const Index have = (*x)->shape[leads.size() - 1];
-        q->rank() > 3 && have > 0 && have < leads.back() && leads.back() % have == 0 &&
-        leads.back() < kMaxHeads)
+    if (const Index storedHeads = (*x)->shape[leads.size() - 1];
+        q->rank() > 3 && storedHeads > 0 && storedHeads < leads.back() &&
+        leads.back() % storedHeads == 0 && leads.back() < kMaxHeads)
       *x = repeatedHeads(*x, leads.back());
   Shape scored = q->shape;
   scored.back() = k->shape[leads.size()];
@@ -101,17 +108,17 @@ ModelBuilder::Value ModelBuilder::attention(Value q, Value k, Value v, double sc
           "the queries, keys and values of an attention do not fit each other");
     Shape shape = q->shape;
     shape.back() = v->shape.back();
-    ModelValue* made = make(ModelOp::Attention, {q, k, v}, shape);
+    ModelValue* result = make(ModelOp::Attention, {q, k, v}, shape);
     if (mask)
-      made->inputs.push_back(mask);
-    made->scale = {scale};
-    made->isCausal = isCausal;
-    return made;
+      result->inputs.push_back(mask);
+    result->scale = {scale};
+    result->isCausal = isCausal;
+    return result;
   }
   return writtenOutAttention(q, k, v, scale, mask, isCausal);
 }
 
-// The same as products and a softmax, where no one layer does it.
+// Writes attention as products and a softmax, for shapes that the attention layer does not accept.
 ModelBuilder::Value ModelBuilder::writtenOutAttention(Value q, Value k, Value v, double scale,
                                                       Value mask, bool isCausal) {
   Value scores = affine(matmul(q, turned(k)), {scale}, {0});
@@ -129,7 +136,7 @@ ModelBuilder::Value ModelBuilder::writtenOutAttention(Value q, Value k, Value v,
   return matmul(softmax(scores, scores->rank() - 1), v);
 }
 
-// A softmax that is chosen unless it is NaN, and else 0, is that softmax.
+// Recognises where(s != s, 0, s) of a softmax s: a softmax with 0 in place of NaN. Returns s.
 ModelBuilder::Value ModelBuilder::withoutNaN(Value x) const {
   if (x->op != ModelOp::Where || x->inputs[0]->op != ModelOp::Compare ||
       x->inputs[0]->function != "not_equal" || !isFilledWith(x->inputs[1], 0))
@@ -140,10 +147,10 @@ ModelBuilder::Value ModelBuilder::withoutNaN(Value x) const {
              : x;
 }
 
-// q k^T, its factor and the mask of what a softmax is taken of; without a product where it is
-// something else.
+// Recognises the argument of a softmax as scale q k^T + mask. The product is null if it is anything
+// else.
 ModelBuilder::Scores ModelBuilder::scoresOf(Value scores) {
-  // scale q k^T, or none.
+  // Returns the product and its scale if x is scale q k^T.
   const auto productOf = [&](Value x) {
     const bool isScaled = x->op == ModelOp::Affine && x->dim < 0 && x->shift[0] == 0;
     const Value product = isScaled ? x->inputs[0] : x;
@@ -170,8 +177,9 @@ ModelBuilder::Scores ModelBuilder::scoresOf(Value scores) {
   return {product, scale, mask};
 }
 
-// With a mask that is added to the products, or where a constant chooses between them and
-// -infinity. A query that sees no key is NaN in such a softmax, but 0 in the layer.
+// Recognises p v, where p is a softmax of scores with an added mask, or with -infinity chosen by a
+// constant. A query that sees no key is NaN in such a softmax but 0 in the layer, so each query
+// must see a key unless the model itself replaces NaN by 0.
 ModelBuilder::Value ModelBuilder::spelledAttention(Value a, Value b) {
   const auto isSoftmax = [this](Value x) {
     x = withoutNaN(x);
@@ -179,8 +187,8 @@ ModelBuilder::Value ModelBuilder::spelledAttention(Value a, Value b) {
   };
   // y = v p^T is the transpose of p v^T.
   if (!isSoftmax(a) && b->op == ModelOp::Transpose && b->rank() >= 3 && isSoftmax(turned(b))) {
-    const Value made = spelledAttention(turned(b), turned(a));
-    return made ? turned(made) : nullptr;
+    const Value result = spelledAttention(turned(b), turned(a));
+    return result ? turned(result) : nullptr;
   }
   if (!isSoftmax(a) || b->rank() != a->rank() ||
       !std::equal(a->shape.begin(), a->shape.end() - 2, b->shape.begin()))

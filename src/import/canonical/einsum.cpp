@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sums over products, by the labels of dimensions. What one factor has alone is summed first, and
-// then come products of matrices along the labels that both factors and the result have.
+// Sums over products by labels of dimensions (einsum), as matrix products. Labels that occur in one
+// factor only are summed first; labels of both factors and the result become batch dimensions.
 #include "import/canonical/model_builder.hpp"
 
 #include "sys/text/text.hpp"
@@ -14,25 +14,26 @@
 
 namespace tenon {
 
-// A sum over products, by the labels of dimensions: sums over what one factor has alone, and then
-// products of matrices along the labels that both factors and the result have.
+// Multiplies the factors from left to right. After each product, labels that neither later factors
+// nor the result have are summed.
 ModelBuilder::Value ModelBuilder::einsum(const std::string& equation, ModelValues factors) {
   std::string text;
   std::copy_if(equation.begin(), equation.end(), std::back_inserter(text),
                [](char c) { return c != ' '; });
   const std::size_t arrow = text.find("->");
-  const std::vector<std::string> words = split(text.substr(0, arrow), ',');
+  const std::vector<std::string> factorLabels = split(text.substr(0, arrow), ',');
   std::string result = arrow == text.npos ? "" : text.substr(arrow + 2);
+  // Equations without "->", ellipses and repeated labels in one factor are refused.
   bool isKnown = arrow != text.npos && text.find('.') == text.npos &&
-                 words.size() == factors.size() && !factors.empty();
+                 factorLabels.size() == factors.size() && !factors.empty();
   std::map<char, Index> extents;
-  for (std::size_t i = 0; isKnown && i < words.size(); ++i) {
-    check(static_cast<int>(words[i].size()) == factors[i]->rank(),
+  for (std::size_t i = 0; isKnown && i < factorLabels.size(); ++i) {
+    check(static_cast<int>(factorLabels[i].size()) == factors[i]->rank(),
           "an equation has another number of labels than a factor dimensions");
-    for (std::size_t d = 0; d < words[i].size(); ++d) {
-      const char label = words[i][d];
-      isKnown =
-          isKnown && std::isalpha(static_cast<unsigned char>(label)) && words[i].find(label) == d;
+    for (std::size_t d = 0; d < factorLabels[i].size(); ++d) {
+      const char label = factorLabels[i][d];
+      isKnown = isKnown && std::isalpha(static_cast<unsigned char>(label)) &&
+                factorLabels[i].find(label) == d;
       check(extents.emplace(label, factors[i]->shape[d]).first->second == factors[i]->shape[d],
             "the factors of an equation do not fit each other");
     }
@@ -42,24 +43,24 @@ ModelBuilder::Value ModelBuilder::einsum(const std::string& equation, ModelValue
   if (!isKnown)
     return refuse(fmt::format("einsum {}", equation),
                   "an equation with a result, and each label once in a factor", {1});
-  Labelled made{factors[0], words[0]};
+  Labelled partial{factors[0], factorLabels[0]};
   for (std::size_t i = 0; i < factors.size(); ++i) {
     std::string later = result;
-    for (std::size_t j = i + 1; j < words.size(); ++j)
-      later += words[j];
+    for (std::size_t j = i + 1; j < factorLabels.size(); ++j)
+      later += factorLabels[j];
     if (i > 0)
-      made = product(made, {factors[i], words[i]}, later);
-    made = summed(made, later);
+      partial = product(partial, {factors[i], factorLabels[i]}, later);
+    partial = summed(partial, later);
   }
-  return ordered(made, result);
+  return ordered(partial, result);
 }
 
-// Without the labels that nothing further has.
-ModelBuilder::Labelled ModelBuilder::summed(const Labelled& x, const std::string& kept) {
+// Sums over the labels that are not in `labelsToKeep`.
+ModelBuilder::Labelled ModelBuilder::summed(const Labelled& x, const std::string& labelsToKeep) {
   std::vector<int> dims;
   std::string labels;
   for (std::size_t d = 0; d < x.labels.size(); ++d)
-    if (kept.find(x.labels[d]) == kept.npos)
+    if (labelsToKeep.find(x.labels[d]) == labelsToKeep.npos)
       dims.push_back(static_cast<int>(d));
     else
       labels += x.labels[d];
@@ -73,29 +74,32 @@ ModelBuilder::Value ModelBuilder::ordered(const Labelled& x, const std::string& 
   return transpose(x.value, permutation);
 }
 
-ModelBuilder::Labelled ModelBuilder::product(Labelled a, Labelled b, const std::string& kept) {
-  a = summed(a, kept + b.labels);
-  b = summed(b, kept + a.labels);
+// Labels of a product are sorted into four groups: along (both factors and the result), rows (a
+// only), columns (b only), sums (both factors, not the result).
+ModelBuilder::Labelled ModelBuilder::product(Labelled a, Labelled b,
+                                             const std::string& labelsToKeep) {
+  a = summed(a, labelsToKeep + b.labels);
+  b = summed(b, labelsToKeep + a.labels);
   const auto has = [](const std::string& labels, char c) { return labels.find(c) != labels.npos; };
   std::string along, rows, columns, sums;
   for (const char c : a.labels)
-    (!has(b.labels, c) ? rows : has(kept, c) ? along : sums) += c;
+    (!has(b.labels, c) ? rows : has(labelsToKeep, c) ? along : sums) += c;
   for (const char c : b.labels)
     if (!has(a.labels, c))
       columns += c;
-  // Element by element, where no sum needs a matrix.
+  // If no sum needs a matrix product: elementwise, with extents of 1 for absent labels.
   if (sums.empty() || (rows.empty() && columns.empty())) {
-    const std::string all = along + rows + columns + sums;
+    const std::string joinedLabels = along + rows + columns + sums;
     const auto spread = [&](const Labelled& x) {
-      std::string own;
+      std::string ownLabels;
       Shape shape;
-      for (const char c : all) {
-        own += has(x.labels, c) ? std::string(1, c) : "";
+      for (const char c : joinedLabels) {
+        ownLabels += has(x.labels, c) ? std::string(1, c) : "";
         shape.push_back(has(x.labels, c) ? x.value->shape[x.labels.find(c)] : 1);
       }
-      return reshape(ordered(x, own), shape);
+      return reshape(ordered(x, ownLabels), shape);
     };
-    return summed({binary("mul", spread(a), spread(b)), all}, kept);
+    return summed({binary("mul", spread(a), spread(b)), joinedLabels}, labelsToKeep);
   }
   const auto extents = [](const Labelled& x, const std::string& labels) {
     Shape shape;
@@ -103,7 +107,7 @@ ModelBuilder::Labelled ModelBuilder::product(Labelled a, Labelled b, const std::
       shape.push_back(x.value->shape[x.labels.find(c)]);
     return shape;
   };
-  // As matrices along common dimensions.
+  // Reshapes to matrices [along, first, second].
   const auto matrices = [&](const Labelled& x, const std::string& first,
                             const std::string& second) {
     Shape shape = extents(x, along);
@@ -114,15 +118,15 @@ ModelBuilder::Labelled ModelBuilder::product(Labelled a, Labelled b, const std::
   Shape shape = extents(a, along + rows);
   const Shape last = extents(b, columns);
   shape.insert(shape.end(), last.begin(), last.end());
-  // What a weight multiplies stays a field.
+  // A weight becomes a linear layer, so the other factor stays a distributed field.
   if (along.empty() && isWeight(b.value) && sums.size() == 1) {
     const Value weight = reshape(ordered(b, columns + sums),
                                  {elements(last), b.value->shape[b.labels.find(sums[0])]});
     return {reshape(linear(ordered(a, rows + sums), weight, nullptr), shape), rows + columns};
   }
   if (along.empty() && isWeight(a.value) && !isWeight(b.value) && sums.size() == 1) {
-    Labelled made = product(std::move(b), std::move(a), kept);
-    return made;
+    Labelled swapped = product(std::move(b), std::move(a), labelsToKeep);
+    return swapped;
   }
   return {reshape(matmul(matrices(a, rows, sums), matrices(b, sums, columns)), shape),
           along + rows + columns};

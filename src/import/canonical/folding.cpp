@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is computed of constants alone: numbers, which no layer computes any more. Integers stay
-// integers, since they are sizes and places.
+// Arithmetic on constants: it is done at import, in float64, and no layer computes it. Results of
+// integers stay integers, because they are sizes and indices.
 #include "import/canonical/model_builder.hpp"
 
 #include "sys/errors/error.hpp"
@@ -70,7 +70,7 @@ const std::map<std::string, Operation>& foldedOperations() {
   return operations;
 }
 
-// What is computed element by element has as many elements.
+// Throws unless each constant has one number per element of the shape.
 void checkFolded(std::initializer_list<const ModelConstant*> constants, const Shape& shape) {
   for (const ModelConstant* constant : constants)
     if (!constant->isNumbers() || static_cast<Index>(constant->numbers().size()) != elements(shape))
@@ -86,6 +86,7 @@ ModelBuilder::foldedUnary(const std::string& function, Value x,
                           const std::vector<std::pair<std::string, double>>& parameters) {
   ModelConstant source = fold(x);
   std::vector<double> numbers = source.numbers();
+  // The only function with parameters.
   if (function == "clamp") {
     for (const auto& [name, bound] : parameters)
       for (double& number : numbers)
@@ -97,7 +98,7 @@ ModelBuilder::foldedUnary(const std::string& function, Value x,
   if (found == foldedFunctions().end())
     return refuse(fmt::format("the function {} of a constant", function), "its values", x->shape);
   std::transform(numbers.begin(), numbers.end(), numbers.begin(), found->second);
-  // Of integers most functions are real.
+  // Most functions of integers have real results.
   static const std::set<std::string, std::less<>> whole = {"abs", "ceil", "floor",
                                                            "neg", "not",  "relu"};
   return constant(ModelConstant::ofNumbers(x->shape, std::move(numbers),
@@ -120,7 +121,7 @@ ModelBuilder::Value ModelBuilder::foldedBinary(const std::string& function, Valu
                       .fixed(p.isFixed() && q.isFixed()));
 }
 
-// Of three constants of one shape.
+// Selects between two constants; all three have the same shape.
 ModelBuilder::Value ModelBuilder::foldedWhere(Value condition, Value a, Value b) {
   const ModelConstant c = fold(condition), p = fold(a), q = fold(b);
   checkFolded({&c, &p, &q}, condition->shape);
@@ -132,28 +133,30 @@ ModelBuilder::Value ModelBuilder::foldedWhere(Value condition, Value a, Value b)
 }
 
 ModelBuilder::Value ModelBuilder::foldedReduction(const std::string& method, Value x,
-                                                  const Shape& kept, const Shape& shape) {
+                                                  const Shape& reducedShape, const Shape& shape) {
   spend(elements(x->shape));
   const ModelConstant source = fold(x);
   checkFolded({&source}, x->shape);
   const auto count = static_cast<double>(source.elements()) /
-                     static_cast<double>(std::max(elements(kept), Index(1)));
+                     static_cast<double>(std::max(elements(reducedShape), Index(1)));
   const bool isExtreme = method == "max" || method == "min";
+  // A maximum of no elements is undefined; a sum is 0.
   if (isExtreme && source.elements() == 0)
     return refuse(fmt::format("the {} of nothing", method), "at least one element", shape);
   const auto found = foldedOperations().find(isExtreme             ? method
                                              : method == "product" ? "mul"
                                                                    : "add");
+  // Neutral element of the reduction.
   const double first = method == "product" ? 1
                        : method == "max"   ? -std::numeric_limits<double>::infinity()
                        : method == "min"   ? std::numeric_limits<double>::infinity()
                                            : 0;
-  std::vector<double> numbers(static_cast<std::size_t>(elements(kept)), first);
+  std::vector<double> numbers(static_cast<std::size_t>(elements(reducedShape)), first);
   forEachPlace(source.shape(), [&](const std::vector<Index>& index, Index place) {
-    Index to = 0;
+    Index target = 0;
     for (std::size_t d = 0; d < index.size(); ++d)
-      to = to * kept[d] + (kept[d] == 1 ? 0 : index[d]);
-    double& sum = numbers[static_cast<std::size_t>(to)];
+      target = target * reducedShape[d] + (reducedShape[d] == 1 ? 0 : index[d]);
+    double& sum = numbers[static_cast<std::size_t>(target)];
     sum = found->second(sum, source.numbers()[static_cast<std::size_t>(place)]);
   });
   if (method == "mean")
@@ -167,7 +170,7 @@ ModelBuilder::Value ModelBuilder::foldedReduction(const std::string& method, Val
 ModelBuilder::Value ModelBuilder::foldedMatmul(Value a, Value b) {
   const Index rows = a->shape[0], inner = a->shape[1], columns = b->shape[1];
   for (const Index extent : {rows, inner, columns})
-    spend(extent); // so that none is large
+    spend(extent); // checked separately, so the products below cannot overflow
   spend(rows * columns);
   spend(rows * columns * inner);
   const ModelConstant p = fold(a), q = fold(b);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Elements of a dimension by their places: sums up to them, another order, some of them, additions
-// to some. Where a dimension may be split, these are products with a fixed matrix along it.
+// Operations on elements of a dimension by index: prefix sums, reversal, gather, scatter. A
+// dimension may be distributed, so they are expressed as products with a fixed matrix along it.
 #include "import/canonical/model_builder.hpp"
 
 #include <fmt/format.h>
@@ -14,11 +14,12 @@ namespace tenon {
 namespace {
 
 constexpr std::size_t kMaxRuns = 256; // slices that a list of indices becomes
-constexpr Index kMaxRows = 1024;      // of a matrix that stands for a sum or a new order
+constexpr Index kMaxRows = 1024;      // rows of a matrix that expresses a sum or a new order
 
 } // namespace
 
-// A parameter is a table, of which each rank may hold all.
+// A value that is computed from parameters is a table that each rank can hold in full, so only the
+// size of the matrix counts; along a field's dimension its extents are bounded.
 bool ModelBuilder::isTooLarge(Value x, Index rows, Index columns) {
   constexpr Index kMaxNumbers = Index(1) << 22;
   return x->isOfParameters() ? columns > 0 && rows > kMaxNumbers / columns
@@ -41,19 +42,20 @@ ModelBuilder::Value ModelBuilder::along(Value x, int dim, Index rows,
     for (Index j = 0; j < columns; ++j)
       numbers.push_back(matrix(i, j));
   const Value weight = constant(ModelConstant::ofNumbers({rows, columns}, std::move(numbers)));
-  std::vector<int> order(static_cast<std::size_t>(x->rank())), back = order;
+  std::vector<int> order(static_cast<std::size_t>(x->rank())), inverse = order;
+  // Move the dimension to the end, where a linear layer works, and back afterwards.
   std::iota(order.begin(), order.end(), 0);
   order.erase(order.begin() + d);
   order.push_back(d);
   for (std::size_t i = 0; i < order.size(); ++i)
-    back[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
-  const Value last = transpose(x, order);
+    inverse[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
+  const Value moved = transpose(x, order);
   if (!x->isKnown())
-    return transpose(linear(last, weight, nullptr), back);
-  Shape shape = last->shape;
+    return transpose(linear(moved, weight, nullptr), inverse);
+  Shape shape = moved->shape;
   shape.back() = rows;
-  const Value flat = reshape(last, {elements(x->shape) / std::max(columns, Index(1)), columns});
-  return transpose(reshape(foldedMatmul(flat, transpose(weight, {1, 0})), shape), back);
+  const Value flat = reshape(moved, {elements(x->shape) / std::max(columns, Index(1)), columns});
+  return transpose(reshape(foldedMatmul(flat, transpose(weight, {1, 0})), shape), inverse);
 }
 
 ModelBuilder::Value ModelBuilder::flip(Value x, int dim) {
@@ -86,7 +88,7 @@ ModelBuilder::Value ModelBuilder::triangle(Value x, bool isUpper, double diagona
                number(0, isInteger));
 }
 
-// Padding that takes away at one end what it puts in at the other.
+// A periodic padding by `by` at one end and -by at the other.
 ModelBuilder::Value ModelBuilder::roll(Value x, int dim, Index by) {
   const auto d = static_cast<std::size_t>(dimension(dim, x->rank()));
   const Index n = x->shape[d];
@@ -102,13 +104,13 @@ ModelBuilder::Value ModelBuilder::roll(Value x, int dim, Index by) {
   }
   if (by > n - by)
     by -= n;
-  ModelValue* made = make(ModelOp::Pad, {x}, x->shape);
-  made->dim = static_cast<int>(d);
-  made->low = {by};
-  made->high = {-by};
-  made->modes = {"periodic"};
-  made->padValue = 0;
-  return made;
+  ModelValue* result = make(ModelOp::Pad, {x}, x->shape);
+  result->dim = static_cast<int>(d);
+  result->low = {by};
+  result->high = {-by};
+  result->modes = {"periodic"};
+  result->padValue = 0;
+  return result;
 }
 
 ModelBuilder::Value ModelBuilder::gather(Value x, int dim, Value places) {
@@ -124,6 +126,7 @@ ModelBuilder::Value ModelBuilder::gather(Value x, int dim, Value places) {
   }
   if (x->isKnown() && x->constant->isNumbers())
     spend(static_cast<Index>(order.size()) * (elements(x->shape) / n));
+  // Runs of consecutive indices become slices.
   ModelValues runs;
   for (std::size_t i = 0; i < order.size();) {
     std::size_t end = i + 1;
@@ -132,7 +135,7 @@ ModelBuilder::Value ModelBuilder::gather(Value x, int dim, Value places) {
     runs.push_back(slice(x, static_cast<int>(d), order[i], order[end - 1] + 1));
     i = end;
     if (!x->isKnown() && runs.size() > kMaxRuns) {
-      // Of a table the product with a matrix that is 1 at the places.
+      // A table can be multiplied by a 0-1 matrix instead.
       const auto count = static_cast<Index>(order.size());
       if (x->isOfParameters() && !isTooLarge(x, count, n))
         return along(x, static_cast<int>(d), count, [&](Index to, Index from) {
@@ -150,15 +153,16 @@ ModelBuilder::Value ModelBuilder::gather(Value x, int dim, Value places) {
 
 ModelBuilder::Value ModelBuilder::scatterAdd(Value x, int dim, Value places, Value source) {
   const auto d = static_cast<std::size_t>(dimension(dim, x->rank()));
-  const std::vector<Index> to = integersOf(places, "a list of indices");
+  const std::vector<Index> targets = integersOf(places, "a list of indices");
   const Index n = x->shape[d];
-  Shape wanted = x->shape;
-  wanted[d] = static_cast<Index>(to.size());
-  check(places->rank() == 1 && source->shape == wanted, "its indices do not fit what it adds");
-  check(std::ranges::all_of(to, [n](Index i) { return i >= -n && i < n; }),
+  Shape expected = x->shape;
+  expected[d] = static_cast<Index>(targets.size());
+  check(places->rank() == 1 && source->shape == expected, "its indices do not fit what it adds");
+  check(std::ranges::all_of(targets, [n](Index i) { return i >= -n && i < n; }),
         "an index is out of range");
+  // Column j of the matrix has its 1 in row targets[j].
   const Value sum = along(source, dim, n, [&](Index i, Index j) {
-    const Index at = to[static_cast<std::size_t>(j)];
+    const Index at = targets[static_cast<std::size_t>(j)];
     return double((at < 0 ? at + n : at) == i);
   });
   const bool isZero = x->op == ModelOp::Zeros || isFilledWith(x, 0);
@@ -168,22 +172,24 @@ ModelBuilder::Value ModelBuilder::scatterAdd(Value x, int dim, Value places, Val
 ModelBuilder::Value ModelBuilder::scatter(Value x, int dim, Value places, Value source) {
   const auto d = static_cast<std::size_t>(dimension(dim, x->rank()));
   const Index n = x->shape[d];
-  std::vector<Index> to = integersOf(places, "a list of indices"), sorted;
-  for (Index& place : to) {
+  std::vector<Index> targets = integersOf(places, "a list of indices"), sorted;
+  for (Index& place : targets) {
     place += place < 0 ? n : 0;
     check(place >= 0 && place < n, "an index is out of range");
   }
-  sorted = to;
+  sorted = targets;
   std::ranges::sort(sorted);
   check(std::ranges::adjacent_find(sorted) == sorted.end(), "it writes to one place twice");
-  if (to.empty())
+  if (targets.empty())
     return x;
-  if (to == sorted && to.back() - to.front() + 1 == static_cast<Index>(to.size()))
-    return replaced(x, static_cast<int>(d), to.front(), to.back() + 1, source);
+  // Consecutive indices need no matrix: they are a slice.
+  if (targets == sorted &&
+      targets.back() - targets.front() + 1 == static_cast<Index>(targets.size()))
+    return replaced(x, static_cast<int>(d), targets.front(), targets.back() + 1, source);
   Shape shape(x->shape.size() - d, 1);
   shape[0] = n;
   std::vector<double> flags(static_cast<std::size_t>(n), 0);
-  for (const Index place : to)
+  for (const Index place : targets)
     flags[static_cast<std::size_t>(place)] = 1;
   return where(constant(ModelConstant::ofNumbers(shape, std::move(flags))),
                scatterAdd(zeros(x->shape), static_cast<int>(d), places, source), x);
@@ -193,15 +199,16 @@ ModelBuilder::Value ModelBuilder::placesAlong(Value places, int dim) {
   if (!places->isKnown())
     return nullptr;
   const auto d = static_cast<std::size_t>(dimension(dim, places->rank()));
-  const ModelConstant all = fold(places);
-  std::vector<Index> list(static_cast<std::size_t>(all.shape()[d]), 0);
+  const ModelConstant allPlaces = fold(places);
+  std::vector<Index> list(static_cast<std::size_t>(allPlaces.shape()[d]), 0);
   bool isOne = true;
-  forEachPlace(all.shape(), [&](const std::vector<Index>& index, Index place) {
-    Index& its = list[static_cast<std::size_t>(index[d])];
-    const auto number = static_cast<Index>(all.numbers()[static_cast<std::size_t>(place)]);
+  forEachPlace(allPlaces.shape(), [&](const std::vector<Index>& index, Index place) {
+    Index& first = list[static_cast<std::size_t>(index[d])];
+    const auto number = static_cast<Index>(allPlaces.numbers()[static_cast<std::size_t>(place)]);
+    // This is the first element with its index along the dimension if all other indices are 0.
     const bool isFirst = std::accumulate(index.begin(), index.end(), Index(0)) == index[d];
-    isOne = isOne && (isFirst || its == number);
-    its = isFirst ? number : its;
+    isOne = isOne && (isFirst || first == number);
+    first = isFirst ? number : first;
   });
   return isOne ? integers(list) : nullptr;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Values of the canonical graph and their checks, for the file is not trusted. Every value has a
-// shape of bounded size, and what is computed of constants here has a bound too.
+// Creates values of the canonical graph, with checks, because the file is not trusted. Each value
+// has a shape of bounded size, and so does all arithmetic on constants.
 #include "import/canonical/model_builder.hpp"
 
 #include "sys/errors/error.hpp"
@@ -15,8 +15,7 @@ namespace tenon {
 
 namespace {
 
-// A value of which a layer computes more elements than this is a mistake in the file: no array of
-// any process has as many.
+// A value with more elements than this is an error in the file: no machine could store it.
 constexpr Index kMaxValueElements = Index(1) << 50;
 
 } // namespace
@@ -31,6 +30,7 @@ void ModelBuilder::fail(const std::string& why) const {
   throw Error(TENON_ERR_FORMAT, fmt::format("operation '{}': {}", label_, why));
 }
 
+// The message lists the input shapes of this run, because other extents may work.
 void ModelBuilder::misfit(const std::string& why) const {
   bool isFree = false;
   for (const ModelInput& input : weights_.program().inputs)
@@ -59,16 +59,19 @@ void ModelBuilder::checkShape(const Shape& shape) const {
   if (shape.size() > kMaxModelDimensions)
     fail(fmt::format("a value has {} dimensions; at most {} are possible", shape.size(),
                      kMaxModelDimensions));
-  Index all = 1;
+  Index count = 1;
   for (const Index extent : shape) {
     if (extent < 0)
       misfit(fmt::format("a value would have shape [{}]; the input is too small for this operation",
                          fmt::join(shape, ",")));
-    if (__builtin_mul_overflow(all, std::max(extent, Index(1)), &all) || all > kMaxValueElements)
+    // An extent of 0 must not hide an overflow of the others.
+    if (__builtin_mul_overflow(count, std::max(extent, Index(1)), &count) ||
+        count > kMaxValueElements)
       fail(fmt::format("a value of shape [{}] is too large", fmt::join(shape, ",")));
   }
 }
 
+// numpy's rule: aligned at the last dimension, extents are equal or one of them is 1.
 Shape ModelBuilder::broadcast(const Shape& a, const Shape& b) const {
   const std::size_t rank = std::max(a.size(), b.size());
   Shape shape(rank, 1);
@@ -83,8 +86,8 @@ Shape ModelBuilder::broadcast(const Shape& a, const Shape& b) const {
   return shape;
 }
 
-// The parameters of which all of these are computed; none where one is computed of anything else
-// but constants.
+// Returns the parameters from which all of these values are computed; none if any is computed from
+// something other than parameters and constants.
 std::vector<std::string> ModelBuilder::parametersOf(const ModelValues& values) {
   constexpr std::size_t kMaxNamed = 4;
   std::vector<std::string> names;
@@ -114,6 +117,8 @@ ModelValue* ModelBuilder::make(ModelOp op, ModelValues inputs, Shape shape) {
   return &value;
 }
 
+// The placeholder has the shape that the result would have, so later operations can still be
+// checked.
 ModelBuilder::Value ModelBuilder::refuse(const std::string& what, const std::string& advice,
                                          Shape shape) {
   std::vector<Shape> shapes;
@@ -126,29 +131,29 @@ ModelBuilder::Value ModelBuilder::refuse(const std::string& what, const std::str
 }
 
 ModelBuilder::Value ModelBuilder::input(const std::string& name, const Shape& shape) {
-  ModelValue* made = make(ModelOp::Input, {}, shape);
-  made->label = name;
-  graph_.inputs.push_back(made);
+  ModelValue* result = make(ModelOp::Input, {}, shape);
+  result->label = name;
+  graph_.inputs.push_back(result);
   graph_.inputNames.push_back(name);
-  return made;
+  return result;
 }
 
 ModelBuilder::Value ModelBuilder::constant(ModelConstant constant) {
-  ModelValue* made = make(ModelOp::Constant, {}, constant.shape());
+  ModelValue* result = make(ModelOp::Constant, {}, constant.shape());
   if (constant.isNumbers() && (numbers_ += constant.elements()) > kMaxModelNumbers)
     throw Error(TENON_ERR_SUPPORT,
                 fmt::format("operation '{}': constants that the model computes have more than {} "
                             "numbers together",
                             label_, kMaxModelNumbers));
-  // Integers are sizes and indices, never weights.
-  ModelConstant its = constant.isInteger() ? weights_.folded(constant) : std::move(constant);
-  for (const ModelConstant::Piece& piece : its.pieces())
+  // Integers are sizes and indices, never weights, so they are read now.
+  ModelConstant stored = constant.isInteger() ? weights_.folded(constant) : std::move(constant);
+  for (const ModelConstant::Piece& piece : stored.pieces())
     if (const ModelTensor& tensor = program().tensors[piece.tensor];
         tensor.role == ModelTensor::Role::Parameter &&
-        std::ranges::find(made->parametersRead, tensor.name) == made->parametersRead.end())
-      made->parametersRead.push_back(tensor.name);
-  made->constant = its.isNumbers() ? its.identified(++identities_) : std::move(its);
-  return made;
+        std::ranges::find(result->parametersRead, tensor.name) == result->parametersRead.end())
+      result->parametersRead.push_back(tensor.name);
+  result->constant = stored.isNumbers() ? stored.identified(++identities_) : std::move(stored);
+  return result;
 }
 
 ModelBuilder::Value ModelBuilder::rounded(Value x, Index type) {
@@ -157,10 +162,12 @@ ModelBuilder::Value ModelBuilder::rounded(Value x, Index type) {
   const ModelConstant& before = x->asConstant();
   if (!before.isNumbers() || before.isInteger())
     return x;
-  ModelConstant made = before.rounded(type);
-  return made.numbers() == before.numbers() ? x : constant(std::move(made));
+  ModelConstant result = before.rounded(type);
+  return result.numbers() == before.numbers() ? x : constant(std::move(result));
 }
 
+// Guards against files that make the import itself slow: every operation on constants counts its
+// elements.
 void ModelBuilder::spend(Index operations) {
   constexpr Index kMaxSpent = Index(1) << 28;
   if (operations > kMaxSpent - spent_)
@@ -190,14 +197,14 @@ ModelConstant ModelBuilder::numbersOf(Value value, const char* what) const {
 }
 
 std::vector<Index> ModelBuilder::integersOf(Value value, const char* what) const {
-  std::vector<Index> made;
+  std::vector<Index> result;
   const ModelConstant numbers = numbersOf(value, what);
   for (const double number : numbers.numbers()) {
     check(number == number, "a size is no number");
-    // The largest integers stand for "to the end".
-    made.push_back(static_cast<Index>(std::clamp(number, -4e18, 4e18)));
+    // The largest integers of the format mean "to the end".
+    result.push_back(static_cast<Index>(std::clamp(number, -4e18, 4e18)));
   }
-  return made;
+  return result;
 }
 
 bool ModelBuilder::isFilledWith(Value value, double number) const {

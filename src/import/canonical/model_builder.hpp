@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Builds the canonical graph of a network: shapes, constants folded, and the patterns that
-// exporters spell out (GELU by the error function, group by instance norm, periodic padding by
-// slices) folded back. The tables of operators of both formats call it; each source of this folder
-// has a family of its methods.
+// Builds the canonical graph of a network: computes shapes, folds constants, and recognises
+// patterns that exporters write as several operators (GELU by the error function, group norm by
+// instance norm, periodic padding by slices). The operator tables of both formats call it; each
+// source of this folder implements one family of its methods.
 #pragma once
 
 #include "import/canonical/model_graph.hpp"
@@ -12,9 +12,12 @@
 
 namespace tenon {
 
-inline constexpr Index kMaxModelNumbers = Index(1) << 24; // of computed constants, all together
-inline constexpr Index kMaxModelWindow = Index(1) << 24;  // kernel, stride, dilation, padding, step
+// Bound on all computed constants together.
+inline constexpr Index kMaxModelNumbers = Index(1) << 24;
+inline constexpr Index kMaxModelWindow = Index(1) << 24; // kernel, stride, dilation, padding, step
 
+// Calls: input() for each input of the network; begin() for each operation, then the methods that
+// compute its results from earlier values; take() at the end.
 class ModelBuilder {
 public:
   using Value = const ModelValue*;
@@ -24,77 +27,81 @@ public:
   ModelGraph& graph() noexcept { return graph_; }
   const ModelProgram& program() const noexcept { return weights_.program(); }
 
-  // The operation that is being built, and what it reads, for messages.
+  // Starts an operation; `reads` are its inputs, for messages.
   void begin(const ModelOperation& operation, const ModelValues& reads);
   // Throws TENON_ERR_FORMAT naming the operation.
   [[noreturn]] void fail(const std::string& why) const;
-  // Of shapes that may follow from the run's extents: TENON_ERR_SHAPE where the file leaves any
-  // free.
+  // Reports a shape error that can follow from the extents of the run: TENON_ERR_SHAPE if the file
+  // leaves extents free, otherwise as fail().
   [[noreturn]] void misfit(const std::string& why) const;
-  // Of what is computed here, all together; an error beyond a bound.
+  // Counts operations on constants. Throws TENON_ERR_SUPPORT beyond a bound on their sum.
   void spend(Index operations);
   void check(bool holds, const char* why) const {
     if (!holds)
       fail(why);
   }
-  // Notes that it cannot be imported, and goes on with a value of that shape.
+  // Records that the operation cannot be imported, and returns a placeholder of that shape.
   Value refuse(const std::string& what, const std::string& advice, Shape shape);
 
   Value input(const std::string& name, const Shape& shape);
   Value constant(ModelConstant constant);
-  // The same value, and of computed numbers those that a type of PyTorch holds, by its number
-  // there.
+  // Returns x; if x is a computed constant, its numbers are rounded to PyTorch's type number
+  // `type`.
   Value rounded(Value x, Index type);
   Value number(double value, bool isInteger = false);
   Value integers(const std::vector<Index>& values);
-  // The numbers of a constant value that is not trained; an error if it is none.
+  // Returns the numbers of a constant that is not trained; throws for any other value.
   ModelConstant numbersOf(Value value, const char* what) const;
   std::vector<Index> integersOf(Value value, const char* what) const;
 
+  // Returns function(x), element by element; parameters by name, such as "slope".
   Value unary(const std::string& function, Value x,
               std::vector<std::pair<std::string, double>> parameters = {});
+  // Returns scale x + shift, with one number each or one per index of `dim`.
   Value affine(Value x, std::vector<double> scale, std::vector<double> shift, int dim = -1);
-  // add, sub, mul, div (of integers the whole part), truediv, pow, max, min.
+  // Functions: add, sub, mul, div (integers: floor), truediv, pow, max, min.
   Value binary(const std::string& function, Value a, Value b);
-  // Relations gt, ge, lt, le, eq, ne, and `and`, `or` of what they give.
+  // Relations gt, ge, lt, le, eq, ne, and the logical `and`, `or` of their results.
   Value compare(const std::string& function, Value a, Value b);
+  // Returns a where the condition is not 0, and b elsewhere.
   Value where(Value condition, Value a, Value b);
   Value prelu(Value x, Value slope);
   Value sign(Value x);
 
   Value transpose(Value x, std::vector<int> permutation);
-  Value reshape(Value x, std::vector<Index> shape); // one extent may be -1
+  Value reshape(Value x, std::vector<Index> shape); // one extent can be -1, it is computed
   Value slice(Value x, int dim, Index begin, Index end, Index step = 1);
   Value pad(Value x, int dim, Index low, Index high, const std::string& mode, double value = 0);
   Value concatenate(ModelValues values, int dim);
   Value expand(Value x, std::vector<Index> shape);
-  // x with other elements from begin to end of a dimension.
+  // Returns x with `part` in place of the elements [begin, end) of a dimension.
   Value replaced(Value x, int dim, Index begin, Index end, Value part);
   Value zeros(const Shape& shape);
-  // Along a dimension, the product with a fixed matrix of so many rows.
+  // Multiplies a dimension by a fixed matrix [rows, extent of the dimension].
   Value along(Value x, int dim, Index rows,
               const std::function<double(Index row, Index column)>& matrix);
-  static bool isTooLarge(Value x, Index rows, Index columns); // the matrix
-  // Of matrices: what lies on or above a diagonal, or on or below it, and 0.
+  static bool isTooLarge(Value x, Index rows, Index columns); // whether that matrix is too large
+  // Returns the upper or lower triangle of matrices, including the given diagonal; 0 elsewhere.
   Value triangle(Value x, bool isUpper, double diagonal);
-  // The elements of a dimension from its end to its beginning.
+  // Reverses the elements of a dimension.
   Value flip(Value x, int dim);
-  // The sum of the elements up to each one, which belongs to it or not, or of those from each one
-  // on.
+  // Returns prefix sums, or suffix sums if `isFromEnd`; an element is part of its own sum unless
+  // `isExclusive`.
   Value cumulativeSum(Value x, int dim, bool isExclusive = false, bool isFromEnd = false);
-  // Element i of x goes to i + by, and what leaves at one end comes in at the other.
+  // Rotates a dimension: y[(i + by) mod n] = x[i].
   Value roll(Value x, int dim, Index by);
-  // The elements of a dimension by constant places, which may be negative.
+  // Selects elements of a dimension by constant indices, which can be negative (from the end).
   Value gather(Value x, int dim, Value places);
-  // x, and each element of a dimension of the source added at its constant place.
+  // Returns x with element i of the source added at constant index places[i] of a dimension.
   Value scatterAdd(Value x, int dim, Value places, Value source);
-  // The same where elements are replaced.
+  // Returns x with element i of the source stored at constant index places[i] of a dimension.
   Value scatter(Value x, int dim, Value places, Value source);
-  // Constant places as one list where they differ along that dimension only; null where not.
+  // Returns constant indices as one list if they vary along that dimension only; null otherwise.
   Value placesAlong(Value places, int dim);
-  // Copies of x one behind the other, so many in each dimension.
+  // Repeats x along each dimension d times[d] times.
   Value tile(Value x, const std::vector<Index>& times);
 
+  // Settings of sliding windows, one number per spatial dimension.
   struct Windows {
     std::vector<Index> kernel, stride, dilation, low, high, outputPadding = {};
     Index groups = 1;
@@ -103,24 +110,25 @@ public:
   Value convolution(Value x, Value weight, Value bias, Windows windows); // bias may be null
   Value linear(Value x, Value weight, Value bias);
   Value matmul(Value a, Value b);
-  // "nij,njk->nik"; one factor or several.
+  // Sums over products, "nij,njk->nik", of one or more factors.
   Value einsum(const std::string& equation, ModelValues factors);
+  // AverageInside divides by the number of elements inside the field, without padding.
   enum class Pool { Maximum, Average, AverageInside };
   Value pooling(Value x, Pool kind, const Windows& windows, bool ceil);
   Value adaptivePooling(Value x, const std::vector<Index>& size);
-  // mean, sum, max, min, of constants also product.
+  // Reduces by mean, sum, max or min, and constants also by product. `keeps`: extents of 1 stay.
   Value reduce(const std::string& method, Value x, std::vector<int> dims, bool keeps);
   Value resize(Value x, const std::vector<Index>& size, bool isLinear, bool alignsCorners);
   Value batchNorm(Value x, Value weight, Value bias, Value mean, Value variance, double epsilon);
-  // Weights may be null. `detail`: the groups, or the number of normalised dimensions.
+  // Weight and bias may be null. `detail`: number of groups, or of normalised dimensions.
   Value norm(ModelOp op, Value x, Value weight, Value bias, double epsilon, Index detail = 1);
-  // Of the last `count` dimensions; the weight may be null.
+  // Normalises the last `count` dimensions; the weight may be null.
   Value rmsNorm(Value x, int count, Value weight, double epsilon);
   Value softmax(Value x, int dim);
   Value logSumExp(Value x, const std::vector<int>& dims, bool keeps);
   Value pixelShuffle(Value x, Index factor);
-  // A recurrent cell: weights [gates, features], and biases or null. An LSTM's state is h and c, a
-  // GRU's h alone.
+  // A recurrent cell: weights [gates, features]; biases may be null. The state of an LSTM is h and
+  // c, that of a GRU h.
   struct Cell {
     Value input, hidden, inputBias, hiddenBias;
     bool isLstm;
@@ -129,35 +137,37 @@ public:
     Value h, c;
   };
   struct Sequence {
-    Value outputs; // h of all steps
+    Value outputs; // h of all steps, [steps, batch, features]
     State last;
   };
+  // One time step.
   State step(const Cell& cell, const State& state, Value x);
-  // Of x [steps, batch, features].
+  // All time steps of x [steps, batch, features], from the last to the first if `isFromEnd`.
   Sequence recurrence(const Cell& cell, Value x, State state, bool isFromEnd);
-  // Blocks of pixels to channels, and back in either order: the block's place before the channels
-  // (blockFirst) or behind them.
+  // Moves blocks of factor x factor pixels to channels, and back. The index in the block comes
+  // before the channel (blockFirst) or after it.
   Value spaceToDepth(Value x, Index factor, bool blockFirst);
   Value depthToSpace(Value x, Index factor);
-  // What a mask of flags adds to the scores of an attention: 0 where it holds, or else -infinity.
+  // Converts a boolean mask to one that is added to attention scores: 0 where true, -infinity where
+  // false.
   Value addedMask(Value flags);
-  // softmax(q k^T scale + mask) v over the last two dimensions; the mask may be null. Fewer heads
-  // of keys and values serve several heads of queries each.
+  // Returns softmax(q k^T scale + mask) v over the last two dimensions; the mask may be null. There
+  // can be fewer heads of keys and values, each shared by several heads of queries.
   Value attention(Value q, Value k, Value v, double scale, Value mask, bool isCausal);
-  // The product a b where a is a softmax of scores q k^T; null where it is something else.
+  // Recognises the product a b as an attention if a is a softmax of scores q k^T; returns null
+  // otherwise.
   Value spelledAttention(Value a, Value b);
 
-  // Of a spectral convolution, over all of space.
+  // Parts of a spectral convolution over all of space.
   Value fourier(Value x, std::size_t dims, const std::string& norm);
   Value complex(Value pairs);
   Value modes(Value coefficients, Value weight);
   Value inverseFourier(Value coefficients, const std::vector<Index>& size, const std::string& norm);
 
-  // d counted from the end if negative; an error if there is no such dimension.
+  // Counts a negative d from the end. Throws if there is no such dimension.
   int dimension(Index d, int rank) const;
   Shape broadcast(const Shape& a, const Shape& b) const;
-  // Throws for extents below 0, too many dimensions, or more elements than a file of this size can
-  // mean.
+  // Throws for negative extents, too many dimensions, or more elements than any network has.
   void checkShape(const Shape& shape) const;
 
 private:
@@ -167,16 +177,17 @@ private:
   ModelConstant fold(Value value) const { return weights_.folded(value->asConstant()); }
   bool isFilledWith(Value value, double number) const;
 
-  // -- constants that are computed
+  // -- constants
   Value foldedUnary(const std::string& function, Value x,
                     const std::vector<std::pair<std::string, double>>& parameters);
   Value foldedBinary(const std::string& function, Value a, Value b);
   Value foldedWhere(Value condition, Value a, Value b);
-  // Where `kept` has extents of 1; the result has `shape`.
-  Value foldedReduction(const std::string& method, Value x, const Shape& kept, const Shape& shape);
+  // `reducedShape` has extents of 1 where it is reduced; the result has `shape`.
+  Value foldedReduction(const std::string& method, Value x, const Shape& reducedShape,
+                        const Shape& shape);
   Value foldedMatmul(Value a, Value b);
 
-  // -- elements: the operations of binary(), of which at most one value is a constant
+  // -- arithmetic: the cases of binary() in which at most one value is a constant
   Value sumOf(Value a, Value b);
   Value differenceOf(Value a, Value b);
   Value productOf(Value a, Value b);
@@ -191,7 +202,7 @@ private:
   Value asAffine(const std::string& function, Value x, Value c);
   static Value withoutExpansion(Value x);
 
-  // -- patterns: null where they are not met
+  // -- patterns: null if the pattern is not found
   Value gelu(Value p, Value q);
   Value silu(Value p, Value q);
   static Value softplus(Value a, Value b);
@@ -203,9 +214,9 @@ private:
   Value foldedPadding(const ModelValues& values, int dim);
   Value foldedRoll(const ModelValues& values, int dim);
 
-  // Of one number for each channel: [1, n, 1, ...], for an operation with a field of this rank.
+  // Reshapes one number per channel to [1, n, 1, ...], for an operation with a field of this rank.
   Value perChannel(Value x, int rank);
-  // What may be the weight of a layer, or of one that is given its weight.
+  // Whether a value can be the weight of a layer: a constant, or computed from parameters.
   static bool isWeight(Value x) { return x->isConstant() || x->isOfParameters(); }
 
   // -- structure and windows
@@ -215,21 +226,22 @@ private:
                        std::optional<double>& value) const;
 
   // -- products
-  Value turned(Value x); // the last two dimensions change places
-  // A value with a label for each dimension; what of one `kept` has, and the product of two.
+  Value turned(Value x); // transposes the last two dimensions
+  // A value with one label per dimension. summed() and product() sum over all labels that are not
+  // in `labels`.
   struct Labelled {
     Value value;
     std::string labels;
   };
-  Labelled summed(const Labelled& x, const std::string& kept);
-  Labelled product(Labelled a, Labelled b, const std::string& kept);
+  Labelled summed(const Labelled& x, const std::string& labels);
+  Labelled product(Labelled a, Labelled b, const std::string& labels);
   Value ordered(const Labelled& x, const std::string& labels);
 
   // -- attention
   struct Scores {
-    Value product; // of queries and keys; null: none
+    Value product; // q k^T; null: not found
     double scale;
-    Value mask; // null: none
+    Value mask; // mask that is added; may be null
   };
   Scores scoresOf(Value scores);
   Value maskFor(Value mask, const Shape& scores);
@@ -237,22 +249,24 @@ private:
   Value withoutNaN(Value x) const;
   Value writtenOutAttention(Value q, Value k, Value v, double scale, Value mask, bool isCausal);
 
-  State advanced(const Cell& cell, Value given, const State& state); // given: of the input
+  // One step of a cell, from the product of its input weights with the input.
+  State advanced(const Cell& cell, Value inputPart, const State& state);
 
   // -- spectral convolutions
-  // Where products of modes lie in a spectrum that is 0 elsewhere; false where something else does.
-  struct Placed {
+  // Finds products of modes in a spectrum that is 0 elsewhere, with the boxes that they fill.
+  // Returns false if the spectrum has anything else.
+  struct PlacedProduct {
     Box box;
     Value product;
   };
-  bool findProducts(Value z, std::vector<Index> begin, std::vector<Placed>& found) const;
+  bool findProducts(Value z, std::vector<Index> begin, std::vector<PlacedProduct>& products) const;
   struct SpectralWeights {
     Value source = nullptr;
-    ModelValues weights; // bit s of the place: the negative modes of dimension s
+    ModelValues weights; // bit s of the index: negative modes of dimension s
     std::vector<Index> counts;
   };
-  static bool addProduct(const Placed& placed, Value z, const std::string& norm,
-                         SpectralWeights& found);
+  static bool addProduct(const PlacedProduct& placed, Value z, const std::string& norm,
+                         SpectralWeights& weights);
   std::optional<SpectralWeights> spectralWeights(Value z, const Shape& shape,
                                                  const std::string& norm) const;
 
@@ -260,9 +274,9 @@ private:
   ModelGraph graph_;
   std::string label_, where_;
   ModelValues reads_;
-  int identities_ = 0; // of computed numbers
-  Index numbers_ = 0;  // of constants in memory
-  Index spent_ = 0;
+  int identities_ = 0; // identities of computed constants that have been given out
+  Index numbers_ = 0;  // elements of all constants in memory
+  Index spent_ = 0;    // operations counted by spend()
 };
 
 } // namespace tenon

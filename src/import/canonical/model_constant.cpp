@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Constants of a network as numbers or recipes. What cannot stay a recipe is none, and then becomes
-// numbers: a weight that is only moved about is never read.
+// Constants as numbers or recipes. Transposing, slicing or joining a recipe yields a recipe where
+// possible, so a weight that is only rearranged is never read at import; otherwise the result is
+// none and the caller reads the numbers.
 #include "import/canonical/model_constant.hpp"
 
 #include "sys/errors/error.hpp"
@@ -25,29 +26,30 @@ Index elementsOf(const std::vector<Index>& shape) {
 
 ModelConstant ModelConstant::ofNumbers(std::vector<Index> shape, std::vector<double> numbers,
                                        bool isInteger) {
-  ModelConstant made;
-  made.shape_ = std::move(shape);
-  made.numbers_ = std::move(numbers);
-  made.isNumbers_ = made.isFixed_ = true;
-  made.isInteger_ = isInteger;
-  return made;
+  ModelConstant result;
+  result.shape_ = std::move(shape);
+  result.numbers_ = std::move(numbers);
+  result.isNumbers_ = result.isFixed_ = true;
+  result.isInteger_ = isInteger;
+  return result;
 }
 
 ModelConstant ModelConstant::ofTensor(const ModelProgram& program, std::size_t tensor) {
   const ModelTensor& stored = program.tensors[tensor];
+  // Small tensors that are stored in the graph are numbers at once.
   if (stored.numbers && stored.role != ModelTensor::Role::Parameter)
     return ofNumbers(stored.stored.shape, *stored.numbers, !isReal(stored.stored.type))
         .renamed(stored.name)
         .fixed(stored.role == ModelTensor::Role::Buffer);
-  ModelConstant made;
-  made.shape_ = stored.shape();
-  made.name_ = stored.name;
-  made.isTrained_ = stored.role == ModelTensor::Role::Parameter;
-  made.isFixed_ = stored.role == ModelTensor::Role::Buffer;
-  made.isInteger_ = !isReal(stored.stored.type);
-  made.pieces_ = {{tensor, stored.axes, std::vector<Index>(made.shape_.size(), 0),
-                   made.shape_.empty() ? 1 : made.shape_.front()}};
-  return made;
+  ModelConstant result;
+  result.shape_ = stored.shape();
+  result.name_ = stored.name;
+  result.isTrained_ = stored.role == ModelTensor::Role::Parameter;
+  result.isFixed_ = stored.role == ModelTensor::Role::Buffer;
+  result.isInteger_ = !isReal(stored.stored.type);
+  result.pieces_ = {{tensor, stored.axes, std::vector<Index>(result.shape_.size(), 0),
+                     result.shape_.empty() ? 1 : result.shape_.front()}};
+  return result;
 }
 
 Index ModelConstant::elements() const {
@@ -55,29 +57,30 @@ Index ModelConstant::elements() const {
 }
 
 ModelConstant ModelConstant::renamed(std::string name) const {
-  ModelConstant made = *this;
-  made.name_ = std::move(name);
-  return made;
+  ModelConstant result = *this;
+  result.name_ = std::move(name);
+  return result;
 }
 
 ModelConstant ModelConstant::fixed(bool isFixed) const {
-  ModelConstant made = *this;
-  made.isFixed_ = isFixed;
-  return made;
+  ModelConstant result = *this;
+  result.isFixed_ = isFixed;
+  return result;
 }
 
 ModelConstant ModelConstant::identified(int identity) const {
-  ModelConstant made = *this;
-  made.identity_ = identity;
-  return made;
+  ModelConstant result = *this;
+  result.identity_ = identity;
+  return result;
 }
 
 ModelConstant ModelConstant::rounded(Index type) const {
-  constexpr Index kHalf = 6, kSingle = 7, kBrain = 13; // PyTorch's numbers of types
+  constexpr Index kHalf = 6, kSingle = 7, kBrain = 13; // PyTorch's type numbers
+  // Significant bits of the type, including the implicit one.
   const int digits = type == kSingle ? 24 : type == kHalf ? 11 : type == kBrain ? 8 : 53;
-  const int smallest = type == kHalf ? -24 : -149; // the exponent of the least number above 0
-  ModelConstant made = *this;
-  for (double& number : made.numbers_) {
+  const int smallest = type == kHalf ? -24 : -149; // exponent of the smallest positive number
+  ModelConstant result = *this;
+  for (double& number : result.numbers_) {
     if (!isNumbers_ || digits == 53 || number == 0 || !std::isfinite(number))
       continue;
     int exponent = 0;
@@ -85,33 +88,34 @@ ModelConstant ModelConstant::rounded(Index type) const {
     const int unit = std::max(exponent - digits, smallest);
     number = std::ldexp(std::nearbyint(std::ldexp(number, -unit)), unit);
   }
-  return made;
+  return result;
 }
 
+// The pieces of a recipe are transposed; numbers are copied in the new order.
 ModelConstant ModelConstant::transposed(const std::vector<int>& permutation) const {
-  ModelConstant made = *this;
+  ModelConstant result = *this;
   for (std::size_t d = 0; d < permutation.size(); ++d) {
     const auto from = static_cast<std::size_t>(permutation[d]);
-    made.shape_[d] = shape_[from];
+    result.shape_[d] = shape_[from];
     for (std::size_t p = 0; p < pieces_.size(); ++p) {
-      made.pieces_[p].axes[d] = pieces_[p].axes[from];
-      made.pieces_[p].begin[d] = pieces_[p].begin[from];
+      result.pieces_[p].axes[d] = pieces_[p].axes[from];
+      result.pieces_[p].begin[d] = pieces_[p].begin[from];
     }
     if (permutation[d] == dim_)
-      made.dim_ = static_cast<int>(d);
+      result.dim_ = static_cast<int>(d);
   }
   if (!isNumbers_)
-    return made;
+    return result;
   std::vector<Index> strides(shape_.size(), 1);
   for (std::size_t d = shape_.size(); d-- > 1;)
     strides[d - 1] = strides[d] * shape_[d];
-  forEachPlace(made.shape_, [&](const std::vector<Index>& index, Index place) {
+  forEachPlace(result.shape_, [&](const std::vector<Index>& index, Index place) {
     Index from = 0;
     for (std::size_t d = 0; d < index.size(); ++d)
       from += index[d] * strides[static_cast<std::size_t>(permutation[d])];
-    made.numbers_[static_cast<std::size_t>(place)] = numbers_[static_cast<std::size_t>(from)];
+    result.numbers_[static_cast<std::size_t>(place)] = numbers_[static_cast<std::size_t>(from)];
   });
-  return made;
+  return result;
 }
 
 std::string ModelConstant::Piece::text() const {
@@ -123,17 +127,17 @@ std::string ModelConstant::Piece::text() const {
 }
 
 std::optional<ModelConstant> ModelConstant::reshaped(const std::vector<Index>& shape) const {
-  ModelConstant made = *this;
-  made.shape_ = shape;
+  ModelConstant result = *this;
+  result.shape_ = shape;
   if (isNumbers_)
-    return made;
-  // Extents of 1 come and go; the others are the same, in their order.
-  std::vector<std::size_t> kept;
+    return result;
+  // A recipe can gain and lose extents of 1; the other extents must be the same, in order.
+  std::vector<std::size_t> largerDims;
   for (std::size_t d = 0; d < shape_.size(); ++d)
     if (shape_[d] != 1)
-      kept.push_back(d);
+      largerDims.push_back(d);
   std::size_t at = 0;
-  for (Piece& piece : made.pieces_) {
+  for (Piece& piece : result.pieces_) {
     piece.axes.assign(shape.size(), -1);
     piece.begin.assign(shape.size(), 0);
   }
@@ -141,47 +145,47 @@ std::optional<ModelConstant> ModelConstant::reshaped(const std::vector<Index>& s
   for (std::size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] == 1)
       continue;
-    if (at == kept.size() || shape_[kept[at]] != shape[d])
+    if (at == largerDims.size() || shape_[largerDims[at]] != shape[d])
       return std::nullopt;
     for (std::size_t p = 0; p < pieces_.size(); ++p) {
-      made.pieces_[p].axes[d] = pieces_[p].axes[kept[at]];
-      made.pieces_[p].begin[d] = pieces_[p].begin[kept[at]];
+      result.pieces_[p].axes[d] = pieces_[p].axes[largerDims[at]];
+      result.pieces_[p].begin[d] = pieces_[p].begin[largerDims[at]];
     }
-    if (static_cast<int>(kept[at]) == dim)
-      made.dim_ = static_cast<int>(d);
+    if (static_cast<int>(largerDims[at]) == dim)
+      result.dim_ = static_cast<int>(d);
     ++at;
   }
-  if (at != kept.size())
+  if (at != largerDims.size())
     return std::nullopt;
-  // A stored dimension that is left out begins where it did.
+  // A stored dimension that is dropped keeps its first index.
   for (std::size_t d = 0; d < shape_.size(); ++d)
     for (std::size_t p = 0; shape_[d] == 1 && p < pieces_.size(); ++p) {
       if (pieces_.size() > 1 && static_cast<int>(d) == dim)
         return std::nullopt;
       if (pieces_[p].axes[d] >= 0 && pieces_[p].begin[d] != 0)
-        made.pieces_[p].at.emplace_back(pieces_[p].axes[d], pieces_[p].begin[d]);
+        result.pieces_[p].at.emplace_back(pieces_[p].axes[d], pieces_[p].begin[d]);
     }
-  if (made.pieces_.size() == 1) {
-    made.dim_ = 0;
-    made.pieces_[0].extent = shape.empty() ? 1 : shape[0];
+  if (result.pieces_.size() == 1) {
+    result.dim_ = 0;
+    result.pieces_[0].extent = shape.empty() ? 1 : shape[0];
   }
-  return made;
+  return result;
 }
 
-// Of a recipe; none where nothing of it is left.
+// A block of a recipe; none if it is empty.
 std::optional<ModelConstant> ModelConstant::block(int dim, Index begin, Index end) const {
   const auto d = static_cast<std::size_t>(dim);
-  ModelConstant made = *this;
-  made.name_.clear();
-  made.shape_[d] = end - begin;
+  ModelConstant result = *this;
+  result.name_.clear();
+  result.shape_[d] = end - begin;
   if (pieces_.size() == 1 || dim != dim_) {
-    for (Piece& piece : made.pieces_)
+    for (Piece& piece : result.pieces_)
       piece.begin[d] += begin;
     if (pieces_.size() == 1)
-      made.pieces_[0].extent = made.shape_[static_cast<std::size_t>(dim_)];
-    return made;
+      result.pieces_[0].extent = result.shape_[static_cast<std::size_t>(dim_)];
+    return result;
   }
-  made.pieces_.clear();
+  result.pieces_.clear();
   Index before = 0;
   for (Piece piece : pieces_) {
     const Index first = std::clamp(begin - before, Index(0), piece.extent),
@@ -190,82 +194,84 @@ std::optional<ModelConstant> ModelConstant::block(int dim, Index begin, Index en
     piece.begin[d] += first;
     piece.extent = last - first;
     if (first < last)
-      made.pieces_.push_back(std::move(piece));
+      result.pieces_.push_back(std::move(piece));
   }
-  return made.pieces_.empty() ? std::nullopt : std::optional(made);
+  return result.pieces_.empty() ? std::nullopt : std::optional(result);
 }
 
+// A recipe can only be sliced with step 1; numbers with any step.
 std::optional<ModelConstant> ModelConstant::sliced(int dim, Index begin, Index end,
                                                    Index step) const {
   const auto d = static_cast<std::size_t>(dim);
-  ModelConstant made = *this;
+  ModelConstant result = *this;
   if (!isNumbers_)
     return step == 1 ? block(dim, begin, end) : std::nullopt;
   std::vector<Index> places;
   for (Index i = begin; step > 0 ? i < end : i > end; i += step)
     places.push_back(i);
-  made.shape_[d] = static_cast<Index>(places.size());
+  result.shape_[d] = static_cast<Index>(places.size());
   const auto product = [](auto first, auto last) {
     return std::accumulate(first, last, Index(1), std::multiplies<>());
   };
   const Index inner = product(shape_.begin() + dim + 1, shape_.end());
   const Index outer = product(shape_.begin(), shape_.begin() + dim);
-  made.numbers_.clear();
+  result.numbers_.clear();
   for (Index o = 0; o < outer; ++o)
     for (const Index i : places) {
       const auto first = numbers_.begin() + (o * shape_[d] + i) * inner;
-      made.numbers_.insert(made.numbers_.end(), first, first + inner);
+      result.numbers_.insert(result.numbers_.end(), first, first + inner);
     }
-  return made;
+  return result;
 }
 
+// Either all parts are numbers, or all are recipes of one piece each; otherwise the result is none.
 std::optional<ModelConstant> ModelConstant::concatenated(const std::vector<ModelConstant>& parts,
                                                          int dim) {
   const auto d = static_cast<std::size_t>(dim);
-  ModelConstant made = parts.front();
-  made.name_.clear();
-  made.identity_ = 0;
-  made.isTrained_ = std::ranges::any_of(parts, &ModelConstant::isTrained);
-  made.isFixed_ = std::ranges::all_of(parts, &ModelConstant::isFixed);
-  made.shape_[d] = 0;
-  made.numbers_.clear();
-  made.pieces_.clear();
-  made.dim_ = dim;
+  ModelConstant result = parts.front();
+  result.name_.clear();
+  result.identity_ = 0;
+  result.isTrained_ = std::ranges::any_of(parts, &ModelConstant::isTrained);
+  result.isFixed_ = std::ranges::all_of(parts, &ModelConstant::isFixed);
+  result.shape_[d] = 0;
+  result.numbers_.clear();
+  result.pieces_.clear();
+  result.dim_ = dim;
   for (const ModelConstant& part : parts) {
-    if (part.isNumbers_ != made.isNumbers_ || (!part.isNumbers_ && part.pieces_.size() != 1))
+    if (part.isNumbers_ != result.isNumbers_ || (!part.isNumbers_ && part.pieces_.size() != 1))
       return std::nullopt;
-    made.shape_[d] += part.shape_[d];
+    result.shape_[d] += part.shape_[d];
     for (Piece piece : part.pieces_) {
       piece.extent = part.shape_[d];
-      made.pieces_.push_back(std::move(piece));
+      result.pieces_.push_back(std::move(piece));
     }
   }
-  if (!made.isNumbers_)
-    return made;
-  // Without a list of them: GCC 14 warns of one.
+  if (!result.isNumbers_)
+    return result;
+  // A loop instead of accumulate() over iterators, for which GCC 14 reports a false warning.
   const auto product = [](const Shape& shape, int begin, int end) {
-    Index all = 1;
+    Index count = 1;
     for (int i = begin; i < end; ++i)
-      all *= shape[static_cast<std::size_t>(i)];
-    return all;
+      count *= shape[static_cast<std::size_t>(i)];
+    return count;
   };
-  const int rank = static_cast<int>(made.shape_.size());
-  const Index outer = product(made.shape_, 0, dim);
+  const int rank = static_cast<int>(result.shape_.size());
+  const Index outer = product(result.shape_, 0, dim);
   for (Index o = 0; o < outer; ++o)
     for (const ModelConstant& part : parts) {
       const Index run = product(part.shape_, dim, rank);
       const auto first = part.numbers_.begin() + o * run;
-      made.numbers_.insert(made.numbers_.end(), first, first + run);
+      result.numbers_.insert(result.numbers_.end(), first, first + run);
     }
-  return made;
+  return result;
 }
 
 namespace {
 
-ModelConstant present(std::optional<ModelConstant> made) {
-  if (!made)
+ModelConstant present(std::optional<ModelConstant> result) {
+  if (!result)
     throw Error(TENON_ERR_INTERNAL, "a constant is moved about that has no numbers");
-  return *std::move(made);
+  return *std::move(result);
 }
 
 } // namespace

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A tensor of fixed values in a network: numbers, or a recipe over tensors of the file, so that a
-// process that needs a block of it reads that block.
+// A tensor of fixed values in a network: either numbers in memory, or a recipe that assembles it
+// from tensors of the file. A recipe lets each process read only the block that it needs.
 //
 // A recipe concatenates pieces along one dimension. A piece is a block of a stored tensor whose
-// dimensions are permuted, with dimensions of extent 1 put in or left out.
+// dimensions are permuted, with dimensions of extent 1 inserted or dropped.
 #pragma once
 
 #include "geometry/layout/box.hpp"
@@ -15,21 +15,22 @@
 
 namespace tenon {
 
+// A constant is either numbers (isNumbers()) or a recipe (pieces() along dimension dim()).
 class ModelConstant {
 public:
   struct Piece {
     std::size_t tensor = 0;
-    // Of each dimension: the stored one (-1: an extent of 1 that was put in), and where it begins.
+    // For each dimension: the stored dimension (-1: inserted, of extent 1) and its first index.
     std::vector<int> axes;
     std::vector<Index> begin;
-    Index extent = 1; // along the dimension of concatenation
-    // Stored dimensions that are left out, of which it has one index that is not 0: w[1].
+    Index extent = 1; // extent along the dimension of concatenation
+    // Stored dimensions that are dropped at an index other than 0, as by w[1]: dimension, index.
     std::vector<std::pair<int, Index>> at = {};
 
-    std::string text() const; // equal for equal parts of equal tensors
+    std::string text() const; // key: equal for equal blocks of equal tensors
   };
 
-  // Fixed numbers.
+  // Constants of numbers, and of a whole tensor of the file.
   static ModelConstant ofNumbers(std::vector<Index> shape, std::vector<double> numbers,
                                  bool isInteger = false);
   static ModelConstant ofTensor(const ModelProgram& program, std::size_t tensor);
@@ -37,13 +38,13 @@ public:
   const std::vector<Index>& shape() const noexcept { return shape_; }
   int rank() const noexcept { return static_cast<int>(shape_.size()); }
   Index elements() const;
-  // Of the stored tensor that it is; "" where it was computed.
+  // Name of the tensor in the file; "" if the constant was computed.
   const std::string& name() const noexcept { return name_; }
   bool isInteger() const noexcept { return isInteger_; }
-  // Whether parameters of the model, which training changes, are in it. Nothing is computed with
-  // their numbers.
+  // Whether it contains parameters of the model, which training changes. Their numbers are never
+  // used in computations at import.
   bool isTrained() const noexcept { return isTrained_; }
-  // Whether training changes nothing that it consists of or was computed of.
+  // Whether training changes nothing that it consists of or was computed from.
   bool isFixed() const noexcept { return isFixed_; }
   bool isNumbers() const noexcept { return isNumbers_; }
   const std::vector<double>& numbers() const noexcept { return numbers_; }
@@ -51,18 +52,16 @@ public:
   int dim() const noexcept { return dim_; }
 
   ModelConstant transposed(const std::vector<int>& permutation) const;
-  // None where it would need numbers that are still in the file.
+  // Returns none if the result needs numbers that are still in the file.
   std::optional<ModelConstant> reshaped(const std::vector<Index>& shape) const;
   std::optional<ModelConstant> sliced(int dim, Index begin, Index end, Index step) const;
   static std::optional<ModelConstant> concatenated(const std::vector<ModelConstant>& parts,
                                                    int dim);
   ModelConstant renamed(std::string name) const;
-  // Numbers that have been computed: those of one value, in whatever shape, have one identity,
-  // which is above 0.
+  // Identity of computed numbers, > 0: equal for all reshapes of one computed value.
   int identity() const noexcept { return identity_; }
   ModelConstant identified(int identity) const;
-  // With the numbers as PyTorch's float32 or a narrower type has them (by PyTorch's number of the
-  // type).
+  // Rounds the numbers to float32 or a narrower type, given by PyTorch's type number.
   ModelConstant rounded(Index type) const;
   ModelConstant fixed(bool isFixed = true) const;
 
@@ -77,7 +76,8 @@ private:
   int dim_ = 0, identity_ = 0;
 };
 
-// The same of numbers, of which there always is one; an error where they are no numbers.
+// The same for constants that are numbers, where a result always exists. Throws TENON_ERR_INTERNAL
+// for other constants.
 ModelConstant reshapedNumbers(const ModelConstant& numbers, const std::vector<Index>& shape);
 ModelConstant slicedNumbers(const ModelConstant& numbers, int dim, Index begin, Index end,
                             Index step);
@@ -93,32 +93,33 @@ public:
 
   const ModelProgram& program() const noexcept { return program_; }
   const ByteSource& file() const noexcept { return file_; }
-  // The elements of a box, row-major.
+  // Reads the elements of a box, in row-major order.
   template <class T>
   void read(const ModelConstant& constant, const Box& box, T* to) const;
-  // All of its numbers. Throws TENON_ERR_SUPPORT where numbers of all constants together would take
-  // more than 64 MiB.
+  // Reads all elements of a constant as numbers. Throws TENON_ERR_SUPPORT if the numbers of all
+  // constants together exceed 64 MiB.
   ModelConstant folded(const ModelConstant& constant) const;
 
 private:
-  // Where the tensor's bytes are. Opens a file beside the network's, but none outside of its
-  // folder.
+  // Returns the file that holds the tensor's bytes: the model's file, or one in the same folder or
+  // below. Files outside of that folder are not opened.
   const ByteSource& sourceOf(const ModelTensor& tensor) const;
 
   const ModelProgram& program_;
   const ByteSource& file_;
-  mutable std::map<std::string, std::unique_ptr<ByteSource>> beside_;
+  mutable std::map<std::string, std::unique_ptr<ByteSource>> beside_; // by file name
   mutable Index foldedBytes_ = 0;
 };
 
-// visit(index, place) for all of a shape, row-major.
+// Calls visit(index, place) for all indices of a shape in row-major order; `place` is the linear
+// index.
 template <class Visit>
 void forEachPlace(const std::vector<Index>& shape, Visit visit) {
-  Index all = 1;
+  Index count = 1;
   for (const Index extent : shape)
-    all *= extent;
+    count *= extent;
   std::vector<Index> index(shape.size(), 0);
-  for (Index place = 0; place < all; ++place) {
+  for (Index place = 0; place < count; ++place) {
     visit(index, place);
     for (std::size_t d = shape.size(); d-- > 0;) {
       if (++index[d] < shape[d])

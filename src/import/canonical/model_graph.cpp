@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The error that lists all that cannot be imported. One error names all of it, so that a model is
-// changed once and not operator by operator.
+// The error for operators that cannot be imported. It lists all of them, so a model needs to be
+// changed only once.
 #include "import/canonical/model_graph.hpp"
 
 #include "sys/errors/error.hpp"

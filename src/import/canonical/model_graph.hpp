@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The canonical graph of a network at given extents: few operators, which both formats come down
-// to. A value is what one of them computes, or an input, or a constant.
+// The canonical graph of a network at given extents. Both formats are reduced to its few operators.
+// A value is an input, a constant, or the result of one operator.
 #pragma once
 
 #include "import/canonical/model_constant.hpp"
@@ -9,45 +9,47 @@
 
 namespace tenon {
 
+// The canonical operators; comments name the attributes and inputs of a ModelValue that they use.
 enum class ModelOp {
   Input,
   Constant,
-  Zeros,   // into parts of which something is written, without numbers in memory
-  Refused, // it stands for what cannot be imported, so that one error lists all of it
+  Zeros,   // zeros that are overwritten in part, without storage
+  Refused, // placeholder for an operator that cannot be imported; one error lists all of them
   Unary,   // `function` of each element
-  Affine,  // scale x + shift; numbers, or one for each index of `dim`
+  Affine,  // scale x + shift; one number each, or one per index of `dim`
   Add,
   Subtract,
   Multiply,
   Divide,
   Compare, // `function` is the relation
-  Where,   // condition, and what is taken where it holds and where not
+  Where,   // condition, value if true, value if false
   PRelu,
-  Expand, // extents of 1, and dimensions that are put in front, grow
+  Expand, // broadcasts extents of 1 and leading dimensions
   Transpose,
   Reshape,
   Slice,
-  Pad, // of one dimension
+  Pad, // pads one dimension
   Concatenate,
   Convolution,
-  Linear, // of the last dimension; weight [out, in]
+  Linear, // product along the last dimension; weight [out, in]
   Matmul,
-  // Queries, keys, values [..., sequence, features], a mask or none; scale[0]; `isCausal`.
+  // Inputs: queries, keys, values [..., sequence, features], and optionally a mask; scale[0];
+  // isCausal.
   Attention,
   Pooling,
   AdaptivePooling,
-  Reduce, // `function` (mean, sum, max) over `dims`, which stay with extent 1
+  Reduce, // `function` (mean, sum, max) over `dims`, which keep extent 1
   Resize,
-  BatchNorm, // with fixed statistics: x, weight, bias, mean, variance
+  BatchNorm, // inputs: x, weight, bias, and the fixed mean and variance
   InstanceNorm,
   GroupNorm,
-  LayerNorm,     // of the last `count` dimensions
-  DimensionNorm, // of one dimension, without weights
+  LayerNorm,     // over the last `count` dimensions
+  DimensionNorm, // over one dimension, without weights
   Softmax,
   PixelShuffle,
   Spectral,
-  // Parts of a spectral convolution, as PyTorch writes it.
-  Fourier, // `function`: its norm
+  // Parts of a spectral convolution, as PyTorch expresses it.
+  Fourier, // `function`: normalisation
   Complex,
   Modes
 };
@@ -55,21 +57,22 @@ enum class ModelOp {
 struct ModelValue;
 using ModelValues = std::vector<const ModelValue*>;
 
+// One value: the operator that computes it, its inputs, and the attributes that the operator uses.
 struct ModelValue {
   ModelOp op = ModelOp::Input;
   ModelValues inputs = {};
   Shape shape = {};
-  std::string label = {}, where = {}; // of the operation in the file
+  std::string label = {}, where = {}; // operation of the file, and its source line
   std::optional<ModelConstant> constant = {};
 
   std::string function = {}; // Unary, Compare, Reduce
   std::vector<std::pair<std::string, double>> parameters =
-      {};                                     // of the function: slope, alpha, low, high
-  std::vector<double> scale = {}, shift = {}; // Affine: one number, or one for each index of dim
-  int dim = -1; // Affine (-1: numbers), Slice, Pad, Concatenate, DimensionNorm, Softmax
+      {}; // Parameters of the function: slope, alpha, low, high.
+  std::vector<double> scale = {}, shift = {}; // Affine: one number, or one per index of dim
+  int dim = -1; // Affine (-1: one number), Slice, Pad, Concatenate, DimensionNorm, Softmax
   std::vector<int> dims = {};         // Reduce; the permutation of Transpose
   Index begin = 0, end = 0, step = 1; // Slice
-  // Windows; Pad has low and high of one dimension, and its mode.
+  // Sliding windows. Pad uses low, high and modes, for one dimension.
   std::vector<Index> kernel = {}, stride = {}, dilation = {}, low = {}, high = {},
                      outputPadding = {};
   std::vector<std::string> modes = {};
@@ -83,27 +86,28 @@ struct ModelValue {
   Index factor = 1;                  // PixelShuffle
   std::vector<Index> modeCount = {}; // Spectral
 
-  // Of what is computed of parameters of the model alone: these, by name.
+  // Names of the model's parameters, if the value is computed from parameters and constants only.
   std::vector<std::string> parametersRead = {};
 
   bool isConstant() const noexcept { return constant.has_value(); }
-  // Throws TENON_ERR_INTERNAL if it is none.
+  // Throws TENON_ERR_INTERNAL if the value is not a constant.
   const ModelConstant& asConstant() const;
-  // A constant whose numbers may be computed with, since no training changes them.
+  // Whether it is a constant that training does not change, so its numbers can be used at import.
   bool isKnown() const noexcept { return constant && !constant->isTrained(); }
   bool isOfParameters() const noexcept { return !parametersRead.empty(); }
   int rank() const noexcept { return static_cast<int>(shape.size()); }
 };
 
-// What cannot be imported, of what shapes, and what would work.
+// An operator that cannot be imported: its place in the file, the reason, and what to use instead.
 struct ModelRefusal {
   std::string label, where, what, advice;
   std::vector<Shape> inputs = {};
-  std::vector<std::string> parameters = {}; // of which they are computed
+  std::vector<std::string> parameters = {}; // parameters from which its inputs are computed
 };
 
+// The graph of a network, and the operators that could not be imported.
 struct ModelGraph {
-  std::deque<ModelValue> values; // each after what it reads
+  std::deque<ModelValue> values; // values in order: each after its inputs
   ModelValues inputs, outputs;
   std::vector<std::string> inputNames, outputNames;
   std::vector<ModelRefusal> refusals;

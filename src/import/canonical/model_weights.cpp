@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads the numbers of constants from the file of a model, or from those beside it: blocks of them,
-// as a process needs them, or all of few. All that become numbers in memory together have a bound.
+// Reads the elements of constants from the model's file or files beside it: the block that a
+// process needs, or all elements of a small constant. Numbers in memory are bounded in total.
 #include "import/canonical/model_constant.hpp"
 
 #include "sys/errors/error.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 constexpr Index kMaxFoldedBytes = Index(64) << 20;
 
-// Integers and flags of a tensor, which a weight is not.
+// Reads integers and booleans; readBlock(), which reads weights, supports real types only.
 std::vector<double> readIntegers(const ByteSource& file, const StoredTensor& tensor) {
   const auto stream = tensor.member ? streamMember(file, *tensor.member)
                                     : streamBytes(file, tensor.begin, tensor.bytes);
@@ -40,7 +40,7 @@ std::vector<double> readIntegers(const ByteSource& file, const StoredTensor& ten
   return numbers;
 }
 
-// The same of numbers in memory as readBlock() has of those in a file.
+// Copies a block of numbers in memory, as readBlock() does for those in a file.
 template <class T>
 void copyBlock(const std::vector<double>& numbers, const std::vector<Index>& shape,
                const std::vector<WeightsFile::Part>& parts, T* to) {
@@ -48,12 +48,12 @@ void copyBlock(const std::vector<double>& numbers, const std::vector<Index>& sha
   for (const WeightsFile::Part& part : parts)
     extents.push_back(part.end - part.begin);
   forEachPlace(extents, [&](const std::vector<Index>& index, Index) {
-    Index from = 0, at = 0;
+    Index from = 0, target = 0;
     for (std::size_t d = 0; d < index.size(); ++d) {
       from = from * shape[d] + parts[d].begin + index[d];
-      at += index[d] * parts[d].stride;
+      target += index[d] * parts[d].stride;
     }
-    to[at] = static_cast<T>(numbers[static_cast<std::size_t>(from)]);
+    to[target] = static_cast<T>(numbers[static_cast<std::size_t>(from)]);
   });
 }
 
@@ -62,6 +62,7 @@ void copyBlock(const std::vector<double>& numbers, const std::vector<Index>& sha
 const ByteSource& ModelWeights::sourceOf(const ModelTensor& tensor) const {
   if (tensor.file.empty())
     return file_;
+  // Files beside the model's are opened once, when a tensor is first read.
   auto& source = beside_[tensor.file];
   if (!source) {
     const std::string folder = std::filesystem::absolute(file_.name()).parent_path().string();
@@ -85,6 +86,7 @@ void ModelWeights::read(const ModelConstant& constant, const Box& box, T* to) co
   std::vector<Index> strides(shape.size(), 1);
   for (std::size_t d = shape.size(); d-- > 1;)
     strides[d - 1] = strides[d] * box[d].size();
+  // Numbers in memory: copy the box.
   if (constant.isNumbers()) {
     std::vector<Index> extents;
     for (const Interval& part : box)
@@ -98,10 +100,12 @@ void ModelWeights::read(const ModelConstant& constant, const Box& box, T* to) co
     return;
   }
   const auto along = static_cast<std::size_t>(constant.dim());
-  Index before = 0; // of the dimension of concatenation
+  Index before = 0; // index of the piece's first row in the dimension of concatenation
   for (const ModelConstant::Piece& piece : constant.pieces()) {
     const ModelTensor& tensor = program_.tensors[piece.tensor];
     const StoredTensor& stored = tensor.stored;
+    // Dimensions that the constant does not have are read at index 0, or at the index of a dropped
+    // one.
     std::vector<WeightsFile::Part> parts(stored.shape.size(), {0, 1, 1});
     for (const auto& [axis, index] : piece.at)
       parts[static_cast<std::size_t>(axis)] = {index, index + 1, 1};
@@ -109,6 +113,7 @@ void ModelWeights::read(const ModelConstant& constant, const Box& box, T* to) co
     bool isEmpty = false;
     for (std::size_t d = 0; d < shape.size(); ++d) {
       Interval part = box[d];
+      // Along the dimension of concatenation, only the rows of this piece are in the box.
       if (d == along && constant.pieces().size() > 1) {
         part = {std::max(part.begin - before, Index(0)), std::min(part.end - before, piece.extent)};
         first += std::max(before - box[d].begin, Index(0)) * strides[d];
@@ -143,7 +148,7 @@ ModelConstant ModelWeights::folded(const ModelConstant& constant) const {
   foldedBytes_ += bytes;
   if (constant.isInteger()) {
     const ModelTensor& tensor = program_.tensors[constant.pieces().front().tensor];
-    // Integers are folded before anything is done with them: they are the tensor itself.
+    // Integers are read when they enter the graph, before any slicing, so this is a whole tensor.
     if (constant.pieces().size() > 1 || constant.shape() != tensor.shape())
       throw Error(TENON_ERR_INTERNAL, "a part of a tensor of integers is folded");
     return ModelConstant::ofNumbers(tensor.stored.shape,

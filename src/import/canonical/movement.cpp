@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What moves elements or puts them together, by whole dimensions. Two in a row become one, and of
-// constants only the recipe changes.
+// Operators that rearrange or join elements by whole dimensions. Two in a row are merged into one,
+// and for constants only the recipe changes.
 #include "import/canonical/model_builder.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ namespace tenon {
 
 namespace {
 
-constexpr Index kMaxCopies = 4096; // of a dimension of more than one element
+constexpr Index kMaxCopies = 4096; // repetitions of a dimension whose extent is not 1
 
 } // namespace
 
@@ -42,19 +42,21 @@ ModelBuilder::Value ModelBuilder::transpose(Value x, std::vector<int> permutatio
   Shape shape;
   for (const int d : permutation)
     shape.push_back(x->shape[static_cast<std::size_t>(d)]);
-  ModelValue* made = make(ModelOp::Transpose, {x}, shape);
-  made->dims = permutation;
-  return made;
+  ModelValue* result = make(ModelOp::Transpose, {x}, shape);
+  result->dims = permutation;
+  return result;
 }
 
 ModelBuilder::Value ModelBuilder::reshape(Value x, std::vector<Index> shape) {
   check(std::count(shape.begin(), shape.end(), -1) <= 1, "a reshape has two open extents");
-  if (const auto open = std::find(shape.begin(), shape.end(), -1); open != shape.end()) {
-    *open = 1;
+  if (const auto unknownExtent = std::find(shape.begin(), shape.end(), -1);
+      unknownExtent != shape.end()) {
+    *unknownExtent = 1;
     checkShape(shape);
-    const Index rest = elements(shape);
-    check(rest > 0 && elements(x->shape) % rest == 0, "a reshape does not fit the value");
-    *open = elements(x->shape) / rest;
+    const Index knownElements = elements(shape);
+    check(knownElements > 0 && elements(x->shape) % knownElements == 0,
+          "a reshape does not fit the value");
+    *unknownExtent = elements(x->shape) / knownElements;
   }
   checkShape(shape);
   if (elements(shape) != elements(x->shape))
@@ -63,8 +65,8 @@ ModelBuilder::Value ModelBuilder::reshape(Value x, std::vector<Index> shape) {
   if (shape == x->shape)
     return x;
   if (x->isConstant()) {
-    if (const auto made = x->asConstant().reshaped(shape))
-      return constant(*made);
+    if (const auto result = x->asConstant().reshaped(shape))
+      return constant(*result);
     if (x->isKnown())
       return constant(reshapedNumbers(fold(x), shape));
   }
@@ -100,11 +102,12 @@ ModelBuilder::Value ModelBuilder::slice(Value x, int dim, Index begin, Index end
   end = std::clamp(end < 0 ? end + n : end, begin, n);
   Shape shape = x->shape;
   shape[d] = (end - begin + step - 1) / step;
+  // The whole dimension: nothing to do.
   if (shape[d] == n)
     return x;
   if (x->isConstant()) {
-    if (const auto made = x->asConstant().sliced(static_cast<int>(d), begin, end, step))
-      return constant(*made);
+    if (const auto result = x->asConstant().sliced(static_cast<int>(d), begin, end, step))
+      return constant(*result);
     if (x->isKnown())
       return constant(slicedNumbers(fold(x), static_cast<int>(d), begin, end, step));
   }
@@ -112,19 +115,20 @@ ModelBuilder::Value ModelBuilder::slice(Value x, int dim, Index begin, Index end
     return zeros(shape);
   if (x->op == ModelOp::Complex)
     return complex(slice(x->inputs[0], static_cast<int>(d), begin, end, step));
+  // Slicing a concatenation or padding along its dimension needs only some of its parts.
   if (step == 1 && x->dim == static_cast<int>(d))
     if (const Value part = partOfJoined(x, begin, end))
       return part;
-  ModelValue* made = make(ModelOp::Slice, {x}, shape);
-  made->dim = static_cast<int>(d);
-  made->begin = begin;
-  made->end = end;
-  made->step = step;
-  return made;
+  ModelValue* result = make(ModelOp::Slice, {x}, shape);
+  result->dim = static_cast<int>(d);
+  result->begin = begin;
+  result->end = end;
+  result->step = step;
+  return result;
 }
 
-// A slice of what was padded or concatenated along its dimension; null where that must be made
-// whole.
+// Slices a padded or concatenated value along its dimension by slicing its parts. Returns null if
+// the whole value must be computed first.
 ModelBuilder::Value ModelBuilder::partOfJoined(Value x, Index begin, Index end) {
   const auto d = static_cast<std::size_t>(x->dim);
   if (x->op == ModelOp::Concatenate) {
@@ -142,7 +146,7 @@ ModelBuilder::Value ModelBuilder::partOfJoined(Value x, Index begin, Index end) 
   if (x->op != ModelOp::Pad)
     return nullptr;
   const Index low = x->low[0], n = x->inputs[0]->shape[d];
-  // What exporters cut off of what they padded.
+  // Exporters pad and then cut the padding off.
   if (begin == low && end == low + n)
     return x->inputs[0];
   if (x->modes[0] != "values" || x->padValue != 0.0 || begin == end)
@@ -169,9 +173,9 @@ ModelBuilder::Value ModelBuilder::replaced(Value x, int dim, Index begin, Index 
   parts.push_back(part);
   if (end < n)
     parts.push_back(slice(x, dim, end, n));
-  const Value made = concatenate(parts, dim);
-  check(made->shape == x->shape, "what it writes has another shape");
-  return made;
+  const Value result = concatenate(parts, dim);
+  check(result->shape == x->shape, "what it writes has another shape");
+  return result;
 }
 
 ModelBuilder::Value ModelBuilder::pad(Value x, int dim, Index low, Index high,
@@ -181,6 +185,7 @@ ModelBuilder::Value ModelBuilder::pad(Value x, int dim, Index low, Index high,
     return x;
   check(std::abs(low) < kMaxModelWindow && std::abs(high) < kMaxModelWindow,
         "a padding is too large");
+  // A negative padding is a slice.
   if (low < 0 || high < 0) {
     x = slice(x, static_cast<int>(d), std::max(-low, Index(0)),
               x->shape[d] - std::max(-high, Index(0)));
@@ -189,13 +194,13 @@ ModelBuilder::Value ModelBuilder::pad(Value x, int dim, Index low, Index high,
   }
   Shape shape = x->shape;
   shape[d] += low + high;
-  ModelValue* made = make(ModelOp::Pad, {x}, shape);
-  made->dim = static_cast<int>(d);
-  made->low = {low};
-  made->high = {high};
-  made->modes = {mode};
-  made->padValue = value;
-  return made;
+  ModelValue* result = make(ModelOp::Pad, {x}, shape);
+  result->dim = static_cast<int>(d);
+  result->low = {low};
+  result->high = {high};
+  result->modes = {mode};
+  result->padValue = value;
+  return result;
 }
 
 ModelBuilder::Value ModelBuilder::concatenate(ModelValues values, int dim) {
@@ -204,13 +209,14 @@ ModelBuilder::Value ModelBuilder::concatenate(ModelValues values, int dim) {
   Shape shape = values[0]->shape;
   shape[d] = 0;
   for (const Value value : values) {
-    Shape other = value->shape;
-    check(other.size() == shape.size(), "it concatenates values of different dimensions");
-    shape[d] += other[d];
+    Shape partShape = value->shape;
+    check(partShape.size() == shape.size(), "it concatenates values of different dimensions");
+    shape[d] += partShape[d];
     checkShape(shape);
-    other[d] = shape[d];
-    check(other == shape, "it concatenates values whose other extents differ");
+    partShape[d] = shape[d];
+    check(partShape == shape, "it concatenates values whose other extents differ");
   }
+  // Empty parts contribute nothing.
   if (shape[d] > 0)
     std::erase_if(values, [&](Value value) { return value->shape[d] == 0; });
   if (values.size() == 1)
@@ -220,8 +226,8 @@ ModelBuilder::Value ModelBuilder::concatenate(ModelValues values, int dim) {
     for (const Value value : values)
       if (value->constant)
         parts.push_back(*value->constant);
-    if (const auto made = ModelConstant::concatenated(parts, static_cast<int>(d)))
-      return constant(*made);
+    if (const auto result = ModelConstant::concatenated(parts, static_cast<int>(d)))
+      return constant(*result);
     if (std::all_of(values.begin(), values.end(), [](Value v) { return v->isKnown(); })) {
       for (std::size_t i = 0; i < values.size(); ++i)
         parts[i] = fold(values[i]);
@@ -234,11 +240,12 @@ ModelBuilder::Value ModelBuilder::concatenate(ModelValues values, int dim) {
     return padded;
   if (const Value rolled = foldedRoll(values, static_cast<int>(d)))
     return rolled;
-  ModelValue* made = make(ModelOp::Concatenate, values, shape);
-  made->dim = static_cast<int>(d);
-  return made;
+  ModelValue* result = make(ModelOp::Concatenate, values, shape);
+  result->dim = static_cast<int>(d);
+  return result;
 }
 
+// Extents of -1 keep the extent of x.
 ModelBuilder::Value ModelBuilder::expand(Value x, std::vector<Index> shape) {
   for (Index& extent : shape)
     extent = extent < 0 ? 1 : extent;
@@ -246,7 +253,7 @@ ModelBuilder::Value ModelBuilder::expand(Value x, std::vector<Index> shape) {
   checkShape(wanted);
   if (wanted == x->shape)
     return x;
-  // What is trained stays what it is: a class token for all of a batch.
+  // A value that is trained stays a value: a class token for all samples of a batch, for example.
   if (!x->isKnown())
     return make(ModelOp::Expand, {x}, wanted);
   const ModelConstant source = fold(x);
@@ -270,11 +277,11 @@ ModelBuilder::Value ModelBuilder::tile(Value x, const std::vector<Index>& times)
   shape.insert(shape.end(), x->shape.begin(), x->shape.end());
   x = reshape(x, shape);
   if (x->isConstant()) {
-    Index all = elements(x->shape);
+    Index copiedElements = elements(x->shape);
     for (const Index count : times)
-      spend(all *= std::clamp(count, Index(1), kMaxCopies));
+      spend(copiedElements *= std::clamp(count, Index(1), kMaxCopies));
   }
-  // Extents of 1 grow; the others are copied.
+  // Extents of 1 are broadcast; others are copied.
   for (std::size_t d = 0; d < times.size(); ++d) {
     check(times[d] >= 0 && times[d] < kMaxModelWindow, "it repeats a dimension too often");
     if (shape[d] == 1)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Norms, and what is taken over dimensions. Weights that do nothing are left out, and those that
-// lack are put in where a layer needs both.
+// Normalisations and reductions over dimensions. Weights of 1 and biases of 0 are dropped; a
+// missing one is added if a layer needs both.
 #include "import/canonical/model_builder.hpp"
 
 #include <algorithm>
@@ -14,24 +14,26 @@ ModelBuilder::Value ModelBuilder::reduce(const std::string& method, Value x, std
     d = dimension(d, x->rank());
   std::sort(dims.begin(), dims.end());
   dims.erase(std::unique(dims.begin(), dims.end()), dims.end());
-  Shape kept = x->shape, left;
+  Shape withOnes = x->shape, withoutDims;
   for (int d = 0; d < x->rank(); ++d)
     if (std::find(dims.begin(), dims.end(), d) == dims.end())
-      left.push_back(x->shape[static_cast<std::size_t>(d)]);
+      withoutDims.push_back(x->shape[static_cast<std::size_t>(d)]);
     else
-      kept[static_cast<std::size_t>(d)] = 1;
+      withOnes[static_cast<std::size_t>(d)] = 1;
   if (x->isKnown())
-    return foldedReduction(method, x, kept, keeps ? kept : left);
+    return foldedReduction(method, x, withOnes, keeps ? withOnes : withoutDims);
   if (method == "product")
-    return refuse("a product over a dimension", "a sum, mean or maximum", keeps ? kept : left);
+    return refuse("a product over a dimension", "a sum, mean or maximum",
+                  keeps ? withOnes : withoutDims);
+  // min x = -max(-x); there is no layer for the minimum.
   if (method == "min")
     return affine(reduce("max", affine(x, {-1}, {0}), dims, keeps), {-1}, {0});
-  if (kept == x->shape)
-    return keeps ? x : reshape(x, left);
-  ModelValue* made = make(ModelOp::Reduce, {x}, kept);
-  made->function = method;
-  made->dims = dims;
-  return keeps ? made : reshape(made, left);
+  if (withOnes == x->shape)
+    return keeps ? x : reshape(x, withoutDims);
+  ModelValue* result = make(ModelOp::Reduce, {x}, withOnes);
+  result->function = method;
+  result->dims = dims;
+  return keeps ? result : reshape(result, withoutDims);
 }
 
 ModelBuilder::Value ModelBuilder::perChannel(Value x, int rank) {
@@ -44,6 +46,7 @@ ModelBuilder::Value ModelBuilder::batchNorm(Value x, Value weight, Value bias, V
                                             Value variance, double epsilon) {
   check(x->rank() >= 2, "a batch norm needs an input [batch, channels, ...]");
   const Shape channels = {x->shape[1]};
+  // Statistics of the batch would couple the samples, also in evaluation.
   if (!mean || !variance)
     return refuse("a batch norm that takes the statistics of the batch", "the model in eval mode",
                   x->shape);
@@ -57,7 +60,7 @@ ModelBuilder::Value ModelBuilder::batchNorm(Value x, Value weight, Value bias, V
     check(value->shape == channels,
           "the weights and statistics of a batch norm must have one number per channel");
   const auto of = [&](Value value) { return perChannel(value, x->rank()); };
-  // What is computed, or statistics that are trained, are values.
+  // Weights that are computed, or statistics that are trained, are ordinary values: use arithmetic.
   if (!weight->isConstant() || !bias->isConstant() || !mean->isKnown() || !variance->isKnown()) {
     const bool isPlain = mean->isKnown() && variance->isKnown();
     const Value normed = isPlain ? batchNorm(x, nullptr, nullptr, mean, variance, epsilon)
@@ -65,9 +68,9 @@ ModelBuilder::Value ModelBuilder::batchNorm(Value x, Value weight, Value bias, V
                                           unary("sqrt", affine(of(variance), {1}, {epsilon})));
     return binary("add", binary("mul", normed, of(weight)), of(bias));
   }
-  ModelValue* made = make(ModelOp::BatchNorm, {x, weight, bias, mean, variance}, x->shape);
-  made->epsilon = epsilon;
-  return made;
+  ModelValue* result = make(ModelOp::BatchNorm, {x, weight, bias, mean, variance}, x->shape);
+  result->epsilon = epsilon;
+  return result;
 }
 
 ModelBuilder::Value ModelBuilder::norm(ModelOp op, Value x, Value weight, Value bias,
@@ -100,44 +103,45 @@ ModelBuilder::Value ModelBuilder::norm(ModelOp op, Value x, Value weight, Value 
                     binary("mul", norm(op, x, nullptr, nullptr, epsilon, detail), of(weight)),
                     of(bias));
     }
+    // Exporters add weights of 1 and biases of 0, which are not parameters of the model.
     if (weight->constant->name().empty() && isFilledWith(weight, 1) && isFilledWith(bias, 0))
       weight = bias = nullptr;
   }
-  ModelValue* made = make(op, {x}, x->shape);
+  ModelValue* result = make(op, {x}, x->shape);
   if (weight)
-    made->inputs.insert(made->inputs.end(), {weight, bias});
-  made->epsilon = epsilon;
-  made->groups = op == ModelOp::GroupNorm ? detail : 1;
-  made->count = op == ModelOp::LayerNorm ? static_cast<int>(detail) : 0;
-  return made;
+    result->inputs.insert(result->inputs.end(), {weight, bias});
+  result->epsilon = epsilon;
+  result->groups = op == ModelOp::GroupNorm ? detail : 1;
+  result->count = op == ModelOp::LayerNorm ? static_cast<int>(detail) : 0;
+  return result;
 }
 
-// x / sqrt(mean of squares + epsilon), times a weight.
+// y = x / sqrt(mean(x^2) + epsilon), times a weight.
 ModelBuilder::Value ModelBuilder::rmsNorm(Value x, int count, Value weight, double epsilon) {
   check(count >= 1 && count <= x->rank(), "it normalises more dimensions than there are");
   std::vector<int> dims(static_cast<std::size_t>(count));
   std::iota(dims.begin(), dims.end(), x->rank() - count);
   const Value square = reduce("mean", binary("mul", x, x), dims, true);
-  const Value made = binary("div", x, unary("sqrt", affine(square, {1}, {epsilon})));
-  return weight ? binary("mul", made, weight) : made;
+  const Value result = binary("div", x, unary("sqrt", affine(square, {1}, {epsilon})));
+  return weight ? binary("mul", result, weight) : result;
 }
 
-// The exponentials are of what differs from the largest.
+// log(sum(exp(x))) = log(sum(exp(x - m))) + m with the maximum m, to avoid overflow.
 ModelBuilder::Value ModelBuilder::logSumExp(Value x, const std::vector<int>& dims, bool keeps) {
-  const Value most = reduce("max", x, dims, true);
-  const Value sum = reduce("sum", unary("exp", binary("sub", x, most)), dims, true);
-  const Value made = binary("add", unary("log", sum), most);
-  Shape left;
+  const Value largest = reduce("max", x, dims, true);
+  const Value sum = reduce("sum", unary("exp", binary("sub", x, largest)), dims, true);
+  const Value result = binary("add", unary("log", sum), largest);
+  Shape shape;
   for (int d = 0; d < x->rank(); ++d)
     if (keeps || std::find(dims.begin(), dims.end(), d) == dims.end())
-      left.push_back(made->shape[static_cast<std::size_t>(d)]);
-  return reshape(made, left);
+      shape.push_back(result->shape[static_cast<std::size_t>(d)]);
+  return reshape(result, shape);
 }
 
 ModelBuilder::Value ModelBuilder::softmax(Value x, int dim) {
-  ModelValue* made = make(ModelOp::Softmax, {x}, x->shape);
-  made->dim = dimension(dim, x->rank());
-  return made;
+  ModelValue* result = make(ModelOp::Softmax, {x}, x->shape);
+  result->dim = dimension(dim, x->rank());
+  return result;
 }
 
 } // namespace tenon

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Arguments of an operation by name or place. A size may be a value that was computed of the run's
-// extents: a constant of the graph by now.
+// Looks up arguments of an operation by name or position. A size can be a value that the model
+// computed from extents of the run; it is a constant of the graph at this point.
 #include "import/canonical/operands.hpp"
 
 #include "sys/errors/error.hpp"
@@ -11,6 +11,8 @@
 
 namespace tenon {
 
+// Searches the operation that has this value as a result; errors are rare, so a linear search
+// suffices.
 std::string notComputed(const ModelProgram& program, const std::string& value) {
   for (const ModelOperation& operation : program.operations)
     for (std::size_t i = 0; i < operation.results.size(); ++i)
@@ -40,6 +42,7 @@ Operands::Value Operands::valueOf(const ModelArgument* argument) const {
     const auto found = names_.find(argument->text);
     if (found == names_.end())
       builder_.fail(fmt::format("it reads '{}', which is not known", argument->text));
+    // A null entry is a result of a known operation that the import does not produce.
     if (!found->second)
       throw Error(TENON_ERR_SUPPORT, notComputed(builder_.program(), argument->text));
     return found->second;
@@ -49,6 +52,7 @@ Operands::Value Operands::valueOf(const ModelArgument* argument) const {
     return builder_.number(static_cast<double>(argument->integer), true);
   case ModelArgument::Kind::Real:
     return builder_.number(argument->real);
+  // Texts and lists are read by text(), integers() and values() instead.
   default:
     builder_.fail("an argument is neither a value nor a number");
   }
@@ -75,13 +79,13 @@ Operands::Value Operands::neededInput(std::size_t place) const {
 }
 
 ModelValues Operands::values(std::string_view name) const {
-  ModelValues made;
+  ModelValues result;
   const ModelArgument* argument = find(name);
   if (!argument || argument->kind != ModelArgument::Kind::List)
     builder_.fail(fmt::format("its argument '{}' is no list of values", name));
   for (const ModelArgument& item : argument->list)
-    made.push_back(item.isNothing() ? nullptr : valueOf(&item));
-  return made;
+    result.push_back(item.isNothing() ? nullptr : valueOf(&item));
+  return result;
 }
 
 Index Operands::integerOf(const ModelArgument& argument, std::string_view name) const {
@@ -141,45 +145,46 @@ std::string Operands::text(std::string_view name, std::string otherwise) const {
   builder_.fail(fmt::format("its argument '{}' is no text", name));
 }
 
+// A missing list is the default; a single number is a list of one.
 std::vector<Index> Operands::integers(std::string_view name, std::vector<Index> otherwise) const {
   const ModelArgument* argument = find(name);
   if (!argument)
     return otherwise;
   if (argument->kind != ModelArgument::Kind::List)
     return {integerOf(*argument, name)};
-  std::vector<Index> made;
+  std::vector<Index> result;
   for (const ModelArgument& item : argument->list)
-    made.push_back(integerOf(item, name));
-  return made;
+    result.push_back(integerOf(item, name));
+  return result;
 }
 
 std::vector<double> Operands::reals(std::string_view name) const {
-  std::vector<double> made;
+  std::vector<double> result;
   const ModelArgument* argument = find(name);
   if (!argument || argument->kind != ModelArgument::Kind::List)
     builder_.fail(fmt::format("its argument '{}' is no list of numbers", name));
   for (const ModelArgument& item : argument->list)
-    made.push_back(realOf(item, name));
-  return made;
+    result.push_back(realOf(item, name));
+  return result;
 }
 
 std::vector<std::string> Operands::texts(std::string_view name) const {
-  std::vector<std::string> made;
+  std::vector<std::string> result;
   const ModelArgument* argument = find(name);
   if (argument && argument->kind != ModelArgument::Kind::List)
     builder_.fail(fmt::format("its argument '{}' is no list of texts", name));
   for (std::size_t i = 0; argument && i < argument->list.size(); ++i)
-    made.push_back(argument->list[i].text);
-  return made;
+    result.push_back(argument->list[i].text);
+  return result;
 }
 
 std::vector<Index> Operands::perDimension(std::string_view name, Index otherwise, int count) const {
-  std::vector<Index> made = integers(name, {otherwise});
-  if (made.empty())
-    made = {otherwise};
-  if (made.size() == 1)
-    made.resize(static_cast<std::size_t>(std::max(count, 1)), made[0]);
-  return made;
+  std::vector<Index> result = integers(name, {otherwise});
+  if (result.empty())
+    result = {otherwise};
+  if (result.size() == 1)
+    result.resize(static_cast<std::size_t>(std::max(count, 1)), result[0]);
+  return result;
 }
 
 } // namespace tenon

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What an operator of either format is given: its arguments, as the builder's values and plain
-// numbers. The rows of the tables (onnx/rows.hpp, pt2/rows.hpp) read them and call the builder.
+// The arguments of an operation of either format, converted to values of the builder and plain
+// numbers. The functions in the operator tables (onnx/operator_rows.hpp, pt2/operator_rows.hpp)
+// read them and call the builder.
 #pragma once
 
 #include "import/canonical/model_builder.hpp"
@@ -11,30 +12,33 @@
 
 namespace tenon {
 
+// The arguments of one operation, looked up by name or position.
 class Operands {
 public:
   using Value = ModelBuilder::Value;
   using Names = std::map<std::string, Value>;
 
+  // Names of boolean values.
   using Flags = std::set<std::string>;
 
   Operands(ModelBuilder& builder, const ModelOperation& operation, const Names& names,
            const Flags& flags)
       : builder_(builder), operation_(operation), names_(names), flags_(flags) {}
 
-  // The operation's name without what follows the last dot of "aten.add.Tensor".
+  // Its type is the name without the overload: "aten.add" of "aten.add.Tensor".
   const ModelOperation& operation() const noexcept { return operation_; }
   std::size_t inputCount() const noexcept { return operation_.inputs.size(); }
 
-  // By name, or of an input by its place. Null where it is not given; a number is a constant.
+  // Returns an argument by name, or an input by position; null if it is absent. A number becomes a
+  // constant.
   Value value(std::string_view name) const { return valueOf(find(name)); }
   Value input(std::size_t place) const;
-  // The same where it must be given.
+  // The same for required arguments; throws if one is absent.
   Value needed(std::string_view name) const;
   Value neededInput(std::size_t place) const;
   ModelValues values(std::string_view name) const;
 
-  // Whether it is true or false by its type in the file, and not a number.
+  // Whether the argument is a boolean by its type in the file, and not a number.
   bool isFlag(std::string_view name) const { return isFlag(find(name)); }
   bool isFlagItem(std::string_view name, std::ptrdiff_t place) const {
     const ModelArgument* list = find(name);
@@ -44,16 +48,18 @@ public:
     return place < operation_.inputs.size() && isFlag(&operation_.inputs[place]);
   }
 
+  // Plain numbers and texts. `otherwise` is the default; an absent argument without default is an
+  // error.
   bool has(std::string_view name) const;
   Index integer(std::string_view name, std::optional<Index> otherwise = {}) const;
   double real(std::string_view name, std::optional<double> otherwise = {}) const;
   bool flag(std::string_view name, bool otherwise) const;
   std::string text(std::string_view name, std::string otherwise) const;
-  // A list; one number stands for a list of one.
+  // A single number is accepted as a list of one.
   std::vector<Index> integers(std::string_view name, std::vector<Index> otherwise) const;
   std::vector<double> reals(std::string_view name) const;
-  std::vector<std::string> texts(std::string_view name) const; // none where it is not given
-  // The same for windows: one number stands for all dimensions.
+  std::vector<std::string> texts(std::string_view name) const; // empty if absent
+  // Sizes of windows: a single number is repeated for all dimensions.
   std::vector<Index> perDimension(std::string_view name, Index otherwise, int count) const;
 
 private:
@@ -71,10 +77,10 @@ private:
   const Flags& flags_;
 };
 
-// Says of a value, as the mask of a Dropout, that its operation gives Tenon other results alone.
+// The error text for a result that Tenon does not compute, such as the mask of a Dropout.
 std::string notComputed(const ModelProgram& program, const std::string& value);
 
-// The advice where an operator is not known.
+// Advice of the refusal of an unknown operator.
 inline constexpr const char* kKnownOperators = "the operators that doc/import.md lists";
 
 } // namespace tenon

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What exporters spell out in several operators becomes one again, so that the layers of the
-// network are those that its author wrote. A pattern that is not met exactly stays what it is.
+// Recognises operators that exporters write as several, such as GELU, so the imported network has
+// the layers that its author wrote. A pattern that does not match exactly is left as it is.
 #include "import/canonical/model_builder.hpp"
 
 #include <algorithm>
@@ -11,10 +11,10 @@ namespace tenon {
 
 namespace {
 
-// A constant that stands for a number like sqrt(2) may have been rounded to float32.
+// Tolerance for constants such as sqrt(2), which may have been rounded to float32.
 constexpr double kRounded = 1e-7;
 
-// x = scale value + shift by numbers: the value, scale and shift; (x, 1, 0) where it is none.
+// Decomposition x = scale value + shift with plain numbers; (x, 1, 0) if x is not affine.
 struct Stem {
   const ModelValue* value;
   double scale = 1, shift = 0;
@@ -32,7 +32,7 @@ bool isFunction(const ModelValue* x, const char* function) {
 
 } // namespace
 
-// p = a x and q = s erf(x / sqrt 2) + s.
+// GELU: p = a x and q = s erf(x / sqrt 2) + s.
 ModelBuilder::Value ModelBuilder::gelu(Value p, Value q) {
   const Stem e = stemOf(q);
   if (!isFunction(e.value, "erf") || e.scale != e.shift)
@@ -44,12 +44,13 @@ ModelBuilder::Value ModelBuilder::gelu(Value p, Value q) {
   return affine(unary("gelu", argument.value), {2 * e.scale * factor.scale}, {0});
 }
 
-// x sigmoid(x).
+// SiLU: x sigmoid(x).
 ModelBuilder::Value ModelBuilder::silu(Value p, Value q) {
   return isFunction(q, "sigmoid") && q->inputs[0] == p ? unary("silu", p) : nullptr;
 }
 
-// Softplus with its threshold, beyond which it is x: a choice between both.
+// Softplus as PyTorch exports it, with a threshold above which it is x: where(x > threshold, x,
+// softplus(x)).
 ModelBuilder::Value ModelBuilder::softplus(Value a, Value b) {
   for (const auto& [p, q] : {std::pair(a, b), std::pair(b, a)})
     if (isFunction(q, "softplus") && q->inputs[0] == p)
@@ -57,7 +58,7 @@ ModelBuilder::Value ModelBuilder::softplus(Value a, Value b) {
   return nullptr;
 }
 
-// x / (1 + |x|).
+// Softsign: x / (1 + |x|).
 ModelBuilder::Value ModelBuilder::softsign(Value x, Value divisor) {
   const Stem stem = stemOf(divisor);
   return isFunction(stem.value, "abs") && stem.scale == 1 && stem.shift == 1 &&
@@ -66,7 +67,7 @@ ModelBuilder::Value ModelBuilder::softsign(Value x, Value divisor) {
              : nullptr;
 }
 
-// (x - mean) / sqrt(mean((x - mean)^2) + epsilon) over one dimension.
+// Norm over one dimension: (x - mean) / sqrt(mean((x - mean)^2) + epsilon).
 ModelBuilder::Value ModelBuilder::decomposedNorm(Value difference, Value deviation) {
   if (difference->op != ModelOp::Subtract || !isFunction(deviation, "sqrt"))
     return nullptr;
@@ -84,13 +85,13 @@ ModelBuilder::Value ModelBuilder::decomposedNorm(Value difference, Value deviati
   const Value d = square->inputs[0];
   if (d->op != ModelOp::Subtract || d->inputs != difference->inputs)
     return nullptr;
-  ModelValue* made = make(ModelOp::DimensionNorm, {x}, x->shape);
-  made->dim = mean->dims[0];
-  made->epsilon = variance.shift;
-  return made;
+  ModelValue* result = make(ModelOp::DimensionNorm, {x}, x->shape);
+  result->dim = mean->dims[0];
+  result->epsilon = variance.shift;
+  return result;
 }
 
-// [n, c, ...] -> [n, groups, -1] -> instance norm -> [n, c, ...].
+// Group norm: [n, c, ...] -> [n, groups, -1] -> instance norm -> [n, c, ...].
 ModelBuilder::Value ModelBuilder::groupedNorm(Value x, const Shape& shape) {
   if (x->op != ModelOp::InstanceNorm || x->inputs[0]->op != ModelOp::Reshape ||
       x->inputs[0]->inputs[0]->shape != shape || x->shape.size() != 3 || shape.size() < 3 ||
@@ -98,13 +99,14 @@ ModelBuilder::Value ModelBuilder::groupedNorm(Value x, const Shape& shape) {
     return nullptr;
   if (x->inputs.size() > 1 && !(isFilledWith(x->inputs[1], 1) && isFilledWith(x->inputs[2], 0)))
     return nullptr;
-  ModelValue* made = make(ModelOp::GroupNorm, {x->inputs[0]->inputs[0]}, shape);
-  made->groups = x->shape[1];
-  made->epsilon = x->epsilon;
-  return made;
+  ModelValue* result = make(ModelOp::GroupNorm, {x->inputs[0]->inputs[0]}, shape);
+  result->groups = x->shape[1];
+  result->epsilon = x->epsilon;
+  return result;
 }
 
-// The factors and the terms behind a norm without weights are its weights.
+// Takes a factor or term per channel after a group norm without weights as the norm's weight or
+// bias.
 ModelBuilder::Value ModelBuilder::weightedNorm(const std::string& function, Value x, Value c) {
   const int dim = 1 - (x->rank() - c->rank());
   if (x->op != ModelOp::GroupNorm || dim < 0 || c->rank() <= dim ||
@@ -122,37 +124,38 @@ ModelBuilder::Value ModelBuilder::weightedNorm(const std::string& function, Valu
     return constant(ModelConstant::ofNumbers(
         {x->shape[1]}, std::vector<double>(static_cast<std::size_t>(x->shape[1]), number)));
   };
-  const Value own = reshape(c, {x->shape[1]}), weight = isPlain ? filled(1) : x->inputs[1];
-  if (!own->isConstant())
+  const Value weights = reshape(c, {x->shape[1]}), weight = isPlain ? filled(1) : x->inputs[1];
+  if (!weights->isConstant())
     return nullptr;
-  ModelValue* made =
-      make(ModelOp::GroupNorm, {x->inputs[0], isFactor ? own : weight, isFactor ? filled(0) : own},
-           x->shape);
-  made->groups = x->groups;
-  made->epsilon = x->epsilon;
-  return made;
+  ModelValue* result =
+      make(ModelOp::GroupNorm,
+           {x->inputs[0], isFactor ? weights : weight, isFactor ? filled(0) : weights}, x->shape);
+  result->groups = x->groups;
+  result->epsilon = x->epsilon;
+  return result;
 }
 
-// Zeros before and behind one value.
+// Zero padding: zeros before and after one value.
 ModelBuilder::Value ModelBuilder::paddedByZeros(const ModelValues& values, int dim) {
   const auto d = static_cast<std::size_t>(dim);
   const auto isOther = [](Value value) { return value->op != ModelOp::Zeros; };
-  const auto one = std::find_if(values.begin(), values.end(), isOther);
-  const auto all = [&](auto first, auto last) {
+  const auto content = std::find_if(values.begin(), values.end(), isOther);
+  const auto extentOf = [&](auto first, auto last) {
     return std::accumulate(first, last, Index(0),
                            [&](Index sum, Value value) { return sum + value->shape[d]; });
   };
-  if (one == values.end()) {
+  if (content == values.end()) {
     Shape shape = values[0]->shape;
-    shape[d] = all(values.begin(), values.end());
+    shape[d] = extentOf(values.begin(), values.end());
     return zeros(shape);
   }
   if (std::count_if(values.begin(), values.end(), isOther) != 1)
     return nullptr;
-  return pad(*one, dim, all(values.begin(), one), all(one + 1, values.end()), "values");
+  return pad(*content, dim, extentOf(values.begin(), content), extentOf(content + 1, values.end()),
+             "values");
 }
 
-// Periodic padding as a concatenation: [end of x, x, begin of x].
+// Periodic padding: [end of x, x, begin of x].
 ModelBuilder::Value ModelBuilder::foldedPadding(const ModelValues& values, int dim) {
   if (values.size() > 3)
     return nullptr;
@@ -176,7 +179,7 @@ ModelBuilder::Value ModelBuilder::foldedPadding(const ModelValues& values, int d
   return nullptr;
 }
 
-// Two slices that change places.
+// Rotation: two slices of one value that are exchanged, [x[k:], x[:k]].
 ModelBuilder::Value ModelBuilder::foldedRoll(const ModelValues& values, int dim) {
   if (values.size() != 2)
     return nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions of each element and arithmetic. What a constant does to a value is the weight of a
-// layer, and what exporters have spelled out becomes one function again (patterns.cpp).
+// Elementwise functions and arithmetic. Arithmetic with a constant becomes a layer with that
+// constant as its weight; patterns of exporters become one function again (patterns.cpp).
 #include "import/canonical/model_builder.hpp"
 
 #include <fmt/format.h>
@@ -13,21 +13,22 @@ namespace tenon {
 
 namespace {
 
-std::vector<double> each(std::vector<double> a, const std::vector<double>& b,
-                         double (*f)(double, double)) {
+// f(a, b) element by element, where a list of one number is broadcast.
+std::vector<double> elementwise(std::vector<double> a, const std::vector<double>& b,
+                                double (*f)(double, double)) {
   const std::size_t count = std::max(a.size(), b.size());
-  std::vector<double> made(count);
+  std::vector<double> result(count);
   for (std::size_t i = 0; i < count; ++i)
-    made[i] = f(a[a.size() == 1 ? 0 : i], b[b.size() == 1 ? 0 : i]);
-  return made;
+    result[i] = f(a[a.size() == 1 ? 0 : i], b[b.size() == 1 ? 0 : i]);
+  return result;
 }
 
 std::vector<double> products(const std::vector<double>& a, const std::vector<double>& b) {
-  return each(a, b, [](double p, double q) { return p * q; });
+  return elementwise(a, b, [](double p, double q) { return p * q; });
 }
 
 std::vector<double> sums(const std::vector<double>& a, const std::vector<double>& b) {
-  return each(a, b, [](double p, double q) { return p + q; });
+  return elementwise(a, b, [](double p, double q) { return p + q; });
 }
 
 bool areAll(const std::vector<double>& numbers, double value) {
@@ -44,17 +45,17 @@ ModelBuilder::Value ModelBuilder::unary(const std::string& function, Value x,
     return foldedUnary(function, x, parameters);
   if (function == "neg")
     return affine(x, {-1}, {0});
-  if (function == "not") // of what a comparison gives
+  if (function == "not") // of a comparison's result, 0 or 1
     return affine(x, {-1}, {1});
-  ModelValue* made = make(ModelOp::Unary, {x}, x->shape);
-  made->function = function;
-  made->parameters = std::move(parameters);
-  return made;
+  ModelValue* result = make(ModelOp::Unary, {x}, x->shape);
+  result->function = function;
+  result->parameters = std::move(parameters);
+  return result;
 }
 
 ModelBuilder::Value ModelBuilder::affine(Value x, std::vector<double> scale,
                                          std::vector<double> shift, int dim) {
-  // What is trained stays a value.
+  // A constant that is trained must remain a value.
   if (x->isKnown() && dim < 0) {
     std::vector<double> numbers = fold(x).numbers();
     for (double& number : numbers)
@@ -62,7 +63,7 @@ ModelBuilder::Value ModelBuilder::affine(Value x, std::vector<double> scale,
     return constant(
         ModelConstant::ofNumbers(x->shape, std::move(numbers)).fixed(x->asConstant().isFixed()));
   }
-  // A chain becomes one.
+  // Two affine maps in a row become one.
   if (x->op == ModelOp::Affine && (dim < 0 || x->dim < 0 || x->dim == dim)) {
     shift = sums(products(scale, x->shift), shift);
     scale = products(scale, x->scale);
@@ -71,17 +72,16 @@ ModelBuilder::Value ModelBuilder::affine(Value x, std::vector<double> scale,
   }
   if (areAll(scale, 1) && areAll(shift, 0))
     return x;
-  ModelValue* made = make(ModelOp::Affine, {x}, x->shape);
-  made->scale = std::move(scale);
-  made->shift = std::move(shift);
-  made->dim = dim;
-  return made;
+  ModelValue* result = make(ModelOp::Affine, {x}, x->shape);
+  result->scale = std::move(scale);
+  result->shift = std::move(shift);
+  result->dim = dim;
+  return result;
 }
 
-// f(x, c) as scale x + shift, where the constant is a number or has one for each index of a
-// dimension.
+// Writes f(x, c) as scale x + shift, if c is a number or has one number per index of one dimension.
 ModelBuilder::Value ModelBuilder::asAffine(const std::string& function, Value x, Value c) {
-  // What is trained stays a value of its own.
+  // A constant that is trained must remain a separate value.
   if (!c->isKnown() || broadcast(x->shape, c->shape) != x->shape)
     return nullptr;
   int dim = -1;
@@ -97,9 +97,9 @@ ModelBuilder::Value ModelBuilder::asAffine(const std::string& function, Value x,
   if (numbers.empty())
     return nullptr;
   const auto changed = [&](double (*f)(double)) {
-    std::vector<double> made = numbers;
-    std::transform(made.begin(), made.end(), made.begin(), f);
-    return made;
+    std::vector<double> result = numbers;
+    std::transform(result.begin(), result.end(), result.begin(), f);
+    return result;
   };
   if (function == "add")
     return affine(x, {1}, numbers, dim);
@@ -110,7 +110,7 @@ ModelBuilder::Value ModelBuilder::asAffine(const std::string& function, Value x,
   return affine(x, changed([](double n) { return 1 / n; }), {0}, dim);
 }
 
-// What is enlarged for an operation that enlarges its inputs itself.
+// Removes an explicit broadcast before an operation that broadcasts by itself.
 ModelBuilder::Value ModelBuilder::withoutExpansion(Value x) {
   return x->op == ModelOp::Expand ? x->inputs[0] : x;
 }
@@ -126,9 +126,9 @@ ModelBuilder::Value ModelBuilder::binary(const std::string& function, Value a, V
       {"max", &ModelBuilder::maximumOf}, {"min", &ModelBuilder::minimumOf}};
   const Shape shape = broadcast(a->shape, b->shape);
   for (Value* value : {&a, &b}) {
-    const Value small = withoutExpansion(*value), other = value == &a ? b : a;
-    if (broadcast(small->shape, other->shape) == shape)
-      *value = small;
+    const Value unexpanded = withoutExpansion(*value), partner = value == &a ? b : a;
+    if (broadcast(unexpanded->shape, partner->shape) == shape)
+      *value = unexpanded;
   }
   const auto found = operations.find(function);
   return found == operations.end() ? refuseBinary(function, a, b) : (this->*found->second)(a, b);
@@ -139,30 +139,30 @@ ModelBuilder::Value ModelBuilder::refuseBinary(const std::string& function, Valu
                 "sums, differences, products and quotients", broadcast(a->shape, b->shape));
 }
 
-// f(x, c) as a layer with the constant for its weights; null where there is none.
+// Writes f(x, c) as a layer with weights c; null if there is no such layer.
 ModelBuilder::Value ModelBuilder::withConstant(const std::string& function, Value x, Value c) {
   if (!c->isConstant())
     return nullptr;
-  const Value made = weightedNorm(function, x, c);
-  return made ? made : asAffine(function, x, c);
+  const Value result = weightedNorm(function, x, c);
+  return result ? result : asAffine(function, x, c);
 }
 
 ModelBuilder::Value ModelBuilder::sumOf(Value a, Value b) {
   if (a->isKnown() || (a->isConstant() && !b->isConstant()))
     std::swap(a, b);
-  // A bias that follows a product.
+  // A bias after a matrix product belongs to the linear layer.
   for (const auto& [p, q] : {std::pair(a, b), std::pair(b, a)})
     if (p->op == ModelOp::Linear && p->inputs.size() == 2 && q->isConstant() &&
         q->shape == Shape{p->shape.back()})
       return linear(p->inputs[0], p->inputs[1], q);
-  if (const Value made = withConstant("add", a, b))
-    return made;
+  if (const Value result = withConstant("add", a, b))
+    return result;
   return make(ModelOp::Add, {a, b}, broadcast(a->shape, b->shape));
 }
 
 ModelBuilder::Value ModelBuilder::differenceOf(Value a, Value b) {
-  if (const Value made = withConstant("sub", a, b))
-    return made;
+  if (const Value result = withConstant("sub", a, b))
+    return result;
   if (a->isKnown())
     return binary("add", affine(b, {-1}, {0}), a);
   return make(ModelOp::Subtract, {a, b}, broadcast(a->shape, b->shape));
@@ -171,29 +171,30 @@ ModelBuilder::Value ModelBuilder::differenceOf(Value a, Value b) {
 ModelBuilder::Value ModelBuilder::productOf(Value a, Value b) {
   if (a->isKnown() || (a->isConstant() && !b->isConstant()))
     std::swap(a, b);
-  if (const Value made = withConstant("mul", a, b))
-    return made;
+  if (const Value result = withConstant("mul", a, b))
+    return result;
   for (const auto& [p, q] : {std::pair(a, b), std::pair(b, a)}) {
-    if (const Value made = gelu(p, q))
-      return made;
-    if (const Value made = silu(p, q))
-      return made;
+    if (const Value result = gelu(p, q))
+      return result;
+    if (const Value result = silu(p, q))
+      return result;
   }
   return make(ModelOp::Multiply, {a, b}, broadcast(a->shape, b->shape));
 }
 
 ModelBuilder::Value ModelBuilder::quotientOf(Value a, Value b) {
-  if (const Value made = withConstant("div", a, b))
-    return made;
+  if (const Value result = withConstant("div", a, b))
+    return result;
   if (a->isKnown())
     return binary("mul", unary("reciprocal", b), a);
-  if (const Value made = decomposedNorm(a, b))
-    return made;
-  if (const Value made = softsign(a, b))
-    return made;
+  if (const Value result = decomposedNorm(a, b))
+    return result;
+  if (const Value result = softsign(a, b))
+    return result;
   return make(ModelOp::Divide, {a, b}, broadcast(a->shape, b->shape));
 }
 
+// Small integer powers are products, and 1/2 and -1 have functions of their own.
 ModelBuilder::Value ModelBuilder::powerOf(Value a, Value b) {
   const auto isNumber = [](Value x) { return x->isKnown() && elements(x->shape) == 1; };
   if (isNumber(a))
@@ -224,8 +225,8 @@ ModelBuilder::Value ModelBuilder::minimumOf(Value a, Value b) {
   return extremeOf(a, b, {"lt", "gt"}, "high");
 }
 
-// Where neither of two tensors is chosen, they are equal, and share the gradient as in PyTorch, or
-// one is NaN: their mean has this gradient, and is NaN.
+// Maximum or minimum of two tensors. Where neither is chosen they are equal or one is NaN; their
+// mean has the gradient 1/2 to each, as in PyTorch, and is NaN in the second case.
 ModelBuilder::Value ModelBuilder::extremeOf(Value a, Value b,
                                             std::pair<const char*, const char*> relations,
                                             const char* bound) {
@@ -240,7 +241,7 @@ ModelBuilder::Value ModelBuilder::extremeOf(Value a, Value b,
 ModelBuilder::Value ModelBuilder::compare(const std::string& function, Value a, Value b) {
   if (a->isKnown() && b->isKnown())
     return foldedBinary(function, a, b);
-  // Of 0 and 1.
+  // Logical operators on 0 and 1.
   if (function == "and")
     return binary("mul", a, b);
   if (function == "or")
@@ -250,24 +251,26 @@ ModelBuilder::Value ModelBuilder::compare(const std::string& function, Value a, 
       {"le", "less_equal"}, {"eq", "equal"},         {"ne", "not_equal"}};
   const auto found = relations.find(function);
   check(found != relations.end(), "its relation is not known");
-  ModelValue* made = make(ModelOp::Compare, {a, b}, broadcast(a->shape, b->shape));
-  made->function = found->second;
-  return made;
+  ModelValue* result = make(ModelOp::Compare, {a, b}, broadcast(a->shape, b->shape));
+  result->function = found->second;
+  return result;
 }
 
 ModelBuilder::Value ModelBuilder::sign(Value x) {
   return binary("sub", compare("gt", x, number(0)), compare("lt", x, number(0)));
 }
 
+// A choice with only constants is folded.
 ModelBuilder::Value ModelBuilder::where(Value condition, Value a, Value b) {
   const Shape shape = broadcast(condition->shape, broadcast(a->shape, b->shape));
   if (condition->isKnown() && a->isKnown() && b->isKnown())
     return foldedWhere(expand(condition, shape), expand(a, shape), expand(b, shape));
-  if (const Value made = softplus(a, b))
-    return made;
+  if (const Value result = softplus(a, b))
+    return result;
   return make(ModelOp::Where, {condition, a, b}, shape);
 }
 
+// The slope is one number, or one per channel.
 ModelBuilder::Value ModelBuilder::prelu(Value x, Value slope) {
   check(x->rank() >= 2, "a prelu needs an input [batch, channels, ...]");
   check(elements(slope->shape) == 1 || elements(slope->shape) == x->shape[1],

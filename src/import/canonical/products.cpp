@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Products of matrices, and linear layers. A factor that is a parameter is the weight of a layer.
+// Matrix products and linear layers. A factor that is a parameter becomes the weight of a linear
+// layer; only the other factor is then a distributed field.
 #include "import/canonical/model_builder.hpp"
 
 #include <fmt/format.h>
@@ -33,43 +34,45 @@ ModelBuilder::Value ModelBuilder::linear(Value x, Value weight, Value bias) {
     const Value product = matmul(x, transpose(weight, {1, 0}));
     return bias ? binary("add", product, bias) : product;
   }
-  // A layer on points of a field has at most three dimensions of space.
+  // A linear layer accepts fields with at most three dimensions of space; merge them otherwise.
   constexpr int kMaxField = 5;
   if (x->rank() > kMaxField)
     return reshape(
         linear(reshape(x, {elements(shape) / std::max(shape.back(), Index(1)), x->shape.back()}),
                weight, bias),
         shape);
-  ModelValue* made = make(ModelOp::Linear, {x, weight}, shape);
+  ModelValue* result = make(ModelOp::Linear, {x, weight}, shape);
   if (bias)
-    made->inputs.push_back(bias);
-  return made;
+    result->inputs.push_back(bias);
+  return result;
 }
 
 ModelBuilder::Value ModelBuilder::matmul(Value a, Value b) {
   check(a->rank() >= 1 && b->rank() >= 1, "a product of matrices has a factor without dimensions");
-  // Vectors are matrices with one row or column.
+  // A vector is a matrix with one row or column.
   if (a->rank() == 1 || b->rank() == 1) {
-    const Value made = matmul(a->rank() == 1 ? reshape(a, {1, a->shape[0]}) : a,
-                              b->rank() == 1 ? reshape(b, {b->shape[0], 1}) : b);
-    Shape shape = made->shape;
+    const Value result = matmul(a->rank() == 1 ? reshape(a, {1, a->shape[0]}) : a,
+                                b->rank() == 1 ? reshape(b, {b->shape[0], 1}) : b);
+    Shape shape = result->shape;
     if (b->rank() == 1)
       shape.pop_back();
     if (a->rank() == 1)
       shape.erase(shape.end() - (b->rank() == 1 ? 1 : 2));
-    return reshape(made, shape);
+    return reshape(result, shape);
   }
   if (a->shape.back() != b->shape[b->shape.size() - 2])
     misfit(fmt::format("a product of matrices [{}] and [{}] does not fit", fmt::join(a->shape, ","),
                        fmt::join(b->shape, ",")));
   if (a->isKnown() && b->isKnown() && a->rank() == 2 && b->rank() == 2)
     return foldedMatmul(a, b);
+  // A weight on the right is a linear layer.
   if (isWeight(b) && b->rank() == 2)
     return linear(a, transpose(b, {1, 0}), nullptr);
+  // A weight on the left: (b^T a^T)^T.
   if (isWeight(a) && a->rank() == 2)
     return turned(linear(turned(b), a, nullptr));
-  if (const Value made = spelledAttention(a, b))
-    return made;
+  if (const Value result = spelledAttention(a, b))
+    return result;
   const Shape leading =
       broadcast({a->shape.begin(), a->shape.end() - 2}, {b->shape.begin(), b->shape.end() - 2});
   const auto enlarged = [&](Value x) {

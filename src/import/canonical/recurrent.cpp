@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Recurrent networks, step by step: each step is layers that share their weights. The gates are in
-// PyTorch's order, reset, update and new ones of a GRU, input, forget, cell and output ones of an
-// LSTM.
+// Recurrent networks, unrolled: each step is a set of layers that share their weights. Gates are in
+// PyTorch's order: reset, update, new for a GRU; input, forget, cell, output for an LSTM.
 #include "import/canonical/model_builder.hpp"
 
 #include <fmt/format.h>
@@ -10,36 +9,41 @@ namespace tenon {
 
 namespace {
 
-constexpr Index kMaxSteps = 512;
+constexpr Index kMaxSteps = 512; // bounds the size of the unrolled network
 
 } // namespace
 
-ModelBuilder::State ModelBuilder::advanced(const Cell& cell, Value given, const State& state) {
-  const Value own = linear(state.h, cell.hidden, cell.hiddenBias);
+ModelBuilder::State ModelBuilder::advanced(const Cell& cell, Value inputPart, const State& state) {
+  const Value statePart = linear(state.h, cell.hidden, cell.hiddenBias);
   const Index n = state.h->shape.back();
-  const int last = own->rank() - 1;
+  const int last = statePart->rank() - 1;
   const auto gate = [&](Value x, Index i) { return slice(x, last, i * n, (i + 1) * n); };
-  check(n > 0 && given->shape == own->shape && own->shape.back() == (cell.isLstm ? 4 : 3) * n,
+  check(n > 0 && inputPart->shape == statePart->shape &&
+            statePart->shape.back() == (cell.isLstm ? 4 : 3) * n,
         "the weights of a recurrent network do not fit its state");
+  // c' = f c + i g, h' = o tanh(c').
   if (cell.isLstm) {
-    const Value all = binary("add", given, own);
-    const auto open = [&](Index i) { return unary("sigmoid", gate(all, i)); };
-    const Value c = binary("add", binary("mul", open(1), state.c),
-                           binary("mul", open(0), unary("tanh", gate(all, 2))));
-    return {binary("mul", open(3), unary("tanh", c)), c};
+    const Value gates = binary("add", inputPart, statePart);
+    const auto sigmoidGate = [&](Index i) { return unary("sigmoid", gate(gates, i)); };
+    const Value c = binary("add", binary("mul", sigmoidGate(1), state.c),
+                           binary("mul", sigmoidGate(0), unary("tanh", gate(gates, 2))));
+    return {binary("mul", sigmoidGate(3), unary("tanh", c)), c};
   }
-  const auto open = [&](Index i) {
-    return unary("sigmoid", binary("add", gate(given, i), gate(own, i)));
+  const auto sigmoidGate = [&](Index i) {
+    return unary("sigmoid", binary("add", gate(inputPart, i), gate(statePart, i)));
   };
-  const Value fresh =
-      unary("tanh", binary("add", gate(given, 2), binary("mul", open(0), gate(own, 2))));
-  return {binary("add", fresh, binary("mul", open(1), binary("sub", state.h, fresh))), nullptr};
+  // n = tanh(x_n + r h_n), h' = n + z (h - n).
+  const Value fresh = unary(
+      "tanh", binary("add", gate(inputPart, 2), binary("mul", sigmoidGate(0), gate(statePart, 2))));
+  return {binary("add", fresh, binary("mul", sigmoidGate(1), binary("sub", state.h, fresh))),
+          nullptr};
 }
 
 ModelBuilder::State ModelBuilder::step(const Cell& cell, const State& state, Value x) {
   return advanced(cell, linear(x, cell.input, cell.inputBias), state);
 }
 
+// The input products of all steps are one linear layer; only the state's products are sequential.
 ModelBuilder::Sequence ModelBuilder::recurrence(const Cell& cell, Value x, State state,
                                                 bool isFromEnd) {
   check(x->rank() == 3 && x->shape[0] >= 1, "a recurrent network needs [steps, batch, features]");
@@ -51,16 +55,16 @@ ModelBuilder::Sequence ModelBuilder::recurrence(const Cell& cell, Value x, State
                    fmt::format("at most {} steps", kMaxSteps), shape),
             state};
   }
-  const Value given = linear(x, cell.input, cell.inputBias);
-  ModelValues made(static_cast<std::size_t>(steps));
+  const Value inputParts = linear(x, cell.input, cell.inputBias);
+  ModelValues outputs(static_cast<std::size_t>(steps));
   for (Index i = 0; i < steps; ++i) {
-    const Index at = isFromEnd ? steps - 1 - i : i;
-    const Value now = slice(given, 0, at, at + 1);
+    const Index position = isFromEnd ? steps - 1 - i : i;
+    const Value now = slice(inputParts, 0, position, position + 1);
     state = advanced(cell, reshape(now, {now->shape[1], now->shape[2]}), state);
-    made[static_cast<std::size_t>(at)] =
+    outputs[static_cast<std::size_t>(position)] =
         reshape(state.h, {1, state.h->shape[0], state.h->shape[1]});
   }
-  return {concatenate(made, 0), state};
+  return {concatenate(outputs, 0), state};
 }
 
 } // namespace tenon

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Spectral convolutions, of whose parts none is a layer. The inverse transform finds the transform
-// and the products of its lowest modes, which belong to it.
+// Spectral convolutions. Their parts (transform, product of the lowest modes, inverse transform)
+// are not layers, so the inverse transform searches the graph for the two others and becomes the
+// layer.
 #include "import/canonical/model_builder.hpp"
 
 namespace tenon {
 
 namespace {
 
-// Where a chain of slices begins and ends in each dimension of what it slices; none with a step.
+// Box that a chain of slices selects from its base; none if a slice has a step.
 std::optional<Box> blockOf(const ModelValue* part) {
   if (part->op != ModelOp::Slice) {
     Box box;
@@ -23,20 +24,22 @@ std::optional<Box> blockOf(const ModelValue* part) {
   return box;
 }
 
+// The value that a chain of slices is taken from.
 const ModelValue* baseOf(const ModelValue* part) {
   return part->op == ModelOp::Slice ? baseOf(part->inputs[0]) : part;
 }
 
 } // namespace
 
+// The transform of real numbers: the last dimension has n / 2 + 1 coefficients.
 ModelBuilder::Value ModelBuilder::fourier(Value x, std::size_t dims, const std::string& norm) {
   check(dims >= 1 && dims <= 3 && static_cast<std::size_t>(x->rank()) == dims + 2,
         "a Fourier transform needs an input [batch, channels, space...] and all of its space");
   Shape shape = x->shape;
   shape.back() = shape.back() / 2 + 1;
-  ModelValue* made = make(ModelOp::Fourier, {x}, shape);
-  made->function = norm;
-  return made;
+  ModelValue* result = make(ModelOp::Fourier, {x}, shape);
+  result->function = norm;
+  return result;
 }
 
 ModelBuilder::Value ModelBuilder::complex(Value pairs) {
@@ -44,6 +47,7 @@ ModelBuilder::Value ModelBuilder::complex(Value pairs) {
   return make(ModelOp::Complex, {pairs}, {pairs->shape.begin(), pairs->shape.end() - 1});
 }
 
+// One product per mode: sum over i of x[n, i, k] w[i, o, k].
 ModelBuilder::Value ModelBuilder::modes(Value coefficients, Value weight) {
   check(coefficients->rank() >= 3 && weight->rank() == coefficients->rank() &&
             weight->shape[0] == coefficients->shape[1],
@@ -54,50 +58,51 @@ ModelBuilder::Value ModelBuilder::modes(Value coefficients, Value weight) {
 }
 
 bool ModelBuilder::findProducts(Value z, std::vector<Index> begin,
-                                std::vector<Placed>& found) const {
+                                std::vector<PlacedProduct>& products) const {
   constexpr std::size_t kMaxProducts = 8;
   if (z->op == ModelOp::Zeros || (z->isConstant() && isFilledWith(z, 0)))
     return true;
-  if (z->op == ModelOp::Modes && found.size() < kMaxProducts) {
+  if (z->op == ModelOp::Modes && products.size() < kMaxProducts) {
     Box box;
     for (std::size_t d = 0; d < begin.size(); ++d)
       box.push_back({begin[d], begin[d] + z->shape[d]});
-    found.push_back({box, z});
+    products.push_back({box, z});
     return true;
   }
+  // A concatenation or padding places its parts at offsets; zeros contribute nothing.
   const auto d = static_cast<std::size_t>(z->dim);
   if (z->op == ModelOp::Pad && z->modes[0] == "values" && z->padValue == 0.0) {
     begin[d] += z->low[0];
-    return findProducts(z->inputs[0], begin, found);
+    return findProducts(z->inputs[0], begin, products);
   }
   if (z->op != ModelOp::Concatenate)
     return false;
   for (const Value piece : z->inputs) {
-    if (!findProducts(piece, begin, found))
+    if (!findProducts(piece, begin, products))
       return false;
     begin[d] += piece->shape[d];
   }
   return true;
 }
 
-// Adds a product of modes and what it lies on; false where it is none of the spectral convolution
-// of those before.
-bool ModelBuilder::addProduct(const Placed& placed, Value z, const std::string& norm,
-                              SpectralWeights& found) {
+// Adds the weight of a product of modes to `found`. Returns false if the product does not belong to
+// the same spectral convolution as those before.
+bool ModelBuilder::addProduct(const PlacedProduct& placed, Value z, const std::string& norm,
+                              SpectralWeights& weights) {
   const auto& [to, product] = placed;
-  const Value pairs = product->inputs[1], read = product->inputs[0], spectrum = baseOf(read);
-  const auto from = blockOf(read);
+  const Value pairs = product->inputs[1], block = product->inputs[0], spectrum = baseOf(block);
+  const auto from = blockOf(block);
   if (pairs->op != ModelOp::Complex || !pairs->inputs[0]->isConstant() ||
       spectrum->op != ModelOp::Fourier || spectrum->function != norm ||
       spectrum->rank() != z->rank() || !from ||
-      (found.source && found.source != spectrum->inputs[0]))
+      (weights.source && weights.source != spectrum->inputs[0]))
     return false;
-  found.source = spectrum->inputs[0];
+  weights.source = spectrum->inputs[0];
   const Value weight = pairs->inputs[0];
   const std::vector<Index> modes(weight->shape.begin() + 2, weight->shape.end() - 1);
-  if (!found.counts.empty() && found.counts != modes)
+  if (!weights.counts.empty() && weights.counts != modes)
     return false;
-  found.counts = modes;
+  weights.counts = modes;
   Box expected = {to[0], {0, z->shape[1]}};
   std::size_t place = 0;
   for (std::size_t s = 0; s < modes.size(); ++s) {
@@ -106,53 +111,54 @@ bool ModelBuilder::addProduct(const Placed& placed, Value z, const std::string& 
     expected.push_back(isHigh ? Interval{n - modes[s], n} : Interval{0, modes[s]});
     place |= isHigh ? std::size_t(1) << s : 0;
   }
-  if (to != expected || found.weights[place])
+  if (to != expected || weights.weights[place])
     return false;
   expected[1] = {0, spectrum->shape[1]};
-  found.weights[place] = weight;
+  weights.weights[place] = weight;
   return *from == expected;
 }
 
-// The weights of a spectral convolution whose output has the spectrum z; none where it is something
-// else.
+// Returns the weights of a spectral convolution whose output has the spectrum z; none if z is not
+// one.
 std::optional<ModelBuilder::SpectralWeights>
 ModelBuilder::spectralWeights(Value z, const Shape& shape, const std::string& norm) const {
   const std::size_t signs = shape.size() - 3; // dimensions with modes of both signs
-  std::vector<Placed> products;
+  std::vector<PlacedProduct> products;
   if (!findProducts(z, std::vector<Index>(z->shape.size(), 0), products) ||
       products.size() != std::size_t(1) << signs)
     return std::nullopt;
-  SpectralWeights found;
-  found.weights.resize(products.size(), nullptr);
-  for (const Placed& placed : products)
-    if (!addProduct(placed, z, norm, found))
+  SpectralWeights weights;
+  weights.weights.resize(products.size(), nullptr);
+  for (const PlacedProduct& placed : products)
+    if (!addProduct(placed, z, norm, weights))
       return std::nullopt;
-  // The transform itself takes what lacks at the end of the last dimension as 0.
+  // The layer sets missing modes at the end of the last dimension to 0.
   for (std::size_t s = 0; s <= signs; ++s) {
-    const Index n = found.source->shape[s + 2], have = z->shape[s + 2];
-    if (shape[s + 2] != n || (s < signs ? have != n || 2 * found.counts[s] > n : have > n / 2 + 1))
+    const Index n = weights.source->shape[s + 2], modes = z->shape[s + 2];
+    if (shape[s + 2] != n ||
+        (s < signs ? modes != n || 2 * weights.counts[s] > n : modes > n / 2 + 1))
       return std::nullopt;
   }
-  return found;
+  return weights;
 }
 
-// The inverse transform of products of the lowest modes, of both signs in all dimensions but the
-// last, and zeros.
+// Recognises the inverse transform of products of the lowest modes (of both signs in all dimensions
+// but the last) and zeros.
 ModelBuilder::Value ModelBuilder::inverseFourier(Value z, const std::vector<Index>& size,
                                                  const std::string& norm) {
   check(!size.empty() && static_cast<std::size_t>(z->rank()) == size.size() + 2,
         "an inverse Fourier transform needs a size for each dimension of space");
   Shape shape = {z->shape[0], z->shape[1]};
   shape.insert(shape.end(), size.begin(), size.end());
-  const std::optional<SpectralWeights> found = spectralWeights(z, shape, norm);
-  if (!found)
+  const std::optional<SpectralWeights> weights = spectralWeights(z, shape, norm);
+  if (!weights)
     return refuse(
         "an inverse Fourier transform that is not that of a spectral convolution",
         "the products of the lowest modes of both signs, as in the Fourier neural operator", shape);
-  ModelValue* made = make(ModelOp::Spectral, {found->source}, shape);
-  made->inputs.insert(made->inputs.end(), found->weights.begin(), found->weights.end());
-  made->modeCount = found->counts;
-  return made;
+  ModelValue* result = make(ModelOp::Spectral, {weights->source}, shape);
+  result->inputs.insert(result->inputs.end(), weights->weights.begin(), weights->weights.end());
+  result->modeCount = weights->counts;
+  return result;
 }
 
 } // namespace tenon

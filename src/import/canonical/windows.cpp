@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolutions, poolings and changes of resolution. Padding that stands before a convolution
-// belongs to its window, so that it is the boundary of a layer.
+// Convolutions, poolings and changes of resolution. Padding before a convolution is merged into its
+// window, where it becomes the boundary condition of the layer.
 #include "import/canonical/model_builder.hpp"
 
 #include <fmt/format.h>
@@ -13,12 +13,12 @@ namespace tenon {
 
 namespace {
 
-void setWindows(ModelValue& made, const ModelBuilder::Windows& w) {
-  made.kernel = w.kernel;
-  made.stride = w.stride;
-  made.dilation = w.dilation;
-  made.low = w.low;
-  made.high = w.high;
+void setWindows(ModelValue& result, const ModelBuilder::Windows& w) {
+  result.kernel = w.kernel;
+  result.stride = w.stride;
+  result.dilation = w.dilation;
+  result.low = w.low;
+  result.high = w.high;
 }
 
 } // namespace
@@ -35,16 +35,18 @@ std::vector<Index> ModelBuilder::outputs(Value x, const Windows& w, bool ceil) c
     for (const Index size : {w.low[s], w.high[s]})
       check(size >= 0 && size < kMaxModelWindow, "a window's padding is out of range");
     const Index n = x->shape[s + 2], span = n + w.low[s] + w.high[s] - spacing * (k - 1) - 1;
+    // A transposed convolution: the inverse of the formula below.
     if (w.isTransposed) {
-      const Index more = w.outputPadding.empty() ? 0 : w.outputPadding[s];
-      check(more >= 0 && more < kMaxModelWindow, "a window's padding is out of range");
-      extents.push_back((n - 1) * step - w.low[s] - w.high[s] + spacing * (k - 1) + 1 + more);
+      const Index extra = w.outputPadding.empty() ? 0 : w.outputPadding[s];
+      check(extra >= 0 && extra < kMaxModelWindow, "a window's padding is out of range");
+      extents.push_back((n - 1) * step - w.low[s] - w.high[s] + spacing * (k - 1) + 1 + extra);
       continue;
     }
     if (span < 0)
       fail(fmt::format("its window of {} elements is larger than its input of {}",
                        spacing * (k - 1) + 1, n + w.low[s] + w.high[s]));
     Index count = (ceil ? (span + step - 1) / step : span / step) + 1;
+    // A window that would begin in the high padding is dropped, as in PyTorch.
     if (ceil && (count - 1) * step >= n + w.low[s])
       --count;
     extents.push_back(count);
@@ -52,8 +54,7 @@ std::vector<Index> ModelBuilder::outputs(Value x, const Windows& w, bool ceil) c
   return extents;
 }
 
-// What was padded before a convolution belongs to its window, which gets the modes and the value of
-// that.
+// Removes paddings before a convolution and adds them to its window, with their modes and value.
 ModelBuilder::Value ModelBuilder::withoutPadding(Value x, Windows& w,
                                                  std::vector<std::string>& modes,
                                                  std::optional<double>& value) const {
@@ -62,7 +63,7 @@ ModelBuilder::Value ModelBuilder::withoutPadding(Value x, Windows& w,
     check(w.low.size() == modes.size() && w.high.size() == modes.size(),
           "its windows have another number of dimensions than its input");
     bool fits = w.low[s] == 0 && w.high[s] == 0 && x->low[0] >= 0 && x->high[0] >= 0;
-    // Padding by the window itself is of zeros, around what was padded.
+    // The window's own padding is by zeros and surrounds the earlier one, so it must be absent.
     for (std::size_t e = 0; e < modes.size(); ++e)
       fits = fits && !(modes[e] == "none" && (w.low[e] != 0 || w.high[e] != 0));
     const bool hasValue = x->modes[0] == "values" && x->padValue != 0.0;
@@ -99,19 +100,20 @@ ModelBuilder::Value ModelBuilder::convolution(Value x, Value weight, Value bias,
   Shape shape = {x->shape[0], channels};
   for (const Index extent : outputs(x, w, false))
     shape.push_back(extent);
+  // The layer's weight must be a parameter or computed from parameters only.
   if (!isWeight(weight) || (bias && !isWeight(bias)))
     return refuse("a convolution whose weight is computed from an input",
                   "a weight that is a parameter", shape);
-  ModelValue* made = make(ModelOp::Convolution, {x, weight}, shape);
+  ModelValue* result = make(ModelOp::Convolution, {x, weight}, shape);
   if (bias)
-    made->inputs.push_back(bias);
-  setWindows(*made, w);
-  made->outputPadding = w.outputPadding;
-  made->groups = w.groups;
-  made->isTransposed = w.isTransposed;
-  made->modes = modes;
-  made->padValue = value;
-  return made;
+    result->inputs.push_back(bias);
+  setWindows(*result, w);
+  result->outputPadding = w.outputPadding;
+  result->groups = w.groups;
+  result->isTransposed = w.isTransposed;
+  result->modes = modes;
+  result->padValue = value;
+  return result;
 }
 
 ModelBuilder::Value ModelBuilder::pooling(Value x, Pool kind, const Windows& w, bool ceil) {
@@ -119,18 +121,19 @@ ModelBuilder::Value ModelBuilder::pooling(Value x, Pool kind, const Windows& w, 
   Shape shape = {x->shape[0], x->shape[1]};
   for (const Index extent : outputs(x, w, ceil))
     shape.push_back(extent);
-  ModelValue* made = make(ModelOp::Pooling, {x}, shape);
-  setWindows(*made, w);
-  made->ceil = ceil;
-  made->isMaximum = kind == Pool::Maximum;
-  made->includesPadding = kind != Pool::AverageInside;
-  return made;
+  ModelValue* result = make(ModelOp::Pooling, {x}, shape);
+  setWindows(*result, w);
+  result->ceil = ceil;
+  result->isMaximum = kind == Pool::Maximum;
+  result->includesPadding = kind != Pool::AverageInside;
+  return result;
 }
 
 ModelBuilder::Value ModelBuilder::adaptivePooling(Value x, const std::vector<Index>& size) {
   check(
       x->rank() >= 3 && static_cast<int>(size.size()) == x->rank() - 2,
       "a pooling needs an input [batch, channels, space...] and a size for each spatial dimension");
+  // Pooling to one element is a mean over space.
   if (std::all_of(size.begin(), size.end(), [](Index n) { return n == 1; })) {
     std::vector<int> dims(size.size());
     std::iota(dims.begin(), dims.end(), 2);
@@ -149,10 +152,10 @@ ModelBuilder::Value ModelBuilder::resize(Value x, const std::vector<Index>& size
   shape.insert(shape.end(), size.begin(), size.end());
   if (shape == x->shape)
     return x;
-  ModelValue* made = make(ModelOp::Resize, {x}, shape);
-  made->isLinear = isLinear;
-  made->alignsCorners = alignsCorners;
-  return made;
+  ModelValue* result = make(ModelOp::Resize, {x}, shape);
+  result->isLinear = isLinear;
+  result->alignsCorners = alignsCorners;
+  return result;
 }
 
 ModelBuilder::Value ModelBuilder::pixelShuffle(Value x, Index factor) {
@@ -166,11 +169,13 @@ ModelBuilder::Value ModelBuilder::pixelShuffle(Value x, Index factor) {
   }
   check(shape[1] % cells == 0, "the channels of a pixel shuffle are no multiple of its cells");
   shape[1] /= cells;
-  ModelValue* made = make(ModelOp::PixelShuffle, {x}, shape);
-  made->factor = factor;
-  return made;
+  ModelValue* result = make(ModelOp::PixelShuffle, {x}, shape);
+  result->factor = factor;
+  return result;
 }
 
+// Channels [r, r, c] become blocks of r x r pixels; pixelShuffle() is the same for channels [c, r,
+// r].
 ModelBuilder::Value ModelBuilder::depthToSpace(Value x, Index r) {
   check(x->rank() == 4 && r >= 1 && r < 1024 && x->shape[1] % (r * r) == 0,
         "a change of depth to space needs an input [batch, channels, y, x] with a multiple of its "
@@ -180,6 +185,7 @@ ModelBuilder::Value ModelBuilder::depthToSpace(Value x, Index r) {
                  {n, c, h * r, w * r});
 }
 
+// Blocks of r x r pixels become channels, in front of the original ones or after them.
 ModelBuilder::Value ModelBuilder::spaceToDepth(Value x, Index r, bool blockFirst) {
   check(x->rank() == 4 && r >= 1 && r < 1024 && x->shape[2] % r == 0 && x->shape[3] % r == 0,
         "a change of space to depth needs an input [batch, channels, y, x] of whole cells");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Brings nodes into the orders that layers need: a transpose where dimensions change places, a
-// reshape where extents of 1 are put in or left out. Extents of 1 are put in and left out behind
-// the others where they can be, so that settings do not depend on the extents of the run. A reorder
-// of what was reordered in the same way before is one of its source.
+// Brings nodes into the dimension order that a layer needs: a transpose permutes dimensions, a
+// reshape adds or drops dimensions of extent 1. Those are added and dropped after the other
+// dimensions where possible, so settings do not depend on the extents of the run. Two reorders in a
+// row become one reorder of the first one's source.
 #include "import/lowering/mapper.hpp"
 
 #include <algorithm>
@@ -21,9 +21,9 @@ bool Mapper::isAll(const std::vector<Index>& numbers, Index value) {
   return std::all_of(numbers.begin(), numbers.end(), [&](Index n) { return n == value; });
 }
 
-int Mapper::placeOf(const Placed& of, int dim) {
-  const auto found = std::find(of.order.begin(), of.order.end(), dim);
-  return found == of.order.end() ? -1 : static_cast<int>(found - of.order.begin());
+int Mapper::positionOf(const OrderedNode& value, int dim) {
+  const auto found = std::find(value.order.begin(), value.order.end(), dim);
+  return found == value.order.end() ? -1 : static_cast<int>(found - value.order.begin());
 }
 
 Shape Mapper::extentsIn(const Shape& shape, const Order& order) {
@@ -33,51 +33,55 @@ Shape Mapper::extentsIn(const Shape& shape, const Order& order) {
   return extents;
 }
 
-int Mapper::inOrder(Value v, const Order& order) {
-  const Placed now = place(v);
-  return now.isRefused() ? kNoNode : arranged(now.node, now.order, v->shape, order);
+int Mapper::nodeInOrder(Value v, const Order& order) {
+  const OrderedNode source = nodeOf(v);
+  return source.isRefused() ? kNoNode : reorderedNode(source.node, source.order, v->shape, order);
 }
 
-int Mapper::arranged(int node, const Order& now, const Shape& shape, const Order& order) {
-  if (now == order)
+int Mapper::reorderedNode(int node, const Order& currentOrder, const Shape& shape,
+                          const Order& order) {
+  if (currentOrder == order)
     return node;
-  Order have = now, want = order;
-  std::sort(have.begin(), have.end());
-  std::sort(want.begin(), want.end());
-  if (have == want)
-    return transposed(node, now, order);
-  const Order first = {0, 1};
-  if (order == first && now.size() > 2 && std::equal(first.begin(), first.end(), now.begin()))
+  Order currentDims = currentOrder, wantedDims = order;
+  std::sort(currentDims.begin(), currentDims.end());
+  std::sort(wantedDims.begin(), wantedDims.end());
+  if (currentDims == wantedDims)
+    return transposedNode(node, currentOrder, order);
+  const Order batchAndChannels = {0, 1};
+  if (order == batchAndChannels && currentOrder.size() > 2 &&
+      std::equal(batchAndChannels.begin(), batchAndChannels.end(), currentOrder.begin()))
     return emit({node}, "flatten"); // [n, c, 1, 1] -> [n, c]
-  if (isSameSequence(now, order) && movedPlaces(now, order) <= 1)
-    return reshaped(node, extentsIn(shape, now), extentsIn(shape, order));
-  // What stays, in its new order, then what is left out or put in.
-  Order left = now, stays, added;
+  if (isSameSequence(currentOrder, order) && movedPlaces(currentOrder, order) <= 1)
+    return reshapedNode(node, extentsIn(shape, currentOrder), extentsIn(shape, order));
+  // General case: transpose the common dimensions into their new sequence with dropped ones last,
+  // reshape to drop those and append added ones, transpose those to their positions.
+  Order dropped = currentOrder, common, added;
   for (const int o : order)
-    if (const auto found = std::find(left.begin(), left.end(), o); found != left.end()) {
-      stays.push_back(o);
-      left.erase(found);
+    if (const auto found = std::find(dropped.begin(), dropped.end(), o); found != dropped.end()) {
+      common.push_back(o);
+      dropped.erase(found);
     } else {
       added.push_back(o);
     }
-  Order middle = stays;
-  middle.insert(middle.end(), left.begin(), left.end());
-  node = transposed(node, now, middle);
-  Order after = stays;
+  Order middle = common;
+  middle.insert(middle.end(), dropped.begin(), dropped.end());
+  node = transposedNode(node, currentOrder, middle);
+  Order after = common;
   after.insert(after.end(), added.begin(), added.end());
-  node = reshaped(node, extentsIn(shape, middle), extentsIn(shape, after));
-  return transposed(node, after, order);
+  node = reshapedNode(node, extentsIn(shape, middle), extentsIn(shape, after));
+  return transposedNode(node, after, order);
 }
 
-int Mapper::transposed(int node, const Order& now, const Order& order) {
-  if (now == order)
+int Mapper::transposedNode(int node, const Order& currentOrder, const Order& order) {
+  if (currentOrder == order)
     return node;
-  std::vector<bool> taken(now.size(), false);
+  // Added dimensions are indistinguishable, so each position of `now` is used once.
+  std::vector<bool> isUsed(currentOrder.size(), false);
   std::vector<Index> permutation;
   for (const int o : order)
-    for (std::size_t k = 0; k < now.size(); ++k)
-      if (now[k] == o && !taken[k]) {
-        taken[k] = true;
+    for (std::size_t k = 0; k < currentOrder.size(); ++k)
+      if (currentOrder[k] == o && !isUsed[k]) {
+        isUsed[k] = true;
         permutation.push_back(static_cast<Index>(k));
         break;
       }
@@ -89,44 +93,44 @@ int Mapper::transposed(int node, const Order& now, const Order& order) {
   }
   if (std::is_sorted(permutation.begin(), permutation.end()))
     return node;
-  const int made = emit({node}, "transpose", {{"permutation", permutation}});
-  transposes_.insert_or_assign(made, std::pair(node, permutation));
-  return made;
+  const int result = emit({node}, "transpose", {{"permutation", permutation}});
+  transposes_.insert_or_assign(result, std::pair(node, permutation));
+  return result;
 }
 
-std::ptrdiff_t Mapper::movedPlaces(const Order& now, const Order& order) {
+std::ptrdiff_t Mapper::movedPlaces(const Order& currentOrder, const Order& order) {
   std::ptrdiff_t moved = 0;
   for (std::size_t d = 0; d < order.size(); ++d) {
-    const bool isHad =
-        order[d] != kAdded && std::find(now.begin(), now.end(), order[d]) != now.end();
-    moved += isHad && (d >= now.size() || now[d] != order[d]);
+    const bool isCommon = order[d] != kAdded && std::find(currentOrder.begin(), currentOrder.end(),
+                                                          order[d]) != currentOrder.end();
+    moved += isCommon && (d >= currentOrder.size() || currentOrder[d] != order[d]);
   }
   return moved;
 }
 
-bool Mapper::isSameSequence(const Order& now, const Order& order) {
-  const auto shared = [](const Order& of, const Order& with) {
-    Order both;
-    for (const int o : of)
-      if (o != kAdded && std::find(with.begin(), with.end(), o) != with.end())
-        both.push_back(o);
-    return both;
+bool Mapper::isSameSequence(const Order& currentOrder, const Order& order) {
+  const auto commonDims = [](const Order& first, const Order& second) {
+    Order common;
+    for (const int o : first)
+      if (o != kAdded && std::find(second.begin(), second.end(), o) != second.end())
+        common.push_back(o);
+    return common;
   };
-  return shared(now, order) == shared(order, now);
+  return commonDims(currentOrder, order) == commonDims(order, currentOrder);
 }
 
-// Extents that stay in their places are 0, and the largest of the others is -1: so most settings
-// hold for any batch.
-int Mapper::reshaped(int node, const Shape& from, const Shape& to) {
+// The setting of a reshape has 0 for extents that stay and -1 for the largest other extent, so most
+// settings hold for any batch.
+int Mapper::reshapedNode(int node, const Shape& from, const Shape& to) {
   if (const auto found = reshapes_.find(node); found != reshapes_.end()) {
     const auto [source, before] = found->second;
-    return reshaped(source, before, to);
+    return reshapedNode(source, before, to);
   }
   if (from == to)
     return node;
-  const int made = emit({node}, "reshape", {{"shape", reshapeSetting(from, to)}});
-  reshapes_.insert_or_assign(made, std::pair(node, from));
-  return made;
+  const int result = emit({node}, "reshape", {{"shape", reshapeSetting(from, to)}});
+  reshapes_.insert_or_assign(result, std::pair(node, from));
+  return result;
 }
 
 std::ptrdiff_t Mapper::fixedExtents(const Shape& setting) {
@@ -135,38 +139,38 @@ std::ptrdiff_t Mapper::fixedExtents(const Shape& setting) {
 
 Shape Mapper::reshapeSetting(const Shape& from, const Shape& to) {
   Shape shape = to;
-  const Index all = elements(to);
-  std::size_t open = to.size();
+  const Index count = elements(to);
+  std::size_t unknownDim = to.size();
   for (std::size_t d = 0; d < to.size(); ++d)
     if (d < from.size() && from[d] == to[d])
       shape[d] = to[d] == 1 ? 1 : 0;
-    else if (to[d] > 1 && (open == to.size() || to[d] > to[open]))
-      open = d;
-  if (all > 0 && open < to.size())
-    shape[open] = -1;
+    else if (to[d] > 1 && (unknownDim == to.size() || to[d] > to[unknownDim]))
+      unknownDim = d;
+  if (count > 0 && unknownDim < to.size())
+    shape[unknownDim] = -1;
   return shape;
 }
 
-Mapper::Placed Mapper::withChannel(Value v, int dim) {
-  const Placed now = place(v);
-  if (now.isRefused() || (now.order.size() > 1 && now.order[1] == dim))
-    return now;
-  Order order = now.order;
+Mapper::OrderedNode Mapper::withChannel(Value v, int dim) {
+  const OrderedNode source = nodeOf(v);
+  if (source.isRefused() || (source.order.size() > 1 && source.order[1] == dim))
+    return source;
+  Order order = source.order;
   std::erase(order, dim);
   if (order.empty())
     order.push_back(kAdded); // a batch of one
   order.insert(order.begin() + 1, dim);
-  return {arranged(now.node, now.order, v->shape, order), order};
+  return {reorderedNode(source.node, source.order, v->shape, order), order};
 }
 
-// The dimensions beside the channels stay in the order that they have.
-Mapper::Placed Mapper::withChannel(Value v, int dim, std::size_t rank) {
-  const Placed now = place(v);
-  if (now.isRefused())
-    return now;
-  Order order = now.order;
-  for (const int absent : {kAdded, dim})
-    std::erase(order, absent);
+// Dimensions other than the channels keep their order.
+Mapper::OrderedNode Mapper::withChannel(Value v, int dim, std::size_t rank) {
+  const OrderedNode source = nodeOf(v);
+  if (source.isRefused())
+    return source;
+  Order order = source.order;
+  for (const int droppedDim : {kAdded, dim})
+    std::erase(order, droppedDim);
   for (int d = 0; d < v->rank(); ++d)
     if (d != dim && std::find(order.begin(), order.end(), d) == order.end())
       order.push_back(d);
@@ -174,21 +178,20 @@ Mapper::Placed Mapper::withChannel(Value v, int dim, std::size_t rank) {
     order.push_back(kAdded);
   order.insert(order.begin() + 1, dim);
   order.resize(std::max(order.size(), rank), kAdded);
-  return {arranged(now.node, now.order, v->shape, order), order};
+  return {reorderedNode(source.node, source.order, v->shape, order), order};
 }
 
-Mapper::Joined Mapper::joined(const ModelValue& v) {
-  Joined made{.nodes = {}, .order = plainOrder(v.rank())};
-  // The order is that of the first input that has all dimensions of the result which are more than
-  // 1.
+Mapper::JoinInputs Mapper::joinInputs(const ModelValue& v) {
+  JoinInputs result{.nodes = {}, .order = plainOrder(v.rank())};
+  // Use the order of the first input that has all dimensions of the result whose extent is not 1.
   bool isFound = false;
   int like = -1;
   const auto offsetOf = [&](Value input) { return v.rank() - input->rank(); };
   for (const Value input : v.inputs) {
     if (input->isConstant())
       continue;
-    const Placed x = place(input);
-    made.isRefused = made.isRefused || x.isRefused();
+    const OrderedNode x = nodeOf(input);
+    result.isRefused = result.isRefused || x.isRefused();
     Order order = x.order;
     for (int& o : order)
       o = o == kAdded ? kAdded : o + offsetOf(input);
@@ -199,44 +202,45 @@ Mapper::Joined Mapper::joined(const ModelValue& v) {
     if (!isFound && (hasAll || like == -1))
       like = x.node;
     if (!isFound && hasAll) {
-      made.order = order;
+      result.order = order;
       isFound = true;
     }
   }
-  if (made.isRefused)
-    return made;
+  if (result.isRefused)
+    return result;
   for (const Value input : v.inputs) {
     if (input->isKnown()) {
-      made.nodes.push_back(constantIn(input, v.rank(), made.order, like));
+      result.nodes.push_back(constantIn(input, v.rank(), result.order, like));
       continue;
     }
-    const Placed x = place(input);
+    const OrderedNode x = nodeOf(input);
     Order order = x.order;
     for (int& o : order)
       o = o == kAdded ? kAdded : o + offsetOf(input);
     Shape shape(at(offsetOf(input)), 1);
     shape.insert(shape.end(), input->shape.begin(), input->shape.end());
-    made.nodes.push_back(arranged(x.node, order, shape, made.order));
+    result.nodes.push_back(reorderedNode(x.node, order, shape, result.order));
   }
-  return made;
+  return result;
 }
 
 int Mapper::constantIn(Value v, int rank, const Order& order, int like) {
   Shape shape(at(rank - v->rank()), 1);
   shape.insert(shape.end(), v->shape.begin(), v->shape.end());
-  // Its dimensions in the order, and extents of 1 where it has none.
+  // Permute its dimensions to the order; dimensions that the order lacks have extent 1 and come
+  // last.
   std::vector<int> permutation;
   for (const int o : order)
     if (o != kAdded)
       permutation.push_back(o);
   for (int d = 0; d < rank; ++d)
     if (std::find(permutation.begin(), permutation.end(), d) == permutation.end())
-      permutation.push_back(d); // of extent 1
+      permutation.push_back(d);
   const ModelConstant wide = shaped(v->asConstant(), shape);
   return constantNode(shaped(wide.transposed(permutation), extentsIn(shape, order)), like);
 }
 
-// One number for all elements is a setting.
+// A constant with equal elements needs no storage: the number is a setting.
 int Mapper::constantNode(const ModelConstant& constant, int like) {
   if (constant.isNumbers() && constant.name().empty() && !constant.numbers().empty()) {
     const std::vector<double>& numbers = constant.numbers();
@@ -248,8 +252,8 @@ int Mapper::constantNode(const ModelConstant& constant, int like) {
 }
 
 ModelConstant Mapper::shaped(const ModelConstant& constant, const Shape& shape) const {
-  const auto made = constant.reshaped(shape);
-  return made ? *made : reshapedNumbers(weights_.folded(constant), shape);
+  const auto recipe = constant.reshaped(shape);
+  return recipe ? *recipe : reshapedNumbers(weights_.folded(constant), shape);
 }
 
 } // namespace tenon

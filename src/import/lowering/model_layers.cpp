@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The table of the canonical operators and what makes each of them, and the nodes of the network
-// that they become. Values are placed in their order, so that none is deeper than the one before
-// it, and of what no output reads nothing is made.
+// The table of canonical operators with the method that maps each, and the nodes of the network.
+// Values are mapped in the order of the graph, so recursion is shallow, and only values that an
+// output depends on are mapped.
 #include "import/lowering/model_layers.hpp"
 
 #include "import/lowering/mapper.hpp"
@@ -56,38 +56,39 @@ const std::vector<Mapper::Row>& Mapper::operators() {
 }
 
 Mapper::Mapper(ModelGraph& graph, const ModelWeights& weights) : graph_(graph), weights_(weights) {
-  made_.graph.type = "graph";
+  network_.graph.type = "graph";
   for (std::size_t i = 0; i < graph.inputs.size(); ++i)
-    placed_[graph.inputs[i]] = {-1 - static_cast<int>(i), plainOrder(graph.inputs[i]->rank())};
+    valueNodes_[graph.inputs[i]] = {-1 - static_cast<int>(i), plainOrder(graph.inputs[i]->rank())};
 }
 
 ImportedNetwork Mapper::run() {
   const std::set<Value> needed = neededValues();
   assignParameters(needed);
   for (const ModelValue& value : graph_.values)
-    if (needed.contains(&value) && !value.isConstant()) // most constants are weights
-      place(&value);
+    // Most constants are weights, which have no node.
+    if (needed.contains(&value) && !value.isConstant())
+      nodeOf(&value);
   std::vector<int> outputs;
   for (const Value value : graph_.outputs) {
     current_ = value;
-    // One number has a dimension of extent 1.
+    // A single number is a tensor [1].
     outputs.push_back(
-        inOrder(value, value->rank() > 0 ? plainOrder(value->rank()) : Order{kAdded}));
+        nodeInOrder(value, value->rank() > 0 ? plainOrder(value->rank()) : Order{kAdded}));
   }
   if (graph_.refusals.empty())
-    leaveOutUnread(outputs);
+    dropUnreadNodes(outputs);
   checkInputsRead();
   checkRefusals(graph_, weights_.file().name(), weights_.program().operations.size());
   nameOutputs(outputs);
   nameNodes();
   if (graph_.inputs.size() > 1)
-    made_.graph.settings.emplace_back("input_count", static_cast<Index>(graph_.inputs.size()));
-  return std::move(made_);
+    network_.graph.settings.emplace_back("input_count", static_cast<Index>(graph_.inputs.size()));
+  return std::move(network_);
 }
 
-// Reorders that became one with what follows them.
-void Mapper::leaveOutUnread(std::vector<int>& outputs) {
-  auto& nodes = made_.graph.nodes;
+// Removes nodes that nothing reads: reorders that were merged into later ones.
+void Mapper::dropUnreadNodes(std::vector<int>& outputs) {
+  auto& nodes = network_.graph.nodes;
   std::vector<int> number(nodes.size(), kNoNode);
   const auto need = [&](int node) {
     if (node >= 0)
@@ -114,19 +115,19 @@ void Mapper::leaveOutUnread(std::vector<int>& outputs) {
   }
   nodes.erase(nodes.begin() + next, nodes.end());
   std::for_each(outputs.begin(), outputs.end(), renumber);
-  const auto isLeftOut = [](const auto& of) { return of.node == kNoNode; };
-  for (auto& row : made_.rows)
+  const auto isLeftOut = [](const auto& entry) { return entry.node == kNoNode; };
+  for (auto& row : network_.rows)
     renumber(row.node);
-  std::erase_if(made_.rows, isLeftOut);
-  for (auto& parameter : made_.parameters)
+  std::erase_if(network_.rows, isLeftOut);
+  for (auto& parameter : network_.parameters)
     renumber(parameter.node);
-  std::erase_if(made_.parameters, isLeftOut);
-  known_.clear(); // by the numbers before
+  std::erase_if(network_.parameters, isLeftOut);
+  nodesByKey_.clear(); // its node numbers are no longer valid
 }
 
-// Layers without a module of that name have the name of their type.
+// Layers without a module name are named by their type and node number.
 void Mapper::nameNodes() {
-  auto& nodes = made_.graph.nodes;
+  auto& nodes = network_.graph.nodes;
   for (std::size_t n = 0; n < nodes.size(); ++n) {
     LayerDescription& layer = nodes[n].layer;
     if (nodes[n].sameAs >= 0 || !layer.name.empty())
@@ -137,28 +138,28 @@ void Mapper::nameNodes() {
   }
 }
 
-// The output of a network with one is that of the last node; several have names and nodes.
+// A single output is that of the last node; several outputs have names and node numbers.
 void Mapper::nameOutputs(const std::vector<int>& nodes) {
   if (nodes.size() == 1) {
-    // A network that gives its input back has a layer all the same.
-    if (nodes[0] < 0 || nodes[0] != static_cast<int>(made_.graph.nodes.size()) - 1)
+    // A network that returns its input needs one layer.
+    if (nodes[0] < 0 || nodes[0] != static_cast<int>(network_.graph.nodes.size()) - 1)
       emit({nodes[0]}, "identity");
     return;
   }
   std::string text;
-  std::set<std::string> taken;
+  std::set<std::string> usedNames;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     current_ = graph_.outputs[i];
     std::string name = graph_.outputNames[i];
     std::replace_if(
         name.begin(), name.end(), [](char c) { return c == ',' || c == '='; }, '_');
-    while (name.empty() || !taken.insert(name).second)
+    while (name.empty() || !usedNames.insert(name).second)
       name += "_";
     const int node = nodes[i] >= 0 ? nodes[i] : emit({nodes[i]}, "identity");
-    made_.outputs.push_back({name, node});
+    network_.outputs.push_back({name, node});
     text += fmt::format("{}{}={}", text.empty() ? "" : ",", name, node);
   }
-  made_.graph.settings.emplace_back("output_names", text);
+  network_.graph.settings.emplace_back("output_names", text);
 }
 
 std::set<Mapper::Value> Mapper::neededValues() const {
@@ -174,7 +175,7 @@ void Mapper::checkInputsRead() {
     const int name = -1 - static_cast<int>(i);
     bool isRead = std::find(graph_.outputs.begin(), graph_.outputs.end(), graph_.inputs[i]) !=
                   graph_.outputs.end();
-    for (const auto& node : made_.graph.nodes)
+    for (const auto& node : network_.graph.nodes)
       isRead = isRead || std::find(node.reads.begin(), node.reads.end(), name) != node.reads.end();
     if (!isRead && graph_.refusals.empty())
       graph_.refusals.push_back({graph_.inputNames[i], "", "an input that no output depends on",
@@ -184,8 +185,8 @@ void Mapper::checkInputsRead() {
 
 // -- nodes
 
-Mapper::Placed Mapper::refuse(const ModelValue& v, const std::string& what,
-                              const std::string& advice) {
+Mapper::OrderedNode Mapper::refuse(const ModelValue& v, const std::string& what,
+                                   const std::string& advice) {
   std::vector<Shape> inputs;
   for (const Value input : v.inputs)
     inputs.push_back(input->shape);
@@ -193,7 +194,7 @@ Mapper::Placed Mapper::refuse(const ModelValue& v, const std::string& what,
   return refused(v);
 }
 
-Mapper::Placed Mapper::refused(const ModelValue& v) const {
+Mapper::OrderedNode Mapper::refused(const ModelValue& v) const {
   return {kNoNode, plainOrder(v.rank())};
 }
 
@@ -206,8 +207,8 @@ std::string described(const std::vector<std::pair<std::string, SettingValue>>& s
   return text;
 }
 
-// Which blocks of which tensors of the file the parameters are, or which computed numbers; "" where
-// one is the layer's own.
+// Key of the blocks of tensors, or of the computed numbers, that the parameters consist of; "" if a
+// parameter was made for this layer only.
 std::string recipesOf(const std::vector<std::pair<std::string, ModelConstant>>& parameters) {
   std::string text;
   for (const auto& [name, value] : parameters) {
@@ -224,7 +225,7 @@ std::string recipesOf(const std::vector<std::pair<std::string, ModelConstant>>& 
 
 } // namespace
 
-// What trains nothing: buffers, and what is computed of them.
+// Whether no parameter is trained: all are buffers, or computed from buffers.
 bool Mapper::areFixed(const NodeParameters& parameters) {
   const auto isWeight = [](const auto& parameter) {
     return !parameter.first.starts_with("running_");
@@ -236,20 +237,20 @@ bool Mapper::areFixed(const NodeParameters& parameters) {
 
 int Mapper::emit(std::vector<int> reads, const std::string& type, NodeSettings settings,
                  std::string name, NodeParameters parameters, bool isFrozen) {
-  // The same computation of the same values is one node.
+  // An equal computation of the same inputs is the same node.
   const std::string key = fmt::format("{} {} {}", fmt::join(reads, ","), type, described(settings));
   if (parameters.empty())
-    if (const auto known = known_.find(key); known != known_.end())
-      return known->second;
-  const auto node = static_cast<int>(made_.graph.nodes.size());
-  made_.rows.push_back({node, current_ ? current_->label : "", current_ ? current_->where : "",
-                        std::exchange(remark_, "")});
+    if (const auto existing = nodesByKey_.find(key); existing != nodesByKey_.end())
+      return existing->second;
+  const auto node = static_cast<int>(network_.graph.nodes.size());
+  network_.rows.push_back({node, current_ ? current_->label : "", current_ ? current_->where : "",
+                           std::exchange(remark_, "")});
   // A module that the model calls again is the same layer with the same parameters.
-  if (const std::string its = isFrozen ? "" : recipesOf(parameters); !its.empty()) {
+  if (const std::string recipes = isFrozen ? "" : recipesOf(parameters); !recipes.empty()) {
     const auto [first, isNew] =
-        shared_.emplace(fmt::format("{} {} {}", type, described(settings), its), node);
+        layersByWeights_.emplace(fmt::format("{} {} {}", type, described(settings), recipes), node);
     if (!isNew) {
-      made_.graph.nodes.push_back(
+      network_.graph.nodes.push_back(
           {.sameAs = first->second, .layer = {}, .reads = std::move(reads)});
       return node;
     }
@@ -258,16 +259,16 @@ int Mapper::emit(std::vector<int> reads, const std::string& type, NodeSettings s
     name += "_";
   if (const std::string names = namesInFile(name, parameters); !names.empty())
     settings.emplace_back("parameter_names", names);
-  LayerDescription::Node& made = made_.graph.nodes.emplace_back();
-  made.layer.type = type;
-  made.layer.name = name;
-  made.layer.frozen = isFrozen || areFixed(parameters);
-  made.layer.settings = std::move(settings);
-  made.reads = std::move(reads);
+  LayerDescription::Node& description = network_.graph.nodes.emplace_back();
+  description.layer.type = type;
+  description.layer.name = name;
+  description.layer.frozen = isFrozen || areFixed(parameters);
+  description.layer.settings = std::move(settings);
+  description.reads = std::move(reads);
   if (parameters.empty())
-    known_[key] = node;
+    nodesByKey_[key] = node;
   for (auto& [parameter, value] : parameters)
-    made_.parameters.push_back({node, parameter, std::move(value)});
+    network_.parameters.push_back({node, parameter, std::move(value)});
   return node;
 }
 
@@ -289,7 +290,7 @@ Mapper::Order Mapper::orderAsStored(const ModelConstant& constant) const {
   return order;
 }
 
-std::string Mapper::moduleOf(Value parameter, const std::string& own) const {
+std::string Mapper::moduleOf(Value parameter, const std::string& parameterName) const {
   const ModelConstant& constant = parameter->asConstant();
   if (!constant.isNumbers()) {
     Order order = orderAsStored(constant);
@@ -297,9 +298,10 @@ std::string Mapper::moduleOf(Value parameter, const std::string& own) const {
     if (constant.pieces().size() > 1 || !std::is_sorted(order.begin(), order.end()))
       return "";
   }
+  // Without a dot rfind() returns npos, and npos + 1 is 0: the whole name.
   const std::string& name = constant.name();
   const std::size_t dot = name.rfind('.');
-  const bool isOwn = !constant.isTrained() || name.substr(dot + 1) == own; // npos + 1 is 0
+  const bool isOwn = !constant.isTrained() || name.substr(dot + 1) == parameterName;
   return !isOwn ? layerName(name) : dot == name.npos ? "" : layerName(name.substr(0, dot));
 }
 
@@ -314,17 +316,17 @@ ModelConstant Mapper::filled(const std::vector<double>& values, Index count) {
                      : values);
 }
 
-const Mapper::Placed& Mapper::place(Value v) {
-  if (const auto known = placed_.find(v); known != placed_.end())
-    return known->second;
-  // Constants belong to what reads them.
+const Mapper::OrderedNode& Mapper::nodeOf(Value v) {
+  if (const auto existing = valueNodes_.find(v); existing != valueNodes_.end())
+    return existing->second;
+  // A constant is attributed to the operator that reads it.
   const Value reader = std::exchange(current_, v->isConstant() && current_ ? current_ : v);
   const auto row = std::find_if(operators().begin(), operators().end(),
                                 [&](const Row& r) { return r.op == v->op; });
-  // An input is placed from the beginning, and a refusal is on the list.
-  Placed made = row == operators().end() ? refused(*v) : (this->*row->make)(*v);
+  // Inputs were mapped by the constructor, and refused operators are in the list already.
+  OrderedNode node = row == operators().end() ? refused(*v) : (this->*row->make)(*v);
   current_ = reader;
-  return placed_.emplace(v, std::move(made)).first->second;
+  return valueNodes_.emplace(v, std::move(node)).first->second;
 }
 
 ImportedNetwork mapToLayers(ModelGraph& graph, const ModelWeights& weights) {

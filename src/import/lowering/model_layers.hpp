@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The canonical graph as a network of Tenon's layers, and what each of their parameters takes from
-// the file.
+// A network of Tenon's layers that was imported from a file, with the constant of the file for each
+// of its parameters.
 #pragma once
 
 #include "declaration/core/network_file.hpp"
@@ -9,35 +9,42 @@
 
 namespace tenon {
 
+// The result of an import: layers, and the constants that their parameters are read from.
 struct ImportedNetwork {
   struct Parameter {
     int node;
     std::string name; // "weight"
     ModelConstant value;
   };
-  // What an operation became.
+  // A row of the report: the node that an operation became.
   struct Row {
     int node;
-    std::string label, where, remark; // remark: where it is emulated
+    std::string label, where, remark; // remark: how it is emulated, if it is
   };
 
-  LayerDescription graph;            // a graph; what holds constants of the model is frozen
+  // Layer of type "graph"; layers that hold constants of the model are frozen.
+  LayerDescription graph;
   std::vector<Parameter> parameters; // and running statistics
   std::vector<std::string>
-      folded; // parameters of the model of which one of these was made as numbers
-  std::vector<NetworkOutput> outputs; // where there are several
-  // How inputs and outputs are normalised, a line each: "input x: normalised by mean 0.1 and
+      // Parameters of the model that were combined into new numbers, and so are not in the file as
+      // such.
+      folded;
+  std::vector<NetworkOutput> outputs; // names and nodes, if there are several outputs
+  // A line for each normalisation of an input or output: "input x: normalised by mean 0.1 and
   // deviation 1.5".
   std::vector<std::string> normalisations;
   std::vector<Row> rows;
 
+  // Returns the layer of a node; nodes can share one.
   const LayerDescription& layer(int node) const {
-    const LayerDescription::Node& its = graph.nodes[static_cast<std::size_t>(node)];
-    return its.sameAs < 0 ? its.layer : graph.nodes[static_cast<std::size_t>(its.sameAs)].layer;
+    const LayerDescription::Node& entry = graph.nodes[static_cast<std::size_t>(node)];
+    return entry.sameAs < 0 ? entry.layer
+                            : graph.nodes[static_cast<std::size_t>(entry.sameAs)].layer;
   }
 };
 
-// Throws TENON_ERR_SUPPORT with all that cannot be imported, if there is anything.
+// Maps a graph to layers. Throws TENON_ERR_SUPPORT with a list of everything that cannot be
+// imported.
 ImportedNetwork mapToLayers(ModelGraph& graph, const ModelWeights& weights);
 
 } // namespace tenon

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which layer has which parameter. A tensor that training changes is one parameter of the network,
-// as it is in the model: the weight of a layer that several values may share, or, where it is read
-// as anything else too, a node of its own, from which layers without weights are given what they
-// multiply by.
+// Assigns parameters to layers. A tensor that training changes is one parameter of the network, as
+// it is in the model. If it is only read as the weight of one layer, the layer owns it (several
+// values may use that layer). Otherwise it has a node of its own, and layers read it as an input.
 #include "import/lowering/mapper.hpp"
 
 #include <fmt/format.h>
@@ -20,6 +19,7 @@ bool isTrained(const ModelValue& v) {
 
 } // namespace
 
+// Inputs that a layer can own as parameters; the statistics of a batch norm are not trained.
 bool Mapper::isWeightOf(const ModelValue& v, std::size_t input) {
   switch (v.op) {
   case ModelOp::Linear:
@@ -37,6 +37,8 @@ bool Mapper::isWeightOf(const ModelValue& v, std::size_t input) {
   }
 }
 
+// Two values with equal keys have the same operator, settings and weights; "" if a weight is
+// computed.
 std::string Mapper::layerOf(const ModelValue& v) {
   std::string text =
       fmt::format("{} [{}] [{}] [{}] [{}] [{}] [{}] {} {} [{}] {} {} {}", static_cast<int>(v.op),
@@ -72,8 +74,9 @@ bool Mapper::addSources(const ModelConstant& constant) {
   return isNew;
 }
 
-// A layer trains all of its parameters, or none.
-bool Mapper::isGiven(const ModelValue& v) const {
+// A layer trains all of its parameters or none, so a mix of trained and fixed weights must be
+// inputs.
+bool Mapper::hasWeightInputs(const ModelValue& v) const {
   bool isTrained = false, isFixed = false;
   for (std::size_t i = 1; i < v.inputs.size(); ++i) {
     if (!isWeightOf(v, i))
@@ -91,9 +94,9 @@ bool Mapper::isGiven(const ModelValue& v) const {
 }
 
 void Mapper::assignParameters(const std::set<Value>& needed) {
-  std::map<Tensor, std::string> layers; // of a tensor that is a weight
+  std::map<Tensor, std::string> layers; // layer and position of a tensor that is read as a weight
   std::map<std::string, std::vector<Value>> shared;
-  // Complex weights may be parts of one tensor.
+  // A complex weight can consist of blocks of one tensor, at several positions.
   const auto place = [](const ModelValue& v, std::size_t i) {
     return layerOf(v) + (v.op == ModelOp::Spectral ? "" : fmt::format(" at {}", i));
   };
@@ -101,8 +104,8 @@ void Mapper::assignParameters(const std::set<Value>& needed) {
     if (!isWeightOf(v, i) || (v.op != ModelOp::Spectral && !isWhole(constant)))
       addSources(constant);
     for (const ModelConstant::Piece& piece : constant.pieces())
-      if (const auto [its, isNew] = layers.emplace(piece.tensor, place(v, i));
-          !isNew && its->second != place(v, i))
+      if (const auto [weightOf, isNew] = layers.emplace(piece.tensor, place(v, i));
+          !isNew && weightOf->second != place(v, i))
         addSources(constant);
   };
   for (const ModelValue& v : graph_.values) {
@@ -117,15 +120,17 @@ void Mapper::assignParameters(const std::set<Value>& needed) {
   for (const Value output : graph_.outputs)
     if (isTrained(*output))
       addSources(output->asConstant());
-  // What is given one of its weights is given all.
+  // A layer that has one weight as an input has all of them as inputs; repeat until nothing
+  // changes.
   for (bool isNew = true; isNew;) {
     isNew = false;
     for (const ModelValue& v : graph_.values)
-      if (needed.contains(&v) && isGiven(v))
+      if (needed.contains(&v) && hasWeightInputs(v))
         for (std::size_t i = 1; i < v.inputs.size(); ++i)
           if (isWeightOf(v, i) && isTrained(*v.inputs[i]))
             isNew |= addSources(v.inputs[i]->asConstant());
   }
+  // Layers that several values share must be the same kind of layer for all: use the largest rank.
   for (const auto& [layer, values] : shared)
     if (!layer.empty() && values.size() > 1) {
       int rank = 2;
@@ -136,24 +141,25 @@ void Mapper::assignParameters(const std::set<Value>& needed) {
     }
 }
 
+// Unnamed numbers were computed or added by the builder, so they are not in the file.
 bool Mapper::isFilledWith(const ModelValue& v, double number) {
   return v.constant && v.constant->isNumbers() && v.constant->name().empty() &&
          std::ranges::all_of(v.constant->numbers(), [&](double n) { return n == number; });
 }
 
 int Mapper::sourceNode(Tensor tensor) {
-  if (const auto known = nodesOf_.find(tensor); known != nodesOf_.end())
-    return known->second;
-  const ModelConstant all = ModelConstant::ofTensor(weights_.program(), tensor);
-  const Shape shape = all.rank() > 0 ? all.shape() : Shape{1};
-  const int node = emit({-1}, "constant", {{"shape", shape}}, layerName(all.name()),
-                        {{"value", shaped(all, shape)}});
-  nodesOf_[tensor] = node;
+  if (const auto existing = tensorNodes_.find(tensor); existing != tensorNodes_.end())
+    return existing->second;
+  const ModelConstant constant = ModelConstant::ofTensor(weights_.program(), tensor);
+  const Shape shape = constant.rank() > 0 ? constant.shape() : Shape{1};
+  const int node = emit({-1}, "constant", {{"shape", shape}}, layerName(constant.name()),
+                        {{"value", shaped(constant, shape)}});
+  tensorNodes_[tensor] = node;
   return node;
 }
 
-// Blocks of tensors one behind the other.
-Mapper::Placed Mapper::makeRecipe(const ModelConstant& constant) {
+// Concatenates blocks of tensors.
+Mapper::OrderedNode Mapper::makeRecipe(const ModelConstant& constant) {
   const auto along = static_cast<std::size_t>(constant.dim());
   const Order plain = plainOrder(constant.rank());
   std::vector<int> nodes;
@@ -165,7 +171,7 @@ Mapper::Placed Mapper::makeRecipe(const ModelConstant& constant) {
     int node = sourceNode(piece.tensor);
     Order order(std::max<std::size_t>(tensor.axes.size(), 1), kAdded);
     for (std::size_t t = 0; t < tensor.axes.size(); ++t) {
-      Interval part = {0, 1}; // a dimension that the constant does not have
+      Interval part = {0, 1}; // a stored dimension that the constant does not have
       for (std::size_t d = 0; d < piece.axes.size(); ++d)
         if (piece.axes[d] == tensor.axes[t]) {
           order[t] = static_cast<int>(d);
@@ -177,11 +183,13 @@ Mapper::Placed Mapper::makeRecipe(const ModelConstant& constant) {
     }
     if (constant.pieces().size() == 1)
       return {node, order};
-    nodes.push_back(arranged(node, order, extents, plain));
+    nodes.push_back(reorderedNode(node, order, extents, plain));
   }
   return {emit(nodes, "concatenate", {{"dim", static_cast<Index>(along)}}), plain};
 }
 
+// A name is listed if it differs from "layer.parameter", or if the tensor has another shape in the
+// file.
 std::string Mapper::namesInFile(const std::string& layer, const NodeParameters& parameters) {
   std::vector<std::string> names;
   for (const auto& [parameter, constant] : parameters) {
@@ -191,6 +199,7 @@ std::string Mapper::namesInFile(const std::string& layer, const NodeParameters& 
     const bool isSame = !layer.empty() && tensor.name == fmt::format("{}.{}", layer, parameter);
     const std::string shape = fmt::format("[{}]", fmt::join(tensor.shape(), ","));
     const bool hasShape = tensor.shape() == constant.shape();
+    // Names with these characters would not survive the syntax of the setting.
     if (tensor.name.empty() || tensor.name.find_first_of(";=[") != std::string::npos ||
         !fileNames_.insert(tensor.name).second || (isSame && hasShape))
       continue;
@@ -200,22 +209,22 @@ std::string Mapper::namesInFile(const std::string& layer, const NodeParameters& 
 }
 
 int Mapper::joinedTo(int node, const Order& order, const std::string& type, Value with, int first) {
-  Order its;
+  Order valueOrder;
   for (const int o : order)
-    its.push_back(o >= first && o < first + with->rank() ? o - first : kAdded);
-  return emit({node, inOrder(with, its)}, type);
+    valueOrder.push_back(o >= first && o < first + with->rank() ? o - first : kAdded);
+  return emit({node, nodeInOrder(with, valueOrder)}, type);
 }
 
-Mapper::Placed Mapper::makeGivenLinear(const ModelValue& v, const Placed& x) {
+Mapper::OrderedNode Mapper::makeLinearWithWeightInput(const ModelValue& v, const OrderedNode& x) {
   const Value weight = v.inputs[1];
   Order order(x.order.size(), kAdded);
   order[0] = 0;
   order[1] = 1;
   int node = kNoNode;
   if (x.order.size() == 2)
-    node = emit({x.node, inOrder(weight, {1, 0})}, "matmul");
+    node = emit({x.node, nodeInOrder(weight, {1, 0})}, "matmul");
   else
-    node = emit({x.node, inOrder(weight, order)}, "conv",
+    node = emit({x.node, nodeInOrder(weight, order)}, "conv",
                 {{"in_channels", weight->shape[1]},
                  {"out_channels", weight->shape[0]},
                  {"kernel", Shape(x.order.size() - 2, 1)},
@@ -226,7 +235,8 @@ Mapper::Placed Mapper::makeGivenLinear(const ModelValue& v, const Placed& x) {
   return {node, x.order};
 }
 
-Mapper::Placed Mapper::makeGivenConvolution(const ModelValue& v, int x, NodeSettings settings) {
+Mapper::OrderedNode Mapper::makeConvolutionWithWeightInput(const ModelValue& v, int x,
+                                                           NodeSettings settings) {
   if (v.isTransposed)
     return refuse(v, "a transposed convolution whose weight is computed, or read elsewhere too",
                   "a parameter that this convolution alone reads");
@@ -234,14 +244,14 @@ Mapper::Placed Mapper::makeGivenConvolution(const ModelValue& v, int x, NodeSett
     settings.emplace_back("bias", false);
   settings.emplace_back("weight_input", true);
   const Order order = plainOrder(v.rank());
-  int node = emit({x, inOrder(v.inputs[1])}, "conv", std::move(settings));
+  int node = emit({x, nodeInOrder(v.inputs[1])}, "conv", std::move(settings));
   if (v.inputs.size() > 2)
     node = joinedTo(node, order, "add", v.inputs[2], 1);
   return {node, order};
 }
 
-Mapper::Placed Mapper::weighted(const ModelValue& v, const Placed& normed) {
-  if (!isGiven(v) || normed.isRefused())
+Mapper::OrderedNode Mapper::withWeightInputs(const ModelValue& v, const OrderedNode& normed) {
+  if (!hasWeightInputs(v) || normed.isRefused())
     return normed;
   const int first = v.op == ModelOp::LayerNorm ? v.rank() - v.count : 1;
   int node = normed.node;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions of each element, constants, and operations of several inputs element by element. The
-// layers enlarge an input themselves where an extent is 1, so that nothing is copied to the full
-// shape here.
+// Elementwise functions, constants, and elementwise operations of several inputs. The layers
+// broadcast extents of 1 themselves, so no input is copied to the full shape.
 #include "import/lowering/mapper.hpp"
 
 #include "sys/text/text.hpp"
@@ -16,6 +15,7 @@ namespace tenon {
 
 namespace {
 
+// Formats at most 8 numbers.
 std::string listed(const std::vector<double>& numbers) {
   constexpr std::size_t kMaxShown = 8;
   std::vector<std::string> words;
@@ -24,7 +24,7 @@ std::string listed(const std::vector<double>& numbers) {
   return joined(words, ",") + (numbers.size() > kMaxShown ? ",..." : "");
 }
 
-// Of (x - mean) / deviation = scale x + shift; none where it is no normalisation.
+// Describes scale x + shift as (x - mean) / deviation; none if the scale is 0.
 std::optional<std::string> normalisationText(const std::vector<double>& scale,
                                              const std::vector<double>& shift) {
   std::vector<double> means, deviations;
@@ -40,9 +40,9 @@ std::optional<std::string> normalisationText(const std::vector<double>& scale,
 
 } // namespace
 
-// It lies where the first input does. What is trained is the tensor as it is stored, or is made of
-// it by layers.
-Mapper::Placed Mapper::makeConstant(const ModelValue& v) {
+// A fixed constant takes its layout from the network's first input. A trained one is a tensor of
+// the file, or is assembled from such tensors by layers.
+Mapper::OrderedNode Mapper::makeConstant(const ModelValue& v) {
   const ModelConstant& constant = v.asConstant();
   if (constant.isTrained())
     return makeRecipe(constant);
@@ -50,41 +50,42 @@ Mapper::Placed Mapper::makeConstant(const ModelValue& v) {
   return {constantNode(v.rank() > 0 ? constant : shaped(constant, {1}), -1), order};
 }
 
-Mapper::Placed Mapper::makeUnary(const ModelValue& v) {
-  static const std::set<std::string> known = {
+// The function is elementwise, so the order of the input is kept.
+Mapper::OrderedNode Mapper::makeUnary(const ModelValue& v) {
+  static const std::set<std::string> functions = {
       "abs",       "celu",      "clamp", "cosine",   "elu",      "exp",  "gelu",       "gelutanh",
       "hardswish", "leakyrelu", "log",   "mish",     "power",    "relu", "reciprocal", "selu",
       "sigmoid",   "silu",      "sine",  "softplus", "softsign", "sqrt", "tanh"};
-  const Placed x = place(v.inputs[0]);
+  const OrderedNode x = nodeOf(v.inputs[0]);
   if (x.isRefused())
     return refused(v);
-  if (!known.contains(v.function))
+  if (!functions.contains(v.function))
     return refuse(v, fmt::format("the function {}", v.function),
-                  fmt::format("{}", fmt::join(known, ", ")));
+                  fmt::format("{}", fmt::join(functions, ", ")));
   NodeSettings settings;
   for (const auto& [name, value] : v.parameters)
     settings.emplace_back(name, value);
   return {emit({x.node}, v.function, std::move(settings)), x.order};
 }
 
-// So that whoever couples the network sees that nothing is to be done twice.
+// Records normalisations of inputs and outputs for the report, so users do not repeat them.
 void Mapper::noteNormalisation(const ModelValue& v) {
   for (std::size_t i = 0; i < graph_.inputs.size(); ++i)
     if (graph_.inputs[i] == v.inputs[0])
       if (const auto text = normalisationText(v.scale, v.shift))
-        made_.normalisations.push_back(
+        network_.normalisations.push_back(
             fmt::format("input {}: normalised by {}", graph_.inputNames[i], *text));
   for (const Value output : graph_.outputs)
     if (output == &v &&
         std::find(graph_.inputs.begin(), graph_.inputs.end(), v.inputs[0]) == graph_.inputs.end())
-      made_.normalisations.push_back(fmt::format("output: brought back by deviation {} and mean {}",
-                                                 listed(v.scale), listed(v.shift)));
+      network_.normalisations.push_back(fmt::format(
+          "output: brought back by deviation {} and mean {}", listed(v.scale), listed(v.shift)));
 }
 
-// scale x + shift with one number, or one for each index of a dimension, which comes into place 1.
-Mapper::Placed Mapper::makeAffine(const ModelValue& v) {
+// scale x + shift with one number, or one for each index of a dimension, which becomes dimension 1.
+Mapper::OrderedNode Mapper::makeAffine(const ModelValue& v) {
   const Value source = v.inputs[0];
-  const Placed x = v.dim >= 0 ? withChannel(source, v.dim) : place(source);
+  const OrderedNode x = v.dim >= 0 ? withChannel(source, v.dim) : nodeOf(source);
   if (x.isRefused())
     return refused(v);
   noteNormalisation(v);
@@ -100,42 +101,42 @@ Mapper::Placed Mapper::makeAffine(const ModelValue& v) {
           x.order};
 }
 
-Mapper::Placed Mapper::makeJoin(const ModelValue& v, const std::string& type,
-                                NodeSettings settings) {
-  Joined inputs = joined(v);
+Mapper::OrderedNode Mapper::makeJoin(const ModelValue& v, const std::string& type,
+                                     NodeSettings settings) {
+  JoinInputs inputs = joinInputs(v);
   if (inputs.isRefused)
     return refused(v);
   return {emit(std::move(inputs.nodes), type, std::move(settings)), inputs.order};
 }
 
-// One slope for all channels is that of a single one, with the channels behind it.
-Mapper::Placed Mapper::makePRelu(const ModelValue& v) {
+// A single slope for all channels becomes a layer of one channel: an extra dimension 1 is added.
+Mapper::OrderedNode Mapper::makePRelu(const ModelValue& v) {
   const Value slope = v.inputs[1];
-  Placed x = withChannel(v.inputs[0], 1);
+  OrderedNode x = withChannel(v.inputs[0], 1);
   if (x.isRefused())
     return refused(v);
   const Index slopes = elements(slope->shape);
-  if (isGiven(v)) { // max(x, 0) - slope max(-x, 0)
-    ModelValue& each = more_.emplace_back();
-    each.op = ModelOp::Reshape;
-    each.inputs = {slope};
-    each.shape = {slopes};
+  if (hasWeightInputs(v)) { // y = max(x, 0) - slope max(-x, 0)
+    ModelValue& slopeOfChannel = extraValues_.emplace_back();
+    slopeOfChannel.op = ModelOp::Reshape;
+    slopeOfChannel.inputs = {slope};
+    slopeOfChannel.shape = {slopes};
     const int below = emit({emit({x.node}, "scale", {{"factor", -1.0}})}, "relu");
-    return {
-        emit({emit({x.node}, "relu"), joinedTo(below, x.order, "multiply", &each, 1)}, "subtract"),
-        x.order};
+    return {emit({emit({x.node}, "relu"), joinedTo(below, x.order, "multiply", &slopeOfChannel, 1)},
+                 "subtract"),
+            x.order};
   }
   if (slopes == 1 && v.shape[1] != 1) {
     Order order = x.order;
     order.insert(order.begin() + 1, kAdded);
-    x = {arranged(x.node, x.order, v.shape, order), order};
+    x = {reorderedNode(x.node, x.order, v.shape, order), order};
   }
   return {emit({x.node}, "prelu", {{"channels", slopes}}, moduleOf(slope),
                {{"weight", shaped(slope->asConstant(), {slopes})}}),
           x.order};
 }
 
-// None where all of them together would be too large.
+// Returns none if all constants of zeros together would be too large.
 std::optional<int> Mapper::zerosNode(const Shape& shape, int like) {
   constexpr Index kMaxZeros = Index(1) << 23;
   zeros_ += elements(shape);
@@ -144,18 +145,18 @@ std::optional<int> Mapper::zerosNode(const Shape& shape, int like) {
   return emit({like}, "constant", {{"shape", shape}, {"value", 0.0}}, "", {}, true);
 }
 
-Mapper::Placed Mapper::makeZeros(const ModelValue& v) {
+Mapper::OrderedNode Mapper::makeZeros(const ModelValue& v) {
   const bool isNumber = v.rank() == 0;
   const auto node = zerosNode(isNumber ? Shape{1} : v.shape, -1);
-  return node ? Placed{*node, isNumber ? Order{kAdded} : plainOrder(v.rank())}
+  return node ? OrderedNode{*node, isNumber ? Order{kAdded} : plainOrder(v.rank())}
               : refuse(v, fmt::format("zeros of shape [{}]", fmt::join(v.shape, ",")),
                        "padding, or a product with 0");
 }
 
-// A sum with zeros of the enlarged shape.
-Mapper::Placed Mapper::makeExpand(const ModelValue& v) {
+// Broadcasts by adding zeros of the full shape.
+Mapper::OrderedNode Mapper::makeExpand(const ModelValue& v) {
   const Value source = v.inputs[0];
-  const Placed x = place(source);
+  const OrderedNode x = nodeOf(source);
   if (x.isRefused())
     return refused(v);
   Shape shape(at(v.rank() - source->rank()), 1);
@@ -164,15 +165,15 @@ Mapper::Placed Mapper::makeExpand(const ModelValue& v) {
     o = o == kAdded ? kAdded : o + static_cast<int>(shape.size());
   shape.insert(shape.end(), source->shape.begin(), source->shape.end());
   const Order plain = plainOrder(v.rank());
-  const int small = arranged(x.node, order, shape, plain);
+  const int unexpanded = reorderedNode(x.node, order, shape, plain);
   remark_ = "zeros of the enlarged shape";
-  const auto zeros = zerosNode(v.shape, small);
+  const auto zeros = zerosNode(v.shape, unexpanded);
   if (!zeros)
     return refuse(v,
                   fmt::format("an enlargement of [{}] to [{}]", fmt::join(source->shape, ","),
                               fmt::join(v.shape, ",")),
                   "broadcasting in the operator that reads it");
-  return {emit({small, *zeros}, "add"), plain};
+  return {emit({unexpanded, *zeros}, "add"), plain};
 }
 
 } // namespace tenon

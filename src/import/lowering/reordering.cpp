@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators that move elements and compute nothing. A transpose is a word; a reshape is one where
-// extents of 1 come and go, and a layer where dimensions are merged or divided.
+// Operators that rearrange elements without arithmetic. A transpose changes the order of a value
+// only, and so does a reshape that only adds or drops extents of 1; other reshapes are layers.
 #include "import/lowering/mapper.hpp"
 
 #include <fmt/format.h>
@@ -10,121 +10,127 @@
 
 namespace tenon {
 
-Mapper::Placed Mapper::makeTranspose(const ModelValue& v) {
-  Placed x = place(v.inputs[0]);
-  std::vector<int> back(v.dims.size());
+Mapper::OrderedNode Mapper::makeTranspose(const ModelValue& v) {
+  OrderedNode x = nodeOf(v.inputs[0]);
+  std::vector<int> inverse(v.dims.size());
   for (std::size_t d = 0; d < v.dims.size(); ++d)
-    back[at(v.dims[d])] = static_cast<int>(d);
+    inverse[at(v.dims[d])] = static_cast<int>(d);
   for (int& o : x.order)
-    o = o == kAdded ? kAdded : back[at(o)];
+    o = o == kAdded ? kAdded : inverse[at(o)];
   return x;
 }
 
-// The order after a reshape that only puts in or leaves out extents of 1; none if it does more.
-std::optional<Mapper::Order> Mapper::orderWithoutUnits(const ModelValue& v, const Placed& x) const {
+// Returns the order after a reshape that only adds or drops extents of 1; none for other reshapes.
+std::optional<Mapper::Order> Mapper::orderWithoutUnits(const ModelValue& v,
+                                                       const OrderedNode& x) const {
   const Value source = v.inputs[0];
-  std::vector<int> old, now, spare;
-  Shape oldExtents, nowExtents;
+  std::vector<int> sourceDims, resultDims, unitDims;
+  Shape sourceExtents, resultExtents;
   for (int d = 0; d < source->rank(); ++d)
     if (source->shape[at(d)] != 1) {
-      old.push_back(d);
-      oldExtents.push_back(source->shape[at(d)]);
+      sourceDims.push_back(d);
+      sourceExtents.push_back(source->shape[at(d)]);
     }
   for (int d = 0; d < v.rank(); ++d)
     if (v.shape[at(d)] != 1) {
-      now.push_back(d);
-      nowExtents.push_back(v.shape[at(d)]);
+      resultDims.push_back(d);
+      resultExtents.push_back(v.shape[at(d)]);
     } else {
-      spare.push_back(d);
+      unitDims.push_back(d);
     }
-  if (oldExtents != nowExtents)
+  if (sourceExtents != resultExtents)
     return std::nullopt;
   Order order;
   for (const int o : x.order) {
-    const auto found = std::find(old.begin(), old.end(), o);
-    order.push_back(found == old.end() ? kAdded : now[at(static_cast<int>(found - old.begin()))]);
+    const auto found = std::find(sourceDims.begin(), sourceDims.end(), o);
+    order.push_back(found == sourceDims.end()
+                        ? kAdded
+                        : resultDims[at(static_cast<int>(found - sourceDims.begin()))]);
   }
-  // One of the result stands where the node has one at that place, or at any.
+  // An added dimension of the node becomes the result's dimension of extent 1 at the same position.
   for (std::size_t i = 0; i < order.size(); ++i)
-    if (const auto found = std::find(spare.begin(), spare.end(), static_cast<int>(i));
-        order[i] == kAdded && found != spare.end()) {
+    if (const auto found = std::find(unitDims.begin(), unitDims.end(), static_cast<int>(i));
+        order[i] == kAdded && found != unitDims.end()) {
       order[i] = static_cast<int>(i);
-      spare.erase(found);
+      unitDims.erase(found);
     }
   return order;
 }
 
-Mapper::Placed Mapper::makeReshape(const ModelValue& v) {
+Mapper::OrderedNode Mapper::makeReshape(const ModelValue& v) {
   const Value source = v.inputs[0];
-  const Placed x = place(source);
+  const OrderedNode x = nodeOf(source);
   if (x.isRefused())
     return refused(v);
   if (const auto order = orderWithoutUnits(v, x))
     return {x.node, *order};
-  const Order plain = plainOrder(v.rank()), before = plainOrder(source->rank());
-  // From where extents of 1 stand as they do, if that fixes no more.
+  const Order plain = plainOrder(v.rank()), sourceOrder = plainOrder(source->rank());
+  // Reshape the node as it is if its extents of 1 are the only difference in order, and the setting
+  // does not fix more extents than a reshape from the plain order.
   const auto longOnes = [&](Order order) {
     std::erase_if(order, [&](int o) { return o == kAdded || source->shape[at(o)] == 1; });
     return order;
   };
-  if (v.rank() > 0 && longOnes(x.order) == longOnes(before) && x.order != before) {
+  if (v.rank() > 0 && longOnes(x.order) == longOnes(sourceOrder) && x.order != sourceOrder) {
     const Shape from = extentsIn(source->shape, x.order);
     if (fixedExtents(reshapeSetting(from, v.shape)) <=
         fixedExtents(reshapeSetting(source->shape, v.shape)))
-      return {reshaped(x.node, from, v.shape), plain};
+      return {reshapedNode(x.node, from, v.shape), plain};
   }
-  const int node = inOrder(source);
+  const int node = nodeInOrder(source);
   if (v.rank() == 2 && source->rank() > 2 && v.shape[0] == source->shape[0])
     return {emit({node}, "flatten"), plain};
   if (v.rank() > 0 && source->rank() > 0)
-    return {reshaped(node, source->shape, v.shape), plain};
+    return {reshapedNode(node, source->shape, v.shape), plain};
   return refuse(v, "a reshape of one number", "a tensor with dimensions");
 }
 
-Mapper::Placed Mapper::makeSlice(const ModelValue& v) {
-  const Placed x = place(v.inputs[0]);
-  const int place = placeOf(x, v.dim);
+// A slice works along any dimension, so the order of the input is kept.
+Mapper::OrderedNode Mapper::makeSlice(const ModelValue& v) {
+  const OrderedNode x = nodeOf(v.inputs[0]);
+  const int position = positionOf(x, v.dim);
   if (x.isRefused())
     return refused(v);
-  if (place < 0)
+  if (position < 0)
     return refuse(v, "a slice of a dimension of extent 1", "the whole dimension");
-  NodeSettings settings = {{"dim", Index(place)}, {"begin", v.begin}, {"end", v.end}};
+  NodeSettings settings = {{"dim", Index(position)}, {"begin", v.begin}, {"end", v.end}};
   if (v.step != 1)
     settings.emplace_back("step", v.step);
   return {emit({x.node}, "slice", std::move(settings)), x.order};
 }
 
-Mapper::Placed Mapper::makeConcatenate(const ModelValue& v) {
+// All inputs are brought to the order of the first one that is not a constant.
+Mapper::OrderedNode Mapper::makeConcatenate(const ModelValue& v) {
   const auto lead =
       std::find_if(v.inputs.begin(), v.inputs.end(), [](Value value) { return !value->isKnown(); });
-  Placed first = place(lead == v.inputs.end() ? v.inputs[0] : *lead);
-  if (placeOf(first, v.dim) < 0 || v.inputs[0]->shape.empty())
+  OrderedNode first = nodeOf(lead == v.inputs.end() ? v.inputs[0] : *lead);
+  if (positionOf(first, v.dim) < 0 || v.inputs[0]->shape.empty())
     first.order = plainOrder(v.rank());
   const int like = first.node;
   std::vector<int> nodes;
   for (const Value value : v.inputs) {
     nodes.push_back(value->isKnown() ? constantIn(value, v.rank(), first.order, like)
-                                     : inOrder(value, first.order));
+                                     : nodeInOrder(value, first.order));
   }
   if (std::find(nodes.begin(), nodes.end(), kNoNode) != nodes.end())
     return refused(v);
-  return {emit(nodes, "concatenate", {{"dim", Index(placeOf(first, v.dim))}}), first.order};
+  return {emit(nodes, "concatenate", {{"dim", Index(positionOf(first, v.dim))}}), first.order};
 }
 
-// Of any dimension: extents of 1 in front make it one of space.
-Mapper::Placed Mapper::makePad(const ModelValue& v) {
+// The layer pads dimensions of space; extents of 1 in front make any dimension one of space.
+Mapper::OrderedNode Mapper::makePad(const ModelValue& v) {
   Order order = plainOrder(v.rank());
-  while (order.size() < 3 || placeOf({0, order}, v.dim) < 2)
+  while (order.size() < 3 || positionOf({0, order}, v.dim) < 2)
     order.insert(order.begin(), kAdded);
   if (order.size() > kMaxWindowed)
     return refuse(
         v,
         fmt::format("padding of dimension {} of [{}]", v.dim, fmt::join(v.inputs[0]->shape, ",")),
         "padding of space");
-  const int x = inOrder(v.inputs[0], order);
+  const int x = nodeInOrder(v.inputs[0], order);
   if (x == kNoNode)
     return refused(v);
-  const std::size_t spatial = order.size() - 2, s = at(placeOf({0, order}, v.dim)) - 2;
+  const std::size_t spatial = order.size() - 2, s = at(positionOf({0, order}, v.dim)) - 2;
   std::vector<Index> low(spatial, 0), high(spatial, 0);
   std::vector<std::string> modes(spatial, "none");
   low[s] = v.low[0];
@@ -139,8 +145,8 @@ Mapper::Placed Mapper::makePad(const ModelValue& v) {
   return {emit({x}, "pad", std::move(settings)), order};
 }
 
-Mapper::Placed Mapper::makePixelShuffle(const ModelValue& v) {
-  return plain(v, "pixelshuffle", {{"upscale", v.factor}});
+Mapper::OrderedNode Mapper::makePixelShuffle(const ModelValue& v) {
+  return emitInPlainOrder(v, "pixelshuffle", {{"upscale", v.factor}});
 }
 
 } // namespace tenon

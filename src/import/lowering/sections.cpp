@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Divides a network into sections. What a node gives leaves its section if it is an output of the
-// network or a later section reads it, however many sections lie between.
+// Divides a network into sections. The result of a node leaves its section if it is an output of
+// the network or if any later section reads it.
 #include "import/lowering/sections.hpp"
 
 #include <fmt/format.h>
@@ -13,8 +13,9 @@ namespace tenon {
 
 namespace {
 
-constexpr int kMaxInputs = 64; // of a graph
+constexpr int kMaxInputs = 64; // inputs of a graph
 
+// Number of inputs of a network.
 int inputsOf(const ImportedNetwork& network) {
   for (const auto& [name, value] : network.graph.settings)
     if (name == "input_count")
@@ -22,11 +23,12 @@ int inputsOf(const ImportedNetwork& network) {
   return 1;
 }
 
+// Converts a name in `reads`, -1 - i for input i and n for node n, to the number of the value.
 int valueOf(int name, int inputs) {
   return name < 0 ? -1 - name : inputs + name;
 }
 
-// The node that reads each value last, or their number for outputs of the network.
+// Returns the last node that reads each value, or the number of nodes for outputs of the network.
 std::vector<int> lastReaders(const ImportedNetwork& network) {
   const int inputs = inputsOf(network), nodes = static_cast<int>(network.graph.nodes.size());
   std::vector<int> last(static_cast<std::size_t>(inputs + nodes), -1);
@@ -38,7 +40,7 @@ std::vector<int> lastReaders(const ImportedNetwork& network) {
   return last;
 }
 
-// The node that has the layer's parameters.
+// Returns the node that owns the parameters of a node's layer.
 int ownerOf(const ImportedNetwork& network, int node) {
   const int first = network.graph.nodes[static_cast<std::size_t>(node)].sameAs;
   return first < 0 ? node : first;
@@ -64,19 +66,21 @@ std::vector<int> sectionStarts(const ImportedNetwork& network, Index mostElement
   const std::vector<int> last = lastReaders(network);
   std::vector<int> starts = {0};
   std::set<int> owners;
-  Index held = 0;
+  // Elements of the parameters in the current section; a shared layer counts once.
+  Index sectionElements = 0;
   for (int n = 0; n < nodes; ++n) {
     const int owner = ownerOf(network, n);
-    const Index its = elementsOf[static_cast<std::size_t>(owner)];
+    const Index layerElements = elementsOf[static_cast<std::size_t>(owner)];
     const auto isRead = [&](int reader) { return reader >= n; };
-    if (held > 0 && !owners.contains(owner) && held + its > mostElements &&
+    if (sectionElements > 0 && !owners.contains(owner) &&
+        sectionElements + layerElements > mostElements &&
         std::count_if(last.begin(), last.begin() + inputs + n, isRead) <= kMaxInputs) {
       starts.push_back(n);
       owners.clear();
-      held = 0;
+      sectionElements = 0;
     }
     if (owners.insert(owner).second)
-      held += its;
+      sectionElements += layerElements;
   }
   starts.push_back(nodes);
   return starts;
@@ -85,38 +89,40 @@ std::vector<int> sectionStarts(const ImportedNetwork& network, Index mostElement
 NetworkSection makeSection(const ImportedNetwork& network, int first, int end) {
   const int inputs = inputsOf(network);
   const std::vector<int> last = lastReaders(network);
-  NetworkSection made;
-  LayerDescription& graph = made.network.graph;
+  NetworkSection section;
+  LayerDescription& graph = section.network.graph;
   graph.type = "graph";
-  std::map<int, int> firstHere; // of the nodes of a layer, by the node that has its parameters
+  // First node in this section of each layer, by the node that owns its parameters.
+  std::map<int, int> firstNodes;
   for (int n = first; n < end; ++n) {
     LayerDescription::Node& node = graph.nodes.emplace_back();
-    const auto [at, isNew] = firstHere.emplace(ownerOf(network, n), n - first);
+    const auto [firstNode, isNew] = firstNodes.emplace(ownerOf(network, n), n - first);
     if (isNew)
       node.layer = network.layer(n);
     else
-      node.sameAs = at->second;
+      node.sameAs = firstNode->second;
     for (const int name : network.graph.nodes[static_cast<std::size_t>(n)].reads) {
       const int value = valueOf(name, inputs);
       if (value >= inputs + first) {
         node.reads.push_back(value - inputs - first);
         continue;
       }
-      const auto known = std::find(made.reads.begin(), made.reads.end(), value);
-      node.reads.push_back(-1 - static_cast<int>(known - made.reads.begin()));
-      if (known == made.reads.end())
-        made.reads.push_back(value);
+      const auto position = std::find(section.reads.begin(), section.reads.end(), value);
+      node.reads.push_back(-1 - static_cast<int>(position - section.reads.begin()));
+      if (position == section.reads.end())
+        section.reads.push_back(value);
     }
+    // Read after this section, or an output.
     if (last[static_cast<std::size_t>(inputs + n)] >= end) {
-      made.gives.push_back(inputs + n);
-      made.network.outputs.push_back({fmt::format("v{}", n), n - first});
+      section.gives.push_back(inputs + n);
+      section.network.outputs.push_back({fmt::format("v{}", n), n - first});
     }
   }
-  graph.settings.emplace_back("input_count", static_cast<Index>(made.reads.size()));
+  graph.settings.emplace_back("input_count", static_cast<Index>(section.reads.size()));
   for (const ImportedNetwork::Parameter& parameter : network.parameters)
-    if (const auto at = firstHere.find(parameter.node); at != firstHere.end())
-      made.network.parameters.push_back({at->second, parameter.name, parameter.value});
-  return made;
+    if (const auto firstNode = firstNodes.find(parameter.node); firstNode != firstNodes.end())
+      section.network.parameters.push_back({firstNode->second, parameter.name, parameter.value});
+  return section;
 }
 
 } // namespace tenon

@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The nodes of a network as sections that run one after the other, so that of a large network the
-// parameters of one section alone need be in memory.
+// Divides a network into sections that are run one after the other, so only the parameters of one
+// section need to be in memory.
 #pragma once
 
 #include "import/lowering/model_layers.hpp"
 
 namespace tenon {
 
-// Values are those of the whole network: its inputs first, then one for each node.
+// A section. Values are numbered through the whole network: its inputs first, then one per node.
+// The section reads the values `reads` and produces the values `gives` for later sections or as
+// outputs.
 struct NetworkSection {
   ImportedNetwork network;
   std::vector<int> reads, gives;
 };
 
-// The values that are the network's outputs.
+// Returns the values that are the network's outputs.
 std::vector<int> outputValues(const ImportedNetwork& network);
-// The first node of each section, and the number of nodes: the parameters of a section have at most
-// so many elements, unless they are those of one node, or more values would lie between two
-// sections than a graph has inputs.
+// Returns the first node of each section, followed by the number of nodes. The parameters of a
+// section have at most mostElements elements. A section is larger if a single node has more, or if
+// more values than a graph can have as inputs would cross the boundary.
 std::vector<int> sectionStarts(const ImportedNetwork& network, Index mostElements);
-// The nodes first ... end - 1. A layer that is shared with other sections has its parameters in
-// each.
+// Builds the section of nodes [first, end). A layer that is shared between sections has its
+// parameters in each.
 NetworkSection makeSection(const ImportedNetwork& network, int first, int end);
 
 } // namespace tenon

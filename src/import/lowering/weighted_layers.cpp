@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers with weights, windows, norms and sums. Those of a field need the batch and the channels in
-// front; the others take their input in the order that it has.
+// Layers with weights, sliding windows, norms and reductions. Layers on fields need [batch,
+// channels, space...]; the others accept the order that their input has.
 #include "import/lowering/mapper.hpp"
 
 #include <fmt/format.h>
@@ -19,14 +19,15 @@ void Mapper::addReach(NodeSettings& settings, const ModelValue& v) {
     settings.emplace_back("padding_high", v.high);
 }
 
-// A layer without parameters on its input in the original's order.
-Mapper::Placed Mapper::plain(const ModelValue& v, const std::string& type, NodeSettings settings) {
-  const int x = inOrder(v.inputs[0]);
+// Emits a layer without parameters on its input in the value's own order.
+Mapper::OrderedNode Mapper::emitInPlainOrder(const ModelValue& v, const std::string& type,
+                                             NodeSettings settings) {
+  const int x = nodeInOrder(v.inputs[0]);
   return {x == kNoNode ? x : emit({x}, type, std::move(settings)), plainOrder(v.rank())};
 }
 
-Mapper::Placed Mapper::makeConvolution(const ModelValue& v) {
-  const int x = inOrder(v.inputs[0]);
+Mapper::OrderedNode Mapper::makeConvolution(const ModelValue& v) {
+  const int x = nodeInOrder(v.inputs[0]);
   if (x == kNoNode)
     return refused(v);
   NodeSettings settings = {
@@ -39,6 +40,7 @@ Mapper::Placed Mapper::makeConvolution(const ModelValue& v) {
   const bool hasBias = v.inputs.size() > 2;
   if (!hasBias)
     settings.emplace_back("bias", false);
+  // A transposed convolution has no boundary modes.
   if (v.isTransposed) {
     if (!v.outputPadding.empty() && !isAll(v.outputPadding, 0))
       settings.emplace_back("output_padding", v.outputPadding);
@@ -50,8 +52,8 @@ Mapper::Placed Mapper::makeConvolution(const ModelValue& v) {
     if (v.padValue)
       settings.emplace_back("boundary_constant", *v.padValue);
   }
-  if (isGiven(v))
-    return makeGivenConvolution(v, x, std::move(settings));
+  if (hasWeightInputs(v))
+    return makeConvolutionWithWeightInput(v, x, std::move(settings));
   NodeParameters parameters = {{"weight", v.inputs[1]->asConstant()}};
   if (hasBias)
     parameters.emplace_back("bias", v.inputs[2]->asConstant());
@@ -60,18 +62,20 @@ Mapper::Placed Mapper::makeConvolution(const ModelValue& v) {
           plainOrder(v.rank())};
 }
 
-Mapper::Placed Mapper::makeLinear(const ModelValue& v) {
+Mapper::OrderedNode Mapper::makeLinear(const ModelValue& v) {
   const auto shared = formRanks_.find(&v);
-  const Placed x = shared == formRanks_.end()
-                       ? withChannel(v.inputs[0], v.rank() - 1)
-                       : withChannel(v.inputs[0], v.rank() - 1, at(shared->second));
+  const OrderedNode x = shared == formRanks_.end()
+                            ? withChannel(v.inputs[0], v.rank() - 1)
+                            : withChannel(v.inputs[0], v.rank() - 1, at(shared->second));
   if (x.isRefused())
     return refused(v);
   if (x.order.size() > kMaxWindowed)
     return refuse(v, fmt::format("a linear layer of a tensor with {} dimensions", x.order.size()),
                   "at most 5 dimensions");
-  if (isGiven(v))
-    return makeGivenLinear(v, x);
+  if (hasWeightInputs(v))
+    return makeLinearWithWeightInput(v, x);
+  // On [batch, features] the layer is affine; on a field it is a convolution with a kernel of
+  // extent 1.
   const bool hasBias = v.inputs.size() > 2, isAffine = x.order.size() == 2;
   const ModelConstant& weight = v.inputs[1]->asConstant();
   NodeSettings settings;
@@ -93,21 +97,21 @@ Mapper::Placed Mapper::makeLinear(const ModelValue& v) {
           x.order};
 }
 
-// The builder has enlarged leading dimensions that differ.
-Mapper::Placed Mapper::makeMatmul(const ModelValue& v) {
-  const int a = inOrder(v.inputs[0]), b = inOrder(v.inputs[1]);
+// The builder has broadcast leading dimensions.
+Mapper::OrderedNode Mapper::makeMatmul(const ModelValue& v) {
+  const int a = nodeInOrder(v.inputs[0]), b = nodeInOrder(v.inputs[1]);
   return {a == kNoNode || b == kNoNode ? kNoNode : emit({a, b}, "matmul"), plainOrder(v.rank())};
 }
 
-// Leading dimensions, and extents of 1 among them, stay where the queries have them.
-Mapper::Placed Mapper::makeAttention(const ModelValue& v) {
-  Order order = place(v.inputs[0]).order;
+// Leading dimensions keep the order that the queries have.
+Mapper::OrderedNode Mapper::makeAttention(const ModelValue& v) {
+  Order order = nodeOf(v.inputs[0]).order;
   std::erase_if(order, [&](int o) { return o >= v.rank() - 2; });
   order.insert(order.end(), {v.rank() - 2, v.rank() - 1});
   std::vector<int> reads;
   for (const Value x : v.inputs)
     reads.push_back(x->isKnown() && !reads.empty() ? constantIn(x, v.rank(), order, reads.front())
-                                                   : inOrder(x, order));
+                                                   : nodeInOrder(x, order));
   if (std::find(reads.begin(), reads.end(), kNoNode) != reads.end())
     return refused(v);
   NodeSettings settings = {{"scale", v.scale[0]}};
@@ -118,7 +122,7 @@ Mapper::Placed Mapper::makeAttention(const ModelValue& v) {
   return {emit(std::move(reads), "attention", std::move(settings)), order};
 }
 
-Mapper::Placed Mapper::makePooling(const ModelValue& v) {
+Mapper::OrderedNode Mapper::makePooling(const ModelValue& v) {
   NodeSettings settings = {{"kernel", v.kernel}};
   if (v.stride != v.kernel)
     settings.emplace_back("stride", v.stride);
@@ -127,16 +131,17 @@ Mapper::Placed Mapper::makePooling(const ModelValue& v) {
     settings.emplace_back("ceil", true);
   if (!v.isMaximum)
     settings.emplace_back("include_padding", v.includesPadding);
-  return plain(v, v.isMaximum ? "maxpooling" : "averagepooling", std::move(settings));
+  return emitInPlainOrder(v, v.isMaximum ? "maxpooling" : "averagepooling", std::move(settings));
 }
 
-Mapper::Placed Mapper::makeAdaptivePooling(const ModelValue& v) {
-  return plain(v, "adaptiveaveragepooling", {{"size", Shape(v.shape.begin() + 2, v.shape.end())}});
+Mapper::OrderedNode Mapper::makeAdaptivePooling(const ModelValue& v) {
+  return emitInPlainOrder(v, "adaptiveaveragepooling",
+                          {{"size", Shape(v.shape.begin() + 2, v.shape.end())}});
 }
 
-// A mean over all of space has a layer of its own.
-Mapper::Placed Mapper::makeReduce(const ModelValue& v) {
-  const Placed x = place(v.inputs[0]);
+// A mean over all of space is a separate layer.
+Mapper::OrderedNode Mapper::makeReduce(const ModelValue& v) {
+  const OrderedNode x = nodeOf(v.inputs[0]);
   if (x.isRefused())
     return refused(v);
   std::vector<int> space(x.order.begin() + std::min<std::ptrdiff_t>(2, std::ssize(x.order)),
@@ -146,19 +151,20 @@ Mapper::Placed Mapper::makeReduce(const ModelValue& v) {
   if (v.function == "mean" && space == v.dims && !space.empty())
     return {emit({x.node}, "globalaveragepooling"), x.order};
   std::vector<Index> dims;
-  for (std::size_t place = 0; place < x.order.size(); ++place)
-    if (std::find(v.dims.begin(), v.dims.end(), x.order[place]) != v.dims.end()) {
-      dims.push_back(static_cast<Index>(place));
-      if (v.inputs[0]->shape[at(x.order[place])] == 0)
+  for (std::size_t position = 0; position < x.order.size(); ++position)
+    if (std::find(v.dims.begin(), v.dims.end(), x.order[position]) != v.dims.end()) {
+      dims.push_back(static_cast<Index>(position));
+      if (v.inputs[0]->shape[at(x.order[position])] == 0)
         return refuse(v, fmt::format("the {} of nothing", v.function), "at least one element");
     }
   return {emit({x.node}, "reduce", {{"method", v.function}, {"dims", dims}, {"keep_dims", true}}),
           x.order};
 }
 
-Mapper::Placed Mapper::makeResize(const ModelValue& v) {
+Mapper::OrderedNode Mapper::makeResize(const ModelValue& v) {
   const Shape from(v.inputs[0]->shape.begin() + 2, v.inputs[0]->shape.end()),
       to(v.shape.begin() + 2, v.shape.end());
+  // A whole factor is a setting that holds for any extents.
   Shape factors;
   bool areFactors = true;
   for (std::size_t s = 0; s < from.size(); ++s) {
@@ -173,80 +179,84 @@ Mapper::Placed Mapper::makeResize(const ModelValue& v) {
   settings.emplace_back("method", std::string(v.isLinear ? "linear" : "nearest"));
   if (v.alignsCorners)
     settings.emplace_back("align_corners", true);
-  return plain(v, "resample", std::move(settings));
+  return emitInPlainOrder(v, "resample", std::move(settings));
 }
 
-// With fixed statistics.
-Mapper::Placed Mapper::makeBatchNorm(const ModelValue& v) {
-  const Placed x = withChannel(v.inputs[0], 1);
+// Statistics are fixed numbers of the file.
+Mapper::OrderedNode Mapper::makeBatchNorm(const ModelValue& v) {
+  const OrderedNode x = withChannel(v.inputs[0], 1);
   if (x.isRefused())
     return refused(v);
   const bool hasWeights =
-      !isGiven(v) && (!isFilledWith(*v.inputs[1], 1) || !isFilledWith(*v.inputs[2], 0));
+      !hasWeightInputs(v) && (!isFilledWith(*v.inputs[1], 1) || !isFilledWith(*v.inputs[2], 0));
   NodeParameters parameters;
   if (hasWeights)
     parameters = weightsOf(v);
   parameters.emplace_back("running_mean", v.inputs[3]->asConstant());
   parameters.emplace_back("running_var", v.inputs[4]->asConstant());
-  return weighted(v, {emit({x.node}, "batchnorm",
-                           {{"channels", v.shape[1]},
-                            {"epsilon", v.epsilon},
-                            {"affine", hasWeights},
-                            {"statistics", std::string("running")}},
-                           moduleOf(v.inputs[3], "running_mean"), std::move(parameters)),
-                      x.order});
+  return withWeightInputs(v, {emit({x.node}, "batchnorm",
+                                   {{"channels", v.shape[1]},
+                                    {"epsilon", v.epsilon},
+                                    {"affine", hasWeights},
+                                    {"statistics", std::string("running")}},
+                                   moduleOf(v.inputs[3], "running_mean"), std::move(parameters)),
+                              x.order});
 }
 
-Mapper::Placed Mapper::makeChannelNorm(const ModelValue& v) {
-  const int x = inOrder(v.inputs[0]);
+Mapper::OrderedNode Mapper::makeChannelNorm(const ModelValue& v) {
+  const int x = nodeInOrder(v.inputs[0]);
   if (x == kNoNode)
     return refused(v);
-  const bool hasWeights = v.inputs.size() > 1 && !isGiven(v), isGroup = v.op == ModelOp::GroupNorm;
+  const bool hasWeights = v.inputs.size() > 1 && !hasWeightInputs(v),
+             isGroup = v.op == ModelOp::GroupNorm;
   NodeSettings settings = {
       {"channels", v.shape[1]}, {"epsilon", v.epsilon}, {"affine", hasWeights}};
   if (isGroup)
     settings.emplace_back("groups", v.groups);
   const std::string module = hasWeights ? moduleOf(v.inputs[1]) : "";
-  return weighted(v, {emit({x}, isGroup ? "groupnorm" : "instancenorm", std::move(settings), module,
-                           hasWeights ? weightsOf(v) : NodeParameters(),
-                           hasWeights && module.empty() && v.inputs[1]->asConstant().isNumbers()),
-                      plainOrder(v.rank())});
+  return withWeightInputs(
+      v, {emit({x}, isGroup ? "groupnorm" : "instancenorm", std::move(settings), module,
+               hasWeights ? weightsOf(v) : NodeParameters(),
+               hasWeights && module.empty() && v.inputs[1]->asConstant().isNumbers()),
+          plainOrder(v.rank())});
 }
 
+// Weight and bias of a norm; none if the norm has no weights.
 Mapper::NodeParameters Mapper::weightsOf(const ModelValue& v) {
   if (v.inputs.size() < 3)
     return {};
   return {{"weight", v.inputs[1]->asConstant()}, {"bias", v.inputs[2]->asConstant()}};
 }
 
-// Over the last dimensions, or over these where they lie one behind the other in another place.
-Mapper::Placed Mapper::makeLayerNorm(const ModelValue& v) {
-  Placed x = place(v.inputs[0]);
-  const int first = placeOf(x, v.rank() - v.count);
+// Normalises the last dimensions, or those dimensions elsewhere if they are adjacent and in order.
+Mapper::OrderedNode Mapper::makeLayerNorm(const ModelValue& v) {
+  OrderedNode x = nodeOf(v.inputs[0]);
+  const int first = positionOf(x, v.rank() - v.count);
   bool isTogether = first >= 0 && !formRanks_.contains(&v);
   for (int i = 0; isTogether && i < v.count; ++i)
     isTogether = at(first + i) < x.order.size() && x.order[at(first + i)] == v.rank() - v.count + i;
   if (!isTogether)
-    x = {inOrder(v.inputs[0]), plainOrder(v.rank())};
+    x = {nodeInOrder(v.inputs[0]), plainOrder(v.rank())};
   if (x.isRefused())
     return refused(v);
-  const bool hasWeights = v.inputs.size() > 1 && !isGiven(v);
+  const bool hasWeights = v.inputs.size() > 1 && !hasWeightInputs(v);
   NodeSettings settings = {{"shape", Shape(v.shape.end() - v.count, v.shape.end())}};
   if (isTogether && at(first + v.count) != x.order.size())
     settings.emplace_back("dim", static_cast<Index>(first));
   settings.emplace_back("epsilon", v.epsilon);
   settings.emplace_back("affine", hasWeights);
-  return weighted(
+  return withWeightInputs(
       v, {emit({x.node}, "layernorm", std::move(settings), hasWeights ? moduleOf(v.inputs[1]) : "",
                hasWeights ? weightsOf(v) : NodeParameters()),
           x.order});
 }
 
-Mapper::Placed Mapper::makeDimensionNorm(const ModelValue& v) {
-  const Placed x = place(v.inputs[0]);
+// A layer norm of one dimension at any position.
+Mapper::OrderedNode Mapper::makeDimensionNorm(const ModelValue& v) {
+  const OrderedNode x = nodeOf(v.inputs[0]);
   if (x.isRefused())
     return refused(v);
-  const int dim = placeOf(x, v.dim);
+  const int dim = positionOf(x, v.dim);
   if (dim < 0)
     return refuse(v, "a norm of a dimension of extent 1", "the number 0");
   return {emit({x.node}, "layernorm",
@@ -257,9 +267,10 @@ Mapper::Placed Mapper::makeDimensionNorm(const ModelValue& v) {
           x.order};
 }
 
-Mapper::Placed Mapper::makeSoftmax(const ModelValue& v) {
-  const Placed x = place(v.inputs[0]);
-  const int dim = placeOf(x, v.dim);
+// The layer works along any dimension, so the order of the input is kept.
+Mapper::OrderedNode Mapper::makeSoftmax(const ModelValue& v) {
+  const OrderedNode x = nodeOf(v.inputs[0]);
+  const int dim = positionOf(x, v.dim);
   if (x.isRefused())
     return refused(v);
   if (dim < 0)
@@ -267,14 +278,15 @@ Mapper::Placed Mapper::makeSoftmax(const ModelValue& v) {
   return {emit({x.node}, "softmax", {{"dim", Index(dim)}}), x.order};
 }
 
-Mapper::Placed Mapper::makeSpectral(const ModelValue& v) {
-  const int x = inOrder(v.inputs[0]);
+Mapper::OrderedNode Mapper::makeSpectral(const ModelValue& v) {
+  const int x = nodeInOrder(v.inputs[0]);
   if (x == kNoNode)
     return refused(v);
-  if (isGiven(v))
+  if (hasWeightInputs(v))
     return refuse(v, "a spectral convolution whose weights are computed, or read elsewhere too",
                   "parameters that this convolution alone reads");
-  // Modes of both signs one behind the other, in all dimensions but the last.
+  // The layer has one weight, with the modes of both signs concatenated in all dimensions but the
+  // last.
   std::vector<ModelConstant> parts;
   bool isFolded = v.inputs.size() > 3;
   for (std::size_t i = 1; i < v.inputs.size(); ++i)
@@ -283,18 +295,18 @@ Mapper::Placed Mapper::makeSpectral(const ModelValue& v) {
     parts.push_back(isFolded ? weights_.folded(v.inputs[i]->asConstant())
                              : v.inputs[i]->asConstant());
   for (std::size_t i = 1; isFolded && i < v.inputs.size(); ++i)
-    made_.folded.insert(made_.folded.end(), v.inputs[i]->parametersRead.begin(),
-                        v.inputs[i]->parametersRead.end());
+    network_.folded.insert(network_.folded.end(), v.inputs[i]->parametersRead.begin(),
+                           v.inputs[i]->parametersRead.end());
   for (int dim = 2; parts.size() > 1; ++dim) {
     std::vector<ModelConstant> joined;
     for (std::size_t i = 0; i + 1 < parts.size(); i += 2)
-      if (const auto both = ModelConstant::concatenated({parts[i], parts[i + 1]}, dim))
-        joined.push_back(*both);
+      if (const auto pair = ModelConstant::concatenated({parts[i], parts[i + 1]}, dim))
+        joined.push_back(*pair);
     parts = std::move(joined);
   }
   if (parts.empty())
     return refuse(v, "a spectral convolution with computed weights", "weights that are parameters");
-  // Of several tensors one parameter, which has the name of none.
+  // A parameter that combines several tensors has the name of none of them in the file.
   const std::string first = v.inputs[1]->asConstant().name(),
                     module =
                         moduleOf(v.inputs[1],
@@ -307,7 +319,9 @@ Mapper::Placed Mapper::makeSpectral(const ModelValue& v) {
           plainOrder(v.rank())};
 }
 
-Mapper::Placed Mapper::makeFourierPart(const ModelValue& v) {
+// The builder has combined transforms that belong to spectral convolutions; any other one arrives
+// here.
+Mapper::OrderedNode Mapper::makeFourierPart(const ModelValue& v) {
   return refuse(v, "a Fourier transform that is not part of a spectral convolution",
                 "the products of the lowest modes, as in the Fourier neural operator");
 }

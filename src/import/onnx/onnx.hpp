@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// An ONNX file: a graph of operators of a numbered set, and tensors, in it or in files beside it.
+// Reads ONNX files: a graph of operators of a versioned operator set, and tensors, which are stored
+// in the file itself or in files beside it.
 //
-// wire.cpp reads the wire format of protocol buffers, reader.cpp the file, and kinds.cpp tells
-// integers and flags from real numbers; operators.cpp finds the row of an operator
-// (operator_rows.hpp), and the other sources have the rows by family.
+//   wire.cpp            the wire format of protocol buffers
+//   reader.cpp          the messages of an ONNX file, as a ModelProgram
+//   value_kinds.cpp     which values are integers or booleans instead of real numbers
+//   operator_table.cpp  finds the row of an operator (operator_rows.hpp)
+//   *_ops.cpp           the rows, by family
 #pragma once
 
 #include "import/canonical/operands.hpp"
@@ -11,23 +14,23 @@
 
 namespace tenon {
 
-// Throws TENON_ERR_FORMAT for what is damaged, and TENON_ERR_SUPPORT for versions, types and parts
-// that cannot be imported.
+// Throws TENON_ERR_FORMAT if the file is damaged, and TENON_ERR_SUPPORT for versions, types and
+// parts of the format that cannot be imported.
 ModelProgram readOnnx(const ByteSource& source);
 
-// Of ONNX's numbers of types of elements: that of flags, and whether it is one of integers.
+// ONNX's element types by number: booleans, and whether a type is an integer type.
 inline constexpr Index kOnnxFlags = 9;
 constexpr bool isOnnxInteger(Index type) {
   return (type >= 2 && type <= 7) || type == 12 || type == 13;
 }
 
-// Whether the results of an operation are flags or integers. The format says it of few values, and
-// operators say it of the others.
+// Whether the results of an operation are booleans or integers. The file states the type of few
+// values, so it is inferred from the operator and the types of its inputs.
 bool givesOnnxFlags(const ModelProgram& program, const ModelOperation& operation);
 bool givesOnnxIntegers(const ModelProgram& program, const ModelOperation& operation);
 
 bool isKnownInOnnx(const std::string& type);
-// The results of an operation. What is not known is refused.
-ModelValues buildOnnx(ModelBuilder& builder, const Operands& given, int opset);
+// Builds an operation and returns its results. An unknown operator is refused.
+ModelValues buildOnnx(ModelBuilder& builder, const Operands& operands, int opset);
 
 } // namespace tenon

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The operators of ONNX as rows of tables, for the operator sets 13 to 23. What newer sets have as
-// inputs and older ones as attributes is read from either. A row says which attributes and how many
-// inputs its function understands, and a node with any other is refused before the function is
+// The operators of ONNX, operator sets 13 to 23, as rows of tables. Some parameters are attributes
+// in older sets and inputs in newer ones; either is read. A row lists the attributes and the number
+// of inputs that its function understands. A node with any other is refused before the function is
 // called.
 #pragma once
 
@@ -14,16 +14,17 @@
 
 namespace tenon {
 
+// One call of a row's function.
 struct OnnxCall {
   ModelBuilder& b;
-  const Operands& given;
+  const Operands& operands;
   int opset;
-  const char* of; // the row's: the function, operation or relation
+  const char* function; // the row's `function`
 
-  ModelBuilder::Value x() const { return given.neededInput(0); }
-  ModelBuilder::Value at(std::size_t place) const { return given.input(place); }
+  ModelBuilder::Value x() const { return operands.neededInput(0); }
+  ModelBuilder::Value at(std::size_t place) const { return operands.input(place); }
   std::vector<Index> integersAt(std::size_t place, const char* what) const {
-    return b.integersOf(given.neededInput(place), what);
+    return b.integersOf(operands.neededInput(place), what);
   }
   double numberAt(std::size_t place, double otherwise) const {
     if (!at(place))
@@ -32,38 +33,40 @@ struct OnnxCall {
     b.check(numbers.size() == 1, "an input is not one number");
     return numbers[0];
   }
-  // Whether it has integers by its type in the file; fields have real numbers instead.
+  // Whether the input has integers by its type in the file; fields have real numbers only.
   bool isInteger(std::size_t place) const {
-    const std::vector<ModelArgument>& inputs = given.operation().inputs;
+    const std::vector<ModelArgument>& inputs = operands.operation().inputs;
     return place < inputs.size() && inputs[place].isValue() &&
            b.program().integers.contains(inputs[place].text);
   }
-  // Where ONNX rounds and fields do not.
+  // Refuses an operator whose result ONNX rounds if it is an integer.
   ModelValues refuseIntegers() const;
   int spatial() const { return std::max(x()->rank() - 2, 0); }
-  // From an input, as newer operator sets have it, or an attribute.
+  // Reads a list from an input (newer operator sets) or an attribute (older ones).
   std::vector<Index> listAt(std::size_t place, const char* attribute) const {
-    return at(place) ? integersAt(place, "a list of dimensions") : given.integers(attribute, {});
+    return at(place) ? integersAt(place, "a list of dimensions") : operands.integers(attribute, {});
   }
 };
 
-inline constexpr std::size_t kAnyNumber = std::size_t(1) << 16; // of inputs
+inline constexpr std::size_t kAnyNumber = std::size_t(1) << 16; // number of inputs is not limited
 
+// One operator.
 struct OnnxRow {
   std::string_view name;
   ModelValues (*build)(const OnnxCall&);
-  const char* of = "";
-  std::size_t inputs = 1; // at most
-  // Words: `axis` is read by the function, `antialias=0` must have that value, and `seed=*` may
-  // have any, as it changes nothing that is imported.
+  // What distinguishes operators that share a function: a function, operation or relation.
+  const char* function = "";
+  std::size_t inputs = 1; // maximal number
+  // Attributes, separated by spaces. The function reads `axis`; `antialias=0` must have this value;
+  // `seed=*` can have any value, because it has no effect on the import.
   std::string_view attributes = {};
 };
 
-// Of all tables; null where the operator is not known.
+// Finds the row of an operator in all tables; null if the operator is unknown.
 const OnnxRow* onnxRow(const std::string& type);
 std::vector<const OnnxRow*> onnxRows();
 
-// The rows of each source.
+// The rows of each source file.
 std::span<const OnnxRow> onnxFunctions();
 std::span<const OnnxRow> onnxLayers();
 std::span<const OnnxRow> onnxRecurrent();

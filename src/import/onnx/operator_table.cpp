@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the row of an operator of ONNX, of all tables, and holds a node to what the row
-// understands. What has no row, or an attribute or input beyond it, is refused, and the walk goes
-// on, so that one error lists all of it.
+// Finds the row of an ONNX operator, and checks a node against it. An operator without a row, or a
+// node with attributes or inputs that the row does not list, is refused; the import continues, so
+// one error lists all refusals.
 #include "import/onnx/onnx.hpp"
 
 #include "import/onnx/operator_rows.hpp"
@@ -14,7 +14,7 @@ namespace tenon {
 
 namespace {
 
-// As the accepted values of a row are written.
+// Formats an attribute in the notation of a row's accepted values.
 std::string attributeText(const ModelArgument& argument) {
   switch (argument.kind) {
   case ModelArgument::Kind::Flag:
@@ -37,7 +37,7 @@ std::string attributeText(const ModelArgument& argument) {
   return fmt::format("[{}{}]", joined(items, ","), argument.list.size() > kMaxShown ? ",..." : "");
 }
 
-// Why an attribute cannot be imported: what would work; "" where it can.
+// Returns the advice for an attribute that cannot be imported; "" if it can.
 std::string whatWorks(const OnnxRow& row, const std::string& name, const std::string& text) {
   for (const std::string& word : split(std::string(row.attributes), ' ')) {
     const std::size_t equals = word.find('=');
@@ -50,37 +50,37 @@ std::string whatWorks(const OnnxRow& row, const std::string& name, const std::st
   return fmt::format("{} without this attribute", row.name);
 }
 
-// Notes what the node has that is not understood, and gives what stands for its results; null if it
-// is all understood.
+// Refuses each attribute and input of a node that its row does not list. Returns the placeholder
+// for its results, or null if everything is understood.
 ModelBuilder::Value refused(ModelBuilder& b, const OnnxRow& row, const ModelOperation& operation,
                             const Shape& shape) {
-  ModelBuilder::Value made = nullptr;
+  ModelBuilder::Value placeholder = nullptr;
   for (const auto& [name, argument] : operation.arguments) {
     const std::string text = attributeText(argument), advice = whatWorks(row, name, text);
     if (advice.empty())
       continue;
-    made =
+    placeholder =
         b.refuse(fmt::format("the attribute {} = {} of {}", name, text, row.name), advice, shape);
   }
   for (std::size_t i = row.inputs; i < operation.inputs.size(); ++i)
     if (const ModelArgument& input = operation.inputs[i]; !input.isNothing()) {
-      made = b.refuse(
+      placeholder = b.refuse(
           fmt::format("input {} of {}, '{}'", i, row.name, printable(input.text)),
           fmt::format("{} of {}", row.name, counted(static_cast<Index>(row.inputs), "input")),
           shape);
     }
-  return made;
+  return placeholder;
 }
 
 } // namespace
 
 std::vector<const OnnxRow*> onnxRows() {
-  std::vector<const OnnxRow*> all;
-  for (const auto rows :
+  std::vector<const OnnxRow*> rows;
+  for (const auto table :
        {onnxFunctions(), onnxLayers(), onnxRecurrent(), onnxShapes(), onnxParts()})
-    for (const OnnxRow& row : rows)
-      all.push_back(&row);
-  return all;
+    for (const OnnxRow& row : table)
+      rows.push_back(&row);
+  return rows;
 }
 
 const OnnxRow* onnxRow(const std::string& type) {
@@ -95,23 +95,24 @@ bool isKnownInOnnx(const std::string& type) {
 }
 
 ModelValues OnnxCall::refuseIntegers() const {
-  const std::string& type = given.operation().type;
+  const std::string& type = operands.operation().type;
   return {b.refuse(fmt::format("{} of integers, whose result ONNX rounds", type),
                    fmt::format("{} of real numbers (a Cast to float before it)", type),
                    x()->shape)};
 }
 
-ModelValues buildOnnx(ModelBuilder& b, const Operands& given, int opset) {
-  const ModelOperation& operation = given.operation();
-  const ModelBuilder::Value x = given.input(0);
+// If anything is refused, all results are the placeholder.
+ModelValues buildOnnx(ModelBuilder& b, const Operands& operands, int opset) {
+  const ModelOperation& operation = operands.operation();
+  const ModelBuilder::Value x = operands.input(0);
   const Shape shape = x ? x->shape : Shape{1};
   const OnnxRow* row = onnxRow(operation.type);
-  const ModelBuilder::Value beyond =
+  const ModelBuilder::Value placeholder =
       row ? refused(b, *row, operation, shape)
           : b.refuse(fmt::format("the operator {} of ONNX", operation.type), kKnownOperators,
                      shape);
-  return beyond ? ModelValues(operation.results.size(), beyond)
-                : row->build({b, given, opset, row->of});
+  return placeholder ? ModelValues(operation.results.size(), placeholder)
+                     : row->build({b, operands, opset, row->function});
 }
 
 } // namespace tenon

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions of each element, arithmetic, comparisons and choices in ONNX. Attributes are float32
-// there, and were read as the shortest decimal; 1/6 has none.
+// ONNX operators: elementwise functions, arithmetic, comparisons, casts. Attributes are float32 in
+// the file and were converted to the shortest decimal that rounds to them.
 #include "import/onnx/onnx.hpp"
 #include "import/onnx/operator_rows.hpp"
 
@@ -16,26 +16,27 @@ namespace {
 using Value = ModelBuilder::Value;
 
 ModelValues onnxFunction(const OnnxCall& c) {
-  return {c.b.unary(c.of, c.x())};
+  return {c.b.unary(c.function, c.x())};
 }
 ModelValues onnxArithmetic(const OnnxCall& c) {
-  return {c.b.binary(c.of, c.x(), c.given.neededInput(1))};
+  return {c.b.binary(c.function, c.x(), c.operands.neededInput(1))};
 }
-// Of integers the whole part, which a field has not.
+// A quotient of integers is truncated in ONNX; fields cannot do that.
 ModelValues onnxQuotient(const OnnxCall& c) {
-  const Value a = c.x(), b = c.given.neededInput(1);
+  const Value a = c.x(), b = c.operands.neededInput(1);
   const bool areConstant = a->isConstant() && b->isConstant();
   if (c.isInteger(0) && !areConstant)
     return c.refuseIntegers();
   return {c.b.binary(c.isInteger(0) ? "truncdiv" : "div", a, b)};
 }
-// As C's fmod, or with the sign of the divisor.
+// Remainder with the sign of the dividend (C's fmod) or of the divisor.
 ModelValues onnxRemainder(const OnnxCall& c) {
-  return {c.b.binary(c.given.flag("fmod", false) ? "fmod" : "mod", c.x(), c.given.neededInput(1))};
+  return {c.b.binary(c.operands.flag("fmod", false) ? "fmod" : "mod", c.x(),
+                     c.operands.neededInput(1))};
 }
-// The type of the result is that of the base.
+// The result has the type of the base, so a real power of an integer field would be truncated.
 ModelValues onnxPower(const OnnxCall& c) {
-  const Value exponent = c.given.neededInput(1);
+  const Value exponent = c.operands.neededInput(1);
   if (c.isInteger(0) && !c.x()->isConstant()) {
     if (!exponent->isConstant())
       return c.refuseIntegers();
@@ -47,76 +48,79 @@ ModelValues onnxPower(const OnnxCall& c) {
   return {c.b.binary("pow", c.x(), exponent)};
 }
 ModelValues onnxComparison(const OnnxCall& c) {
-  return {c.b.compare(c.of, c.x(), c.given.neededInput(1))};
+  return {c.b.compare(c.function, c.x(), c.operands.neededInput(1))};
 }
-// Only NaN is not equal to itself.
+// Only NaN differs from itself.
 ModelValues onnxIsNaN(const OnnxCall& c) {
   return {c.b.compare("ne", c.x(), c.x())};
 }
 ModelValues onnxGelu(const OnnxCall& c) {
-  const std::string how = c.given.text("approximate", "none");
-  c.b.check(how == "none" || how == "tanh", "its attribute approximate is neither none nor tanh");
-  return {c.b.unary(how == "tanh" ? "gelutanh" : "gelu", c.x())};
+  const std::string variant = c.operands.text("approximate", "none");
+  c.b.check(variant == "none" || variant == "tanh",
+            "its attribute approximate is neither none nor tanh");
+  return {c.b.unary(variant == "tanh" ? "gelutanh" : "gelu", c.x())};
 }
-// gamma (x, or alpha (exp x - 1) below 0). The numbers of the paper have more digits than a
-// float32.
+// y = gamma x for x >= 0, gamma alpha (exp(x) - 1) below. The constants of the paper have more
+// digits than float32, so float32 values select them.
 ModelValues onnxSelu(const OnnxCall& c) {
   constexpr float kAlpha = 1.67326319217681884765625F, kGamma = 1.05070102214813232421875F;
-  const double alpha = c.given.real("alpha", kAlpha), gamma = c.given.real("gamma", kGamma);
+  const double alpha = c.operands.real("alpha", kAlpha), gamma = c.operands.real("gamma", kGamma);
   if (static_cast<float>(alpha) == kAlpha && static_cast<float>(gamma) == kGamma)
     return {c.b.unary("selu", c.x())};
   return {c.b.affine(c.b.unary("elu", c.x(), {{"alpha", alpha}}), {gamma}, {0})};
 }
-// x sigmoid(alpha x)
+// x sigmoid(alpha x) = silu(alpha x) / alpha
 ModelValues onnxSwish(const OnnxCall& c) {
-  const double alpha = c.given.real("alpha", 1);
+  const double alpha = c.operands.real("alpha", 1);
   if (alpha == 0)
     return {c.b.affine(c.x(), {0.5}, {0})};
   return {c.b.affine(c.b.unary("silu", c.b.affine(c.x(), {alpha}, {0})), {1 / alpha}, {0})};
 }
 ModelValues onnxLeakyRelu(const OnnxCall& c) {
-  return {c.b.unary("leakyrelu", c.x(), {{"slope", c.given.real("alpha", 0.01)}})};
+  return {c.b.unary("leakyrelu", c.x(), {{"slope", c.operands.real("alpha", 0.01)}})};
 }
 ModelValues onnxElu(const OnnxCall& c) {
-  return {c.b.unary("elu", c.x(), {{"alpha", c.given.real("alpha", 1)}})};
+  return {c.b.unary("elu", c.x(), {{"alpha", c.operands.real("alpha", 1)}})};
 }
 ModelValues onnxCelu(const OnnxCall& c) {
-  return {c.b.unary("celu", c.x(), {{"alpha", c.given.real("alpha", 1)}})};
+  return {c.b.unary("celu", c.x(), {{"alpha", c.operands.real("alpha", 1)}})};
 }
+// clamp(alpha x + beta, 0, 1).
 ModelValues onnxHardSigmoid(const OnnxCall& c) {
-  // 1/6 has no short decimal.
+  // 1/6 has no short decimal, so the attribute's float32 selects it.
   constexpr double kSixth = 1.0 / 6;
-  const double alpha = c.given.real("alpha", 0.2);
+  const double alpha = c.operands.real("alpha", 0.2);
   const bool isSixth = static_cast<float>(alpha) == static_cast<float>(kSixth);
   return {c.b.unary("clamp",
-                    c.b.affine(c.x(), {isSixth ? kSixth : alpha}, {c.given.real("beta", 0.5)}),
+                    c.b.affine(c.x(), {isSixth ? kSixth : alpha}, {c.operands.real("beta", 0.5)}),
                     {{"low", 0}, {"high", 1}})};
 }
+// The bounds are inputs or, in older operator sets, attributes; both are optional.
 ModelValues onnxClip(const OnnxCall& c) {
   std::vector<std::pair<std::string, double>> bounds;
-  if (c.at(1) || c.given.has("min"))
-    bounds.emplace_back("low", c.at(1) ? c.numberAt(1, 0) : c.given.real("min"));
-  if (c.at(2) || c.given.has("max"))
-    bounds.emplace_back("high", c.at(2) ? c.numberAt(2, 0) : c.given.real("max"));
+  if (c.at(1) || c.operands.has("min"))
+    bounds.emplace_back("low", c.at(1) ? c.numberAt(1, 0) : c.operands.real("min"));
+  if (c.at(2) || c.operands.has("max"))
+    bounds.emplace_back("high", c.at(2) ? c.numberAt(2, 0) : c.operands.real("max"));
   if (bounds.empty())
     return {c.x()};
   return {c.b.unary("clamp", c.x(), bounds)};
 }
 ModelValues onnxPRelu(const OnnxCall& c) {
-  return {c.b.prelu(c.x(), c.given.neededInput(1))};
+  return {c.b.prelu(c.x(), c.operands.neededInput(1))};
 }
 ModelValues onnxWhere(const OnnxCall& c) {
-  return {c.b.where(c.x(), c.given.neededInput(1), c.given.neededInput(2))};
+  return {c.b.where(c.x(), c.operands.neededInput(1), c.operands.neededInput(2))};
 }
-// Of types of elements; an integer is cut off.
+// Element types are ignored for fields, except that a cast to an integer type would truncate.
 ModelValues onnxCast(const OnnxCall& c) {
-  const Index to = c.given.integer("to");
-  const bool isInteger = isOnnxInteger(to) || to == kOnnxFlags;
-  if (!isInteger && to != 1 && to != 10 && to != 11 && to != 16)
-    return {c.b.refuse(fmt::format("a Cast to ONNX's type of elements {}", to),
+  const Index target = c.operands.integer("to");
+  const bool isInteger = isOnnxInteger(target) || target == kOnnxFlags;
+  if (!isInteger && target != 1 && target != 10 && target != 11 && target != 16)
+    return {c.b.refuse(fmt::format("a Cast to ONNX's type of elements {}", target),
                        "numbers of 16, 32 or 64 bits, integers and flags", c.x()->shape)};
-  if (to == kOnnxFlags && !c.x()->isKnown())
-    return {c.given.isFlagInput(0) ? c.x() : c.b.compare("ne", c.x(), c.b.number(0))};
+  if (target == kOnnxFlags && !c.x()->isKnown())
+    return {c.operands.isFlagInput(0) ? c.x() : c.b.compare("ne", c.x(), c.b.number(0))};
   if (!c.x()->isKnown())
     return isInteger
                ? ModelValues{c.b.refuse("a conversion to integers", "real numbers", c.x()->shape)}
@@ -125,21 +129,22 @@ ModelValues onnxCast(const OnnxCall& c) {
   std::vector<double> numbers = source.numbers();
   if (isInteger)
     for (double& number : numbers)
-      number = to == kOnnxFlags ? double(number != 0) : std::trunc(number);
+      number = target == kOnnxFlags ? double(number != 0) : std::trunc(number);
   return {c.b.constant(ModelConstant::ofNumbers(source.shape(), std::move(numbers), isInteger)
                            .renamed(source.name())
                            .fixed(source.isFixed()))};
 }
-// Of one value or several.
+// Folds one or more inputs from left to right.
 ModelValues onnxOfAll(const OnnxCall& c) {
-  Value made = c.x();
-  for (std::size_t i = 1; i < c.given.inputCount(); ++i)
-    made = c.b.binary(c.of, made, c.given.neededInput(i));
-  return {made};
+  Value result = c.x();
+  for (std::size_t i = 1; i < c.operands.inputCount(); ++i)
+    result = c.b.binary(c.function, result, c.operands.neededInput(i));
+  return {result};
 }
 ModelValues onnxSign(const OnnxCall& c) {
   return {c.b.sign(c.x())};
 }
+// The third input is the training mode.
 ModelValues onnxDropout(const OnnxCall& c) {
   c.b.check(c.numberAt(2, 0) == 0, "it drops elements as in training");
   return {c.x()};

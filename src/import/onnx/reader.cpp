@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads the messages of an ONNX file that a network needs (onnx.proto): model, graph, node,
-// attribute, tensor, and the shapes of the inputs. Everything else is passed over.
+// Reads the messages of an ONNX file that a network needs: model, graph, node, attribute, tensor,
+// shapes of inputs. Other fields are skipped. The field numbers are those of onnx.proto.
 #include "import/onnx/onnx.hpp"
 
 #include "import/onnx/wire.hpp"
@@ -27,11 +27,11 @@ namespace {
 
 constexpr Index kMinOpset = 13, kMaxOpset = 23;
 constexpr std::size_t kMaxListed = 1 << 16;  // numbers of an attribute
-constexpr std::size_t kMaxLiteral = 1 << 20; // numbers of a tensor that are no raw bytes
-constexpr std::size_t kMaxDomains = 8;       // in a message
+constexpr std::size_t kMaxLiteral = 1 << 20; // elements that are not stored as raw bytes
+constexpr std::size_t kMaxDomains = 8;       // operator sets listed in a message
 constexpr std::size_t kMaxNames = std::size_t(1) << 22;
 
-// ONNX's numbers of types of elements.
+// Converts ONNX's number of an element type.
 std::optional<ElementType> onnxType(Index code) {
   constexpr std::pair<Index, ElementType> kTypes[] = {
       {1, ElementType::F32},  {2, ElementType::U8},
@@ -41,20 +41,20 @@ std::optional<ElementType> onnxType(Index code) {
       {10, ElementType::F16}, {11, ElementType::F64},
       {12, ElementType::U32}, {13, ElementType::U64},
       {16, ElementType::BF16}};
-  for (const auto& [known, type] : kTypes)
-    if (known == code)
+  for (const auto& [number, type] : kTypes)
+    if (number == code)
       return type;
   return std::nullopt;
 }
 
-// An attribute is a float32, also where the network is in float64: 0.1 is stored as 0.10000000149.
-// The shortest decimal that rounds to it is what was meant.
+// Attributes are float32, also in a float64 network: 0.1 is stored as 0.10000000149. The exporter
+// meant the shortest decimal that rounds to this number.
 double shortestDecimal(float number) {
   char text[64];
   const auto end = std::to_chars(text, text + sizeof text, number).ptr;
-  double meant = number;
-  std::from_chars(text, end, meant);
-  return meant;
+  double decimal = number;
+  std::from_chars(text, end, decimal);
+  return decimal;
 }
 
 class OnnxReader {
@@ -66,7 +66,7 @@ public:
   ModelProgram read() {
     std::optional<WireMessage> graph;
     std::optional<Index> opset;
-    std::vector<std::string> others; // domains
+    std::vector<std::string> domains; // domains of other operator sets
     for (WireMessage model(bytes_); model.next();)
       switch (model.number()) {
       case 7:
@@ -75,17 +75,17 @@ public:
         graph = model.message();
         break;
       case 8:
-        readOpset(model.message(), opset, others);
+        readOpset(model.message(), opset, domains);
         break;
       case 25:
         refuse("it has functions of its own; export the model without them");
       default:
         break;
       }
-    if (graph && !opset && !others.empty())
+    if (graph && !opset && !domains.empty())
       refuse(fmt::format("its operators are those of {}; the operators of ONNX itself (domain "
                          "\"ai.onnx\") can be read, and it has none",
-                         joined(others)));
+                         joined(domains)));
     if (!graph || !opset)
       source_.fail("", "it has no graph with a version of its operators: it is no ONNX file");
     if (*opset < kMinOpset || *opset > kMaxOpset)
@@ -101,7 +101,7 @@ private:
     throw Error(TENON_ERR_SUPPORT, fmt::format("{}: {}", source_.name(), why));
   }
 
-  // A name that goes into messages.
+  // Reads a name that will be used in messages.
   std::string nameIn(const WireMessage& field) const {
     std::string name = field.text();
     if (plainLength(name, "") != name.size())
@@ -110,7 +110,7 @@ private:
   }
 
   void readOpset(WireMessage opset, std::optional<Index>& version,
-                 std::vector<std::string>& others) const {
+                 std::vector<std::string>& domains) const {
     std::string domain;
     Index number = 0;
     while (opset.next())
@@ -120,25 +120,25 @@ private:
         number = opset.integer();
     if (domain.empty() || domain == "ai.onnx")
       version = number;
-    else if (others.size() < kMaxDomains)
-      others.push_back(domain);
+    else if (domains.size() < kMaxDomains)
+      domains.push_back(domain);
   }
 
   void define(const WireMessage& at, const std::string& name) {
-    if (!known_.insert(name).second)
+    if (!definedNames_.insert(name).second)
       at.fail(fmt::format("the value '{}' is defined twice", name));
-    if (known_.size() > kMaxNames)
+    if (definedNames_.size() > kMaxNames)
       refuse("it has too many values");
   }
   ModelArgument reference(const WireMessage& at, const std::string& name) const {
     if (name.empty())
       return {};
-    if (!known_.contains(name))
+    if (!definedNames_.contains(name))
       at.fail(fmt::format("the value '{}' is read, and nothing before it defines it", name));
     return ModelArgument::ofValue(name);
   }
 
-  // Tensors and inputs come first, whatever their order in the file.
+  // Tensors and inputs are read before nodes, whatever their order in the file.
   void readGraph(const WireMessage& graph) {
     for (WireMessage field = graph; field.next();)
       if (field.number() == 13)
@@ -163,7 +163,7 @@ private:
     for (WireMessage field = graph; field.next();)
       if (field.number() == 12) {
         const std::string name = valueName(field.message());
-        if (name.empty() || !known_.contains(name))
+        if (name.empty() || !definedNames_.contains(name))
           field.fail(fmt::format("the output '{}' is not computed", name));
         program_.outputs.push_back(name);
       }
@@ -171,7 +171,7 @@ private:
       refuse("the model has no outputs");
   }
 
-  // Files of PyTorch's newer exporter say which tensors are parameters of the model.
+  // PyTorch's newer exporter states which tensors are parameters of the model.
   void noteRole(WireMessage value) {
     std::string name, kind;
     while (value.next())
@@ -208,7 +208,7 @@ private:
                                "sparse; export the model with tensors",
                                input.name));
         }
-    if (known_.contains(input.name)) // older files list their tensors as inputs too
+    if (definedNames_.contains(input.name)) // older files list tensors as inputs too
       return;
     define(field, input.name);
     if (elements != 0 && !onnxType(elements))
@@ -221,7 +221,7 @@ private:
     program_.inputs.push_back(std::move(input));
   }
 
-  // Also the number of the type of elements.
+  // Reads the shape of an input; returns its element type.
   Index readTensorType(WireMessage type, ModelInput& input) const {
     Index elements = 0;
     while (type.next())
@@ -241,34 +241,34 @@ private:
     return elements;
   }
 
-  // What a tensor says of itself.
+  // Fields of a tensor message.
   struct Fields {
     std::string name;
     std::vector<Index> dims;
     Index type = 0, location = 0;
-    std::optional<std::pair<Index, Index>> raw; // begin and bytes
+    std::optional<std::pair<Index, Index>> raw; // offset and size in bytes
     std::vector<double> literal;
     std::vector<std::pair<std::string, std::string>> external;
   };
 
   Fields fieldsOf(WireMessage tensor) const {
-    Fields found;
+    Fields fields;
     const auto addLiteral = [&](double number) {
-      if (found.literal.size() == kMaxLiteral)
+      if (fields.literal.size() == kMaxLiteral)
         refuse("a tensor has too many numbers that are no raw bytes; export the model again");
-      found.literal.push_back(number);
+      fields.literal.push_back(number);
     };
     while (tensor.next())
       switch (tensor.number()) {
       case 1:
         tensor.integers([&](Index extent) {
-          if (found.dims.size() == kMaxModelDimensions || extent < 0)
+          if (fields.dims.size() == kMaxModelDimensions || extent < 0)
             tensor.fail("a tensor has an impossible shape");
-          found.dims.push_back(extent);
+          fields.dims.push_back(extent);
         });
         break;
       case 2:
-        found.type = tensor.integer();
+        fields.type = tensor.integer();
         break;
       case 3:
         tensor.fail("a tensor is in segments");
@@ -280,25 +280,25 @@ private:
         tensor.integers([&](Index number) { addLiteral(static_cast<double>(number)); });
         break;
       case 8:
-        found.name = nameIn(tensor);
+        fields.name = nameIn(tensor);
         break;
       case 9:
-        tensor.message(); // which throws for another kind
-        found.raw = {tensor.begin(), tensor.length()};
+        tensor.message(); // throws if the field is of another kind
+        fields.raw = {tensor.begin(), tensor.length()};
         break;
       case 10:
         addDoubles(tensor, addLiteral);
         break;
       case 13:
-        found.external.push_back(pairOf(tensor.message()));
+        fields.external.push_back(pairOf(tensor.message()));
         break;
       case 14:
-        found.location = tensor.integer();
+        fields.location = tensor.integer();
         break;
       default:
         break;
       }
-    return found;
+    return fields;
   }
   template <class Add>
   void addDoubles(const WireMessage& field, Add add) const {
@@ -312,16 +312,16 @@ private:
     }
   }
   std::pair<std::string, std::string> pairOf(WireMessage pair) const {
-    std::pair<std::string, std::string> found;
+    std::pair<std::string, std::string> result;
     while (pair.next())
       if (pair.number() == 1)
-        found.first = pair.text();
+        result.first = pair.text();
       else if (pair.number() == 2)
-        found.second = pair.text();
-    return found;
+        result.second = pair.text();
+    return result;
   }
 
-  // Adds a tensor, and gives its name: that which it has, or another.
+  // Adds a tensor and returns its name; `otherName` is used if the tensor has none.
   std::string addTensor(const WireMessage& field, const std::string& otherName) {
     const Fields fields = fieldsOf(field.message());
     std::string name = otherName.empty() ? fields.name : otherName;
@@ -359,8 +359,8 @@ private:
       source_.fail(tensor.stored.name, fmt::format("it has {} bytes, but its shape needs {}",
                                                    raw.second, tensor.stored.bytes));
     tensor.stored.begin = raw.first;
-    // PyTorch's exporter writes a number of the source, such as the 0.1 of "0.1 * x", as a tensor
-    // of this name that it has rounded to float32, also where the network is in float64.
+    // PyTorch's exporter stores a number of the source, such as the 0.1 of "0.1 * x", as a tensor
+    // of this name, rounded to float32 even if the network is in float64.
     if (tensor.stored.name.starts_with("scalar_tensor_default") && raw.second == 8 &&
         tensor.stored.shape.empty() && tensor.stored.type == ElementType::F64) {
       std::byte bytes[8];
@@ -370,11 +370,11 @@ private:
       if (isInRange && double(static_cast<float>(number)) == number) {
         tensor.numbers = {shortestDecimal(static_cast<float>(number))};
         constexpr double kDigits = 1e6;
-        const double meant = tensor.numbers->front(),
-                     unit = std::pow(10, std::floor(std::log10(std::abs(meant)))) / kDigits;
-        if (meant != 0 &&
-            std::abs(std::round(meant / unit) * unit - meant) > 1e-9 * std::abs(meant))
-          program_.rounded.push_back(meant);
+        const double decimal = tensor.numbers->front(),
+                     unit = std::pow(10, std::floor(std::log10(std::abs(decimal)))) / kDigits;
+        if (decimal != 0 &&
+            std::abs(std::round(decimal / unit) * unit - decimal) > 1e-9 * std::abs(decimal))
+          program_.rounded.push_back(decimal);
       }
     }
   }
@@ -421,58 +421,58 @@ private:
   void readNode(const WireMessage& field) {
     if (program_.operations.size() == kMaxOperations)
       refuse(fmt::format("it has more than {} operations", kMaxOperations));
-    ModelOperation made;
-    std::string domain, module; // "": none is said
+    ModelOperation operation;
+    std::string domain, module; // "": not in the file
     for (WireMessage node = field.message(); node.next();)
       switch (node.number()) {
       case 1:
-        made.inputs.push_back(reference(node, node.text()));
+        operation.inputs.push_back(reference(node, node.text()));
         break;
       case 2:
-        made.results.push_back(node.text());
+        operation.results.push_back(node.text());
         break;
       case 3:
-        made.label = nameIn(node);
+        operation.label = nameIn(node);
         break;
       case 4:
-        made.type = nameIn(node);
+        operation.type = nameIn(node);
         break;
       case 5:
-        readAttribute(node, made);
+        readAttribute(node, operation);
         break;
       case 7:
         domain = nameIn(node);
         break;
       case 9:
         if (const auto [key, value] = pairOf(node.message()); key.ends_with("stack_trace"))
-          made.where = sourceLine(value);
+          operation.where = sourceLine(value);
         else if (key.ends_with("name_scopes"))
           module = moduleIn(value).value_or("");
         break;
       }
-    if (made.type.empty())
+    if (operation.type.empty())
       field.fail("a node has no operator");
     if (!domain.empty() && domain != "ai.onnx")
-      made.type = domain + "." + made.type;
-    addOperation(field, std::move(made), module);
+      operation.type = domain + "." + operation.type;
+    addOperation(field, std::move(operation), module);
   }
 
-  void addOperation(const WireMessage& field, ModelOperation made, const std::string& module) {
+  void addOperation(const WireMessage& field, ModelOperation operation, const std::string& module) {
     std::set<std::string_view> names;
-    for (const auto& [name, argument] : made.arguments)
+    for (const auto& [name, argument] : operation.arguments)
       if (!names.insert(name).second)
         field.fail(fmt::format("a node has its attribute '{}' twice", name));
-    if (made.label.empty())
-      made.label = fmt::format("{}_{}", made.type, program_.operations.size());
-    if (made.type == "Identity" && made.inputs.size() == 1 && made.results.size() == 1 &&
-        isStored(made.inputs[0].text))
-      return addAlias(field, made.inputs[0].text, made.results[0]);
-    for (ModelArgument& input : made.inputs)
+    if (operation.label.empty())
+      operation.label = fmt::format("{}_{}", operation.type, program_.operations.size());
+    if (operation.type == "Identity" && operation.inputs.size() == 1 &&
+        operation.results.size() == 1 && isStored(operation.inputs[0].text))
+      return addAlias(field, operation.inputs[0].text, operation.results[0]);
+    for (ModelArgument& input : operation.inputs)
       if (!module.empty() && input.isValue())
         input.text = parameterOf(field, input.text, module);
-    const bool areFlags = givesOnnxFlags(program_, made),
-               areIntegers = givesOnnxIntegers(program_, made);
-    for (const std::string& result : made.results)
+    const bool areFlags = givesOnnxFlags(program_, operation),
+               areIntegers = givesOnnxIntegers(program_, operation);
+    for (const std::string& result : operation.results)
       if (!result.empty()) {
         define(field, result);
         if (areFlags)
@@ -480,13 +480,12 @@ private:
         if (areIntegers)
           program_.integers.insert(result);
       }
-    program_.operations.push_back(std::move(made));
+    program_.operations.push_back(std::move(operation));
   }
 
-  // Exporters store tensors of equal numbers once, as the weights of two norms before training,
-  // under the name of the first. The older one lets the others be identities of it; the newer one
-  // tells the module of a node ("['', 'blocks.0', 'blocks.0.norm', 'layer_norm']") and the names of
-  // all parameters.
+  // Exporters store equal tensors once, under the name of the first; aliases restore the others as
+  // parameters. The older exporter writes Identity nodes for them, the newer one the module of each
+  // node ("['', 'blocks.0', 'blocks.0.norm', 'layer_norm']") and the names of all parameters.
   void addAlias(const WireMessage& field, const std::string& name, const std::string& alias) {
     define(field, alias);
     if (plainLength(alias, "") != alias.size())
@@ -501,12 +500,12 @@ private:
       program_.integers.insert(alias);
     program_.tensors.push_back(std::move(tensor));
   }
-  // As bytes of a file, of which any number of names is no burden.
+  // Whether a constant's bytes are in a file; then aliases cost no memory.
   bool isStored(const std::string& name) const {
     const auto found = tensorOf_.find(name);
     return found != tensorOf_.end() && !program_.tensors[found->second].numbers;
   }
-  // "p_n_weight: PARAMETER target='n.weight'"
+  // Collects names of parameters from "p_n_weight: PARAMETER target='n.weight'".
   void noteTargets(const std::string& signature) {
     constexpr std::string_view kKey = "target='";
     for (std::size_t at = signature.find(kKey); at != signature.npos;) {
@@ -517,13 +516,14 @@ private:
   }
   static std::optional<std::string> moduleIn(const std::string& scopes) {
     const std::vector<std::string> words = split(scopes, '\'');
-    constexpr std::size_t kAfter = 4; // "', '", the operator and "']" are behind it
+    constexpr std::size_t kAfter = 4; // words after the module: "', '", the operator, and "']"
     return words.size() > kAfter ? std::optional(words[words.size() - kAfter]) : std::nullopt;
   }
+  // Returns the parameter of this module with the same last name, if the input is the alias of one.
   std::string parameterOf(const WireMessage& field, const std::string& name,
                           const std::string& module) {
-    const std::string own = name.substr(name.rfind('.') + 1);
-    std::string alias = module.empty() ? own : module + "." + own;
+    const std::string lastName = name.substr(name.rfind('.') + 1);
+    std::string alias = module.empty() ? lastName : module + "." + lastName;
     const auto role = roles_.find(name);
     if (alias == name || role == roles_.end() || role->second != ModelTensor::Role::Parameter ||
         !isStored(name) || roles_.contains(alias) || !targets_.contains(alias))
@@ -533,7 +533,7 @@ private:
     return alias;
   }
 
-  // Of a tensor in the graph, under its name.
+  // Adds a tensor as a constant of the graph, under its name.
   std::string addConstant(const WireMessage& field, const std::string& unnamed) {
     std::string name = addTensor(field, unnamed);
     define(field, name);
@@ -551,7 +551,7 @@ private:
     const std::string tensorName =
         fmt::format("node {} attribute {}", program_.operations.size(), operation.arguments.size());
     std::string name;
-    ModelArgument one;
+    ModelArgument value;
     ModelArgument::List list;
     const auto add = [&](ModelArgument item) {
       if (list.size() == kMaxListed)
@@ -564,16 +564,16 @@ private:
         name = nameIn(attribute);
         break;
       case 2:
-        one = ModelArgument::ofReal(shortestDecimal(attribute.real32()));
+        value = ModelArgument::ofReal(shortestDecimal(attribute.real32()));
         break;
       case 3:
-        one = ModelArgument::ofInteger(attribute.integer());
+        value = ModelArgument::ofInteger(attribute.integer());
         break;
       case 4:
-        one = ModelArgument::ofText(attribute.text());
+        value = ModelArgument::ofText(attribute.text());
         break;
       case 5: {
-        one = ModelArgument::ofValue(addConstant(attribute, tensorName));
+        value = ModelArgument::ofValue(addConstant(attribute, tensorName));
         break;
       }
       case 7:
@@ -593,23 +593,23 @@ private:
       case 15:
       case 22:
       case 23:
-        one = ModelArgument::ofText("a graph, a type, or several or sparse tensors");
+        value = ModelArgument::ofText("a graph, a type, or several or sparse tensors");
         break;
       case 21:
         refuse("an attribute refers to that of a function; export the model without functions");
       default:
         break;
       }
-    operation.arguments.emplace_back(name, one.isNothing() ? ModelArgument::ofList(std::move(list))
-                                                           : one);
+    operation.arguments.emplace_back(
+        name, value.isNothing() ? ModelArgument::ofList(std::move(list)) : value);
   }
 
   const ByteSource& source_;
   PagedBytes bytes_;
-  std::set<std::string> known_;
+  std::set<std::string> definedNames_; // of all values
   std::map<std::string, ModelTensor::Role> roles_;
-  std::map<std::string, std::size_t> tensorOf_; // by the names of constants
-  std::set<std::string> targets_;               // names of parameters
+  std::map<std::string, std::size_t> tensorOf_; // by name of the constant
+  std::set<std::string> targets_;               // names of all parameters of the model
   ModelProgram program_;
 };
 

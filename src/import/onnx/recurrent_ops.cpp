@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Recurrent networks in ONNX, of one layer and one or both directions. Their gates are in another
-// order than PyTorch's, which is that of the builder.
+// ONNX operators: GRU and LSTM of one layer, in one or both directions. The order of gates differs
+// from PyTorch's, which the builder uses.
 #include "import/onnx/operator_rows.hpp"
 
 #include <span>
@@ -11,38 +11,43 @@ namespace {
 
 using Value = ModelBuilder::Value;
 
-// Row i of the first dimension, of which each gate's part is brought to its place.
-Value weightOf(const OnnxCall& c, Value all, Index i, std::initializer_list<Index> gates) {
-  Shape shape(all->shape.begin() + 1, all->shape.end());
-  const Value its = c.b.reshape(c.b.slice(all, 0, i, i + 1), shape);
+// Returns row i of the first dimension (the direction), with the blocks of the gates in the order
+// `gates`.
+Value weightOf(const OnnxCall& c, Value stacked, Index i, std::initializer_list<Index> gates) {
+  Shape shape(stacked->shape.begin() + 1, stacked->shape.end());
+  const Value row = c.b.reshape(c.b.slice(stacked, 0, i, i + 1), shape);
   const auto count = static_cast<Index>(gates.size()), n = shape.empty() ? 0 : shape[0] / count;
   ModelValues parts;
   for (const Index gate : gates)
-    parts.push_back(c.b.slice(its, 0, gate * n, (gate + 1) * n));
+    parts.push_back(c.b.slice(row, 0, gate * n, (gate + 1) * n));
   return c.b.concatenate(parts, 0);
 }
-// They may be named although they are the default.
+// Whether the activations are the default ones, which a file can state explicitly.
 bool hasUsualActivations(const OnnxCall& c, Index directions, bool isLstm) {
-  const std::vector<std::string> named = c.given.texts("activations");
-  const std::size_t each = isLstm ? 3 : 2;
-  bool areUsual = named.empty() || named.size() == each * static_cast<std::size_t>(directions);
-  for (std::size_t i = 0; i < named.size(); ++i)
-    areUsual = areUsual && named[i] == (i % each == 0 ? "Sigmoid" : "Tanh");
+  const std::vector<std::string> names = c.operands.texts("activations");
+  const std::size_t period = isLstm ? 3 : 2;
+  bool areUsual = names.empty() || names.size() == period * static_cast<std::size_t>(directions);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    areUsual = areUsual && names[i] == (i % period == 0 ? "Sigmoid" : "Tanh");
   return areUsual;
 }
+// ONNX orders gates as input, output, forget, cell (LSTM) and update, reset, new (GRU). Missing
+// initial states are 0.
 ModelValues onnxSequence(const OnnxCall& c) {
-  const bool isLstm = c.of[0] == 'l';
-  const std::string direction = c.given.text("direction", "forward");
+  const bool isLstm = c.function[0] == 'l';
+  const std::string direction = c.operands.text("direction", "forward");
   c.b.check(direction == "forward" || direction == "reverse" || direction == "bidirectional",
             "its direction is not known");
-  const Value x = c.x(), w = c.given.neededInput(1), r = c.given.neededInput(2);
-  const Index directions = direction == "bidirectional" ? 2 : 1, n = c.given.integer("hidden_size"),
-              gates = isLstm ? 4 : 3;
+  const Value x = c.x(), w = c.operands.neededInput(1), r = c.operands.neededInput(2);
+  const Index directions = direction == "bidirectional" ? 2 : 1,
+              n = c.operands.integer("hidden_size"), gates = isLstm ? 4 : 3;
   c.b.check(x->rank() == 3 && w->rank() == 3 && r->rank() == 3 && w->shape[0] == directions &&
                 r->shape[0] == directions && w->shape[1] == gates * n && n >= 1,
             "its weights do not fit its hidden size");
+  // Peepholes, lengths of sequences, and ONNX's default form of the GRU have no equivalent in
+  // PyTorch.
   const bool isUsual = hasUsualActivations(c, directions, isLstm) && !c.at(4) && !c.at(7) &&
-                       (isLstm || c.given.integer("linear_before_reset", 0) == 1);
+                       (isLstm || c.operands.integer("linear_before_reset", 0) == 1);
   if (!isUsual)
     return ModelValues(isLstm ? 3 : 2,
                        c.b.refuse("a recurrent network with other gates than PyTorch's, peepholes "
@@ -51,14 +56,14 @@ ModelValues onnxSequence(const OnnxCall& c) {
                                   {x->shape[0], directions, x->shape[1], n}));
   const Shape stateShape = {directions, x->shape[1], n};
   const auto initial = [&](std::size_t place, Index i) {
-    const Value all = c.at(place) ? c.at(place) : c.b.expand(c.b.number(0), stateShape);
-    c.b.check(all->shape == stateShape, "its first state has another shape");
-    return c.b.reshape(c.b.slice(all, 0, i, i + 1), {stateShape[1], n});
+    const Value states = c.at(place) ? c.at(place) : c.b.expand(c.b.number(0), stateShape);
+    c.b.check(states->shape == stateShape, "its first state has another shape");
+    return c.b.reshape(c.b.slice(states, 0, i, i + 1), {stateShape[1], n});
   };
   ModelValues outputs, h, last;
   for (Index i = 0; i < directions; ++i) {
-    const auto part = [&](Value all) {
-      return isLstm ? weightOf(c, all, i, {0, 2, 3, 1}) : weightOf(c, all, i, {1, 0, 2});
+    const auto part = [&](Value stacked) {
+      return isLstm ? weightOf(c, stacked, i, {0, 2, 3, 1}) : weightOf(c, stacked, i, {1, 0, 2});
     };
     ModelBuilder::Cell cell = {part(w), part(r), nullptr, nullptr, isLstm};
     if (const Value biases = c.at(3)) {
@@ -67,12 +72,12 @@ ModelValues onnxSequence(const OnnxCall& c) {
       cell.hiddenBias = part(c.b.slice(biases, 1, gates * n, 2 * gates * n));
     }
     const bool isFromEnd = i == 1 || direction == "reverse";
-    const ModelBuilder::Sequence made =
+    const ModelBuilder::Sequence sequence =
         c.b.recurrence(cell, x, {initial(5, i), isLstm ? initial(6, i) : nullptr}, isFromEnd);
-    outputs.push_back(c.b.reshape(made.outputs, {x->shape[0], 1, x->shape[1], n}));
-    h.push_back(c.b.reshape(made.last.h, {1, x->shape[1], n}));
+    outputs.push_back(c.b.reshape(sequence.outputs, {x->shape[0], 1, x->shape[1], n}));
+    h.push_back(c.b.reshape(sequence.last.h, {1, x->shape[1], n}));
     if (isLstm)
-      last.push_back(c.b.reshape(made.last.c, {1, x->shape[1], n}));
+      last.push_back(c.b.reshape(sequence.last.c, {1, x->shape[1], n}));
   }
   ModelValues results = {c.b.concatenate(outputs, 1), c.b.concatenate(h, 0)};
   if (isLstm)

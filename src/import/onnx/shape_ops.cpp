@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What makes constants, asks for extents or gives the same elements another shape or order in ONNX.
-// Extents are those of the run, so that what is computed of them is a constant.
+// ONNX operators: constants, extents, reshapes and transposes. Extents are those of the run, so
+// shapes that are computed from them are constants.
 #include "import/onnx/operator_rows.hpp"
 
 #include <algorithm>
@@ -13,26 +13,29 @@ namespace {
 
 using Value = ModelBuilder::Value;
 
+// The value is one of several attributes, by type.
 ModelValues onnxConstant(const OnnxCall& c) {
-  for (const auto& [name, argument] : c.given.operation().arguments) {
+  for (const auto& [name, argument] : c.operands.operation().arguments) {
     if (name == "value" || name == "value_int" || name == "value_float")
-      return {c.given.needed(name)};
+      return {c.operands.needed(name)};
     if (name == "value_ints")
-      return {c.b.integers(c.given.integers(name, {}))};
+      return {c.b.integers(c.operands.integers(name, {}))};
     if (name == "value_floats") {
-      const std::vector<double> numbers = c.given.reals(name);
+      const std::vector<double> numbers = c.operands.reals(name);
       return {
           c.b.constant(ModelConstant::ofNumbers({static_cast<Index>(numbers.size())}, numbers))};
     }
   }
   return {c.b.refuse("a constant that is no tensor of numbers", "numbers", {1})};
 }
+// The default value is 0.
 ModelValues onnxConstantOfShape(const OnnxCall& c) {
-  const Value value = c.given.value("value");
+  const Value value = c.operands.value("value");
   const Shape shape = c.b.integersOf(c.x(), "a shape");
   c.b.checkShape(shape);
   return {c.b.expand(value ? c.b.reshape(value, {}) : c.b.number(0), shape)};
 }
+// [start, limit) by steps.
 ModelValues onnxRange(const OnnxCall& c) {
   const double first = c.numberAt(0, 0), last = c.numberAt(1, 0), step = c.numberAt(2, 1);
   const double count = step == 0 ? -1 : std::ceil((last - first) / step);
@@ -43,11 +46,13 @@ ModelValues onnxRange(const OnnxCall& c) {
   return {c.b.constant(ModelConstant::ofNumbers({static_cast<Index>(numbers.size())}, numbers,
                                                 c.b.numbersOf(c.x(), "a number").isInteger()))};
 }
+// Extents start ... end - 1; both can be negative.
 ModelValues onnxShape(const OnnxCall& c) {
   const Shape& shape = c.x()->shape;
   const auto rank = static_cast<Index>(shape.size());
   const auto bound = [&](Index n) { return std::clamp(n < 0 ? n + rank : n, Index(0), rank); };
-  const Index begin = bound(c.given.integer("start", 0)), end = bound(c.given.integer("end", rank));
+  const Index begin = bound(c.operands.integer("start", 0)),
+              end = bound(c.operands.integer("end", rank));
   return {c.b.integers(begin < end ? std::vector<Index>(shape.begin() + begin, shape.begin() + end)
                                    : std::vector<Index>())};
 }
@@ -57,20 +62,23 @@ ModelValues onnxSize(const OnnxCall& c) {
 ModelValues onnxReshape(const OnnxCall& c) {
   std::vector<Index> shape = c.integersAt(1, "a shape");
   for (std::size_t d = 0; d < shape.size(); ++d)
-    if (shape[d] == 0 && !c.given.flag("allowzero", false)) {
+    // In ONNX an extent of 0 means: copied from the input.
+    if (shape[d] == 0 && !c.operands.flag("allowzero", false)) {
       c.b.check(d < c.x()->shape.size(), "a reshape copies an extent that is not there");
       shape[d] = c.x()->shape[d];
     }
   return {c.b.reshape(c.x(), shape)};
 }
+// Always a matrix: the dimensions before `axis` and those from it on.
 ModelValues onnxFlatten(const OnnxCall& c) {
   const Shape& shape = c.x()->shape;
-  const Index axis = c.given.integer("axis", 1);
+  const Index axis = c.operands.integer("axis", 1);
   const auto k =
       axis == static_cast<Index>(shape.size()) ? axis : c.b.dimension(axis, c.x()->rank());
   return {c.b.reshape(c.x(), {elements(Shape(shape.begin(), shape.begin() + k)),
                               elements(Shape(shape.begin() + k, shape.end()))})};
 }
+// The axes are positions in the result.
 ModelValues onnxUnsqueeze(const OnnxCall& c) {
   Shape shape = c.x()->shape;
   std::vector<int> dims;
@@ -85,6 +93,7 @@ ModelValues onnxUnsqueeze(const OnnxCall& c) {
   }
   return {c.b.reshape(c.x(), shape)};
 }
+// Drops the listed dimensions, or all of extent 1.
 ModelValues onnxSqueeze(const OnnxCall& c) {
   std::vector<int> dims;
   for (const Index d : c.listAt(1, "axes"))
@@ -98,11 +107,12 @@ ModelValues onnxSqueeze(const OnnxCall& c) {
   }
   return {c.b.reshape(c.x(), shape)};
 }
+// The default reverses the dimensions.
 ModelValues onnxTranspose(const OnnxCall& c) {
   std::vector<int> order;
-  for (const Index d : c.given.integers("perm", {}))
+  for (const Index d : c.operands.integers("perm", {}))
     order.push_back(c.b.dimension(d, c.x()->rank()));
-  for (int d = c.x()->rank(); order.size() < c.x()->shape.size() && !c.given.has("perm");)
+  for (int d = c.x()->rank(); order.size() < c.x()->shape.size() && !c.operands.has("perm");)
     order.push_back(--d);
   return {c.b.transpose(c.x(), order)};
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What cuts tensors, puts them together, or takes and writes elements by their places in ONNX. Only
-// places that are constants have layers.
+// ONNX operators: slices, concatenation, gather and scatter. Only constant indices can be imported.
 #include "import/onnx/operator_rows.hpp"
 
 #include <fmt/format.h>
@@ -19,13 +18,14 @@ constexpr const char* kIndexAdvice =
 
 ModelValues onnxPad(const OnnxCall& c) {
   Value x = c.x();
-  const std::string mode = c.given.text("mode", "constant");
-  const char* ours = mode == "constant"  ? "values"
-                     : mode == "reflect" ? "reflect"
-                     : mode == "edge"    ? "replicate"
-                     : mode == "wrap"    ? "periodic"
-                                         : nullptr;
-  c.b.check(ours != nullptr, "its mode of padding is not known");
+  const std::string mode = c.operands.text("mode", "constant");
+  // Tenon's name of the padding mode.
+  const char* boundary = mode == "constant"  ? "values"
+                         : mode == "reflect" ? "reflect"
+                         : mode == "edge"    ? "replicate"
+                         : mode == "wrap"    ? "periodic"
+                                             : nullptr;
+  c.b.check(boundary != nullptr, "its mode of padding is not known");
   const std::vector<Index> pads = c.integersAt(1, "its padding");
   std::vector<Index> axes;
   if (c.at(3))
@@ -35,39 +35,41 @@ ModelValues onnxPad(const OnnxCall& c) {
       axes.push_back(d);
   c.b.check(pads.size() == 2 * axes.size(), "it has another number of paddings");
   for (std::size_t i = 0; i < axes.size(); ++i)
-    x = c.b.pad(x, c.b.dimension(axes[i], x->rank()), pads[i], pads[i + axes.size()], ours,
+    x = c.b.pad(x, c.b.dimension(axes[i], x->rank()), pads[i], pads[i + axes.size()], boundary,
                 c.numberAt(2, 0));
   return {x};
 }
 ModelValues onnxConcat(const OnnxCall& c) {
   ModelValues values;
-  for (std::size_t i = 0; i < c.given.inputCount(); ++i)
-    values.push_back(c.given.neededInput(i));
+  for (std::size_t i = 0; i < c.operands.inputCount(); ++i)
+    values.push_back(c.operands.neededInput(i));
   return {c.b.concatenate(
-      values, static_cast<int>(std::clamp(c.given.integer("axis"), Index(-64), Index(64))))};
+      values, static_cast<int>(std::clamp(c.operands.integer("axis"), Index(-64), Index(64))))};
 }
+// Sizes are given, or follow from the number of outputs; the last piece can then be smaller.
 ModelValues onnxSplit(const OnnxCall& c) {
   const Value x = c.x();
-  const int d = c.b.dimension(c.given.integer("axis", 0), x->rank());
+  const int d = c.b.dimension(c.operands.integer("axis", 0), x->rank());
   const Index n = x->shape[static_cast<std::size_t>(d)];
   std::vector<Index> sizes = c.listAt(1, "split");
   if (sizes.empty()) {
-    const Index count =
-        c.given.integer("num_outputs", static_cast<Index>(c.given.operation().results.size()));
+    const Index count = c.operands.integer(
+        "num_outputs", static_cast<Index>(c.operands.operation().results.size()));
     c.b.check(count >= 1 && count <= 65536, "it makes no pieces, or too many");
     const Index step = std::max((n + count - 1) / count, Index(1));
     for (Index at = 0; at < n; at += step)
       sizes.push_back(std::min(step, n - at));
   }
-  ModelValues made;
+  ModelValues pieces;
   Index at = 0;
   for (const Index size : sizes) {
     c.b.check(size >= 0 && size <= n - at, "its pieces do not fit");
-    made.push_back(c.b.slice(x, d, at, at + size));
+    pieces.push_back(c.b.slice(x, d, at, at + size));
     at += size;
   }
-  return made;
+  return pieces;
 }
+// Each axis is sliced separately.
 ModelValues onnxSlice(const OnnxCall& c) {
   Value x = c.x();
   const std::vector<Index> begin = c.integersAt(1, "where a slice begins"),
@@ -83,23 +85,27 @@ ModelValues onnxSlice(const OnnxCall& c) {
   c.b.check(end.size() == begin.size() && axes.size() == begin.size() &&
                 steps.size() == begin.size(),
             "its lists have different lengths");
+  // Slices use huge numbers for "to the end"; clamp them against overflow.
   constexpr Index kFar = Index(1) << 61;
   for (std::size_t i = 0; i < axes.size(); ++i)
     x = c.b.slice(x, c.b.dimension(axes[i], x->rank()), std::clamp(begin[i], -kFar, kFar),
                   std::clamp(end[i], -kFar, kFar), steps[i]);
   return {x};
 }
+// The axis is an input.
 ModelValues onnxCumSum(const OnnxCall& c) {
   const auto axis = static_cast<Index>(c.numberAt(1, 0));
   return {c.b.cumulativeSum(c.x(), c.b.dimension(axis, c.x()->rank()),
-                            c.given.flag("exclusive", false), c.given.flag("reverse", false))};
+                            c.operands.flag("exclusive", false),
+                            c.operands.flag("reverse", false))};
 }
 ModelValues onnxTriangle(const OnnxCall& c) {
-  return {c.b.triangle(c.x(), c.given.flag("upper", true), c.numberAt(1, 0))};
+  return {c.b.triangle(c.x(), c.operands.flag("upper", true), c.numberAt(1, 0))};
 }
+// The dimensions of the indices replace the dimension that is indexed.
 ModelValues onnxGather(const OnnxCall& c) {
-  const Value x = c.x(), indices = c.given.neededInput(1);
-  const int d = c.b.dimension(c.given.integer("axis", 0), x->rank());
+  const Value x = c.x(), indices = c.operands.neededInput(1);
+  const int d = c.b.dimension(c.operands.integer("axis", 0), x->rank());
   Shape shape(x->shape.begin(), x->shape.begin() + d);
   shape.insert(shape.end(), indices->shape.begin(), indices->shape.end());
   shape.insert(shape.end(), x->shape.begin() + d + 1, x->shape.end());
@@ -107,9 +113,10 @@ ModelValues onnxGather(const OnnxCall& c) {
     return {c.b.refuse("Gather by indices that are computed or inputs", kIndexAdvice, shape)};
   return {c.b.reshape(c.b.gather(x, d, c.b.reshape(indices, {elements(indices->shape)})), shape)};
 }
+// Refuses indices that cannot be imported, with the reason.
 ModelValues onnxIndexed(const OnnxCall& c) {
-  const bool isConstant = c.given.neededInput(1)->isConstant();
-  return {c.b.refuse(fmt::format("{} by {}", c.given.operation().type,
+  const bool isConstant = c.operands.neededInput(1)->isConstant();
+  return {c.b.refuse(fmt::format("{} by {}", c.operands.operation().type,
                                  isConstant ? "constant indices that differ in several dimensions, "
                                               "or with this reduction"
                                             : "indices that are computed or inputs"),
@@ -117,43 +124,45 @@ ModelValues onnxIndexed(const OnnxCall& c) {
                                 : kIndexAdvice,
                      c.x()->shape)};
 }
+// Indices must be equal in all other dimensions, so whole slices are selected.
 ModelValues onnxGatherElements(const OnnxCall& c) {
-  const Value x = c.x(), places = c.given.neededInput(1);
-  const int d = c.b.dimension(c.given.integer("axis", 0), x->rank());
+  const Value x = c.x(), places = c.operands.neededInput(1);
+  const int d = c.b.dimension(c.operands.integer("axis", 0), x->rank());
   Shape shape = x->shape;
   c.b.check(places->rank() == x->rank(), "its indices have another number of dimensions");
   shape[static_cast<std::size_t>(d)] = places->shape[static_cast<std::size_t>(d)];
   const Value list = places->shape == shape ? c.b.placesAlong(places, d) : nullptr;
   return list ? ModelValues{c.b.gather(x, d, list)} : onnxIndexed(c);
 }
-// Places of the first dimension, [n, 1]; null where it is something else.
+// Returns indices [n, 1] of the first dimension as a list; null for indices of another shape.
 Value listOf(const OnnxCall& c, Value places) {
   return places->isConstant() && places->rank() == 2 && places->shape[1] == 1
              ? c.b.reshape(places, {places->shape[0]})
              : nullptr;
 }
 ModelValues onnxGatherND(const OnnxCall& c) {
-  const Value list = listOf(c, c.given.neededInput(1));
-  return list && c.given.integer("batch_dims", 0) == 0 && c.x()->rank() > 0
+  const Value list = listOf(c, c.operands.neededInput(1));
+  return list && c.operands.integer("batch_dims", 0) == 0 && c.x()->rank() > 0
              ? ModelValues{c.b.gather(c.x(), 0, list)}
              : onnxIndexed(c);
 }
 ModelValues scattered(const OnnxCall& c, int dim, Value list) {
-  const std::string reduction = c.given.text("reduction", "none");
+  const std::string reduction = c.operands.text("reduction", "none");
   if (!list || c.x()->rank() == 0 || (reduction != "none" && reduction != "add"))
     return onnxIndexed(c);
-  const Value source = c.given.neededInput(2);
+  const Value source = c.operands.neededInput(2);
   return {reduction == "add" ? c.b.scatterAdd(c.x(), dim, list, source)
                              : c.b.scatter(c.x(), dim, list, source)};
 }
-// The indices of all elements of a box; null where they are something else.
+// Recognises indices of all elements of a box, which are a sequence of replaced slices; null
+// otherwise.
 Value boxWritten(const OnnxCall& c, Value places, Value source) {
   const Value x = c.x();
   const std::size_t rank = x->shape.size();
-  Shape wanted = source->shape;
-  wanted.push_back(x->rank());
-  if (!places->isConstant() || source->shape.size() != rank || places->shape != wanted ||
-      elements(wanted) == 0 || c.given.text("reduction", "none") != "none")
+  Shape expected = source->shape;
+  expected.push_back(x->rank());
+  if (!places->isConstant() || source->shape.size() != rank || places->shape != expected ||
+      elements(expected) == 0 || c.operands.text("reduction", "none") != "none")
     return nullptr;
   const std::vector<Index> numbers = c.b.integersOf(places, "a list of indices");
   bool isBox = true;
@@ -173,15 +182,16 @@ Value boxWritten(const OnnxCall& c, Value places, Value source) {
   };
   return isBox ? written(x, 0, written) : nullptr;
 }
+// A box of consecutive elements, or rows of the first dimension.
 ModelValues onnxScatterND(const OnnxCall& c) {
-  if (const Value made = boxWritten(c, c.given.neededInput(1), c.given.neededInput(2)))
-    return {made};
-  return scattered(c, 0, listOf(c, c.given.neededInput(1)));
+  if (const Value result = boxWritten(c, c.operands.neededInput(1), c.operands.neededInput(2)))
+    return {result};
+  return scattered(c, 0, listOf(c, c.operands.neededInput(1)));
 }
 ModelValues onnxScatterElements(const OnnxCall& c) {
-  const Value places = c.given.neededInput(1);
-  const int d = c.b.dimension(c.given.integer("axis", 0), c.x()->rank());
-  const bool isWhole = places->shape == c.given.neededInput(2)->shape;
+  const Value places = c.operands.neededInput(1);
+  const int d = c.b.dimension(c.operands.integer("axis", 0), c.x()->rank());
+  const bool isWhole = places->shape == c.operands.neededInput(2)->shape;
   return scattered(c, d, isWhole ? c.b.placesAlong(places, d) : nullptr);
 }
 

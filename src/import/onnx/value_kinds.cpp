@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is true or false and what is an integer among the values of an ONNX file. Fields have real
-// numbers alone, so that operators which ONNX rounds for integers must know.
+// Infers which values of an ONNX file are booleans or integers. Fields are real numbers, so
+// operators that ONNX rounds for integers need to know.
 #include "import/onnx/onnx.hpp"
 
 #include <algorithm>
@@ -17,6 +17,7 @@ bool isOnnxRelation(const std::string& type) {
   return relations.contains(type);
 }
 
+// Returns the target type of a Cast.
 Index castTo(const ModelOperation& operation) {
   for (const auto& [name, argument] : operation.arguments)
     if (name == "to")
@@ -30,6 +31,7 @@ bool isAmong(const std::set<std::string>& values, const ModelArgument& argument)
 
 } // namespace
 
+// Operators that move elements return booleans if their first input is boolean.
 bool givesOnnxFlags(const ModelProgram& program, const ModelOperation& operation) {
   static const std::set<std::string, std::less<>> moves = {
       "Concat",  "Constant", "ConstantOfShape", "Expand",  "Flatten",   "Gather", "Identity",
@@ -46,7 +48,7 @@ bool givesOnnxFlags(const ModelProgram& program, const ModelOperation& operation
           (ofValue || (!operation.inputs.empty() && isAmong(program.flags, operation.inputs[0]))));
 }
 
-// Most operators give what their first input is.
+// Most operators return the type of their first input.
 bool givesOnnxIntegers(const ModelProgram& program, const ModelOperation& operation) {
   const std::string& type = operation.type;
   if (type == "Shape" || type == "Size")

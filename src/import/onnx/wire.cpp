@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads fields of protocol buffers. Every length is compared with what is left of the message
-// before it is used.
+// Reads fields of protocol buffers. Every length is checked against the remaining bytes of the
+// message before it is used.
 #include "import/onnx/wire.hpp"
 
 #include <fmt/format.h>
@@ -29,6 +29,7 @@ void WireMessage::fail(const std::string& why) const {
       "", fmt::format("{}, at byte {}: the file is damaged, or no ONNX file", why, at_));
 }
 
+// Seven bits per byte, the lowest first; the high bit says that another byte follows.
 std::uint64_t WireMessage::varint(Index& at, Index end) const {
   std::uint64_t number = 0;
   for (int shift = 0; shift < 64; shift += 7) {
@@ -52,6 +53,7 @@ std::uint64_t WireMessage::fixed(Index at, int count) const {
 bool WireMessage::next() {
   if (at_ == end_)
     return false;
+  // A key is (field number << 3) | kind.
   const std::uint64_t key = varint(at_, end_);
   constexpr std::uint64_t kMaxNumber = (1 << 29) - 1;
   if (key >> 3 == 0 || key >> 3 > kMaxNumber)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The wire format of protocol buffers, in which ONNX files are: a message is a row of fields, each
-// a number and one of four kinds of values. Reads a file in place, and passes over what nobody asks
-// for, so that weights are not read with the graph.
+// The wire format of protocol buffers, which ONNX files use: a message is a sequence of fields,
+// each with a number and a value of one of four kinds. The file is read in place, and fields that
+// the caller does not read are skipped, so weights are not read with the graph.
 //
 //   for (WireMessage fields = file; fields.next();)
 //     if (fields.number() == 7)
@@ -15,7 +15,7 @@
 
 namespace tenon {
 
-// A file through one page of memory.
+// Bytes of a file, read through a buffer of one page.
 class PagedBytes {
 public:
   explicit PagedBytes(const ByteSource& source) : source_(source) {}
@@ -29,29 +29,32 @@ private:
   Index first_ = -1;
 };
 
+// An iterator over the fields of a message.
 class WireMessage {
 public:
   enum class Kind { Varint = 0, Fixed64 = 1, Bytes = 2, Fixed32 = 5 };
 
-  // The whole file.
+  // The whole file as a message.
   explicit WireMessage(PagedBytes& bytes) : WireMessage(bytes, 0, bytes.source().size()) {}
   WireMessage(PagedBytes& bytes, Index begin, Index end) : bytes_(&bytes), at_(begin), end_(end) {}
 
-  // Goes to the next field; false at the end. Throws TENON_ERR_FORMAT for what is no message.
+  // Advances to the next field; returns false at the end. Throws TENON_ERR_FORMAT if the bytes are
+  // not a message.
   bool next();
   int number() const noexcept { return number_; }
   Kind kind() const noexcept { return kind_; }
 
-  // The field's value; all throw TENON_ERR_FORMAT for a field of another kind.
+  // Value of the field. All throw TENON_ERR_FORMAT if the field is of another kind.
   Index integer() const;
   float real32() const;
   double real64() const;
   std::string text() const;
   WireMessage message() const;
-  // Where the bytes lie in the file.
+  // Position of the field's bytes in the file.
   Index begin() const noexcept { return valueBegin_; }
   Index length() const noexcept { return valueEnd_ - valueBegin_; }
-  // The numbers of a repeated field, which may be packed: one, or many. visit(number) for each.
+  // Calls visit(number) for each number of a repeated field. One field holds one number, or many if
+  // it is packed.
   template <class Visit>
   void integers(Visit visit) const;
   template <class Visit>
@@ -65,7 +68,7 @@ private:
   void expect(Kind kind) const;
 
   PagedBytes* bytes_;
-  Index at_, end_; // what is left
+  Index at_, end_; // the bytes that have not been read
   int number_ = 0;
   Kind kind_ = Kind::Varint;
   std::uint64_t value_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PyTorch's arithmetic, comparisons, choices and conversions of elements. Comparisons give 0 and 1,
-// since tensors of a run have no flags.
+// PyTorch operators: arithmetic, comparisons, selections and type conversions. Comparisons return 0
+// and 1, because layers have real numbers only.
 #include "import/pt2/operator_rows.hpp"
 
 #include <span>
@@ -11,83 +11,91 @@ namespace {
 
 using Value = ModelBuilder::Value;
 
-ModelValues same(ModelBuilder&, const Operands& given, const char*) {
-  return {self(given)};
+ModelValues unchanged(ModelBuilder&, const Operands& operands, const char*) {
+  return {self(operands)};
 }
-// An argument as 0 and 1: a number is true where it is not 0.
-Value flagsOf(ModelBuilder& b, const Operands& given, const char* name) {
-  const Value x = given.needed(name);
-  return given.isFlag(name) ? x : b.compare("ne", x, b.number(0));
+// Returns an argument as 0 and 1: a number is true if it is not 0.
+Value flagsOf(ModelBuilder& b, const Operands& operands, const char* name) {
+  const Value x = operands.needed(name);
+  return operands.isFlag(name) ? x : b.compare("ne", x, b.number(0));
 }
-// A conversion of the elements; between real types it changes nothing, as the run has its own.
-ModelValues converted(ModelBuilder& b, const Operands& given, const char*) {
-  const Value x = self(given);
-  const Index type = given.integer("dtype", 7); // PyTorch's number: 6, 7, 8 and 13 are real
+// Converts the element type. Between real types this changes nothing, because a run has one type.
+ModelValues converted(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands);
+  // PyTorch's type number: 6, 7, 8 and 13 are real types.
+  const Index type = operands.integer("dtype", 7);
   if (type == 6 || type == 7 || type == 8 || type == 13 ||
       (x->isConstant() && x->asConstant().isInteger()))
     return {x};
   constexpr Index kBool = 12;
   if (type == kBool)
-    return {flagsOf(b, given, "self")};
+    return {flagsOf(b, operands, "self")};
   return {b.refuse("a conversion to integers or flags", "real numbers", x->shape)};
 }
-ModelValues arithmetic(ModelBuilder& b, const Operands& given, const char* of) {
-  Value other = given.needed("other");
-  if (given.has("alpha"))
-    other = b.binary("mul", other, given.value("alpha"));
-  if (given.has("rounding_mode"))
-    return {b.refuse("a division that rounds", "a division of real numbers", self(given)->shape)};
-  return {b.binary(of, self(given), other)};
+// `alpha` is a factor of the second operand.
+ModelValues arithmetic(ModelBuilder& b, const Operands& operands, const char* of) {
+  Value other = operands.needed("other");
+  if (operands.has("alpha"))
+    other = b.binary("mul", other, operands.value("alpha"));
+  if (operands.has("rounding_mode"))
+    return {
+        b.refuse("a division that rounds", "a division of real numbers", self(operands)->shape)};
+  return {b.binary(of, self(operands), other)};
 }
-ModelValues reversedSub(ModelBuilder& b, const Operands& given, const char*) {
-  b.check(given.real("alpha", 1) == 1, "it has a factor alpha");
-  return {b.binary("sub", given.needed("other"), self(given))};
+// other - self.
+ModelValues reversedSub(ModelBuilder& b, const Operands& operands, const char*) {
+  b.check(operands.real("alpha", 1) == 1, "it has a factor alpha");
+  return {b.binary("sub", operands.needed("other"), self(operands))};
 }
-ModelValues power(ModelBuilder& b, const Operands& given, const char*) {
-  return {b.binary("pow", self(given), given.needed("exponent"))};
+ModelValues power(ModelBuilder& b, const Operands& operands, const char*) {
+  return {b.binary("pow", self(operands), operands.needed("exponent"))};
 }
-ModelValues logic(ModelBuilder& b, const Operands& given, const char* of) {
-  return {b.compare(of, flagsOf(b, given, "self"), flagsOf(b, given, "other"))};
+ModelValues logic(ModelBuilder& b, const Operands& operands, const char* of) {
+  return {b.compare(of, flagsOf(b, operands, "self"), flagsOf(b, operands, "other"))};
 }
-ModelValues inverse(ModelBuilder& b, const Operands& given, const char*) {
-  return {b.unary("not", flagsOf(b, given, "self"))};
+// Logical negation.
+ModelValues inverse(ModelBuilder& b, const Operands& operands, const char*) {
+  return {b.unary("not", flagsOf(b, operands, "self"))};
 }
-ModelValues comparison(ModelBuilder& b, const Operands& given, const char* of) {
-  return {b.compare(of, self(given), given.needed("other"))};
+ModelValues comparison(ModelBuilder& b, const Operands& operands, const char* of) {
+  return {b.compare(of, self(operands), operands.needed("other"))};
 }
-// Only NaN is not equal to itself.
-ModelValues isNaN(ModelBuilder& b, const Operands& given, const char*) {
-  return {b.compare("ne", self(given), self(given))};
+// Only NaN differs from itself.
+ModelValues isNaN(ModelBuilder& b, const Operands& operands, const char*) {
+  return {b.compare("ne", self(operands), self(operands))};
 }
-ModelValues sign(ModelBuilder& b, const Operands& given, const char*) {
-  return {b.sign(self(given))};
+ModelValues sign(ModelBuilder& b, const Operands& operands, const char*) {
+  return {b.sign(self(operands))};
 }
-ModelValues heaviside(ModelBuilder& b, const Operands& given, const char*) {
-  const Value x = self(given), zero = b.number(0);
-  return {b.where(b.compare("eq", x, zero), given.needed("values"), b.compare("gt", x, zero))};
+// 0 below 0, 1 above, `values` at 0.
+ModelValues heaviside(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands), zero = b.number(0);
+  return {b.where(b.compare("eq", x, zero), operands.needed("values"), b.compare("gt", x, zero))};
 }
-ModelValues threshold(ModelBuilder& b, const Operands& given, const char*) {
-  const Value x = self(given);
-  // Not "greater", of which NaN is none.
-  return {b.where(b.compare("le", x, given.needed("threshold")), given.needed("value"), x)};
+ModelValues threshold(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands);
+  // Not "greater", which is false for NaN; PyTorch returns NaN.
+  return {b.where(b.compare("le", x, operands.needed("threshold")), operands.needed("value"), x)};
 }
-// self + value times or by
-ModelValues addProduct(ModelBuilder& b, const Operands& given, const char* of) {
-  Value term = b.binary(of, given.needed("tensor1"), given.needed("tensor2"));
-  if (given.has("value"))
-    term = b.binary("mul", term, given.value("value"));
-  return {b.binary("add", self(given), term)};
+// self + value * tensor1 op tensor2, where op is * or /.
+ModelValues addProduct(ModelBuilder& b, const Operands& operands, const char* of) {
+  Value term = b.binary(of, operands.needed("tensor1"), operands.needed("tensor2"));
+  if (operands.has("value"))
+    term = b.binary("mul", term, operands.value("value"));
+  return {b.binary("add", self(operands), term)};
 }
-ModelValues interpolated(ModelBuilder& b, const Operands& given, const char*) {
-  const Value x = self(given);
+// start + weight (end - start).
+ModelValues interpolated(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands);
   return {b.binary(
-      "add", x, b.binary("mul", b.binary("sub", given.needed("end"), x), given.needed("weight")))};
+      "add", x,
+      b.binary("mul", b.binary("sub", operands.needed("end"), x), operands.needed("weight")))};
 }
-ModelValues maskedFill(ModelBuilder& b, const Operands& given, const char*) {
-  return {b.where(given.needed("mask"), given.needed("value"), self(given))};
+ModelValues maskedFill(ModelBuilder& b, const Operands& operands, const char*) {
+  return {b.where(operands.needed("mask"), operands.needed("value"), self(operands))};
 }
-ModelValues where(ModelBuilder& b, const Operands& given, const char*) {
-  return {b.where(given.needed("condition"), given.needed("self"), given.needed("other"))};
+ModelValues where(ModelBuilder& b, const Operands& operands, const char*) {
+  return {b.where(operands.needed("condition"), operands.needed("self"), operands.needed("other"))};
 }
 
 } // namespace
@@ -99,13 +107,13 @@ std::span<const Pt2Row> pt2Arithmetic() {
                                     {"add", arithmetic, "add"},
                                     {"addcdiv", addProduct, "div"},
                                     {"addcmul", addProduct, "mul"},
-                                    {"alias", same},
+                                    {"alias", unchanged},
                                     {"bitwise_and", logic, "and"},
                                     {"bitwise_not", inverse},
                                     {"bitwise_or", logic, "or"},
-                                    {"clone", same},
-                                    {"contiguous", same},
-                                    {"detach", same},
+                                    {"clone", unchanged},
+                                    {"contiguous", unchanged},
+                                    {"detach", unchanged},
                                     {"div", arithmetic, "truediv"},
                                     {"divide", arithmetic, "truediv"},
                                     {"eq", comparison, "eq"},
@@ -115,7 +123,7 @@ std::span<const Pt2Row> pt2Arithmetic() {
                                     {"isnan", isNaN},
                                     {"le", comparison, "le"},
                                     {"lerp", interpolated},
-                                    {"lift_fresh_copy", same},
+                                    {"lift_fresh_copy", unchanged},
                                     {"logical_and", logic, "and"},
                                     {"logical_not", inverse},
                                     {"logical_or", logic, "or"},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fourier transforms and complex numbers in PyTorch. They are parts of a spectral convolution,
-// which the builder puts together; sums of products by labels are here, since one of them is the
-// product of modes.
+// PyTorch operators: Fourier transforms and complex numbers, which the builder combines to a
+// spectral convolution. einsum is implemented here as well, because it can be the product of modes
+// in one.
 #include "import/pt2/operator_rows.hpp"
 
 #include <algorithm>
@@ -14,17 +14,17 @@ namespace {
 
 using Value = ModelBuilder::Value;
 
-// The dimensions of a transform, which are all of space in their order.
-std::vector<int> transformed(ModelBuilder& b, const Operands& given, Value x) {
-  const std::string& type = given.operation().type;
+// Returns the dimensions of a transform, which must be all spatial dimensions in order.
+std::vector<int> transformed(ModelBuilder& b, const Operands& operands, Value x) {
+  const std::string& type = operands.operation().type;
   const Index space = std::max(x->rank() - 2, 0);
-  const Index usual = type.find("fftn") != type.npos   ? space
-                      : type.find("fft2") != type.npos ? 2
-                                                       : 1;
-  std::vector<Index> requested = given.integers("dim", {});
+  const Index defaultCount = type.find("fftn") != type.npos   ? space
+                             : type.find("fft2") != type.npos ? 2
+                                                              : 1;
+  std::vector<Index> requested = operands.integers("dim", {});
   if (requested.empty())
-    for (Index d = 0; d < usual; ++d)
-      requested.push_back(x->rank() - usual + d);
+    for (Index d = 0; d < defaultCount; ++d)
+      requested.push_back(x->rank() - defaultCount + d);
   std::vector<int> dims;
   for (const Index d : requested)
     dims.push_back(b.dimension(d, x->rank()));
@@ -34,39 +34,39 @@ std::vector<int> transformed(ModelBuilder& b, const Operands& given, Value x) {
         "a Fourier transform of [batch, channels, space...] is over all of space, in its order");
   return dims;
 }
-ModelValues fourier(ModelBuilder& b, const Operands& given, const char*) {
-  const Value x = self(given);
-  if (given.has("s") || given.has("n"))
+ModelValues fourier(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands);
+  if (operands.has("s") || operands.has("n"))
     return {b.refuse("a Fourier transform with a size of its own", "one without", x->shape)};
-  return {b.fourier(x, transformed(b, given, x).size(), given.text("norm", "backward"))};
+  return {b.fourier(x, transformed(b, operands, x).size(), operands.text("norm", "backward"))};
 }
-ModelValues inverseFourier(ModelBuilder& b, const Operands& given, const char*) {
-  const Value x = self(given);
-  std::vector<Index> size = given.integers(given.has("n") ? "n" : "s", {});
-  const std::vector<int> dims = transformed(b, given, x);
-  // Of an even number of points, where nothing is said.
+ModelValues inverseFourier(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands);
+  std::vector<Index> size = operands.integers(operands.has("n") ? "n" : "s", {});
+  const std::vector<int> dims = transformed(b, operands, x);
+  // The default is an even number of points.
   if (size.empty())
     for (const int dim : dims) {
       const Index n = x->shape[static_cast<std::size_t>(dim)];
       size.push_back(dim + 1 == x->rank() ? 2 * (n - 1) : n);
     }
-  return {b.inverseFourier(x, size, given.text("norm", "backward"))};
+  return {b.inverseFourier(x, size, operands.text("norm", "backward"))};
 }
-ModelValues viewAsComplex(ModelBuilder& b, const Operands& given, const char*) {
-  return {b.complex(self(given))};
+ModelValues viewAsComplex(ModelBuilder& b, const Operands& operands, const char*) {
+  return {b.complex(self(operands))};
 }
-// Pairs of real and imaginary parts.
-ModelValues complexOf(ModelBuilder& b, const Operands& given, const char*) {
+// Combines real and imaginary parts to pairs.
+ModelValues complexOf(ModelBuilder& b, const Operands& operands, const char*) {
   ModelValues parts;
   for (const char* name : {"real", "imag"}) {
-    const Value x = given.needed(name);
+    const Value x = operands.needed(name);
     Shape shape = x->shape;
     shape.push_back(1);
     parts.push_back(b.reshape(x, shape));
   }
   return {b.complex(b.concatenate(parts, parts[0]->rank() - 1))};
 }
-// "bixy,ioxy->boxy" by any labels, in one to three dimensions of space.
+// Whether an equation is "bixy,ioxy->boxy" with any labels, in one to three spatial dimensions.
 bool isOfModes(const std::string& equation) {
   for (std::size_t dims = 1; dims <= 3; ++dims) {
     const std::size_t n = dims + 2;
@@ -74,21 +74,21 @@ bool isOfModes(const std::string& equation) {
       continue;
     const std::string a = equation.substr(0, n), w = equation.substr(n + 1, n),
                       y = equation.substr(2 * n + 3), space = a.substr(2);
-    const std::string all = a.substr(0, 2) + w[1] + space;
+    const std::string labels = a.substr(0, 2) + w[1] + space;
     return equation[n] == ',' && equation.substr(2 * n + 1, 2) == "->" &&
-           std::set<char>(all.begin(), all.end()).size() == all.size() && w[0] == a[1] &&
+           std::set<char>(labels.begin(), labels.end()).size() == labels.size() && w[0] == a[1] &&
            w.substr(2) == space && y == std::string{a[0], w[1]} + space;
   }
   return false;
 }
-ModelValues einsum(ModelBuilder& b, const Operands& given, const char*) {
-  const std::string equation = given.text("equation", "");
-  const ModelValues factors = given.values("tensors");
+ModelValues einsum(ModelBuilder& b, const Operands& operands, const char*) {
+  const std::string equation = operands.text("equation", "");
+  const ModelValues factors = operands.values("tensors");
   b.check(std::none_of(factors.begin(), factors.end(), [](Value v) { return !v; }),
           "it has no factors");
   if (factors.size() == 2 && factors[1]->op == ModelOp::Complex && isOfModes(equation))
     return {b.modes(factors[0], factors[1])};
-  // The weight may come first.
+  // The weight can be the first factor.
   const std::size_t comma = equation.find(','), arrow = equation.find("->");
   if (factors.size() == 2 && factors[0]->op == ModelOp::Complex && comma < arrow &&
       arrow != equation.npos &&

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What PyTorch's operators change in place, and the views of the same memory. A slice or an element
-// of a dimension that is written becomes a value of its own, with which what it was taken of is put
-// together again.
+// Operators of PyTorch that write in place, and views of the same memory. Writing to a slice
+// creates a new value of the slice, and a new value of the tensor in which the slice is replaced.
 #include "import/pt2/pt2.hpp"
 
 #include <algorithm>
@@ -13,6 +12,7 @@ namespace tenon {
 
 namespace {
 
+// The name of the first argument, if it is a tensor.
 const std::string* selfName(const ModelOperation& operation) {
   for (const auto& [name, argument] : operation.arguments)
     if (name == "self" || name == "input")
@@ -21,7 +21,7 @@ const std::string* selfName(const ModelOperation& operation) {
   return nullptr;
 }
 
-// PyTorch's operators that may give another view of the same memory.
+// PyTorch's operators that can return a view of their argument's memory.
 bool makesView(const std::string& type) {
   static const std::set<std::string, std::less<>> views = {"alias",
                                                            "alpha_dropout",
@@ -67,12 +67,15 @@ bool makesView(const std::string& type) {
 } // namespace
 
 const std::string* InPlace::changed(const ModelOperation& operation) {
+  // In PyTorch, names of operators that write in place end in "_".
   const std::size_t dot = operation.type.rfind('.');
-  const bool is = operation.type.starts_with("aten.") && dot != operation.type.npos && dot > 0 &&
-                  operation.type[dot - 1] == '_' && operation.type != "aten.detach_.default";
-  return is ? selfName(operation) : nullptr;
+  const bool writesInPlace = operation.type.starts_with("aten.") && dot != operation.type.npos &&
+                             dot > 0 && operation.type[dot - 1] == '_' &&
+                             operation.type != "aten.detach_.default";
+  return writesInPlace ? selfName(operation) : nullptr;
 }
 
+// A separate pass over the program, before it is built.
 std::set<std::string> InPlace::writtenNames(const ModelProgram& program) {
   InPlace inPlace;
   std::set<std::string> written;
@@ -84,6 +87,7 @@ std::set<std::string> InPlace::writtenNames(const ModelProgram& program) {
   return written;
 }
 
+// A result of an operator that writes in place is the same memory as its argument.
 void InPlace::note(const ModelOperation& operation) {
   const std::string* self = changed(operation);
   if (!self && makesView(operation.type))
@@ -103,45 +107,48 @@ const std::string& InPlace::rootOf(const std::string& name) const {
 }
 
 void InPlace::write(ModelBuilder& builder, Operands::Names& names, std::string name,
-                    ModelBuilder::Value made) {
+                    ModelBuilder::Value value) {
+  // First mark everything that shares the memory as stale, then update the chain of tensors from
+  // this view to the owner.
   const std::string root = rootOf(name);
   builder.spend(static_cast<Index>(members_[root].size()));
   stale_.insert(root);
   stale_.insert(members_[root].begin(), members_[root].end());
-  while (made) {
+  while (value) {
     builder.spend(1);
-    names[name] = made;
+    names[name] = value;
     stale_.erase(name);
     const auto view = views_.find(name);
     if (view == views_.end())
       return;
-    name = view->second.of;
-    made = whole(builder, *view->second.by, names, made);
+    name = view->second.source;
+    value = whole(builder, *view->second.by, names, value);
   }
 }
 
 ModelBuilder::Value InPlace::whole(ModelBuilder& b, const ModelOperation& by,
                                    const Operands::Names& names, ModelBuilder::Value part) {
   static const Operands::Flags none;
-  const Operands given(b, by, names, none);
-  const auto is = [&](const char* type) { return by.type.starts_with(type); };
-  if (changed(by) || is("aten.alias.") || is("aten.detach."))
+  const Operands operands(b, by, names, none);
+  // Views that only relabel elements are inverted by a reshape, slices by replacing the slice.
+  const auto isType = [&](const char* type) { return by.type.starts_with(type); };
+  if (changed(by) || isType("aten.alias.") || isType("aten.detach."))
     return part;
   const ModelBuilder::Value x = names.at(*selfName(by));
-  if (is("aten.view.") || is("aten.unsqueeze.") || is("aten.squeeze."))
+  if (isType("aten.view.") || isType("aten.unsqueeze.") || isType("aten.squeeze."))
     return b.reshape(part, x->shape);
-  if (!is("aten.slice.") && !is("aten.select."))
+  if (!isType("aten.slice.") && !isType("aten.select."))
     return nullptr;
-  const int d = b.dimension(given.integer("dim", 0), x->rank());
+  const int d = b.dimension(operands.integer("dim", 0), x->rank());
   const Index n = x->shape[static_cast<std::size_t>(d)];
   const auto bound = [&](Index at) { return std::clamp(at < 0 ? at + n : at, Index(0), n); };
-  if (is("aten.slice.")) {
-    const Index begin = bound(given.integer("start", 0)),
-                end = bound(given.integer("end", std::numeric_limits<Index>::max()));
-    return given.integer("step", 1) == 1 ? b.replaced(x, d, begin, std::max(begin, end), part)
-                                         : nullptr;
+  if (isType("aten.slice.")) {
+    const Index begin = bound(operands.integer("start", 0)),
+                end = bound(operands.integer("end", std::numeric_limits<Index>::max()));
+    return operands.integer("step", 1) == 1 ? b.replaced(x, d, begin, std::max(begin, end), part)
+                                            : nullptr;
   }
-  const Index at = bound(given.integer("index"));
+  const Index at = bound(operands.integer("index"));
   Shape shape = x->shape;
   shape[static_cast<std::size_t>(d)] = 1;
   return b.replaced(x, d, at, at + 1, b.reshape(part, shape));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The operators of PyTorch (aten) as rows of tables, one row for each family: "conv" is conv1d to
-// conv3d, "relu" also relu_, which changes its argument. Overloads ("aten.add.Tensor",
-// "aten.add.Scalar") have the same arguments by the same names.
+// conv3d, and "relu" includes relu_, which changes its argument in place. Overloads
+// ("aten.add.Tensor", "aten.add.Scalar") use the same names for the same arguments.
 #pragma once
 
 #include "import/canonical/operands.hpp"
@@ -12,15 +12,17 @@
 
 namespace tenon {
 
+// One family of operators.
 struct Pt2Row {
-  // `of` is the row's: the function, operation, relation or method.
+  // `of` is what distinguishes families that share a function: a function, operation, relation or
+  // method.
   using Build = ModelValues (*)(ModelBuilder&, const Operands&, const char* of);
   std::string_view name;
   Build build;
   const char* of = "";
 };
 
-// The rows of each source.
+// The rows of each source file.
 std::span<const Pt2Row> pt2Functions();
 std::span<const Pt2Row> pt2Arithmetic();
 std::span<const Pt2Row> pt2Layers();
@@ -32,10 +34,10 @@ std::span<const Pt2Row> pt2Places();
 std::span<const Pt2Row> pt2Constants();
 std::span<const Pt2Row> pt2Spectral();
 
-// The first argument, which some operators call otherwise.
-inline ModelBuilder::Value self(const Operands& given) {
-  const ModelBuilder::Value x = given.value("self");
-  return x ? x : given.needed("input");
+// Returns the first argument, which is called "self" or "input".
+inline ModelBuilder::Value self(const Operands& operands) {
+  const ModelBuilder::Value x = operands.value("self");
+  return x ? x : operands.needed("input");
 }
 inline int spatialOf(ModelBuilder::Value x) {
   return std::max(x->rank() - 2, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the row of an operator of PyTorch, of all tables and of Python's own numbers. relu_ and
-// conv2d are in the rows of their families; that relu_ changes its argument is known to who walks
-// the operations.
+// Finds the row of a PyTorch operator in all tables, including Python's operators on numbers. relu_
+// and conv2d are found in the rows "relu" and "conv"; that relu_ writes to its argument is handled
+// by the caller (in_place.cpp).
 #include "import/pt2/pt2.hpp"
 
 #include "import/pt2/operator_rows.hpp"
@@ -16,11 +16,11 @@ namespace tenon {
 
 namespace {
 
-// Computations of extents.
-ModelValues scalar(ModelBuilder& b, const Operands& given, const char* of) {
-  const auto& arguments = given.operation().arguments;
+// Arithmetic on extents, by Python's operators.
+ModelValues scalar(ModelBuilder& b, const Operands& operands, const char* of) {
+  const auto& arguments = operands.operation().arguments;
   b.check(arguments.size() == 2, "it needs two numbers");
-  return {b.binary(of, given.needed(arguments[0].first), given.needed(arguments[1].first))};
+  return {b.binary(of, operands.needed(arguments[0].first), operands.needed(arguments[1].first))};
 }
 
 constexpr Pt2Row kPythonRows[] = {
@@ -42,7 +42,7 @@ const Pt2Row* rowOf(std::string_view name) {
   return nullptr;
 }
 
-// By its name, or by that of its family.
+// Finds an operator by its name, or by that of its family.
 const Pt2Row* familyOf(std::string_view name) {
   if (const Pt2Row* row = rowOf(name))
     return row;
@@ -54,7 +54,7 @@ const Pt2Row* familyOf(std::string_view name) {
   return rowOf(name);
 }
 
-// "zeros" of "aten.zeros.default"; "" where it is no operator of PyTorch's own.
+// Returns "zeros" for "aten.zeros.default"; "" if it is not an operator of aten.
 std::string_view atenName(std::string_view type) {
   constexpr std::string_view kAten = "aten.";
   if (!type.starts_with(kAten))
@@ -63,6 +63,7 @@ std::string_view atenName(std::string_view type) {
   return type.substr(0, type.find('.'));
 }
 
+// Python's operators have rows of their own; other names must be in aten.
 const Pt2Row* rowOfType(std::string_view type) {
   const Pt2Row* row = rowOf(kPythonRows, type);
   return row || atenName(type).empty() ? row : familyOf(atenName(type));
@@ -74,21 +75,22 @@ bool isKnownInPt2(const std::string& type) {
   return rowOfType(type) != nullptr;
 }
 
-ModelValues buildPt2(ModelBuilder& b, const Operands& given, bool isWritten) {
-  const ModelOperation& operation = given.operation();
+ModelValues buildPt2(ModelBuilder& b, const Operands& operands, bool isWritten) {
+  const ModelOperation& operation = operands.operation();
   const std::string& type = operation.type;
+  // Zeros that are written to must not be folded to a constant, of which parts cannot be replaced.
   if (const std::string_view name = atenName(type);
       isWritten && (name == "zeros" || name == "zeros_like" || name == "new_zeros"))
-    return {b.zeros(name == "zeros_like" ? self(given)->shape : given.integers("size", {}))};
+    return {b.zeros(name == "zeros_like" ? self(operands)->shape : operands.integers("size", {}))};
   if (const Pt2Row* row = rowOfType(type))
-    return row->build(b, given, row->of);
-  // Checks of shapes, which have no results.
+    return row->build(b, operands, row->of);
+  // Assertions about shapes have no results and are ignored.
   if (operation.results.empty() && !atenName(type).ends_with('_'))
     return {};
   Shape shape = {1};
   for (const char* name : {"self", "input"})
-    if (given.has(name))
-      shape = given.value(name)->shape;
+    if (operands.has(name))
+      shape = operands.value(name)->shape;
   return ModelValues(std::max<std::size_t>(operation.results.size(), 1),
                      b.refuse(fmt::format("the operator {}", type), kKnownOperators, shape));
 }

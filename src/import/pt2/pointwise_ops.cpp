@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PyTorch's functions of each element. Dropout is one that changes nothing, since a network is read
+// PyTorch operators: elementwise functions. Dropout is the identity, because a network is imported
 // in eval mode.
 #include "import/pt2/operator_rows.hpp"
 
@@ -11,31 +11,34 @@ namespace {
 
 using Value = ModelBuilder::Value;
 
-ModelValues function(ModelBuilder& b, const Operands& given, const char* of) {
-  return {b.unary(of, self(given))};
+ModelValues function(ModelBuilder& b, const Operands& operands, const char* of) {
+  return {b.unary(of, self(operands))};
 }
-ModelValues dropout(ModelBuilder& b, const Operands& given, const char*) {
-  b.check(!given.flag("train", false),
+// In training mode it would draw random numbers.
+ModelValues dropout(ModelBuilder& b, const Operands& operands, const char*) {
+  b.check(!operands.flag("train", false),
           "it drops elements as in training; call eval() before the export");
-  return {self(given)};
+  return {self(operands)};
 }
-ModelValues gelu(ModelBuilder& b, const Operands& given, const char*) {
-  return {b.unary(given.text("approximate", "none") == "tanh" ? "gelutanh" : "gelu", self(given))};
+ModelValues gelu(ModelBuilder& b, const Operands& operands, const char*) {
+  return {b.unary(operands.text("approximate", "none") == "tanh" ? "gelutanh" : "gelu",
+                  self(operands))};
 }
-ModelValues leakyRelu(ModelBuilder& b, const Operands& given, const char*) {
-  return {b.unary("leakyrelu", self(given), {{"slope", given.real("negative_slope", 0.01)}})};
+ModelValues leakyRelu(ModelBuilder& b, const Operands& operands, const char*) {
+  return {b.unary("leakyrelu", self(operands), {{"slope", operands.real("negative_slope", 0.01)}})};
 }
-ModelValues elu(ModelBuilder& b, const Operands& given, const char*) {
-  if (given.real("scale", 1) != 1 || given.real("input_scale", 1) != 1)
-    return {b.refuse("an elu with scales", "elu with alpha, or selu", self(given)->shape)};
-  return {b.unary("elu", self(given), {{"alpha", given.real("alpha", 1)}})};
+ModelValues elu(ModelBuilder& b, const Operands& operands, const char*) {
+  if (operands.real("scale", 1) != 1 || operands.real("input_scale", 1) != 1)
+    return {b.refuse("an elu with scales", "elu with alpha, or selu", self(operands)->shape)};
+  return {b.unary("elu", self(operands), {{"alpha", operands.real("alpha", 1)}})};
 }
-ModelValues celu(ModelBuilder& b, const Operands& given, const char*) {
-  return {b.unary("celu", self(given), {{"alpha", given.real("alpha", 1)}})};
+ModelValues celu(ModelBuilder& b, const Operands& operands, const char*) {
+  return {b.unary("celu", self(operands), {{"alpha", operands.real("alpha", 1)}})};
 }
-ModelValues softplus(ModelBuilder& b, const Operands& given, const char*) {
-  const Value x = self(given);
-  const double beta = given.real("beta", 1);
+// softplus(beta x) / beta; the threshold of PyTorch's implementation only avoids overflow.
+ModelValues softplus(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands);
+  const double beta = operands.real("beta", 1);
   b.check(beta != 0, "its beta is 0");
   return {b.affine(b.unary("softplus", b.affine(x, {beta}, {0})), {1 / beta}, {0})};
 }
@@ -47,45 +50,48 @@ Value clamp(ModelBuilder& b, Value x, std::optional<double> low, std::optional<d
     bounds.emplace_back("high", *high);
   return b.unary("clamp", x, bounds);
 }
-ModelValues hardTanh(ModelBuilder& b, const Operands& given, const char*) {
-  return {clamp(b, self(given), given.real("min_val", -1), given.real("max_val", 1))};
+ModelValues hardTanh(ModelBuilder& b, const Operands& operands, const char*) {
+  return {clamp(b, self(operands), operands.real("min_val", -1), operands.real("max_val", 1))};
 }
-ModelValues clampBetween(ModelBuilder& b, const Operands& given, const char*) {
+ModelValues clampBetween(ModelBuilder& b, const Operands& operands, const char*) {
   const auto bound = [&](const char* name) {
-    return given.has(name) ? std::optional(given.real(name)) : std::nullopt;
+    return operands.has(name) ? std::optional(operands.real(name)) : std::nullopt;
   };
-  return {clamp(b, self(given), bound("min"), bound("max"))};
+  return {clamp(b, self(operands), bound("min"), bound("max"))};
 }
-ModelValues relu6(ModelBuilder& b, const Operands& given, const char*) {
-  return {clamp(b, self(given), 0, 6)};
+// clamp(x, 0, 6).
+ModelValues relu6(ModelBuilder& b, const Operands& operands, const char*) {
+  return {clamp(b, self(operands), 0, 6)};
 }
-ModelValues hardSigmoid(ModelBuilder& b, const Operands& given, const char*) {
-  return {clamp(b, b.affine(self(given), {1.0 / 6}, {0.5}), 0, 1)};
+// clamp(x / 6 + 1/2, 0, 1).
+ModelValues hardSigmoid(ModelBuilder& b, const Operands& operands, const char*) {
+  return {clamp(b, b.affine(self(operands), {1.0 / 6}, {0.5}), 0, 1)};
 }
-ModelValues prelu(ModelBuilder& b, const Operands& given, const char*) {
-  return {b.prelu(self(given), given.needed("weight"))};
+ModelValues prelu(ModelBuilder& b, const Operands& operands, const char*) {
+  return {b.prelu(self(operands), operands.needed("weight"))};
 }
-// The square root's inverse, a square, minus the softplus of -x.
-ModelValues inverseRoot(ModelBuilder& b, const Operands& given, const char*) {
-  return {b.unary("reciprocal", b.unary("sqrt", self(given)))};
+// 1 / sqrt(x).
+ModelValues inverseRoot(ModelBuilder& b, const Operands& operands, const char*) {
+  return {b.unary("reciprocal", b.unary("sqrt", self(operands)))};
 }
-ModelValues square(ModelBuilder& b, const Operands& given, const char*) {
-  return {b.binary("mul", self(given), self(given))};
+ModelValues square(ModelBuilder& b, const Operands& operands, const char*) {
+  return {b.binary("mul", self(operands), self(operands))};
 }
-ModelValues logSigmoid(ModelBuilder& b, const Operands& given, const char*) {
-  return {b.affine(b.unary("softplus", b.affine(self(given), {-1}, {0})), {-1}, {0})};
+// log(sigmoid(x)) = -softplus(-x).
+ModelValues logSigmoid(ModelBuilder& b, const Operands& operands, const char*) {
+  return {b.affine(b.unary("softplus", b.affine(self(operands), {-1}, {0})), {-1}, {0})};
 }
-// Of 1 + x, and less 1.
-ModelValues log1p(ModelBuilder& b, const Operands& given, const char*) {
-  return {b.unary("log", b.affine(self(given), {1}, {1}))};
+// log(1 + x) and exp(x) - 1.
+ModelValues log1p(ModelBuilder& b, const Operands& operands, const char*) {
+  return {b.unary("log", b.affine(self(operands), {1}, {1}))};
 }
-ModelValues expm1(ModelBuilder& b, const Operands& given, const char*) {
-  return {b.affine(b.unary("exp", self(given)), {1}, {-1})};
+ModelValues expm1(ModelBuilder& b, const Operands& operands, const char*) {
+  return {b.affine(b.unary("exp", self(operands)), {1}, {-1})};
 }
-// The first half, times the sigmoid of the second.
-ModelValues gatedHalves(ModelBuilder& b, const Operands& given, const char*) {
-  const Value x = self(given);
-  const int d = b.dimension(given.integer("dim", -1), x->rank());
+// The first half of a dimension, multiplied by the sigmoid of the second half.
+ModelValues gatedHalves(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands);
+  const int d = b.dimension(operands.integer("dim", -1), x->rank());
   const Index n = x->shape[static_cast<std::size_t>(d)];
   b.check(n % 2 == 0, "it halves an odd extent");
   return {b.binary("mul", b.slice(x, d, 0, n / 2), b.unary("sigmoid", b.slice(x, d, n / 2, n)))};

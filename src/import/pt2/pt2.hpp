@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PyTorch's archive of an exported program, torch.export.save(): a zip file with the graph and the
-// shapes of the weights as JSON, and each weight's bytes as a member of its own ("PT2 Archive
-// Spec"). Members that are pickles are never read.
+// Reads archives of torch.export.save(): a zip file with the graph and the shapes of the weights as
+// JSON, and the bytes of each weight as a separate member ("PT2 Archive Spec"). Members that are
+// pickles are never read, because unpickling executes code.
 //
-// reader.cpp reads the archive, operators.cpp finds the row of an operator (rows.hpp), and the
-// other sources have the rows by family.
+//   reader.cpp          the archive, as a ModelProgram
+//   in_place.cpp        operators that write in place, and views of memory
+//   operator_table.cpp  finds the row of an operator (operator_rows.hpp)
+//   *_ops.cpp           the rows, by family
 #pragma once
 
 #include "import/canonical/operands.hpp"
@@ -15,44 +17,53 @@
 
 namespace tenon {
 
-// Throws TENON_ERR_FORMAT for what is damaged, and TENON_ERR_SUPPORT for versions and parts that
+// Throws TENON_ERR_FORMAT if the file is damaged, and TENON_ERR_SUPPORT for versions and parts that
 // cannot be imported.
 ModelProgram readPt2(const ByteSource& source);
 
 bool isKnownInPt2(const std::string& type);
-// The results of an operation. What is not known is refused. `isWritten`: something is written into
-// the first result, or into parts of it.
-ModelValues buildPt2(ModelBuilder& builder, const Operands& given, bool isWritten);
+// Builds an operation and returns its results; an unknown operator is refused. `isWritten`: later
+// operations write to the first result, or to parts of it.
+ModelValues buildPt2(ModelBuilder& builder, const Operands& operands, bool isWritten);
 
-// Names of tensors of PyTorch that share memory. Operators such as relu_ and copy_ change the value
-// that they are given, under its name: what it is a part of changes with it, and other views of
-// that memory must not be read any more, since they have the values of before.
+// Tracks PyTorch tensors that share memory. Operators such as relu_ and copy_ write to a tensor in
+// place. In the graph, where values are immutable, the name of that tensor gets a new value, and so
+// does the tensor of which it is a view. Other views of the same memory are marked stale: their
+// values are outdated and must not be read.
+//
+// Calls for each operation: isStale() for the names that it reads, write() if changed() returns a
+// name, note().
 class InPlace {
 public:
-  // The name that the operation changes, or none.
+  // Returns the name of the tensor that the operation writes to; null if it writes to none.
   static const std::string* changed(const ModelOperation& operation);
-  // Names of values into which, or into parts of which, something is written.
+  // Returns names of tensors whose memory is written to, through any view.
   static std::set<std::string> writtenNames(const ModelProgram& program);
 
+  // Records that the results of an operation are views of its first argument, if they are.
   void note(const ModelOperation& operation);
   bool isStale(const std::string& name) const { return stale_.contains(name); }
-  // Writes the value `made` under the name, and into what that is a view of.
+  // Assigns a new value to a tensor, and to the tensors of which it is a view.
   void write(ModelBuilder& builder, Operands::Names& names, std::string name,
              ModelBuilder::Value made);
 
 private:
   struct View {
-    std::string of, root;
+    // A view: the tensor that it was made of, the tensor that owns the memory, and the operation.
+    std::string source, root;
     const ModelOperation* by;
   };
-  // The value whose memory it is.
+  // Returns the tensor that owns the memory.
   const std::string& rootOf(const std::string& name) const;
-  // What a view is of, once the view has the value `part`; null where that is not known.
+  // Returns the new value of the tensor that a view was made of, if the view has the value `part`;
+  // null if the operation cannot be inverted.
   static ModelBuilder::Value whole(ModelBuilder& b, const ModelOperation& by,
                                    const Operands::Names& names, ModelBuilder::Value part);
 
   std::map<std::string, View> views_;
-  std::map<std::string, std::vector<std::string>> members_; // of the memory of a name
+  // Views by the tensor that owns their memory.
+  std::map<std::string, std::vector<std::string>> members_;
+  // Names with outdated values.
   std::set<std::string> stale_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads an archive of torch.export.save(). Every member has a checksum, and the graph names each
-// value before it is read, so that a program that comes out of here has no cycle.
+// Reads an archive of torch.export.save(). Every member's checksum is verified. Every value must be
+// defined before it is read, so the program that is returned has no cycle.
 #include "import/pt2/pt2.hpp"
 
 #include "sys/errors/error.hpp"
@@ -23,12 +23,12 @@ namespace tenon {
 
 namespace {
 
-constexpr int kSchema = 8;                               // the major version of PyTorch's schema
-constexpr Index kComplexFloat = 10, kComplexDouble = 11; // among PyTorch's types of elements
+constexpr int kSchema = 8;                               // major version of PyTorch's schema
+constexpr Index kComplexFloat = 10, kComplexDouble = 11; // type numbers of complex elements
 constexpr Index kMaxStride = Index(1) << 60;
 constexpr Index kMaxTextBytes = Index(256) << 20;
 
-// PyTorch's numbers of types of elements.
+// Converts PyTorch's number of an element type.
 std::optional<ElementType> torchType(Index code) {
   switch (code) {
   case 1:
@@ -56,7 +56,7 @@ std::optional<ElementType> torchType(Index code) {
   }
 }
 
-// Where PyTorch's own modules are called by each other the module stands for the line:
+// Returns the innermost module, for operations of PyTorch's own modules, which have no source line:
 // "L__self__,,zoo.Net;L__self__1,1,torch.nn.modules.upsampling.Upsample".
 std::string moduleLine(const std::string& stack) {
   const std::vector<std::string> modules = split(stack, ';');
@@ -114,19 +114,19 @@ private:
   }
 
   std::string text(const std::string& name) const {
-    const ZipMember& its = member(name);
-    if (its.bytes > kMaxTextBytes)
+    const ZipMember& file = member(name);
+    if (file.bytes > kMaxTextBytes)
       source_.fail(name,
-                   fmt::format("it has {} bytes; at most {} are read", its.bytes, kMaxTextBytes));
+                   fmt::format("it has {} bytes; at most {} are read", file.bytes, kMaxTextBytes));
     std::string text;
-    const auto stream = streamMember(source_, its);
-    // Grows with what is there: the size alone is the archive's word.
+    const auto stream = streamMember(source_, file);
+    // The size is only a claim of the archive, so memory grows with the bytes that are read.
     constexpr Index kPiece = Index(1) << 20;
-    for (Index left = its.bytes; left > 0;) {
-      const Index part = std::min(left, kPiece);
+    for (Index remaining = file.bytes; remaining > 0;) {
+      const Index part = std::min(remaining, kPiece);
       text.resize(text.size() + static_cast<std::size_t>(part));
       stream->read(reinterpret_cast<std::byte*>(text.data() + text.size()) - part, part);
-      left -= part;
+      remaining -= part;
     }
     stream->finish();
     return text;
@@ -169,7 +169,7 @@ private:
     return numbers;
   }
 
-  // A tensor whose dimensions lie in memory in another order is one of that order, transposed.
+  // A tensor whose dimensions have another order in memory is stored in that order, and transposed.
   ModelTensor readTensor(const std::string& name, const ZipMember& bytes, const JsonView& meta) {
     std::vector<Index> sizes = extents(meta.at("sizes")), strides = extents(meta.at("strides"));
     const Index code = meta.at("dtype").integer(0);
@@ -194,7 +194,7 @@ private:
     checkName(source_, name);
     std::vector<int> order(sizes.size());
     std::iota(order.begin(), order.end(), 0);
-    // Dimensions of extent 1 may have any stride, and come last.
+    // Dimensions of extent 1 can have any stride; sort them to the end.
     const auto key = [&](int d) {
       const auto i = static_cast<std::size_t>(d);
       return std::pair(sizes[i] <= 1, -strides[i]);
@@ -206,7 +206,7 @@ private:
       tensor.stored.shape.push_back(sizes[static_cast<std::size_t>(order[place])]);
     }
     const std::optional<Index> length = bytesOf(tensor.stored.shape, *type);
-    const Index size = elementSize(*type) * (isComplex ? 2 : 1), // of what offsets count
+    const Index size = elementSize(*type) * (isComplex ? 2 : 1), // unit of offsets
         offset = meta.at("storage_offset").at("as_int").integer(0);
     Index inner = 1;
     for (std::size_t place = order.size(); length && *length > 0 && place-- > 0;) {
@@ -237,7 +237,7 @@ private:
     }
     return shape;
   }
-  // Beside an extent that is free stands the one of the example with which the model was exported.
+  // The file stores the extent at export beside each free extent.
   static std::vector<std::optional<Index>> exampleOf(const JsonView& value) {
     std::vector<std::optional<Index>> shape;
     for (const JsonView& size : value.at("sizes").list()) {
@@ -273,8 +273,8 @@ private:
       const auto stored = [&](const char* kind, const char* key) {
         if (!spec.has(kind))
           return false;
-        const JsonView its = spec.at(kind);
-        constant(its, its.at("arg").at("name").text(), its.at(key).text(), values);
+        const JsonView entry = spec.at(kind);
+        constant(entry, entry.at("arg").at("name").text(), entry.at(key).text(), values);
         program_.tensors[program_.constants.back().second].role =
             std::string_view(kind) == "parameter" ? ModelTensor::Role::Parameter
                                                   : ModelTensor::Role::Buffer;
@@ -310,16 +310,16 @@ private:
   }
 
   void define(const JsonView& at, const std::string& name) {
-    if (!known_.insert(name).second)
+    if (!definedNames_.insert(name).second)
       at.fail(fmt::format("defines the value '{}' a second time", name));
   }
   ModelArgument reference(const JsonView& at, const std::string& name) const {
-    if (!known_.contains(name))
+    if (!definedNames_.contains(name))
       at.fail(fmt::format("reads the value '{}', which nothing before it defines", name));
     return ModelArgument::ofValue(name);
   }
 
-  // JSON has no infinities: PyTorch writes their names.
+  // JSON has no infinities; PyTorch writes their names.
   static double realOf(const JsonView& value) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     constexpr std::pair<std::string_view, double> kNames[] = {
@@ -333,7 +333,7 @@ private:
     return value.real();
   }
 
-  // One argument is an object with one key, which says its kind.
+  // An argument is an object with one key, which is its kind.
   ModelArgument argument(const JsonView& view) const {
     const auto members = view.members();
     if (members.size() != 1)
@@ -356,7 +356,7 @@ private:
     if (kind == "as_tensors" || kind == "as_ints" || kind == "as_floats" || kind == "as_bools" ||
         kind == "as_strings" || kind == "as_sym_ints" || kind == "as_optional_tensors")
       return ModelArgument::ofList(list(kind, value));
-    return {}; // as_none, and what changes no number: devices, memory
+    return {}; // as_none, and arguments without effect on results: devices, memory formats
   }
   ModelArgument::List list(const std::string& kind, const JsonView& view) const {
     ModelArgument::List items;
@@ -378,37 +378,37 @@ private:
   }
 
   void readNode(const JsonView& node) {
-    ModelOperation made;
+    ModelOperation op;
     const std::string target = node.at("target").name();
     constexpr std::string_view kAten = "torch.ops.aten.";
-    made.type = target.starts_with(kAten) ? "aten." + target.substr(kAten.size()) : target;
-    made.label = node.has("name") && node.at("name").isText() ? node.at("name").name() : made.type;
+    op.type = target.starts_with(kAten) ? "aten." + target.substr(kAten.size()) : target;
+    op.label = node.has("name") && node.at("name").isText() ? node.at("name").name() : op.type;
     const JsonView metadata = node.at("metadata");
     if (metadata.has("stack_trace"))
-      made.where = sourceLine(metadata.at("stack_trace").text());
-    if (made.where.empty() && metadata.has("nn_module_stack"))
-      made.where = moduleLine(metadata.at("nn_module_stack").text());
+      op.where = sourceLine(metadata.at("stack_trace").text());
+    if (op.where.empty() && metadata.has("nn_module_stack"))
+      op.where = moduleLine(metadata.at("nn_module_stack").text());
     for (const JsonView& input : node.at("inputs").list())
-      made.arguments.emplace_back(input.at("name").text(), argument(input.at("arg")));
+      op.arguments.emplace_back(input.at("name").text(), argument(input.at("arg")));
     for (const JsonView& output : node.at("outputs").list())
-      readResult(output, made);
-    program_.operations.push_back(std::move(made));
+      readResult(output, op);
+    program_.operations.push_back(std::move(op));
   }
 
   void readResult(const JsonView& output, ModelOperation& operation) {
-    const auto one = [&](const JsonView& at, const std::string& name) {
+    const auto add = [&](const JsonView& at, const std::string& name) {
       define(at, name);
       operation.results.push_back(name);
     };
     if (output.has("as_tensor"))
-      one(output, output.at("as_tensor").at("name").text());
+      add(output, output.at("as_tensor").at("name").text());
     else if (output.has("as_tensors"))
       for (const JsonView& item : output.at("as_tensors").list())
-        one(item, item.at("name").text());
+        add(item, item.at("name").text());
     else
       for (const char* kind : {"as_sym_int", "as_sym_float", "as_sym_bool"})
         if (output.has(kind))
-          one(output, output.at(kind).at("as_name").text());
+          add(output, output.at(kind).at("as_name").text());
   }
 
   void readOutputs(const JsonView& specs) {
@@ -427,7 +427,7 @@ private:
       refuse("the model has no outputs");
   }
 
-  // The test that share/tenon/export_torch.py adds.
+  // Reads the test that share/tenon/export_torch.py adds to an archive.
   void readTest() {
     const std::string file = source_.name() + ": tenon/test.json";
     const JsonNode tree = parseJson(text("tenon/test.json"), file);
@@ -441,11 +441,11 @@ private:
     test.tolerance64 = toleranceIn(view.at("tolerance").at("float64"));
     test.tolerance32 = toleranceIn(view.at("tolerance").at("float32"));
     const auto array = [&](const char* kind, const std::string& name) {
-      const StoredTensor found =
+      const StoredTensor tensor =
           readNpyMember(source_, member(fmt::format("tenon/{}.{}.npy", kind, name)));
-      if (!isReal(found.type) || found.shape.size() > kMaxModelDimensions)
-        source_.fail(found.name, "it is no array of real numbers");
-      return found;
+      if (!isReal(tensor.type) || tensor.shape.size() > kMaxModelDimensions)
+        source_.fail(tensor.name, "it is no array of real numbers");
+      return tensor;
     };
     for (const JsonView& name : view.at("inputs").list()) {
       test.inputs.push_back(array("in", name.name()));
@@ -464,24 +464,24 @@ private:
         test.outputs.size() != program_.outputs.size())
       view.fail("has another number of inputs or outputs than the model");
     if (isFirst)
-      program_.types.clear(); // it was computed in float64, tables too
+      program_.types.clear(); // version 1 computed tables in float64 too
     else
       readGradients(view, test);
     for (std::size_t i = 0; i < test.inputs.size(); ++i)
-      if (const auto& its = test.gradients[i]; its && its->shape != test.inputs[i].shape)
+      if (const auto& grad = test.gradients[i]; grad && grad->shape != test.inputs[i].shape)
         source_.fail(test.inputs[i].name, "its gradient has another shape");
     program_.test = std::move(test);
   }
-  // Of the parameters.
+  // Reads three numbers for the gradient of each parameter, see ModelTest.
   void readGradients(const JsonView& view, ModelTest& test) const {
-    const ZipMember& its = member("tenon/parameters.npy");
+    const ZipMember& file = member("tenon/parameters.npy");
     for (const JsonView& name : view.at("parameters").list())
       test.parameters.push_back(name.text());
-    test.parameterGradients = readNpyMember(source_, its);
+    test.parameterGradients = readNpyMember(source_, file);
     if (!isReal(test.parameterGradients->type) ||
         test.parameterGradients->shape !=
             std::vector<Index>{static_cast<Index>(test.parameters.size()), 3})
-      source_.fail(its.name, "it does not have three numbers for each of the test's parameters");
+      source_.fail(file.name, "it does not have three numbers for each of the test's parameters");
   }
   static double toleranceIn(const JsonView& view) {
     const double tolerance = view.real();
@@ -495,7 +495,7 @@ private:
   std::map<std::string, const ZipMember*> byName_;
   std::string root_;
   std::map<std::string, std::size_t> tensors_;
-  std::set<std::string> pickled_, known_;
+  std::set<std::string> pickled_, definedNames_; // members that are pickles; names of values
   ModelProgram program_;
 };
 

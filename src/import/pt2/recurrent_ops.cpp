@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PyTorch's recurrent cells, and networks of one or several layers and one or both directions.
-// Weights come layer by layer, and in each the directions one after the other.
+// PyTorch operators: recurrent cells, and recurrent networks of one or more layers in one or both
+// directions. Weights are listed by layer, and by direction in each layer.
 #include "import/pt2/operator_rows.hpp"
 
 #include <algorithm>
@@ -12,44 +12,46 @@ namespace {
 
 using Value = ModelBuilder::Value;
 
-ModelBuilder::Cell cellOf(const Operands& given, bool isLstm) {
-  return {given.needed("w_ih"), given.needed("w_hh"), given.value("b_ih"), given.value("b_hh"),
-          isLstm};
+ModelBuilder::Cell cellOf(const Operands& operands, bool isLstm) {
+  return {operands.needed("w_ih"), operands.needed("w_hh"), operands.value("b_ih"),
+          operands.value("b_hh"), isLstm};
 }
-ModelValues gruCell(ModelBuilder& b, const Operands& given, const char*) {
-  return {b.step(cellOf(given, false), {given.needed("hx"), nullptr}, self(given)).h};
+ModelValues gruCell(ModelBuilder& b, const Operands& operands, const char*) {
+  return {b.step(cellOf(operands, false), {operands.needed("hx"), nullptr}, self(operands)).h};
 }
-// A list of so many values, all of them there.
-ModelValues listed(ModelBuilder& b, const Operands& given, const char* name, std::size_t count) {
-  const ModelValues values = given.values(name);
+// Reads a list of exactly `count` values, none of them absent.
+ModelValues listed(ModelBuilder& b, const Operands& operands, const char* name, std::size_t count) {
+  const ModelValues values = operands.values(name);
   b.check(values.size() == count &&
               std::find(values.begin(), values.end(), nullptr) == values.end(),
           "it has another number of states or weights");
   return values;
 }
-ModelValues lstmCell(ModelBuilder& b, const Operands& given, const char*) {
-  const ModelValues state = listed(b, given, "hx", 2);
-  const ModelBuilder::State made = b.step(cellOf(given, true), {state[0], state[1]}, self(given));
-  return {made.h, made.c};
+ModelValues lstmCell(ModelBuilder& b, const Operands& operands, const char*) {
+  const ModelValues state = listed(b, operands, "hx", 2);
+  const ModelBuilder::State next =
+      b.step(cellOf(operands, true), {state[0], state[1]}, self(operands));
+  return {next.h, next.c};
 }
 
-// What a network of several layers is given, with its parameters in PyTorch's order.
+// The arguments of a network of several layers, with its parameters in PyTorch's order.
 struct Network {
-  std::size_t layers, directions, weights; // weights: tensors of one layer in one direction
+  // weights: number of tensors of one layer in one direction.
+  std::size_t layers, directions, weights;
   bool isLstm;
   ModelValues parameters,
-      states; // states: h and c of the beginning, of all layers; c null for a GRU
+      states; // initial states h and c of all layers; c is null for a GRU
 
-  Network(ModelBuilder& b, const Operands& given, bool isLstmNetwork)
-      : layers(static_cast<std::size_t>(given.integer("num_layers", 1))),
-        directions(given.flag("bidirectional", false) ? 2 : 1),
-        weights(given.flag("has_biases", true) ? 4 : 2), isLstm(isLstmNetwork) {
+  Network(ModelBuilder& b, const Operands& operands, bool isLstmNetwork)
+      : layers(static_cast<std::size_t>(operands.integer("num_layers", 1))),
+        directions(operands.flag("bidirectional", false) ? 2 : 1),
+        weights(operands.flag("has_biases", true) ? 4 : 2), isLstm(isLstmNetwork) {
     constexpr std::size_t kMaxLayers = 64;
     b.check(layers >= 1 && layers <= kMaxLayers, "its number of layers is out of range");
-    parameters = listed(b, given, "params", layers * directions * weights);
-    states = isLstm ? listed(b, given, "hx", 2) : ModelValues{given.needed("hx"), nullptr};
+    parameters = listed(b, operands, "params", layers * directions * weights);
+    states = isLstm ? listed(b, operands, "hx", 2) : ModelValues{operands.needed("hx"), nullptr};
   }
-  // i counts directions within layers.
+  // i = layer * directions + direction
   ModelBuilder::Cell cell(std::size_t i) const {
     const Value* first = &parameters[i * weights];
     const bool hasBiases = weights == 4;
@@ -57,26 +59,28 @@ struct Network {
             isLstm};
   }
   ModelBuilder::State beginning(ModelBuilder& b, std::size_t i) const {
-    const auto part = [&](Value all) -> Value {
-      if (!all)
+    const auto part = [&](Value stacked) -> Value {
+      if (!stacked)
         return nullptr;
-      b.check(all->rank() == 3, "its first state has not three dimensions");
-      const auto at = static_cast<Index>(i);
-      return b.reshape(b.slice(all, 0, at, at + 1), {all->shape[1], all->shape[2]});
+      b.check(stacked->rank() == 3, "its first state has not three dimensions");
+      const auto index = static_cast<Index>(i);
+      return b.reshape(b.slice(stacked, 0, index, index + 1),
+                       {stacked->shape[1], stacked->shape[2]});
     };
     return {part(states[0]), part(states[1])};
   }
 };
 
-ModelValues recurrent(ModelBuilder& b, const Operands& given, const char* of) {
-  const bool isLstm = *of == 'l', isBatchFirst = given.flag("batch_first", false);
-  Value x = self(given);
-  if (!given.has("hx") || x->rank() != 3 || given.flag("train", false))
+ModelValues recurrent(ModelBuilder& b, const Operands& operands, const char* of) {
+  const bool isLstm = *of == 'l', isBatchFirst = operands.flag("batch_first", false);
+  Value x = self(operands);
+  if (!operands.has("hx") || x->rank() != 3 || operands.flag("train", false))
     return ModelValues(isLstm ? 3 : 2,
                        b.refuse("a recurrent network of a sequence without batch, or in training",
                                 "an input of 3 dimensions, in eval mode", x->shape));
-  const Network network(b, given, isLstm);
+  const Network network(b, operands, isLstm);
   x = isBatchFirst ? b.transpose(x, {1, 0, 2}) : x;
+  // [batch, features] as one entry [1, batch, features] of a stack of states.
   const auto stacked = [&](Value value) {
     return b.reshape(value, {1, value->shape[0], value->shape[1]});
   };
@@ -85,12 +89,12 @@ ModelValues recurrent(ModelBuilder& b, const Operands& given, const char* of) {
     ModelValues outputs;
     for (std::size_t direction = 0; direction < network.directions; ++direction) {
       const std::size_t i = layer * network.directions + direction;
-      const ModelBuilder::Sequence made =
+      const ModelBuilder::Sequence sequence =
           b.recurrence(network.cell(i), x, network.beginning(b, i), direction == 1);
-      outputs.push_back(made.outputs);
-      h.push_back(stacked(made.last.h));
+      outputs.push_back(sequence.outputs);
+      h.push_back(stacked(sequence.last.h));
       if (isLstm)
-        c.push_back(stacked(made.last.c));
+        c.push_back(stacked(sequence.last.c));
     }
     x = b.concatenate(outputs, 2);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What PyTorch takes over dimensions. An operator that names none is over all of them.
+// PyTorch operators: reductions and softmax. A reduction without dimensions is over all of them.
 #include "import/pt2/operator_rows.hpp"
 
 #include <span>
@@ -10,80 +10,85 @@ namespace {
 
 using Value = ModelBuilder::Value;
 
-ModelValues softmax(ModelBuilder& b, const Operands& given, const char*) {
-  return {b.softmax(self(given), static_cast<int>(given.integer("dim")))};
+ModelValues softmax(ModelBuilder& b, const Operands& operands, const char*) {
+  return {b.softmax(self(operands), static_cast<int>(operands.integer("dim")))};
 }
-// 0 where a row has none but -infinity, and the softmax is NaN.
-ModelValues safeSoftmax(ModelBuilder& b, const Operands& given, const char*) {
-  const Value made = softmax(b, given, "")[0];
-  return {b.where(b.compare("ne", made, made), b.number(0), made)};
+// A row of -infinity has softmax NaN; PyTorch returns 0.
+ModelValues safeSoftmax(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value result = softmax(b, operands, "")[0];
+  return {b.where(b.compare("ne", result, result), b.number(0), result)};
 }
-std::vector<int> dimsOf(ModelBuilder& b, const Operands& given, Value x) {
+// The dimensions of a reduction; all of them if none is named.
+std::vector<int> dimsOf(ModelBuilder& b, const Operands& operands, Value x) {
   std::vector<int> dims;
-  for (const Index d : given.integers("dim", {}))
+  for (const Index d : operands.integers("dim", {}))
     dims.push_back(b.dimension(d, x->rank()));
   const bool areAll = dims.empty();
   for (int d = 0; areAll && d < x->rank(); ++d)
     dims.push_back(d);
   return dims;
 }
-ModelValues reduction(ModelBuilder& b, const Operands& given, const char* of) {
-  const Value x = self(given);
-  return {b.reduce(of, x, dimsOf(b, given, x), given.flag("keepdim", false))};
+ModelValues reduction(ModelBuilder& b, const Operands& operands, const char* of) {
+  const Value x = self(operands);
+  return {b.reduce(of, x, dimsOf(b, operands, x), operands.flag("keepdim", false))};
 }
-// Of flags: whether one holds, or all of them.
-ModelValues holds(ModelBuilder& b, const Operands& given, const char* of) {
-  const Value x = self(given), flags = given.isFlag("self") ? x : b.compare("ne", x, b.number(0));
-  return {b.reduce(of, flags, dimsOf(b, given, x), given.flag("keepdim", false))};
+// Reductions of booleans: any (maximum) and all (minimum).
+ModelValues holds(ModelBuilder& b, const Operands& operands, const char* of) {
+  const Value x = self(operands),
+              flags = operands.isFlag("self") ? x : b.compare("ne", x, b.number(0));
+  return {b.reduce(of, flags, dimsOf(b, operands, x), operands.flag("keepdim", false))};
 }
-// Of all elements, or along a dimension, where only the values are computed and not their places;
-// or of two tensors.
-ModelValues extreme(ModelBuilder& b, const Operands& given, const char* of) {
-  if (given.has("other"))
-    return {b.binary(of, self(given), given.value("other"))};
-  return reduction(b, given, of);
+// Maximum or minimum of all elements, along a dimension (values only, not their indices), or of two
+// tensors.
+ModelValues extreme(ModelBuilder& b, const Operands& operands, const char* of) {
+  if (operands.has("other"))
+    return {b.binary(of, self(operands), operands.value("other"))};
+  return reduction(b, operands, of);
 }
-// The mean of squares of what differs from the mean, of one element fewer.
-Value variance(ModelBuilder& b, const Operands& given) {
-  const Value x = self(given);
-  const std::vector<int> dims = dimsOf(b, given, x);
+// sum((x - mean)^2) / (n - correction); the correction is 1 by default.
+Value variance(ModelBuilder& b, const Operands& operands) {
+  const Value x = self(operands);
+  const std::vector<int> dims = dimsOf(b, operands, x);
   double count = 1;
   for (const int d : dims)
     count *= static_cast<double>(x->shape[static_cast<std::size_t>(d)]);
-  const double fewer =
-      given.has("correction") ? given.real("correction") : given.flag("unbiased", true);
-  b.check(count > fewer, "a variance of too few elements");
+  const double correction =
+      operands.has("correction") ? operands.real("correction") : operands.flag("unbiased", true);
+  b.check(count > correction, "a variance of too few elements");
   const Value difference = b.binary("sub", x, b.reduce("mean", x, dims, true));
-  return b.affine(
-      b.reduce("mean", b.binary("mul", difference, difference), dims, given.flag("keepdim", false)),
-      {count / (count - fewer)}, {0});
+  return b.affine(b.reduce("mean", b.binary("mul", difference, difference), dims,
+                           operands.flag("keepdim", false)),
+                  {count / (count - correction)}, {0});
 }
-ModelValues varianceOf(ModelBuilder& b, const Operands& given, const char*) {
-  return {variance(b, given)};
+ModelValues varianceOf(ModelBuilder& b, const Operands& operands, const char*) {
+  return {variance(b, operands)};
 }
-ModelValues deviationOf(ModelBuilder& b, const Operands& given, const char*) {
-  return {b.unary("sqrt", variance(b, given))};
+ModelValues deviationOf(ModelBuilder& b, const Operands& operands, const char*) {
+  return {b.unary("sqrt", variance(b, operands))};
 }
-// Both, of which either may be unused.
-ModelValues meanAnd(ModelBuilder& b, const Operands& given, const char* of) {
-  const Value x = self(given), v = variance(b, given);
+// Returns the variance or standard deviation, and the mean.
+ModelValues meanAnd(ModelBuilder& b, const Operands& operands, const char* of) {
+  const Value x = self(operands), v = variance(b, operands);
   return {std::string_view(of) == "std" ? b.unary("sqrt", v) : v,
-          b.reduce("mean", x, dimsOf(b, given, x), given.flag("keepdim", false))};
+          b.reduce("mean", x, dimsOf(b, operands, x), operands.flag("keepdim", false))};
 }
-ModelValues logSumExp(ModelBuilder& b, const Operands& given, const char*) {
-  const Value x = self(given);
-  return {b.logSumExp(x, dimsOf(b, given, x), given.flag("keepdim", false))};
+ModelValues logSumExp(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands);
+  return {b.logSumExp(x, dimsOf(b, operands, x), operands.flag("keepdim", false))};
 }
-ModelValues logSoftmax(ModelBuilder& b, const Operands& given, const char*) {
-  const Value x = self(given);
-  return {b.binary("sub", x, b.logSumExp(x, {b.dimension(given.integer("dim"), x->rank())}, true))};
+// x - log(sum(exp(x))).
+ModelValues logSoftmax(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands);
+  return {
+      b.binary("sub", x, b.logSumExp(x, {b.dimension(operands.integer("dim"), x->rank())}, true))};
 }
-ModelValues euclideanNorm(ModelBuilder& b, const Operands& given, const char*) {
-  const Value x = self(given);
-  if (given.real("ord", 2) != 2 || given.real("p", 2) != 2)
+// Only the 2-norm.
+ModelValues euclideanNorm(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands);
+  if (operands.real("ord", 2) != 2 || operands.real("p", 2) != 2)
     return {b.refuse("a norm other than the Euclidean one", "the Euclidean norm", {1})};
-  return {b.unary("sqrt", b.reduce("sum", b.binary("mul", x, x), dimsOf(b, given, x),
-                                   given.flag("keepdim", false)))};
+  return {b.unary("sqrt", b.reduce("sum", b.binary("mul", x, x), dimsOf(b, operands, x),
+                                   operands.flag("keepdim", false)))};
 }
 
 } // namespace

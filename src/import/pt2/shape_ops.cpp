@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PyTorch's operators that give the same elements another shape or order, or ask for extents.
-// Dimensions may be counted from the end.
+// PyTorch operators: reshapes, transposes, and extents. Negative dimensions are counted from the
+// end.
 #include "import/pt2/operator_rows.hpp"
 
 #include <algorithm>
@@ -12,89 +12,98 @@ namespace {
 
 using Value = ModelBuilder::Value;
 
-ModelValues size(ModelBuilder& b, const Operands& given, const char*) {
-  const Value x = self(given);
-  const auto d = static_cast<std::size_t>(b.dimension(given.integer("dim"), x->rank()));
+ModelValues size(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands);
+  const auto d = static_cast<std::size_t>(b.dimension(operands.integer("dim"), x->rank()));
   return {b.number(static_cast<double>(x->shape[d]), true)};
 }
-ModelValues reshape(ModelBuilder& b, const Operands& given, const char*) {
-  return {b.reshape(self(given), given.integers(given.has("shape") ? "shape" : "size", {}))};
+ModelValues reshape(ModelBuilder& b, const Operands& operands, const char*) {
+  return {
+      b.reshape(self(operands), operands.integers(operands.has("shape") ? "shape" : "size", {}))};
 }
-ModelValues flatten(ModelBuilder& b, const Operands& given, const char*) {
-  const Value x = self(given);
-  const int first = b.dimension(given.integer("start_dim", 0), x->rank());
-  const int last = b.dimension(given.integer("end_dim", -1), x->rank());
+// Merges the dimensions first ... last.
+ModelValues flatten(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands);
+  const int first = b.dimension(operands.integer("start_dim", 0), x->rank());
+  const int last = b.dimension(operands.integer("end_dim", -1), x->rank());
   b.check(first <= last, "its dimensions are in the wrong order");
   Shape shape(x->shape.begin(), x->shape.begin() + first);
   shape.push_back(elements(Shape(x->shape.begin() + first, x->shape.begin() + last + 1)));
   shape.insert(shape.end(), x->shape.begin() + last + 1, x->shape.end());
   return {b.reshape(x, shape)};
 }
-ModelValues unflatten(ModelBuilder& b, const Operands& given, const char*) {
-  const Value x = self(given);
-  const int d = b.dimension(given.integer("dim"), x->rank());
-  std::vector<Index> sizes = given.integers("sizes", {}), shape = x->shape;
-  const Index all = x->shape[static_cast<std::size_t>(d)];
-  Index known = 1;
+// Divides one dimension into several; one of the sizes can be -1.
+ModelValues unflatten(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands);
+  const int d = b.dimension(operands.integer("dim"), x->rank());
+  std::vector<Index> sizes = operands.integers("sizes", {}), shape = x->shape;
+  const Index extent = x->shape[static_cast<std::size_t>(d)];
+  Index product = 1;
   for (const Index n : sizes)
     if (n != -1)
-      known = n > 0 && known <= all / n ? known * n : all + 1; // more than there is
+      // Beyond the extent, if they do not divide it.
+      product = n > 0 && product <= extent / n ? product * n : extent + 1;
   for (Index& n : sizes)
-    n = n == -1 ? all / std::max(known, Index(1)) : n;
+    n = n == -1 ? extent / std::max(product, Index(1)) : n;
   shape.erase(shape.begin() + d);
   shape.insert(shape.begin() + d, sizes.begin(), sizes.end());
   return {b.reshape(x, shape)};
 }
-ModelValues expand(ModelBuilder& b, const Operands& given, const char*) {
-  return {b.expand(self(given), given.integers("size", {}))};
+ModelValues expand(ModelBuilder& b, const Operands& operands, const char*) {
+  return {b.expand(self(operands), operands.integers("size", {}))};
 }
-ModelValues expandAs(ModelBuilder& b, const Operands& given, const char*) {
-  return {b.expand(self(given), given.needed("other")->shape)};
+ModelValues expandAs(ModelBuilder& b, const Operands& operands, const char*) {
+  return {b.expand(self(operands), operands.needed("other")->shape)};
 }
-ModelValues likeOther(ModelBuilder& b, const Operands& given, const char*) {
-  return {b.reshape(self(given), given.needed("other")->shape)};
+ModelValues likeOther(ModelBuilder& b, const Operands& operands, const char*) {
+  return {b.reshape(self(operands), operands.needed("other")->shape)};
 }
-ModelValues unsqueeze(ModelBuilder& b, const Operands& given, const char*) {
-  const Value x = self(given);
+ModelValues unsqueeze(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands);
   Shape shape = x->shape;
-  shape.insert(shape.begin() + b.dimension(given.integer("dim"), x->rank() + 1), 1);
+  shape.insert(shape.begin() + b.dimension(operands.integer("dim"), x->rank() + 1), 1);
   return {b.reshape(x, shape)};
 }
-ModelValues squeeze(ModelBuilder& b, const Operands& given, const char*) {
-  const Value x = self(given);
+// Drops the named dimensions of extent 1, or all of them.
+ModelValues squeeze(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands);
   std::vector<int> dims;
-  for (const Index d : given.integers("dim", {}))
+  for (const Index d : operands.integers("dim", {}))
     dims.push_back(b.dimension(d, x->rank()));
   Shape shape;
   for (int d = 0; d < x->rank(); ++d) {
-    const bool isNamed = !given.has("dim") || std::find(dims.begin(), dims.end(), d) != dims.end();
+    const bool isNamed =
+        !operands.has("dim") || std::find(dims.begin(), dims.end(), d) != dims.end();
     if (!isNamed || x->shape[static_cast<std::size_t>(d)] != 1)
       shape.push_back(x->shape[static_cast<std::size_t>(d)]);
   }
   return {b.reshape(x, shape)};
 }
-ModelValues permute(ModelBuilder& b, const Operands& given, const char*) {
-  const Value x = self(given);
+// A permutation of all dimensions.
+ModelValues permute(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands);
   std::vector<int> order;
-  for (const Index d : given.integers("dims", {}))
+  for (const Index d : operands.integers("dims", {}))
     order.push_back(b.dimension(d, x->rank()));
   return {b.transpose(x, order)};
 }
-ModelValues transpose(ModelBuilder& b, const Operands& given, const char*) {
-  const Value x = self(given);
+// Without arguments (t, mT) the last two dimensions are exchanged.
+ModelValues transpose(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands);
   std::vector<int> order;
   for (int d = 0; d < x->rank(); ++d)
     order.push_back(d);
   if (x->rank() > 0)
-    std::swap(order[static_cast<std::size_t>(b.dimension(given.integer("dim0", -1), x->rank()))],
-              order[static_cast<std::size_t>(b.dimension(given.integer("dim1", -2), x->rank()))]);
+    std::swap(
+        order[static_cast<std::size_t>(b.dimension(operands.integer("dim0", -1), x->rank()))],
+        order[static_cast<std::size_t>(b.dimension(operands.integer("dim1", -2), x->rank()))]);
   return {b.transpose(x, order)};
 }
-// Dimensions to other places, and the rest in its order.
-ModelValues moveDimensions(ModelBuilder& b, const Operands& given, const char*) {
-  const Value x = self(given);
-  const std::vector<Index> from = given.integers("source", {}),
-                           to = given.integers("destination", {});
+// Moves dimensions to other positions; the rest keep their order.
+ModelValues moveDimensions(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands);
+  const std::vector<Index> from = operands.integers("source", {}),
+                           to = operands.integers("destination", {});
   b.check(from.size() == to.size(), "its lists have different lengths");
   std::vector<int> order(static_cast<std::size_t>(x->rank()), -1);
   std::vector<bool> isMoved(order.size(), false);

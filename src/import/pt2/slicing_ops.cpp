@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PyTorch's operators that cut tensors, put them together or move their elements along a dimension.
-// Bounds of a slice may lie beyond the end, and an index may not.
+// PyTorch operators that slice, join or shift tensors along a dimension. Bounds of a slice can be
+// out of range, an index cannot.
 #include "import/pt2/operator_rows.hpp"
 
 #include "sys/text/text.hpp"
@@ -14,41 +14,43 @@ namespace {
 
 using Value = ModelBuilder::Value;
 
-// `of`: the mode, where its operator has but one.
-ModelValues pad(ModelBuilder& b, const Operands& given, const char* of) {
-  Value x = self(given);
-  const std::string mode = *of ? of : given.text("mode", "constant");
-  const char* ours = mode == "constant"    ? "values"
-                     : mode == "circular"  ? "periodic"
-                     : mode == "reflect"   ? "reflect"
-                     : mode == "replicate" ? "replicate"
-                                           : nullptr;
-  b.check(ours != nullptr, "its mode of padding is not known");
-  const std::vector<Index> pads = given.integers(given.has("pad") ? "pad" : "padding", {});
+// `of`: the mode, for operators that have only one.
+ModelValues pad(ModelBuilder& b, const Operands& operands, const char* of) {
+  Value x = self(operands);
+  const std::string mode = *of ? of : operands.text("mode", "constant");
+  const char* boundary = mode == "constant"    ? "values"
+                         : mode == "circular"  ? "periodic"
+                         : mode == "reflect"   ? "reflect"
+                         : mode == "replicate" ? "replicate"
+                                               : nullptr;
+  b.check(boundary != nullptr, "its mode of padding is not known");
+  const std::vector<Index> pads = operands.integers(operands.has("pad") ? "pad" : "padding", {});
   b.check(pads.size() % 2 == 0 && static_cast<int>(pads.size()) <= 2 * x->rank(),
           "it has another number of paddings");
   for (std::size_t i = 0; 2 * i < pads.size(); ++i)
-    x = b.pad(x, x->rank() - 1 - static_cast<int>(i), pads[2 * i], pads[2 * i + 1], ours,
-              given.real("value", 0));
+    x = b.pad(x, x->rank() - 1 - static_cast<int>(i), pads[2 * i], pads[2 * i + 1], boundary,
+              operands.real("value", 0));
   return {x};
 }
-ModelValues concatenate(ModelBuilder& b, const Operands& given, const char*) {
-  const ModelValues values = given.values("tensors");
+ModelValues concatenate(ModelBuilder& b, const Operands& operands, const char*) {
+  const ModelValues values = operands.values("tensors");
   b.check(!values.empty() && std::none_of(values.begin(), values.end(), [](Value v) { return !v; }),
           "it concatenates nothing");
-  return {b.concatenate(values, static_cast<int>(given.integer("dim", 0)))};
+  return {b.concatenate(values, static_cast<int>(operands.integer("dim", 0)))};
 }
+// Consecutive slices of the given sizes, which can cover only part of the dimension.
 ModelValues pieces(ModelBuilder& b, Value x, int d, const std::vector<Index>& sizes) {
-  ModelValues made;
+  ModelValues result;
   Index at = 0;
   for (const Index size : sizes) {
     b.check(size >= 0 && size <= x->shape[static_cast<std::size_t>(d)] - at,
             "its pieces do not fit");
-    made.push_back(b.slice(x, d, at, at + size));
+    result.push_back(b.slice(x, d, at, at + size));
     at += size;
   }
-  return made;
+  return result;
 }
+// Pieces of `step` elements; the last one can be smaller.
 ModelValues splitEvenly(ModelBuilder& b, Value x, int d, Index step) {
   const Index n = x->shape[static_cast<std::size_t>(d)];
   b.check(step >= 1 && n / step < 65536, "the size of its pieces is out of range");
@@ -57,18 +59,21 @@ ModelValues splitEvenly(ModelBuilder& b, Value x, int d, Index step) {
     sizes.push_back(std::min(step, n - at));
   return pieces(b, x, d, sizes);
 }
-ModelValues splitBySizes(ModelBuilder& b, const Operands& given, const char*) {
-  const Value x = self(given);
-  const int d = b.dimension(given.integer("dim", 0), x->rank());
-  const auto sizes = given.integers(given.has("split_sizes") ? "split_sizes" : "split_size", {});
-  return given.operation().type.find("with_sizes") != std::string::npos || sizes.size() != 1
+// `split` has one size for all pieces or, as split_with_sizes, a list of sizes.
+ModelValues splitBySizes(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands);
+  const int d = b.dimension(operands.integer("dim", 0), x->rank());
+  const auto sizes =
+      operands.integers(operands.has("split_sizes") ? "split_sizes" : "split_size", {});
+  return operands.operation().type.find("with_sizes") != std::string::npos || sizes.size() != 1
              ? pieces(b, x, d, sizes)
              : splitEvenly(b, x, d, sizes[0]);
 }
-ModelValues chunk(ModelBuilder& b, const Operands& given, const char*) {
-  const Value x = self(given);
-  const int d = b.dimension(given.integer("dim", 0), x->rank());
-  const Index n = x->shape[static_cast<std::size_t>(d)], count = given.integer("chunks");
+// At most `count` pieces of equal size, rounded up.
+ModelValues chunk(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands);
+  const int d = b.dimension(operands.integer("dim", 0), x->rank());
+  const Index n = x->shape[static_cast<std::size_t>(d)], count = operands.integer("chunks");
   b.check(count >= 1, "it makes no pieces");
   return splitEvenly(b, x, d, std::max((n + count - 1) / count, Index(1)));
 }
@@ -79,41 +84,45 @@ Shape without(Shape shape, int d) {
 Value without(ModelBuilder& b, Value x, int d) {
   return b.reshape(x, without(x->shape, d));
 }
-ModelValues unbind(ModelBuilder& b, const Operands& given, const char*) {
-  const Value x = self(given);
-  const int d = b.dimension(given.integer("dim", 0), x->rank());
-  ModelValues made = splitEvenly(b, x, d, 1);
-  for (Value& value : made)
+// One piece per index, without the dimension.
+ModelValues unbind(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands);
+  const int d = b.dimension(operands.integer("dim", 0), x->rank());
+  ModelValues values = splitEvenly(b, x, d, 1);
+  for (Value& value : values)
     value = without(b, value, d);
-  return made;
+  return values;
 }
-ModelValues select(ModelBuilder& b, const Operands& given, const char*) {
-  const Value x = self(given);
-  const int d = b.dimension(given.integer("dim"), x->rank());
-  const Index n = x->shape[static_cast<std::size_t>(d)], i = given.integer("index");
+// One index of a dimension, without the dimension.
+ModelValues select(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands);
+  const int d = b.dimension(operands.integer("dim"), x->rank());
+  const Index n = x->shape[static_cast<std::size_t>(d)], i = operands.integer("index");
   b.check(i >= -n && i < n, "its index is out of range");
   const Index begin = i < 0 ? i + n : i;
   return {without(b, b.slice(x, d, begin, begin + 1), d)};
 }
-constexpr Index kEnd = Index(1) << 61; // a slice goes to the end
-ModelValues slice(ModelBuilder& b, const Operands& given, const char*) {
-  const Value x = self(given);
-  return {b.slice(x, b.dimension(given.integer("dim", 0), x->rank()),
-                  std::clamp(given.integer("start", 0), -kEnd, kEnd),
-                  std::clamp(given.integer("end", kEnd), -kEnd, kEnd), given.integer("step", 1))};
+constexpr Index kEnd = Index(1) << 61; // bound of a slice that extends to the end
+ModelValues slice(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands);
+  return {b.slice(x, b.dimension(operands.integer("dim", 0), x->rank()),
+                  std::clamp(operands.integer("start", 0), -kEnd, kEnd),
+                  std::clamp(operands.integer("end", kEnd), -kEnd, kEnd),
+                  operands.integer("step", 1))};
 }
-ModelValues narrow(ModelBuilder& b, const Operands& given, const char*) {
-  const Value x = self(given);
-  const int d = b.dimension(given.integer("dim"), x->rank());
-  const Index n = x->shape[static_cast<std::size_t>(d)], start = given.integer("start"),
-              begin = start < 0 ? start + n : start, length = given.integer("length");
+ModelValues narrow(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands);
+  const int d = b.dimension(operands.integer("dim"), x->rank());
+  const Index n = x->shape[static_cast<std::size_t>(d)], start = operands.integer("start"),
+              begin = start < 0 ? start + n : start, length = operands.integer("length");
   b.check(begin >= 0 && length >= 0 && length <= n - begin, "its elements are out of range");
   return {b.slice(x, d, begin, begin + length)};
 }
-ModelValues stack(ModelBuilder& b, const Operands& given, const char*) {
-  ModelValues values = given.values("tensors");
+// Concatenation along a new dimension.
+ModelValues stack(ModelBuilder& b, const Operands& operands, const char*) {
+  ModelValues values = operands.values("tensors");
   b.check(!values.empty() && values[0], "it stacks nothing");
-  const int d = b.dimension(given.integer("dim", 0), values[0]->rank() + 1);
+  const int d = b.dimension(operands.integer("dim", 0), values[0]->rank() + 1);
   for (Value& value : values) {
     b.check(value && value->rank() >= d, "it stacks values of different shapes");
     Shape shape = value->shape;
@@ -122,9 +131,11 @@ ModelValues stack(ModelBuilder& b, const Operands& given, const char*) {
   }
   return {b.concatenate(values, d)};
 }
-ModelValues roll(ModelBuilder& b, const Operands& given, const char*) {
-  Value x = self(given);
-  const std::vector<Index> by = given.integers("shifts", {}), dims = given.integers("dims", {});
+// Without dimensions, the flattened tensor is rotated.
+ModelValues roll(ModelBuilder& b, const Operands& operands, const char*) {
+  Value x = self(operands);
+  const std::vector<Index> by = operands.integers("shifts", {}),
+                           dims = operands.integers("dims", {});
   const Shape shape = x->shape;
   if (dims.empty())
     return {b.reshape(b.roll(b.reshape(x, {-1}), 0, by.empty() ? 0 : by[0]), shape)};
@@ -133,11 +144,12 @@ ModelValues roll(ModelBuilder& b, const Operands& given, const char*) {
     x = b.roll(x, b.dimension(dims[i], x->rank()), by[i]);
   return {x};
 }
-ModelValues differences(ModelBuilder& b, const Operands& given, const char*) {
-  Value x = self(given);
-  const int d = b.dimension(given.integer("dim", -1), x->rank());
-  const Index times = given.integer("n", 1);
-  if (given.has("prepend") || given.has("append") || times < 0 || times > 16)
+// Differences of neighbours, repeated n times.
+ModelValues differences(ModelBuilder& b, const Operands& operands, const char*) {
+  Value x = self(operands);
+  const int d = b.dimension(operands.integer("dim", -1), x->rank());
+  const Index times = operands.integer("n", 1);
+  if (operands.has("prepend") || operands.has("append") || times < 0 || times > 16)
     return {b.refuse("differences with further elements", "a concatenation before them", x->shape)};
   for (Index i = 0; i < times; ++i) {
     const Index n = x->shape[static_cast<std::size_t>(d)];
@@ -145,15 +157,15 @@ ModelValues differences(ModelBuilder& b, const Operands& given, const char*) {
   }
   return {x};
 }
-// Of square matrices: times the identity, and summed by rows.
-ModelValues diagonal(ModelBuilder& b, const Operands& given, const char*) {
-  const Value x = self(given);
-  const int first = b.dimension(given.integer("dim1", 0), x->rank()),
-            second = b.dimension(given.integer("dim2", 1), x->rank());
+// The diagonal of square matrices: multiplies by the identity and sums rows.
+ModelValues diagonal(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands);
+  const int first = b.dimension(operands.integer("dim1", 0), x->rank()),
+            second = b.dimension(operands.integer("dim2", 1), x->rank());
   b.check(first != second, "it has the same dimension twice");
   const Index n = x->shape[static_cast<std::size_t>(first)];
   constexpr Index kMaxRows = 1024;
-  if (given.integer("offset", 0) != 0 || x->shape[static_cast<std::size_t>(second)] != n ||
+  if (operands.integer("offset", 0) != 0 || x->shape[static_cast<std::size_t>(second)] != n ||
       n > kMaxRows)
     return {b.refuse("a diagonal beside the main one, or of a matrix that is not square",
                      "the main diagonal of square matrices", x->shape)};
@@ -165,50 +177,55 @@ ModelValues diagonal(ModelBuilder& b, const Operands& given, const char*) {
   std::vector<double> identity(static_cast<std::size_t>(n * n), 0);
   for (Index i = 0; i < n; ++i)
     identity[static_cast<std::size_t>(i * (n + 1))] = 1;
-  const Value one = b.constant(ModelConstant::ofNumbers({n, n}, std::move(identity)));
-  return {b.reduce("sum", b.binary("mul", b.transpose(x, order), one), {x->rank() - 1}, false)};
+  const Value identityMatrix = b.constant(ModelConstant::ofNumbers({n, n}, std::move(identity)));
+  return {b.reduce("sum", b.binary("mul", b.transpose(x, order), identityMatrix), {x->rank() - 1},
+                   false)};
 }
-ModelValues triangle(ModelBuilder& b, const Operands& given, const char* of) {
-  return {b.triangle(self(given), *of == 'u', given.real("diagonal", 0))};
+// `of` is "upper" or "lower".
+ModelValues triangle(ModelBuilder& b, const Operands& operands, const char* of) {
+  return {b.triangle(self(operands), *of == 'u', operands.real("diagonal", 0))};
 }
-ModelValues tile(ModelBuilder& b, const Operands& given, const char*) {
-  std::vector<Index> times = given.integers(given.has("repeats") ? "repeats" : "dims", {});
-  if (const auto rank = static_cast<std::size_t>(self(given)->rank()); times.size() < rank)
+// Fewer repeats than dimensions apply to the last dimensions.
+ModelValues tile(ModelBuilder& b, const Operands& operands, const char*) {
+  std::vector<Index> times = operands.integers(operands.has("repeats") ? "repeats" : "dims", {});
+  if (const auto rank = static_cast<std::size_t>(self(operands)->rank()); times.size() < rank)
     times.insert(times.begin(), rank - times.size(), 1);
-  return {b.tile(self(given), times)};
+  return {b.tile(self(operands), times)};
 }
-ModelValues flip(ModelBuilder& b, const Operands& given, const char*) {
-  Value x = self(given);
-  for (const Index d : given.integers("dims", {}))
+ModelValues flip(ModelBuilder& b, const Operands& operands, const char*) {
+  Value x = self(operands);
+  for (const Index d : operands.integers("dims", {}))
     x = b.flip(x, b.dimension(d, x->rank()));
   return {x};
 }
-ModelValues cumulativeSum(ModelBuilder& b, const Operands& given, const char*) {
-  return {b.cumulativeSum(self(given), b.dimension(given.integer("dim"), self(given)->rank()))};
+ModelValues cumulativeSum(ModelBuilder& b, const Operands& operands, const char*) {
+  return {b.cumulativeSum(self(operands),
+                          b.dimension(operands.integer("dim"), self(operands)->rank()))};
 }
-// What self becomes when something is written into it; whoever walks the operations writes it
-// there.
-ModelValues copyInto(ModelBuilder& b, const Operands& given, const char*) {
-  return {b.expand(given.needed("src"), self(given)->shape)};
+// The new value of self for an operator that copies into it; the caller assigns it (in_place.cpp).
+ModelValues copyInto(ModelBuilder& b, const Operands& operands, const char*) {
+  return {b.expand(operands.needed("src"), self(operands)->shape)};
 }
-ModelValues fillWith(ModelBuilder& b, const Operands& given, const char*) {
-  return {b.expand(given.needed("value"), self(given)->shape)};
+ModelValues fillWith(ModelBuilder& b, const Operands& operands, const char*) {
+  return {b.expand(operands.needed("value"), self(operands)->shape)};
 }
-// A copy of self with other elements in a part of one dimension.
-ModelValues sliceScatter(ModelBuilder& b, const Operands& given, const char*) {
-  const Value x = self(given);
-  const int d = b.dimension(given.integer("dim", 0), x->rank());
+// Returns a copy of self in which a slice is replaced.
+ModelValues sliceScatter(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands);
+  const int d = b.dimension(operands.integer("dim", 0), x->rank());
   const Index n = x->shape[static_cast<std::size_t>(d)];
   const auto bound = [&](Index at) { return std::clamp(at < 0 ? at + n : at, Index(0), n); };
-  const Index begin = bound(given.integer("start", 0)), end = bound(given.integer("end", kEnd));
-  if (given.integer("step", 1) != 1)
+  const Index begin = bound(operands.integer("start", 0)),
+              end = bound(operands.integer("end", kEnd));
+  if (operands.integer("step", 1) != 1)
     return {b.refuse("elements that are written with a step", "a step of 1", x->shape)};
-  return {b.replaced(x, d, begin, std::max(begin, end), given.needed("src"))};
+  return {b.replaced(x, d, begin, std::max(begin, end), operands.needed("src"))};
 }
-ModelValues selectScatter(ModelBuilder& b, const Operands& given, const char*) {
-  const Value x = self(given), source = given.needed("src");
-  const int d = b.dimension(given.integer("dim"), x->rank());
-  const Index n = x->shape[static_cast<std::size_t>(d)], i = given.integer("index");
+// The same for one index of a dimension.
+ModelValues selectScatter(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands), source = operands.needed("src");
+  const int d = b.dimension(operands.integer("dim"), x->rank());
+  const Index n = x->shape[static_cast<std::size_t>(d)], i = operands.integer("index");
   b.check(i >= -n && i < n, "its index is out of range");
   const Index begin = i < 0 ? i + n : i;
   Shape shape = x->shape;
