@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Searches from the innermost level outwards, block by block. What the rest costs depends on the
-// levels that are left and on the share of the data that a member still holds, and on nothing else,
-// so each such state is priced once.
+// A search from the innermost level outwards, block by block. The cost of the remaining blocks
+// depends only on the remaining levels and on the share of the data that a member holds, so each
+// such state is priced once (dynamic programming).
 #include "reduction/cheapest_sum.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kMaxBlocks = 8;
 
-// The prime factors of each level, in order: members keep their numbers.
+// Returns the prime factors of each level, in order, so members keep their numbers.
 Hierarchy factored(const Hierarchy& hierarchy) {
   Hierarchy factors;
   for (Index size : hierarchy) {
@@ -40,24 +40,24 @@ public:
   CheapestSum run() {
     CheapestSum best;
     std::vector<Block> blocks; // from the innermost
-    int left = static_cast<int>(factors_.size());
+    int remaining = static_cast<int>(factors_.size());
     Index parts = 1;
-    best.seconds = cheapest(left, parts, kMaxBlocks).seconds;
-    for (int rest = kMaxBlocks; left > 0; --rest) {
-      const Block block = cheapest(left, parts, rest);
+    best.seconds = cheapest(remaining, parts, kMaxBlocks).seconds;
+    for (int blocksLeft = kMaxBlocks; remaining > 0; --blocksLeft) {
+      const Block block = cheapest(remaining, parts, blocksLeft);
       blocks.push_back(block);
-      parts *= block.isShared ? membersOf(block.outer, left) : 1;
-      best.hierarchy.insert(best.hierarchy.begin(), membersOf(block.outer, left));
-      left = block.outer;
+      parts *= block.isShared ? membersOf(block.outer, remaining) : 1;
+      best.hierarchy.insert(best.hierarchy.begin(), membersOf(block.outer, remaining));
+      remaining = block.outer;
     }
     best.program = programOf(blocks);
     return best;
   }
 
 private:
-  // The innermost of the blocks that are left: it has the factors from `outer`.
+  // Choice of the innermost remaining block, which has the factors from `outer` on.
   struct Block {
-    double seconds = 0; // of it and of all around it
+    double seconds = 0; // price of this block and all blocks around it
     int outer = 0;
     bool isShared = false;
   };
@@ -66,48 +66,50 @@ private:
 
   double priceOf(int outer, int inner, bool isShared, Index parts) const {
     const MemberGroup group{membersOf(outer, inner), below_[inner]};
-    const double held = bytes_ / static_cast<double>(parts);
+    const double heldBytes = bytes_ / static_cast<double>(parts);
     if (!isShared)
-      return priceOfStep(CollectiveKind::AllReduce, group, held, rates_, goal_);
-    const double scatter = priceOfStep(CollectiveKind::ReduceScatter, group, held, rates_, goal_);
+      return priceOfStep(CollectiveKind::AllReduce, group, heldBytes, rates_, goal_);
+    const double scatter =
+        priceOfStep(CollectiveKind::ReduceScatter, group, heldBytes, rates_, goal_);
     if (goal_ == SumGoal::Share)
       return scatter;
-    return scatter + priceOfStep(CollectiveKind::AllGather, group, held, rates_, goal_);
+    return scatter + priceOfStep(CollectiveKind::AllGather, group, heldBytes, rates_, goal_);
   }
 
-  // The cheapest program to sum over the first `left` factors, where each member holds one of so
-  // many parts. Of equal prices the one of fewer steps is taken, as the larger blocks come first.
-  Block cheapest(int left, Index parts, int most) {
-    if (left == 0)
+  // Returns the cheapest program to sum over the first `left` factors if each member holds 1/parts
+  // of the data, in at most `most` blocks. On equal prices the program with fewer steps wins,
+  // because larger blocks are tried first.
+  Block cheapest(int remaining, Index parts, int maxBlocks) {
+    if (remaining == 0)
       return {};
-    const auto key = std::tuple(left, parts, most);
-    if (const auto known = known_.find(key); known != known_.end())
-      return known->second;
+    const auto key = std::tuple(remaining, parts, maxBlocks);
+    if (const auto existing = priced_.find(key); existing != priced_.end())
+      return existing->second;
     Block best{.seconds = std::numeric_limits<double>::infinity()};
-    for (int outer = 0; outer < (most == 1 ? 1 : left); ++outer)
+    for (int outer = 0; outer < (maxBlocks == 1 ? 1 : remaining); ++outer)
       for (const bool isShared : {false, true}) {
         if (!isShared && goal_ == SumGoal::Share)
           continue;
-        const Index rest = isShared ? parts * membersOf(outer, left) : parts;
-        const double seconds =
-            priceOf(outer, left, isShared, parts) + cheapest(outer, rest, most - 1).seconds;
+        const Index nextParts = isShared ? parts * membersOf(outer, remaining) : parts;
+        const double seconds = priceOf(outer, remaining, isShared, parts) +
+                               cheapest(outer, nextParts, maxBlocks - 1).seconds;
         if (seconds < best.seconds)
           best = {seconds, outer, isShared};
       }
-    return known_[key] = best;
+    return priced_[key] = best;
   }
 
-  // Block i from the innermost of B is level B - i of the program, counted from 1.
+  // Block i of B, from the innermost, is level B - i of the program, counted from 1.
   Program programOf(const std::vector<Block>& blocks) const {
     const int levels = static_cast<int>(blocks.size());
     Program program;
     const auto add = [&](int block, CollectiveKind kind) {
       const int level = levels - block;
-      Instruction one{.slice = level - 1, .collective = kind};
+      Instruction instruction{.slice = level - 1, .collective = kind};
       if (block > 0)
-        one = {
+        instruction = {
             .slice = level, .form = GroupForm::Parallel, .ancestor = level - 1, .collective = kind};
-      program.push_back(one);
+      program.push_back(instruction);
     };
     for (int block = 0; block < levels; ++block)
       add(block,
@@ -123,7 +125,7 @@ private:
   const LinkRates& rates_;
   const SumGoal goal_;
   std::vector<Index> below_; // members inside a unit of each factor's level
-  std::map<std::tuple<int, Index, int>, Block> known_;
+  std::map<std::tuple<int, Index, int>, Block> priced_;
 };
 
 } // namespace

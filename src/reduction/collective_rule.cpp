@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// States of devices as matrices of bits, and the rules of the collectives as operations on sets.
-// The mask of the rows that are held comes first in a state, and its rows follow: comparing rows or
-// contributions is comparing one of these ranges of words.
+// States of devices as bit matrices, and the rules of collectives as set operations. A state begins
+// with the mask of the rows that are held, followed by the rows, so comparing rows or contributions
+// compares one range of words.
 #include "reduction/collective_rule.hpp"
 
 #include <algorithm>
@@ -59,10 +59,10 @@ bool DeviceState::holds(int index) const {
 }
 
 int DeviceState::heldRows() const {
-  int held = 0;
+  int count = 0;
   for (int i = 0; i < mask_; ++i)
-    held += std::popcount(words_[i]);
-  return held;
+    count += std::popcount(words_[i]);
+  return count;
 }
 
 bool DeviceState::hasSameRows(const DeviceState& other) const {
@@ -90,21 +90,22 @@ void DeviceState::join(const DeviceState& other) {
 }
 
 DeviceState DeviceState::share(int part, int parts) const {
-  DeviceState kept(rows_, columns_);
+  DeviceState result(rows_, columns_);
   const int size = heldRows() / parts;
   for (int r = 0, seen = 0; r < rows_; ++r) {
     if (!holds(r))
       continue;
     if (seen >= part * size && seen < (part + 1) * size) {
-      setBit(kept.words_.data(), r);
-      std::copy(row(r), row(r) + stride_, kept.row(r));
+      setBit(result.words_.data(), r);
+      std::copy(row(r), row(r) + stride_, result.row(r));
     }
     ++seen;
   }
-  return kept;
+  return result;
 }
 
 std::size_t DeviceState::hash() const noexcept {
+  // Multiply and shift, as in MurmurHash's finaliser.
   std::uint64_t mixed = 0x9e3779b97f4a7c15ULL;
   for (std::uint64_t word : words_) {
     mixed = (mixed ^ word) * 0xff51afd7ed558ccdULL;
@@ -116,12 +117,13 @@ std::size_t DeviceState::hash() const noexcept {
 namespace {
 
 DeviceState unionOf(GroupStates group) {
-  DeviceState all = *group.front();
+  DeviceState sum = *group.front();
   for (const DeviceState* state : group.subspan(1))
-    all.join(*state);
-  return all;
+    sum.join(*state);
+  return sum;
 }
 
+// All members must hold the same chunks, and no contribution can be added twice.
 Refusal whyNoSum(GroupStates group) {
   const DeviceState& first = *group.front();
   for (const DeviceState* state : group.subspan(1))
@@ -138,6 +140,7 @@ Refusal whyNoSum(GroupStates group) {
   return Refusal::None;
 }
 
+// All members must hold the same number of chunks, and no chunk can be in two of them.
 Refusal whyNoGather(GroupStates group) {
   const int held = group.front()->heldRows();
   for (const DeviceState* state : group.subspan(1))
@@ -145,25 +148,25 @@ Refusal whyNoGather(GroupStates group) {
       return Refusal::RowCountsDiffer;
   if (held == 0)
     return Refusal::NobodyHolds;
-  DeviceState all = *group.front();
+  DeviceState gathered = *group.front();
   for (const DeviceState* state : group.subspan(1)) {
-    if (state->sharesRow(all))
+    if (state->sharesRow(gathered))
       return Refusal::RowTwice;
-    all.join(*state);
+    gathered.join(*state);
   }
   return Refusal::None;
 }
 
 Refusal whyNoBroadcast(GroupStates group) {
   const DeviceState& first = *group.front();
-  bool someoneLearns = false;
+  bool changesState = false;
   for (const DeviceState* state : group.subspan(1)) {
     if (!state->isWithin(first))
       return Refusal::FirstKnowsLess;
-    someoneLearns |= *state != first;
+    changesState |= *state != first;
   }
-  // A step must bring the reduction further: a broadcast from which nobody learns is none.
-  if (someoneLearns)
+  // A broadcast that changes no state makes no progress.
+  if (changesState)
     return Refusal::None;
   return first.isEmpty() ? Refusal::NobodyHolds : Refusal::NothingToBroadcast;
 }
@@ -213,18 +216,20 @@ Refusal refusalOf(CollectiveKind kind, GroupStates group) {
   return refusal;
 }
 
+// Every collective except Broadcast produces the union of contributions, and differs in who holds
+// it.
 std::vector<DeviceState> statesAfter(CollectiveKind kind, GroupStates group) {
-  const DeviceState all = kind == CollectiveKind::Broadcast ? *group.front() : unionOf(group);
+  const DeviceState result = kind == CollectiveKind::Broadcast ? *group.front() : unionOf(group);
   const int members = static_cast<int>(group.size());
   std::vector<DeviceState> after;
   after.reserve(group.size());
   for (int i = 0; i < members; ++i) {
     if (kind == CollectiveKind::ReduceScatter)
-      after.push_back(all.share(i, members));
+      after.push_back(result.share(i, members));
     else if (kind == CollectiveKind::Reduce && i > 0)
-      after.emplace_back(all.rows(), all.columns());
+      after.emplace_back(result.rows(), result.columns());
     else
-      after.push_back(all);
+      after.push_back(result);
   }
   return after;
 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The rules of the collectives (Figure 8 of the paper that DeviceState names below): what a group
-// of devices must hold before, and holds after. With s_i the state of member i and rows(s) the rows
-// that s holds:
+// The rules of the collectives (Figure 8 of the paper cited at DeviceState): what the members of a
+// group must hold before a collective, and what they hold after it. With s_i the state of member i,
+// and rows(s) the rows that s holds:
 //
-//   AllReduce      rows(s_i) alike, and in each row no contributor twice  ->  all hold the union
-//   ReduceScatter  the same; the rows are divisible by the members        ->  i holds its i-th share
-//   Reduce         the same                        ->  the first holds the union, the others nothing
-//   AllGather      |rows(s_i)| alike, no row twice                        ->  all hold the union
+//   AllReduce      equal rows(s_i), and in each row no contributor twice  ->  all hold the union
+//   ReduceScatter  the same; rows divisible by the members                ->  i: its i-th share
+//   Reduce         the same                 ->  the first holds the union, the others nothing
+//   AllGather      equal |rows(s_i)|, no row twice                        ->  all hold the union
 //   Broadcast      s_i <= s_0, and for some i s_i < s_0                   ->  all hold s_0
 //
-// The paper leaves open whether a group in which nobody holds anything may act. Here it may not:
-// every step must bring the reduction further. (So is its remark on Broadcast; this choice gives
-// the numbers of programs that the paper prints.)
+// The paper does not say whether a collective is allowed if no member holds anything. It is invalid
+// here, because every step must make progress, as the condition on Broadcast says; with this choice
+// the numbers of programs are those that the paper prints.
 #pragma once
 
 #include "machine/price.hpp"
@@ -23,18 +23,19 @@
 
 namespace tenon {
 
-// What a device knows during a reduction (Xie, Norman, Grewe and Vytiniotis, "Synthesizing Optimal
+// State of a device during a reduction (Xie, Norman, Grewe and Vytiniotis, "Synthesizing Optimal
 // Parallelism Placement and Reduction Strategies on Hierarchical Systems for Deep Learning",
-// Section 3.2): a boolean matrix s, whose entry s[row][column] says that the device holds chunk
-// `row` and that the contribution of device `column` is in it. The data of a reduction among k
-// devices is cut into k chunks, so s is k x k. Device i begins with column i set in all rows; all
-// have ended when each holds all rows with all columns of its reduction group.
+// Section 3.2). It is a boolean matrix s: s[row][column] is true if the device holds chunk `row`
+// and the contribution of device `column` is included in it. The data of a reduction among k
+// devices is divided into k chunks, so s is k x k. Initially column i is true in all rows of device
+// i. The reduction is complete when each device holds all rows, with all columns of its reduction
+// group.
 
 class DeviceState {
 public:
-  // Nothing is held.
+  // A state that holds nothing.
   DeviceState(int rows, int columns);
-  // All rows, with the columns named.
+  // A state that holds all rows, with contributions of these columns.
   DeviceState(int rows, int columns, const std::vector<int>& contributors);
 
   int rows() const noexcept { return rows_; }
@@ -51,8 +52,9 @@ public:
   bool sharesEntry(const DeviceState& other) const;
   bool isWithin(const DeviceState& other) const;
 
+  // Adds the entries of another state.
   void join(const DeviceState& other);
-  // The part-th of `parts` equal shares of the rows held, in their order.
+  // Returns the part-th of `parts` equal shares of the rows that are held, in ascending order.
   DeviceState share(int part, int parts) const;
 
   bool operator==(const DeviceState& other) const = default;
@@ -65,34 +67,35 @@ private:
   std::uint64_t* row(int index) { return words_.data() + mask_ + std::size_t(index) * stride_; }
 
   int rows_, columns_;
-  int mask_;   // words that say which rows are held, in front of the rows
-  int stride_; // words a row
+  int mask_;   // words of the mask of rows that are held; it precedes the rows
+  int stride_; // words per row
   std::vector<std::uint64_t> words_;
 };
 
+// Reasons for which a collective is invalid.
 enum class Refusal {
   None,
   NobodyHolds,       // all states are empty
   RowsDiffer,        // members of a sum hold different chunks
   AddedTwice,        // a contributor would be added twice
-  Indivisible,       // rows by members
+  Indivisible,       // the members do not divide the number of rows
   RowCountsDiffer,   // members of a gather hold different numbers of chunks
   RowTwice,          // two members of a gather hold the same chunk
-  FirstKnowsLess,    // a member has something that the root of a broadcast has not
-  NothingToBroadcast // all members have what the root has
+  FirstKnowsLess,    // a member has a contribution that the root of a broadcast lacks
+  NothingToBroadcast // all members have everything that the root has
 };
 
-// A sentence; "" for None.
+// Returns the reason as a sentence; "" for None.
 const char* sentenceOf(Refusal refusal);
 
-// "AllReduce", "ReduceScatter", ...: the words of the reduction language.
+// Returns "AllReduce", "ReduceScatter", ...: the keywords of the reduction language.
 const char* wordOf(CollectiveKind kind);
 
-// The states of a group's members, in their order.
+// States of a group's members, in order; the first member is the root.
 using GroupStates = std::span<const DeviceState* const>;
 
 Refusal refusalOf(CollectiveKind kind, GroupStates group);
-// What the members hold after a collective that is not refused.
+// Returns the members' states after a valid collective.
 std::vector<DeviceState> statesAfter(CollectiveKind kind, GroupStates group);
 
 } // namespace tenon

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Carries out programs on the states of all devices. The groups of an instruction act at once: all
-// read the states before it, which are replaced only when no group has refused.
+// Executes programs on the states of all devices. The groups of an instruction act simultaneously:
+// all read the states before it, and new states replace them only if no group has refused.
 #include "reduction/execution.hpp"
 
 #include "sys/errors/error.hpp"
@@ -15,33 +15,33 @@ namespace tenon {
 namespace {
 
 std::vector<int> upTo(int devices) {
-  std::vector<int> all(devices);
-  std::iota(all.begin(), all.end(), 0);
-  return all;
+  std::vector<int> devicesUpTo(devices);
+  std::iota(devicesUpTo.begin(), devicesUpTo.end(), 0);
+  return devicesUpTo;
 }
 
-// What the first device that has not all of the sum is left with.
+// Describes the state of the first device that does not have the whole sum.
 std::string shortOf(const DeviceStates& goal, const DeviceStates& states) {
   std::size_t device = 0;
   while (states[device] == goal[device])
     ++device;
-  const DeviceState& left = states[device];
+  const DeviceState& state = states[device];
   std::string text = fmt::format("with two devices on each level, device {} is left with {} of {} "
                                  "chunks",
-                                 device, left.heldRows(), left.rows());
-  for (int row = 0; row < left.rows(); ++row) {
+                                 device, state.heldRows(), state.rows());
+  for (int row = 0; row < state.rows(); ++row) {
     int contributors = 0;
-    for (int column = 0; column < left.columns(); ++column)
-      contributors += left.has(row, column) ? 1 : 0;
-    if (contributors > 0 && contributors < left.columns())
+    for (int column = 0; column < state.columns(); ++column)
+      contributors += state.has(row, column) ? 1 : 0;
+    if (contributors > 0 && contributors < state.columns())
       return text + fmt::format(", and with {} of {} contributions in chunk {}", contributors,
-                                left.columns(), row);
+                                state.columns(), row);
   }
   return text;
 }
 
-// Whether each device is left with one chunk, and with all contributions in it. The rules let no
-// two members of a group be left with the same one.
+// Whether each device has one chunk, with all contributions. The rules ensure that no two members
+// of a group have the same chunk.
 bool areShares(const DeviceStates& states) {
   return std::ranges::all_of(states, [](const DeviceState& state) {
     if (state.heldRows() != 1)
@@ -81,7 +81,7 @@ DeviceStates goalStates(int devices, const DeviceGroups& reductionGroups) {
 }
 
 Refusal applyToGroups(CollectiveKind kind, const DeviceGroups& groups, DeviceStates& states) {
-  // The copy is what makes the groups act at once, and leaves the states alone if one refuses.
+  // The copy makes the groups act simultaneously, and leaves the states unchanged if one refuses.
   DeviceStates after = states;
   std::vector<const DeviceState*> members;
   for (const std::vector<int>& group : groups) {
@@ -91,9 +91,9 @@ Refusal applyToGroups(CollectiveKind kind, const DeviceGroups& groups, DeviceSta
     const Refusal refusal = refusalOf(kind, members);
     if (refusal != Refusal::None)
       return refusal;
-    DeviceStates made = statesAfter(kind, members);
+    DeviceStates results = statesAfter(kind, members);
     for (std::size_t i = 0; i < group.size(); ++i)
-      after[group[i]] = std::move(made[i]);
+      after[group[i]] = std::move(results[i]);
   }
   states = std::move(after);
   return Refusal::None;

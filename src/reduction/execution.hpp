@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Programs carried out on the states of all devices. An instruction acts on all its groups at once,
-// and is invalid if one of them may not act; devices in no group stay as they are.
+// Executes reduction programs on the states of all devices. An instruction acts on all of its
+// groups simultaneously, and is invalid if it is invalid for any group. Devices in no group keep
+// their state.
 #pragma once
 
 #include "reduction/collective_rule.hpp"
@@ -8,25 +9,25 @@
 
 namespace tenon {
 
-// A hierarchy of `levels` levels of two devices each. Throws TENON_ERR_ARG above 8 levels: the
-// states of all devices grow eightfold with each.
+// Returns a hierarchy of `levels` levels of two devices each. Throws TENON_ERR_ARG above 8 levels,
+// because the size of all states grows by a factor of 8 per level.
 Hierarchy levelsOfTwo(int levels);
 
-// The state of each device.
+// States by device.
 using DeviceStates = std::vector<DeviceState>;
 
-// Device i holds all rows, with its own contribution.
+// Device i holds all rows, with its own contribution only.
 DeviceStates initialStates(int devices);
 // Each device holds all rows, with the contributions of the members of its reduction group.
 DeviceStates goalStates(int devices, const DeviceGroups& reductionGroups);
 
-// States of a refused call stay as they were.
+// Applies a collective to each group. If any group refuses it, no state is changed.
 Refusal applyToGroups(CollectiveKind kind, const DeviceGroups& groups, DeviceStates& states);
 
-// Throws TENON_ERR_ARG, naming the instruction and the rule, if the program is not a reduction over
-// all devices of the hierarchy: with the whole sum on each of them or, if scatters is set, one
-// chunk of it. Whether it is one depends on the number of levels alone, once those of size 1 are
-// left out; so levels of two devices stand for all, and the work does not grow with the sizes.
+// Throws TENON_ERR_ARG, naming the instruction and the rule, unless the program is a reduction over
+// all devices of the hierarchy. Each device must get the whole sum or, if `scatters` is true, one
+// chunk of it. Without levels of size 1, validity depends only on the number of levels. So it is
+// tested with levels of two devices, at a cost independent of the actual sizes.
 void checkReduces(const Program& program, int levels, bool scatters = false);
 
 } // namespace tenon

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Forms the groups of an instruction. Each form lets a run of digits vary, so that the members of a
-// group are equally far apart (`stride`) within a block of consecutive devices.
+// Computes the groups of an instruction. The members of a group differ in a range of digits, so
+// they are equally spaced (`stride`) within a block of consecutive devices.
 #include "reduction/grouping.hpp"
 
 #include "sys/errors/error.hpp"
@@ -29,7 +29,7 @@ void check(const Hierarchy& hierarchy, const Instruction& instruction) {
                             instruction.describe(), instruction.ancestor, instruction.slice - 1));
 }
 
-// Devices below one instance of level i.
+// Number of devices below one instance of a level.
 int below(const Hierarchy& hierarchy, int level) {
   int devices = 1;
   for (std::size_t i = level; i < hierarchy.size(); ++i)
@@ -37,11 +37,11 @@ int below(const Hierarchy& hierarchy, int level) {
   return devices;
 }
 
-// How the groups of an instruction lie: the members of each are `stride` apart in a block of
-// consecutive devices, and the first devices of a block begin one each.
+// The groups of an instruction: a block of consecutive devices has `acting` groups, which begin at
+// its first devices, and the members of a group are `stride` apart.
 struct Spacing {
   int block, stride;
-  int acting; // groups in a block
+  int acting; // number of groups in a block
   bool operator==(const Spacing& other) const = default;
 
   bool hasGroups() const { return block != stride; }
@@ -61,7 +61,7 @@ Spacing spacingOf(const Hierarchy& hierarchy, const Instruction& instruction) {
   const int first = inside ? instruction.slice : instruction.ancestor;
   const int last = inside ? static_cast<int>(hierarchy.size()) : instruction.slice;
   const int stride = below(hierarchy, last);
-  // Master is Parallel with the first of its groups in each block only.
+  // Master is the first group of Parallel in each block.
   const int acting = instruction.form == GroupForm::Master ? 1 : stride;
   return {below(hierarchy, first), stride, acting};
 }
@@ -104,18 +104,19 @@ std::vector<int> groupOf(const Hierarchy& hierarchy, const Instruction& instruct
   return spacing.group(device / spacing.block * spacing.block + offset);
 }
 
-bool formSameGroups(const Hierarchy& hierarchy, const Instruction& one, const Instruction& other) {
-  return spacingOf(hierarchy, one) == spacingOf(hierarchy, other);
+bool formSameGroups(const Hierarchy& hierarchy, const Instruction& first,
+                    const Instruction& second) {
+  return spacingOf(hierarchy, first) == spacingOf(hierarchy, second);
 }
 
 std::vector<Grouping> distinctGroupings(const Hierarchy& hierarchy) {
   std::vector<Grouping> distinct;
-  const auto add = [&](const Instruction& spelled) {
-    DeviceGroups groups = groupsOf(hierarchy, spelled);
-    const bool isKnown = std::any_of(distinct.begin(), distinct.end(),
-                                     [&](const Grouping& g) { return g.groups == groups; });
-    if (!groups.empty() && !isKnown)
-      distinct.push_back({spelled, std::move(groups)});
+  const auto add = [&](const Instruction& instruction) {
+    DeviceGroups groups = groupsOf(hierarchy, instruction);
+    const bool isDuplicate = std::any_of(distinct.begin(), distinct.end(),
+                                         [&](const Grouping& g) { return g.groups == groups; });
+    if (!groups.empty() && !isDuplicate)
+      distinct.push_back({instruction, std::move(groups)});
   };
   const int levels = static_cast<int>(hierarchy.size());
   for (int slice = 0; slice <= levels; ++slice)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From an instruction to the groups of devices that act. Devices are numbered by their digits in
-// the hierarchy x_1 ... x_L, level 1 the slowest. Each form lets a run of digits a ... b vary:
-// InsideGroup at i the digits i+1 ... L, Parallel(e) and Master(e) the digits e+1 ... i.
+// Computes the groups of devices on which an instruction acts. Devices are numbered by their digits
+// in the hierarchy x_1 ... x_L, with level 1 the slowest. The members of a group differ in a range
+// of digits: InsideGroup at level i varies the digits i+1 ... L, Parallel(e) and Master(e) vary the
+// digits e+1 ... i.
 //
-// Two instructions of the same collective that form the same groups are the same step, and groups
-// of one device are no step; so levels of size 1 add nothing.
+// Instructions with the same collective and the same groups are the same step. Groups of one device
+// do nothing, so levels of size 1 can be ignored.
 #pragma once
 
 #include "reduction/program.hpp"
@@ -14,33 +15,35 @@
 
 namespace tenon {
 
-// Sizes x_1 ... x_L; the root in front is implied.
+// Sizes x_1 ... x_L; the root (level 0, size 1) is implied.
 using Hierarchy = std::vector<Index>;
-// Members in ascending order of their numbers.
+// Members of each group, in ascending order.
 using DeviceGroups = std::vector<std::vector<int>>;
 
-// The product of the sizes. Throws TENON_ERR_ARG if a size is below 1 or the devices are more than
-// an int can count.
+// Returns the product of the sizes. Throws TENON_ERR_ARG if a size is below 1 or the product
+// exceeds an int.
 int deviceCount(const Hierarchy& hierarchy);
 
-// The groups that the instruction's slice and form make; none if they are of one device each.
-// Throws TENON_ERR_ARG if the hierarchy has no such level, or `ancestor` is not above the slice.
+// Returns the groups of an instruction; none if each has one device. Throws TENON_ERR_ARG if the
+// hierarchy does not have the instruction's level, or if `ancestor` is not above the slice.
 DeviceGroups groupsOf(const Hierarchy& hierarchy, const Instruction& instruction);
 
-// The group of one device, as groupsOf() forms it, without forming the others; the device alone if
-// it is in none.
+// Returns the group of one device, as in groupsOf(), without computing the others; only the device
+// itself if it is in no group.
 std::vector<int> groupOf(const Hierarchy& hierarchy, const Instruction& instruction, int device);
 
 // Whether two instructions form the same groups.
 bool formSameGroups(const Hierarchy& hierarchy, const Instruction& one, const Instruction& other);
 
+// A set of groups.
 struct Grouping {
-  Instruction spelled; // with AllReduce, which every grouping may do
+  // An instruction with these groups; its collective is AllReduce, which all groups allow.
+  Instruction spelled;
   DeviceGroups groups;
 };
 
-// Each set of groups once, in its first spelling: InsideGroup before Parallel before Master, coarse
-// slices first. Master stands for itself only, in the forms that no other spelling has.
+// Returns each distinct set of groups once, with the first instruction that has it: InsideGroup
+// before Parallel before Master, coarse slices first.
 std::vector<Grouping> distinctGroupings(const Hierarchy& hierarchy);
 
 } // namespace tenon

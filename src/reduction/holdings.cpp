@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Follows the rows that each device holds from step to step, as few sorted ranges. Who has
-// contributed is not followed, so these steps are right only for programs that checkReduces()
-// accepts.
+// Tracks the rows that each device holds from step to step, as a few sorted ranges. Contributions
+// are not tracked, so the results are right only for programs that checkReduces() accepts.
 #include "reduction/holdings.hpp"
 
 #include <algorithm>
@@ -10,11 +9,11 @@ namespace tenon {
 
 namespace {
 
-RowSet joined(RowSet all) {
-  std::sort(all.begin(), all.end(),
+RowSet joined(RowSet ranges) {
+  std::sort(ranges.begin(), ranges.end(),
             [](const RowRange& a, const RowRange& b) { return a.begin < b.begin; });
   RowSet merged;
-  for (const RowRange& range : all)
+  for (const RowRange& range : ranges)
     if (!merged.empty() && merged.back().end >= range.begin)
       merged.back().end = std::max(merged.back().end, range.end);
     else
@@ -22,31 +21,31 @@ RowSet joined(RowSet all) {
   return merged;
 }
 
-// The rows at the places begin ... end-1 among those held.
+// Returns the rows at positions [begin, end) of those that are held.
 RowSet cut(const RowSet& rows, int begin, int end) {
-  RowSet kept;
-  int place = 0;
+  RowSet part;
+  int position = 0;
   for (const RowRange& range : rows) {
-    const int low = std::max(range.begin, range.begin + begin - place);
-    const int high = std::min(range.end, range.begin + end - place);
+    const int low = std::max(range.begin, range.begin + begin - position);
+    const int high = std::min(range.end, range.begin + end - position);
     if (low < high)
-      kept.push_back({low, high});
-    place += range.end - range.begin;
+      part.push_back({low, high});
+    position += range.end - range.begin;
   }
-  return kept;
+  return part;
 }
 
-// `source` is what a broadcast or a gather gives to all.
-RowSet memberAfter(CollectiveKind kind, const RowSet& own, const RowSet& source, int member,
+// `source` is the result of a broadcast or gather, equal for all members.
+RowSet memberAfter(CollectiveKind kind, const RowSet& ownRows, const RowSet& source, int member,
                    int members) {
-  const int share = rowsIn(own) / members;
+  const int share = rowsIn(ownRows) / members;
   switch (kind) {
   case CollectiveKind::ReduceScatter:
-    return cut(own, member * share, (member + 1) * share);
+    return cut(ownRows, member * share, (member + 1) * share);
   case CollectiveKind::Reduce:
-    return member == 0 ? own : RowSet{};
+    return member == 0 ? ownRows : RowSet{};
   case CollectiveKind::AllReduce:
-    return own;
+    return ownRows;
   case CollectiveKind::Broadcast:
   case CollectiveKind::AllGather:
     break;
@@ -85,9 +84,10 @@ Holdings holdingsAfter(CollectiveKind kind, const DeviceGroups& groups, const Ho
 
 FollowedHoldings::FollowedHoldings(Hierarchy hierarchy, Program program, bool firstKeeps)
     : hierarchy_(std::move(hierarchy)), program_(std::move(program)), firstKeeps_(firstKeeps),
-      undone_(program_.size(), -1) {
-  // Members of a sum hold the same rows, so that no sum between a scatter and its gather is within
-  // their groups, and it leaves the rows of those that go on as they are.
+      revertedScatter_(program_.size(), -1) {
+  // Find for each AllGather the ReduceScatter that it reverts. An intermediate sum can be ignored:
+  // members of a sum hold equal rows, so its groups are across those of the scatter, and it does
+  // not change rows.
   std::vector<int> scattered;
   for (std::size_t i = 0; i < program_.size(); ++i) {
     const CollectiveKind kind = program_[i].collective;
@@ -97,7 +97,7 @@ FollowedHoldings::FollowedHoldings(Hierarchy hierarchy, Program program, bool fi
       scattered.push_back(static_cast<int>(i));
     } else if (kind == CollectiveKind::AllGather && !scattered.empty() &&
                formSameGroups(hierarchy_, program_[scattered.back()], program_[i])) {
-      undone_[i] = scattered.back();
+      revertedScatter_[i] = scattered.back();
       scattered.pop_back();
     } else {
       scattered.clear();
@@ -107,30 +107,30 @@ FollowedHoldings::FollowedHoldings(Hierarchy hierarchy, Program program, bool fi
 
 const RowSet& FollowedHoldings::before(std::size_t instruction, int device) {
   const auto key = std::pair(instruction, device);
-  if (const auto known = known_.find(key); known != known_.end())
-    return known->second;
+  if (const auto existing = rows_.find(key); existing != rows_.end())
+    return existing->second;
   RowSet rows =
       instruction == 0 ? RowSet{{0, deviceCount(hierarchy_)}} : after(instruction - 1, device);
-  return known_.emplace(key, std::move(rows)).first->second;
+  return rows_.emplace(key, std::move(rows)).first->second;
 }
 
 RowSet FollowedHoldings::after(std::size_t instruction, int device) {
-  const Instruction& one = program_[instruction];
-  const CollectiveKind kind = one.collective;
-  const std::vector<int> group = groupOf(hierarchy_, one, device);
-  const RowSet& own = before(instruction, device);
+  const Instruction& current = program_[instruction];
+  const CollectiveKind kind = current.collective;
+  const std::vector<int> group = groupOf(hierarchy_, current, device);
+  const RowSet& ownRows = before(instruction, device);
   const int members = static_cast<int>(group.size());
   if (members == 1)
-    return own;
+    return ownRows;
   const int me = static_cast<int>(std::ranges::find(group, device) - group.begin());
   if (firstKeeps_ && kind != CollectiveKind::ReduceScatter && me > 0)
     return {};
   RowSet source;
   if (kind == CollectiveKind::Broadcast) {
     source = before(instruction, group.front());
-  } else if (kind == CollectiveKind::AllGather && undone_[instruction] >= 0) {
-    if (!own.empty())
-      source = before(undone_[instruction], device);
+  } else if (kind == CollectiveKind::AllGather && revertedScatter_[instruction] >= 0) {
+    if (!ownRows.empty())
+      source = before(revertedScatter_[instruction], device);
   } else if (kind == CollectiveKind::AllGather) {
     for (const int other : group) {
       const RowSet& rows = before(instruction, other);
@@ -138,7 +138,7 @@ RowSet FollowedHoldings::after(std::size_t instruction, int device) {
     }
     source = joined(std::move(source));
   }
-  return memberAfter(kind, own, source, me, members);
+  return memberAfter(kind, ownRows, source, me, members);
 }
 
 } // namespace tenon

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Converts between devices and coordinates by their digits. Both directions read the digits from
-// the last level and axis to the first, and must do so in the same order.
+// Converts between device numbers and coordinates by their digits. Both directions process digits
+// from the last level and axis to the first, and must use the same order.
 #include "reduction/placement.hpp"
 
 #include "sys/errors/error.hpp"
@@ -24,7 +24,7 @@ Hierarchy columnProducts(const std::vector<std::vector<Index>>& matrix) {
       throw Error(TENON_ERR_ARG, fmt::format("the parallelism matrix has rows of {} and {} levels; "
                                              "all rows must have the same length",
                                              system.size(), row.size()));
-    // Every product is checked as it grows, before the next factor could make it overflow.
+    // Check each product before the next factor could overflow.
     deviceCount(row);
     for (std::size_t level = 0; level < system.size(); ++level)
       system[level] *= row[level];
@@ -44,13 +44,13 @@ Hierarchy Placement::system() const {
 
 std::vector<Index> Placement::coordinates(int device) const {
   std::vector<Index> result(axes(), 0), weight(axes(), 1);
-  Index rest = device;
+  Index digits = device;
   for (int level = levels() - 1; level >= 0; --level)
     for (int axis = axes() - 1; axis >= 0; --axis) {
       const Index factor = matrix_[axis][level];
-      result[axis] += rest % factor * weight[axis];
+      result[axis] += digits % factor * weight[axis];
       weight[axis] *= factor;
-      rest /= factor;
+      digits /= factor;
     }
   return result;
 }
@@ -79,7 +79,7 @@ Hierarchy Placement::reductionHierarchy(const std::vector<int>& axes) const {
     Index size = 1;
     for (int axis = 0; axis < this->axes(); ++axis)
       size *= reduced[axis] ? matrix_[axis][level] : 1;
-    // A level of size 1 forms no groups, and programs are written without such levels.
+    // A level of size 1 has no groups; programs do not use such levels.
     if (size > 1)
       hierarchy.push_back(size);
   }
@@ -89,13 +89,13 @@ Hierarchy Placement::reductionHierarchy(const std::vector<int>& axes) const {
 DeviceGroups Placement::reductionGroups(const std::vector<int>& axes) const {
   const std::vector<bool> reduced = chosen(axes);
   DeviceGroups groups;
-  std::map<std::vector<Index>, std::size_t> known;
+  std::map<std::vector<Index>, std::size_t> groupIndex;
   for (int device = 0; device < devices_; ++device) {
-    std::vector<Index> kept = coordinates(device);
+    std::vector<Index> otherCoordinates = coordinates(device);
     for (int axis = 0; axis < this->axes(); ++axis)
       if (reduced[axis])
-        kept[axis] = 0;
-    const auto [found, isNew] = known.try_emplace(kept, groups.size());
+        otherCoordinates[axis] = 0;
+    const auto [found, isNew] = groupIndex.try_emplace(otherCoordinates, groups.size());
     if (isNew)
       groups.emplace_back();
     groups[found->second].push_back(device);
@@ -104,14 +104,14 @@ DeviceGroups Placement::reductionGroups(const std::vector<int>& axes) const {
 }
 
 DeviceGroups Placement::lowered(const std::vector<int>& axes, const DeviceGroups& members) const {
-  DeviceGroups lowered;
+  DeviceGroups deviceGroups;
   for (const std::vector<int>& group : reductionGroups(axes))
-    for (const std::vector<int>& acting : members) {
-      std::vector<int>& devices = lowered.emplace_back();
-      for (int member : acting)
+    for (const std::vector<int>& memberGroup : members) {
+      std::vector<int>& devices = deviceGroups.emplace_back();
+      for (int member : memberGroup)
         devices.push_back(group[member]);
     }
-  return lowered;
+  return deviceGroups;
 }
 
 } // namespace tenon

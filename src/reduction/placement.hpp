@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parallelism matrices (Section 3.1 of the paper named in collective_rule.hpp). A system has levels
-// of h_1 ... h_n devices each below one of the level above; a job has axes of p_1 ... p_m
-// processes. A matrix of integers x[axis][level] says into how many parts each level splits each
+// Parallelism matrices (Section 3.1 of the paper cited in collective_rule.hpp). A system has levels
+// 1 ... n with h_level units in each unit of the level above; a job has axes of p_1 ... p_m
+// processes. A matrix of integers x[axis][level] says into how many parts each level divides each
 // axis:
 //
 //   product over axes   x[.][level] = h_level      product over levels x[axis][.] = p_axis
 //
-// A device is numbered by its digits d[axis][level] < x[axis][level], level by level with the first
+// A device is numbered by its digits d[axis][level] < x[axis][level]: level by level with the first
 // level slowest, and within a level axis by axis with axis 0 slowest. Its coordinate on an axis has
 // the digits d[axis][1] ... d[axis][n], the first level slowest.
 //
-// Of a reduction over some axes, the members of a group differ in these axes' digits alone. On each
-// level their factors are multiplied, and levels of 1 are left out: this is the hierarchy (d) on
+// In a reduction over some axes, the members of a group differ only in the digits of these axes.
+// The product of these axes' factors on each level, without levels of 1, is the hierarchy (d) for
 // which programs are synthesised. Members are numbered level first, in the order of their device
-// numbers, so that what is inside a group of the hierarchy is inside a level of the machine.
-// (Within a group numbered axis by axis the same programs reduce, but steps cross levels that need
-// not.)
+// numbers. A group inside a level of that hierarchy is then inside a level of the machine. (If
+// members were numbered axis by axis, the same programs would be valid, but steps would cross
+// levels unnecessarily.)
 #pragma once
 
 #include "reduction/grouping.hpp"
@@ -24,8 +24,8 @@ namespace tenon {
 
 class Placement {
 public:
-  // Factors, axis by axis: at least one axis and one level, factors of at least 1. Throws
-  // TENON_ERR_ARG.
+  // `matrix` has factors >= 1, by axis and level, with at least one axis and one level. Throws
+  // TENON_ERR_ARG otherwise.
   explicit Placement(std::vector<std::vector<Index>> matrix);
 
   int axes() const noexcept { return static_cast<int>(matrix_.size()); }
@@ -36,12 +36,13 @@ public:
 
   std::vector<Index> coordinates(int device) const;
 
-  // Axes to reduce over, each once, in any order; TENON_ERR_ARG otherwise.
+  // Returns the hierarchy of a reduction over distinct axes, in any order. Throws TENON_ERR_ARG for
+  // other axes.
   Hierarchy reductionHierarchy(const std::vector<int>& axes) const;
-  // The devices of each group, member by member.
+  // Returns the devices of each reduction group, by member.
   DeviceGroups reductionGroups(const std::vector<int>& axes) const;
-  // Groups of members, such as groupsOf() forms on the reduction's hierarchy, in every one of the
-  // reduction groups.
+  // Converts groups of members, such as those of groupsOf() on the reduction's hierarchy, to groups
+  // of devices, in every reduction group.
   DeviceGroups lowered(const std::vector<int>& axes, const DeviceGroups& members) const;
 
 private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lists all parallelism matrices of a system, entry by entry. A factor is tried only if the rest of
-// its axis can still be placed; then every beginning has an end, and no time is lost in dead ends.
+// Enumerates all parallelism matrices of a system, entry by entry. A factor is tried only if the
+// rest of its axis fits the remaining levels; then each partial matrix can be completed, so the
+// search has no dead ends.
 #include "reduction/placement_list.hpp"
 
 #include "sys/errors/error.hpp"
@@ -18,7 +19,7 @@ namespace {
 
 constexpr std::size_t kMaxPlacements = 100'000;
 
-// All divisors, in ascending order.
+// Returns all divisors, in ascending order.
 std::vector<Index> divisors(Index number) {
   std::vector<Index> low, high;
   for (Index d = 1; d * d <= number; ++d)
@@ -31,7 +32,7 @@ std::vector<Index> divisors(Index number) {
   return low;
 }
 
-// `open_` is what the rows below have still to make of each level.
+// `open_` has the factor of each level that the remaining rows have yet to use.
 class Enumeration {
 public:
   Enumeration(const std::vector<Index>& system, const std::vector<Index>& axes)
@@ -39,7 +40,7 @@ public:
 
   std::vector<Placement> run() {
     fill(0, 0, axes_[0]);
-    return std::move(found_);
+    return std::move(placements_);
   }
 
 private:
@@ -64,32 +65,32 @@ private:
   }
 
   void keep() {
-    if (found_.size() == kMaxPlacements)
+    if (placements_.size() == kMaxPlacements)
       throw Error(TENON_ERR_ARG,
                   fmt::format("there are more than {} placements; use fewer levels or axes",
                               kMaxPlacements));
-    found_.emplace_back(matrix_);
+    placements_.emplace_back(matrix_);
   }
 
   std::vector<Index> axes_, open_;
   std::vector<std::vector<Index>> matrix_;
-  std::vector<Placement> found_;
+  std::vector<Placement> placements_;
 };
 
 Index checkedProduct(const std::vector<Index>& sizes, const char* what) {
   if (sizes.empty())
     throw Error(TENON_ERR_ARG, fmt::format("no {} are given; pass at least 1 size", what));
-  Index all = 1;
+  Index product = 1;
   for (Index size : sizes) {
     if (size < 1)
       throw Error(TENON_ERR_ARG, fmt::format("the {} [{}] include a size of {}; sizes must be >= 1",
                                              what, fmt::join(sizes, ","), size));
-    if (size > std::numeric_limits<int>::max() / all)
+    if (size > std::numeric_limits<int>::max() / product)
       throw Error(TENON_ERR_ARG, fmt::format("the {} [{}] have more devices than an int can count",
                                              what, fmt::join(sizes, ",")));
-    all *= size;
+    product *= size;
   }
-  return all;
+  return product;
 }
 
 } // namespace

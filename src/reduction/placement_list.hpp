@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// All parallelism matrices of a system and the axes of a job. A matrix is filled entry by entry,
-// row by row. A factor is taken if the levels to its right can hold the rest of its axis; then the
-// rows below can always be filled: prime by prime, a table of given row and column sums exists
-// whenever the two sums agree. So the search never turns back, and there is a placement if and only
-// if the axes' product is the number of devices.
+// Enumerates all parallelism matrices of a system and a job's axes. A matrix is filled row by row.
+// A factor is accepted if the levels to its right can hold the rest of its axis. Then the rows
+// below can always be filled: for each prime, a table with given row and column sums exists
+// whenever both sums have the same total. So the search never backtracks, and a placement exists if
+// and only if the product of the axes is the number of devices.
 #pragma once
 
 #include "reduction/placement.hpp"
 
 namespace tenon {
 
-// In lexicographic order of the matrices, row by row. There is at least one. Throws TENON_ERR_ARG
-// if a size is below 1, the devices are more than an int can count or the placements more than
-// 100000, and TENON_ERR_SHAPE if the axes do not make up the system.
+// Returns the placements in lexicographic order of the matrices; there is at least one. Throws
+// TENON_ERR_ARG if a size is below 1, there are more devices than fit an int, or more than 100000
+// placements, and TENON_ERR_SHAPE if the axes do not have the system's number of processes.
 std::vector<Placement> placementsOf(const std::vector<Index>& system,
                                     const std::vector<Index>& axes);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks the numbers by which callers ask for placements and steps, and adds up reductions.
-// Programs are not stored: each call finds its program by number in the graph that all programs
-// share.
+// Checks the numbers of placements and steps in user calls, and adds up reductions. Programs are
+// not stored: each call finds a program by its number in the graph of states.
 #include "reduction/plan_objects.hpp"
 
 #include "sys/errors/error.hpp"
@@ -23,7 +22,7 @@ const Placement& PlacementList::at(Index index) const {
 }
 
 void PlacementList::addReduction(std::vector<int> axes, double bytes) {
-  placements_.front().reductionHierarchy(axes); // throws where it knows no such axes
+  placements_.front().reductionHierarchy(axes); // throws for invalid axes
   if (!(bytes >= 0) || !std::isfinite(bytes))
     throw Error(TENON_ERR_ARG, fmt::format("bytes is {}; it must be finite and at least 0", bytes));
   reductions_.push_back({std::move(axes), bytes});
@@ -34,21 +33,22 @@ std::vector<double> PlacementList::seconds(const Machine& machine, ReductionAlgo
   if (reductions_.empty())
     throw Error(TENON_ERR_STATE, "there are no reductions to choose a placement for; add them with "
                                  "TenonPlacementListAddReduction()");
-  std::vector<double> all;
+  std::vector<double> totals;
   for (const Placement& placement : placements_) {
     double seconds = 0;
     for (const auto& [axes, bytes] : reductions_) {
       const ReductionPrograms programs(placement, axes, sizeLimit);
       Simulation simulation(machine, placement, axes, algorithm, bytes);
-      double least = std::numeric_limits<double>::infinity();
+      // All programs are simulated, because the fastest depends on the placement.
+      double fastest = std::numeric_limits<double>::infinity();
       for (Index i = 0; i < programs.set().count(); ++i)
-        least = std::min(least, simulation.seconds(programs.set().program(i)));
-      // Within one device there is nothing to sum, and no program.
-      seconds += programs.set().count() > 0 ? least : 0;
+        fastest = std::min(fastest, simulation.seconds(programs.set().program(i)));
+      // A reduction within one device has no program.
+      seconds += programs.set().count() > 0 ? fastest : 0;
     }
-    all.push_back(seconds);
+    totals.push_back(seconds);
   }
-  return all;
+  return totals;
 }
 
 Instruction ReductionPrograms::step(Index index, int step) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The objects behind two public handles: the placements of a job on a system, and the programs that
-// reduce over axes of one placement.
+// The objects of two public handles: the placements of a job on a system (TenonPlacementList), and
+// the programs that reduce over axes of one placement (TenonReductionPrograms).
 #pragma once
 
 #include "reduction/placement_list.hpp"
@@ -10,6 +10,7 @@
 
 namespace tenon {
 
+// The placements of a job, and the reductions by which they are compared.
 class PlacementList : public Object {
 public:
   static constexpr const char* kClass = "PlacementList";
@@ -21,12 +22,12 @@ public:
   // Throws TENON_ERR_ARG if there is no such placement.
   const Placement& at(Index index) const;
 
-  // The reductions of one step, for which a placement is chosen; with `bytes` on each device.
-  // Throws TENON_ERR_ARG for an axis that is not there or is repeated, or bytes below 0.
+  // Adds a reduction of the time step for which a placement is to be chosen, of `bytes` bytes on
+  // each device. Throws TENON_ERR_ARG for an invalid or repeated axis, or negative bytes.
   void addReduction(std::vector<int> axes, double bytes);
   int reductions() const noexcept { return static_cast<int>(reductions_.size()); }
-  // Of each placement the seconds of all reductions, one after the other, each by its fastest
-  // program of at most so many steps. Throws TENON_ERR_STATE without reductions, and
+  // Returns, for each placement, the total time in seconds of all reductions, each by its fastest
+  // program of at most sizeLimit steps. Throws TENON_ERR_STATE if there are no reductions, and
   // TENON_ERR_SHAPE unless the machine has the levels of the system.
   std::vector<double> seconds(const Machine& machine, ReductionAlgorithm algorithm,
                               int sizeLimit) const;
@@ -41,6 +42,7 @@ private:
   std::vector<Reduction> reductions_;
 };
 
+// The programs for a reduction over some axes of a placement.
 class ReductionPrograms : public Object {
 public:
   static constexpr const char* kClass = "ReductionPrograms";
@@ -54,9 +56,9 @@ public:
   const std::vector<int>& axes() const noexcept { return axes_; }
   const Hierarchy& hierarchy() const noexcept { return hierarchy_; }
   const ProgramSet& set() const noexcept { return *set_; }
-  // Throws TENON_ERR_ARG if the program has no such step.
+  // Throws TENON_ERR_ARG if the program does not have this step.
   Instruction step(Index index, int step) const;
-  // The groups of the system's devices that act in a step.
+  // Returns the groups of the system's devices that act in a step.
   DeviceGroups groups(Index index, int step) const {
     return placement_.lowered(axes_, groupsOf(hierarchy_, this->step(index, step)));
   }

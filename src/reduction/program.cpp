@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes and reads programs as text. The reader keeps the byte at which it is, since a message must
-// say where the text departs from what was expected.
+// Formats and parses programs. The parser tracks the byte offset, because an error message must say
+// where the text is wrong.
 #include "reduction/program.hpp"
 
 #include "reduction/collective_rule.hpp"
@@ -53,7 +53,7 @@ public:
     return value;
   }
 
-  // The word was read last.
+  // Reports an error at the word that was read last.
   [[noreturn]] void failAt(std::string_view word, const std::string& expected) {
     fail(at_ - word.size(), expected);
   }
@@ -115,11 +115,11 @@ Instruction readInstruction(Reader& reader) {
 } // namespace
 
 std::string Instruction::describe() const {
-  const std::string where =
+  const std::string formText =
       form == GroupForm::InsideGroup
           ? "InsideGroup"
           : fmt::format("{}({})", form == GroupForm::Parallel ? "Parallel" : "Master", ancestor);
-  return fmt::format("({}, {}, {})", slice, where, wordOf(collective));
+  return fmt::format("({}, {}, {})", slice, formText, wordOf(collective));
 }
 
 std::string describe(const Program& program) {
@@ -132,7 +132,7 @@ std::string describe(const Program& program) {
 Program parseProgram(std::string_view text) {
   Program program;
   Reader reader(text);
-  // A text without instructions is the empty program.
+  // An empty text is the empty program.
   if (reader.atEnd())
     return program;
   program.push_back(readInstruction(reader));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Prices programs in closed form, so that no price grows with the number of members. The members of
-// a group are equally far apart, which makes the number of peers on each level a quotient.
+// Prices programs in closed form, so the cost of pricing does not depend on the number of members.
+// Members of a group are equally spaced, so the number of peers on each level is a quotient.
 #include "reduction/program_price.hpp"
 
 #include "sys/errors/error.hpp"
@@ -21,6 +21,7 @@ Index productOf(const Hierarchy& hierarchy, int first, int last) {
                          std::multiplies<>());
 }
 
+// Whether a message has only a share of the data.
 bool isShared(CollectiveKind kind) {
   return kind == CollectiveKind::ReduceScatter || kind == CollectiveKind::AllGather;
 }
@@ -39,45 +40,47 @@ MemberGroup MemberGroup::of(const Hierarchy& hierarchy, const Instruction& instr
 }
 
 LinkRates ratesOfMembers(const LinkRates& rates, const std::vector<int>& ranks) {
-  LinkRates own = rates;
-  own.levels.clear();
+  LinkRates memberRates = rates;
+  memberRates.levels.clear();
   for (LevelRates level : rates.levels) {
     const Index unit = level.ranks;
     level.ranks =
         std::ranges::count_if(ranks, [&](int rank) { return rank / unit == ranks.front() / unit; });
-    // The outermost level that two members cross decides, so that one whose units are those of the
-    // level around it is never reached.
-    const Index around =
-        own.levels.empty() ? static_cast<Index>(ranks.size()) : own.levels.back().ranks;
+    // The outermost level that two members cross determines the rate, so a level whose units are
+    // those of the level around it has no effect.
+    const Index around = memberRates.levels.empty() ? static_cast<Index>(ranks.size())
+                                                    : memberRates.levels.back().ranks;
     if (level.ranks < around)
-      own.levels.push_back(level);
+      memberRates.levels.push_back(level);
   }
-  return own;
+  return memberRates;
 }
 
 double priceOfStep(CollectiveKind kind, MemberGroup group, double bytes, const LinkRates& rates,
                    SumGoal goal) {
-  const double each = isShared(kind) ? bytes / static_cast<double>(group.members) : bytes;
+  const double messageBytes = isShared(kind) ? bytes / static_cast<double>(group.members) : bytes;
   double latency = 0, transfer = 0;
-  Index within = group.members;
+  Index remaining = group.members;
   const auto cross = [&](Index peers, double levelLatency, double bandwidth) {
     if (peers == 0)
       return;
     latency = std::max(latency, levelLatency);
-    transfer += static_cast<double>(peers) * each / bandwidth;
+    transfer += static_cast<double>(peers) * messageBytes / bandwidth;
   };
   for (const LevelRates& level : rates.levels) {
+    // Peers in the same unit of this level are counted at the inner levels.
     const Index inUnit =
-        std::clamp((level.ranks + group.stride - 1) / group.stride, Index(1), within);
-    cross(within - inUnit, level.latency, level.bandwidth);
-    within = inUnit;
+        std::clamp((level.ranks + group.stride - 1) / group.stride, Index(1), remaining);
+    cross(remaining - inUnit, level.latency, level.bandwidth);
+    remaining = inUnit;
   }
-  cross(within - 1, rates.latency, rates.bandwidth);
-  const double moved = static_cast<double>(group.members - 1) * each;
+  cross(remaining - 1, rates.latency, rates.bandwidth);
+  // The first member of a sum to one rank packs nothing; a Broadcast writes only its own copy.
+  const double moved = static_cast<double>(group.members - 1) * messageBytes;
   const bool toFirst = kind == CollectiveKind::Reduce ||
                        (goal == SumGoal::First && kind != CollectiveKind::ReduceScatter);
   const double packed = toFirst ? 0 : moved;
-  const double written = (kind == CollectiveKind::Broadcast ? 0 : moved) + each;
+  const double written = (kind == CollectiveKind::Broadcast ? 0 : moved) + messageBytes;
   return latency + static_cast<double>(group.members - 1) * rates.overhead + transfer +
          (packed + written) / rates.copyBandwidth;
 }
@@ -96,6 +99,7 @@ bool isCheaperInTwo(MemberGroup group, double bytes, const LinkRates& rates) {
                                   priceOfStep(CollectiveKind::AllReduce, group, bytes, rates);
 }
 
+// The data of a member grows at a gather and shrinks at a scatter.
 std::vector<double> pricesOfSteps(const Program& program, const Hierarchy& hierarchy, double bytes,
                                   const LinkRates& rates, SumGoal goal) {
   std::vector<double> seconds;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the groups of a sum on the levels of a machine. Everything follows from the grid and the
-// levels, which ranks share, so that they number the members alike.
+// Computes the groups of a sum on the levels of a machine. The result follows from the grid and the
+// levels, which are equal on all ranks, so all ranks number the members alike.
 #include "reduction/reduction_groups.hpp"
 
 #include "machine/line.hpp"
@@ -15,8 +15,8 @@ namespace tenon {
 
 namespace {
 
-// Counts the digits that the ranks of one group after another have on each level. Each takes time
-// of the order of the group's size, however many digits a level has.
+// Counts the distinct digits that the ranks of a group have on each level. The time for a group is
+// proportional to its size, not to the sizes of levels.
 class GroupPlaces {
 public:
   explicit GroupPlaces(const Hierarchy& machine)
@@ -25,9 +25,9 @@ public:
       marks_[level].resize(machine[level]);
   }
 
-  // How many digits the ranks have on each level. Different ranks have different digits, so that
-  // the product of these numbers is at least the number of ranks, and equal to it only if all
-  // combinations of the digits occur: then the group is a product of parts of the levels.
+  // Returns the number of distinct digits on each level. Different ranks have different digits, so
+  // the product of these numbers is at least the number of ranks. It is equal only if all
+  // combinations of digits occur: then the group is a product of digit sets.
   const std::vector<Index>& sizesOf(const std::vector<int>& ranks) {
     look(ranks);
     Index product = 1;
@@ -44,9 +44,9 @@ public:
     return sizes_;
   }
 
-  // Which of the ranks has each number, where ranks are numbered level by level.
+  // Returns the index of the rank with each number, where ranks are numbered level by level.
   std::vector<int> orderOf(const std::vector<int>& ranks) {
-    sizesOf(ranks); // throws if the group is no such product
+    sizesOf(ranks); // throws if the group is not a product
     std::vector<int> order(ranks.size());
     for (std::size_t i = 0; i < ranks.size(); ++i) {
       Index number = 0, below = 1, place = ranks[i];
@@ -61,8 +61,8 @@ public:
 
 private:
   struct Mark {
-    int group = 0;    // the last one that has the digit
-    Index number = 0; // of the digit, in the order in which the group's ranks have them
+    int group = 0;    // last group that has the digit
+    Index number = 0; // number of the digit, in the order in which the group's ranks have it
   };
 
   void look(const std::vector<int>& ranks) {
@@ -74,7 +74,7 @@ private:
           mark = {group_, sizes_[level]++};
   }
 
-  const Hierarchy& machine_; // of which the last level's digits run fastest
+  const Hierarchy& machine_; // the digits of the last level are the fastest
   std::vector<Index> sizes_;
   std::vector<std::vector<Mark>> marks_; // by level and digit
   int group_ = 0;
@@ -102,8 +102,8 @@ std::vector<int> reductionGroupOf(const Grid& grid, const std::vector<int>& axes
   if (order.empty())
     return line;
   std::vector<int> members;
-  for (int place : order)
-    members.push_back(line.at(place));
+  for (int index : order)
+    members.push_back(line.at(index));
   return members;
 }
 
@@ -128,21 +128,21 @@ Hierarchy reductionHierarchy(const Grid& grid, const std::vector<int>& axes,
   std::vector<int> first;
   GroupPlaces places(machine);
   for (const std::vector<int>& group : reductionGroupsOf(grid, axes)) {
-    const std::vector<Index>& own = places.sizesOf(group);
+    const std::vector<Index>& groupSizes = places.sizesOf(group);
     if (first.empty()) {
-      sizes = own;
+      sizes = groupSizes;
       first = group;
-    } else if (own != sizes) {
+    } else if (groupSizes != sizes) {
       throw Error(
           TENON_ERR_ARG,
           fmt::format("on the machine's levels [{}], ranks {} reduce together at {} places per "
                       "level, but ranks {} at {}; all groups must be alike: place the process grid "
                       "with TenonPartitionCreatePlaced(), or pass other -tenon_machine_levels",
                       fmt::join(machine, ","), fmt::join(first, ","), fmt::join(sizes, ","),
-                      fmt::join(group, ","), fmt::join(own, ",")));
+                      fmt::join(group, ","), fmt::join(groupSizes, ",")));
     }
   }
-  // A level of one member has nothing to sum, and programs do not know it.
+  // Programs do not use levels of one member.
   std::erase(sizes, 1);
   return sizes;
 }
@@ -163,7 +163,7 @@ std::vector<int> memberOrder(const Grid& grid, const std::vector<int>& axes,
                       "-tenon_machine_levels",
                       fmt::join(machine, ","), fmt::join(group, ","),
                       fmt::join(groups.front(), ",")));
-  // No order stands for the order of coordinates, so that texts do not name the usual case.
+  // An empty order means the order of coordinates, which texts need not mention.
   if (std::ranges::is_sorted(order))
     order.clear();
   return order;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Follows what each member holds through the steps of a program, and makes each step a schedule. A
-// member holds its columns without gaps, so that a column has two numbers, one in the whole and one
-// in a member's array: schedules are made by counting both.
+// Tracks the data of each member through the steps of a program, and builds the schedule of each
+// step. A member stores its columns contiguously, so a column has two indices, one in the whole
+// array and one in the member's array; both are counted while the schedules are built.
 #include "reduction/reduction_step.hpp"
 
 #include "geometry/layout/cuts.hpp"
@@ -14,6 +14,7 @@ namespace tenon {
 
 namespace {
 
+// Adds a run, merged with the last one if they are contiguous.
 void append(ColumnRuns& runs, Interval run) {
   if (run.empty())
     return;
@@ -23,40 +24,39 @@ void append(ColumnRuns& runs, Interval run) {
     runs.push_back(run);
 }
 
-// The columns of some of the rows that programs count, each of which is a chunk: row i is the i-th
-// chunk, or that which `chunks` names.
-ColumnRuns columnsOf(const RowSet& held, const std::vector<Index>& cuts,
+// Returns the columns of rows that are held. Row i is chunk i, or chunk chunks[i].
+ColumnRuns columnsOf(const RowSet& rowSet, const std::vector<Index>& cuts,
                      const std::vector<int>& chunks) {
   ColumnRuns columns;
   if (chunks.empty()) {
-    for (const RowRange& rows : held)
+    for (const RowRange& rows : rowSet)
       append(columns, {cuts[rows.begin], cuts[rows.end]});
     return columns;
   }
-  std::vector<int> named;
-  for (const RowRange& rows : held)
-    named.insert(named.end(), chunks.begin() + rows.begin, chunks.begin() + rows.end);
-  std::ranges::sort(named);
-  for (int chunk : named)
+  std::vector<int> chunkNumbers;
+  for (const RowRange& rows : rowSet)
+    chunkNumbers.insert(chunkNumbers.end(), chunks.begin() + rows.begin, chunks.begin() + rows.end);
+  std::ranges::sort(chunkNumbers);
+  for (int chunk : chunkNumbers)
     append(columns, {cuts[chunk], cuts[chunk + 1]});
   return columns;
 }
 
-// The columns that stand at the places begin ... end-1 when the runs are counted through.
-ColumnRuns shareOf(const ColumnRuns& runs, Interval places) {
+// Returns the columns at positions [begin, end) of the runs.
+ColumnRuns shareOf(const ColumnRuns& runs, Interval positions) {
   ColumnRuns share;
-  Index place = 0;
+  Index position = 0;
   for (const Interval& run : runs) {
-    const Interval taken = intersect(places, {place, place + run.size()});
-    append(share, {run.begin + taken.begin - place, run.begin + taken.end - place});
-    place += run.size();
+    const Interval common = intersect(positions, {position, position + run.size()});
+    append(share, {run.begin + common.begin - position, run.begin + common.end - position});
+    position += run.size();
   }
   return share;
 }
 
-// What a group holds between the two steps of an AllReduce: all had the same, and each keeps a
-// balanced share of it.
-std::vector<ColumnRuns> shared(const std::vector<ColumnRuns>& held) {
+// Returns the holdings between the two steps of an AllReduce: all members had the same columns, and
+// each gets a balanced share of them.
+std::vector<ColumnRuns> sharesOf(const std::vector<ColumnRuns>& held) {
   const std::vector<Index> cuts =
       balancedCuts(columnsIn(held.front()), static_cast<int>(held.size()));
   std::vector<ColumnRuns> shares;
@@ -65,8 +65,7 @@ std::vector<ColumnRuns> shared(const std::vector<ColumnRuns>& held) {
   return shares;
 }
 
-// Blocks that continue each other on both sides become one, so that kernels and messages see long
-// runs.
+// Merges blocks that are contiguous on both sides, for longer runs in kernels and messages.
 void addBlock(std::vector<ElementBlock>& blocks, Index source, Index target, Index elements) {
   if (!blocks.empty()) {
     ElementBlock& last = blocks.back();
@@ -83,17 +82,17 @@ void addBlock(std::vector<ElementBlock>& blocks, Index source, Index target, Ind
                     .targetStep = {1}});
 }
 
-// The columns that one member holds before the step and another after it, with their places in
-// both arrays. Both lists of runs rise, so that one walk along the two finds all.
+// Returns the columns that one member holds before the step and another after it, with their
+// positions in both arrays. Both lists are ascending, so one pass over both is sufficient.
 Transfer transferOf(int peer, const ColumnRuns& source, const ColumnRuns& target) {
   Transfer transfer{.peer = peer, .elements = 0, .blocks = {}};
   Index sourcePlace = 0, targetPlace = 0;
   for (std::size_t i = 0, j = 0; i < source.size() && j < target.size();) {
-    const Interval both = intersect(source[i], target[j]);
-    if (!both.empty())
-      addBlock(transfer.blocks, sourcePlace + both.begin - source[i].begin,
-               targetPlace + both.begin - target[j].begin, both.size());
-    transfer.elements += both.size();
+    const Interval common = intersect(source[i], target[j]);
+    if (!common.empty())
+      addBlock(transfer.blocks, sourcePlace + common.begin - source[i].begin,
+               targetPlace + common.begin - target[j].begin, common.size());
+    transfer.elements += common.size();
     if (source[i].end <= target[j].end)
       sourcePlace += source[i++].size();
     else
@@ -102,7 +101,7 @@ Transfer transferOf(int peer, const ColumnRuns& source, const ColumnRuns& target
   return transfer;
 }
 
-// The elements of an array that no transfer reaches: the executor only scales them by beta.
+// Returns the elements of an array that no transfer reaches; the executor scales them by beta.
 std::vector<ElementBox> untouched(const std::vector<Transfer>& transfers, bool bySource,
                                   Index elements) {
   std::vector<Interval> runs;
@@ -129,12 +128,12 @@ FollowedHoldings holdingsOf(const ReductionPlan& plan) {
   return {plan.hierarchy, plan.program, plan.goal == SumGoal::First};
 }
 
-// Which chunk each row is: that of the member which is left with it.
+// Returns the chunk of each row: that of the member which ends with it.
 std::vector<int> chunksOfShares(const ReductionPlan& plan, int members) {
-  FollowedHoldings held = holdingsOf(plan);
+  FollowedHoldings holdings = holdingsOf(plan);
   std::vector<int> chunks(members);
   for (int member = 0; member < members; ++member)
-    chunks[held.before(plan.program.size(), member).front().begin] =
+    chunks[holdings.before(plan.program.size(), member).front().begin] =
         plan.order.empty() ? member : plan.order[member];
   return chunks;
 }
@@ -145,13 +144,13 @@ SummedArray summedArray(const Layout& contributions, const Layout& sums, const S
                         int rank) {
   const int members = contributions.grid().extentOf(change.axes);
   const Shape extent = extents(contributions.boxOfRank(rank));
-  const Index all = elements(extent);
-  if (change.goal != SumGoal::Share || all == 0)
-    return {.lines = 1, .cuts = balancedCuts(all, members)};
-  const auto at = extent.begin() + change.dim;
-  SummedArray array{.lines = elements(Shape(extent.begin(), at)),
+  const Index count = elements(extent);
+  if (change.goal != SumGoal::Share || count == 0)
+    return {.lines = 1, .cuts = balancedCuts(count, members)};
+  const auto dim = extent.begin() + change.dim;
+  SummedArray array{.lines = elements(Shape(extent.begin(), dim)),
                     .cuts = pieceCuts(sums, sums.grid().position(rank), change.dim, members)};
-  const Index inner = elements(Shape(at + 1, extent.end()));
+  const Index inner = elements(Shape(dim + 1, extent.end()));
   for (Index& cut : array.cuts)
     cut *= inner;
   return array;
@@ -162,14 +161,14 @@ std::vector<ReductionStep> reductionSteps(const ReductionPlan& plan, int member,
   const int members = deviceCount(plan.hierarchy);
   const std::vector<int> chunks =
       plan.goal == SumGoal::Share ? chunksOfShares(plan, members) : std::vector<int>{};
-  FollowedHoldings held = holdingsOf(plan);
+  FollowedHoldings holdings = holdingsOf(plan);
   std::vector<ReductionStep> steps;
   for (std::size_t i = 0; i < plan.program.size(); ++i) {
     const Instruction& instruction = plan.program[i];
     const CollectiveKind kind = instruction.collective;
-    // All ranks must divide the same steps in two, so that the price is that of one group for all
-    // of them: the first, in which the first member is.
-    const double bytes = static_cast<double>(mostBytes) * rowsIn(held.before(i, 0)) / members;
+    // All ranks must divide the same steps in two, so the decision uses the price of one group for
+    // all: the first, which contains the first member.
+    const double bytes = static_cast<double>(mostBytes) * rowsIn(holdings.before(i, 0)) / members;
     const bool reduces = plan.goal == SumGoal::First && kind == CollectiveKind::AllReduce;
     ReductionStep step{.instruction = static_cast<int>(i),
                        .kind = reduces ? CollectiveKind::Reduce : kind,
@@ -177,8 +176,8 @@ std::vector<ReductionStep> reductionSteps(const ReductionPlan& plan, int member,
                        .before = {},
                        .after = {}};
     for (int other : step.group) {
-      step.before.push_back(columnsOf(held.before(i, other), cuts, chunks));
-      step.after.push_back(columnsOf(held.before(i + 1, other), cuts, chunks));
+      step.before.push_back(columnsOf(holdings.before(i, other), cuts, chunks));
+      step.after.push_back(columnsOf(holdings.before(i + 1, other), cuts, chunks));
     }
     if (plan.goal != SumGoal::All || kind != CollectiveKind::AllReduce ||
         !isCheaperInTwo(MemberGroup::of(plan.hierarchy, instruction), bytes, plan.rates)) {
@@ -189,7 +188,7 @@ std::vector<ReductionStep> reductionSteps(const ReductionPlan& plan, int member,
     scatter.kind = CollectiveKind::ReduceScatter;
     step.kind = CollectiveKind::AllGather;
     if (step.group.size() > 1)
-      scatter.after = step.before = shared(step.before);
+      scatter.after = step.before = sharesOf(step.before);
     steps.push_back(std::move(scatter));
     steps.push_back(std::move(step));
   }
@@ -197,20 +196,20 @@ std::vector<ReductionStep> reductionSteps(const ReductionPlan& plan, int member,
 }
 
 Index mostElements(const Layout& layout) {
-  // A part is largest in each dimension by itself, so that this can be more than any rank holds.
-  Index most = 1;
+  // The largest extent in each dimension separately; the product can exceed the size of any block.
+  Index product = 1;
   for (int d = 0; d < layout.rank(); ++d) {
     Index extent = 0;
     for (int part = 0; part < layout.parts(d); ++part)
       extent = std::max(extent, layout.owned(d, part).size());
-    most *= extent;
+    product *= extent;
   }
-  return most;
+  return product;
 }
 
 namespace {
 
-// The schedule with as many lines as given in front of its columns.
+// Adds a leading dimension of `lines` lines to a schedule.
 void widen(Schedule& schedule, Index lines) {
   for (auto* transfers : {&schedule.sends, &schedule.receives})
     for (Transfer& transfer : *transfers) {
@@ -237,17 +236,16 @@ void widen(Schedule& schedule, Index lines) {
 Schedule reductionSchedule(const ReductionStep& step, int member, const std::vector<int>& ranks,
                            Index lines) {
   const std::size_t me = std::ranges::find(step.group, member) - step.group.begin();
-  // After a Broadcast all members hold what the root held; what others held before it does not
-  // count.
-  const bool rootGives = step.kind == CollectiveKind::Broadcast;
+  // After a Broadcast all members hold the root's data; their own earlier data is not used.
+  const bool isBroadcast = step.kind == CollectiveKind::Broadcast;
   const ColumnRuns &before = step.before[me], &after = step.after[me];
   Schedule schedule;
   for (std::size_t i = 0; i < step.group.size(); ++i) {
     const int peer = ranks[step.group[i]];
-    if (!rootGives || me == 0)
+    if (!isBroadcast || me == 0)
       if (Transfer t = transferOf(peer, before, step.after[i]); t.elements > 0)
         schedule.sends.push_back(std::move(t));
-    if (!rootGives || i == 0)
+    if (!isBroadcast || i == 0)
       if (Transfer t = transferOf(peer, step.before[i], after); t.elements > 0)
         schedule.receives.push_back(std::move(t));
   }
@@ -258,11 +256,12 @@ Schedule reductionSchedule(const ReductionStep& step, int member, const std::vec
   schedule.sumsOnReceipt = step.kind == CollectiveKind::AllReduce ||
                            step.kind == CollectiveKind::ReduceScatter ||
                            step.kind == CollectiveKind::Reduce;
-  // Of what the first alone keeps, each member's part of the transpose has one value.
+  // If only the first member stores the result, each member's part of the transpose is a single
+  // value.
   const auto keeps = [](const ColumnRuns& runs) { return !runs.empty(); };
   schedule.sumsOnTranspose = std::ranges::count_if(step.after, keeps) > 1 &&
                              (step.kind == CollectiveKind::AllReduce ||
-                              step.kind == CollectiveKind::AllGather || rootGives);
+                              step.kind == CollectiveKind::AllGather || isBroadcast);
   if (lines != 1)
     widen(schedule, lines);
   return schedule;
@@ -276,16 +275,16 @@ std::vector<ScheduledStep> scheduledSteps(const ReductionPlan& plan, const Layou
   const std::vector<int> group = reductionGroupOf(from.grid(), change.axes, rank, plan.order);
   const auto member = static_cast<int>(std::ranges::find(group, rank) - group.begin());
   const SummedArray array = summedArray(contributions, sums, change, rank);
-  // Whether a large AllReduce becomes two steps must be the same on all ranks, whatever the size of
-  // their own arrays: hence the largest.
+  // All ranks must make the same choice for a large AllReduce, whatever their own sizes, so it is
+  // based on the largest array.
   const Index mostBytes = mostElements(contributions) * elementBytes;
   std::vector<ScheduledStep> steps;
   for (const ReductionStep& step :
        reductionSteps(plan, group.empty() ? 0 : member, array.cuts, mostBytes)) {
-    ScheduledStep& mine = steps.emplace_back(ScheduledStep{step.instruction, step.kind, {}});
-    mine.schedule.sourceExtent = mine.schedule.targetExtent = {0};
+    ScheduledStep& scheduled = steps.emplace_back(ScheduledStep{step.instruction, step.kind, {}});
+    scheduled.schedule.sourceExtent = scheduled.schedule.targetExtent = {0};
     if (!group.empty())
-      mine.schedule = reductionSchedule(step, member, group, array.lines);
+      scheduled.schedule = reductionSchedule(step, member, group, array.lines);
   }
   return steps;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Adds up the loads of all groups on each instance of a link. The loads are kept between steps and
-// only those that a step has touched are cleared: a machine can have many more links than a group
-// uses.
+// Adds up the loads of all groups on each instance of a link. The table of loads is reused between
+// steps, and only entries that a step has used are cleared, because a machine can have many more
+// links than a group uses.
 #include "reduction/simulation.hpp"
 
 #include "machine/link.hpp"
@@ -19,7 +19,7 @@ namespace tenon {
 
 namespace {
 
-// The load of a group of n in units of S, on a link where it joins so many domains.
+// Load of a group of n in units of S, on a link where it joins `domains` domains.
 double loadOf(CollectiveKind kind, ReductionAlgorithm algorithm, Index n, Index domains) {
   const double ring = static_cast<double>(n - 1) / static_cast<double>(n);
   switch (kind) {
@@ -78,8 +78,8 @@ Simulation::Simulation(Machine machine, Hierarchy hierarchy, DeviceGroups groups
 
 const std::vector<Simulation::Traffic>& Simulation::trafficOf(const Instruction& instruction) {
   const Key key{instruction.slice, instruction.form, instruction.ancestor};
-  if (const auto known = traffic_.find(key); known != traffic_.end())
-    return known->second;
+  if (const auto existing = traffic_.find(key); existing != traffic_.end())
+    return existing->second;
   std::vector<Traffic> step;
   for (const std::vector<int>& members : groupsOf(hierarchy_, instruction)) {
     Traffic traffic{members, {}, 0};
@@ -103,19 +103,20 @@ double Simulation::stepTime(CollectiveKind kind, const std::vector<Traffic>& ste
   const auto rows = static_cast<double>(source.size());
   for (const Traffic& group : step) {
     const auto n = static_cast<Index>(group.members.size());
-    const double held = bytes_ * rowsIn(source[group.members.front()]) / rows;
-    if (held == 0)
+    const double groupBytes = bytes_ * rowsIn(source[group.members.front()]) / rows;
+    if (groupBytes == 0)
       continue;
     latency = std::max(latency, group.latency * roundsOf(kind, algorithm_, n));
     for (const LinkShare& share : group.shares) {
       double& load = loads_[share.link][share.instance];
-      load += held * loadOf(kind, algorithm_, n, share.domains) * static_cast<double>(share.times);
+      load += groupBytes * loadOf(kind, algorithm_, n, share.domains) *
+              static_cast<double>(share.times);
       longest = std::max(longest, load / machine_.links()[share.link].bandwidth);
     }
   }
   for (const Traffic& group : step)
     for (const LinkShare& share : group.shares)
-      // Only what this step has touched is cleared, for the next one.
+      // Clear the entries of this step only, for the next step.
       loads_[share.link][share.instance] = 0;
   return longest + latency;
 }

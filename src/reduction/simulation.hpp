@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How long a program takes on a machine: as Tenon runs it, which is its price (program_price.hpp)
-// by the machine's rates, or with the algorithms of other libraries. In these a step is as long as
-// its busiest link: the loads of all groups that use an instance are added and divided by its
-// bandwidth. With S the bytes that a device of a group of n holds before the step (after it, for
-// AllGather and Broadcast), S = bytes x rows held / k, the group brings to each link that it loads
-// (machine/group_load.hpp)
+// Predicts how long a reduction program takes on a machine: either as Tenon runs it, which is its
+// price at the machine's rates (program_price.hpp), or with the algorithms of other libraries. For
+// these, the time of a step is that of its busiest link: the loads of all groups on an instance of
+// a link are added and divided by its bandwidth. Let S be the bytes that a device of a group of n
+// holds before the step (after it, for AllGather and Broadcast): S = bytes * rows held / k. The
+// group's load on each link that it uses (machine/group_load.hpp) is
 //
 //                            through load     trunk load between m domains
 //   AllReduce, ring          2 (n-1)/n S      2 (n-1)/n S
@@ -12,11 +12,11 @@
 //   ReduceScatter, AllGather   (n-1)/n S        (n-1)/n S            (a ring)
 //   Reduce, Broadcast        S                S                      (a pipelined chain)
 //
-// and to the step its rounds, 2 (n-1), 2 ceil(log2 n), n-1 and n-1, of the largest latency on its
-// way. The step's time is the largest load plus the largest latency, the program's the sum of its
-// steps. A group that holds nothing costs nothing. Section 5 of the paper named in
-// collective_rule.hpp, which has no latency; the loads are ours, chosen by the times of its
-// appendix (tests/bench/p2_simulator).
+// and the number of rounds is 2 (n-1), 2 ceil(log2 n), n-1 and n-1, each with the largest latency
+// on the group's links. The time of a step is the largest load time plus the largest latency time;
+// that of the program is the sum over its steps. A group without data costs nothing. See Section 5
+// of the paper cited in collective_rule.hpp. The paper has no latency; the loads are our choice,
+// fitted to the times in its appendix (tests/bench/p2_simulator).
 #pragma once
 
 #include "machine/group_load.hpp"
@@ -29,34 +29,37 @@
 
 namespace tenon {
 
+// How a step of a program is carried out.
 enum class ReductionAlgorithm {
   Ring,
-  Tree,  // of AllReduce; all else is as with a ring
-  Direct // by messages from each member to each other, as Tenon's steps are
+  Tree,  // for AllReduce; other collectives as with a ring
+  Direct // messages from each member to each other, as in Tenon's steps
 };
 
+// Predicts any number of programs for one reduction.
 class Simulation {
 public:
   // Simulates reductions of `bytes` bytes on each device over some axes. Throws TENON_ERR_SHAPE
-  // unless the placement is on the machine's levels, and TENON_ERR_ARG for an axis that is not
-  // there or bytes below 0.
+  // unless the placement is on the machine's levels, and TENON_ERR_ARG for an invalid axis or
+  // negative bytes.
   Simulation(const Machine& machine, const Placement& placement, const std::vector<int>& axes,
              ReductionAlgorithm algorithm, double bytes);
-  // Simulates reductions in groups of devices that are alike: their members are numbered level
-  // first on the hierarchy.
+  // Simulates reductions in equal groups of devices, whose members are numbered level first in the
+  // hierarchy.
   Simulation(Machine machine, Hierarchy hierarchy, DeviceGroups groups,
              ReductionAlgorithm algorithm, double bytes);
 
-  // Seconds. Throws TENON_ERR_ARG for a program that the reduction has no levels for.
+  // Returns seconds. Throws TENON_ERR_ARG if the program uses levels that the reduction does not
+  // have.
   double seconds(const Program& program);
   std::vector<double> stepSeconds(const Program& program);
 
 private:
-  // What one group of members loads, in every one of the reduction groups.
+  // Links used by one group of members, over all reduction groups.
   struct Traffic {
     std::vector<int> members;
     std::vector<LinkShare> shares;
-    double latency; // of a round
+    double latency; // latency of one round
   };
   using Key = std::tuple<int, GroupForm, int>;
 
@@ -70,7 +73,7 @@ private:
   DeviceGroups reductionGroups_;
   std::map<Key, std::vector<Traffic>> traffic_;
   std::vector<std::vector<double>> loads_; // [links][instances], zero between steps
-  LinkRates memberRates_;                  // of Direct
+  LinkRates memberRates_;                  // for Direct
 };
 
 // One program on one placement.
@@ -79,7 +82,7 @@ struct Prediction {
   double seconds = 0;
 };
 
-// By time; of equal times the shorter program and the earlier placement first.
+// Sorts by time; for equal times, by program number (shorter programs first) and placement.
 void rank(std::vector<Prediction>& predictions);
 
 } // namespace tenon

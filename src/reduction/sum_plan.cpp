@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Joins the levels of a sum with the search for its program. A planner asks for many sums of few
-// kinds, so levels are found once for each grid and axes, and prices once for each size.
+// Combines the levels of a sum with the search for its program. A planner considers many sums of
+// few kinds, so levels are cached by grid and axes, and prices by size.
 #include "reduction/sum_plan.hpp"
 
 #include "geometry/schedule/axis_change.hpp"
@@ -17,9 +17,11 @@ LinkRates withAssumedNodes(LinkRates rates, const Hierarchy& levels) {
   bool isNode = true;
   for (std::size_t level = 0; level + 1 < levels.size(); ++level) {
     ranks /= levels[level];
-    const double each = isNode ? rates.bandwidth / static_cast<double>(ranks) : rates.bandwidth;
+    // The outermost level with more than one unit is that of the nodes.
+    const double linkBandwidth =
+        isNode ? rates.bandwidth / static_cast<double>(ranks) : rates.bandwidth;
     if (levels[level] > 1)
-      rates.levels.push_back({ranks, rates.latency, each});
+      rates.levels.push_back({ranks, rates.latency, linkBandwidth});
     isNode = isNode && levels[level] == 1;
   }
   return rates;
@@ -35,6 +37,7 @@ ReductionPlan levelsOfSum(const Grid& grid, const SumChange& sum, const Hierarch
   return plan;
 }
 
+// Without a level between members, the route is as good as any program.
 std::optional<SumPlan> cheapestPlan(ReductionPlan levels, double bytes) {
   if (levels.rates.levels.empty())
     return std::nullopt;
@@ -45,25 +48,31 @@ std::optional<SumPlan> cheapestPlan(ReductionPlan levels, double bytes) {
 }
 
 double secondsOfSumRoute(Index members, double bytes, const LinkRates& rates) {
-  struct Way {
-    double seconds, cost; // what it is compared by
+  struct RouteCost {
+    // Cost is the price with a handicap for collectives, by which routes are compared.
+    double seconds, cost;
   };
   const MemberGroup group{members, 1};
   const auto collective = [&](CollectiveKind kind) {
     const double seconds =
         priceOfCollective(kind, static_cast<int>(members), static_cast<Index>(bytes), rates);
-    return Way{seconds, kCollectiveHandicap * seconds};
+    return RouteCost{seconds, kCollectiveHandicap * seconds};
   };
-  const auto byCost = [](const Way& a, const Way& b) { return a.cost < b.cost ? a : b; };
+  const auto byCost = [](const RouteCost& a, const RouteCost& b) {
+    return a.cost < b.cost ? a : b;
+  };
   const auto step = [&](CollectiveKind kind) {
     const double exchange = priceOfStep(kind, group, bytes, rates);
     return byCost(collective(kind), {exchange, exchange});
   };
-  const Way scatter = step(CollectiveKind::ReduceScatter), gather = step(CollectiveKind::AllGather);
+  const RouteCost scatter = step(CollectiveKind::ReduceScatter),
+                  gather = step(CollectiveKind::AllGather);
   const double exchange = priceOfStep(CollectiveKind::AllReduce, group, bytes, rates);
-  const Way other = byCost({scatter.seconds + gather.seconds, scatter.cost + gather.cost},
-                           collective(CollectiveKind::AllReduce));
-  return other.cost < kRouteGain * exchange ? other.seconds : exchange;
+  const RouteCost scatterGatherOrCollective =
+      byCost({scatter.seconds + gather.seconds, scatter.cost + gather.cost},
+             collective(CollectiveKind::AllReduce));
+  return scatterGatherOrCollective.cost < kRouteGain * exchange ? scatterGatherOrCollective.seconds
+                                                                : exchange;
 }
 
 SumPrices::SumPrices(LinkRates rates, int ranks)
@@ -79,16 +88,16 @@ std::optional<double> SumPrices::seconds(const Layout& from, const Layout& to, I
   if (!levels)
     return std::nullopt;
   const Index bytes = mostElements(sum->isTransposed ? to : from) * elementBytes;
-  const auto [at, isNew] = seconds_.try_emplace({&*levels, bytes});
+  const auto [entry, isNew] = seconds_.try_emplace({&*levels, bytes});
   if (isNew)
     if (const auto plan = cheapestPlan(*levels, static_cast<double>(bytes)))
-      at->second = plan->seconds;
-  return at->second;
+      entry->second = plan->seconds;
+  return entry->second;
 }
 
 std::optional<double> SumPrices::secondsInUnit(const Layout& from, const Layout& to,
                                                Index elementBytes) {
-  // Most conversions are no such sums, which the properties tell.
+  // Most conversions are not such sums, which their properties show without further work.
   bool sums = false;
   for (int axis = 0; axis < std::min(from.grid().axes(), to.grid().axes()); ++axis)
     sums = sums || (from.property(axis).isPartial() && to.property(axis).isBroadcast());
@@ -110,16 +119,16 @@ std::optional<double> SumPrices::secondsInUnit(const Layout& from, const Layout&
 
 const std::optional<ReductionPlan>& SumPrices::levelsFor(const GridPtr& grid,
                                                          const SumChange& sum) {
-  const auto [at, isNew] = levels_.try_emplace({grid.get(), sum.axes, sum.goal});
+  const auto [entry, isNew] = levels_.try_emplace({grid.get(), sum.axes, sum.goal});
   if (!isNew)
-    return at->second;
+    return entry->second;
   grids_.push_back(grid);
   try {
-    at->second = levelsOfSum(*grid, sum, machine_, rates_);
+    entry->second = levelsOfSum(*grid, sum, machine_, rates_);
   } catch (const Error&) {
-    // Such a sum goes by its route, as it does where it is run.
+    // The groups do not fit the levels: the sum uses its route, as it does when it is executed.
   }
-  return at->second;
+  return entry->second;
 }
 
 } // namespace tenon

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The program that a conversion which sums, or whose adjoint does, runs where its ranks lie on
-// several levels of a machine: one choice for those who run it, plan with it and count it. It
-// follows from the layouts and the rates, without communication.
+// The reduction program of a conversion that sums, or whose adjoint sums, when its ranks span
+// several levels of a machine. Execution, planning and traffic counts share this choice. It follows
+// from the layouts and the rates, without communication.
 #pragma once
 
 #include "reduction/cheapest_sum.hpp"
@@ -15,40 +15,42 @@
 
 namespace tenon {
 
+// The plan of a sum, with its predicted seconds.
 struct SumPlan {
   ReductionPlan plan;
   double seconds = 0;
 };
 
-// Rates on these levels, of which the outermost are nodes: they are assumed to have a NIC each, as
-// fast as a rank's own link, which all their ranks share.
+// Returns rates on these levels, of which the outermost are nodes. Each node is assumed to have one
+// NIC with the bandwidth of a rank's link, shared by its ranks.
 LinkRates withAssumedNodes(LinkRates rates, const Hierarchy& levels);
 
-// The hierarchy of a sum on the levels of a machine, the order of its members and the rates between
-// them; no program. Throws TENON_ERR_ARG, naming ranks, if they do not stand so
-// (reduction_groups.hpp).
+// Returns the hierarchy of a sum on the levels of a machine, the order of its members and the rates
+// between them, without a program. Throws TENON_ERR_ARG, naming ranks, if the groups do not fit the
+// levels (reduction_groups.hpp).
 ReductionPlan levelsOfSum(const Grid& grid, const SumChange& sum, const Hierarchy& machine,
                           const LinkRates& rates);
 
-// The cheapest program of a sum on such levels, where no member has more than so many bytes; none
-// if no level parts the members: then all of them share a unit, and a conversion's route sums best.
+// Adds the cheapest program, if no member has more than `bytes` bytes. Returns none if no level
+// separates the members: they share a unit, where the route of the conversion is best.
 std::optional<SumPlan> cheapestPlan(ReductionPlan levels, double bytes);
 
-// The seconds of a sum of so many bytes for all of its members, by the route that findRoute() takes
-// along one axis with links of one kind: an exchange, shares that are gathered, or collectives.
+// Returns the seconds of a sum for all members by the route that findRoute() chooses along one axis
+// with uniform links: one exchange, a ReduceScatter and an AllGather, or collectives.
 double secondsOfSumRoute(Index members, double bytes, const LinkRates& rates);
 
-// What sums cost as they are run, of many that a planner asks for; it keeps what it has found.
+// Prices of the sums that a planner considers, which are many; results are cached.
 class SumPrices {
 public:
   SumPrices(LinkRates rates, int ranks);
-  // Without levels no sum goes by a program.
+  // Without levels no sum uses a program.
   bool haveLevels() const noexcept { return !rates_.levels.empty(); }
 
-  // Seconds; none for a conversion that does more than sum, forwards or by its adjoint, or whose
-  // ranks share a unit or do not stand on the levels.
+  // Returns seconds; none if the conversion does more than sum (or its adjoint does), or if its
+  // ranks share a unit or do not fit the levels.
   std::optional<double> seconds(const Layout& from, const Layout& to, Index elementBytes);
-  // Of a sum for all ranks (P -> B) that share a unit, by its route; none for other conversions.
+  // Returns the seconds of a sum for all ranks (P -> B) that share a unit, by its route; none for
+  // other conversions.
   std::optional<double> secondsInUnit(const Layout& from, const Layout& to, Index elementBytes);
 
 private:
@@ -57,7 +59,7 @@ private:
 
   const LinkRates rates_;
   const Hierarchy machine_;
-  std::vector<GridPtr> grids_; // kept, so that no other grid comes to have the address of one
+  std::vector<GridPtr> grids_; // keep the grids alive, whose addresses are keys
   std::map<Sum, std::optional<ReductionPlan>> levels_;
   std::map<std::pair<const ReductionPlan*, Index>, std::optional<double>> seconds_;
 };

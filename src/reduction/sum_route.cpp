@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parts the sums of a conversion from the rest by changing the properties of the summed axes alone,
-// at one end or at the other. What is left is a conversion again, which may hold another sum, so
-// the ways are found by recursion.
+// Separates the sums of a conversion from the rest by changing the properties of the summed axes
+// only, at the beginning or the end of the route. The rest is a conversion again, which can contain
+// another sum, so routes are found recursively.
 #include "reduction/sum_route.hpp"
 
 #include <algorithm>
@@ -14,8 +14,8 @@ namespace {
 using Way = std::vector<Layout>;
 constexpr int kMaxSums = 2;
 
-// The axes that are P in one layout and have this property in the other, in the order in which they
-// split its dimension.
+// Returns the axes that are P in `from` and have property `after` in `to`, in the order in which
+// they split its dimension.
 std::vector<int> axesSummedInto(const Layout& from, const Layout& to, Property after) {
   std::vector<int> axes;
   const auto add = [&](int axis) {
@@ -41,12 +41,13 @@ std::optional<Layout> withAll(Layout layout, const std::vector<int>& axes, Prope
   return layout;
 }
 
+// One sum separated from the rest: the layout between them, and whether the sum is first.
 struct Parting {
   Layout between;
   bool sumsFirst;
 };
 
-// One sum parted from the rest, at either end.
+// Separates one sum from the rest, at either end.
 void addPartings(const Layout& from, const Layout& to, std::vector<Parting>& partings) {
   std::vector<Property> targets;
   for (int axis = 0; axis < from.grid().axes(); ++axis)
@@ -68,7 +69,8 @@ void addPartings(const Layout& from, const Layout& to, std::vector<Parting>& par
   }
 }
 
-// Each rank of a sum may take a share of it through the rest, and the shares are gathered last.
+// Routes in which each rank of a sum gets a share of it, redistributes the share, and gathers the
+// shares last.
 std::vector<Way> waysByShares(const Layout& from, const Layout& to) {
   std::vector<Way> ways;
   const std::vector<int> axes = axesSummedInto(from, to, Property::broadcast());
@@ -81,8 +83,7 @@ std::vector<Way> waysByShares(const Layout& from, const Layout& to) {
   return ways;
 }
 
-// Whether an axis ceases to be P or comes to be B, which the properties tell without a layout being
-// made.
+// Whether an axis ceases to be P or becomes B: a test of properties, without creating layouts.
 bool sumsOrCopies(const Layout& from, const Layout& to) {
   for (int axis = 0; axis < from.grid().axes(); ++axis)
     if (!(from.property(axis) == to.property(axis)) && !from.grid().isTrivial(axis) &&
@@ -91,16 +92,17 @@ bool sumsOrCopies(const Layout& from, const Layout& to) {
   return false;
 }
 
-std::vector<Way> waysOf(const Layout& from, const Layout& to, int mostSums) {
+// Sums of the adjoint are copies of the conversion, so routes of the adjoint are added, reversed.
+std::vector<Way> waysOf(const Layout& from, const Layout& to, int maxSums) {
   std::vector<Way> ways;
-  if (mostSums == 0 || !(from.grid() == to.grid()) || !sumsOrCopies(from, to) ||
+  if (maxSums == 0 || !(from.grid() == to.grid()) || !sumsOrCopies(from, to) ||
       sumBetween(from, to))
     return ways;
   std::vector<Parting> partings, ofAdjoint;
   addPartings(from, to, partings);
   addPartings(to.dual(), from.dual(), ofAdjoint);
-  for (const Parting& one : ofAdjoint)
-    partings.push_back({one.between.dual(), !one.sumsFirst});
+  for (const Parting& adjointParting : ofAdjoint)
+    partings.push_back({adjointParting.between.dual(), !adjointParting.sumsFirst});
   std::vector<Way> byShares = waysByShares(from, to);
   std::ranges::copy(byShares, std::back_inserter(ways));
   const auto add = [&](Way way) {
@@ -112,7 +114,7 @@ std::vector<Way> waysOf(const Layout& from, const Layout& to, int mostSums) {
       continue;
     add({between});
     std::vector<Way> rest =
-        sumsFirst ? waysOf(between, to, mostSums - 1) : waysOf(from, between, mostSums - 1);
+        sumsFirst ? waysOf(between, to, maxSums - 1) : waysOf(from, between, maxSums - 1);
     for (Way& way : rest) {
       way.insert(sumsFirst ? way.begin() : way.end(), between);
       add(std::move(way));
@@ -131,17 +133,17 @@ SumRoute cheapestSumRoute(const Layout& from, const Layout& to, Index elementByt
                           SumPrices& prices, const PriceOfMove& move) {
   const auto along = [&](const Way& stops) {
     SumRoute route;
-    const Layout* at = &from;
-    const auto go = [&](const Layout& next) {
-      const double moved = move(*at, next);
+    const Layout* current = &from;
+    const auto append = [&](const Layout& next) {
+      const double moved = move(*current, next);
       const double seconds =
-          std::min(moved, prices.seconds(*at, next, elementBytes).value_or(moved));
-      route.steps.push_back({.from = *at, .to = next, .collective = {}, .seconds = seconds});
+          std::min(moved, prices.seconds(*current, next, elementBytes).value_or(moved));
+      route.steps.push_back({.from = *current, .to = next, .collective = {}, .seconds = seconds});
       route.seconds += seconds;
-      at = &next;
+      current = &next;
     };
-    std::ranges::for_each(stops, go);
-    go(to);
+    std::ranges::for_each(stops, append);
+    append(to);
     return route;
   };
   SumRoute best = along({});

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A conversion that sums over grid axes and does more besides, such as P,S0 -> B,S1, in steps: its
-// sums, and the rest.
+// Routes of conversions that sum over grid axes and also redistribute, such as P,S0 -> B,S1: sums
+// by their own programs, and the rest by exchanges.
 //
-// One exchange sends each contribution to where its sum is wanted, so that between nodes it floods
-// the links as a sum by one exchange does. In steps each sum runs its own program, before the rest
-// or after it: what comes first decides how much the other moves. The adjoint of a sum, which
-// copies, is parted likewise.
+// In one exchange, each contribution is sent to the rank that needs its sum, which overloads the
+// links between nodes. In separate steps each sum runs its program, before or after the rest; the
+// order determines how much data the rest moves. An adjoint that copies is treated in the same way.
 #pragma once
 
 #include "machine/route.hpp"
@@ -16,19 +15,19 @@
 
 namespace tenon {
 
-// The ways to go from one layout to the other in such steps, each as the layouts between; at most
-// two sums are parted from the rest. Where all ranks get the sum, each may also take a share of it
-// through the rest. None if the conversion does nothing but sum, or sums nothing.
+// Returns the possible routes, each as the layouts between the two; at most two sums are separated.
+// If all ranks get the sum, the rest can also be done on shares of it. Returns none if the
+// conversion only sums, or does not sum.
 std::vector<std::vector<Layout>> waysToPartSums(const Layout& from, const Layout& to);
 
 struct SumRoute {
-  Route steps; // of one exchange each unless it sums; with their prices
+  Route steps; // one exchange each, unless it sums; with prices
   double seconds = 0;
 };
 using PriceOfMove = std::function<double(const Layout& from, const Layout& to)>;
 
-// The cheapest of these ways, and of one step. A step costs what it costs as a move, or as a sum by
-// its program if that is less.
+// Returns the cheapest of these routes and of the direct conversion. The price of a step is that of
+// an exchange, or of a sum by its program if that is lower.
 SumRoute cheapestSumRoute(const Layout& from, const Layout& to, Index elementBytes,
                           SumPrices& prices, const PriceOfMove& move);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds all programs by a search over the states of all devices, breadth first. States and their
-// lists are replaced by numbers and each outcome is remembered: almost all the work of a search is
-// to recognise what was met before.
+// Enumerates all programs by a breadth-first search over the states of all devices. States and
+// lists of them are replaced by numbers, and each result is cached, because almost all the work of
+// the search is to recognise states that were seen before.
 #include "reduction/synthesis.hpp"
 
 #include "reduction/collective_rule.hpp"
@@ -22,40 +22,40 @@
 
 namespace tenon {
 
-// Sequences of small numbers, each kept once and known by its index, in order of arrival.
+// A set of sequences of small numbers, each identified by its index in order of insertion.
 class SequenceTable {
 public:
   using Sequence = std::span<const std::uint32_t>;
 
   SequenceTable();
   int size() const noexcept { return static_cast<int>(ends_.size()) - 1; }
-  // Valid until the next insertion.
+  // The view is valid until the next insertion.
   Sequence operator[](int index) const {
     return {items_.data() + ends_[index], ends_[index + 1] - ends_[index]};
   }
-  // The index, and whether the sequence is new. It must not be part of the table itself, which can
-  // move.
+  // Returns the index of the sequence, and whether it is new. The argument must not be a view of
+  // the table, which can be reallocated.
   std::pair<int, bool> insert(Sequence sequence);
 
 private:
   void grow();
-  std::size_t slotOf(Sequence sequence) const; // where it is or would be
+  std::size_t slotOf(Sequence sequence) const; // its slot, or the free slot where it belongs
 
   std::vector<std::uint32_t> items_;
   std::vector<std::size_t> ends_;
-  std::vector<int> slots_; // -1: free
+  std::vector<int> slots_; // hash table with open addressing; -1: free
 };
 
-// Device states known by number, and what each collective makes of a group of them, found once: in
-// a synthesis the same groups return thousands of times. Refusals are not kept: they are many, and
-// found as fast as looked up.
+// Numbers of device states, and the cached result of each collective on a group of states: in a
+// synthesis the same groups recur thousands of times. Refusals are not cached; they are numerous,
+// and testing is as fast as a lookup.
 class StateTable {
 public:
   using Numbers = SequenceTable::Sequence;
 
   std::uint32_t numberOf(const DeviceState& state);
-  // What the members hold afterwards, or nothing if the collective is refused. Valid until the next
-  // call.
+  // Returns the states of the members after the collective, or none if it is refused. Valid until
+  // the next call.
   std::optional<Numbers> apply(CollectiveKind kind, Numbers group);
 
 private:
@@ -63,13 +63,13 @@ private:
     std::size_t operator()(const DeviceState& state) const noexcept { return state.hash(); }
   };
 
-  int make(CollectiveKind kind); // of members_
+  int make(CollectiveKind kind); // applies it to members_
 
   std::unordered_map<DeviceState, std::uint32_t, Hash> numbers_;
   std::vector<const DeviceState*> states_; // by number
-  SequenceTable requested_;                // a group's numbers, then the collective's
-  std::vector<int> answers_;               // for each of these, an index in made_
-  SequenceTable made_;
+  SequenceTable keys_;                     // keys: a group's numbers, then the collective
+  std::vector<int> resultOfKey_;           // index in results_ for each key
+  SequenceTable results_;
   std::vector<std::uint32_t> key_;
   std::vector<const DeviceState*> members_;
 };
@@ -92,7 +92,7 @@ std::pair<int, bool> SequenceTable::insert(Sequence sequence) {
   std::size_t slot = slotOf(sequence);
   if (slots_[slot] >= 0)
     return {slots_[slot], false};
-  // At most half of the slots are taken, so that a search for a free one stays short and ends.
+  // At most half of the slots are occupied, so searches for a free slot are short.
   if (2 * ends_.size() > slots_.size()) {
     grow();
     slot = slotOf(sequence);
@@ -125,24 +125,26 @@ std::optional<StateTable::Numbers> StateTable::apply(CollectiveKind kind, Number
     return std::nullopt;
   key_.assign(group.begin(), group.end());
   key_.push_back(static_cast<std::uint32_t>(kind));
-  const auto [index, isNew] = requested_.insert(key_);
+  const auto [index, isNew] = keys_.insert(key_);
   if (isNew)
-    answers_.push_back(make(kind));
-  return made_[answers_[index]];
+    resultOfKey_.push_back(make(kind));
+  return results_[resultOfKey_[index]];
 }
 
 int StateTable::make(CollectiveKind kind) {
   std::vector<std::uint32_t> after;
   for (const DeviceState& state : statesAfter(kind, members_))
     after.push_back(numberOf(state));
-  return made_.insert(after).first;
+  return results_.insert(after).first;
 }
 
 namespace {
 
-// Numbers of device states that are kept: all programs of five steps on six levels take half of it.
+// Bound on the state numbers that are stored; all programs of five steps on six levels need half of
+// it.
 constexpr Index kMaxKept = Index(1) << 23;
 
+// Whether a collective can be the last one of a program; the members must all get the whole sum.
 bool mayReachGoal(CollectiveKind kind) {
   return kind != CollectiveKind::ReduceScatter && kind != CollectiveKind::Reduce;
 }
@@ -164,8 +166,8 @@ std::vector<Move> movesOf(const Hierarchy& hierarchy) {
   return moves;
 }
 
-// Breadth first, so that a state is met first with the most moves left. With one move left only
-// those that end in the goal are of use, and nothing else is kept.
+// Breadth first: a state is reached first with the most moves remaining. With one move remaining,
+// only moves that reach the goal are stored.
 class SynthesisSearch {
 public:
   SynthesisSearch(ProgramSet& set, const std::vector<Move>& moves) : set_(set), moves_(moves) {}
@@ -175,13 +177,14 @@ public:
     goal_ = numbered(goalStates(devices, reductionGroups));
     if (start == goal_)
       return;
-    found_.insert(start);
+    nodeStates_.insert(start);
     int begin = 0;
-    for (int left = set_.sizeLimit_; left > 0 && begin < found_.size(); --left) {
-      const int end = found_.size();
+    for (int remaining = set_.sizeLimit_; remaining > 0 && begin < nodeStates_.size();
+         --remaining) {
+      const int end = nodeStates_.size();
       set_.nodes_.resize(end);
       for (int node = begin; node < end; ++node)
-        expand(node, left == 1);
+        expand(node, remaining == 1);
       begin = end;
     }
   }
@@ -194,8 +197,9 @@ private:
     return numbers;
   }
 
+  // Tries all moves from a node; results are edges to other nodes or to the goal.
   void expand(int node, bool isLast) {
-    before_.assign(found_[node].begin(), found_[node].end());
+    before_.assign(nodeStates_[node].begin(), nodeStates_[node].end());
     for (int move = 0; move < static_cast<int>(moves_.size()); ++move) {
       const CollectiveKind kind = moves_[move].instruction.collective;
       if ((isLast && !mayReachGoal(kind)) || !apply(kind, moves_[move].groups, isLast))
@@ -207,19 +211,19 @@ private:
     }
   }
 
-  // Makes after_ of before_. With toGoal it gives up at the first group that does not get there.
+  // Computes after_ from before_. If toGoal is true, stops at the first group that misses the goal.
   bool apply(CollectiveKind kind, const DeviceGroups& groups, bool toGoal) {
     after_ = before_;
     for (const std::vector<int>& group : groups) {
       members_.clear();
       for (int device : group)
         members_.push_back(before_[device]);
-      const auto made = table_.apply(kind, members_);
-      if (!made)
+      const auto states = table_.apply(kind, members_);
+      if (!states)
         return false;
       for (std::size_t i = 0; i < group.size(); ++i) {
-        after_[group[i]] = (*made)[i];
-        if (toGoal && (*made)[i] != goal_[group[i]])
+        after_[group[i]] = (*states)[i];
+        if (toGoal && (*states)[i] != goal_[group[i]])
           return false;
       }
     }
@@ -227,20 +231,20 @@ private:
   }
 
   int indexOf(const std::vector<std::uint32_t>& states) {
-    const int index = found_.insert(states).first;
-    const Index most = kMaxKept / static_cast<Index>(states.size());
-    if (index >= most)
+    const int index = nodeStates_.insert(states).first;
+    const Index maxNodes = kMaxKept / static_cast<Index>(states.size());
+    if (index >= maxNodes)
       throw Error(TENON_ERR_ARG,
                   fmt::format("programs of up to {} instructions on {} devices have more than {} "
                               "states; lower the size, or join levels of the system",
-                              set_.sizeLimit_, states.size(), most));
+                              set_.sizeLimit_, states.size(), maxNodes));
     return index;
   }
 
   ProgramSet& set_;
   const std::vector<Move>& moves_;
   StateTable table_;
-  SequenceTable found_; // the states of all devices, by node
+  SequenceTable nodeStates_; // states of all devices, by node
   std::vector<std::uint32_t> goal_, before_, after_, members_;
 };
 
@@ -264,21 +268,21 @@ Index ProgramSet::pathsFrom(int node, int size) const {
   return nodes_[node].paths[size - 1];
 }
 
-// Lengths beyond the longest path have no column, whatever the limit.
+// Lengths beyond the longest path are not stored, whatever the limit.
 void ProgramSet::countPaths() {
-  // Paths of one length are counted from those of the length before: each edge is added once a
+  // Paths of one length are counted from those of the length before; each edge is visited once per
   // length.
   for (int size = 1; size <= sizeLimit_; ++size) {
-    Index all = 0;
+    Index anyPath = 0;
     for (Node& node : nodes_) {
       Index paths = 0;
       for (const Edge& edge : node.edges)
         if (__builtin_add_overflow(paths, pathsFrom(edge.to, size - 1), &paths))
           throw Error(TENON_ERR_ARG, "there are more programs than can be counted; lower the size");
       node.paths.push_back(paths);
-      all |= paths;
+      anyPath |= paths;
     }
-    if (all == 0)
+    if (anyPath == 0)
       break;
     if (__builtin_add_overflow(count_, nodes_[0].paths[size - 1], &count_))
       throw Error(TENON_ERR_ARG, "there are more programs than can be counted; lower the size");
@@ -289,6 +293,7 @@ Index ProgramSet::countOfSize(int size) const {
   return size < 1 || size > sizeLimit_ ? 0 : pathsFrom(0, size);
 }
 
+// Skips the smaller programs, then descends to the edge whose paths contain the index.
 Program ProgramSet::program(Index index) const {
   if (index < 0 || index >= count_)
     throw Error(
@@ -313,16 +318,17 @@ Program ProgramSet::program(Index index) const {
 
 std::shared_ptr<const ProgramSet> reductionPrograms(int levels, int sizeLimit) {
   static std::mutex mutex;
-  static std::map<std::pair<int, int>, std::shared_ptr<const ProgramSet>> kept;
-  // The lock is held while a set is made, so that two threads do not make the same one.
+  static std::map<std::pair<int, int>, std::shared_ptr<const ProgramSet>> cache;
+  // The lock is held during the synthesis, so two threads do not repeat it.
   const std::lock_guard lock(mutex);
-  std::shared_ptr<const ProgramSet>& set = kept[{levels, sizeLimit}];
+  std::shared_ptr<const ProgramSet>& set = cache[{levels, sizeLimit}];
   if (!set) {
     const Hierarchy twos = levelsOfTwo(levels);
     const int devices = deviceCount(twos);
-    std::vector<int> all(devices);
-    std::iota(all.begin(), all.end(), 0);
-    set = std::make_shared<const ProgramSet>(devices, movesOf(twos), DeviceGroups{all}, sizeLimit);
+    std::vector<int> allDevices(devices);
+    std::iota(allDevices.begin(), allDevices.end(), 0);
+    set = std::make_shared<const ProgramSet>(devices, movesOf(twos), DeviceGroups{allDevices},
+                                             sizeLimit);
   }
   return set;
 }
