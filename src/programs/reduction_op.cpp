@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs a reduction program on rows of elements: each of its steps is a schedule with an executor of
-// its own, and results go to and fro between two buffers. Only the ends differ: an array without
-// gaps stands in for the first row, and for the last one in a plain action, without a copy, so x_
-// and y_ may be the caller's memory.
+// Runs a reduction program. Each step is a schedule with its own executor, and results alternate
+// between two buffers. Only the ends are special: a contiguous user array replaces the first row
+// without a copy, and the last row too if alpha = 1 and beta = 0, so x_ and y_ can be the user's
+// memory.
 #include "programs/reduction_op.hpp"
 
 #include "comm/agreement/batched.hpp"
@@ -24,7 +24,7 @@ namespace tenon {
 
 namespace {
 
-// An array that belongs to this rank alone.
+// Returns an array that exists on this rank only.
 Ref<DTensor> rowOf(const CommPtr& comm, const Shape& shape, TenonDataType type, Space space) {
   return makeRef<DTensor>(comm,
                           Layout({.shape = shape,
@@ -39,7 +39,8 @@ ReductionOp::ReductionOp(const CommPtr& comm, const Layout& from, const Layout& 
                          TenonDataType type, ReductionPlan plan, const CarrierPolicy& policy)
     : LinearOp(comm, from, to, type), plan_(std::move(plan)), policy_(policy),
       change_(sumBetween(from, to).value_or(SumChange{})) {
-  // The executors need all ranks, so that a program that is wrong or differs is found before them.
+  // Creating executors is collective, so a wrong program, or one that differs between ranks, must
+  // be detected before.
   batched(
       *comm, "the program of a reduction",
       [this] {
@@ -47,7 +48,7 @@ ReductionOp::ReductionOp(const CommPtr& comm, const Layout& from, const Layout& 
         return 0;
       },
       [this](int) { return agreedText(); });
-  // A row has the elements of the local array in row-major order.
+  // A row stores the elements of the local array in row-major order.
   const auto packed = [&](const Layout& layout, Strides& strides) {
     std::ranges::copy(rowMajorStrides(extents(layout.boxOfRank(comm->rank()))), strides.begin());
   };
@@ -66,7 +67,7 @@ void ReductionOp::checkPlan() const {
                             range().describe()));
   }
   const Index members = domain().grid().extentOf(change_.axes);
-  // Levels of one would be levels without a sum, which programs do not know.
+  // Programs do not use levels of size 1.
   if (std::find(plan_.hierarchy.begin(), plan_.hierarchy.end(), 1) != plan_.hierarchy.end() ||
       deviceCount(plan_.hierarchy) != members)
     throw Error(TENON_ERR_ARG,
@@ -104,33 +105,33 @@ ReductionOp::Rows& ReductionOp::rows(Space space) {
 }
 
 std::unique_ptr<ReductionOp::Rows> ReductionOp::makeRows(Space space) {
-  auto made = std::make_unique<Rows>();
-  // Rows 0, 2, 4, ... lie in one buffer, and the others in the other: a step reads one and writes
-  // the other.
-  Index most[2] = {0, 0};
+  auto rows = std::make_unique<Rows>();
+  // Rows 0, 2, 4, ... share one buffer, and the others the other: a step reads one and writes the
+  // other.
+  Index largest[2] = {0, 0};
   for (std::size_t i = 0; i < held_.size(); ++i)
-    most[i % 2] = std::max(most[i % 2], elements(held_[i]));
+    largest[i % 2] = std::max(largest[i % 2], elements(held_[i]));
   const Index size = dataTypeSize(domainType());
   const KernelContextPtr context = contextOf(comm(), space);
-  made->even = readableBuffer(*comm(), *context, most[0] * size, title() + " even steps");
-  made->odd = readableBuffer(*comm(), *context, most[1] * size, title() + " odd steps");
+  rows->even = readableBuffer(*comm(), *context, largest[0] * size, title() + " even steps");
+  rows->odd = readableBuffer(*comm(), *context, largest[1] * size, title() + " odd steps");
   const auto row = [&](const Shape& shape) { return rowOf(comm(), shape, domainType(), space); };
   for (std::size_t i = 0; i < held_.size(); ++i) {
-    Buffer& buffer = i % 2 == 0 ? made->even : made->odd;
-    made->held.push_back(row(held_[i]));
+    Buffer& buffer = i % 2 == 0 ? rows->even : rows->odd;
+    rows->held.push_back(row(held_[i]));
     const std::vector<Index> none(held_[i].size(), 0);
-    made->held.back()->placeArray(buffer.data<void>(), rowMajorStrides(held_[i]), none, none,
+    rows->held.back()->placeArray(buffer.data<void>(), rowMajorStrides(held_[i]), none, none,
                                   false);
   }
-  made->userFirst = row(held_.front());
-  made->userLast = row(held_.back());
-  // The buffers stay, so the executors are bound to them for good. A step at an end that works on
-  // the caller's array runs unbound.
+  rows->userFirst = row(held_.front());
+  rows->userLast = row(held_.back());
+  // The buffers never move, so the executors are bound to them permanently. A first or last step
+  // that works on the user's array runs unbound.
   for (std::size_t i = 0; i < stages_.size(); ++i) {
-    stages_[i].executor->bind(Sense::Forward, *made->held[i], *made->held[i + 1]);
-    stages_[i].executor->bind(Sense::Adjoint, *made->held[i + 1], *made->held[i]);
+    stages_[i].executor->bind(Sense::Forward, *rows->held[i], *rows->held[i + 1]);
+    stages_[i].executor->bind(Sense::Adjoint, *rows->held[i + 1], *rows->held[i]);
   }
-  return made;
+  return rows;
 }
 
 void ReductionOp::takeSource(const Action& action) {
@@ -149,9 +150,9 @@ void ReductionOp::takeSource(const Action& action) {
   });
 }
 
-// With factors the result must be combined with y, and with gaps it must be unpacked: then it comes
-// to the last row first. A row on the caller's array does not know whether y may be written, which
-// is checked here.
+// With factors the result must be combined with y, and a strided y must be unpacked, so the result
+// is written to the last row first. A row that is placed on the user's array cannot check whether y
+// is writable, so it is checked here.
 void ReductionOp::takeTarget(const Action& action) {
   DTensor& y = *action.y;
   const bool isLast = isForward(action.sense);
@@ -164,7 +165,7 @@ void ReductionOp::takeTarget(const Action& action) {
   y_->placeBox(const_cast<void*>(arrayOf(y)), false);
 }
 
-// Steps are counted in the order of execution; what runs backwards begins at the last row.
+// Steps are counted in the order of execution; an adjoint begins at the last row.
 Action ReductionOp::actionOf(Sense sense, std::size_t step) const {
   const std::size_t last = stages_.size();
   const auto row = [&](std::size_t i) { return rows_->held[isForward(sense) ? i : last - i]; };
@@ -187,15 +188,14 @@ void ReductionOp::doEnd(const Action& action) {
   if (stages_.empty())
     return axpby(action.alpha, *action.x, action.beta, *action.y);
   for (std::size_t step = 0; step < stages_.size(); ++step) {
-    // The first step was begun in the first half; each other one reads what the step before it
-    // writes.
-    const Action one = actionOf(action.sense, step);
+    // doBegin() began the first step; each later step reads the result of the step before.
+    const Action stepAction = actionOf(action.sense, step);
     if (step > 0)
-      stageOf(action.sense, step).begin(one);
-    stageOf(action.sense, step).end(one);
+      stageOf(action.sense, step).begin(stepAction);
+    stageOf(action.sense, step).end(stepAction);
   }
   DTensor& y = *action.y;
-  // The result is in y already, which has not been told so.
+  // The executor wrote to y's memory, so y must record the change.
   if (isInPlace_)
     return y.changed();
   visitDataType(domainType(), [&]<class T>(T) {
@@ -222,24 +222,24 @@ std::string ReductionOp::agreedText() const {
 
 std::string ReductionOp::describeMore() const {
   const int rank = comm()->rank();
-  const Traffic all = *trafficOf(rank);
-  std::string text = fmt::format("  reduction program on the hierarchy [{}]{}: rank {} sends {} "
-                                 "messages, {}",
-                                 fmt::join(plan_.hierarchy, ","),
-                                 change_.isTransposed ? ", transposed and backwards" : "", rank,
-                                 all.messages, sizeText(all.elements * dataTypeSize(domainType())));
+  const Traffic sent = *trafficOf(rank);
+  std::string text = fmt::format(
+      "  reduction program on the hierarchy [{}]{}: rank {} sends {} "
+      "messages, {}",
+      fmt::join(plan_.hierarchy, ","), change_.isTransposed ? ", transposed and backwards" : "",
+      rank, sent.messages, sizeText(sent.elements * dataTypeSize(domainType())));
   if (!stages_.empty())
     text += "; transport " + stages_.front().executor->describeTransport();
   text += '\n';
   for (std::size_t i = 0; i < stages_.size(); ++i) {
     const Stage& stage = stages_[change_.isTransposed ? stages_.size() - 1 - i : i];
     const Instruction& instruction = plan_.program[stage.instruction];
-    // The instruction names an AllReduce also where it runs as two steps.
-    const std::string as = stage.collective == wordOf(instruction.collective)
-                               ? ""
-                               : fmt::format(" as {}", stage.collective);
-    text += fmt::format("    {}{}: rank {} sends {}, {}\n", instruction.describe(), as, rank,
-                        counted(stage.sent.messages, "message"),
+    // The instruction is an AllReduce also if it runs as two steps.
+    const std::string substitute = stage.collective == wordOf(instruction.collective)
+                                       ? ""
+                                       : fmt::format(" as {}", stage.collective);
+    text += fmt::format("    {}{}: rank {} sends {}, {}\n", instruction.describe(), substitute,
+                        rank, counted(stage.sent.messages, "message"),
                         sizeText(stage.sent.elements * dataTypeSize(domainType())));
   }
   return text;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs a sum, or its adjoint, as one collective of the devices of a line. The collective is queued
-// on the stream of transfers as soon as kernels have packed, so that kernels that are queued
-// between the two halves run beside it.
+// Runs a sum, or its adjoint, as one collective of the devices of a reduction group. The collective
+// is queued on the stream for transfers once kernels have packed its input, so kernels that are
+// queued between begin and end run concurrently.
 #include "programs/sum_by_nccl.hpp"
 
 #include "comm/partition.hpp"
@@ -18,8 +18,8 @@ namespace tenon {
 
 namespace {
 
-// A sum is the collective along its axes that leads from the contributions to the sums, or
-// backwards from the sums to the dual of the contributions.
+// The collective along the summed axes: from the contributions to the sums, or for an adjoint from
+// the sums to the dual of the contributions.
 RouteStep stepOf(const ReductionTask& sum) {
   constexpr CollectiveKind kForward[] = {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter,
                                          CollectiveKind::Reduce};
@@ -32,7 +32,8 @@ RouteStep stepOf(const ReductionTask& sum) {
 
 class NcclSum final : public LinearOp {
 public:
-  // Collective. The devices meet now if arrays on them are expected, else when the first come.
+  // Collective on the task's communicator. The devices connect now if device arrays are expected,
+  // otherwise when the first one is passed.
   explicit NcclSum(const ReductionTask& sum);
   ~NcclSum() override;
 
@@ -42,11 +43,12 @@ public:
   Index bufferBytes() const override;
 
 private:
-  // One end of the collective: the regions of its array, or of a buffer if they lie otherwise
-  // there.
+  // One end of the collective: regions of its array, which are packed in a buffer if their order in
+  // the array differs.
   struct End {
+    // Regions of the array at this end.
     std::span<const Region> regions;
-    bool isInOrder; // in a row-major array
+    bool isInOrder; // in the order of a row-major array
     Buffer& buffer;
   };
 
@@ -72,11 +74,11 @@ private:
   RouteStep step_;
   CollectivePieces pieces_;
   CollectiveRegions regions_;
-  std::vector<Index> cuts_; // of the whole in elements, with both ends
-  LinearOpRef onHost_;      // by the route, unless arrays on the device are expected
-  SubCommPtr line_;         // with its devices
+  std::vector<Index> cuts_; // piece boundaries in elements, including both ends
+  LinearOpRef onHost_;      // for host arrays: by the route; null if device arrays are expected
+  SubCommPtr line_;         // communicator of the group, with its devices
   Buffer wholeBuffer_, pieceBuffer_;
-  std::byte* landing_ = nullptr; // of the action in flight
+  std::byte* landing_ = nullptr; // target memory of the action in progress
   Event packed_, done_;
 };
 
@@ -95,16 +97,16 @@ NcclSum::NcclSum(const ReductionTask& sum)
     cuts_.push_back(pieces_.offset(c));
 }
 
-// The buffers go back in the order of the kernels' stream, which does not wait for an action that
-// was never ended.
+// Buffers are freed in the order of the kernels' stream, which does not wait for a collective whose
+// end was never called: wait for it here.
 NcclSum::~NcclSum() {
   try {
     done_.synchronise();
-  } catch (...) { // the device has failed, and whoever uses it next is told
+  } catch (...) { // the device has failed; its next use reports it
   }
 }
 
-// Where the regions of an end are one after the other.
+// Returns the buffer in which the regions of an end are contiguous.
 std::byte* NcclSum::memoryOf(const End& end, const DTensor& array) const {
   const Index bytes = array.localElements() * dataTypeSize(domainType());
   if (end.buffer.bytes() < bytes)
@@ -192,12 +194,12 @@ Index NcclSum::bufferBytes() const {
 }
 
 std::string NcclSum::describeMore() const {
-  std::string text =
+  std::string description =
       fmt::format("  {} of {} by {}, which adds in an order of its own", step_.name(),
                   counted(domain().grid().extentOf(step_.axes), "device"), DeviceGroup::library());
   if (onHost_)
-    text += "; of arrays on the host by the route";
-  return text + '\n';
+    description += "; of arrays on the host by the route";
+  return description + '\n';
 }
 
 class SumByNccl final : public ReductionMethod {

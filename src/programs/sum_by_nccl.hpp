@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sums over grid axes by NCCL, for arrays on the device: the way of -tenon_reduction nccl. NCCL
-// adds in an order that it chooses, so that neither the bits of a sum nor those of runs on other
-// numbers of devices are the same. Its collectives take equal pieces; uneven ones are several of
-// them, which it runs as one.
+// The reduction method of -tenon_reduction nccl: sums over grid axes by NCCL, for arrays on the
+// device. NCCL chooses the order of additions, so sums are not bitwise reproducible on other
+// numbers of devices. Its collectives require pieces of equal size; for unequal ones, several calls
+// are grouped into one launch.
 #pragma once
 
 #include "linop/exchange/reduction_method.hpp"
 
 namespace tenon {
 
-// A row of the table of ways.
+// Row of the table of reduction methods; null unless the option selects it.
 ReductionMethodRef sumByNccl();
 
 } // namespace tenon

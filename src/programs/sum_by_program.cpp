@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Whether a sum over grid axes runs a program, and which: the options, and the prices. All of it
-// follows from what ranks share (grid, options, machine file, the largest local array), so that
-// they choose alike.
+// Decides whether a sum over grid axes uses a program, and which one, from the options and
+// predicted times. All inputs are equal on all ranks (grid, options, machine file, the largest
+// local array), so all ranks decide alike without communication.
 #include "programs/sum_by_program.hpp"
 
 #include "comm/machine_object.hpp"
@@ -42,18 +42,19 @@ constexpr OptionSpec kReductionOptions[] = {
 };
 const OptionRegistration kReductionRegistration{{"reduction", kReductionOptions}};
 
+// Result of the decision for one sum.
 struct Choice {
   ReductionPlan plan;
   bool taken = false;
-  double seconds = 0; // 0 for a program that the user asked for
-  std::string why;    // what auto has decided, and why
+  double seconds = 0; // 0 for a program that the user requested
+  std::string why;    // the decision of `auto`, and its reason
 };
 
 class SumByProgram final : public ReductionMethod {
 public:
-  // Throws TENON_ERR_ARG for an option's text that says no programs or no levels.
+  // Throws TENON_ERR_ARG if an option's text is not a list of programs or levels.
   SumByProgram();
-  // Otherwise all sums go by their routes.
+  // If false, all sums use their routes.
   bool isWanted() const noexcept { return automatic_ || !programs_.empty(); }
 
   bool looksAt(const ReductionTask& sum) const override;
@@ -66,16 +67,16 @@ private:
   void chooseByPrice(Choice& choice, const ReductionTask& sum, const LinkRates& rates) const;
   LinkRates ratesFor(const ReductionTask& sum) const;
 
-  // Each sum takes the first program that reduces over its levels.
+  // Each sum uses the first program that reduces over its levels.
   std::vector<Program> programs_;
   bool automatic_ = false;
-  // The description of the machine at whose levels and links auto looks; may be empty.
+  // Machine description for `auto`; "" if there is none.
   std::string machineFile_;
-  // The levels of the machine, outermost first; empty: those that the communicator knows.
+  // Levels of the machine, outermost first; empty: those that the communicator detects.
   Hierarchy levels_;
 };
 
-// The price of a step where ranks are on levels; a collective is priced as it is cheapest.
+// Price of a step at rates with levels; a collective is priced by its best algorithm.
 double priceOfStep(const RouteStep& step, Index elementBytes, const LinkRates& rates) {
   if (step.collective)
     if (const auto collective =
@@ -91,8 +92,8 @@ double priceOfRoute(const Route& route, Index elementBytes, const LinkRates& rat
   return seconds;
 }
 
-// The first of several programs that reduces over so many levels. One program alone is not checked
-// here: where it is used its error is told in full.
+// Returns the first of several programs that reduces over the hierarchy. A single program is not
+// checked here, because its use reports a complete error.
 const Program& fittingProgram(const std::vector<Program>& programs, const Hierarchy& hierarchy) {
   std::string reasons;
   for (const Program& program : programs) {
@@ -129,7 +130,7 @@ Hierarchy parseLevels(const std::string& text) {
   return levels;
 }
 
-// Each program is parsed by itself, so that errors count bytes from its own beginning.
+// Programs are parsed separately, so errors count bytes from the beginning of each.
 std::vector<Program> parsePrograms(const std::string& text) {
   std::vector<Program> programs;
   std::size_t begin = 0;
@@ -147,7 +148,7 @@ SumByProgram::SumByProgram() : levels_(parseLevels(options().getString("", "mach
   const std::string text = options().getString("", "reduction");
   const bool isFlat = options().getChoice("", "reduction_order") == "flat";
   if (text == "auto") {
-    // The route's sums are those in the order of coordinates.
+    // The route adds in the order of coordinates, as "flat" requires.
     automatic_ = !isFlat;
     machineFile_ = machineFileOption();
   } else if (text != "route" && text != "nccl") {
@@ -160,10 +161,9 @@ SumByProgram::SumByProgram() : levels_(parseLevels(options().getString("", "mach
   }
 }
 
-// Programs of a user leave all of the sum on each rank. A route that was requested by its mode is
-// not replaced by what is cheaper. Where all ranks are on one node, auto leaves sums to their
-// routes, and ranks need not agree on anything; where nodes are irregular, the view says why it
-// does.
+// User-defined programs leave the whole sum on each rank. A route that the user requested by its
+// mode is not replaced by a cheaper one. If all ranks are on one node, `auto` uses routes and ranks
+// need not agree. If nodes have different numbers of ranks, the view gives the reason.
 bool SumByProgram::looksAt(const ReductionTask& sum) const {
   if (!automatic_)
     return sum.change && sum.change->goal == SumGoal::All;
@@ -175,20 +175,20 @@ bool SumByProgram::looksAt(const ReductionTask& sum) const {
 }
 
 std::string SumByProgram::agreedText(const ReductionTask& sum) const {
-  std::string how =
+  std::string choiceText =
       machineFile_.empty() ? "auto" : fmt::format("auto on machine '{}'", machineFile_);
   if (!automatic_) {
     std::vector<std::string> texts;
     for (const Program& program : programs_)
       texts.push_back(describe(program));
-    how = fmt::format("{}", fmt::join(texts, "; "));
+    choiceText = fmt::format("{}", fmt::join(texts, "; "));
   }
-  return fmt::format("; reduction by {} on levels [{}], {} ranks a node", how,
+  return fmt::format("; reduction by {} on levels [{}], {} ranks a node", choiceText,
                      fmt::join(levels_, ","), sum.comm->ranksPerNode());
 }
 
-// The rates on the levels on which the ranks are numbered: those of the machine file, or of the
-// policy, or assumed ones on the levels of the option or on the nodes.
+// Returns rates on the levels by which ranks are numbered: those of the machine file, or of the
+// policy, or assumed ones for the levels of the option or the nodes.
 LinkRates SumByProgram::ratesFor(const ReductionTask& sum) const {
   const int ranks = sum.comm->size();
   if (!machineFile_.empty()) {
@@ -209,7 +209,7 @@ LinkRates SumByProgram::ratesFor(const ReductionTask& sum) const {
   return withAssumedNodes(sum.policy.rates, {ranks / perNode, perNode});
 }
 
-// Takes the cheapest program if it costs less than the route on the same levels.
+// Chooses the cheapest program if it costs less than the route on the same levels.
 void SumByProgram::chooseByPrice(Choice& choice, const ReductionTask& sum,
                                  const LinkRates& rates) const {
   const Index elementBytes = dataTypeSize(sum.type);
@@ -238,19 +238,19 @@ Choice SumByProgram::choose(const ReductionTask& sum) const {
         "-tenon_machine_levels or -tenon_machine_file";
     return choice;
   }
-  // The levels of the option are those of a user's program also where the rates have none between.
+  // A user's program runs on the levels of the option, also those that do not separate ranks.
   const Hierarchy levels = levels_.empty() ? levelsOf(rates, sum.comm->size()) : levels_;
   try {
     choice.plan = levelsOfSum(sum.from.grid(), *sum.change, levels, rates);
   } catch (const Error& error) {
-    // Ranks that do not stand on the levels are an error for a program that the user asked for;
-    // auto has another way, and says why it takes it.
+    // Ranks that do not fit the levels are an error for a program that the user requested; `auto`
+    // has an alternative, and reports why it uses it.
     if (!automatic_)
       throw;
     choice.why = "-tenon_reduction auto: by the route, since " + error.text();
     return choice;
   }
-  // Each group is one rank, so that there is nothing to sum.
+  // Each group is one rank: there is nothing to sum.
   if (choice.plan.hierarchy.empty())
     return choice;
   if (automatic_) {
@@ -262,7 +262,8 @@ Choice SumByProgram::choose(const ReductionTask& sum) const {
   return choice;
 }
 
-// Takes the cheapest steps if they cost less than the route, whose sums go by programs too.
+// Chooses the cheapest sequence of steps if it costs less than the route, whose sums also use
+// programs.
 ReductionOffer SumByProgram::offerInSteps(const ReductionTask& sum) const {
   const LinkRates rates = ratesFor(sum);
   const Index elementBytes = dataTypeSize(sum.type);
@@ -271,12 +272,13 @@ ReductionOffer SumByProgram::offerInSteps(const ReductionTask& sum) const {
       sum.from, sum.to, elementBytes, prices, [&](const Layout& from, const Layout& to) {
         return priceOfExchange(from, to, elementBytes, rates, Looks::Sampled).seconds;
       });
-  double route = 0;
+  double routeSeconds = 0;
   for (const RouteStep& step : sum.route) {
     const double seconds = priceOfStep(step, elementBytes, rates);
-    route += std::min(seconds, prices.seconds(step.from, step.to, elementBytes).value_or(seconds));
+    routeSeconds +=
+        std::min(seconds, prices.seconds(step.from, step.to, elementBytes).value_or(seconds));
   }
-  if (best.steps.size() == 1 || best.seconds >= route)
+  if (best.steps.size() == 1 || best.seconds >= routeSeconds)
     return {};
   return {.make = {},
           .sent = {},
@@ -284,7 +286,7 @@ ReductionOffer SumByProgram::offerInSteps(const ReductionTask& sum) const {
           .seconds = best.seconds,
           .why = fmt::format("-tenon_reduction auto: sums and the rest in steps, predicted at "
                              "{:.3g} us; the route at {:.3g} us",
-                             1e6 * best.seconds, 1e6 * route)};
+                             1e6 * best.seconds, 1e6 * routeSeconds)};
 }
 
 ReductionOffer SumByProgram::offer(const ReductionTask& sum) const {
@@ -308,8 +310,8 @@ ReductionOffer SumByProgram::offer(const ReductionTask& sum) const {
 namespace {
 
 ReductionMethodRef sumByProgram() {
-  auto way = std::make_shared<const SumByProgram>();
-  return way->isWanted() ? way : nullptr;
+  auto method = std::make_shared<const SumByProgram>();
+  return method->isWanted() ? method : nullptr;
 }
 
 constexpr ReductionMethodRow kReductionMethods[] = {sumByProgram, sumByNccl};

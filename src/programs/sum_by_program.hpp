@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sums over grid axes by programs, as -tenon_reduction asks for them: a list of programs, of which
-// each sum takes the first that reduces over its levels, or auto, which prices them.
+// The reduction methods of -tenon_reduction: a list of programs, of which each sum uses the first
+// that reduces over its levels; or `auto`, which chooses by predicted time.
 #pragma once
 
 namespace tenon {
 
-// Hands the reduction methods of this room to linop, which cannot name them. Whoever initialises
-// the library calls it before, as often as it likes: what nobody calls, a linker would leave out.
+// Passes the reduction methods of this module to linop, which cannot depend on it. Must be called
+// before the library is initialised, and can be called repeatedly. The explicit call also keeps
+// linkers from dropping the module.
 void registerReductionMethods() noexcept;
 
 } // namespace tenon
