@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Walks over the links in their order, and for each over the instances that have devices of the
-// group below them. The order matters: a rule with `unless` asks what an earlier link is loaded
-// with, so the shares of all earlier links must be there, sorted by instance.
+// Visits the links in order, and for each link the instances that have devices of the group. The
+// order matters: a rule with `unless` looks up the loads of an earlier link, so these must be
+// complete and sorted by instance.
 #include "machine/group_load.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 using Devices = std::span<const int>;
 
-// The number of blocks of `size` devices that have any of these increasing devices.
+// Returns the number of blocks of `size` devices that contain any of these ascending devices.
 Index blocksOf(Devices devices, Index size) {
   Index blocks = 0, last = -1;
   for (const int device : devices) {
@@ -42,30 +42,29 @@ public:
   }
 
 private:
-  // Adds a share if a rule of the link holds; `here` are the group's devices below this instance.
-  // The
-  // first rule that holds decides, so that an instance is loaded once.
-  void addIfLoaded(int l, Index instance, Devices here, Index blocks) {
+  // Adds the load of an instance if a rule of the link applies. `below` are the group's devices
+  // below the instance. The first rule that applies decides, so an instance is loaded once.
+  void addIfLoaded(int l, Index instance, Devices below, Index blocks) {
     const Link& link = machine_.links()[l];
     for (const LinkRule& rule : link.rules) {
-      if (rule.unless != LinkRule::kNone && uses(rule.unless, here.front()))
+      if (rule.unless != LinkRule::kNone && uses(rule.unless, below.front()))
         continue;
       Index domains = 0;
       if (rule.when == LinkRule::Filling &&
-          static_cast<Index>(here.size()) != machine_.devicesOf(link))
+          static_cast<Index>(below.size()) != machine_.devicesOf(link))
         continue;
       if (rule.when == LinkRule::Leaving)
         domains = blocks;
       if (rule.when == LinkRule::Crossing)
-        domains = blocksOf(here, machine_.devicesOf(rule));
+        domains = blocksOf(below, machine_.devicesOf(rule));
       if (rule.when >= LinkRule::Leaving && domains < 2)
         continue;
-      shares_.push_back({l, instance, domains, rule.each ? static_cast<Index>(here.size()) : 1});
+      shares_.push_back({l, instance, domains, rule.each ? static_cast<Index>(below.size()) : 1});
       return;
     }
   }
 
-  // Whether the group loads the instance of an earlier link that a device of it is below.
+  // Whether the group loads the instance of an earlier link above a device.
   bool uses(int l, int device) const {
     const Index instance = device / machine_.devicesOf(machine_.links()[l]);
     const std::size_t end =
@@ -78,7 +77,7 @@ private:
   const Machine& machine_;
   Devices group_;
   std::vector<LinkShare> shares_;
-  std::vector<std::size_t> starts_; // where each link's shares begin
+  std::vector<std::size_t> starts_; // index of the first load of each link
 };
 
 } // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which links a group of devices loads when it communicates, by the rules of machine.hpp.
+// Computes the links that a group of devices uses when it communicates, by the rules of
+// machine.hpp.
 #pragma once
 
 #include "machine/machine.hpp"
@@ -9,17 +10,18 @@
 
 namespace tenon {
 
+// The load of a group on one instance of a link.
 struct LinkShare {
   int link = 0;
   Index instance = 0;
-  // 0 for a through load, else the domains that the group's traffic here joins, at least 2.
+  // 0 for a through load; for a trunk load, the number of domains that the group joins, >= 2.
   Index domains = 0;
-  Index times = 1; // how often the load counts here
+  Index times = 1; // multiplicity of the load
   bool operator==(const LinkShare&) const = default;
 };
 
-// The shares of a group, by link and then by instance. The group's devices must be increasing and
-// of the machine; a group of fewer than two devices loads nothing.
+// Returns the loads of a group, sorted by link and instance. The devices must be ascending and in
+// the machine. A group of fewer than two devices has no loads.
 std::vector<LinkShare> linksOf(const Machine& machine, std::span<const int> group);
 
 } // namespace tenon

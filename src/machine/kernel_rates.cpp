@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Predicts how long a kernel takes: by the measured times of its kind and pass where there are any,
-// by the roofline otherwise. A scale corrects the whole prediction, the overhead of the call
-// included.
+// Predicts how long a kernel takes: by the measured times of its kind and pass if there are any,
+// otherwise by the roofline. A correction factor applies to the whole prediction, including the
+// call.
 #include "machine/kernel_rates.hpp"
 
 #include <algorithm>
@@ -17,13 +17,14 @@ double KernelRates::seconds(const std::string& kind, Index elementBytes,
                             const KernelWork& work) const {
   if (work.flops == 0 && work.bytes == 0)
     return 0;
-  const auto known = std::ranges::find_if(measured, [&](const KernelTimes& one) {
-    return one.kind == kind && one.pass == work.pass && one.elementBytes == elementBytes;
+  const auto times = std::ranges::find_if(measured, [&](const KernelTimes& entry) {
+    return entry.kind == kind && entry.pass == work.pass && entry.elementBytes == elementBytes;
   });
-  const double took = known != measured.end() ? known->seconds(work)
-                                              : std::max(work.flops / flops, work.bytes / memory);
+  const double workSeconds = times != measured.end()
+                                 ? times->seconds(work)
+                                 : std::max(work.flops / flops, work.bytes / memory);
   const auto scale = scales.find({kind, work.pass});
-  return (call + took) * (scale == scales.end() ? 1 : scale->second);
+  return (call + workSeconds) * (scale == scales.end() ? 1 : scale->second);
 }
 
 } // namespace tenon

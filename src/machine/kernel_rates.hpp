@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How long the kernels of layers take. A kernel makes a number of floating-point operations on a
-// number of bytes, each counted once. By the roofline (Williams, Waterman and Patterson 2009) it
+// Predicts how long kernels of layers take. A kernel performs floating-point operations on bytes of
+// memory, each byte counted once. By the roofline model (Williams, Waterman and Patterson 2009) it
 // takes
 //
 //     call + max(operations / flops, bytes / memory)
 //
-// Kernels of a kind that was measured take instead
+// A kind of kernel that has been measured takes instead
 //
-//     call + operations x a + bytes x b + rows x r + columns x c
+//     call + operations * a + bytes * b + rows * r + columns * c
 //
-// where rows are the operations, or the columns where there are none, over the length of the
-// output's rows: loops over rows begin and end, and short rows fill no vectors. Columns are the
-// elements that windows read: gathering them takes its time where few channels share them.
+// where rows is the number of operations (or columns, if there are none) divided by the length of
+// the output's rows: it models the cost of starting loops and of short rows that do not fill
+// vectors. Columns is the number of elements that windows read: it models the cost of gathering
+// them, which matters if few channels share it.
 #pragma once
 
 #include "sys/types.hpp"
@@ -22,18 +23,18 @@
 
 namespace tenon {
 
-// Adjoint is with respect to inputs and parameters together, Parameters with respect to parameters
-// only, where no cotangent of the inputs is wanted.
+// Adjoint computes gradients with respect to inputs and parameters; Parameters, with respect to the
+// parameters only, when no gradient of the inputs is needed.
 enum class KernelPass { Apply, Adjoint, Parameters };
 const char* kernelPassName(KernelPass pass);
 
+// The work of one kernel call.
 struct KernelWork {
   KernelPass pass = KernelPass::Apply;
   double flops = 0, bytes = 0, rows = 0, columns = 0;
 };
 
-// The measured times of a kind of kernels in one pass: seconds for each operation, byte, row and
-// column.
+// Measured times of one kind of kernels in one pass: seconds per operation, byte, row and column.
 struct KernelTimes {
   std::string kind;
   KernelPass pass = KernelPass::Apply;
@@ -46,17 +47,18 @@ struct KernelTimes {
   bool operator==(const KernelTimes&) const = default;
 };
 
+// Rates of a process or device.
 struct KernelRates {
-  double flops = 5e10;  // operations a second of one process
-  double memory = 1e10; // bytes a second that it reads or writes
-  double call = 0;      // seconds for each call of a kernel
+  double flops = 5e10;  // operations per second of one process
+  double memory = 1e10; // bytes per second read or written
+  double call = 0;      // seconds per kernel call
   std::vector<KernelTimes> measured = {};
-  // How many times as long kernels of a kind took as the rates above say.
+  // Correction factors by kind and pass: measured time / time predicted by the rates above.
   std::map<std::pair<std::string, KernelPass>, double> scales = {};
 
-  // The rates of a device; the defaults are those of a core.
+  // Returns typical rates of a device; the defaults are those of a core.
   static KernelRates ofDevice() { return {.flops = 1e13, .memory = 1e12, .call = 5e-6}; }
-  // How long a kernel takes; 0 for no work.
+  // Returns the predicted seconds of a kernel; 0 if it has no work.
   double seconds(const std::string& kind, Index elementBytes, const KernelWork& work) const;
   bool operator==(const KernelRates&) const = default;
 };

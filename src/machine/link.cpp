@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Rates between ranks, from options and from the description of a machine. Levels are regular, so
-// one pair of ranks stands for all that communicate across a level; the innermost level becomes the
-// plain latency and bandwidth, and only the levels around it are listed.
+// Link rates, from options and from machine descriptions. Levels are regular, so one pair of ranks
+// represents all pairs that communicate across a level. The innermost level becomes the plain
+// latency and bandwidth; only the other levels are listed.
 #include "machine/link.hpp"
 
 #include "machine/group_load.hpp"
@@ -16,7 +16,7 @@ namespace tenon {
 
 namespace {
 
-// The rates between the first and the last unit of a level, within the first unit of the level
+// Returns the rates between the first and last unit of a level, in the first unit of the level
 // above.
 LevelRates ratesAcross(const Machine& machine, int level, const LinkRates& base) {
   const Index ranks = machine.devicesIn(level);
@@ -27,9 +27,10 @@ LevelRates ratesAcross(const Machine& machine, int level, const LinkRates& base)
   LevelRates rates{ranks, 0, 0};
   for (const LinkShare& share : shares) {
     const Link& link = machine.links()[share.link];
-    const double each = link.bandwidth / static_cast<double>(machine.devicesOf(link));
+    const double rankBandwidth = link.bandwidth / static_cast<double>(machine.devicesOf(link));
     rates.latency = std::max(rates.latency, link.latency);
-    rates.bandwidth = rates.bandwidth > 0 ? std::min(rates.bandwidth, each) : each;
+    rates.bandwidth =
+        rates.bandwidth > 0 ? std::min(rates.bandwidth, rankBandwidth) : rankBandwidth;
   }
   return rates;
 }
@@ -48,7 +49,7 @@ LinkRates ratesOf(const Machine& machine, const LinkRates& base) {
     return rates;
   rates.latency = rates.levels.back().latency;
   rates.bandwidth = rates.levels.back().bandwidth;
-  // The innermost level is what the plain latency and bandwidth say.
+  // The innermost level is represented by the plain latency and bandwidth.
   rates.levels.pop_back();
   return rates;
 }
@@ -79,19 +80,20 @@ LinkRates LinkRates::fromOptions() {
 }
 
 LinkRates LinkRates::onLevel(std::size_t level) const {
-  LinkRates one{latency, overhead, bandwidth, copyBandwidth};
+  LinkRates result{latency, overhead, bandwidth, copyBandwidth};
   if (level < levels.size()) {
-    one.latency = levels[level].latency;
-    one.bandwidth = levels[level].bandwidth;
+    result.latency = levels[level].latency;
+    result.bandwidth = levels[level].bandwidth;
   }
-  return one;
+  return result;
 }
 
+// Units have consecutive ranks, so a unit's number is a quotient.
 std::size_t LinkRates::levelBetween(int rank, int other) const {
-  const auto parts = [&](const LevelRates& level) {
+  const auto separates = [&](const LevelRates& level) {
     return rank / level.ranks != other / level.ranks;
   };
-  return std::ranges::find_if(levels, parts) - levels.begin();
+  return std::ranges::find_if(levels, separates) - levels.begin();
 }
 
 std::string LinkRates::describe() const {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a link costs. Messages that are sent together share one latency, and each takes the
-// processor for an overhead; then bytes pass at the link's bandwidth (the LogGP model: Alexandrov,
-// Ionescu, Schauser and Scheiman 1995). What a rank copies or adds in its own memory has a rate of
-// its own.
+// The cost of communication over links, by the LogGP model (Alexandrov, Ionescu, Schauser and
+// Scheiman 1995): messages that are sent together share one latency, each message occupies the
+// processor for an overhead, and bytes are sent at the link's bandwidth. Copies and additions in a
+// rank's own memory have a separate rate.
 #pragma once
 
 #include "machine/machine.hpp"
@@ -15,42 +15,46 @@ namespace tenon {
 
 // The rates between ranks in different units of one level of a machine.
 struct LevelRates {
-  Index ranks = 1; // of a unit, one after the other
+  Index ranks = 1; // consecutive ranks in one unit
+  // Seconds, and bytes per second of one rank.
   double latency = 0;
   double bandwidth = 0;
   bool operator==(const LevelRates&) const = default;
 };
 
-// The defaults are those of one node whose ranks talk through its memory.
+// The defaults are those of ranks on one node that communicate through shared memory.
 struct LinkRates {
   double latency = 1e-6;       // seconds until the first byte arrives
   double overhead = 3e-7;      // seconds for each message
-  double bandwidth = 5e9;      // bytes a second into or out of one rank
-  double copyBandwidth = 1e10; // bytes a second copied or added in memory
-  // What crosses a level goes by the outermost that it crosses; latency and bandwidth above hold
-  // within a unit of the innermost. From the outermost; none: one kind of link joins any two ranks.
+  double bandwidth = 5e9;      // bytes per second into or out of one rank
+  double copyBandwidth = 1e10; // bytes per second copied or added in memory
+  // Rates by level, from the outermost. A message uses the rates of the outermost level that it
+  // crosses, and the latency and bandwidth above inside a unit of the innermost level. Empty: all
+  // links are alike.
   std::vector<LevelRates> levels = {};
 
-  // The rates that the options -tenon_machine_... give. Throws TENON_ERR_ARG unless all are above
-  // 0.
+  // Returns the rates of the options -tenon_machine_... Throws TENON_ERR_ARG unless all are
+  // positive.
   static LinkRates fromOptions();
-  // The rates with the links of one level only; levels.size() stands for the innermost.
+  // Returns uniform rates, those of one level; levels.size() means the innermost rates.
   LinkRates onLevel(std::size_t level) const;
-  // The outermost level that two ranks' messages cross; levels.size() if they share all units.
+  // Returns the outermost level that messages between two ranks cross; levels.size() if they share
+  // all units.
   std::size_t levelBetween(int rank, int other) const;
   std::string describe() const;
   bool operator==(const LinkRates&) const = default;
 };
 
-// The rates of a described machine: rank r is its device r.
+// Returns the rates of a machine description; rank r is device r.
 //
-// Two ranks in different units of a level, and in one of every level further out, load the links of
-// the machine's rules for a pair in the first and in the last unit of that level. Their latency is
-// the largest, their bandwidth the least of these links', each divided by the devices below an
-// instance, as if all of them sent at once: of a NIC for 32 cores a rank has a 32nd.
+// Two ranks in different units of a level, and in the same unit of every level further out, use the
+// links that the machine's rules give for the pair of the first and the last unit. Their latency is
+// the maximum over these links. Their bandwidth is the minimum, each divided by the number of
+// devices below an instance, as if all of them sent simultaneously: with one NIC for 32 cores, a
+// rank gets 1/32 of it.
 //
-// Overhead and copies are the machine's, or the base's where it has none; latency and bandwidth of
-// a level that no link joins are the base's.
+// Overhead and copy bandwidth are the machine's, or those of `base` if it has none. A level that no
+// link joins has the latency and bandwidth of `base`.
 LinkRates ratesOf(const Machine& machine, const LinkRates& base);
 
 } // namespace tenon

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads this computer by hwloc. All functions are written twice, with the library and without:
-// without it nothing is guessed but the number of processors, and a note says what is missing.
+// Reads the topology of this computer by hwloc. All functions have two versions, with and without
+// the library. Without it only the number of processors is known, and a note says that the rest is
+// missing.
 #include "machine/local_topology.hpp"
 
 #include "sys/errors/error.hpp"
@@ -17,11 +18,11 @@
 namespace tenon {
 
 JoinedPlaces localMachine(const LocalTopology& topology) {
-  JoinedPlaces found =
+  JoinedPlaces machine =
       joinPlaces("this computer", {"core", LocalTopology::levels(), topology.corePlaces()});
-  found.notes.insert(found.notes.end(), LocalTopology::notes().begin(),
-                     LocalTopology::notes().end());
-  return found;
+  machine.notes.insert(machine.notes.end(), LocalTopology::notes().begin(),
+                       LocalTopology::notes().end());
+  return machine;
 }
 
 LocalTopology::~LocalTopology() = default;
@@ -53,8 +54,8 @@ struct LocalTopology::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  // The unit of a type that holds all these processors. Where a computer has none of a type, the
-  // unit above stands for it, which then has one.
+  // Returns the unit of a type that contains all of these processors. A computer without units of a
+  // type has one such unit.
   Index unitOf(hwloc_obj_type_t type, hwloc_const_bitmap_t processors) const {
     if (hwloc_get_nbobjs_by_type(topology, type) <= 0)
       return 0;
@@ -80,7 +81,7 @@ private:
 };
 
 LocalTopology::LocalTopology() : impl_(std::make_unique<Impl>(nullptr)) {
-  // A process whose binding cannot be read counts as bound to the whole computer.
+  // If the binding cannot be read, assume that the process can run on all processors.
   if (hwloc_get_cpubind(impl_->topology, impl_->own, HWLOC_CPUBIND_PROCESS) != 0)
     hwloc_bitmap_copy(impl_->own, hwloc_topology_get_topology_cpuset(impl_->topology));
   hwloc_bitmap_and(impl_->own, impl_->own, hwloc_topology_get_topology_cpuset(impl_->topology));
@@ -117,7 +118,7 @@ std::vector<std::vector<Index>> LocalTopology::corePlaces() const {
   hwloc_obj_t core = nullptr;
   while ((core = hwloc_get_next_obj_by_type(impl_->topology, type, core))) {
     places.push_back(impl_->placeOf(core->cpuset));
-    // A processor stands for the core where hwloc sees no cores: its number is set either way.
+    // If hwloc sees no cores, use processors as cores; the last entry is set in both cases.
     places.back().back() = static_cast<Index>(core->logical_index);
   }
   return places;
@@ -139,9 +140,9 @@ const std::vector<std::string>& LocalTopology::levels() {
 }
 
 const std::vector<std::string>& LocalTopology::notes() {
-  static const std::vector<std::string> one{
+  static const std::vector<std::string> note{
       "packages, caches and cores are unknown, since Tenon was built without hwloc (TENON_HWLOC)"};
-  return one;
+  return note;
 }
 
 std::string LocalTopology::library() {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// This computer as hwloc sees it: packages, NUMA nodes, last-level caches and cores, and which of
-// them this process is bound to. Built without hwloc, it knows the number of processors and no
-// more.
+// The topology of this computer, from hwloc: packages, NUMA nodes, last-level caches and cores, and
+// those to which this process is bound. Without hwloc only the number of processors is known.
 #pragma once
 
 #include "machine/places.hpp"
@@ -12,23 +11,25 @@
 
 namespace tenon {
 
+// The topology is read once, by the constructor.
 class LocalTopology {
 public:
-  // Describes this computer; or, for tests, one that hwloc's synthetic description names, on which
-  // this process is bound to the processors from `first` to `last`.
+  // Describes this computer; or, for tests, one of hwloc's synthetic descriptions, where this
+  // process is bound to processors first ... last.
   LocalTopology();
   LocalTopology(const std::string& synthetic, int first, int last);
   ~LocalTopology();
 
-  // "interface 2.8", or "none" with what to do about it.
+  // Returns "interface 2.8", or "none" with a remedy.
   static std::string library();
-  // The levels of all places below: package, numa, l3, core; none without hwloc.
+  // Names of the levels in the places below: package, numa, l3, core; empty without hwloc.
   static const std::vector<std::string>& levels();
-  // What cannot be seen for lack of hwloc.
+  // Notes on information that is missing without hwloc.
   static const std::vector<std::string>& notes();
-  // The units that hold all processors which this process may run on; kNoUnit where none does.
+  // Returns the unit of each level that contains all processors on which this process can run;
+  // kNoUnit if none does.
   std::vector<Index> ownPlace() const;
-  // The place of each core, by number.
+  // Returns the place of each core, by core number.
   std::vector<std::vector<Index>> corePlaces() const;
 
 private:
@@ -36,7 +37,7 @@ private:
   std::unique_ptr<Impl> impl_;
 };
 
-// The cores of this computer as a machine without links.
+// Returns the cores of this computer as a machine without links.
 JoinedPlaces localMachine(const LocalTopology& topology);
 
 } // namespace tenon

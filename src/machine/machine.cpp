@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks machines and counts their devices. A machine never changes: every changed one is made by
-// make(), so that none exists that was not checked as a whole.
+// Checks machines and counts their devices. Machines are immutable: every modified one is created
+// by make(), so no machine exists that was not checked as a whole.
 #include "machine/machine.hpp"
 
 #include "sys/errors/error.hpp"
@@ -19,20 +19,21 @@ constexpr Index kMaxDevices = Index{1} << 40;
   throw Error(TENON_ERR_ARG, why);
 }
 
+// Index of the item with a name; -1 if there is none.
 template <class Named>
-int find(const std::vector<Named>& all, std::string_view name) {
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (all[i].name == name)
+int find(const std::vector<Named>& items, std::string_view name) {
+  for (std::size_t i = 0; i < items.size(); ++i)
+    if (items[i].name == name)
       return static_cast<int>(i);
   return -1;
 }
 
 template <class Named>
-void checkNames(const std::vector<Named>& all, const char* what) {
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (all[i].name.empty() || find(all, all[i].name) != static_cast<int>(i))
+void checkNames(const std::vector<Named>& items, const char* what) {
+  for (std::size_t i = 0; i < items.size(); ++i)
+    if (items[i].name.empty() || find(items, items[i].name) != static_cast<int>(i))
       refuse(fmt::format("{} {} has the name '{}'; names must be non-empty and unique", what, i,
-                         all[i].name));
+                         items[i].name));
 }
 
 } // namespace
@@ -44,18 +45,18 @@ const char* ruleName(LinkRule::When when) {
 
 Machine Machine::make(std::string name, std::vector<Level> levels, std::vector<Link> links,
                       MachineRates rates) {
-  Machine made;
-  made.name_ = std::move(name);
-  made.levels_ = std::move(levels);
-  made.links_ = std::move(links);
-  made.rates_ = std::move(rates);
-  // Links are checked by numbers of devices, which must be counted before.
-  made.countDevices();
-  checkNames(made.levels_, "level");
-  checkNames(made.links_, "link");
-  for (std::size_t i = 0; i < made.links_.size(); ++i)
-    made.checkLink(i);
-  return made;
+  Machine machine;
+  machine.name_ = std::move(name);
+  machine.levels_ = std::move(levels);
+  machine.links_ = std::move(links);
+  machine.rates_ = std::move(rates);
+  // Checks of links need the numbers of devices.
+  machine.countDevices();
+  checkNames(machine.levels_, "level");
+  checkNames(machine.links_, "link");
+  for (std::size_t i = 0; i < machine.links_.size(); ++i)
+    machine.checkLink(i);
+  return machine;
 }
 
 void Machine::countDevices() {
@@ -73,14 +74,15 @@ void Machine::countDevices() {
   }
 }
 
+// A group of units must not cross the boundary of a unit of the level above.
 void Machine::checkUnits(const std::string& title, int level, Index units) const {
   if (level < 0 || level >= static_cast<int>(levels_.size()))
     refuse(fmt::format("{} has level {}; it must be in 0 to {}", title, level, levels_.size() - 1));
-  const Level& found = levels_[level];
-  if (units < 1 || found.size % units != 0)
+  const Level& unitLevel = levels_[level];
+  if (units < 1 || unitLevel.size % units != 0)
     refuse(fmt::format(
         "{} joins {} units of level '{}'; the number must divide the size of the level, {}", title,
-        units, found.name, found.size));
+        units, unitLevel.name, unitLevel.size));
 }
 
 void Machine::checkLink(std::size_t position) const {
@@ -135,6 +137,7 @@ int Machine::findLevel(std::string_view name) const {
   return find(levels_, name);
 }
 
+// make() verifies that the links still fit.
 Machine Machine::resized(int level, Index size) const {
   std::vector<Level> levels = levels_;
   levels.at(level).size = size;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads descriptions of machines. What a key must look like is checked here; what only the whole
-// machine can tell is left to Machine, which is made anew after each link, so that a fault is
-// reported with the place in the file that caused it.
+// Reads machine descriptions. Keys and values are checked here. Consistency is checked by Machine,
+// which is created again after each link, so an error is reported at the position in the file that
+// caused it.
 #include "machine/machine_file.hpp"
 
 #include "sys/errors/error.hpp"
@@ -28,6 +28,7 @@ constexpr OptionSpec kFileOptions[] = {
 };
 const OptionRegistration kFileRegistration{{"machine", kFileOptions}};
 
+// Checks that a number has a source and the expected unit, and returns its value.
 JsonView sourced(const JsonView& number, const char* unit) {
   if (unit)
     number.allow({"value", "unit", "source"});
@@ -48,16 +49,17 @@ double positive(const JsonView& number, const char* unit, bool mayBeZero) {
   return value.real();
 }
 
+// Index of a name among items that are listed before it in the file.
 template <class Named>
-int placeOf(const JsonView& name, const std::vector<Named>& all, const char* what) {
+int placeOf(const JsonView& name, const std::vector<Named>& items, const char* what) {
   std::vector<std::string> names;
-  for (const Named& one : all)
-    names.push_back(one.name);
-  const auto at = std::find(names.begin(), names.end(), name.text());
-  if (at == names.end())
+  for (const Named& item : items)
+    names.push_back(item.name);
+  const auto position = std::find(names.begin(), names.end(), name.text());
+  if (position == names.end())
     name.fail(fmt::format("there is no {} '{}' before this; known are: {}", what, name.text(),
                           names.empty() ? "none" : joined(names)));
-  return static_cast<int>(at - names.begin());
+  return static_cast<int>(position - names.begin());
 }
 
 Level readLevel(const JsonView& level) {
@@ -72,42 +74,42 @@ Index readUnits(const JsonView& object) {
 LinkRule readRule(const JsonView& rule, const std::vector<Level>& levels,
                   const std::vector<Link>& before) {
   rule.allow({"groups", "between", "unless", "each"});
-  LinkRule made;
+  LinkRule result;
   std::vector<std::string> words;
   for (const auto when :
        {LinkRule::Touching, LinkRule::Filling, LinkRule::Leaving, LinkRule::Crossing})
     words.push_back(ruleName(when));
-  const auto at = std::find(words.begin(), words.end(), rule.at("groups").text());
-  if (at == words.end())
+  const auto position = std::find(words.begin(), words.end(), rule.at("groups").text());
+  if (position == words.end())
     rule.at("groups").fail(
         fmt::format("is \"{}\"; expected one of {}", rule.at("groups").text(), joined(words)));
-  made.when = static_cast<LinkRule::When>(at - words.begin());
-  if ((made.when == LinkRule::Crossing) != rule.has("between"))
+  result.when = static_cast<LinkRule::When>(position - words.begin());
+  if ((result.when == LinkRule::Crossing) != rule.has("between"))
     rule.fail("'between' is required with groups \"crossing\" and allowed only there");
   if (rule.has("between")) {
     rule.at("between").allow({"level", "units"});
-    made.level = placeOf(rule.at("between").at("level"), levels, "level");
-    made.units = readUnits(rule.at("between"));
+    result.level = placeOf(rule.at("between").at("level"), levels, "level");
+    result.units = readUnits(rule.at("between"));
   }
   if (rule.has("unless"))
-    made.unless = placeOf(rule.at("unless"), before, "link");
+    result.unless = placeOf(rule.at("unless"), before, "link");
   if (rule.has("each"))
-    made.each = rule.at("each").flag();
-  return made;
+    result.each = rule.at("each").flag();
+  return result;
 }
 
 Link readLink(const JsonView& link, const std::vector<Level>& levels,
               const std::vector<Link>& before) {
   link.allow({"name", "level", "units", "bandwidth", "latency", "rules"});
-  Link made;
-  made.name = link.at("name").name();
-  made.level = placeOf(link.at("level"), levels, "level");
-  made.units = readUnits(link);
-  made.bandwidth = positive(link.at("bandwidth"), "B/s", false);
-  made.latency = positive(link.at("latency"), "s", true);
+  Link result;
+  result.name = link.at("name").name();
+  result.level = placeOf(link.at("level"), levels, "level");
+  result.units = readUnits(link);
+  result.bandwidth = positive(link.at("bandwidth"), "B/s", false);
+  result.latency = positive(link.at("latency"), "s", true);
   for (const JsonView& rule : link.at("rules").list())
-    made.rules.push_back(readRule(rule, levels, before));
-  return made;
+    result.rules.push_back(readRule(rule, levels, before));
+  return result;
 }
 
 MachineRates readMessages(const JsonView& messages) {
@@ -124,9 +126,9 @@ Index readElementBytes(const JsonView& type) {
 }
 
 KernelPass readPass(const JsonView& pass) {
-  for (const auto known : {KernelPass::Apply, KernelPass::Adjoint, KernelPass::Parameters})
-    if (pass.text() == kernelPassName(known))
-      return known;
+  for (const auto candidate : {KernelPass::Apply, KernelPass::Adjoint, KernelPass::Parameters})
+    if (pass.text() == kernelPassName(candidate))
+      return candidate;
   pass.fail(fmt::format("is \"{}\"; expected apply, adjoint or parameters", pass.text()));
 }
 
@@ -161,16 +163,16 @@ KernelRates readKernels(const JsonView& kernels) {
     kernels.at("curves").fail("are no longer read, since kernels have times by their kind instead; "
                               "measure the machine again with tenon bench -machine_out FILE");
   kernels.allow({"flops", "memory", "call", "measured"});
-  KernelRates made{.flops = positive(kernels.at("flops"), "1/s", false),
-                   .memory = positive(kernels.at("memory"), "B/s", false),
-                   .call = positive(kernels.at("call"), "s", true)};
+  KernelRates result{.flops = positive(kernels.at("flops"), "1/s", false),
+                     .memory = positive(kernels.at("memory"), "B/s", false),
+                     .call = positive(kernels.at("call"), "s", true)};
   for (const JsonView& times : kernels.at("measured").list())
-    made.measured.push_back(readTimes(times));
-  return made;
+    result.measured.push_back(readTimes(times));
+  return result;
 }
 
-// Makes a machine, and reports what only the whole can tell at the place of the part that completes
-// it.
+// Creates a machine; an error of its consistency checks is reported at the part of the file that
+// was added last.
 template <class Make>
 auto madeAt(const JsonView& place, Make&& make) {
   try {
@@ -193,9 +195,10 @@ Machine parseMachine(const std::string& text, const std::string& where) {
   std::vector<Level> levels;
   for (const JsonView& level : root.at("levels").list())
     levels.push_back(readLevel(level));
-  Machine made = madeAt(root.at("levels"), [&] { return Machine::make(name, levels); });
+  Machine machine = madeAt(root.at("levels"), [&] { return Machine::make(name, levels); });
   for (const JsonView& link : root.at("links").list())
-    made = madeAt(link, [&] { return made.linkedBy(readLink(link, levels, made.links())); });
+    machine =
+        madeAt(link, [&] { return machine.linkedBy(readLink(link, levels, machine.links())); });
   MachineRates rates;
   if (root.has("messages"))
     rates = readMessages(root.at("messages"));
@@ -203,12 +206,13 @@ Machine parseMachine(const std::string& text, const std::string& where) {
     rates.kernels = readKernels(root.at("kernels"));
   if (root.has("arrays"))
     rates.space = readSpace(root.at("arrays"));
-  return made.ratedBy(std::move(rates));
+  return machine.ratedBy(std::move(rates));
 }
 
+// The user's folder is searched before that of the library.
 Machine readMachine(const std::string& nameOrPath, std::optional<Index> nodes) {
-  const std::string own = options().getString("", "machine_path");
-  const std::string path = findDataFile(nameOrPath, "machine description", "machines", own);
+  const std::string folder = options().getString("", "machine_path");
+  const std::string path = findDataFile(nameOrPath, "machine description", "machines", folder);
   Machine machine = parseMachine(readWholeFile(path, "machine description"), path);
   if (!nodes)
     return machine;

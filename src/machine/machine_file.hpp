@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Descriptions of machines as JSON files: see share/tenon/machines. A file has exactly these keys:
+// Machine descriptions as JSON files, see share/tenon/machines. A file has exactly these keys:
 //
 //   name, about   texts
 //   levels        from the outermost: name, size
-//   links         name, level, bandwidth (B/s), latency (s), rules; units may be left out (then 1)
-//   messages      can be left out: overhead (s), copy_bandwidth (B/s)
-//   arrays        can be left out: host or device, the space of the arrays with these rates
-//   kernels       can be left out: flops (1/s), memory (B/s), call (s), measured: a list of kind,
-//                 pass (apply, adjoint, parameters), data_type, source, seconds of one flop,
+//   links         name, level, bandwidth (B/s), latency (s), rules; units (optional, default 1)
+//   messages      optional: overhead (s), copy_bandwidth (B/s)
+//   arrays        optional: host or device, the memory space to which these rates apply
+//   kernels       optional: flops (1/s), memory (B/s), call (s), measured: a list of kind,
+//                 pass (apply, adjoint, parameters), data_type, source, seconds per flop,
 //                 byte, row and column
 //   rules         groups: touching, filling, leaving or crossing; between, for crossing: level and
 //                 units; unless: the name of a link before this one; each: true
 //
-// Each other number is an object of value, source, and unit where it has one, so that no file has a
-// number whose origin nobody knows.
+// Every other number is an object with value, source and, if it has one, unit, so the origin of
+// each number is documented.
 #pragma once
 
 #include "machine/machine.hpp"
@@ -23,18 +23,18 @@
 
 namespace tenon {
 
-// `where` is what messages call the file. Throws TENON_ERR_FORMAT naming file, byte and key.
+// `where` is the name of the file in messages. Throws TENON_ERR_FORMAT with file, byte and key.
 Machine parseMachine(const std::string& text, const std::string& where);
-// The description of a machine all of whose numbers have one source.
+// Returns the description of a machine, with one source for all numbers.
 std::string textOf(const Machine& machine, const std::string& about, const std::string& source);
 
-// Reads the description of a name, NAME.json in -tenon_machine_path or in the library's own folder,
-// or at a path: a word with a slash or the ending .json. `nodes`, if given, becomes the size of the
+// Reads a description: NAME.json in the folder -tenon_machine_path or the library's own folder, or
+// a path (an argument with a slash, or that ends in .json). `nodes`, if given, replaces the size of
 // level 'node'. Throws TENON_ERR_FILE if there is no such file, and TENON_ERR_ARG if there is no
 // such level.
 Machine readMachine(const std::string& nameOrPath, std::optional<Index> nodes = std::nullopt);
 
-// -tenon_machine_file, "" by default.
+// Value of -tenon_machine_file, "" by default.
 std::string machineFileOption();
 
 } // namespace tenon

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the levels of a machine in the places of its devices. A unit is known by its number and the
-// numbers of all units around it, since numbers can begin again in each unit of the level above.
+// Determines the levels of a machine from the places of its devices. A unit is identified by its
+// number and the numbers of all units around it, because numbers can restart in each unit of the
+// level above.
 #include "machine/places.hpp"
 
 #include "sys/errors/error.hpp"
@@ -16,7 +17,7 @@ namespace tenon {
 
 namespace {
 
-// How to tell launchers, for notes.
+// Hints for launchers, for notes.
 constexpr const char* kEqualNodes =
     "; start as many on each node to keep it (srun --ntasks-per-node=N, "
     "mpiexec --map-by ppr:N:node)";
@@ -27,20 +28,20 @@ struct Count {
   Index units = 0, least = 0, most = 0; // devices in the emptiest and in the fullest unit
 };
 
-// Counts the units of a level and their devices.
+// Counts the units of a level, and their devices.
 Count countUnits(const std::vector<Place>& places, std::size_t level) {
   std::map<Place, Index> devices;
   for (const Place& place : places)
     ++devices[Place(place.begin(), place.begin() + level + 1)];
   Count count{static_cast<Index>(devices.size()), static_cast<Index>(places.size()), 0};
-  for (const auto& [unit, held] : devices) {
-    count.least = std::min(count.least, held);
-    count.most = std::max(count.most, held);
+  for (const auto& [unit, unitDevices] : devices) {
+    count.least = std::min(count.least, unitDevices);
+    count.most = std::max(count.most, unitDevices);
   }
   return count;
 }
 
-// The first device that is bound to no unit of the level; -1 if there is none.
+// Returns the first device that is not bound to a unit of the level; -1 if there is none.
 Index unboundDevice(const std::vector<Place>& places, std::size_t level) {
   for (std::size_t i = 0; i < places.size(); ++i)
     if (places[i][level] == kNoUnit)
@@ -48,10 +49,10 @@ Index unboundDevice(const std::vector<Place>& places, std::size_t level) {
   return -1;
 }
 
-// The levels of a machine, and what became of those of the places.
+// The levels of the machine, and the levels of the places that they are made from.
 struct Sorted {
   std::vector<Level> levels;
-  std::vector<std::size_t> kept; // of the places' levels
+  std::vector<std::size_t> usedLevels; // indices of the places' levels that are used
   std::vector<std::string> notes;
 };
 
@@ -65,7 +66,7 @@ void noteUnbound(const PlacedDevices& placed, const std::vector<std::string>& le
 
 Sorted sortLevels(const PlacedDevices& placed) {
   const auto devices = static_cast<Index>(placed.places.size());
-  Sorted sorted;
+  Sorted result;
   std::vector<std::string> unbound;
   Index units = 1, unboundFirst = -1;
   for (std::size_t l = 0; l < placed.levels.size(); ++l) {
@@ -76,27 +77,28 @@ Sorted sortLevels(const PlacedDevices& placed) {
     }
     const Count count = countUnits(placed.places, l);
     if (count.least != count.most) {
-      sorted.notes.push_back(fmt::format(
+      result.notes.push_back(fmt::format(
           "level '{}' is left out: its units hold from {} to {} {}s{}", placed.levels[l],
           count.least, count.most, placed.device, placed.levels[l] == "node" ? kEqualNodes : ""));
-      // A level with as many units as the one above divides nothing; with one for each device it
-      // joins none.
+      // A level with as many units as the level above divides nothing; one with a unit per device
+      // joins nothing.
     } else if (count.units > units && count.units < devices) {
-      sorted.levels.push_back({placed.levels[l], count.units / units});
-      sorted.kept.push_back(l);
+      result.levels.push_back({placed.levels[l], count.units / units});
+      result.usedLevels.push_back(l);
       units = count.units;
     }
   }
-  noteUnbound(placed, unbound, unboundFirst, sorted.notes);
-  sorted.levels.push_back({placed.device, devices / units});
-  return sorted;
+  noteUnbound(placed, unbound, unboundFirst, result.notes);
+  result.levels.push_back({placed.device, devices / units});
+  return result;
 }
 
-// Devices unit by unit of the kept levels. A unit is known by its number and those of all above it.
-std::vector<Index> orderOf(const std::vector<Place>& places, const std::vector<std::size_t>& kept) {
+// Sorts devices by their units on the used levels.
+std::vector<Index> orderOf(const std::vector<Place>& places,
+                           const std::vector<std::size_t>& usedLevels) {
   std::vector<Index> order(places.size());
   std::iota(order.begin(), order.end(), 0);
-  const std::size_t length = kept.empty() ? 0 : kept.back() + 1;
+  const std::size_t length = usedLevels.empty() ? 0 : usedLevels.back() + 1;
   std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
     return std::lexicographical_compare(places[a].begin(), places[a].begin() + length,
                                         places[b].begin(), places[b].begin() + length);
@@ -111,7 +113,7 @@ JoinedPlaces joinPlaces(std::string name, const PlacedDevices& placed) {
     throw Error(TENON_ERR_ARG, fmt::format("machine '{}' has no devices", name));
   Sorted sorted = sortLevels(placed);
   return {Machine::make(std::move(name), std::move(sorted.levels)),
-          orderOf(placed.places, sorted.kept), std::move(sorted.notes)};
+          orderOf(placed.places, sorted.usedLevels), std::move(sorted.notes)};
 }
 
 } // namespace tenon

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes the levels of a machine from the place of each device. A place is a list of unit numbers,
-// one for each level from the outermost. Levels are regular: each unit of one holds as many devices
-// as another. So a level whose units do not, such as nodes with 3 ranks and with 1, is left out,
-// and a note says so; a level that joins or divides nothing is left out without a note.
+// Determines the levels of a machine from the place of each device. A place is a list of unit
+// numbers, one per level from the outermost. Levels of a machine are regular: all units of a level
+// have the same number of devices. A level that is irregular, such as nodes with 3 ranks and with
+// 1, is omitted with a note; a level that neither joins nor divides units is omitted without a
+// note.
 #pragma once
 
 #include "machine/machine.hpp"
@@ -12,22 +13,24 @@
 
 namespace tenon {
 
-inline constexpr Index kNoUnit = -1; // the device is bound to no single unit of a level
+inline constexpr Index kNoUnit = -1; // the device is not bound to a single unit of a level
 
+// The devices and their places, as detected.
 struct PlacedDevices {
-  std::string device;                     // what a device is called: "rank", "core"
-  std::vector<std::string> levels;        // of all places
-  std::vector<std::vector<Index>> places; // [devices][levels]; equal numbers in different units of
-                                          // the level above are different units
+  std::string device;              // name of a device: "rank", "core"
+  std::vector<std::string> levels; // names of the levels of all places
+  // [devices][levels]; equal numbers in different units of the level above denote different units.
+  std::vector<std::vector<Index>> places;
 };
 
+// The resulting machine.
 struct JoinedPlaces {
   Machine machine;                // without links
-  std::vector<Index> order;       // [devices of the machine] which of the placed devices it is
-  std::vector<std::string> notes; // what was left out, and why
+  std::vector<Index> order;       // [devices of the machine] index of the placed device
+  std::vector<std::string> notes; // omitted levels, with the reason
 };
 
-// Throws TENON_ERR_ARG if there is no device.
+// Throws TENON_ERR_ARG if there are no devices.
 JoinedPlaces joinPlaces(std::string name, const PlacedDevices& placed);
 
 } // namespace tenon

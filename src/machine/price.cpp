@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Prices exchanges and collectives, and takes the cheaper. The flows behind a price come from a
-// table, from counts by level or from one count, whichever is there; all three count the same, so
-// that the choice changes how long a price takes and never what it is.
+// Prices exchanges and collectives, and chooses the cheaper. The flows of data for a price come
+// from a table, from counts by level, or from one count, whichever is available. All three give the
+// same numbers, so the choice affects the time of pricing only.
 #include "machine/price.hpp"
 
 #include "geometry/schedule/axis_change.hpp"
@@ -17,6 +17,7 @@ namespace {
 
 constexpr int kSamples = 64;
 
+// Size of a position's block, including halos; 0 if it holds no data.
 Index elementsHeld(const Layout& layout, int position) {
   Index elements = layout.isHolder(position) ? 1 : 0;
   for (int d = 0; d < layout.rank() && elements > 0; ++d)
@@ -24,18 +25,19 @@ Index elementsHeld(const Layout& layout, int position) {
   return elements;
 }
 
+// Whether the table covers a move; modes by channel are not in the table.
 bool serves(const FlowTable* table, const Layout& from, const Layout& to) {
-  const auto isOnIts = [&](const Layout& layout) {
+  const auto isOnGrid = [&](const Layout& layout) {
     return &layout.grid() == &table->grid() || layout.grid() == table->grid();
   };
-  return table && isOnIts(from) && isOnIts(to) && !from.hasModesByChannel() &&
+  return table && isOnGrid(from) && isOnGrid(to) && !from.hasModesByChannel() &&
          !to.hasModesByChannel();
 }
 
-// What one rank does in an exchange.
+// The work of one rank in an exchange.
 class RankPrice {
 public:
-  // The table, if there is one, serves the move.
+  // The table, if not null, must cover the move.
   RankPrice(const Layout& from, const Layout& to, int rank, FlowTable* table)
       : from_(from), to_(to), rank_(rank), position_(to.grid().position(rank)), table_(table),
         written_(elementsHeld(to, position_)) {}
@@ -84,6 +86,7 @@ private:
     add(out.others[levels], in.others[levels], rates.latency, rates.bandwidth);
   }
 
+  // Sending and receiving overlap, so the larger of both counts for messages and bytes.
   void add(Traffic out, Traffic in, double latency, double bandwidth) {
     const Index messages = std::max(out.messages, in.messages);
     if (messages > 0)
@@ -98,20 +101,21 @@ private:
   const Layout& to_;
   const int rank_, position_;
   FlowTable* const table_;
-  const Index written_; // at least, zeros included
+  const Index written_; // lower bound, zeros included
   Index messages_ = 0;
   double latency_ = 0;               // seconds
-  double perByte_ = 0;               // elements over bandwidth: seconds if an element had one byte
+  double perByte_ = 0;               // sum of elements / bandwidth
   double packed_ = 0, received_ = 0; // elements
 };
 
-// The steps that collectives are made of, for n ranks and t bytes.
+// Costs of the algorithms that collectives consist of, for n ranks and t bytes.
 struct Steps {
   double n, t;
   const LinkRates& rates;
 
   double round() const { return rates.latency + rates.overhead; }
   double depth() const { return std::bit_width(static_cast<unsigned>(n) - 1); } // ceil(lg n)
+  // Seconds for (n-1)/n of the data, for all of it, and to copy it.
   double share() const { return (n - 1) / n * t / rates.bandwidth; }
   double whole() const { return t / rates.bandwidth; }
   double copy() const { return t / rates.copyBandwidth; }
@@ -130,14 +134,14 @@ struct Steps {
   double summedByParts() const { return reduceScatter() + allGather(); }
 };
 
-// The rates of the outermost level that a line of ranks crosses; all lines along the same axes
-// cross the same.
+// Returns the rates of the outermost level that a line of ranks crosses, which is the same for all
+// lines along these axes.
 LinkRates dearestLinks(const std::vector<int>& axes, const LinkRates& rates,
                        const UnitAxes& units) {
-  AxisMask along = 0;
+  AxisMask axisMask = 0;
   for (int axis : axes)
-    along |= AxisMask(1) << axis;
-  const auto crosses = [&](AxisMask apart) { return (apart & along) != 0; };
+    axisMask |= AxisMask(1) << axis;
+  const auto crosses = [&](AxisMask unitAxes) { return (unitAxes & axisMask) != 0; };
   return rates.onLevel(std::ranges::find_if(units.apart, crosses) - units.apart.begin());
 }
 
@@ -154,7 +158,7 @@ LinkRates dearestLinks(const Grid& grid, const std::vector<int>& axes, const Lin
   return rates.onLevel(outermost);
 }
 
-// Position 0, and for each bit the position halfway along the axes whose number has this bit: any
+// Position 0, and for each bit the position halfway along the axes whose number has this bit. Any
 // two axes differ in one of these positions.
 std::vector<int> fewPositions(const Grid& grid) {
   std::vector<int> positions = {0};
@@ -173,8 +177,8 @@ std::vector<int> fewPositions(const Grid& grid) {
 std::vector<int> positionsLookedAt(const Grid& grid, Looks looks) {
   if (looks == Looks::Few)
     return fewPositions(grid);
-  const int most = looks == Looks::First ? 1 : looks == Looks::Sampled ? kSamples : grid.size();
-  const int count = std::min(grid.size(), most);
+  const int maxCount = looks == Looks::First ? 1 : looks == Looks::Sampled ? kSamples : grid.size();
+  const int count = std::min(grid.size(), maxCount);
   std::vector<int> positions(count, 0);
   for (int i = 1; i < count; ++i)
     positions[i] = static_cast<int>(static_cast<Index>(i) * (grid.size() - 1) / (count - 1));
@@ -183,8 +187,8 @@ std::vector<int> positionsLookedAt(const Grid& grid, Looks looks) {
 
 namespace {
 
-// Positions of which each other one moves as much as one of them; none if all would have to be
-// looked at.
+// Returns positions that represent all positions of an exchange; none if all would have to be
+// examined.
 std::optional<std::vector<int>> alikePositions(const Layout& from, const Layout& to,
                                                const LinkRates& rates, const FlowTable* table) {
   if (table)
@@ -196,26 +200,27 @@ std::optional<std::vector<int>> alikePositions(const Layout& from, const Layout&
 
 ExchangePrice exchange(const Layout& from, const Layout& to, Index elementBytes,
                        const LinkRates& rates, Looks looks, double enough, FlowTable* table) {
-  ExchangePrice most;
+  ExchangePrice price;
   for (const Grid* grid : {&from.grid(), &to.grid()}) {
     auto positions = looks == Looks::All ? alikePositions(from, to, rates, table) : std::nullopt;
-    const bool isKnown = table && looks <= Looks::Few; // the first of them is that of First
+    // The first of the table's positions is that of Looks::First.
+    const bool isKnown = table && looks <= Looks::Few;
     if (!positions && !isKnown)
       positions = positionsLookedAt(*grid, looks);
-    const std::span<const int> all(positions ? *positions : table->positions());
-    for (int position : looks == Looks::First ? all.first(1) : all) {
-      const ExchangePrice one = RankPrice(from, to, grid->rank(position), table)
-                                    .by(rates, static_cast<double>(elementBytes));
-      most.seconds = std::max(most.seconds, one.seconds);
-      most.local = most.local && one.local;
-      // The price is a maximum: once it is enough to lose, its exact value does not matter.
-      if (most.seconds >= enough)
-        return most;
+    const std::span<const int> examined(positions ? *positions : table->positions());
+    for (int position : looks == Looks::First ? examined.first(1) : examined) {
+      const ExchangePrice candidate = RankPrice(from, to, grid->rank(position), table)
+                                          .by(rates, static_cast<double>(elementBytes));
+      price.seconds = std::max(price.seconds, candidate.seconds);
+      price.local = price.local && candidate.local;
+      // The price is a maximum, so its exact value does not matter once it exceeds `enough`.
+      if (price.seconds >= enough)
+        return price;
     }
     if (from.grid() == to.grid())
       break;
   }
-  return most;
+  return price;
 }
 
 } // namespace
@@ -225,6 +230,7 @@ ExchangePrice priceOfExchange(const Layout& from, const Layout& to, Index elemen
   return exchange(from, to, elementBytes, rates, looks, enough, nullptr);
 }
 
+// The pairs of properties for which MPI has a collective.
 std::optional<CollectiveKind> collectiveBetween(const Layout& from, const Layout& to, int axis) {
   const Property a = from.property(axis), b = to.property(axis);
   if (a.isShard() && b.isBroadcast())
@@ -264,14 +270,14 @@ bool sumsByTree(CollectiveKind kind, int ranks, Index wholeBytes, const LinkRate
 
 namespace {
 
-// Whether int counts the whole and, in a sum, which is the collective or its adjoint, all ranks'
-// contributions of the largest piece: of uneven cuts they are more than the whole.
+// Whether an int can count the whole and, for a sum (the collective or its adjoint), the
+// contributions of all ranks to the largest piece, which exceed the whole if cuts are uneven.
 bool isCountedInInt(const Layout& from, const Layout& to, CollectiveKind kind, int ranks) {
   constexpr Index kMax = std::numeric_limits<int>::max();
-  const Index one = from.mostOwnedElements(), other = to.mostOwnedElements();
-  const Index whole = std::max(one, other);
+  const Index fromElements = from.mostOwnedElements(), toElements = to.mostOwnedElements();
+  const Index whole = std::max(fromElements, toElements);
   const bool isCut = kind == CollectiveKind::AllGather || kind == CollectiveKind::ReduceScatter;
-  const Index piece = isCut ? std::min(one, other) : whole / ranks + 1;
+  const Index piece = isCut ? std::min(fromElements, toElements) : whole / ranks + 1;
   return whole <= kMax && piece <= kMax / ranks;
 }
 
@@ -312,14 +318,16 @@ MovePrice priceOfMove(const Layout& from, const Layout& to, Index elementBytes,
 
 MovePrice priceOfMove(const Layout& from, const Layout& to, Index elementBytes,
                       const LinkRates& rates, Looks looks, FlowTable* table) {
-  // The collective is priced first, since it is cheap: an exchange need not be priced beyond it.
-  FlowTable* const own = serves(table, from, to) ? table : nullptr;
-  const auto collective = asCollective(from, to, elementBytes, rates, looks, own);
+  // The collective is priced first because that is cheap: the price of an exchange matters only if
+  // it is lower.
+  FlowTable* const usableTable = serves(table, from, to) ? table : nullptr;
+  const auto collective = asCollective(from, to, elementBytes, rates, looks, usableTable);
   const double enough = collective ? collective->seconds : std::numeric_limits<double>::infinity();
-  const ExchangePrice one = exchange(from, to, elementBytes, rates, looks, enough, own);
-  if (collective && collective->seconds < one.seconds)
+  const ExchangePrice exchangePrice =
+      exchange(from, to, elementBytes, rates, looks, enough, usableTable);
+  if (collective && collective->seconds < exchangePrice.seconds)
     return {collective->seconds, collective->kind};
-  return {one.seconds, std::nullopt};
+  return {exchangePrice.seconds, std::nullopt};
 }
 
 std::unique_ptr<FlowTable> makeFlowTable(const GridPtr& grid, const LinkRates& rates) {
@@ -327,10 +335,10 @@ std::unique_ptr<FlowTable> makeFlowTable(const GridPtr& grid, const LinkRates& r
   for (const LevelRates& level : rates.levels)
     unitRanks.push_back(level.ranks);
   const auto units = UnitAxes::of(*grid, unitRanks);
-  std::vector<int> few = positionsLookedAt(*grid, Looks::Few);
-  if (!units || !FlowTable::canHold(*grid, *units, few))
+  std::vector<int> positions = positionsLookedAt(*grid, Looks::Few);
+  if (!units || !FlowTable::canHold(*grid, *units, positions))
     return nullptr;
-  return std::make_unique<FlowTable>(grid, *units, std::move(few));
+  return std::make_unique<FlowTable>(grid, *units, std::move(positions));
 }
 
 } // namespace tenon

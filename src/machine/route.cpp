@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Routes from end to end, the share of each rank in a collective, and what it sends. The search
-// sees few axes: those that both ends treat alike are merged before it, and its steps are
-// translated back to the grids as they are, where one step can be along several axes.
+// Finds routes, and computes the share of each rank in a collective and the traffic that it sends.
+// The search runs on grids of few axes: axes that both layouts treat alike are merged before it,
+// and its steps are translated back, where one step can be along several axes.
 #include "machine/route.hpp"
 
 #include "geometry/layout/cuts.hpp"
@@ -18,19 +18,20 @@ namespace tenon {
 
 namespace {
 
-// The side on which the axes are neither S nor R.
+// Returns the side on which the axes are neither S nor R.
 const Layout& wholeSide(const RouteStep& step) {
   const bool targetIsWhole =
       step.collective == CollectiveKind::AllGather || step.collective == CollectiveKind::Broadcast;
   return targetIsWhole ? step.to : step.from;
 }
 
+// Whether a position holds data: it has coordinate 0 on all other axes with property R.
 bool isActive(const Layout& layout, int position, const std::vector<int>& axes) {
   if (position < 0)
     return false;
-  for (int other = 0; other < layout.grid().axes(); ++other)
-    if (std::ranges::find(axes, other) == axes.end() && layout.property(other).isRoot() &&
-        layout.grid().coordinate(position, other) != 0)
+  for (int axis = 0; axis < layout.grid().axes(); ++axis)
+    if (std::ranges::find(axes, axis) == axes.end() && layout.property(axis).isRoot() &&
+        layout.grid().coordinate(position, axis) != 0)
       return false;
   return true;
 }
@@ -43,16 +44,17 @@ Traffic operator+(Traffic a, Traffic b) {
   return {a.messages + b.messages, a.elements + b.elements};
 }
 
-// What a rank gives to the calls of a sum over the axis.
+// Returns the elements that a rank passes to the MPI calls of a sum over the axes.
 Traffic sentInSum(const RouteStep& step, const CollectivePieces& p) {
-  const bool root = p.coordinate == 0;
-  const bool all = step.collective == CollectiveKind::AllReduce;
+  const bool isRoot = p.coordinate == 0;
+  const bool isAllReduce = step.collective == CollectiveKind::AllReduce;
   if (step.tree)
-    return oneCall(root && !all ? 0 : p.elements); // up to its parent; the root down to all
-  const Index own = p.piece(p.coordinate);
-  const Traffic scatter = oneCall(p.elements - own);
-  const bool gathers = all || (step.collective == CollectiveKind::Reduce && !root);
-  return gathers ? scatter + oneCall(own) : scatter;
+    // To the parent in the tree; the root of an AllReduce sends the sum down.
+    return oneCall(isRoot && !isAllReduce ? 0 : p.elements);
+  const Index ownPiece = p.piece(p.coordinate);
+  const Traffic scatter = oneCall(p.elements - ownPiece);
+  const bool gathers = isAllReduce || (step.collective == CollectiveKind::Reduce && !isRoot);
+  return gathers ? scatter + oneCall(ownPiece) : scatter;
 }
 
 } // namespace
@@ -119,7 +121,7 @@ const OptionRegistration kRouteRegistration{{"route", kRouteOptions}};
 
 constexpr const char* kModes[] = {"auto", "exchange", "chain", "collective"};
 
-// The ends of a route, on grids of few axes where axes can be merged.
+// The two layouts of a route, on grids with merged axes where possible.
 class SearchedEnds {
 public:
   SearchedEnds(const Layout& from, const Layout& to) : from_(from), to_(to) {
@@ -134,20 +136,21 @@ public:
       from_ = mergeOfFrom_->merged(from);
     if (mergeOfTo_)
       to_ = mergeOfTo_->merged(to);
-    // Two grids that are one when merged follow another rule, so that steps could not be told.
+    // Two different grids that are equal after merging would follow the rules for one grid, and the
+    // steps could not be translated back.
     isShort_ = !isLong(from_) && !isLong(to_) && oneGrid == (from_.grid() == to_.grid());
   }
 
   bool areShort() const { return isShort_; }
   const Layout& from() const { return from_; }
   const Layout& to() const { return to_; }
-  // Translates a step to the grids as they are.
-  RouteStep told(RouteStep step) const {
+  // Translates a step back to the original grids.
+  RouteStep translatedBack(RouteStep step) const {
     const auto& merge = mergeOn(step.from);
     if (merge && step.collective)
       step.axes = merge->axesOf(step.axes.front());
-    step.from = told(step.from);
-    step.to = told(step.to);
+    step.from = translatedBack(step.from);
+    step.to = translatedBack(step.to);
     return step;
   }
 
@@ -156,7 +159,7 @@ private:
   const std::optional<AxisMerge>& mergeOn(const Layout& layout) const {
     return layout.grid() == from_.grid() ? mergeOfFrom_ : mergeOfTo_;
   }
-  Layout told(const Layout& layout) const {
+  Layout translatedBack(const Layout& layout) const {
     const auto& merge = mergeOn(layout);
     return merge ? merge->unmerged(layout) : layout;
   }
@@ -192,14 +195,14 @@ const char* RouteStep::name() const {
 Route findRoute(const Layout& from, const Layout& to, Index elementBytes,
                 const RoutePolicy& policy) {
   checkSameShape(from, to);
-  const bool halos = from.hasHalos() || to.hasHalos();
-  const bool direct =
-      policy.mode == RouteMode::Exchange || halos || from == to || elements(from.shape()) == 0;
-  if (!direct)
+  const bool hasHalos = from.hasHalos() || to.hasHalos();
+  const bool isDirect =
+      policy.mode == RouteMode::Exchange || hasHalos || from == to || elements(from.shape()) == 0;
+  if (!isDirect)
     if (const SearchedEnds ends(from, to); ends.areShort()) {
       Route route = RouteSearch(ends.from(), ends.to(), elementBytes, policy).run();
       for (RouteStep& step : route)
-        step = ends.told(std::move(step));
+        step = ends.translatedBack(std::move(step));
       return route;
     }
   const double seconds =

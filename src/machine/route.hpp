@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The route of a conversion: the layouts a = L0 -> L1 -> ... -> Ln = b through which it goes, each
-// step one exchange or one collective along one grid axis. Routes agree on valid tensors, not on
-// raw memory; the adjoint of a route is the route of the duals in reverse order.
+// The route of a conversion: the layouts a = L0 -> L1 -> ... -> Ln = b, where each step is one
+// exchange or one collective along one grid axis. All routes have the same result for valid
+// tensors, but not for arbitrary memory contents. The adjoint of a route is the route of the dual
+// layouts in reverse order.
 //
-// findRoute() looks for the shortest path (A*, route_search.hpp). Nodes are layouts reached from a
-// by changing one axis at a time, to S of any dimension, to B, or to what a or b have there, and of
-// a sum over several axes all of them at once; an axis leaves or enters a dimension as its minor
-// one. Edges are those changes, as an exchange or as a collective, and the direct exchange from
-// each node to b; between two grids also the exchange from a to each layout that is one change
-// before b. (The "or" and division expressions of DistPar, Appendix A.2, are several edges into one
-// node, and a path through another.) Any conversion keeps the value of a valid tensor, so that any
-// path does.
+// findRoute() finds the shortest path by A* (route_search.hpp). Nodes are layouts that are reached
+// from a by changing one axis at a time: to S of any dimension, to B, or to its property in a or b;
+// for a sum over several axes, also all of them at once. An axis is added to or removed from a
+// dimension as its fastest axis. Edges are these changes, as an exchange or a collective, and the
+// direct exchange from each node to b; between two grids, also the exchange from a to each layout
+// one change before b. (The "or" and division expressions of DistPar, Appendix A.2, are several
+// edges into one node, and a path through another.) Every conversion keeps the value of a valid
+// tensor, so every path is correct.
 //
-// On a grid of more than 4 axes those that both ends treat alike are merged
-// (geometry/schedule/axis_change.hpp) before the search; its steps are told on the grid as it is,
-// where a collective may be along several axes at once. The search is bounded: layouts with halos,
-// and grids of more than 4 axes that cannot be merged, take the direct exchange, and so does what
-// has not been found after 96 nodes; a tensor without elements too.
+// On a grid of more than 4 axes, axes that both layouts treat alike are merged for the search
+// (geometry/schedule/axis_change.hpp), and its steps are translated back; a collective can then be
+// along several axes. The search is bounded. One direct exchange is used for layouts with halos,
+// tensors without elements, and grids of more than 4 axes that cannot be merged, and if no path is
+// found within 96 nodes.
 #pragma once
 
 #include "geometry/schedule/schedule.hpp"
@@ -26,34 +27,38 @@
 
 namespace tenon {
 
+// The kinds of routes that findRoute() can choose from.
 enum class RouteMode {
-  Auto,      // the cheapest; one exchange unless another takes less than 0.8 of its price
+  Auto,      // the cheapest; one exchange unless another route costs less than 0.8 of its price
   Exchange,  // one exchange
-  Chain,     // the cheapest of at least two steps, if there is one
-  Collective // the cheapest of collectives and local steps alone, if there is one
+  Chain,     // the cheapest with at least two steps, if there is one
+  Collective // the cheapest of collectives and local steps only, if there is one
 };
 
-// How routes are chosen; all ranks must have the same policy.
+// How routes are chosen; must be equal on all ranks.
 struct RoutePolicy {
   RouteMode mode = RouteMode::Auto;
   LinkRates rates;
 
-  // The policy that -tenon_conversion_route and -tenon_machine_... give.
+  // Returns the policy of the options -tenon_conversion_route and -tenon_machine_...
   static RoutePolicy fromOptions();
   static RoutePolicy exchange() { return {.mode = RouteMode::Exchange, .rates = {}}; }
-  // The part of a text that ranks agree on: "" for the defaults, else what differs.
+  // Returns the policy as text for agreement between ranks: "" for the defaults, else the
+  // differences.
   std::string agreedText() const;
 };
 
-// The rates are rough, so what is simpler is kept unless it is clearly dearer: one exchange rather
-// than a path, and messages of our own rather than a collective whose inside MPI chooses.
+// Rates are rough, so a more complex choice must be clearly cheaper: a path must cost less than
+// kRouteGain times one exchange, and a collective, whose algorithm MPI chooses, less than our own
+// messages divided by kCollectiveHandicap.
 inline constexpr double kRouteGain = 0.8, kCollectiveHandicap = 1.25;
 
+// One step of a route: an exchange or a collective.
 struct RouteStep {
   Layout from, to;
   std::optional<CollectiveKind> collective; // none: an exchange
-  std::vector<int> axes = {}; // of the collective, alike in both layouts and taken as one
-  bool tree = false;          // its sums are made along a tree
+  std::vector<int> axes = {}; // axes of the collective, equal in both layouts and treated as one
+  bool tree = false;          // whether it sums along a tree
   double seconds = 0;         // its price
 
   const char* name() const; // "exchange", "all-gather", ...
@@ -61,40 +66,40 @@ struct RouteStep {
 
 using Route = std::vector<RouteStep>;
 
-// Finds the route without communication, the same on all ranks. Throws TENON_ERR_SHAPE if the
-// shapes differ.
+// Finds the route without communication; the result is equal on all ranks. Throws TENON_ERR_SHAPE
+// if the shapes differ.
 Route findRoute(const Layout& from, const Layout& to, Index elementBytes,
                 const RoutePolicy& policy);
 
-// The route from the dual of the end to that of the beginning, through the duals of what is
-// between.
+// Returns the route from the dual of the last layout to the dual of the first, through the duals of
+// the layouts between.
 Route adjointOf(const Route& route);
 CollectiveKind adjointOf(CollectiveKind kind);
 
-// Why no route of several steps is looked for, where axes are too many; "" where it is, or where
-// there are halos.
+// Returns why routes of several steps were not searched because of the number of axes; "" if they
+// were, or for layouts with halos.
 std::string whyNotSearched(const Layout& from, const Layout& to);
 
-// How a collective cuts what its ranks hold together: along the dimension that the axis splits on
-// one side, else in balanced runs of elements.
+// How a collective divides its joint data among ranks: along the dimension that the axis splits on
+// one side, otherwise into balanced runs of elements.
 struct CollectivePieces {
-  bool takesPart = false;   // else the rank has nothing to do
-  int coordinate = -1;      // of the rank on the axes
-  Layout whole;             // the side on which a rank holds all
-  Index elements = 0;       // of the whole
-  int dim = -1;             // that is cut; -1: runs of elements
-  Layout split;             // the other side,
-  int first = 0, ranks = 1; // and the first of its parts, and the number of pieces
-  // Where the piece of a coordinate begins, in indices of `dim` or in elements, from 0; of the
-  // number of pieces: where the last one ends.
+  bool takesPart = false;   // false: the rank has no part in it
+  int coordinate = -1;      // coordinate of the rank on the axes
+  Layout whole;             // the side on which a rank holds all of the data
+  Index elements = 0;       // elements of the whole
+  int dim = -1;             // dimension that is divided; -1: runs of elements
+  Layout split;             // the other side
+  int first = 0, ranks = 1; // first part of `split`, and the number of pieces
+  // First index of a coordinate's piece, in indices of `dim` or in elements, counted from 0; for
+  // coordinate == ranks, the end of the last piece.
   Index cut(int coordinate) const;
-  Index offset(int coordinate) const; // in elements
-  Index piece(int coordinate) const;  // its elements
+  Index offset(int coordinate) const; // the same in elements
+  Index piece(int coordinate) const;  // number of elements
 };
 CollectivePieces collectivePieces(const RouteStep& step, int rank);
 
-// What a rank sends in a step. For a collective, messages are the calls of MPI to which it gives
-// elements.
+// Returns the traffic that a rank sends in a step. For a collective, messages are the MPI calls to
+// which it contributes elements.
 Traffic sentInStep(const RouteStep& step, int rank);
 Traffic sentOnRoute(const Route& route, int rank);
 

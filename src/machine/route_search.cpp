@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A* with prices that are made exact as late as possible. An edge can come out of the queue twice,
-// first with a lower bound and then with its price; ties are broken by the number of steps and by
-// the order in which edges were made, so that all ranks find the same route.
+// A* with lazy prices. An edge can leave the queue twice, first with a lower bound and then with
+// its price. Ties are broken by the number of steps and the order of creation of edges, so all
+// ranks find the same route.
 #include "machine/route_search.hpp"
 
 #include "geometry/schedule/axis_change.hpp"
@@ -14,6 +14,7 @@ namespace tenon {
 
 namespace {
 
+// Returns the number of ranks in either grid.
 int ranksOn(const Grid& some, const Grid& others) {
   const auto isNew = [&](int rank) { return some.position(rank) < 0; };
   return some.size() +
@@ -41,11 +42,11 @@ LeastPrice::Spread LeastPrice::spreadOf(const Layout& layout) {
 LeastPrice::Spread LeastPrice::spreadOf(const Layout& layout, int axis, Property property) {
   Spread spread;
   for (int a = 0; a < layout.grid().axes(); ++a) {
-    const Property here = a == axis ? property : layout.property(a);
+    const Property current = a == axis ? property : layout.property(a);
     const double extent = layout.grid().extent(a);
-    if (here.isPartial())
+    if (current.isPartial())
       spread.contributions *= extent;
-    if (here.isBroadcast())
+    if (current.isBroadcast())
       spread.copies *= extent;
   }
   spread.held = spread.contributions * spread.copies;
@@ -53,21 +54,23 @@ LeastPrice::Spread LeastPrice::spreadOf(const Layout& layout, int axis, Property
 }
 
 double LeastPrice::seconds(const Spread& from, const Spread& to) const {
+  // Data received per rank: the copies that the target needs, less the data that is there.
   const bool sums = from.contributions > 1 && to.contributions == 1;
   const bool repeats = to.copies > 1 && from.copies == 1;
   const double received = to.copies - (sums ? 0 : from.held);
   const double sent = from.contributions - (repeats ? 0 : to.held);
   const double moved = std::max({received, sent, 0.0});
   const double copied = moved + std::max(moved, to.held);
-  const double least = bytes_ * (moved / bandwidth_ + copied / copyBandwidth_);
-  return moved > 0 && bytes_ > 0 ? std::max(least, latency_) : least;
+  const double bound = bytes_ * (moved / bandwidth_ + copied / copyBandwidth_);
+  return moved > 0 && bytes_ > 0 ? std::max(bound, latency_) : bound;
 }
 
 namespace {
 
+// Bound on the work of a search.
 constexpr int kMaxNodes = 96;
 constexpr double kUnknown = std::numeric_limits<double>::infinity();
-constexpr double kClearly = 1 + 1e-9; // more than what rounding does to sums of prices
+constexpr double kClearly = 1 + 1e-9; // exceeds the rounding of sums of prices
 
 } // namespace
 
@@ -100,45 +103,48 @@ Route RouteSearch::run() {
   return pathToGoal();
 }
 
+// Edges: directly to the goal, and to layouts one change away from the node; from the start also to
+// those one change before the goal, on the other grid.
 void RouteSearch::expand(int node) {
-  const Layout here = nodes_[node].layout, goal = nodes_[kGoal].layout;
+  const Layout current = nodes_[node].layout, goal = nodes_[kGoal].layout;
   if (policy_.mode != RouteMode::Chain || node != kStart)
     addEdge(node, goal);
-  addChanges(node, here);
+  addChanges(node, current);
   if (node != kStart)
     return;
   addShares();
-  if (!(here.grid() == goal.grid()))
+  if (!(current.grid() == goal.grid()))
     addChanges(node, goal);
 }
 
-// Edges from the start of a sum over several axes to the shares of all of its ranks.
+// Adds edges from the start of a sum over several axes to layouts with shares on all of its ranks.
 void RouteSearch::addShares() {
-  const Layout here = nodes_[kStart].layout, goal = nodes_[kGoal].layout;
-  const std::vector<int> axes = changedAxes(here, goal);
-  if (axes.size() < 2 || !here.property(axes.front()).isPartial() ||
+  const Layout current = nodes_[kStart].layout, goal = nodes_[kGoal].layout;
+  const std::vector<int> axes = changedAxes(current, goal);
+  if (axes.size() < 2 || !current.property(axes.front()).isPartial() ||
       !goal.property(axes.front()).isBroadcast())
     return;
-  for (int d = 0; d < here.rank(); ++d) {
-    if (here.shape()[d] == 1)
+  for (int d = 0; d < current.rank(); ++d) {
+    if (current.shape()[d] == 1)
       continue;
-    Layout shares = here;
+    Layout shares = current;
     for (int axis : axes)
-      shares = *withProperty(shares, axis, Property::shard(d)); // an axis that is P can go anywhere
+      // An axis with P can be split over any dimension.
+      shares = *withProperty(shares, axis, Property::shard(d));
     addEdge(kStart, shares);
   }
 }
 
-// Edges to layouts that are `changed` but for one axis.
+// Adds edges to layouts that differ from `changed` on one axis.
 void RouteSearch::addChanges(int node, const Layout& changed) {
-  const Layout here = nodes_[node].layout, goal = nodes_[kGoal].layout;
-  const auto start = LeastPrice::spreadOf(here), end = LeastPrice::spreadOf(goal);
+  const Layout current = nodes_[node].layout, goal = nodes_[kGoal].layout;
+  const auto start = LeastPrice::spreadOf(current), end = LeastPrice::spreadOf(goal);
   const Layout* cutAs = changed.grid() == goal.grid() ? &goal : nullptr;
   for (int axis = 0; axis < changed.grid().axes(); ++axis)
     for (Property property : choices(changed, axis)) {
       const auto between = LeastPrice::spreadOf(changed, axis, property);
-      const double rest = least_.seconds(start, between) + least_.seconds(between, end);
-      if (isHopeless(nodes_[node].cost + rest))
+      const double leastCost = least_.seconds(start, between) + least_.seconds(between, end);
+      if (isHopeless(nodes_[node].cost + leastCost))
         continue;
       const auto next = withProperty(changed, axis, property, cutAs);
       if (next && !(*next == goal))
@@ -147,16 +153,16 @@ void RouteSearch::addChanges(int node, const Layout& changed) {
 }
 
 void RouteSearch::addEdge(int from, const Layout& to) {
-  const Layout here = nodes_[from].layout;
+  const Layout source = nodes_[from].layout;
   Edge edge{.from = from,
             .to = nodeOf(to),
             .steps = nodes_[from].steps + 1,
             .order = edges_++,
             .before = nodes_[from].cost,
-            .exchange = exchangeCost(here, to, Looks::First, kUnknown),
+            .exchange = exchangeCost(source, to, Looks::First, kUnknown),
             .collective =
-                priceAsCollective(here, to, elementBytes_, policy_.rates, Looks::Sampled)};
-  // A step changes one axis: what several axes do at once is found where they have been merged.
+                priceAsCollective(source, to, elementBytes_, policy_.rates, Looks::Sampled)};
+  // A step changes one axis; changes of several axes at once are found where they have been merged.
   if (edge.collective && edge.collective->axes.size() > 1)
     edge.collective.reset();
   edge.exact = edge.collective && costOf(*edge.collective) < edge.exchange;
@@ -164,7 +170,7 @@ void RouteSearch::addEdge(int from, const Layout& to) {
     return;
   if (edge.to != kGoal)
     return push(std::move(edge));
-  makeExact(edge); // so that a path is known early
+  makeExact(edge); // gives an early bound on the best path
   if (isBetter(edge))
     take(edge);
 }
@@ -174,7 +180,7 @@ bool RouteSearch::isBetter(const Edge& edge) const {
   return std::tuple(costOf(edge), edge.steps) < std::tuple(node.cost, node.steps);
 }
 
-// Finds the price as far as it matters: that of an edge that turns out to be useless can be higher.
+// Computes the price as far as it matters: it stops once the edge cannot improve any path.
 void RouteSearch::makeExact(Edge& edge) const {
   if (edge.exact)
     return;
@@ -184,7 +190,7 @@ void RouteSearch::makeExact(Edge& edge) const {
   edge.exact = true;
 }
 
-// The path to the edge's end leads through it.
+// Makes the path to the edge's end lead through it.
 void RouteSearch::take(const Edge& edge) {
   Node& node = nodes_[edge.to];
   node.cost = costOf(edge);
@@ -193,6 +199,7 @@ void RouteSearch::take(const Edge& edge) {
   node.step = stepOf(edge);
 }
 
+// In the mode `collective`, an exchange with messages is not allowed.
 double RouteSearch::exchangeCost(const Layout& from, const Layout& to, Looks looks,
                                  double enough) const {
   const ExchangePrice price =
@@ -206,13 +213,13 @@ double RouteSearch::costOf(const CollectivePrice& collective) const {
 }
 
 double RouteSearch::costOf(const Edge& edge) const {
-  const double other = edge.collective ? costOf(*edge.collective) : kUnknown;
-  return edge.before + std::min(edge.exchange, other);
+  const double collectiveCost = edge.collective ? costOf(*edge.collective) : kUnknown;
+  return edge.before + std::min(edge.exchange, collectiveCost);
 }
 
-bool RouteSearch::comesAfter(const Edge& one, const Edge& other) const {
-  return std::tuple(guessOf(one), one.steps, one.order) >
-         std::tuple(guessOf(other), other.steps, other.order);
+bool RouteSearch::comesAfter(const Edge& first, const Edge& second) const {
+  return std::tuple(guessOf(first), first.steps, first.order) >
+         std::tuple(guessOf(second), second.steps, second.order);
 }
 
 void RouteSearch::push(Edge edge) {
@@ -239,18 +246,20 @@ RouteStep RouteSearch::stepOf(const Edge& edge) const {
   return step;
 }
 
+// Layouts are compared with all nodes, of which there are few.
 int RouteSearch::nodeOf(const Layout& layout) {
-  const auto known = std::ranges::find_if(nodes_, [&](const Node& node) {
+  const auto existing = std::ranges::find_if(nodes_, [&](const Node& node) {
     return node.layout == layout && node.layout.grid() == layout.grid();
   });
-  if (known != nodes_.end())
-    return static_cast<int>(known - nodes_.begin());
-  const auto here = LeastPrice::spreadOf(layout);
+  if (existing != nodes_.end())
+    return static_cast<int>(existing - nodes_.begin());
+  const auto spread = LeastPrice::spreadOf(layout);
   nodes_.push_back(
-      {layout, least_.seconds(here, LeastPrice::spreadOf(nodes_[kGoal].layout)), kUnknown});
+      {layout, least_.seconds(spread, LeastPrice::spreadOf(nodes_[kGoal].layout)), kUnknown});
   return static_cast<int>(nodes_.size()) - 1;
 }
 
+// All shardings of dimensions with more than one index, B, and the properties of both ends.
 std::vector<Property> RouteSearch::choices(const Layout& layout, int axis) const {
   std::vector<Property> list;
   if (layout.grid().extent(axis) == 1)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The shortest path of findRoute(); see route.hpp for nodes and edges.
+// The search for the shortest path of findRoute(); see route.hpp for nodes and edges.
 //
-// A* on prices that are found as late as possible. An edge is first held back by what the
-// properties of its ends say that it costs at least (LeastPrice), then by its price at one
-// position; only one that still leads the queue is priced at all positions. So the path is the
-// shortest, and most edges are dropped before their layout is made.
+// It is A* with lazy prices. An edge is first discarded or queued by a lower bound from the
+// properties of its ends (LeastPrice), then by its price at one position. Only an edge that still
+// leads the queue is priced at all positions. So the path is the shortest, and most edges are
+// dropped before their layout is even created.
 #pragma once
 
 #include "geometry/layout/layout.hpp"
@@ -13,37 +13,38 @@
 
 namespace tenon {
 
-// The least that any steps from one layout to another cost, by their properties alone: a bound
-// that holds for every route, whatever the cuts, and costs a few additions.
+// A lower bound on the price of any steps from one layout to another, from their properties only:
+// it is independent of cuts and costs a few additions.
 //
-// The price of steps is that of the dearest rank in each, and so at least the mean of all ranks
-// over all steps. A rank must receive each element of its target that it does not hold; and where
-// the source's contributions are summed, each element, since the others' contributions are
-// elsewhere. One of the copies in a P target must come. The dual counts what is sent: each
-// contribution of a rank that is not to end there; and where the target has copies, each. As much
-// is sent as is received.
+// The price of a step is that of its most expensive rank, so the total is at least the mean over
+// all ranks. A rank must receive each element of its target that it does not hold; if the
+// contributions of the source are summed, each element, since other ranks have the other
+// contributions. For a P target, one of the copies must be received. The dual counts the data sent:
+// each contribution that does not stay on its rank and, if the target has copies, each
+// contribution. The amounts sent and received are equal.
 class LeastPrice {
 public:
-  // Between layouts on these grids, without halos.
+  // Both layouts must be without halos.
   LeastPrice(const Layout& from, const Layout& to, Index elementBytes, const LinkRates& rates);
 
-  // How often the elements of a tensor are held by all ranks together.
+  // Number of times that the elements of a tensor are held, over all ranks.
   struct Spread {
     double held = 1, contributions = 1, copies = 1;
   };
   static Spread spreadOf(const Layout& layout);
-  // The spread of the layout with another property on one axis.
+  // Returns the spread of the layout with another property on one axis.
   static Spread spreadOf(const Layout& layout, int axis, Property property);
 
   double seconds(const Spread& from, const Spread& to) const;
 
 private:
-  double bytes_ = 0; // of a tensor, for each rank
+  double bytes_ = 0; // bytes of a tensor per rank
   double latency_ = 0, bandwidth_ = 0, copyBandwidth_ = 0;
 };
 
 inline constexpr int kMaxSearchedAxes = 4;
 
+// The state of one search.
 class RouteSearch {
 public:
   RouteSearch(const Layout& from, const Layout& to, Index elementBytes, const RoutePolicy& policy);
@@ -52,18 +53,18 @@ public:
 private:
   struct Node {
     Layout layout;
-    double rest; // at least, to the goal
+    double rest; // lower bound of the price to the goal
     double cost;
     int steps = 0;
     int parent = -1;
-    std::optional<RouteStep> step = {}; // from the parent
+    std::optional<RouteStep> step = {}; // step from the parent
   };
   struct Edge {
     int from, to; // nodes
     int steps;
-    std::size_t order;
-    double before;   // the cost of the path to it
-    double exchange; // its own; at least, until it is exact
+    std::size_t order; // in which edges were created; breaks ties
+    double before;     // cost of the path to it
+    double exchange;   // price as an exchange; a lower bound until `exact`
     std::optional<CollectivePrice> collective;
     bool exact = false;
   };
@@ -76,11 +77,11 @@ private:
   bool isHopeless(double cost) const { return cost >= nodes_[kGoal].cost; }
   double exchangeCost(const Layout& from, const Layout& to, Looks looks, double enough) const;
   double costOf(const CollectivePrice& collective) const;
-  double costOf(const Edge& edge) const; // of the path that ends with it
+  double costOf(const Edge& edge) const; // cost of the path that ends with it
   double leastOf(const Edge& edge) const { return costOf(edge) + nodes_[edge.to].rest; }
-  // What comes first: far ends of paths before many beginnings, so that a good path is known early.
+  // Priority in the queue: prefers long paths to many short ones, so a good path is found early.
   double guessOf(const Edge& edge) const { return costOf(edge) + 2 * nodes_[edge.to].rest; }
-  bool isBetter(const Edge& edge) const; // than the path known to its end
+  bool isBetter(const Edge& edge) const; // than the best known path to its end
   void makeExact(Edge& edge) const;
   void take(const Edge& edge);
   bool comesAfter(const Edge& one, const Edge& other) const;
