@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a checkpoint consists of, its options, and the signal that asks for one. The state is found
-// by visiting the objects each time a file is written or read, and never kept: layers and
-// optimizers may change in between, and all ranks agree on the list of names, types and shapes
-// before anything is done with it.
+// The contents of a checkpoint, its options, and the signal that requests one. The state is
+// enumerated by visiting the objects each time a file is written or read, and never stored, because
+// layers and optimizers can change in between. All ranks agree on the list of names, types and
+// shapes first.
 #include "io/checkpoint.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -26,15 +26,14 @@ namespace tenon {
 
 namespace {
 
-// Signals that are noted instead of ending the process, such as the SIGTERM that comes before a
-// job's time is over. They are those of the whole process, since a handler has no context:
-// checkpoints that ask for one signal share what is noted of it, and the last of them to let go
-// gives it back.
+// A signal that is recorded instead of ending the process, such as the SIGTERM before a job's time
+// limit. Signal handlers belong to the whole process and have no context, so checkpoints that watch
+// the same signal share the record. The last one to release it restores the previous handler.
 struct WatchedSignal {
   int holders = 0;
   struct sigaction before {};
 };
-// Never destroyed, since a checkpoint can be so late.
+// Never destroyed, because static checkpoints could outlive it.
 auto& watchedSignals = *new std::map<int, WatchedSignal>;
 volatile std::sig_atomic_t hasArrived[NSIG];
 
@@ -42,24 +41,24 @@ extern "C" void tenonNoteSignal(int signal) {
   hasArrived[signal] = 1;
 }
 
-// Whether a signal tells of a fault. Such a signal cannot be noted: a fault comes again when its
+// Whether a signal reports a fault. Such a signal cannot be recorded: a fault recurs when the
 // handler returns, and abort() ends the process after it.
 bool isFault(int signal) {
   constexpr int kFaults[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
   return std::find(std::begin(kFaults), std::end(kFaults), signal) != std::end(kFaults);
 }
 
-// From now on this signal is noted, for one holder more. Throws TENON_ERR_ARG for a signal that
-// cannot be caught.
+// Starts to record this signal, or adds a holder. Throws TENON_ERR_ARG for a signal that cannot be
+// caught.
 void holdSignal(int signal) {
   if (isFault(signal))
     throw Error(TENON_ERR_ARG,
                 fmt::format("signal {} tells of a fault, after which a program cannot "
                             "go on; use SIGTERM or SIGUSR1",
                             signal));
-  const auto known = watchedSignals.find(signal);
-  if (known != watchedSignals.end()) {
-    ++known->second.holders;
+  const auto existing = watchedSignals.find(signal);
+  if (existing != watchedSignals.end()) {
+    ++existing->second.holders;
     return;
   }
   const auto failed = [&](int reason) {
@@ -69,8 +68,8 @@ void holdSignal(int signal) {
   };
   if (signal < 1 || signal >= NSIG)
     throw failed(EINVAL);
-  // The place is there before the signal is caught, since one that is caught without it would never
-  // be given back.
+  // Insert the entry before the handler is installed: a handler without entry could never be
+  // restored.
   WatchedSignal& watched = watchedSignals[signal];
   struct sigaction action {};
   action.sa_handler = tenonNoteSignal;
@@ -84,15 +83,14 @@ void holdSignal(int signal) {
   watched.holders = 1;
 }
 
-// The signal does again what it did before, unless somebody has set another action since, which
-// stays.
+// Restores the previous handler, unless another one has been installed since.
 void giveBack(int signal, const WatchedSignal& watched) noexcept {
-  struct sigaction now {};
-  if (sigaction(signal, nullptr, &now) == 0 && now.sa_handler == tenonNoteSignal)
+  struct sigaction current {};
+  if (sigaction(signal, nullptr, &current) == 0 && current.sa_handler == tenonNoteSignal)
     sigaction(signal, &watched.before, nullptr);
 }
 
-// What is still held when the library is unloaded, and its handler with it.
+// Restores all handlers when the library is unloaded, because its handler is unloaded too.
 struct GivenBackAtEnd {
   GivenBackAtEnd() = default;
   GivenBackAtEnd(const GivenBackAtEnd&) = delete;
@@ -104,7 +102,7 @@ struct GivenBackAtEnd {
 };
 const GivenBackAtEnd givenBackAtEnd;
 
-// One holder less; the last gives the signal back.
+// Removes a holder; the last one restores the signal's handler.
 void letGoOfSignal(int signal) noexcept {
   const auto watched = watchedSignals.find(signal);
   if (watched == watchedSignals.end() || --watched->second.holders > 0)
@@ -129,7 +127,7 @@ const OptionRegistration kTransportRegistration{{"checkpoint", kTransportOption}
 
 constexpr Index kMebibyte = Index(1) << 20;
 
-// Lists the state that it is shown. Contents is private to Checkpoint, hence the template.
+// Lists all state that it visits. A template because Contents is private to Checkpoint.
 template <class Contents>
 class ContentsVisitor final : public StateVisitor {
 public:
@@ -167,9 +165,8 @@ private:
   Contents& contents_;
 };
 
-// A path is that of one thing, and a thing with values of its own has nothing inside: HDF5 would
-// need a dataset and a group of one name. Sorted with a slash behind each, such paths are
-// neighbours.
+// Paths must be unique, and no path may be a prefix of another, because HDF5 would need a dataset
+// and a group of the same name. Sorted with a trailing slash, such paths are neighbours.
 void checkPaths(const std::vector<StoredDataset>& tensors,
                 const std::vector<StoredNumber>& numbers) {
   std::vector<std::string> paths;
@@ -223,9 +220,9 @@ std::string Checkpoint::checkedRoot(const char* folder, const std::string& name,
                             "a slash",
                             what, name));
   std::string root = fmt::format("{}/{}", folder, name);
-  const auto check = [&](const auto& all) {
-    for (const auto& each : all)
-      if (each.root == root)
+  const auto check = [&](const auto& objects) {
+    for (const auto& existing : objects)
+      if (existing.root == root)
         throw Error(TENON_ERR_ARG, fmt::format("the checkpoint has a {} '{}' already; pass another "
                                                "name",
                                                what, name));
@@ -272,16 +269,16 @@ const StoredValue& Checkpoint::value(const std::string& key) const {
   const auto found = values_.find(key);
   if (found != values_.end())
     return found->second;
-  std::vector<std::string> known;
+  std::vector<std::string> keys;
   for (const auto& [name, value] : values_)
-    known.push_back(name);
+    keys.push_back(name);
   throw Error(TENON_ERR_ARG, fmt::format("{} has no value '{}'; it has {}", title(), key,
-                                         known.empty() ? "none" : joined(known)));
+                                         keys.empty() ? "none" : joined(keys)));
 }
 
 void Checkpoint::setSignal(int signal) {
-  // In this order a signal that cannot be noted leaves the one before, and one that is set again
-  // keeps what was noted.
+  // In this order, a signal that cannot be caught leaves the previous one in place, and a signal
+  // that is set again keeps its record.
   if (signal != 0)
     holdSignal(signal);
   letGoOfSignal(signal_);
@@ -311,30 +308,30 @@ void Checkpoint::visit(StateVisitor& visitor) {
 }
 
 Checkpoint::Contents Checkpoint::contents(const std::string& doing) {
-  // What brings states to where they are kept are messages, before which the ranks agree.
+  // Updating the storage of states communicates, so all ranks must agree before it.
   if (std::ranges::any_of(layers_,
-                          [](const auto& each) { return statesAreBehind(*each.object); })) {
+                          [](const auto& entry) { return statesAreBehind(*entry.object); })) {
     agree(*comm_, std::nullopt);
-    for (const auto& each : layers_)
-      settleStates(*each.object);
+    for (const auto& entry : layers_)
+      settleStates(*entry.object);
   }
   return collectively(
       *comm_, "the contents of the checkpoint",
       [&] {
         checkSets();
-        Contents found;
-        ContentsVisitor<Contents> visitor(found);
+        Contents state;
+        ContentsVisitor<Contents> visitor(state);
         visit(visitor);
-        checkPaths(found.tensors, found.numbers);
-        return found;
+        checkPaths(state.tensors, state.numbers);
+        return state;
       },
-      [&](const Contents& found) {
+      [&](const Contents& state) {
         std::string text = fmt::format("{}; {};", doing, settings_.describe());
-        for (const StoredDataset& each : found.tensors)
-          text += fmt::format(" {} {} [{}]", each.path, dataTypeName(each.type),
-                              fmt::join(each.shape, ","));
-        for (const StoredNumber& each : found.numbers)
-          text += " " + each.path;
+        for (const StoredDataset& entry : state.tensors)
+          text += fmt::format(" {} {} [{}]", entry.path, dataTypeName(entry.type),
+                              fmt::join(entry.shape, ","));
+        for (const StoredNumber& entry : state.numbers)
+          text += " " + entry.path;
         return text;
       });
 }
@@ -357,9 +354,9 @@ std::string Checkpoint::describe() const {
                                  counted(static_cast<Index>(optimizers_.size()), "optimizer"),
                                  counted(static_cast<Index>(tensors_.size()), "tensor"),
                                  counted(static_cast<Index>(values_.size()), "value"));
-  const auto add = [&](const auto& all) {
-    for (const auto& each : all)
-      text += fmt::format("  {}: {}\n", each.root, each.object->title());
+  const auto add = [&](const auto& objects) {
+    for (const auto& entry : objects)
+      text += fmt::format("  {}: {}\n", entry.root, entry.object->title());
   };
   add(layers_);
   add(optimizers_);

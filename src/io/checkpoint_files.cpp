@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names of files numbered by steps, the leftovers of killed writers, and the space on the disk.
-// Only names that this library itself would give count, down to the zeros in front, and removing
-// never fails: what cannot be removed stays, since a full folder is better than a run that ends.
+// Names of files numbered by steps, temporary files of killed writers, and disk space. Only names
+// that this library would generate are considered, including leading zeros. Errors in removing
+// files are ignored, because a full folder is better than a run that ends.
 #include "io/checkpoint_files.hpp"
 
 #include "io/file_header.hpp"
@@ -37,8 +37,8 @@ std::string numberedName(std::string_view start, Index step, int digits) {
   return fmt::format("{}{:0{}}{}", start, step, digits, kEnding);
 }
 
-// The number in a name such as "step-100.h5", where `start` is "step-"; none if numberedName() does
-// not give that name.
+// Returns the number in a name such as "step-100.h5", where `start` is "step-"; none if
+// numberedName() would not generate that name.
 std::optional<Index> numberOf(std::string_view name, std::string_view start, int digits) {
   if (!name.starts_with(start) || !name.ends_with(kEnding) ||
       name.size() <= start.size() + kEnding.size())
@@ -62,17 +62,17 @@ bool isNumberedPart(const std::string& name, std::string_view start, int digits)
          numberOf(name.substr(1, end - 1), start, digits);
 }
 
-// Of parts, and of the files that name their owners.
+// Removes files that satisfy the condition, except those of a running writer, which is returned.
 template <class Condition>
-std::optional<std::string> removeWhere(const std::string& folder, Condition isSuch) {
+std::optional<std::string> removeWhere(const std::string& folder, Condition isMatch) {
   std::optional<std::string> writer;
   std::error_code ignored;
   for (const std::string& name : namesIn(folder, ignored)) {
-    if (!isSuch(name))
+    if (!isMatch(name))
       continue;
     const std::string path = folder + '/' + name;
-    if (auto found = writerOf(partOf(path)))
-      writer = std::move(found);
+    if (auto writerName = writerOf(partOf(path)))
+      writer = std::move(writerName);
     else
       std::filesystem::remove(path, ignored);
   }
@@ -137,8 +137,7 @@ std::string sharedFolderText(const std::string& path, const std::string& writer)
 
 void removeSteps(const std::string& folder, Index last, Index keep) {
   std::vector<Index> steps = stepsIn(folder);
-  // Steps behind the last belong to another run, and what is no checkpoint is not ours, whatever
-  // its name.
+  // Later steps belong to another run, and files that are not checkpoints to other programs.
   std::erase_if(steps, [&](Index step) {
     return step > last || !beginsAsCheckpoint(stepFile(folder, step));
   });
@@ -157,21 +156,21 @@ void checkRoom(const std::string& path, Index bytes) {
                             path, sizeText(bytes), sizeText(static_cast<Index>(limit.rlim_cur))));
   struct statvfs disk {};
   if (statvfs(folderOf(path).c_str(), &disk) != 0)
-    return; // whoever opens the file reports what is wrong with the folder
-  const std::uint64_t room = std::uint64_t(disk.f_bavail) * disk.f_frsize;
-  if (room < needed)
+    return; // opening the file reports what is wrong with the folder
+  const std::uint64_t freeBytes = std::uint64_t(disk.f_bavail) * disk.f_frsize;
+  if (freeBytes < needed)
     throw Error(TENON_ERR_FILE,
                 fmt::format("cannot write file '{}': {} (it needs {}, and {} are free)", path,
                             std::strerror(ENOSPC), sizeText(bytes),
-                            sizeText(static_cast<Index>(room))));
+                            sizeText(static_cast<Index>(freeBytes))));
 }
 
 void reserveRoom(int file, const std::string& path) {
-  struct stat known {};
-  if (fstat(file, &known) != 0 || known.st_size == 0)
+  struct stat status {};
+  if (fstat(file, &status) != 0 || status.st_size == 0)
     return;
-  // Where the file system cannot reserve, a full disk is met while writing instead.
-  if (fallocate(file, 0, 0, known.st_size) != 0 && errno != EOPNOTSUPP && errno != ENOSYS)
+  // If the file system cannot reserve space, a full disk is detected while writing.
+  if (fallocate(file, 0, 0, status.st_size) != 0 && errno != EOPNOTSUPP && errno != ENOSYS)
     throw Error(TENON_ERR_FILE,
                 fmt::format("cannot write file '{}': {}", path, std::strerror(errno)));
 }

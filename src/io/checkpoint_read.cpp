@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads a checkpoint. Rank 0 meets the file first and says what is in it; its data go into scratch
-// memory, and only when all digests are right on all ranks do the objects change.
+// Reads a checkpoint. Rank 0 reads the structure first and broadcasts it. The data are read into
+// scratch memory, and the objects change only when all digests are right on all ranks.
 #include "io/checkpoint.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -21,7 +21,7 @@ namespace tenon {
 
 namespace {
 
-// A message of numbers and texts from one rank to the others.
+// A message of numbers and texts, broadcast from one rank to the others.
 class MessageWriter {
 public:
   void number(std::uint64_t value) {
@@ -81,12 +81,12 @@ StoredValue takeValue(MessageReader& from) {
   return kind == 0 ? StoredValue(integer) : StoredValue(real);
 }
 
-// The first few of many names.
-std::string some(std::vector<std::string> words) {
+// Joins the first few of many names.
+std::string some(std::vector<std::string> names) {
   constexpr std::size_t kMax = 8;
-  const std::size_t more = words.size() - std::min(words.size(), kMax);
-  words.resize(words.size() - more);
-  return joined(words) + (more ? fmt::format(" and {} more", more) : "");
+  const std::size_t omitted = names.size() - std::min(names.size(), kMax);
+  names.resize(names.size() - omitted);
+  return joined(names) + (omitted ? fmt::format(" and {} more", omitted) : "");
 }
 
 std::string kindText(TenonDataType type, const Shape& shape) {
@@ -98,50 +98,50 @@ std::string kindText(TenonDataType type, const Shape& shape) {
 void Checkpoint::fit(const StoredFile& file, const std::string& path, Contents& contents) const {
   std::map<std::string, const StoredDataset*> tensors;
   std::map<std::string, const StoredNumber*> numbers;
-  for (const StoredDataset& each : file.tensors)
-    tensors[each.path] = &each;
-  for (const StoredNumber& each : file.numbers)
-    numbers[each.path] = &each;
-  std::vector<std::string> missing, other, extra;
-  for (StoredDataset& each : contents.tensors) {
-    const auto found = tensors.extract(each.path);
+  for (const StoredDataset& entry : file.tensors)
+    tensors[entry.path] = &entry;
+  for (const StoredNumber& entry : file.numbers)
+    numbers[entry.path] = &entry;
+  std::vector<std::string> missing, different, extra;
+  for (StoredDataset& entry : contents.tensors) {
+    const auto found = tensors.extract(entry.path);
     if (found.empty())
-      missing.push_back(each.path);
-    else if (found.mapped()->type != each.type || found.mapped()->shape != each.shape)
-      other.push_back(fmt::format("{} is {}, expected {}", each.path,
-                                  kindText(found.mapped()->type, found.mapped()->shape),
-                                  kindText(each.type, each.shape)));
+      missing.push_back(entry.path);
+    else if (found.mapped()->type != entry.type || found.mapped()->shape != entry.shape)
+      different.push_back(fmt::format("{} is {}, expected {}", entry.path,
+                                      kindText(found.mapped()->type, found.mapped()->shape),
+                                      kindText(entry.type, entry.shape)));
     else
-      each.digest = found.mapped()->digest;
+      entry.digest = found.mapped()->digest;
   }
-  for (StoredNumber& each : contents.numbers) {
-    const auto found = numbers.extract(each.path);
-    const auto older = std::ranges::find(file.numbers, each.older, &StoredNumber::path);
+  for (StoredNumber& entry : contents.numbers) {
+    const auto found = numbers.extract(entry.path);
+    const auto older = std::ranges::find(file.numbers, entry.older, &StoredNumber::path);
     if (!found.empty())
-      each.value = found.mapped()->value;
+      entry.value = found.mapped()->value;
     else if (older != file.numbers.end())
-      each.value = older->value;
+      entry.value = older->value;
     else
-      missing.push_back(each.path);
+      missing.push_back(entry.path);
   }
-  // A file may hold objects that were not added to this checkpoint; only what is new inside an
-  // added one is a mismatch.
-  const auto noteExtra = [&](const std::string& each) {
-    const auto holds = [&](const auto& named) { return each.starts_with(named.root + "/"); };
+  // A file can contain objects that were not added to this checkpoint. Only additional state of an
+  // object that was added is a mismatch.
+  const auto noteExtra = [&](const std::string& entry) {
+    const auto holds = [&](const auto& named) { return entry.starts_with(named.root + "/"); };
     if (std::ranges::any_of(layers_, holds) || std::ranges::any_of(optimizers_, holds))
-      extra.push_back(each);
+      extra.push_back(entry);
   };
-  for (const auto& [each, tensor] : tensors)
-    noteExtra(each);
-  for (const auto& [each, number] : numbers)
-    noteExtra(each);
+  for (const auto& [entry, tensor] : tensors)
+    noteExtra(entry);
+  for (const auto& [entry, number] : numbers)
+    noteExtra(entry);
   std::string text;
   if (!missing.empty())
     text += fmt::format("; it lacks {}", some(missing));
   if (!extra.empty())
     text += fmt::format("; the objects have no {}", some(extra));
-  if (!other.empty())
-    text += fmt::format("; {}", some(other));
+  if (!different.empty())
+    text += fmt::format("; {}", some(different));
   if (!text.empty())
     throw Error(TENON_ERR_SHAPE,
                 fmt::format("file '{}' does not fit the objects of {}{}", path, title(), text));
@@ -154,10 +154,10 @@ std::string Checkpoint::readStated(const std::string& path, Contents& contents) 
       return writer.message();
     const StoredFile file = readStructure(path);
     fit(file, path, contents);
-    for (const StoredDataset& each : contents.tensors)
-      writer.number(each.digest);
-    for (const StoredNumber& each : contents.numbers)
-      writer.number(each.value);
+    for (const StoredDataset& entry : contents.tensors)
+      writer.number(entry.digest);
+    for (const StoredNumber& entry : contents.numbers)
+      writer.number(entry.value);
     writer.number(file.values.size());
     for (const auto& [key, value] : file.values) {
       writer.text(key);
@@ -171,19 +171,19 @@ std::string Checkpoint::readStated(const std::string& path, Contents& contents) 
 Checkpoint::Arrived Checkpoint::prepare(const std::string& stated, Contents& contents) const {
   Arrived arrived;
   MessageReader reader(stated);
-  for (StoredDataset& each : contents.tensors)
-    each.digest = reader.number();
-  for (StoredNumber& each : contents.numbers)
-    each.value = reader.number();
+  for (StoredDataset& entry : contents.tensors)
+    entry.digest = reader.number();
+  for (StoredNumber& entry : contents.numbers)
+    entry.value = reader.number();
   arrived.values = values_;
-  for (std::uint64_t left = reader.number(); left > 0; --left) {
+  for (std::uint64_t remaining = reader.number(); remaining > 0; --remaining) {
     const std::string key = reader.text();
     arrived.values[key] = takeValue(reader);
   }
-  for (const Target& each : contents.targets) {
-    DTensor& x = *each.tensor;
+  for (const Target& entry : contents.targets) {
+    DTensor& x = *entry.tensor;
     x.checkWritable();
-    x.readAddress(); // has an array from now on
+    x.readAddress(); // allocates the array now, while failing is allowed
     const Box& box = arrived.boxes.emplace_back(readBox(x.layout(), comm_->rank()));
     arrived.elements.emplace_back(tenon::elements(box) * dataTypeSize(x.dataType()),
                                   "a checkpoint that is read");
@@ -199,19 +199,19 @@ Checkpoint::Arrived Checkpoint::prepare(const std::string& stated, Contents& con
 void Checkpoint::checkDigests(const std::string& path, const Contents& contents,
                               const Arrived& arrived) const {
   std::vector<std::uint64_t> digests = collectively(*comm_, [&] {
-    std::vector<std::uint64_t> own;
+    std::vector<std::uint64_t> localDigests;
     for (std::size_t i = 0; i < arrived.elements.size(); ++i) {
       const DTensor& x = *contents.pointers[i];
-      own.push_back(digestOf(*contextOf(comm_), x.dataType(), x.layout().shape(), arrived.boxes[i],
-                             arrived.elements[i].data<std::byte>()));
+      localDigests.push_back(digestOf(*contextOf(comm_), x.dataType(), x.layout().shape(),
+                                      arrived.boxes[i], arrived.elements[i].data<std::byte>()));
     }
-    return own;
+    return localDigests;
   });
   reduceNumbers(*comm_, digests, MPI_SUM);
   for (std::size_t i = 0; i < digests.size(); ++i) {
     const StoredDataset& stored = contents.tensors[i];
     const auto copies = static_cast<std::uint64_t>(copiesOf(contents.pointers[i]->layout()));
-    // All ranks have the same sums, so all throw; one says so, as the agreement would.
+    // All ranks have the same sums, so all throw; only one prints the message.
     if (digests[i] != stored.digest * copies)
       throw madeError(TENON_ERR_FORMAT, [&] {
         return Error(TENON_ERR_FORMAT,
@@ -245,7 +245,7 @@ void Checkpoint::readContents(const std::string& path, Contents& contents) {
   Arrived arrived = collectively(*comm_, [&] { return prepare(stated, contents); });
   readTensors(comm_, fileData(path, contents, "read"), contents.pointers, arrived.elements);
   checkDigests(path, contents, arrived);
-  // Nothing was written to an object above this line, and nothing can fail any more.
+  // No object has been modified before this line, and nothing after it can fail.
   take(contents, std::move(arrived));
 }
 
@@ -253,17 +253,17 @@ void Checkpoint::read(const std::string& path) {
   static const int event = logEvent("CheckpointRead");
   const LogScope scope(event);
   const Stopwatch watch;
-  Contents found = contents(fmt::format("read '{}':", path));
-  Report report{"read", path, bytesOf(found.tensors)};
-  readContents(path, found);
+  Contents state = contents(fmt::format("read '{}':", path));
+  Report report{"read", path, bytesOf(state.tensors)};
+  readContents(path, state);
   report.seconds = watch.seconds();
   lastReport_ = std::move(report);
 }
 
 void Checkpoint::load(Ref<DTensor> tensor, const std::string& path, const std::string& dataset) {
-  Checkpoint one(tensor->comm());
-  one.tensors_.push_back({dataset, std::move(tensor)});
-  one.read(path);
+  Checkpoint checkpoint(tensor->comm());
+  checkpoint.tensors_.push_back({dataset, std::move(tensor)});
+  checkpoint.read(path);
 }
 
 std::optional<Index> Checkpoint::readLatest(const std::string& folder) {
@@ -273,8 +273,8 @@ std::optional<Index> Checkpoint::readLatest(const std::string& folder) {
   const std::vector<std::string> steps = split(broadcastText(*comm_, names, 0), ' ');
   for (std::size_t i = 0; i < steps.size(); ++i)
     try {
-      // The outcome is that of a body, so that all ranks have it here, and all go on with the next
-      // file or none does.
+      // collectively() returns the same outcome on all ranks, so either all try the next file or
+      // none does.
       return collectively(*comm_, [&] {
         const Index step = std::stoll(steps[i]);
         read(stepFile(folder, step));

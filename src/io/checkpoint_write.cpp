@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writing. The digests are computed first, so that rank 0 makes the structure of the file with all
-// that it says, and the ranks add the data alone. Nothing but the renaming touches the old file.
+// Writes a checkpoint. Digests are computed first, so rank 0 can write the complete structure of
+// the file, and the ranks add only the data. The old file is untouched until the new one is
+// renamed.
 #include "io/checkpoint.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -24,8 +25,7 @@ namespace tenon {
 
 namespace {
 
-// The most that HDF5's own data take, of a file and of each dataset: an estimate for the check of
-// the free space.
+// Upper estimate of HDF5's own data per file and per dataset, for the check of free space.
 constexpr Index kStructureBytes = 65536, kStructureBytesOfDataset = 8192;
 
 std::string timeText() {
@@ -40,46 +40,46 @@ std::string timeText() {
 } // namespace
 
 std::vector<StoredText> Checkpoint::texts() const {
-  std::vector<StoredText> all;
+  std::vector<StoredText> attributes;
   for (const auto& [root, layer] : layers_) {
-    all.push_back({root, "type", std::string(layer->type())});
-    all.push_back({root, "settings", layer->agreedText()});
+    attributes.push_back({root, "type", std::string(layer->type())});
+    attributes.push_back({root, "settings", layer->agreedText()});
   }
   for (const auto& [root, optimizer] : optimizers_) {
-    all.push_back({root, "type", std::string(optimizer->type())});
-    all.push_back({root, "settings", optimizer->settings().describe()});
+    attributes.push_back({root, "type", std::string(optimizer->type())});
+    attributes.push_back({root, "settings", optimizer->settings().describe()});
   }
-  return all;
+  return attributes;
 }
 
-// Brings the tensors to the host, which the copies hold, and adds their digests and the numbers on
-// which the ranks agree.
+// Copies tensors on the device to the host (into `copies`), and computes the global digests and
+// numbers.
 void Checkpoint::addState(Contents& contents, std::vector<Ref<DTensor>>& copies) const {
   struct Sums {
     std::vector<std::uint64_t> digests, numbers;
   };
-  Sums all = collectively(*comm_, [&] {
-    Sums own;
+  Sums sums = collectively(*comm_, [&] {
+    Sums local;
     copies.resize(contents.pointers.size());
     for (std::size_t i = 0; i < copies.size(); ++i) {
       const DTensor& x = inSpace(*contents.pointers[i], comm_, Space::Host, copies[i]);
       contents.pointers[i] = &x;
-      own.digests.push_back(digestOf(x, writtenBox(x.layout(), comm_->rank())));
+      local.digests.push_back(digestOf(x, writtenBox(x.layout(), comm_->rank())));
     }
     for (const StoredNumber& number : contents.numbers)
-      own.numbers.push_back(number.value);
-    return own;
+      local.numbers.push_back(number.value);
+    return local;
   });
-  reduceNumbers(*comm_, all.digests, MPI_SUM);
-  // A rank that holds no part of a random layer's tensors has drawn nothing.
-  reduceNumbers(*comm_, all.numbers, MPI_MAX);
-  for (std::size_t i = 0; i < all.digests.size(); ++i)
-    contents.tensors[i].digest = all.digests[i];
-  for (std::size_t i = 0; i < all.numbers.size(); ++i)
-    contents.numbers[i].value = all.numbers[i];
+  reduceNumbers(*comm_, sums.digests, MPI_SUM);
+  // A rank that holds no part of a random layer's tensors has drawn no numbers, so its count is 0.
+  reduceNumbers(*comm_, sums.numbers, MPI_MAX);
+  for (std::size_t i = 0; i < sums.digests.size(); ++i)
+    contents.tensors[i].digest = sums.digests[i];
+  for (std::size_t i = 0; i < sums.numbers.size(); ++i)
+    contents.numbers[i].value = sums.numbers[i];
 }
 
-// Called by rank 0 alone.
+// Called on rank 0 only.
 void Checkpoint::writeNewFile(const PartFile& part, const std::string& path,
                               const Contents& contents) const {
   writeStructure(part.name(), {.writer = fmt::format("Tenon {}.{}.{}", TENON_VERSION_MAJOR,
@@ -110,14 +110,14 @@ void Checkpoint::writeContents(const std::string& path, Contents& contents) {
     writeNewFile(*part, path, contents);
     return part->name();
   });
-  const std::string known = broadcastText(*comm_, name, 0);
+  const std::string partName = broadcastText(*comm_, name, 0);
   FileData data = fileData(path, contents, "write");
-  data.path = known;
+  data.path = partName;
   writeTensors(comm_, data, contents.pointers);
 
-  // Each rank that wrote synchronises the file, since only its own node knows what is still in
-  // memory there. The renaming follows a separate agreement, so that no file gets its name before
-  // all of it is on the disk.
+  // Each rank that wrote synchronises the file, because only its own node knows which data are
+  // still in memory there. Renaming follows a separate agreement, so no file gets its final name
+  // before all of it is on the disk.
   std::optional<Error> failure;
   const auto note = [&](auto&& body) {
     try {
@@ -129,7 +129,7 @@ void Checkpoint::writeContents(const std::string& path, Contents& contents) {
   if (part)
     note([&] { part->sync(); });
   else if (data.transport == FileTransport::Together)
-    note([&] { syncToDisk(known); });
+    note([&] { syncToDisk(partName); });
   agreeWithoutLimit(*comm_, failure);
   if (part)
     note([&] { part->commit(); });
@@ -138,13 +138,13 @@ void Checkpoint::writeContents(const std::string& path, Contents& contents) {
 
 bool Checkpoint::isFinite(const Contents& contents) const {
   std::vector<std::uint64_t> isBad = collectively(*comm_, [&] {
-    std::vector<std::uint64_t> own{0};
+    std::vector<std::uint64_t> local{0};
     for (std::size_t i = 0; i < contents.pointers.size(); ++i)
       if (!contents.tensors[i].path.starts_with("tensors/") &&
           contents.tensors[i].type != TENON_INT64 &&
           !std::isfinite(localMaxAbsolute(*contents.pointers[i])))
-        own[0] = 1;
-    return own;
+        local[0] = 1;
+    return local;
   });
   reduceNumbers(*comm_, isBad, MPI_MAX);
   return isBad[0] == 0;
@@ -154,9 +154,9 @@ void Checkpoint::write(const std::string& path) {
   static const int event = logEvent("CheckpointWrite");
   const LogScope scope(event);
   const Stopwatch watch;
-  Contents found = contents(fmt::format("write '{}':", path));
-  Report report{"wrote", path, bytesOf(found.tensors)};
-  writeContents(path, found);
+  Contents state = contents(fmt::format("write '{}':", path));
+  Report report{"wrote", path, bytesOf(state.tensors)};
+  writeContents(path, state);
   report.seconds = watch.seconds();
   lastReport_ = std::move(report);
 }
@@ -173,8 +173,8 @@ void Checkpoint::writeStep(const std::string& folder, Index step) {
   const std::string path = stepFile(folder, step);
   const bool finite = isFinite(contents(fmt::format("write '{}':", path)));
   write(path);
-  // A state that is not finite takes the place of another such state alone, so that the finite ones
-  // stay.
+  // A file whose state is not finite replaces only another such file, so the finite ones are
+  // preserved.
   const std::string replaced = std::exchange(notFinite_, finite ? "" : path);
   std::optional<Error> failure;
   if (comm_->rank() == 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Rows go to the order of their ids by index maps. Corners are positions in each rank's list of
-// nodes; their numbers in that order are brought to the lists by the transpose of the map and the
-// exchange of the ghosts.
+// Sorts the rows of a mesh by their ids, using index maps. The user gives corners as positions in
+// each rank's list of nodes. Their numbers in the sorted order are brought to these lists by the
+// transpose of the map, followed by an exchange of ghosts.
 #include "io/field_mesh.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -18,8 +18,7 @@ namespace tenon {
 
 namespace {
 
-// Whether rows lie as the domain of the map says, with any dimensions behind them that are not
-// divided.
+// Whether a layout has the rows of the map's domain, with any further dimensions undivided.
 bool areRowsOf(const IndexMap& map, const Layout& x) {
   return x.shape().front() == map.from().shape().front() &&
          x == rowsLayout(map.from(), {x.shape().begin() + 1, x.shape().end()}) &&
@@ -30,7 +29,7 @@ Index ownedOf(const IndexMapObject& rows) {
   return rows.map()->from().boxOfRank(rows.comm()->rank())[0].size();
 }
 
-// Rows in the order of the ids.
+// Returns the rows in the order of their ids.
 Ref<DTensor> sorted(const IndexMapPtr& order, const DTensor& rows) {
   IndexMapOp sort(rows.comm(), order, rows.layout(), rows.dataType(), CarrierPolicy::fromOptions());
   auto result = makeRef<DTensor>(rows.comm(), sort.range(), rows.dataType());
@@ -38,7 +37,7 @@ Ref<DTensor> sorted(const IndexMapPtr& order, const DTensor& rows) {
   return result;
 }
 
-// A tensor [rows, columns] of what this rank lists for its rows.
+// Returns a tensor [rows, columns] from the values that this rank lists for its rows.
 template <class T>
 Ref<DTensor> listedRows(const IndexMapObject& rows, Index columns, TenonDataType type,
                         const std::vector<T>& values) {
@@ -49,22 +48,22 @@ Ref<DTensor> listedRows(const IndexMapObject& rows, Index columns, TenonDataType
   return x;
 }
 
-// The numbers of the nodes that this rank lists, in the order of the ids of all.
+// Returns the number of each node in this rank's list, in the global order of ids.
 std::vector<Index> numbersOf(const IndexMapObject& nodes, const IndexMapPtr& order) {
   const CommPtr& comm = nodes.comm();
   const CarrierPolicy policy = CarrierPolicy::fromOptions();
   IndexMapOp sort(comm, order, order->from(), TENON_INT64, policy);
   IndexMapOp fill(comm, nodes.map(), nodes.map()->from(), TENON_INT64, policy);
-  const auto all = makeRef<DTensor>(comm, sort.range(), TENON_INT64),
+  const auto numbersInOrder = makeRef<DTensor>(comm, sort.range(), TENON_INT64),
              owned = makeRef<DTensor>(comm, sort.domain(), TENON_INT64),
              listed = makeRef<DTensor>(comm, fill.range(), TENON_INT64);
   {
-    HostView<Index> to(*all);
-    const Interval mine = all->layout().boxOfRank(comm->rank())[0];
-    for (Index n = mine.begin; n < mine.end; ++n)
-      to[n - mine.begin] = n;
+    HostView<Index> to(*numbersInOrder);
+    const Interval ownInterval = numbersInOrder->layout().boxOfRank(comm->rank())[0];
+    for (Index n = ownInterval.begin; n < ownInterval.end; ++n)
+      to[n - ownInterval.begin] = n;
   }
-  sort.applyAdjoint(*all, *owned);
+  sort.applyAdjoint(*numbersInOrder, *owned);
   fill.apply(*owned, *listed);
   const HostView<const Index> from(*listed);
   std::vector<Index> numbers(static_cast<std::size_t>(listed->localElements()));
@@ -76,11 +75,11 @@ std::vector<Index> numbersOf(const IndexMapObject& nodes, const IndexMapPtr& ord
 void checkLists(const CommPtr& comm, const ListedMesh& mesh, Index space) {
   const MeshShape& shape = meshShape(mesh.shape);
   const Index cells = ownedOf(*mesh.cells);
-  for (const Ref<IndexMapObject>* each : {&mesh.cells, &mesh.nodes})
-    if (each->get() && (*each)->comm() != comm)
+  for (const Ref<IndexMapObject>* map : {&mesh.cells, &mesh.nodes})
+    if (map->get() && (*map)->comm() != comm)
       throw Error(TENON_ERR_ARG, fmt::format("{} and the series of fields are on different "
                                              "communicators; create both on the same one",
-                                             (*each)->title()));
+                                             (*map)->title()));
   const bool hasNodes = mesh.nodes.get();
   const Index corners = cells * shape.corners;
   if (static_cast<Index>(mesh.corners.size()) != (hasNodes ? corners : 0))
@@ -129,7 +128,8 @@ FieldMesh::FieldMesh(const CommPtr& comm, const ListedMesh& mesh, int space)
 Ref<DTensor> FieldMesh::sortedPlaces(const ListedMesh& mesh, int space) const {
   if (nodes_)
     return sorted(nodes_, *listedRows(*mesh.nodes, space, TENON_FLOAT64, mesh.places));
-  // The corners of a cell follow each other, in one row and in several.
+  // The corners of a cell are adjacent, so [cells, corners * space] becomes [cells * corners,
+  // space].
   const Index corners = shape_.corners;
   const Ref<DTensor> rows =
       sorted(cells_, *listedRows(*mesh.cells, corners * space, TENON_FLOAT64, mesh.places));
@@ -152,17 +152,19 @@ Ref<DTensor> FieldMesh::sortedCorners(const ListedMesh& mesh) const {
   const Index corners = shape_.corners;
   if (nodes_) {
     const std::vector<Index> numbers = numbersOf(*mesh.nodes, nodes_);
-    std::vector<Index> own;
+    std::vector<Index> cornerNumbers;
     for (Index corner : mesh.corners)
-      own.push_back(numbers[static_cast<std::size_t>(corner)]);
-    return sorted(cells_, *listedRows(*mesh.cells, corners, TENON_INT64, own));
+      cornerNumbers.push_back(numbers[static_cast<std::size_t>(corner)]);
+    return sorted(cells_, *listedRows(*mesh.cells, corners, TENON_INT64, cornerNumbers));
   }
-  auto own = makeRef<DTensor>(mesh.cells->comm(), rowsLayout(cells_->to(), {corners}), TENON_INT64);
-  HostView<Index> to(*own);
-  const Index first = own->layout().boxOfRank(mesh.cells->comm()->rank())[0].begin * corners;
-  for (Index i = 0; i < own->localElements(); ++i)
+  auto cornerNumbers =
+      makeRef<DTensor>(mesh.cells->comm(), rowsLayout(cells_->to(), {corners}), TENON_INT64);
+  HostView<Index> to(*cornerNumbers);
+  const Index first =
+      cornerNumbers->layout().boxOfRank(mesh.cells->comm()->rank())[0].begin * corners;
+  for (Index i = 0; i < cornerNumbers->localElements(); ++i)
     to[i] = first + i;
-  return own;
+  return cornerNumbers;
 }
 
 FieldMesh::Rows FieldMesh::rowsOf(const DTensor& field, bool prefersCells) const {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A mesh whose fields are written for ParaView: cells of one shape, and the nodes that are their
-// corners, if the program numbers those. Both are written in the order of their ids, corners by the
-// numbers of nodes in that order.
+// A mesh whose fields are written for ParaView: cells of one shape and, if the program numbers
+// them, the nodes that are the cells' corners. Both are written in the order of their ids.
 #pragma once
 
 #include "dtensor/dtensor.hpp"
@@ -10,26 +9,29 @@
 
 namespace tenon {
 
-// A mesh as a rank lists it. Without nodes each cell has corners of its own.
+// The user's description of a mesh on one rank. Without nodes, each cell has separate corners.
 struct ListedMesh {
-  Ref<IndexMapObject> cells, nodes; // nodes may be none
+  Ref<IndexMapObject> cells, nodes; // nodes can be null
   std::string shape;
-  std::vector<Index> corners; // [owned cells, corners] positions in the list of nodes, or none
-  std::vector<double> places; // [owned nodes, space], or [owned cells, corners, space]
+  // [owned cells, corners] positions in the list of nodes; empty without nodes.
+  std::vector<Index> corners;
+  // Coordinates [owned nodes, space], or [owned cells, corners, space] without nodes.
+  std::vector<double> places;
 };
 
 class FieldMesh {
 public:
-  // Collective. Throws on all ranks alike TENON_ERR_ARG for lists that do not fit, TENON_ERR_LAYOUT
-  // for maps without ids.
+  // Collective on comm. Throws on all ranks alike: TENON_ERR_ARG if lists have wrong lengths or
+  // indices, TENON_ERR_LAYOUT for maps without ids.
   FieldMesh(const CommPtr& comm, const ListedMesh& mesh, int space);
 
   const MeshShape& shape() const noexcept { return shape_; }
   const Ref<DTensor>& places() const noexcept { return places_; }   // [places, space]
   const Ref<DTensor>& corners() const noexcept { return corners_; } // [cells, corners]
 
-  // The rows that a field has, and the map to the order of their ids. Throws TENON_ERR_LAYOUT if
-  // they are neither cells nor nodes; `prefersCells` where both are divided alike.
+  // Returns whether the rows of a field are cells or nodes, and the map that sorts them by id.
+  // Throws TENON_ERR_LAYOUT if they are neither. If both are distributed alike, `prefersCells`
+  // decides.
   struct Rows {
     IndexMapPtr order;
     bool areNodes;
@@ -42,7 +44,7 @@ private:
   Ref<DTensor> sortedCorners(const ListedMesh& mesh) const;
 
   const MeshShape& shape_;
-  IndexMapPtr cells_, nodes_; // to the order of the ids
+  IndexMapPtr cells_, nodes_; // sort rows by id
   Ref<DTensor> places_, corners_;
 };
 

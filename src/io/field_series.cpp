@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fields over time for ParaView. Each time is a checkpoint of its own, a mesh is one that the first
-// time of a run leaves, and the .xmf file is written again in full after each one, from what the
-// files themselves say: so a run that was continued lists the times of the run before it, and an
-// interrupted one has a list that fits its files.
+// Fields over time for ParaView. Each time is a separate checkpoint, a mesh is one written at the
+// first time of a run, and the .xmf file is rewritten after each time from the contents of the
+// files. So a continued run also lists the times of the run before it, and the list of an
+// interrupted run matches its files.
 #include "io/field_series.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -25,7 +25,7 @@ namespace tenon {
 
 namespace {
 
-// ParaView and shells sort the names of up to a million steps in order.
+// With six digits, ParaView and shells sort the names of up to a million steps correctly.
 constexpr int kFieldDigits = 6;
 
 constexpr OptionSpec kFieldOptions[] = {
@@ -52,8 +52,8 @@ FieldSeries::FieldSeries(CommPtr comm, const std::string& path, int space)
   if (name_.empty())
     throw Error(TENON_ERR_ARG,
                 fmt::format("path '{}' names no file; pass one such as \"run1/heat\"", path));
-  checkPlain("the name of a series' files", name_); // which the .xmf file holds
-  // step-100000.h5 would be a checkpoint's name too.
+  checkPlain("the name of a series' files", name_); // it becomes part of the .xmf file
+  // step-100000.h5 would also be the name of a checkpoint.
   if (name_ == "step")
     throw Error(TENON_ERR_ARG,
                 fmt::format("path '{}' names the files of the series as checkpoints of steps are "
@@ -75,13 +75,13 @@ void FieldSeries::setGrid(const std::vector<double>& origin, const std::vector<d
   if (origin.size() != grid_.origin.size())
     throw Error(TENON_ERR_ARG, fmt::format("spatial is {}, but the grid of {} has {} dimensions",
                                            origin.size(), title(), grid_.dimensions()));
-  for (const double each : origin)
-    if (!std::isfinite(each))
+  for (const double number : origin)
+    if (!std::isfinite(number))
       throw Error(TENON_ERR_ARG,
-                  fmt::format("origin has the coordinate {}; pass finite ones", each));
-  for (const double each : spacing)
-    if (!std::isfinite(each) || each <= 0)
-      throw Error(TENON_ERR_ARG, fmt::format("spacing has the value {}; it must be > 0", each));
+                  fmt::format("origin has the coordinate {}; pass finite ones", number));
+  for (const double number : spacing)
+    if (!std::isfinite(number) || number <= 0)
+      throw Error(TENON_ERR_ARG, fmt::format("spacing has the value {}; it must be > 0", number));
   grid_.origin = origin;
   grid_.spacing = spacing;
 }
@@ -97,8 +97,8 @@ void FieldSeries::setMesh(const ListedMesh& mesh) {
   mesh_ = std::make_unique<const FieldMesh>(comm_, mesh, grid_.dimensions());
 }
 
-// Once a run, since the mesh stays. The name has the step from which it is the mesh of the fields,
-// for a run that is continued may have another one.
+// Once per run, because the mesh does not change. The name contains the first step of the run,
+// because a continued run can have another mesh.
 void FieldSeries::writeMesh(Index step) {
   const std::string name = fmt::format("-{:0{}}-mesh.h5", step, kFieldDigits);
   const auto file = makeRef<Checkpoint>(comm_);
@@ -115,8 +115,8 @@ std::string FieldSeries::textOf(Index step) const {
   const std::optional<std::string> mesh = meshFileOf(fields);
   if (!mesh)
     return xdmfOfFile(fields);
-  const NamedFile ofMesh{*mesh, readStructure(folderOf(path_) + "/" + *mesh)};
-  return xdmfOfFile(fields, &ofMesh);
+  const NamedFile meshFile{*mesh, readStructure(folderOf(path_) + "/" + *mesh)};
+  return xdmfOfFile(fields, &meshFile);
 }
 
 void FieldSeries::checkComponents(const DTensor& tensor, const Shape& shape,
@@ -131,25 +131,24 @@ void FieldSeries::checkComponents(const DTensor& tensor, const Shape& shape,
 
 void FieldSeries::addRows(Ref<DTensor> tensor, const std::string& name,
                           const std::string& components) {
-  const FieldMesh::Rows of = mesh_->rowsOf(*tensor, grid_.isCellCentered);
+  const FieldMesh::Rows meshRows = mesh_->rowsOf(*tensor, grid_.isCellCentered);
   const Shape& shape = tensor->layout().shape();
   checkComponents(*tensor, {shape.begin() + 1, shape.end()}, components, name);
-  auto sort = std::make_unique<IndexMapOp>(comm_, of.order, tensor->layout(), tensor->dataType(),
-                                           CarrierPolicy::fromOptions());
+  auto sort = std::make_unique<IndexMapOp>(comm_, meshRows.order, tensor->layout(),
+                                           tensor->dataType(), CarrierPolicy::fromOptions());
   auto rows = makeRef<DTensor>(comm_, sort->range(), tensor->dataType(), tensor->space());
   files_->addTensor(rows, name);
   if (!components.empty())
     files_->setValue(componentsKey(name), components);
-  files_->setValue(centerKey(name), std::string(of.areNodes ? "node" : "cell"));
+  files_->setValue(centerKey(name), std::string(meshRows.areNodes ? "node" : "cell"));
   fields_.push_back(
-      fmt::format("{} {} of {}", name, shapeText(shape), of.areNodes ? "nodes" : "cells"));
+      fmt::format("{} {} of {}", name, shapeText(shape), meshRows.areNodes ? "nodes" : "cells"));
   sorted_.push_back({std::move(tensor), std::move(rows), std::move(sort)});
 }
 
 void FieldSeries::addTensor(Ref<DTensor> tensor, const std::string& name,
                             const std::string& components) {
-  // The .xmf file must name the data exactly, and XML has no control characters, not even as
-  // numbers.
+  // The .xmf file must contain the name exactly, and XML cannot represent control characters.
   checkPlain("the name of a field", name);
   checkPlain("the list of a field's components", components);
   if (mesh_)
@@ -161,7 +160,7 @@ void FieldSeries::addTensor(Ref<DTensor> tensor, const std::string& name,
                 fmt::format("{} has shape {}; a field on a grid of {} dimensions needs at least so "
                             "many",
                             tensor->title(), shapeText(shape), space));
-  // Space is last in a tensor, and whatever comes before it are components.
+  // Spatial dimensions are last in a tensor; dimensions before them are components.
   const Shape extents(shape.end() - space, shape.end());
   if (!fields_.empty() && extents != space_)
     throw Error(
@@ -191,7 +190,7 @@ void FieldSeries::checkWrite(Index step, double time) const {
                 fmt::format("{} has no field; call TenonFieldSeriesAddTensor() first", title()));
   if (step < 0)
     throw Error(TENON_ERR_ARG, fmt::format("step is {}; it must be >= 0", step));
-  // An earlier step would replace a file that the list of this run names already.
+  // An earlier step would overwrite a file that is already in the list of this run.
   if (lastStep_ && step <= *lastStep_)
     throw Error(TENON_ERR_ARG,
                 fmt::format("step is {}, but step {} is written already; steps must grow", step,
@@ -200,18 +199,18 @@ void FieldSeries::checkWrite(Index step, double time) const {
     throw Error(TENON_ERR_ARG, fmt::format("time is {}; it must be finite", time));
 }
 
-// Lists the times before `step` that an earlier run has left. A file that cannot be read is left
-// out with a warning.
+// Lists the times before `step` that an earlier run has left. A file that cannot be read is omitted
+// with a warning.
 void FieldSeries::findEarlier(Index step) {
   const std::string folder = folderOf(path_);
   if (const auto writer = removeNumberedParts(folder, name_ + "-", kFieldDigits))
     printError(sharedFolderText(stepPath(step), *writer));
-  for (const Index each : numberedFiles(folder, name_ + "-", kFieldDigits)) {
-    // A run that is continued from an earlier step writes the later ones again.
-    if (each >= step)
+  for (const Index earlier : numberedFiles(folder, name_ + "-", kFieldDigits)) {
+    // A run that continues from an earlier step writes later steps again.
+    if (earlier >= step)
       continue;
     try {
-      times_[each] = textOf(each);
+      times_[earlier] = textOf(earlier);
     } catch (const Error& error) {
       printError(fmt::format("Tenon: warning: {}; '{}.xmf' leaves it out\n", error.text(), path_));
     }
@@ -225,7 +224,7 @@ void FieldSeries::writeList(Index step) {
   std::vector<std::string> parts;
   for (const auto& [number, text] : times_)
     parts.push_back(text);
-  // ParaView may read the list at any time, so a new one takes the place of the old at one stroke.
+  // ParaView can read the list at any time, so it is replaced atomically.
   NewFile file(path_ + ".xmf");
   file.write(xdmfOfSeries(name_, parts));
   file.commit();
@@ -253,7 +252,7 @@ void FieldSeries::write(Index step, double time) {
     putGrid(values, grid_);
   for (const auto& [key, value] : values)
     files_->setValue(key, value);
-  // Step and time stand in the file, so that a list can be made of files alone.
+  // Step and time are in the file, so a list can be generated from files only.
   files_->setValue("step", step);
   files_->setValue("time", time);
   files_->write(stepPath(step));
@@ -264,8 +263,8 @@ void FieldSeries::write(Index step, double time) {
     } catch (...) {
       failure = caughtError();
     }
-  // The others wait for rank 0 as long as the list takes; a file system may be slow, and that is no
-  // absent rank.
+  // No time limit: rank 0 can take long on a slow file system, which does not mean that it is
+  // absent.
   agreeWithoutLimit(*comm_, failure);
   lastStep_ = step;
 }

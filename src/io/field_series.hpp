@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fields on a grid or a mesh over time, for ParaView: PATH-000120.h5 for each time, PATH.xmf for
-// all. The file of a time is a checkpoint of the fields, with the grid among its values, or the
-// name of the mesh's file, PATH-000000-mesh.h5; the text is made of what the files say. Rows of a
-// mesh are written in the order of their ids, so that files do not depend on the partition.
+// Fields on a grid or a mesh over time, for ParaView: PATH-000120.h5 for each time, and PATH.xmf
+// for all. The file of a time is a checkpoint of the fields, with the grid among its values, or
+// with the name of the mesh's file, PATH-000000-mesh.h5. The .xmf text is generated from these
+// files. Rows of a mesh are written in the order of their ids, so files do not depend on the
+// partition.
 #pragma once
 
 #include "io/checkpoint.hpp"
@@ -14,22 +15,23 @@
 
 namespace tenon {
 
+// Calls: setGrid() or setMesh(), addTensor() for each field, then write() for each time.
 class FieldSeries final : public SettableObject {
 public:
   static constexpr const char* kClass = "FieldSeries";
-  // `path` without an ending; `space` dimensions of the grid, 2 or 3.
+  // `path` has no extension; `space` is the number of dimensions of the grid, 2 or 3.
   FieldSeries(CommPtr comm, const std::string& path, int space);
 
   const CommPtr& comm() const noexcept { return comm_; }
-  // They may change between any two times.
+  // Settings can change between two times.
   const Settings& settings() const noexcept override { return settings_; }
   // Origin and spacing, in the order (z,) y, x.
   void setGrid(const std::vector<double>& origin, const std::vector<double>& spacing);
-  // Collective. The rows of fields are from now on those of the cells or nodes.
+  // Collective on comm. The rows of later fields are cells or nodes of the mesh.
   void setMesh(const ListedMesh& mesh);
-  // `components` has names with commas between; "" stands for the name of the field with numbers.
+  // `components` is a comma-separated list of names; "" means the field's name with numbers.
   void addTensor(Ref<DTensor> tensor, const std::string& name, const std::string& components);
-  // Collective.
+  // Collective on comm. Writes all fields at their current values.
   void write(Index step, double time);
   std::string describe() const override;
 
@@ -42,7 +44,7 @@ private:
   void checkComponents(const DTensor& tensor, const Shape& shape, const std::string& components,
                        const std::string& name) const;
   void writeMesh(Index step);
-  // The part of the list that is about a time, from its file.
+  // Returns the part of the .xmf text for one time, generated from its file.
   std::string textOf(Index step) const;
   void findEarlier(Index step);
   void writeList(Index step);
@@ -52,16 +54,18 @@ private:
   Settings settings_;
   FieldGrid grid_;
   Ref<Checkpoint> files_;
-  std::unique_ptr<const FieldMesh> mesh_; // in place of the grid
+  std::unique_ptr<const FieldMesh> mesh_; // replaces the grid, if not null
+  // A field on the mesh: the user's tensor, its rows in the order of ids, and the operator that
+  // sorts.
   struct SortedField {
     Ref<DTensor> given, sorted;
     std::unique_ptr<IndexMapOp> sort;
   };
   std::vector<SortedField> sorted_;
-  Shape space_; // extents that all fields have; empty without fields
+  Shape space_; // extents that all fields have in common; empty without fields
   std::vector<std::string> fields_;
   std::optional<Index> lastStep_;
-  // On rank 0: each time's part of the text, once the earlier ones are known.
+  // On rank 0: the part of the text for each time.
   std::map<Index, std::string> times_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes and checks the text before HDF5's first byte. HDF5 believes the metadata that it reads, so
-// everything but the tensors' data is under one digest, which is checked before HDF5 opens the file
-// at all.
+// Writes and checks the header before HDF5's first byte. HDF5 trusts the metadata that it reads, so
+// everything except the tensors' data is covered by one digest, which is verified before HDF5 opens
+// the file.
 #include "io/file_header.hpp"
 
 #include "io/stored_file.hpp"
@@ -25,13 +25,13 @@ namespace tenon {
 
 namespace {
 
-// HDF5 looks for its superblock at 0, 512 and every power of two behind, hence the sizes of
+// HDF5 searches for its superblock at offsets 0, 512 and larger powers of two, hence the sizes of
 // headers.
 constexpr Index kMinHeader = 512, kMaxHeader = Index(1) << 28;
-constexpr Index kHeaderLine = 48; // the most that a line with two numbers takes
+constexpr Index kHeaderLine = 48; // maximal length of a line with two numbers
 constexpr std::string_view kFirstWord = "tenon-checkpoint ";
 
-// FNV-1a: another byte always gives another digest.
+// FNV-1a: changing a single byte always changes the digest.
 class ByteDigest {
 public:
   void add(std::string_view bytes) noexcept {
@@ -53,7 +53,7 @@ private:
                           path, reason));
 }
 
-// Reads text as writeHeader() writes it.
+// Parses a text that writeHeader() has written.
 class HeaderReader {
 public:
   HeaderReader(const std::string& path, std::string_view text) : path_(path), rest_(text) {}
@@ -68,7 +68,7 @@ public:
     Index value = 0;
     const auto [stop, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
     const auto length = static_cast<std::size_t>(stop - rest_.data());
-    // A number must end where writeHeader() ends it, so that nothing else can stand in between.
+    // A number must end where writeHeader() ends it, so nothing can be inserted between.
     if (error != std::errc() || value < 0 || length >= rest_.size() || rest_[length] != end)
       damaged();
     rest_.remove_prefix(length + 1);
@@ -79,7 +79,8 @@ public:
       damaged();
     return number('\n');
   }
-  // The lines up to the data: the header's size, which lies within a file of this size.
+  // Parses the lines before the data; returns the size of the header, verified to be inside the
+  // file.
   Index bytesOfHeader(Index size) {
     if (!skip(kFirstWord))
       failHeader(TENON_ERR_FORMAT, path_,
@@ -101,14 +102,14 @@ public:
       damaged();
     return bytes;
   }
-  // The ranges of data, which rise behind the header and lie within the file.
+  // Parses the ranges of data, verified to be ascending, after the header and inside the file.
   std::vector<ByteRange> dataWithin(Index header, Index size) {
     std::vector<ByteRange> data;
     Index at = header;
     while (skip("data ")) {
       const Index begin = number(' ');
       const Index length = number('\n');
-      // The differences cannot overflow.
+      // Differences of valid numbers cannot overflow.
       if (begin < at || begin > size || length > size - begin)
         damaged();
       data.push_back({begin, length});
@@ -126,7 +127,7 @@ private:
   std::string_view rest_;
 };
 
-// Adds the bytes that are neither header nor data.
+// Adds all bytes that are neither header nor data to the digest.
 void addBetween(ByteDigest& digest, std::istream& file, Index header, Index size,
                 const std::vector<ByteRange>& data) {
   constexpr Index kChunk = 65536;
@@ -148,8 +149,8 @@ void addBetween(ByteDigest& digest, std::istream& file, Index header, Index size
   addUpTo(size);
 }
 
-// The library writes superblocks of versions 2 and later, whose metadata have checksums. It reads
-// no older ones: HDF5 believes what they say.
+// HDF5 metadata have checksums from superblock version 2 on. The library writes these versions, and
+// rejects older ones, whose metadata HDF5 would trust.
 void checkSuperblock(const std::string& path, std::istream& file, Index header) {
   constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
   constexpr int kMinVersion = 2;
@@ -218,8 +219,8 @@ void checkHeader(const std::string& path) {
   file.read(text.data(), kMinHeader);
   file.clear();
   const Index bytes = HeaderReader(path, text).bytesOfHeader(size);
-  // The size of the header is trusted only now that it is within the file, so that no damage asks
-  // for much memory.
+  // The header's size has been verified to be inside the file, so damage cannot cause a huge
+  // allocation.
   text.resize(static_cast<std::size_t>(bytes));
   file.seekg(0);
   file.read(text.data(), static_cast<std::streamsize>(bytes));

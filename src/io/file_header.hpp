@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The first bytes of a checkpoint, before those of HDF5 (its user block): a few lines of text that
-// make damage known before HDF5 reads a byte.
+// The header of a checkpoint file, before HDF5's first byte (HDF5 calls it the user block): a few
+// lines of text that detect damage before HDF5 reads anything.
 //
-//   tenon-checkpoint 1        the format
-//   header 512                bytes of this header, a power of two
-//   file 51929                bytes of the file
-//   data 3104 600             first byte and number of bytes of each dataset's data, in order
-//   digest 52c1d0c3e2a1b7f4   FNV-1a, 64 bits, of the lines above and of all that is neither header nor data
+//   tenon-checkpoint 1        format version
+//   header 512                size of this header in bytes, a power of two
+//   file 51929                size of the file in bytes
+//   data 3104 600             offset and size in bytes of each dataset's data, in ascending order
+//   digest 52c1d0c3e2a1b7f4   FNV-1a, 64 bits, of the lines above and of all bytes that are neither
+//                             header nor data
 //
-// The rest of the header is zero. The data have digests of their own.
+// The rest of the header is zero. The data are covered by separate digests, one per dataset.
 #pragma once
 
 #include "sys/types.hpp"
@@ -18,19 +19,20 @@
 
 namespace tenon {
 
+// Offset and size of the data of one dataset.
 struct ByteRange {
   Index begin = 0, size = 0;
 };
 
-// Whether a file begins as checkpoints of any format do, however damaged the rest may be. None that
-// cannot be read does.
+// Whether a file begins as a checkpoint of any format version, even if the rest is damaged; false
+// if it cannot be read.
 bool beginsAsCheckpoint(const std::string& path);
-// The size of the header of a file with this number of datasets.
+// Returns the size of the header for a number of datasets.
 Index headerBytes(std::size_t datasets);
-// Fills the header of a file whose bytes are all there but for the data. Throws TENON_ERR_FILE.
+// Writes the header of a file that is complete except for the data. Throws TENON_ERR_FILE.
 void writeHeader(const std::string& path, Index bytes, std::vector<ByteRange> data);
 // Throws TENON_ERR_FILE if the file cannot be read; TENON_ERR_FORMAT if it is damaged, truncated,
-// no checkpoint, of another format, or has HDF5 metadata without checksums.
+// not a checkpoint, of another format version, or has HDF5 metadata without checksums.
 void checkHeader(const std::string& path);
 
 } // namespace tenon

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Prints what a checkpoint holds, with the digest of each dataset computed again from its data in
-// the file. A wrong digest is noted in the text and not thrown, so that a damaged file is listed to
-// its end; names and texts are made printable, since the file may be anybody's.
+// Lists the contents of a checkpoint, with the digest of each dataset computed again from its data.
+// A wrong digest is reported in the text and does not throw, so a damaged file is listed
+// completely. Names and texts are made printable, because the file is not trusted.
 #include "io/file_view.hpp"
 
 #include "io/hdf5_file.hpp"
@@ -19,9 +19,9 @@ namespace tenon {
 
 namespace {
 
-constexpr std::size_t kLongText = 60; // what is longer is left to h5dump
-constexpr Index kViewedBytes = Index(16)
-                               << 20; // read at a time, so that a large file needs little memory
+constexpr std::size_t kLongText = 60; // longer texts are left to h5dump
+// Bytes read at a time, which bounds the memory for a large file.
+constexpr Index kViewedBytes = Index(16) << 20;
 
 std::uint64_t digestInFile(DataFile& data, std::size_t number, const StoredDataset& tensor,
                            Buffer& buffer, KernelContext& context) {
@@ -62,12 +62,12 @@ std::string fileContents(const std::string& path) {
   Json values = Json::object(), numbers = Json::object(), datasets = Json::array();
   for (const auto& [key, value] : file.values)
     values[printable(key)] = valueJson(value);
-  for (const StoredNumber& each : file.numbers)
-    numbers[printable(each.path)] = each.value;
-  for (const StoredDataset& each : file.tensors)
-    datasets.push_back({{"path", printable(each.path)},
-                        {"type", dataTypeName(each.type)},
-                        {"shape", std::vector<Json>(each.shape.begin(), each.shape.end())}});
+  for (const StoredNumber& entry : file.numbers)
+    numbers[printable(entry.path)] = entry.value;
+  for (const StoredDataset& entry : file.tensors)
+    datasets.push_back({{"path", printable(entry.path)},
+                        {"type", dataTypeName(entry.type)},
+                        {"shape", std::vector<Json>(entry.shape.begin(), entry.shape.end())}});
   return Json{{"writer", printable(file.writer)},
               {"created", printable(file.created)},
               {"ranks", file.ranks},
@@ -85,27 +85,27 @@ FileView viewFile(const std::string& path) {
                           file.ranks, file.ranks == 1 ? "" : "s");
   for (const auto& [key, value] : file.values)
     view.text += fmt::format("  {} = {}\n", printable(key), printable(valueText(value)));
-  for (const StoredText& each : file.texts)
-    if (each.text.size() <= kLongText)
-      view.text += fmt::format("  {}: {} {}\n", printable(each.group), printable(each.name),
-                               printable(each.text));
-  for (const StoredNumber& each : file.numbers)
-    view.text += fmt::format("  {} = {}\n", printable(each.path), each.value);
+  for (const StoredText& entry : file.texts)
+    if (entry.text.size() <= kLongText)
+      view.text += fmt::format("  {}: {} {}\n", printable(entry.group), printable(entry.name),
+                               printable(entry.text));
+  for (const StoredNumber& entry : file.numbers)
+    view.text += fmt::format("  {} = {}\n", printable(entry.path), entry.value);
   std::size_t width = 0;
-  for (const StoredDataset& each : file.tensors)
-    width = std::max(width, printable(each.path).size());
+  for (const StoredDataset& entry : file.tensors)
+    width = std::max(width, printable(entry.path).size());
   DataFile data(path, DataFile::Access::Read, file.tensors, nullptr);
   data.open();
   KernelContext context;
   Buffer buffer(kViewedBytes, "a piece of a checkpoint");
   for (std::size_t i = 0; i < file.tensors.size(); ++i) {
-    const StoredDataset& each = file.tensors[i];
-    const bool isRight = digestInFile(data, i, each, buffer, context) == each.digest;
-    view.text += fmt::format("  {:{}}  {} [{}], {}, digest {}\n", printable(each.path), width,
-                             dataTypeName(each.type), fmt::join(each.shape, ","),
-                             sizeText(each.bytes()), isRight ? "right" : "WRONG");
+    const StoredDataset& entry = file.tensors[i];
+    const bool isRight = digestInFile(data, i, entry, buffer, context) == entry.digest;
+    view.text += fmt::format("  {:{}}  {} [{}], {}, digest {}\n", printable(entry.path), width,
+                             dataTypeName(entry.type), fmt::join(entry.shape, ","),
+                             sizeText(entry.bytes()), isRight ? "right" : "WRONG");
     if (!isRight)
-      view.damaged += (view.damaged.empty() ? "" : ", ") + printable(each.path);
+      view.damaged += (view.damaged.empty() ? "" : ", ") + printable(entry.path);
   }
   return view;
 }

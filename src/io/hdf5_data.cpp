@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The data of datasets, and what the HDF5 that Tenon was built with can do. Opened together, every
-// read and write is a collective call, so a rank without elements makes it too, with an empty
-// selection.
+// Access to the data of datasets, and capabilities of the HDF5 library. If a file is opened by all
+// ranks, every read and write is a collective call, so a rank without elements takes part with an
+// empty selection.
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_handle.hpp"
 
@@ -59,14 +59,14 @@ struct DataFile::Handles {
   Handle transfer, file;
   std::vector<Dataset> sets;
 
-  // call(dataset, memory space, file space) with the box selected.
+  // Calls call(dataset, memory space) with the box selected in the dataset's file space.
   template <class Call>
   void with(std::size_t number, const Box& box, Call call) {
     const Silence silence;
     Dataset& dataset = sets[number];
     const hsize_t count = static_cast<hsize_t>(elements(box));
     const Handle memory(H5Screate_simple(1, &count, nullptr), H5Sclose);
-    // A rank without elements makes the collective call too.
+    // A rank without elements must make the collective call too.
     if (count == 0) {
       subject.check(H5Sselect_none(memory), dataset.path);
       subject.check(H5Sselect_none(dataset.space), dataset.path);
@@ -92,7 +92,7 @@ DataFile::DataFile(const std::string& path, Access access,
   const Silence silence;
   Handles& h = *handles_;
   h.writes = access == Access::Write;
-  // What fails in writing is the disk, and in reading the file.
+  // An error is due to the disk when writing, and to the file when reading.
   h.subject = {h.writes ? TENON_ERR_FILE : TENON_ERR_FORMAT, h.writes ? "write" : "read", path};
   h.together = together;
   h.transfer = Handle(H5Pcreate(H5P_DATASET_XFER), H5Pclose);
@@ -110,10 +110,11 @@ void DataFile::open() {
                                           h.writes ? H5F_ACC_RDWR : H5F_ACC_RDONLY, properties),
                                   "/"),
                   H5Fclose);
-  for (Handles::Dataset& each : h.sets) {
-    each.set = Handle(h.subject.check(H5Dopen2(h.file, each.path.c_str(), H5P_DEFAULT), each.path),
-                      H5Dclose);
-    each.space = Handle(h.subject.check(H5Dget_space(each.set), each.path), H5Sclose);
+  for (Handles::Dataset& dataset : h.sets) {
+    dataset.set =
+        Handle(h.subject.check(H5Dopen2(h.file, dataset.path.c_str(), H5P_DEFAULT), dataset.path),
+               H5Dclose);
+    dataset.space = Handle(h.subject.check(H5Dget_space(dataset.set), dataset.path), H5Sclose);
   }
 }
 
@@ -136,7 +137,7 @@ void DataFile::read(std::size_t number, const Box& box, void* elements) {
   });
 }
 
-// Called before the destructor, which cannot report that the last of the data did not reach the
+// Must be called before the destructor, which cannot report that the last data did not reach the
 // file.
 void DataFile::close() {
   const Silence silence;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Samples from an HDF5 file: a thread that reads bytes, a reader of one dataset, and the dataset
-// that serves batches. The thread calls pread() at positions that HDF5 told before, because neither
-// HDF5 nor MPI can be expected to bear a second thread; where the data are chunked or of another
-// type there are no such positions, and HDF5 reads when it is asked.
+// that provides batches. The thread calls pread() at offsets obtained from HDF5 before, because
+// neither HDF5 nor MPI can be expected to support a second thread. Chunked data, or data of another
+// type, have no such offsets, and are read by HDF5 when requested.
 #include "io/hdf5_dataset.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -25,14 +25,14 @@ namespace tenon {
 
 namespace {
 
-// Blocks all signals while it lives. A thread inherits the mask of the one that starts it, so that
-// the signals of the process go to the other threads, whose program expects them.
+// Blocks all signals while it exists. A thread inherits the signal mask of its creator, so signals
+// of the process are delivered to the program's other threads, which expect them.
 class SignalsBlocked {
 public:
   SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
+    sigset_t allSignals;
+    sigfillset(&allSignals);
+    pthread_sigmask(SIG_SETMASK, &allSignals, &before_);
   }
   ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
   SignalsBlocked(const SignalsBlocked&) = delete;
@@ -42,20 +42,21 @@ private:
   sigset_t before_{};
 };
 
-// Reads a piece whole; returns why it could not, or "".
+// Reads all of a piece. Returns the reason of a failure, or "".
 std::string readPiece(int file, FilePiece piece) {
   while (piece.bytes > 0) {
-    const ssize_t got = pread(file, piece.to, static_cast<std::size_t>(piece.bytes), piece.offset);
-    // The thread blocks signals, but a debugger or a stop can interrupt a call all the same.
-    if (got < 0 && errno == EINTR)
+    const ssize_t count =
+        pread(file, piece.to, static_cast<std::size_t>(piece.bytes), piece.offset);
+    // Signals are blocked, but a debugger or a stop can still interrupt a call.
+    if (count < 0 && errno == EINTR)
       continue;
-    if (got < 0)
+    if (count < 0)
       return std::strerror(errno);
-    if (got == 0)
+    if (count == 0)
       return fmt::format("it ends before byte {}", piece.offset);
-    piece.offset += got;
-    piece.to += got;
-    piece.bytes -= got;
+    piece.offset += count;
+    piece.to += count;
+    piece.bytes -= count;
   }
   return "";
 }
@@ -77,7 +78,7 @@ void Prefetch::start(std::vector<FilePiece> pieces) {
 }
 
 std::string Prefetch::wait() {
-  // Joining is also what makes the bytes of the thread visible here.
+  // Joining also makes the bytes that the thread wrote visible to this thread.
   if (thread_.joinable())
     thread_.join();
   return failure_;
@@ -93,8 +94,8 @@ namespace {
 
 constexpr const char* kBufferName = "a batch of a dataset";
 
-// The runs of a box that are contiguous in the array around it: offsets of their first elements,
-// and their length.
+// The contiguous runs of a box in the array around it: offsets of their first elements, and their
+// common length.
 struct Runs {
   std::vector<Index> offsets;
   Index length = 1;
@@ -102,9 +103,9 @@ struct Runs {
 
 Runs runsOf(const Box& box, const Shape& shape) {
   Runs runs;
-  std::size_t whole = box.size(); // dimensions from here on are of full extent
-  // Whole dimensions at the end make one run with the dimension before them, whatever part of that
-  // is taken.
+  std::size_t whole = box.size(); // dimensions from this one on have their full extent
+  // Full dimensions at the end form one run with the dimension before them, of which any part is
+  // selected.
   while (whole > 0 && box[whole - 1].size() == shape[whole - 1])
     runs.length *= shape[--whole];
   if (whole > 0)
@@ -112,12 +113,12 @@ Runs runsOf(const Box& box, const Shape& shape) {
   const Shape strides = rowMajorStrides(shape);
   runs.offsets = {0};
   for (std::size_t d = 0; d < box.size(); ++d) {
-    std::vector<Index> further;
+    std::vector<Index> nextOffsets;
     const Index end = d < whole ? box[d].end : box[d].begin + 1;
     for (const Index offset : runs.offsets)
       for (Index i = box[d].begin; i < end; ++i)
-        further.push_back(offset + i * strides[d]);
-    runs.offsets = std::move(further);
+        nextOffsets.push_back(offset + i * strides[d]);
+    runs.offsets = std::move(nextOffsets);
   }
   return runs;
 }
@@ -136,7 +137,7 @@ void BatchReader::setBox(const Box& box, TenonDataType type) {
   Box sample = box;
   sample[0] = {0, 1};
   sampleBytes_ = tenon::elements(sample) * dataTypeSize(type);
-  // All samples of a batch, since a whole batch is converted at once.
+  // Buffer for all samples of a batch, which are converted together.
   elements_ = Buffer(box[0].size() * sampleBytes_, kBufferName);
 }
 
@@ -147,8 +148,7 @@ Box BatchReader::boxOf(Index sample) const {
 }
 
 const Buffer& BatchReader::elements(const std::vector<Index>& samples) {
-  // What was read ahead is used if it is what is requested now; any other order of calls reads at
-  // once.
+  // Use data that was read in advance if it is what is requested; otherwise read now.
   if (!takeAhead(samples))
     readNow(samples);
   return elements_;
@@ -157,17 +157,17 @@ const Buffer& BatchReader::elements(const std::vector<Index>& samples) {
 void BatchReader::readNow(const std::vector<Index>& samples) {
   if (sampleBytes_ == 0)
     return;
-  auto at = static_cast<std::size_t>(0);
+  auto offset = static_cast<std::size_t>(0);
   for (const Index sample : samples) {
-    file_.read(boxOf(sample), type_, elements_.data<std::byte>() + at);
-    at += static_cast<std::size_t>(sampleBytes_);
+    file_.read(boxOf(sample), type_, elements_.data<std::byte>() + offset);
+    offset += static_cast<std::size_t>(sampleBytes_);
   }
 }
 
 bool BatchReader::takeAhead(const std::vector<Index>& samples) {
   if (!thread_ || ahead_.empty())
     return false;
-  // The thread is waited for in any case: it writes into the buffer that may be used next.
+  // Wait in any case: the thread writes to the buffer that may be used next.
   const std::string failure = thread_->wait();
   const bool isRequested = ahead_ == samples;
   ahead_.clear();
@@ -194,7 +194,7 @@ std::vector<FilePiece> BatchReader::piecesOf(const std::vector<Index>& samples) 
 }
 
 void BatchReader::readAhead(std::vector<Index> samples) {
-  // Without a position, or with a conversion, only HDF5 can read.
+  // Without an offset, or with a conversion, only HDF5 can read the data.
   if (!file_.offset() || type_ != file_.type() || sampleBytes_ == 0)
     return;
   if (!thread_)
@@ -215,11 +215,10 @@ constexpr OptionSpec kHdf5Options[] = {
 };
 const OptionRegistration kHdf5Registration{{"dataset", kHdf5Options}};
 
-// to = scale * numbers + shift.
+// to = scale * elements + shift.
 template <class S>
 void giveReals(const Buffer& elements, double scale, double shift, DTensor& to) {
-  // The kernel computes scale * numbers + factor * what is there already, so that the shift is put
-  // there first.
+  // The kernel computes to = scale * elements + factor * to, so the shift is stored first.
   if (shift != 0)
     fillConstant(to, shift);
   const Shape& extent = to.extent();
@@ -280,7 +279,7 @@ void Hdf5Dataset::takeOver(Settings after, const Settings::Names& names) {
 void Hdf5Dataset::open(const Layout& x, const Layout* labels) {
   const int rank = comm()->rank();
   const TenonDataType type = samples_->file().type();
-  // Samples are real numbers for the network, so HDF5 converts integers while it reads.
+  // The network needs real samples, so HDF5 converts integers while reading.
   samples_->setBox(x.boxOfRank(rank), type == TENON_INT64 ? TENON_FLOAT64 : type);
   if (labels)
     labels_->setBox(labels->boxOfRank(rank), labels_->file().type());
@@ -304,8 +303,8 @@ void Hdf5Dataset::fill(Index epoch, Index batch, DTensor& x, DTensor* labels) {
 }
 
 void Hdf5Dataset::readAhead(Index epoch, Index batch, const DTensor& x, const DTensor* labels) {
-  // Behind an epoch's last batch comes the first one of the next epoch, whose order is a function
-  // of its number.
+  // After the last batch of an epoch comes the first one of the next epoch, whose order is a
+  // function of its number.
   const bool isLast = batch + 1 == batches();
   if (isLast && epoch == std::numeric_limits<Index>::max())
     return;

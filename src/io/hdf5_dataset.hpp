@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Samples in an HDF5 file: each rank reads its box of each sample of a batch when it is requested,
-// or, with -tenon_dataset_prefetch, while the program works on the batch before.
+// Samples from an HDF5 file: each rank reads its box of each sample of a batch when the batch is
+// requested or, with -tenon_dataset_prefetch, while the program works on the batch before.
 #pragma once
 
 #include "io/hdf5_samples.hpp"
@@ -15,10 +15,11 @@
 
 namespace tenon {
 
-// Pieces of a file read by a thread while the program computes. The thread knows nothing but a
-// descriptor and positions: it calls pread(), and neither HDF5 nor MPI, which may belong to one
-// thread alone. It takes no signals.
+// Pieces of a file that a thread reads while the program computes. The thread only calls pread() on
+// a descriptor; it does not use HDF5 or MPI, which may be restricted to one thread. It blocks all
+// signals.
 
+// Bytes [offset, offset + bytes) of the file, to be stored at `to`.
 struct FilePiece {
   Index offset = 0, bytes = 0;
   std::byte* to = nullptr;
@@ -32,10 +33,10 @@ public:
   Prefetch(const Prefetch&) = delete;
   Prefetch& operator=(const Prefetch&) = delete;
 
-  // Begins to read; the memory of the pieces belongs to the thread until wait(), which comes first
-  // if there was a start before.
+  // Starts to read. The memory of the pieces belongs to the thread until wait(), which start()
+  // calls for an earlier read.
   void start(std::vector<FilePiece> pieces);
-  // Why it failed; "" if all was read.
+  // Waits for the thread. Returns the reason of a failure; "" if everything was read.
   std::string wait();
 
 private:
@@ -43,24 +44,25 @@ private:
 
   int file_ = -1;
   std::thread thread_;
-  std::string failure_; // of the thread, until it is joined
+  std::string failure_; // reason of a failure; belongs to the thread until it is joined
 };
 
-// A rank's share of the batches of one HDF5 dataset: the same box of each sample, one after the
-// other. HDF5 reads it when it is requested, or a thread has read it before.
+// A rank's share of the batches of one HDF5 dataset: the same box of each sample. It is read by
+// HDF5 when it is requested, or by the thread in advance.
 class BatchReader {
 public:
   BatchReader(const std::string& path, const std::string& dataset);
 
   const Hdf5Samples& file() const noexcept { return file_; }
-  // Sets the box [samples, ...] that is read from now on, whose first side counts within the batch,
-  // and its data type.
+  // Sets the box [samples, ...] to read from now on, and its data type. The first side of the box
+  // counts samples within the batch.
   void setBox(const Box& box, TenonDataType type);
   TenonDataType type() const noexcept { return type_; }
-  // The numbers of these samples, row-major.
+  // Returns the elements of these samples, row-major.
   const Buffer& elements(const std::vector<Index>& samples);
-  // Lets a thread read these samples, if the file stores them contiguously and in the type that is
-  // requested. They are read in vain unless elements() asks for them next.
+  // Starts to read these samples in the thread, if the file stores them contiguously and in the
+  // requested type. The result is discarded unless the next call of elements() requests the same
+  // samples.
   void readAhead(std::vector<Index> samples);
 
 private:
@@ -73,15 +75,16 @@ private:
   Hdf5Samples file_;
   Box box_;
   TenonDataType type_ = TENON_FLOAT64;
-  Index sampleBytes_ = 0; // of the box
+  Index sampleBytes_ = 0; // bytes of the box in one sample
   Buffer elements_, nextElements_;
-  std::vector<Index> ahead_;         // what the thread reads
-  std::unique_ptr<Prefetch> thread_; // ends before the memory that it reads into
+  std::vector<Index> ahead_;         // samples that the thread reads
+  std::unique_ptr<Prefetch> thread_; // declared last: it must end before its memory is freed
 };
 
 class Hdf5Dataset final : public Dataset {
 public:
-  // Collective. `labels` is "" for none. On a bad file all ranks fail alike.
+  // Collective on comm. `labels` is "" for none. If the file is invalid, all ranks throw the same
+  // error.
   Hdf5Dataset(CommPtr comm, const std::string& path, const std::string& samples,
               const std::string& labels);
   std::string_view type() const noexcept override { return "hdf5"; }
@@ -92,7 +95,7 @@ protected:
   void fill(Index epoch, Index batch, DTensor& x, DTensor* labels) override;
 
 private:
-  // The samples of a batch of which a box of the tensor contains something.
+  // Returns the samples of a batch of which this rank's box of the tensor has any part.
   std::vector<Index> samplesOf(Index epoch, Index batch, const DTensor& x);
   void readAhead(Index epoch, Index batch, const DTensor& x, const DTensor* labels);
 

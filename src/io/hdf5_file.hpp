@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The interface to HDF5: apart from hdf5_samples.hpp nothing else in the library knows it. A
-// library built without HDF5 has the same calls, which throw TENON_ERR_SUPPORT and say how to build
-// it (hdf5_missing.cpp).
+// The interface to HDF5 for checkpoints; only this and hdf5_samples.hpp use HDF5. In a build
+// without HDF5 the same functions throw TENON_ERR_SUPPORT and say how to build with it
+// (hdf5_missing.cpp).
 //
-// One process makes the structure of a file, so that a damaged file or a full disk is met by one;
-// the data of its datasets, whose places are fixed then, are written and read by all.
+// One process creates the structure of a file, so a damaged file or a full disk is an error on one
+// process only. After that, the positions of the data are fixed, and all ranks write and read the
+// data of datasets.
 #pragma once
 
 #include "comm/communicator.hpp"
@@ -12,36 +13,37 @@
 
 namespace tenon {
 
-// Whether all ranks can open one file together.
+// Whether all ranks can open a file collectively.
 bool hasParallelHdf5();
-// "1.10.8, parallel", or that there is none.
+// Returns the version, "1.10.8, parallel", or "none".
 std::string hdf5Library();
+// Throws TENON_ERR_SUPPORT in a build without HDF5.
 void requireHdf5();
 
-// Fills an existing file, which is emptied first. Local. Throws TENON_ERR_FILE.
+// Writes the structure to an existing file, which is truncated. Local. Throws TENON_ERR_FILE.
 void writeStructure(const std::string& path, const StoredFile& file);
-// Local. Throws TENON_ERR_FILE if the file cannot be read, TENON_ERR_FORMAT if it is damaged,
-// foreign or of a later format.
+// Reads the structure of a file. Local. Throws TENON_ERR_FILE if the file cannot be read,
+// TENON_ERR_FORMAT if it is damaged, not a checkpoint, or of a later format version.
 StoredFile readStructure(const std::string& path);
 
-// The datasets of a file, opened for their data.
+// Access to the data of a file's datasets. Calls: open(), any number of write() or read(), close().
 class DataFile {
 public:
   enum class Access { Read, Write };
-  // For this process alone, or, with a communicator, for all its ranks together. Local.
+  // `together` is null for access by this process only, otherwise all ranks open the file. Local.
   DataFile(const std::string& path, Access access, const std::vector<StoredDataset>& tensors,
            Communicator* together);
   ~DataFile();
   DataFile(const DataFile&) = delete;
   DataFile& operator=(const DataFile&) = delete;
 
-  // What follows is collective if the file is opened together, and allocates nothing itself, so
-  // that no rank leaves the others alone in it.
+  // The calls below are collective if the file is opened by all ranks. They allocate no memory, so
+  // they cannot fail on one rank while others wait in a collective call.
 
   // Throws TENON_ERR_FILE or TENON_ERR_FORMAT.
   void open();
-  // The elements of a box of dataset `number`, row-major; a rank without elements passes an empty
-  // box.
+  // Accesses the elements of a box of dataset `number`, row-major. A rank without elements passes
+  // an empty box.
   void write(std::size_t number, const Box& box, const void* elements);
   void read(std::size_t number, const Box& box, void* elements);
   void close();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// HDF5's identifiers with their closing calls, and its errors as ours.
+// Wrappers of HDF5 identifiers that close them, and conversion of HDF5 errors to exceptions.
 #pragma once
 
 #include "comm/mpi.hpp"
@@ -18,9 +18,9 @@
 
 namespace tenon::hdf5 {
 
-// Parallel HDF5 leaves a function of its own with MPI, which MPI_Finalize calls. Were HDF5 unloaded
-// before, with the plugin of a host program that brought it, that call would end the process: so
-// HDF5 stays loaded from its first use on.
+// Prevents HDF5 from being unloaded. Parallel HDF5 registers a function that MPI_Finalize calls. If
+// a host program unloaded a plugin and HDF5 with it, that call would crash, so HDF5 stays loaded
+// after its first use.
 inline bool keepLoaded() noexcept {
 #ifdef H5_HAVE_PARALLEL
   Dl_info found;
@@ -31,7 +31,8 @@ inline bool keepLoaded() noexcept {
 #endif
 }
 
-// HDF5 prints no errors while one of these lives: what a host program has set is back afterwards.
+// Disables HDF5's error messages while it exists, and restores the host program's setting after
+// that.
 class Silence {
 public:
   Silence() {
@@ -48,8 +49,8 @@ private:
   void* context_ = nullptr;
 };
 
-// Texts that a function called by HDF5 notes. No exception passes through HDF5, which would not
-// close what it has opened: it waits here.
+// Collects texts in a callback of HDF5. An exception must not propagate through HDF5, which would
+// leak open objects, so it is stored and thrown later by take().
 class Notes {
 public:
   herr_t add(const char* text) noexcept {
@@ -73,7 +74,7 @@ private:
   std::exception_ptr failure_;
 };
 
-// What HDF5 says of its last error: the words of the innermost function.
+// Returns HDF5's description of its last error, from the innermost function.
 inline std::string lastReason() {
   Notes reasons;
   const auto first = [](unsigned, const H5E_error2_t* error, void* notes) noexcept -> herr_t {
@@ -85,18 +86,18 @@ inline std::string lastReason() {
   return found.empty() || found[0].empty() ? "HDF5 gives no reason" : found[0];
 }
 
-// The file and what is being done with it, for messages about calls of HDF5.
+// The file and the operation, for error messages of HDF5 calls.
 struct Subject {
-  TenonErrorCode code; // of a failure
-  const char* doing;   // "write"
+  TenonErrorCode code; // error code of a failure
+  const char* doing;   // verb: "read" or "write"
   std::string file;
 
   [[noreturn]] void fail(std::string_view object, const std::string& reason) const {
     const std::string part = object == "/" ? "" : fmt::format("'{}' of ", object);
     throw Error(code, fmt::format("cannot {} {}file '{}': {}", doing, part, file, reason));
   }
-  // The result of a call, which is below 0 if it failed. Its name is no string of its own, since
-  // what the call has opened would be lost if there were no memory for one.
+  // Returns the result of an HDF5 call, or throws if it is negative. The name is a string_view
+  // because constructing a string could fail and leak the object that the call has opened.
   template <class Result>
   Result check(Result result, std::string_view object) const {
     if (result < 0)
@@ -105,6 +106,7 @@ struct Subject {
   }
 };
 
+// An HDF5 identifier that is closed by the destructor.
 class Handle {
 public:
   using Close = herr_t (*)(hid_t);
@@ -130,9 +132,9 @@ private:
   Close close_ = nullptr;
 };
 
-// The HDF5 types of the data on the disk, and in memory. Whether HDF5 can convert numbers of this
-// type: at most 8 bytes of an integer and 16 of a real number, all of whose parts are within. It
-// takes the sizes of a damaged file as they are, and writes beyond its own buffers.
+// Whether HDF5 can convert numbers of this type: integers of at most 8 bytes and real numbers of at
+// most 16, with all bit fields inside. HDF5 does not check the sizes in a damaged file, and would
+// write beyond its buffers.
 inline bool isSoundNumber(hid_t type) {
   const H5T_class_t kind = H5Tget_class(type);
   const std::size_t bytes = H5Tget_size(type), bits = 8 * bytes;
@@ -152,6 +154,7 @@ inline bool isSoundNumber(hid_t type) {
          mantissaBits <= bits && mantissa <= bits - mantissaBits;
 }
 
+// The types of data in the file, and in memory.
 inline hid_t storedType(TenonDataType type) {
   switch (type) {
   case TENON_FLOAT32:

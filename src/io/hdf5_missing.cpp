@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The calls of hdf5_file.hpp and hdf5_samples.hpp in a build without HDF5. Each object of theirs
-// throws when it is made, with what to install, so the other calls are never reached.
+// The functions of hdf5_file.hpp and hdf5_samples.hpp in a build without HDF5. Constructors throw,
+// with advice on what to install, so the other functions are never reached.
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_samples.hpp"
 #include "sys/errors/error.hpp"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads the structure of a file with suspicion: it may be damaged, foreign or made by an enemy.
-// Depth, number of objects and all that is kept in memory have limits, links are refused, and a
-// type or shape that a checkpoint does not have is an error, since HDF5 itself would follow all of
-// these.
+// Reads the structure of a file without trusting it: it can be damaged, not a checkpoint, or
+// malicious. Depth, number of objects and memory are bounded, links are rejected, and types and
+// shapes that a checkpoint does not have are errors, because HDF5 itself would accept all of these.
 #include "io/file_header.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_handle.hpp"
@@ -19,11 +18,11 @@ using hdf5::Handle;
 using hdf5::Silence;
 using hdf5::Subject;
 
-// Far above what any network has, and far below what would exhaust stack or memory.
+// Far more than any network needs, and far less than would exhaust stack or memory.
 constexpr int kMaxDepth = 64;
 constexpr std::size_t kMaxObjects = 1000000, kMaxText = std::size_t(16) << 20;
-// The limit for all that is noted: by hard links a small file can say the same thing a million
-// times.
+// Bound on all names and texts together: with hard links, a small file can repeat the same name a
+// million times.
 constexpr std::size_t kMaxNoted = std::size_t(256) << 20;
 
 class StructureReader {
@@ -35,15 +34,15 @@ public:
   }
 
   StoredFile read() {
-    found_.writer = textAttribute(file_, "writer");
-    found_.created = textAttribute(file_, "created");
-    found_.ranks = ranksWritten();
-    // The state of objects is in these three; values are read by themselves.
+    contents_.writer = textAttribute(file_, "writer");
+    contents_.created = textAttribute(file_, "created");
+    contents_.ranks = ranksWritten();
+    // The state of objects is in these three groups; values are read separately.
     for (const char* top : {"network", "optimizer", "tensors"})
       if (H5Lexists(file_, top, H5P_DEFAULT) > 0)
         walk(top, 0);
     readValues();
-    return std::move(found_);
+    return std::move(contents_);
   }
 
 private:
@@ -55,7 +54,7 @@ private:
     return static_cast<int>(ranks);
   }
 
-  // Counts what is kept in memory until the file is read.
+  // Counts bytes that are stored in memory, and throws beyond the bound.
   void note(const std::string& path, std::size_t bytes) {
     noted_ += bytes;
     if (noted_ > kMaxNoted)
@@ -71,16 +70,16 @@ private:
   static std::vector<std::string> namesIn(hid_t group) {
     hdf5::Notes names;
     const auto add = [](hid_t, const char* name, const H5L_info_t*, void* list) noexcept -> herr_t {
-      auto& all = *static_cast<hdf5::Notes*>(list);
-      // A callback must not throw through HDF5, so names are noted, and a failure is thrown by
-      // take().
-      return all.size() == kMaxObjects ? -1 : all.add(name);
+      auto& collected = *static_cast<hdf5::Notes*>(list);
+      // A callback must not throw through HDF5, so names are collected, and an exception is thrown
+      // by take().
+      return collected.size() == kMaxObjects ? -1 : collected.add(name);
     };
     const bool isRead = H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, nullptr, add, &names) >= 0;
-    // An iteration that ends early looks like a shorter list; the caller compares its length with
-    // what the group says.
-    std::vector<std::string> all = names.take();
-    return isRead ? all : std::vector<std::string>();
+    // An iteration that ends early returns a shorter list; the caller compares its length with the
+    // group's number of links.
+    std::vector<std::string> allNames = names.take();
+    return isRead ? allNames : std::vector<std::string>();
   }
 
   void walk(const std::string& path, int depth) {
@@ -121,10 +120,10 @@ private:
       return static_cast<hdf5::Notes*>(list)->add(name);
     };
     const herr_t result = H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, nullptr, add, &names);
-    std::vector<std::string> all = names.take();
+    std::vector<std::string> attributes = names.take();
     subject_.check(result, path);
-    note(path, all);
-    return all;
+    note(path, attributes);
+    return attributes;
   }
 
   void groupAttribute(hid_t group, const std::string& path, const std::string& name) {
@@ -132,9 +131,9 @@ private:
     const Handle type(H5Aget_type(attribute), H5Tclose);
     note(path, path.size() + name.size() + sizeof(StoredText));
     if (H5Tget_class(type) == H5T_STRING)
-      found_.texts.push_back({path, name, textAttribute(group, name)});
+      contents_.texts.push_back({path, name, textAttribute(group, name)});
     else
-      found_.numbers.push_back({path + "/" + name, numberAttribute(group, name)});
+      contents_.numbers.push_back({path + "/" + name, numberAttribute(group, name)});
   }
 
   void dataset(hid_t set, const std::string& path) {
@@ -149,7 +148,7 @@ private:
       tensor.type = TENON_INT64;
     else if (H5Tequal(type, H5T_IEEE_F32LE) <= 0)
       subject_.fail(path, "its type is none of float32, float64 and int64");
-    // Data in one piece have a place that the header names; external ones could be in any file of
+    // Contiguous data have a position that the header lists. External data could be in any file of
     // the machine.
     if (H5Pget_layout(creation) != H5D_CONTIGUOUS || H5Pget_external_count(creation) != 0)
       subject_.fail(path, "its data do not lie in one piece in the file");
@@ -163,11 +162,11 @@ private:
     H5Sget_simple_extent_dims(space, extents.data(), nullptr);
     for (const hsize_t extent : extents)
       tensor.shape.push_back(static_cast<Index>(extent));
-    // Early allocation gives a dataset all of its bytes when it is made, so fewer are damage.
+    // Data are allocated when a dataset is created, so a smaller size is damage.
     if (static_cast<hsize_t>(tensor.bytes()) != H5Dget_storage_size(set))
       subject_.fail(path, "its data are not all in the file");
     tensor.digest = numberAttribute(set, "digest");
-    found_.tensors.push_back(std::move(tensor));
+    contents_.tensors.push_back(std::move(tensor));
   }
 
   void readValues() {
@@ -179,16 +178,16 @@ private:
       const Handle type(H5Aget_type(attribute), H5Tclose);
       switch (H5Tget_class(type)) {
       case H5T_STRING:
-        found_.values[name] = textAttribute(group, name);
+        contents_.values[name] = textAttribute(group, name);
         break;
       case H5T_FLOAT: {
         double value = 0;
         readScalar(attribute, name, H5T_NATIVE_DOUBLE, &value);
-        found_.values[name] = value;
+        contents_.values[name] = value;
         break;
       }
       default:
-        found_.values[name] = integerAttribute(group, name);
+        contents_.values[name] = integerAttribute(group, name);
       }
     }
   }
@@ -229,8 +228,8 @@ private:
     const Handle attribute = open(object, name);
     const Handle type(H5Aget_type(attribute), H5Tclose);
     const std::size_t size = H5Tget_size(type);
-    // A text of variable length is a pointer, whose target HDF5 allocates by a length that the file
-    // gives.
+    // A text of variable length is a pointer, for which HDF5 allocates a length that the file
+    // specifies.
     if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) != 0 || size > kMaxText)
       subject_.fail(name, "it is no text of fixed length");
     note(name, size);
@@ -241,7 +240,7 @@ private:
 
   Subject subject_;
   Handle file_;
-  StoredFile found_;
+  StoredFile contents_;
   std::size_t objects_ = 0, noted_ = 0;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One dataset of numbers in a file of any program. The position of its data is known only if they
-// are stored in one piece and in the type in which they are read; then a reader can do without
+// Reads one dataset of numbers from an HDF5 file of any program. The offset of its data is known
+// only if they are contiguous and in the type in which they are read; a reader then does not need
 // HDF5.
 #include "io/hdf5_samples.hpp"
 
@@ -21,8 +21,8 @@ using hdf5::Handle;
 using hdf5::Silence;
 using hdf5::Subject;
 
-// Checks that the file is there, is a regular one, may be read, and is none of those that are taken
-// for HDF5, which HDF5 says less plainly.
+// Checks that the file exists, is regular, readable, and not of a format that is often mistaken for
+// HDF5; HDF5's own messages are less clear.
 void checkReadable(const std::string& path) {
   const int file = openRegularFile(path, "cannot open");
   std::array<char, kForeignBytes> bytes{};
@@ -39,8 +39,8 @@ void checkReadable(const std::string& path) {
                                             foreignFileText(foreign), advice));
 }
 
-// A number that is stored with the dataset; none where it has no such attribute, NaN where that is
-// no number.
+// Returns a numeric attribute of the dataset; none if there is no such attribute, NaN if it is not
+// a number.
 std::optional<double> numberOf(const Subject& subject, hid_t set, const char* name) {
   if (subject.check(H5Aexists(set, name), name) == 0)
     return std::nullopt;
@@ -53,8 +53,8 @@ std::optional<double> numberOf(const Subject& subject, hid_t set, const char* na
   return number;
 }
 
-// The numbers of a dataset are read as they are stored. By the conventions of NetCDF they may stand
-// for others, or for none at all.
+// Rejects datasets whose stored numbers are not the values that are meant: by conventions of NetCDF
+// they can be packed, or mark missing values.
 void checkNotPacked(const Subject& subject, const std::string& dataset, hid_t set,
                     TenonDataType type) {
   for (const auto& [name, neutral] : {std::pair("scale_factor", 1.0), {"add_offset", 0.0}})
@@ -83,7 +83,7 @@ void checkNotPacked(const Subject& subject, const std::string& dataset, hid_t se
 
 TenonDataType typeOf(const Subject& subject, const std::string& name, hid_t type) {
   const H5T_class_t kind = H5Tget_class(type);
-  // Integers of any size are read as the widest, floating numbers of at most 32 bits as float32.
+  // Integers of any size are read as int64, real numbers of at most 32 bits as float32.
   if (kind != H5T_INTEGER && kind != H5T_FLOAT)
     subject.fail(name, "its elements are no numbers");
   if (!hdf5::isSoundNumber(type))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes the structure of a file: groups, datasets with their places, attributes. HDF5 is told to
-// use metadata of version 1.8 and later, which have checksums.
+// Writes the structure of a file: groups, datasets with their positions, and attributes. HDF5 is
+// told to use metadata of version 1.8 and later, which have checksums.
 #include "io/file_header.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_handle.hpp"
@@ -21,8 +21,8 @@ public:
       : subject_{TENON_ERR_FILE, "write", path}, contents_(contents),
         header_(headerBytes(contents.tensors.size())), links_(H5Pcreate(H5P_LINK_CREATE), H5Pclose),
         creation_(H5Pcreate(H5P_DATASET_CREATE), H5Pclose) {
-    // Space is allocated at once and never filled, so that each dataset has its place in the file
-    // before any rank writes.
+    // Space is allocated at creation and never filled, so each dataset has a fixed position in the
+    // file before any rank writes.
     subject_.check(H5Pset_create_intermediate_group(links_, 1), "/");
     subject_.check(H5Pset_alloc_time(creation_, H5D_ALLOC_TIME_EARLY), "/");
     subject_.check(H5Pset_fill_time(creation_, H5D_FILL_TIME_NEVER), "/");
@@ -30,7 +30,7 @@ public:
     const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     subject_.check(H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V110), "/");
     const Handle whole(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
-    // HDF5 leaves these bytes at the beginning alone; the header goes there when all else is known.
+    // HDF5 does not use these bytes at the beginning; the header is written there at the end.
     subject_.check(H5Pset_userblock(whole, static_cast<hsize_t>(header_)), "/");
     file_ = Handle(subject_.check(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, whole, access), "/"),
                    H5Fclose);
@@ -54,9 +54,9 @@ public:
     Handle values = group("values");
     for (const auto& [key, value] : contents_.values)
       this->value(values, key, value);
-    values.close(); // the file is not closed while one of its objects is open
+    values.close(); // the file cannot be closed while one of its objects is open
     subject_.check(file_.close(), "/");
-    // The header's digest covers the metadata, so it comes after HDF5 has closed the file.
+    // The header's digest covers the metadata, so it is written after HDF5 has closed the file.
     writeHeader(subject_.file, header_, data_);
   }
 
@@ -77,14 +77,14 @@ private:
   }
 
   Handle group(const std::string& path) {
-    std::string known;
+    std::string prefix;
     std::size_t end = 0;
-    while (end != path.npos) { // H5Lexists() asks for each group on the way
+    while (end != path.npos) { // creates every missing group on the path
       end = path.find('/', end + 1);
-      known = path.substr(0, end);
-      if (H5Lexists(file_, known.c_str(), H5P_DEFAULT) <= 0)
-        Handle(subject_.check(H5Gcreate2(file_, known.c_str(), links_, H5P_DEFAULT, H5P_DEFAULT),
-                              known),
+      prefix = path.substr(0, end);
+      if (H5Lexists(file_, prefix.c_str(), H5P_DEFAULT) <= 0)
+        Handle(subject_.check(H5Gcreate2(file_, prefix.c_str(), links_, H5P_DEFAULT, H5P_DEFAULT),
+                              prefix),
                H5Gclose);
     }
     return {subject_.check(H5Gopen2(file_, path.c_str(), H5P_DEFAULT), path), H5Gclose};
@@ -93,16 +93,17 @@ private:
   void attribute(hid_t object, const std::string& name, hid_t stored, hid_t native,
                  const void* value) {
     const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
-    const Handle made(
+    const Handle created(
         subject_.check(H5Acreate2(object, name.c_str(), stored, space, H5P_DEFAULT, H5P_DEFAULT),
                        name),
         H5Aclose);
-    subject_.check(H5Awrite(made, native, value), name);
+    subject_.check(H5Awrite(created, native, value), name);
   }
 
   void text(hid_t object, const std::string& name, const std::string& words) {
     const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
-    // HDF5 has no texts of no bytes; padding with zeros gives an empty one back.
+    // HDF5 has no texts of length 0; with zero padding, one zero byte is read back as an empty
+    // text.
     subject_.check(H5Tset_size(type, std::max<std::size_t>(words.size(), 1)), name);
     subject_.check(H5Tset_cset(type, H5T_CSET_UTF8), name);
     subject_.check(H5Tset_strpad(type, H5T_STR_NULLPAD), name);

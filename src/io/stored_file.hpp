@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a checkpoint file says, without the values of its tensors: format 1.
+// The contents of a checkpoint file without the values of its tensors: format 1.
 //
 //   /                   attributes format, format_version, writer, ranks_written, created
-//   /network/NAME/...   one group for each layer, with its parameters as datasets
-//   /optimizer/NAME/... the same for the tensors that an optimizer keeps: velocity/, mean/, square/
-//   /tensors/NAME       the caller's tensors
-//   /values             the caller's values, as attributes
+//   /network/NAME/...   one group per layer, with its parameters as datasets
+//   /optimizer/NAME/... tensors of an optimizer, in the same way: velocity/, mean/, square/
+//   /tensors/NAME       the user's tensors
+//   /values             the user's values, as attributes
 //
-// A dataset has the tensor's global shape and type, lies in one piece, and has the attribute digest
-// (kernels/movement/digest.hpp). A number of the state, such as an optimizer's steps, is an
-// attribute of its group, unsigned with 64 bits. Attributes that are texts are told to readers and
-// never needed.
+// A dataset has the tensor's global shape and type, is stored contiguously, and has the attribute
+// digest (kernels/movement/digest.hpp). A number of the state, such as the step count of an
+// optimizer, is an attribute of its group, an unsigned 64-bit integer. Attributes that are texts
+// are for information only.
 #pragma once
 
 #include "dtensor/data_type.hpp"
@@ -25,8 +25,9 @@ namespace tenon {
 
 inline constexpr int kCheckpointVersion = 1;
 
+// A tensor of the file.
 struct StoredDataset {
-  std::string path; // without the slash in front: "network/net/conv1/weight"
+  std::string path; // without a leading slash: "network/net/conv1/weight"
   TenonDataType type;
   Shape shape;
   std::uint64_t digest = 0;
@@ -34,12 +35,15 @@ struct StoredDataset {
   Index bytes() const { return elements(shape) * dataTypeSize(type); }
 };
 
+// A number of the state, such as a step count.
 struct StoredNumber {
   std::string path;
   std::uint64_t value = 0;
-  std::string older = {}; // its value is taken from files without this number; empty: none
+  // Path of the number to read from older files without this one; empty: none.
+  std::string older = {};
 };
 
+// An informational text: an attribute of a group.
 struct StoredText {
   std::string group, name, text;
 };
@@ -47,6 +51,7 @@ struct StoredText {
 using StoredValue = OneOf<Index, double, std::string>;
 using StoredValues = std::map<std::string, StoredValue>;
 
+// The complete structure of a file.
 struct StoredFile {
   std::string writer, created;
   int ranks = 0;

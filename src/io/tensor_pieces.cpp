@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which elements of a tensor a rank writes and reads, and their packing. The digest is a sum over
-// elements that each depend on their own global position, so ranks add up the digests of their
-// boxes and any distribution has the same one.
+// The elements of a tensor that a rank writes and reads, and their packing. The digest is a sum
+// over elements of a function of value and global position, so the ranks' digests can be added, and
+// the result does not depend on the distribution.
 #include "io/tensor_pieces.hpp"
 
 #include "kernels/movement/block_copy.hpp"
@@ -24,7 +24,7 @@ Sides sidesOf(const Box& box) noexcept {
   return sides;
 }
 
-// Of a row-major array with these sides.
+// Strides of a row-major array with these sides.
 Sides packedStrides(const Index* sides, std::size_t rank) noexcept {
   Sides strides{};
   Index stride = 1;
@@ -33,7 +33,8 @@ Sides packedStrides(const Index* sides, std::size_t rank) noexcept {
   return strides;
 }
 
-// Of the first element of a box in an array whose first element has these indices.
+// Offset of the first element of `box` in an array whose first element has the first index of
+// `within`.
 Index offsetOf(const Box& box, const Box& within, const Index* strides) noexcept {
   Index offset = 0;
   for (std::size_t d = 0; d < box.size(); ++d)
@@ -127,7 +128,7 @@ Pieces::Pieces(const Box& box, Index mostElements) : box_(box) {
     count_ = 0;
   if (count_ == 0 || box.empty())
     return;
-  Index inner = 1; // the elements behind one index of the divided dimension
+  Index inner = 1; // elements per index of the divided dimension
   for (divided_ = box.size() - 1; divided_ > 0; --divided_) {
     if (box[divided_].size() > mostElements / inner)
       break;
@@ -149,8 +150,8 @@ void Pieces::put(Index number, Box& piece) const noexcept {
   piece[divided_] = {begin, begin + std::min(step_, whole.end - begin)};
   number /= parts_;
   for (std::size_t d = divided_; d-- > 0; number /= box_[d].size()) {
-    const Index at = box_[d].begin + number % box_[d].size();
-    piece[d] = {at, at + 1};
+    const Index index = box_[d].begin + number % box_[d].size();
+    piece[d] = {index, index + 1};
   }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which elements of a tensor a rank writes and reads, and their way between its array and a buffer.
-// Each element is written by one rank: where it is owned, never from a halo, on coordinate 0 of B
-// axes. Every holder reads what it owns. What is needed between messages allocates nothing, since a
-// rank that failed there would leave the others waiting.
+// The elements of a tensor that each rank writes and reads, and their packing. Each element is
+// written by one rank: its owner on coordinate 0 of B axes, never from a halo. Every rank that
+// holds an element as owner reads it. Functions that are used between messages allocate nothing,
+// because a rank that failed there would leave the others waiting.
 #pragma once
 
 #include "dtensor/dtensor.hpp"
@@ -11,44 +11,45 @@
 
 namespace tenon {
 
-// Throws TENON_ERR_LAYOUT unless each element has an owner that holds its value. `title` names the
-// tensor.
+// Throws TENON_ERR_LAYOUT unless each element has an owner that holds its value. `title` is the
+// name of the tensor for messages.
 void checkStorable(const Layout& layout, const std::string& title);
 
-// Puts the elements that a rank writes, and that it reads, into a box with the tensor's number of
-// dimensions; empty where it has none.
+// Store in `box` the box that a rank writes, or reads, which must have the tensor's number of
+// dimensions. The box is empty if there is nothing to write or read.
 void putWrittenBox(const Layout& layout, int rank, Box& box) noexcept;
 void putReadBox(const Layout& layout, int rank, Box& box) noexcept;
-// The same as values.
+// The same, returning the box.
 Box writtenBox(const Layout& layout, int rank);
 Box readBox(const Layout& layout, int rank);
-// How many ranks read each element.
+// Returns the number of ranks that read each element.
 Index copiesOf(const Layout& layout);
 
-// A box in pieces of at most `mostElements` elements, one after the other in row-major order. It
-// refers to the box.
+// Divides a box into pieces of at most `mostElements` elements, consecutive in row-major order.
+// Holds a reference to the box.
 class Pieces {
 public:
   Pieces(const Box& box, Index mostElements);
   Index count() const noexcept { return count_; }
-  // Puts piece `number` into a box with as many dimensions.
+  // Stores piece `number` in a box with the same number of dimensions.
   void put(Index number, Box& piece) const noexcept;
 
 private:
   const Box& box_;
-  // The dimension that is divided: before it a piece has one index in each, and behind it all.
+  // Dimension that is divided: a piece has one index in each dimension before it, and all indices
+  // after it.
   std::size_t divided_ = 0;
-  Index step_ = 1, parts_ = 1; // of the divided dimension
+  Index step_ = 1, parts_ = 1; // step and number of parts in the divided dimension
   Index count_ = 1;
 };
 
-// The elements of a box of owned ones, row-major: the tensor's own memory if they are stored like
-// that there, else a copy in the buffer, which has room for it.
+// Returns the elements of a box of owned elements, row-major: in place if the tensor stores them in
+// this way, otherwise a copy in the buffer, which must be large enough.
 const std::byte* packed(const DTensor& x, const Box& box, Buffer& buffer);
 void unpack(const std::byte* elements, const Box& box, DTensor& x);
 
-// The part of the tensor's digest (kernels/movement/digest.hpp) that comes from a box: of a
-// row-major copy, and of the tensor itself, which owns the box.
+// Returns a box's contribution to the tensor's digest (kernels/movement/digest.hpp): from a
+// row-major copy of the box, or from a tensor that owns it.
 std::uint64_t digestOf(KernelContext& context, TenonDataType type, const Shape& shape,
                        const Box& box, const std::byte* elements);
 std::uint64_t digestOf(const DTensor& x, const Box& box);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Moves tensors between the ranks and a file, piece by piece, so that staging takes the memory of
-// one piece. An error does not stop the loop: all ranks make the same calls in the same order,
-// collective ones and messages alike, and the first error is agreed on at the end; a rank that left
-// early would leave the others waiting.
+// Transfers tensors between the ranks and a file, piece by piece, so staging needs the memory of
+// one piece only. An error does not stop the loop: all ranks make the same collective calls and
+// messages in the same order, and agree on the first error at the end. A rank that left early would
+// leave the others waiting.
 #include "io/transport.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -14,10 +14,10 @@ namespace tenon {
 
 namespace {
 
-// Far below the 2 GiB that an int counts in a message.
+// Far below 2 GiB, the limit of a message whose length is an int.
 constexpr Index kPieceBytes = Index(64) << 20;
 
-// Keeps the first error; what follows it is still done.
+// Runs steps of the transfer and stores the first error; later steps still run.
 class FirstError {
 public:
   template <class Body>
@@ -35,7 +35,7 @@ private:
   std::optional<Error> first_;
 };
 
-// Waits for a message to or from a peer; what a wait that takes long reports names that peer.
+// Waits for a message to or from a peer, which the report of a long wait names.
 void waitForPeer(const Communicator& comm, MPI_Request request, int peer) {
   waitFor(comm, &request, 1, [&] { return ranksText({peer}); });
 }
@@ -56,10 +56,11 @@ void receiveElements(const Communicator& comm, int from, int tag, std::byte* ele
   waitForPeer(comm, request, from);
 }
 
+// putWrittenBox() or putReadBox().
 using PutBox = void (*)(const Layout& layout, int rank, Box& box) noexcept;
 
-// What moves the pieces of the tensors, one tensor after the other. From the moment that the file
-// is opened until the last agreement nothing leaves the loops early, and what could fail is run by
+// Transfers the pieces of the tensors, one tensor after the other. Between opening the file and the
+// final agreement, no function leaves the loops early, and everything that can fail is run by
 // errors_.
 class Mover {
 public:
@@ -114,13 +115,13 @@ private:
   bool isRoot() const noexcept { return comm_->rank() == 0; }
 
   Index largestBytes() const {
-    Index most = 0;
+    Index largest = 0;
     for (const DTensor* x : tensors_)
-      most = std::max(most, x->layout().mostOwnedElements() * dataTypeSize(x->dataType()));
-    return most;
+      largest = std::max(largest, x->layout().mostOwnedElements() * dataTypeSize(x->dataType()));
+    return largest;
   }
 
-  // There is room for the dimensions of any tensor.
+  // The memory was reserved for any number of dimensions.
   void startTensor(std::size_t i) {
     box_.resize(static_cast<std::size_t>(tensors_[i]->rank()));
     piece_.resize(box_.size());
@@ -129,7 +130,7 @@ private:
     errors_.run([&] { file_.moved((*file_.stored)[i].bytes()); });
   }
 
-  // The pieces of a rank, and the bytes of the one that lies in piece_.
+  // Returns the pieces of a rank, and the bytes of the piece in piece_.
   Pieces piecesOf(const DTensor& x, PutBox putBox, int rank) {
     putBox(x.layout(), rank, box_);
     return {box_, kPieceBytes / dataTypeSize(x.dataType())};
@@ -138,24 +139,25 @@ private:
     return elements(piece_) * dataTypeSize(x.dataType());
   }
 
-  // Calls visit() for each piece of this rank, and with empty ones as often as the rank does that
-  // has most: a collective call is made by all ranks as often.
+  // Calls visit() for each piece of this rank, then with empty pieces, up to the largest number of
+  // pieces of any rank: all ranks must make the same number of collective calls.
   template <class Visit>
   void forEachTogether(const DTensor& x, PutBox putBox, Visit visit) {
-    Index most = 0;
+    Index maxCount = 0;
     for (int rank = 0; rank < comm_->size(); ++rank)
-      most = std::max(most, piecesOf(x, putBox, rank).count());
-    const Pieces own = piecesOf(x, putBox, comm_->rank());
-    for (Index n = 0; n < most; ++n) {
-      if (n < own.count())
-        own.put(n, piece_);
+      maxCount = std::max(maxCount, piecesOf(x, putBox, rank).count());
+    const Pieces ownPieces = piecesOf(x, putBox, comm_->rank());
+    for (Index n = 0; n < maxCount; ++n) {
+      if (n < ownPieces.count())
+        ownPieces.put(n, piece_);
       else
         std::fill(piece_.begin(), piece_.end(), Interval{});
       visit();
     }
   }
 
-  // Calls visit(rank) for each piece of each rank on rank 0, and elsewhere for those of this rank.
+  // Calls visit(rank) for each piece of each rank on rank 0, and for the pieces of this rank
+  // elsewhere.
   template <class Visit>
   void forEachThroughRoot(const DTensor& x, PutBox putBox, Visit visit) {
     for (int rank = 0; rank < comm_->size(); ++rank) {
@@ -169,8 +171,8 @@ private:
     }
   }
 
-  // The elements of the piece; where they cannot be packed others take their place, and the file is
-  // not kept.
+  // Returns the elements of the piece. If packing fails, other bytes are transferred, and the file
+  // is discarded at the end.
   const std::byte* packedPiece(const DTensor& x) {
     const std::byte* elements = staging_.data<std::byte>();
     errors_.run([&] { elements = packed(x, piece_, staging_); });

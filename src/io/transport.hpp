@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How the elements of tensors get from the ranks into a file and back, in pieces: by all ranks
-// together, or in messages through rank 0, which alone opens the file. The file is the same.
+// Transfers elements of tensors between ranks and a file, in pieces: either all ranks access the
+// file collectively, or rank 0 alone opens it, and the others exchange messages with it. The file
+// is the same.
 //
-// An error of one rank stops nobody on the way: all go through the same calls and learn at the end.
+// An error on one rank does not interrupt the transfer: all ranks make the same calls, and the
+// first error is reported on all ranks at the end.
 #pragma once
 
 #include "io/hdf5_file.hpp"
@@ -12,13 +14,15 @@
 
 namespace tenon {
 
+// Who accesses the file: all ranks, or rank 0.
 enum class FileTransport { Together, Root };
 
-// What goes into dataset i, or what comes out of it: the elements of readBox(), row-major.
+// Tensor of dataset i, in the order of the file.
 using TensorPointers = std::vector<const DTensor*>;
-// Called with the bytes of each dataset that has been moved.
+// Callback with the bytes of each dataset that has been transferred, to report progress.
 using Moved = std::function<void(Index bytes)>;
 
+// The file of a transfer.
 struct FileData {
   std::string path;
   const std::vector<StoredDataset>* stored; // in the order of the tensors
@@ -26,7 +30,8 @@ struct FileData {
   Moved moved;
 };
 
-// Collective. Throw, agreed on, the first error of any rank.
+// Collective on comm. Throw the first error of any rank, on all ranks. `elements[i]` receives the
+// elements of readBox(), row-major.
 void writeTensors(const CommPtr& comm, const FileData& file, const TensorPointers& tensors);
 void readTensors(const CommPtr& comm, const FileData& file, const TensorPointers& layouts,
                  std::vector<Buffer>& elements);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes the XDMF text of a series of fields. Everything is taken from the HDF5 files, names and
-// all, so every text is escaped and every value checked; order and thickness of the axes are those
-// that ParaView's readers expect, which the header explains.
+// Generates the XDMF text of a series of fields. Everything, including names, comes from HDF5
+// files, so texts are escaped and values are checked. The order and thickness of axes are those
+// that ParaView's readers expect, see the header.
 #include "io/xdmf.hpp"
 
 #include "sys/errors/error.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kFields = "tensors/";
 
-// A text as the value of an attribute in quotes.
+// Escapes a text for a quoted XML attribute.
 std::string escaped(const std::string& text) {
   std::string safe;
   for (const char c : text)
@@ -76,7 +76,7 @@ std::string wordOf(const StoredDataset& field) {
   return field.path.substr(std::string_view(kFields).size());
 }
 
-// The attributes of one data item that lies in the file.
+// Returns the XML attributes for the type of a data item in the file.
 std::string numberKind(TenonDataType type) {
   return fmt::format("NumberType=\"{}\" Precision=\"{}\"", type == TENON_INT64 ? "Int" : "Float",
                      dataTypeSize(type));
@@ -88,17 +88,17 @@ std::string dataItem(const std::string& name, const StoredDataset& field, const 
                      escaped(field.path));
 }
 
-// The last dimensions of a field in space, z, y, x.
+// Returns the spatial extents of a field, in the order z, y, x.
 Shape spaceOf(const StoredDataset& field, const FieldGrid& grid) {
   Shape space(field.shape.end() - grid.dimensions(), field.shape.end());
   if (grid.isFlat())
-    // ParaView's readers want three dimensions, and a plane is one cell thick.
+    // ParaView's readers need three dimensions; a plane is one cell thick.
     space.insert(space.begin(), 1);
   return space;
 }
 
-// Start, stride and count of component `number` in the dataset, whose values have the extents
-// `values`. Components are counted row by row over the dimensions [first, end).
+// Returns start, stride and count of component `number` in the dataset; its values have the extents
+// `values`. Components are numbered row-major over the dimensions [first, end).
 std::string hyperslab(const std::string& name, const StoredDataset& field, Index number,
                       std::size_t first, std::size_t end, const Shape& values) {
   Shape start(field.shape.size(), 0), stride(field.shape.size(), 1), count = field.shape;
@@ -116,16 +116,16 @@ std::string hyperslab(const std::string& name, const StoredDataset& field, Index
       fmt::join(stride, " "), fmt::join(count, " "), dataItem(name, field, field.shape));
 }
 
-// One attribute for each component; the item of component i is item(i).
+// Returns one XML attribute per component; item(i) returns the data item of component i.
 template <class Item>
 std::string attributesOf(const StoredFile& file, const StoredDataset& field, const char* center,
                          Index count, Item item) {
   const std::string word = wordOf(field);
-  const auto given = file.values.find(componentsKey(word));
-  const bool hasNames =
-      given != file.values.end() && std::holds_alternative<std::string>(given->second);
+  const auto componentList = file.values.find(componentsKey(word));
+  const bool hasNames = componentList != file.values.end() &&
+                        std::holds_alternative<std::string>(componentList->second);
   const std::vector<std::string> names =
-      componentNames(word, hasNames ? std::get<std::string>(given->second) : "", count);
+      componentNames(word, hasNames ? std::get<std::string>(componentList->second) : "", count);
   std::string text;
   for (Index i = 0; i < count; ++i)
     text += fmt::format("        <Attribute Name=\"{}\" AttributeType=\"Scalar\" Center=\"{}\">\n"
@@ -147,7 +147,8 @@ std::string onGrid(const std::string& name, const StoredFile& file, const Stored
                       });
 }
 
-// Topology and geometry, z, y, x. A plane with values in its cells is one cell thick.
+// Returns topology and geometry of a grid, in the order z, y, x. A plane with values in its cells
+// is one cell thick.
 std::string meshOf(Shape points, const FieldGrid& grid) {
   std::vector<double> origin = grid.origin, spacing = grid.spacing;
   if (grid.isCellCentered)
@@ -177,13 +178,13 @@ constexpr MeshShape kShapes[] = {{"segment", "Polyline", 2},
                                  {"hexahedron", "Hexahedron", 8}};
 
 const StoredDataset& datasetOf(const std::string& name, const StoredFile& file, const char* word) {
-  for (const StoredDataset& each : file.tensors)
-    if (each.path == fmt::format("{}{}", kFields, word) && each.shape.size() == 2)
-      return each;
+  for (const StoredDataset& dataset : file.tensors)
+    if (dataset.path == fmt::format("{}{}", kFields, word) && dataset.shape.size() == 2)
+      return dataset;
   throw Error(TENON_ERR_FORMAT, fmt::format("file '{}' has a mesh without '{}'", name, word));
 }
 
-// Topology and geometry.
+// Returns topology and geometry of an unstructured mesh.
 std::string unstructured(const std::string& name, const StoredFile& file) {
   const MeshShape shape = meshShape(valueOf<std::string>(name, file, kMeshShape));
   const StoredDataset &places = datasetOf(name, file, kMeshPlaces),
@@ -215,10 +216,10 @@ std::string onMesh(const std::string& name, const StoredFile& file, const Stored
 
 const MeshShape& meshShape(const std::string& name) {
   std::vector<std::string> names;
-  for (const MeshShape& each : kShapes) {
-    if (each.name == name)
-      return each;
-    names.emplace_back(each.name);
+  for (const MeshShape& shape : kShapes) {
+    if (shape.name == name)
+      return shape;
+    names.emplace_back(shape.name);
   }
   throw Error(TENON_ERR_ARG,
               fmt::format("cells have no shape '{}'; pass one of {}", name, joined(names)));
@@ -263,10 +264,10 @@ std::optional<std::string> meshFileOf(const NamedFile& fields) {
 
 std::string xdmfOfFile(const NamedFile& fields, const NamedFile* mesh) {
   const auto& [name, file] = fields;
-  const NamedFile& ofMesh = mesh ? *mesh : fields;
+  const NamedFile& meshFile = mesh ? *mesh : fields;
   std::string geometry, attributes;
-  if (ofMesh.file.values.contains(kMeshShape)) {
-    geometry = unstructured(ofMesh.name, ofMesh.file);
+  if (meshFile.file.values.contains(kMeshShape)) {
+    geometry = unstructured(meshFile.name, meshFile.file);
     for (const StoredDataset& field : file.tensors)
       if (field.path.starts_with(kFields) &&
           (mesh || (wordOf(field) != kMeshPlaces && wordOf(field) != kMeshCorners)))

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// XDMF (version 2): the text beside HDF5 files that tells ParaView where the fields of each time
-// are, and on what grid. It is made of what the files say themselves, so that it can be made anew
-// at any time.
+// XDMF (version 2): a text file beside HDF5 files that tells ParaView where the fields of each time
+// are, and on what grid. The text is generated from the contents of the HDF5 files, so it can be
+// generated again at any time.
 //
-// A grid is uniform: a 3DCoRectMesh, extents, origin and spacing in the order z, y, x. Readers put
-// a 2DCoRectMesh into the plane of y and z, so a plane has one layer of points or cells in z
-// instead. A field with several components is one attribute for each, by a hyperslab of its
-// dataset.
+// A grid is uniform: a 3DCoRectMesh with extents, origin and spacing in the order z, y, x.
+// ParaView's readers put a 2DCoRectMesh into the plane of y and z, so a plane is written with one
+// layer of points or cells in z instead. A field with several components is written as one
+// attribute per component, each a hyperslab of the dataset.
 #pragma once
 
 #include "io/stored_file.hpp"
@@ -18,6 +18,7 @@
 
 namespace tenon {
 
+// A uniform grid.
 struct FieldGrid {
   std::vector<double> origin, spacing; // (z,) y, x
   bool isCellCentered = true;
@@ -26,45 +27,46 @@ struct FieldGrid {
   bool isFlat() const { return dimensions() == 2; }
 };
 
-// Cells of one shape that lie anywhere. The places of their corners are the tensor mesh_places,
-// [places, 2 or 3], the numbers of each cell's corners among these mesh_corners, [cells, corners].
-// Rows of fields are cells or places.
+// A shape of cells in an unstructured mesh. The coordinates of corners are the tensor mesh_places
+// [places, 2 or 3]; the indices of each cell's corners in it are mesh_corners [cells, corners].
+// Rows of a field are cells or places.
 struct MeshShape {
-  std::string_view name, topology; // "triangle" of users, "Triangle" of XDMF
+  std::string_view name, topology; // "triangle" for users, "Triangle" in XDMF
   Index corners;
 };
-// Throws TENON_ERR_ARG for a name that is none.
+// Throws TENON_ERR_ARG for an unknown name.
 const MeshShape& meshShape(const std::string& name);
 constexpr const char* kMeshPlaces = "mesh_places";
 constexpr const char* kMeshCorners = "mesh_corners";
-// Of the value that holds the shape's name.
+// Key of the value with the name of the shape.
 constexpr const char* kMeshShape = "mesh_shape";
-// Of the value of a time's file that names the file of its mesh, in the same folder. Files without
-// it have the mesh themselves.
+// Key of the value, in the file of a time, with the name of the file of its mesh in the same
+// folder. Files without it contain the mesh.
 constexpr const char* kMeshFile = "mesh_file";
-// Where the rows of a field are: "cell" or "node".
+// Key of the value that says where the rows of a field are: "cell" or "node".
 std::string centerKey(const std::string& field);
 
-// How a file keeps its grid and the names of components: among its values.
+// Store the grid in the values of a file; key of the value with the names of components.
 void putGrid(StoredValues& values, const FieldGrid& grid);
 std::string componentsKey(const std::string& field);
 
-// The names of a field's components in order: "u" alone, the given ones, or "u_0", "u_1", ...
+// Returns the names of a field's components: "u" for a single one, the given names, or "u_0",
+// "u_1", ...
 std::vector<std::string> componentNames(const std::string& field, const std::string& given,
                                         Index count);
 
-// A file with the name that the text has for it, without its folder.
+// A file, with its name relative to the .xmf file's folder.
 struct NamedFile {
   std::string name;
   StoredFile file;
 };
-// The name of the file with the mesh of a time's fields; none where it is this one, or there is a
-// grid.
+// Returns the name of the file with the mesh of a time's fields; none if the file contains its
+// mesh, or has a grid.
 std::optional<std::string> meshFileOf(const NamedFile& fields);
-// The grid or mesh of one time with its fields; `mesh` is the file that meshFileOf() names. Throws
-// TENON_ERR_FORMAT if the file has no grid, or no field on it.
+// Returns the text of one time: its grid or mesh, and its fields; `mesh` is the file that
+// meshFileOf() names. Throws TENON_ERR_FORMAT if the file has no grid, or no fields on it.
 std::string xdmfOfFile(const NamedFile& fields, const NamedFile* mesh = nullptr);
-// All times together.
+// Returns the complete text from those of all times.
 std::string xdmfOfSeries(const std::string& title, const std::vector<std::string>& times);
 
 } // namespace tenon
