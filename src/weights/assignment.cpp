@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Decides which tensor each parameter takes: by a map, else by names, else by position. All faults
-// are collected before anything is refused, since a user who converts a network needs the whole
-// list at once.
+// Assigns a tensor to each parameter: by a map, by name, or by position. All faults are collected
+// before an error is thrown, because a user who converts a network needs the complete list.
 #include "weights/assignment.hpp"
 
 #include "sys/errors/error.hpp"
@@ -70,13 +69,13 @@ namespace {
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 constexpr std::string_view kDigits = "0123456789";
 
-// Tensors whose names differ after the last dot only.
+// A module: the tensors whose names differ only after the last dot.
 struct Module {
   std::string name;
   std::vector<std::size_t> tensors;
 };
 
-// Parameters of one layer that belong together, by number of the wanted one, and their names
+// Parameters of one layer that correspond to one module: their indices in wanted_, and their names
 // without the unit's number.
 struct Unit {
   std::string layer, number;
@@ -88,21 +87,21 @@ std::string moduleOf(const std::string& tensor) {
   return dot == tensor.npos ? "" : tensor.substr(0, dot);
 }
 
-// "features.10" in pieces that are numbers or not: {"features.", "10"}.
+// Splits "features.10" into pieces that are numbers and pieces that are not: {"features.", "10"}.
 std::vector<std::string> pieces(const std::string& name) {
-  std::vector<std::string> found;
+  std::vector<std::string> result;
   for (std::size_t at = 0; at < name.size();) {
     const bool isNumber = kDigits.find(name[at]) != kDigits.npos;
     const std::size_t end =
         isNumber ? name.find_first_not_of(kDigits, at) : name.find_first_of(kDigits, at);
-    found.push_back(name.substr(at, end - at));
+    result.push_back(name.substr(at, end - at));
     at = std::min(end, name.size());
   }
-  return found;
+  return result;
 }
 
-// Whether each two of the names first differ in a number: then the numbers tell their order, into
-// which they are brought.
+// Sorts the modules by the numbers in their names. Returns whether the names determine the order:
+// whether the first difference between any two is a number.
 bool sortByNumbers(std::vector<Module>& modules) {
   bool isTold = true;
   const auto isLess = [&](const Module& a, const Module& b) {
@@ -166,7 +165,7 @@ private:
     const auto found = places_.find(name);
     return found == places_.end() ? kNone : found->second;
   }
-  // PyTorch counts batches beside the running mean, which no output depends on.
+  // PyTorch's batch counter beside the running mean; no output depends on it.
   bool isCounter(const std::string& name) const {
     constexpr std::string_view kCounter = "num_batches_tracked";
     if (!name.ends_with(kCounter))
@@ -183,15 +182,16 @@ private:
     for (std::size_t i = 0; i < wanted_.size(); ++i)
       take(i, nameOf(wanted_[i]));
   }
-  // The name that a parameter has in this file: a parameter as a value may have ".value" behind its
-  // name.
+  // Returns the name of a parameter in this file; for the value of a constant layer, ".value" can
+  // be present or absent.
   std::string nameOf(const WantedTensor& wanted) const {
     if (find(wanted.file) != kNone)
       return wanted.file;
-    const std::string name = nameInFile(wanted.path()), other = dotted(wanted.path());
-    return find(name) == kNone && find(other) != kNone ? other : name;
+    const std::string name = nameInFile(wanted.path()), dottedPath = dotted(wanted.path());
+    return find(name) == kNone && find(dottedPath) != kNone ? dottedPath : name;
   }
 
+  // Assigns the named tensor to parameter i, or records a fault.
   void take(std::size_t i, const std::string& name, const std::vector<int>& axes = {}) {
     const std::size_t tensor = find(name);
     if (tensor == kNone && wanted_[i].isOptional)
@@ -205,15 +205,16 @@ private:
       faults_.push_back(fmt::format("{}: '{}' is taken twice", wanted_[i].path(), name));
     isUsed_[tensor] = true;
   }
-  // The tensor of a module that a parameter of this name takes.
+  // Assigns the module's tensor for a parameter of this name.
   void takeFrom(std::size_t i, const std::string& module, const std::string& parameter) {
     const std::string start = module.empty() ? "" : module + ".";
-    const std::string other = parameter == "scale" ? "weight" : parameter == "shift" ? "bias" : "";
-    // The own name comes first, so that a file that has both is read as it says.
-    const bool isOther = find(start + parameter) == kNone && !other.empty();
-    take(i, start + (isOther ? other : parameter));
+    const std::string alias = parameter == "scale" ? "weight" : parameter == "shift" ? "bias" : "";
+    // The parameter's own name has precedence, so a file that has both is read as expected.
+    const bool useAlias = find(start + parameter) == kNone && !alias.empty();
+    take(i, start + (useAlias ? alias : parameter));
   }
 
+  // A rule for a parameter has precedence over a rule for its layer.
   void byMap() {
     std::map<std::string_view, const WeightsMap::Rule*> rules;
     std::set<std::string_view> unread;
@@ -223,8 +224,8 @@ private:
     }
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
       const std::string path = wanted_[i].path();
-      if (const auto own = rules.find(path); own != rules.end()) {
-        take(i, own->second->from, own->second->axes);
+      if (const auto rule = rules.find(path); rule != rules.end()) {
+        take(i, rule->second->from, rule->second->axes);
         unread.erase(path);
       } else if (const auto layer = rules.find(wanted_[i].layer); layer != rules.end()) {
         takeOfLayer(i, *layer->second);
@@ -246,6 +247,7 @@ private:
         isUsed_[tensor] = true;
     }
   }
+  // A transposition is of one parameter, so a rule for a layer cannot have it.
   void takeOfLayer(std::size_t i, const WeightsMap::Rule& rule) {
     if (rule.axes.empty())
       takeFrom(i, rule.from, wanted_[i].name);
@@ -254,59 +256,63 @@ private:
                                     wanted_[i].path(), wanted_[i].path()));
   }
 
+  // Modules in the order of their first tensor in the file.
   std::vector<Module> modules() const {
-    std::vector<Module> all;
-    std::map<std::string, std::size_t> known;
+    std::vector<Module> result;
+    std::map<std::string, std::size_t> indexOf;
     for (std::size_t i = 0; i < file_.tensors().size(); ++i) {
       const std::string name = moduleOf(file_.tensors()[i].name);
-      const auto [place, isNew] = known.emplace(name, all.size());
+      const auto [entry, isNew] = indexOf.emplace(name, result.size());
       if (isNew)
-        all.push_back({name, {}});
-      all[place->second].tensors.push_back(i);
+        result.push_back({name, {}});
+      result[entry->second].tensors.push_back(i);
     }
-    return all;
+    return result;
   }
+  // Groups of required parameters, in the network's order.
   std::vector<Unit> units() const {
-    std::vector<Unit> all;
+    std::vector<Unit> result;
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
       const WantedTensor& w = wanted_[i];
       if (w.isOptional)
         continue;
       const std::size_t end = w.name.find_last_not_of(kDigits) + 1;
       const std::string number = w.name.substr(end);
-      if (all.empty() || all.back().layer != w.layer || all.back().number != number)
-        all.push_back({w.layer, number, {}});
-      all.back().parameters.emplace_back(i, w.name.substr(0, end));
+      if (result.empty() || result.back().layer != w.layer || result.back().number != number)
+        result.push_back({w.layer, number, {}});
+      result.back().parameters.emplace_back(i, w.name.substr(0, end));
     }
-    return all;
+    return result;
   }
   void byPosition() {
-    std::vector<Module> taken = modules();
-    // Position means nothing where neither the file nor the numbers in its names tell an order: a
-    // wrong guess would load weights into the wrong layers.
-    if (!file_.isOrdered() && !sortByNumbers(taken))
+    std::vector<Module> fileModules = modules();
+    // Without an order of modules, a position has no meaning: a wrong guess would load weights into
+    // the wrong layers.
+    if (!file_.isOrdered() && !sortByNumbers(fileModules))
       throw Error(TENON_ERR_FORMAT,
                   fmt::format("weights file '{}' does not tell the order of its modules, and not "
                               "all of its names are those of the parameters of {}; pass a map, or "
                               "write the file with share/tenon/export_weights.py",
                               file_.name(), network_));
     const std::vector<Unit> wanted = units();
-    if (wanted.size() != taken.size()) {
-      std::vector<std::string> here, there;
+    if (wanted.size() != fileModules.size()) {
+      std::vector<std::string> wantedNames, moduleNames;
       for (const Unit& unit : wanted)
-        here.push_back(wanted_[unit.parameters.front().first].path());
-      for (const Module& module : taken)
-        there.push_back(file_.tensors()[module.tensors.front()].name);
+        wantedNames.push_back(wanted_[unit.parameters.front().first].path());
+      for (const Module& module : fileModules)
+        moduleNames.push_back(file_.tensors()[module.tensors.front()].name);
       throw Error(TENON_ERR_FORMAT,
                   fmt::format("weights file '{}' has {} ({}), but {} takes {} ({}); pass a map",
-                              file_.name(), counted(Index(there.size()), "module"),
-                              shortened(there), network_, here.size(), shortened(here)));
+                              file_.name(), counted(Index(moduleNames.size()), "module"),
+                              shortened(moduleNames), network_, wantedNames.size(),
+                              shortened(wantedNames)));
     }
     for (std::size_t u = 0; u < wanted.size(); ++u)
       for (const auto& [i, name] : wanted[u].parameters)
-        takeFrom(i, taken[u].name, name);
+        takeFrom(i, fileModules[u].name, name);
   }
 
+  // Checks shape and type, and determines the order of dimensions.
   void check(std::size_t i) {
     const StoredTensor& tensor = file_.tensors()[sources_[i].tensor];
     std::vector<int>& axes = sources_[i].axes;
@@ -332,31 +338,32 @@ private:
                                     wanted_[i].path(), tensor.name, elementTypeName(tensor.type)));
   }
 
-  // Of a linear layer on the points of a field PyTorch's weight is a matrix, without the extents of
-  // the window.
+  // PyTorch's weight of a linear layer is a matrix, but for a layer on points of a field it has
+  // additional dimensions of extent 1, those of the window.
   static bool fitsButForOnes(const std::vector<Index>& stored, const std::vector<Index>& wanted,
                              std::vector<int>& axes) {
     const auto isLong = [](Index extent) { return extent != 1; };
     axes.assign(wanted.size(), -1);
-    std::size_t at = 0;
+    std::size_t next = 0;
     for (std::size_t d = 0; d < wanted.size(); ++d) {
       if (!isLong(wanted[d]))
         continue;
-      at = static_cast<std::size_t>(
-          std::find_if(stored.begin() + static_cast<std::ptrdiff_t>(at), stored.end(), isLong) -
+      next = static_cast<std::size_t>(
+          std::find_if(stored.begin() + static_cast<std::ptrdiff_t>(next), stored.end(), isLong) -
           stored.begin());
-      if (at == stored.size() || stored[at] != wanted[d])
+      if (next == stored.size() || stored[next] != wanted[d])
         return false;
-      axes[d] = static_cast<int>(at++);
+      axes[d] = static_cast<int>(next++);
     }
-    return std::none_of(stored.begin() + static_cast<std::ptrdiff_t>(at), stored.end(), isLong);
+    return std::none_of(stored.begin() + static_cast<std::ptrdiff_t>(next), stored.end(), isLong);
   }
 
+  // Joins at most 12 texts.
   static std::string shortened(std::vector<std::string> words) {
     constexpr std::size_t kShown = 12;
-    const std::size_t more = words.size() > kShown ? words.size() - kShown : 0;
-    words.resize(words.size() - more);
-    return joined(words, "; ") + (more > 0 ? fmt::format("; and {} more", more) : "");
+    const std::size_t omitted = words.size() > kShown ? words.size() - kShown : 0;
+    words.resize(words.size() - omitted);
+    return joined(words, "; ") + (omitted > 0 ? fmt::format("; and {} more", omitted) : "");
   }
   [[noreturn]] void refuse() const {
     throw Error(TENON_ERR_FORMAT, fmt::format("weights file '{}' does not fit {}: {}", file_.name(),
@@ -368,7 +375,7 @@ private:
   const WeightsMap* map_;
   const std::string& network_;
   std::vector<TensorSource> sources_;
-  std::vector<bool> isUsed_; // by tensor
+  std::vector<bool> isUsed_; // by index of the tensor
   std::map<std::string_view, std::size_t> places_;
   std::vector<std::string> faults_;
 };

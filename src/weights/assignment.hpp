@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which tensor of a weights file each parameter of a network takes.
+// Assigns tensors of a weights file to the parameters of a network:
 //
-//   with a map     as it says; a parameter that it does not name takes the tensor of its own name
-//   by name        where the file has a tensor of each parameter's name: "conv1.weight" of "conv1/weight"
-//   by position    otherwise: the layers with parameters take the file's modules in their order, and
-//                  each parameter the module's tensor of its name. A scale is also called weight there,
-//                  and a shift bias. A parameter whose name ends with a number ("weight0", "weight1")
-//                  takes a module for each number.
+//   with a map     as the map says; a parameter that is not in it gets the tensor of its own name
+//   by name        if the file has a tensor for each parameter's name: "conv1.weight" for
+//                  "conv1/weight"
+//   by position    otherwise: the layers with parameters get the file's modules in order, and each
+//                  parameter the module's tensor of its name. A scale is also found as weight, and
+//                  a shift as bias. A parameter whose name ends with a number ("weight0",
+//                  "weight1") uses one module per number.
 //
-// A counter "num_batches_tracked" beside a "running_mean" that is taken may be left over.
+// A counter "num_batches_tracked" beside a "running_mean" that is used may be left over.
 //
-// The order of a file's modules is that of its tensors where the file tells it, or that of the
-// numbers in their names where these differ in numbers only.
+// The order of modules is that of the file's tensors if the format preserves it; otherwise that of
+// the numbers in their names, if the names differ in numbers only.
 #pragma once
 
 #include "weights/weights_file.hpp"
@@ -21,55 +22,57 @@
 
 namespace tenon {
 
-// Which tensor of a file each parameter takes, as a JSON file says it:
+// A map from parameters to tensors of a file, which is read from a JSON file:
 //
 //   {"format": "tenon-weights-map-1",
 //    "parameters": {"conv1": "features.0",
 //                   "dense/weight": {"name": "dense.kernel", "transpose": [1, 0]}},
 //    "unused": ["features.1.num_batches_tracked"]}
 //
-// A key is the path of a layer or of a parameter in the network. A layer takes a module of the
-// file: its weight the tensor "features.0.weight". "transpose" names for each dimension of the
-// parameter the dimension of the tensor that it is, as numpy's transpose does. Tensors of the file
-// that no parameter takes must be named as unused.
+// A key is the path of a layer or of a parameter in the network. A layer is assigned a module of
+// the file: its weight is the tensor "features.0.weight". "transpose" lists the dimension of the
+// tensor for each dimension of the parameter, as in numpy's transpose. Tensors of the file that no
+// parameter uses must be listed as unused.
 
 struct WeightsMap {
   struct Rule {
     std::string to, from;
-    std::vector<int> axes = {}; // none: as they are
+    std::vector<int> axes = {}; // empty: not transposed
   };
   std::vector<Rule> rules;
   std::vector<std::string> unused;
 };
 
-// Throws TENON_ERR_FORMAT naming the file, the key and the byte.
+// Throws TENON_ERR_FORMAT with file, key and byte.
 WeightsMap parseWeightsMap(const std::string& text, const std::string& file);
 
+// A parameter that needs a tensor.
 struct WantedTensor {
   std::string layer, name; // "encoder/conv1", "weight"
   std::vector<Index> shape;
-  std::string file = {};   // its name in files; "": that of its path
+  std::string file = {};   // name in files; "": the one derived from its path
   bool isOptional = false; // it has a value already
 
   std::string path() const { return layer.empty() ? name : layer + "/" + name; }
 };
 
+// The tensor for a parameter.
 struct TensorSource {
-  std::size_t tensor = 0; // of the file
-  // Dimension d of the parameter is dimension axes[d] of the tensor; -1: one of extent 1 that the
-  // tensor lacks.
+  std::size_t tensor = 0; // index of the tensor in the file
+  // Dimension d of the parameter is dimension axes[d] of the tensor; -1: a dimension of extent 1
+  // that the tensor does not have.
   std::vector<int> axes = {};
 
-  // What is optional and lacks.
+  // Whether there is no tensor, for an optional parameter.
   bool isNone() const noexcept { return tensor == static_cast<std::size_t>(-1); }
 };
 
-// The name that a parameter has in files: its path with dots. A parameter as a value (layer type
-// constant), which in PyTorch is no module's weight, has that of its layer.
+// Returns the name of a parameter in files: its path with dots. The value of a layer of type
+// constant, which is not in a module in PyTorch, has the name of its layer.
 std::string nameInFile(const std::string& path);
 
-// One for each wanted tensor. Throws TENON_ERR_FORMAT listing all that is missing, left over, or of
-// another shape or type. `network` names it in the message.
+// Returns the source of each wanted tensor. Throws TENON_ERR_FORMAT with a list of all tensors that
+// are missing, left over, or of the wrong shape or type. `network` is its name for messages.
 std::vector<TensorSource> assignTensors(const std::vector<WantedTensor>& wanted,
                                         const WeightsFile& file, const WeightsMap* map,
                                         const std::string& network);

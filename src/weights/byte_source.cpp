@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Bytes of a file or of memory. A file is read by pread, so that readers share no position; what
-// has become shorter since it was opened is an error and not a short read.
+// Bytes of a file or of memory. Files are read by pread(), so readers do not share a file position.
+// A file that has become shorter since it was opened is an error, not a short read.
 #include "weights/byte_source.hpp"
 
 #include "sys/errors/error.hpp"
@@ -23,9 +23,9 @@ class FileBytes final : public ByteSource {
 public:
   FileBytes(const std::string& path, const std::string& kind, int file)
       : ByteSource(path, kind), file_(file) {
-    struct stat there {};
-    if (fstat(file_, &there) == 0)
-      size_ = there.st_size;
+    struct stat status {};
+    if (fstat(file_, &status) == 0)
+      size_ = status.st_size;
   }
   ~FileBytes() override { close(file_); }
 
@@ -33,15 +33,15 @@ public:
 
   void read(Index offset, std::byte* to, Index count) const override {
     while (count > 0) {
-      const ssize_t got = pread(file_, to, static_cast<std::size_t>(count), offset);
-      // A signal, of a batch system for example, is no reason to give up.
-      if (got < 0 && errno == EINTR)
+      const ssize_t received = pread(file_, to, static_cast<std::size_t>(count), offset);
+      // A signal, for example from a batch system, can interrupt the call: try again.
+      if (received < 0 && errno == EINTR)
         continue;
-      if (got <= 0)
-        failFile(got < 0 ? std::strerror(errno) : "it has become shorter since it was opened");
-      offset += got;
-      to += got;
-      count -= got;
+      if (received <= 0)
+        failFile(received < 0 ? std::strerror(errno) : "it has become shorter since it was opened");
+      offset += received;
+      to += received;
+      count -= received;
     }
   }
 
@@ -90,6 +90,7 @@ std::unique_ptr<ByteSource> openBytes(const std::string& path, const std::string
   return std::make_unique<FileBytes>(path, kind, openRegularFile(path, "cannot read " + kind));
 }
 
+// Paths in a file are not trusted, so they are resolved below the folder.
 std::unique_ptr<ByteSource> openBytesBelow(const std::string& folder, const std::string& path,
                                            const std::string& kind) {
   return std::make_unique<FileBytes>(folder + "/" + path, kind,
@@ -100,6 +101,7 @@ std::unique_ptr<ByteSource> bytesAt(const std::byte* first, Index count, std::st
   return std::make_unique<MemoryBytes>(first, count, std::move(name));
 }
 
+// From the most significant byte to the least.
 std::uint64_t littleEndian(const std::byte* from, int count) {
   std::uint64_t number = 0;
   for (int i = count; i-- > 0;)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Streams of one tensor or member, stored or deflated, through a fixed buffer. The sizes that an
-// archive gives are claims: unpacking stops at them, and finish() checks that the member ends
-// there.
+// Streams of a tensor or archive member, stored or deflated, through a fixed buffer. The sizes in
+// an archive are not trusted: decompression stops at them, and finish() verifies that the member
+// ends there.
 #include "weights/byte_stream.hpp"
 
 #include "sys/errors/error.hpp"
@@ -21,6 +21,7 @@ namespace {
 constexpr Index kBufferBytes = Index(1) << 16;
 using Block = std::array<std::byte, kBufferBytes>;
 
+// Bytes as they are in the file.
 class RawStream final : public ByteStream {
 public:
   RawStream(const ByteSource& source, Index begin, Index count)
@@ -48,6 +49,7 @@ private:
     if (count > end_ - at_)
       throw Error(TENON_ERR_INTERNAL, "more bytes are read than a tensor has");
   }
+  // Refills the block from the current position.
   void fill() {
     blockBegin_ = at_;
     blockEnd_ = std::min(at_ + kBufferBytes, end_);
@@ -56,10 +58,11 @@ private:
 
   const ByteSource& source_;
   Index at_, end_;
-  Index blockBegin_ = 0, blockEnd_ = 0; // what the block holds
+  Index blockBegin_ = 0, blockEnd_ = 0; // range in the buffer
   std::unique_ptr<Block> block_ = std::make_unique<Block>();
 };
 
+// Decompressed bytes of an archive member; updates the checksum.
 class MemberStream : public ByteStream {
 public:
   MemberStream(const ByteSource& source, const ZipMember& member)
@@ -77,6 +80,7 @@ public:
       done_ += part;
     }
   }
+  // Compressed data cannot be skipped: decompress and discard.
   void skip(Index count) final {
     while (count > 0) {
       const Index part = std::min(count, kBufferBytes);
@@ -85,7 +89,7 @@ public:
     }
   }
   void finish() final {
-    // The checksum is that of the whole member: what was not asked for is unpacked too.
+    // The checksum covers the whole member, so the rest must be decompressed too.
     skip(member_.bytes - done_);
     checkEnd();
     if (crc_ != member_.crc)
@@ -122,7 +126,7 @@ class DeflatedMember final : public MemberStream {
 public:
   DeflatedMember(const ByteSource& source, const ZipMember& member)
       : MemberStream(source, member), at_(member.begin), end_(member.begin + member.stored) {
-    if (inflateInit2(&zlib_, -MAX_WBITS) != Z_OK) // without zlib's own header
+    if (inflateInit2(&zlib_, -MAX_WBITS) != Z_OK) // raw deflate data, without a zlib header
       throw std::bad_alloc();
   }
   ~DeflatedMember() override { inflateEnd(&zlib_); }
@@ -134,10 +138,10 @@ private:
     while (zlib_.avail_out > 0)
       step("it unpacks to fewer bytes than the archive gives");
   }
-  // After the last byte comes the end of the packed bytes, and nothing more.
+  // After the last byte there must be the end of the compressed data and nothing else.
   void checkEnd() override {
-    Bytef none = 0;
-    zlib_.next_out = &none;
+    Bytef extraByte = 0;
+    zlib_.next_out = &extraByte;
     zlib_.avail_out = 1;
     while (!ended_ && zlib_.avail_out > 0)
       step("its packed bytes have no end");
@@ -152,8 +156,8 @@ private:
       zlib_.next_in = reinterpret_cast<Bytef*>(block_->data());
       zlib_.avail_in = static_cast<uInt>(part);
     }
-    // The end can have come with the last bytes asked for: it is a fault only when more are asked
-    // for.
+    // The end can be reached together with the last requested bytes; it is a fault only if more are
+    // requested.
     if (ended_)
       fail(ifEnded);
     const int result = inflate(&zlib_, Z_NO_FLUSH);
@@ -167,7 +171,7 @@ private:
   }
 
   z_stream zlib_{};
-  Index at_, end_; // what zlib has not been given
+  Index at_, end_; // compressed bytes that have not been passed to zlib
   bool ended_ = false;
   std::unique_ptr<Block> block_ = std::make_unique<Block>();
 };

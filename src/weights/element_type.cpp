@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Types of elements and their conversion to float or double. Every value goes through double, which
-// holds each of the real types exactly, so that only the last conversion can round or overflow.
+// Element types and their conversion to float or double. Every value is converted via double, which
+// represents all real types exactly, so only the last conversion can round or overflow.
 #include "weights/element_type.hpp"
 
 #include "sys/errors/error.hpp"
@@ -17,32 +17,32 @@ namespace {
 static_assert(std::endian::native == std::endian::little,
               "weights files are little-endian, and so must this machine be");
 
-struct Named {
+struct TypeInfo {
   const char* name;
   Index size;
 };
-// In the order of the enumeration.
-constexpr std::array<Named, 15> kTypes = {{{"BOOL", 1},
-                                           {"U8", 1},
-                                           {"I8", 1},
-                                           {"F8_E5M2", 1},
-                                           {"F8_E4M3", 1},
-                                           {"I16", 2},
-                                           {"U16", 2},
-                                           {"F16", 2},
-                                           {"BF16", 2},
-                                           {"I32", 4},
-                                           {"U32", 4},
-                                           {"F32", 4},
-                                           {"I64", 8},
-                                           {"U64", 8},
-                                           {"F64", 8}}};
+// In the order infoOf the enumeration.
+constexpr std::array<TypeInfo, 15> kTypes = {{{"BOOL", 1},
+                                              {"U8", 1},
+                                              {"I8", 1},
+                                              {"F8_E5M2", 1},
+                                              {"F8_E4M3", 1},
+                                              {"I16", 2},
+                                              {"U16", 2},
+                                              {"F16", 2},
+                                              {"BF16", 2},
+                                              {"I32", 4},
+                                              {"U32", 4},
+                                              {"F32", 4},
+                                              {"I64", 8},
+                                              {"U64", 8},
+                                              {"F64", 8}}};
 
-const Named& of(ElementType type) {
+const TypeInfo& infoOf(ElementType type) {
   return kTypes[static_cast<std::size_t>(type)];
 }
 
-// IEEE 754 binary16: 1 sign bit, 5 of the exponent, 10 of the fraction.
+// IEEE 754 binary16: 1 sign bit, 5 exponent bits, 10 fraction bits.
 double fromHalf(std::uint16_t bits) {
   const int exponent = bits >> 10 & 31, fraction = bits & 1023;
   const double size = exponent == 0   ? std::ldexp(fraction, -24)
@@ -56,7 +56,7 @@ double fromBfloat(std::uint16_t bits) {
   return std::bit_cast<float>(std::uint32_t(bits) << 16);
 }
 
-// Converts each Stored by valueOf.
+// Converts each element of type Stored by valueOf.
 template <class Stored, class T, class ValueOf>
 bool convert(const std::byte* from, Index count, T* to, Index stride, ValueOf valueOf) {
   bool fits = true;
@@ -73,7 +73,7 @@ bool convert(const std::byte* from, Index count, T* to, Index stride, ValueOf va
 } // namespace
 
 const char* elementTypeName(ElementType type) {
-  return of(type).name;
+  return infoOf(type).name;
 }
 
 std::optional<ElementType> elementTypeNamed(std::string_view name) {
@@ -84,7 +84,7 @@ std::optional<ElementType> elementTypeNamed(std::string_view name) {
 }
 
 Index elementSize(ElementType type) {
-  return of(type).size;
+  return infoOf(type).size;
 }
 
 bool isReal(ElementType type) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The types of elements in weights files, named as in safetensors, and their values as numbers.
+// Element types in weights files, named as in safetensors, and conversion of elements to float or
+// double.
 #pragma once
 
 #include "sys/types.hpp"
@@ -10,6 +11,7 @@
 
 namespace tenon {
 
+// All types that safetensors can contain.
 enum class ElementType {
   Bool,
   U8,
@@ -31,11 +33,11 @@ enum class ElementType {
 const char* elementTypeName(ElementType type);
 std::optional<ElementType> elementTypeNamed(std::string_view name);
 Index elementSize(ElementType type);
-// Whether a parameter can be read from it: F16, BF16, F32, F64.
+// Whether parameters can be read from this type: F16, BF16, F32, F64.
 bool isReal(ElementType type);
 
-// to[i stride] = element i, for each of `count`. The type is real. Returns false if a finite number
-// is too large for T.
+// Converts `count` elements: to[i * stride] = element i. The type must be real. Returns false if a
+// finite number overflows T.
 template <class T>
 bool convertElements(ElementType type, const std::byte* from, Index count, T* to, Index stride);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads npz directories and npy headers, and writes headers. The header is a Python literal of
-// three keys, read by a parser for just these: anything else numpy could evaluate is damage here.
+// Reads npz directories and npy headers, and writes npy headers. A header is a Python literal with
+// three keys. The parser accepts exactly these; anything else that Python could evaluate is an
+// error.
 #include "weights/npy.hpp"
 
 #include "weights/byte_stream.hpp"
@@ -24,16 +25,16 @@ StoredTensor readNpyMember(const ByteSource& source, const ZipMember& member) {
   const auto stream = streamMember(source, member);
   stream->read(start.data(), kNpyStart);
   const NpyStart npy = parseNpyStart(source, member.name, start.data());
-  // The text begins within what is read already.
+  // The text begins inside the bytes that have been read.
   std::string text(reinterpret_cast<const char*>(start.data()) + npy.textBegin,
                    static_cast<std::size_t>(kNpyStart - npy.textBegin));
-  // In version 1 the text begins two bytes earlier, which were read with the start.
+  // In version 1 the text begins two bytes earlier, so those bytes have been read.
   if (npy.textBytes < static_cast<Index>(text.size()))
     source.fail(member.name, "its header is damaged");
-  const std::size_t known = text.size();
+  const std::size_t prefixBytes = text.size();
   text.resize(static_cast<std::size_t>(npy.textBytes));
-  stream->read(reinterpret_cast<std::byte*>(text.data() + known),
-               npy.textBytes - static_cast<Index>(known));
+  stream->read(reinterpret_cast<std::byte*>(text.data() + prefixBytes),
+               npy.textBytes - static_cast<Index>(prefixBytes));
   const NpyHeader header = parseNpyText(source, member.name, text);
   StoredTensor tensor{.name = member.name.substr(0, member.name.size() - kEnding.size()),
                       .type = header.type,
@@ -62,7 +63,7 @@ namespace {
 // The first bytes of every npy file.
 constexpr std::string_view kMagic = "\x93NUMPY";
 
-// numpy's names of types, behind the letter of their byte order.
+// numpy's type names, after the character for the byte order.
 constexpr std::array<std::pair<std::string_view, ElementType>, 12> kNpyTypes = {{
     {"b1", ElementType::Bool},
     {"u1", ElementType::U8},
@@ -79,8 +80,7 @@ constexpr std::array<std::pair<std::string_view, ElementType>, 12> kNpyTypes = {
 }};
 
 std::optional<ElementType> typeOf(std::string_view text) {
-  // A type of one byte has no byte order, and numpy writes a bar for it; all others must be
-  // little-endian.
+  // One-byte types have '|' instead of a byte order; all others must be little-endian.
   const bool isSingle = text.ends_with('1');
   if (!text.empty() && text.front() == (isSingle ? '|' : '<'))
     for (const auto& [name, type] : kNpyTypes)
@@ -89,7 +89,7 @@ std::optional<ElementType> typeOf(std::string_view text) {
   return std::nullopt;
 }
 
-// Reads the literal from its beginning to its end. Each key comes once, in any order.
+// Parses the literal from beginning to end. Each key must occur once, in any order.
 class Literal {
 public:
   Literal(const ByteSource& source, const std::string& name, std::string_view text)
@@ -121,12 +121,12 @@ private:
     take(':');
     if (key == "descr" && !type_) {
       skipSpace();
-      // A list of fields is a structure, told apart so that the message says what it is.
+      // A list of fields is a structure; a separate message says so.
       if (text_.starts_with('['))
         fail("its elements are structures, which cannot be read");
       const std::string_view type = text();
       type_ = typeOf(type);
-      if (type.ends_with('O')) // numpy pickles what it saves of these
+      if (type.ends_with('O')) // numpy stores these as a pickle
         fail(fmt::format("elements of type '{}' are Python objects, which are pickled and never "
                          "read; save an array of numbers",
                          type.substr(0, 40)));
@@ -163,13 +163,13 @@ private:
     skipSpace();
     if (text_.empty() || (text_.front() != '\'' && text_.front() != '"'))
       fail();
-    // Either quote ends at its like; none of the keys and types has an escape.
+    // A quote ends at the next quote of the same kind; valid keys and types have no escapes.
     const std::size_t end = text_.find(text_.front(), 1);
     if (end == std::string_view::npos)
       fail();
-    const std::string_view found = text_.substr(1, end - 1);
+    const std::string_view content = text_.substr(1, end - 1);
     text_.remove_prefix(end + 1);
-    return found;
+    return content;
   }
   bool flag() {
     skipSpace();
@@ -182,7 +182,7 @@ private:
   }
   std::vector<Index> shape() {
     std::vector<Index> extents;
-    // A tuple of one has a comma behind it, and an empty one is a scalar.
+    // A tuple of one element ends with a comma; an empty tuple is a scalar.
     take('(');
     while (!tryTake(')')) {
       if (extents.size() == kMaxDimensions)
@@ -211,7 +211,7 @@ private:
 
   const ByteSource& source_;
   const std::string& name_;
-  std::string_view text_; // what is left
+  std::string_view text_; // the rest of the text
   std::optional<ElementType> type_;
   std::optional<bool> order_;
   std::optional<std::vector<Index>> shape_;
@@ -229,7 +229,7 @@ NpyStart parseNpyStart(const ByteSource& source, const std::string& name, const 
                                   major, minor));
   const int lengthBytes = major == 1 ? 2 : 4;
   const auto length = static_cast<Index>(littleEndian(first + 8, lengthBytes));
-  // The length is the file's own word; memory for it is requested only within reason.
+  // The length comes from the file, so bound it before allocating memory.
   if (length > kMaxNpyText)
     source.fail(name, fmt::format("its header would have {} bytes; at most {} are read", length,
                                   kMaxNpyText));
@@ -247,7 +247,7 @@ std::string npyHeader(ElementType type, const std::vector<Index>& shape) {
     extents += fmt::format("{},", extent);
   std::string text = fmt::format("{{'descr': '<f{}', 'fortran_order': False, 'shape': ({}), }}",
                                  elementSize(type), extents);
-  // The elements then begin at a multiple of 64, as numpy aligns them.
+  // Pad with spaces so the elements begin at a multiple of 64 bytes, as numpy does.
   text.append(kAlignment - (kStart + text.size() + 1) % kAlignment, ' ');
   text += '\n';
   return fmt::format("{}{}{}{}{}{}", kMagic, '\1', '\0', static_cast<char>(text.size() & 255),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads and writes headers of safetensors. Each byte after the header must belong to one tensor: a
-// file with overlaps or holes can be read in two ways, and is refused.
+// Reads and writes safetensors headers. Each byte after the header must belong to exactly one
+// tensor: a file with overlaps or holes is ambiguous, and is rejected.
 #include "weights/safetensors.hpp"
 
 #include "sys/files/json_tree.hpp"
@@ -20,8 +20,8 @@ namespace {
 constexpr const char* kMetadata = "__metadata__";
 constexpr Index kLengthBytes = 8;
 
-// The length and the JSON, with spaces for the length: then the bytes that messages name are those
-// of the file.
+// Returns the JSON text, with spaces in place of the length, so byte positions in messages are
+// those of the file.
 std::string headerText(const ByteSource& source) {
   const std::vector<std::byte> length = source.readPart(0, kLengthBytes, "the header's length");
   const std::uint64_t bytes = littleEndian(length.data(), kLengthBytes);
@@ -38,6 +38,7 @@ std::string headerText(const ByteSource& source) {
   return text;
 }
 
+// The size of the data must agree with shape and type, and the data must be inside the file.
 StoredTensor parseTensor(const ByteSource& source, const std::string& name, const JsonView& entry,
                          Index dataBegin) {
   entry.allow({"dtype", "shape", "data_offsets"});
@@ -68,13 +69,13 @@ StoredTensor parseTensor(const ByteSource& source, const std::string& name, cons
   return tensor;
 }
 
-// Each byte after the header is of one tensor.
+// Checks that each byte after the header belongs to exactly one tensor.
 void checkNoOverlap(const ByteSource& source, const std::vector<StoredTensor>& tensors, Index end) {
   std::vector<const StoredTensor*> byPlace;
   for (const StoredTensor& tensor : tensors)
     byPlace.push_back(&tensor);
   std::sort(byPlace.begin(), byPlace.end(), [](const auto* a, const auto* b) {
-    // Tensors without elements come before the one that begins at the same byte.
+    // Tensors without elements are before the tensor that begins at the same byte.
     return std::pair(a->begin, a->bytes) < std::pair(b->begin, b->bytes);
   });
   for (const StoredTensor* tensor : byPlace) {
@@ -90,7 +91,7 @@ void checkNoOverlap(const ByteSource& source, const std::vector<StoredTensor>& t
                 fmt::format("{} bytes after the last tensor belong to none", source.size() - end));
 }
 
-// Brings the tensors into the order of the names, which must be theirs.
+// Sorts the tensors in the order of the names, which must be the names of all tensors.
 void sortByNames(const ByteSource& source, std::vector<StoredTensor>& tensors,
                  const std::vector<std::string>& names) {
   std::map<std::string_view, std::size_t> places;
@@ -106,6 +107,7 @@ void sortByNames(const ByteSource& source, std::vector<StoredTensor>& tensors,
   });
 }
 
+// Escapes a string for JSON.
 std::string quoted(const std::string& text) {
   std::string result = "\"";
   for (char c : text) {
@@ -126,8 +128,8 @@ WeightsDirectory readSafetensors(const ByteSource& source) {
   for (const auto& [name, entry] : JsonView(tree, source.name()).members()) {
     if (name == kMetadata) {
       for (const auto& [key, value] : entry.members())
-        if (const std::string& said = value.text(); key == kOrderKey)
-          order = said;
+        if (const std::string& content = value.text(); key == kOrderKey)
+          order = content;
       continue;
     }
     checkName(source, name);
@@ -151,6 +153,7 @@ std::string safetensorsHeader(const std::vector<StoredTensor>& tensors) {
     order += (order.empty() ? "" : "\n") + tensor.name;
   }
   json = fmt::format("{{\"{}\":{{\"{}\":{}}}{}}}", kMetadata, kOrderKey, quoted(order), json);
+  // Align the data to 8 bytes, as the safetensors library does.
   json.resize((json.size() + 7) / 8 * 8, ' ');
   std::string text;
   for (std::size_t i = 0, length = json.size(); i < 8; ++i, length >>= 8)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks on what a file says of its tensors. The file is not trusted: sizes are multiplied with a
-// check for overflow, and names are bounded before they come into a message.
+// Checks of a file's claims about its tensors. The file is not trusted: sizes are multiplied with
+// overflow checks, and names are verified before they are used in messages.
 #include "weights/stored_tensor.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ namespace tenon {
 
 std::optional<Index> bytesOf(const std::vector<Index>& shape, ElementType type) {
   Index bytes = elementSize(type);
-  // An extent of 0 comes first, so that the others do not matter.
+  // Test for an extent of 0 first, because then the product of the others is irrelevant.
   if (std::find(shape.begin(), shape.end(), 0) != shape.end())
     return 0;
   for (Index extent : shape)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A tensor as a weights file has it: name, type, shape, and where its bytes lie.
+// A tensor in a weights file: its name, type and shape, and the position of its bytes.
 #pragma once
 
 #include "weights/byte_source.hpp"
@@ -13,39 +13,41 @@ namespace tenon {
 struct ZipMember {
   std::string name;
   Index header = 0;            // offset of its local header
-  Index begin = 0;             // of its bytes in the file
-  Index stored = 0, bytes = 0; // their number, and that of what they unpack to
+  Index begin = 0;             // offset of its data in the file
+  Index stored = 0, bytes = 0; // size in the file and decompressed size, in bytes
   std::uint32_t crc = 0;
   bool deflated = false, hasDescriptor = false;
 };
 
+// A tensor in the directory of a file; its elements have not been read.
 struct StoredTensor {
   std::string name;
   ElementType type = ElementType::F32;
   std::vector<Index> shape = {};
   bool isFortranOrder = false; // the first dimension varies fastest
-  // Where the bytes begin: in the file for safetensors, in the unpacked member for npz.
+  // Offset of the data: in the file for safetensors, in the decompressed member for npz.
   Index begin = 0;
   Index bytes = 0;
   std::optional<ZipMember> member = {};
 };
 
+// All tensors of a file.
 struct WeightsDirectory {
   std::vector<StoredTensor> tensors = {};
-  // Whether the order of the tensors is that in which the program that wrote them has them.
+  // Whether the tensors are in the order of the program that wrote them.
   bool isOrdered = false;
 };
 
 inline constexpr std::size_t kMaxDimensions = 32;
-// A larger directory is refused: that of a hundred thousand tensors is smaller.
+// Larger directories are rejected; 100,000 tensors need less.
 inline constexpr Index kMaxDirectoryBytes = Index(16) << 20;
 
-// The bytes of so many elements; none if no 64-bit integer holds them.
+// Returns the number of bytes; none if it overflows 64 bits.
 std::optional<Index> bytesOf(const std::vector<Index>& shape, ElementType type);
-// Names come from a file and go into messages: not empty, at most 1,024 bytes, no control
-// characters. Throws TENON_ERR_FORMAT.
+// Checks a name from a file before it is used in messages: 1 to 1,024 bytes, no control characters.
+// Throws TENON_ERR_FORMAT.
 void checkName(const ByteSource& source, const std::string& name);
-// Throws TENON_ERR_FORMAT if a name is given twice.
+// Throws TENON_ERR_FORMAT if two tensors have the same name.
 void checkDistinct(const ByteSource& source, const std::vector<StoredTensor>& tensors);
 
 } // namespace tenon

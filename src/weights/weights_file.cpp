@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Opens a file of either format and reads blocks of its tensors. A block is read in the order in
-// which it is stored, from one stream and without seeking back, because a packed member has no
-// other order.
+// Opens a file of either format, and reads blocks of its tensors. A block is read sequentially in
+// storage order, without seeking back, because compressed data can only be read in this order.
 #include "weights/weights_file.hpp"
 
 #include "sys/errors/error.hpp"
@@ -21,14 +20,14 @@ namespace tenon {
 
 namespace {
 
-// One dimension as it is stored, the slowest first.
+// One dimension in storage order, the slowest first.
 struct StoredDimension {
-  Index extent, inner; // inner: the bytes of one index
+  Index extent, inner; // inner: bytes per index
   WeightsFile::Part part;
 };
 
-// A dimension that is read whole and one around it are read as one where the destination has them
-// in the same order without gaps: in long runs.
+// Merges a dimension that is read completely with the one around it, if they are contiguous in the
+// destination: this gives longer runs.
 void joinDimensions(std::vector<StoredDimension>& dims) {
   for (std::size_t d = dims.size() - 1; d-- > 0;) {
     StoredDimension& outer = dims[d];
@@ -49,8 +48,9 @@ std::vector<StoredDimension> storedDimensions(const StoredTensor& tensor,
   std::vector<StoredDimension> dims;
   for (std::size_t d = 0; d < parts.size(); ++d)
     dims.push_back({tensor.shape[d], 0, parts[d]});
-  if (dims.empty()) // a number is a dimension of one
+  if (dims.empty()) // a scalar is one dimension of extent 1
     dims.push_back({1, 0, {0, 1, 1}});
+  // In Fortran order the last dimension is the slowest.
   if (tensor.isFortranOrder)
     std::reverse(dims.begin(), dims.end());
   Index inner = elementSize(tensor.type);
@@ -68,6 +68,7 @@ public:
   BlockReader(ElementType type, std::vector<StoredDimension> dims, ByteStream& stream)
       : type_(type), dims_(std::move(dims)), stream_(stream) {}
 
+  // Recursion over dimensions; skips what is before and after the part in each.
   bool read(T* to, std::size_t d = 0) {
     const StoredDimension& dim = dims_[d];
     stream_.skip(dim.part.begin * dim.inner);
@@ -81,15 +82,16 @@ public:
   }
 
 private:
+  // The innermost dimension, through a small buffer.
   void readRun(const WeightsFile::Part& part, T* to) {
-    const Index size = elementSize(type_), most = static_cast<Index>(block_.size()) / size;
-    for (Index at = part.begin; at < part.end;) {
-      const Index count = std::min(most, part.end - at);
+    const Index size = elementSize(type_), maxCount = static_cast<Index>(block_.size()) / size;
+    for (Index index = part.begin; index < part.end;) {
+      const Index count = std::min(maxCount, part.end - index);
       stream_.read(block_.data(), count * size);
-      fits_ = convertElements(type_, block_.data(), count, to + (at - part.begin) * part.stride,
+      fits_ = convertElements(type_, block_.data(), count, to + (index - part.begin) * part.stride,
                               part.stride) &&
               fits_;
-      at += count;
+      index += count;
     }
   }
 
@@ -100,6 +102,7 @@ private:
   std::array<std::byte, 4096> block_;
 };
 
+// Callers compute the parts from checked shapes, so a violation is an internal error.
 void checkParts(const StoredTensor& tensor, const std::vector<WeightsFile::Part>& parts) {
   bool fits = parts.size() == tensor.shape.size();
   for (std::size_t d = 0; fits && d < parts.size(); ++d)
@@ -119,7 +122,7 @@ constexpr const char* kFromTorch =
                               advice.empty() ? "" : "; ", advice));
 }
 
-// Formats in which other programs keep weights.
+// Rejects formats of other programs, with advice on how to convert them.
 void refuseForeign(const ByteSource& source) {
   const auto bytes = source.readPart(0, std::min(source.size(), static_cast<Index>(kForeignBytes)),
                                      "the first bytes");
@@ -146,7 +149,7 @@ void refuseForeign(const ByteSource& source) {
   }
 }
 
-// Archives that are no npz.
+// Reads an archive; rejects zip archives of other programs.
 WeightsDirectory readArchive(const ByteSource& source) {
   for (const ZipMember& member : readZip(source)) {
     if (member.name.ends_with("/data.pkl") || member.name == "data.pkl")
@@ -190,7 +193,7 @@ template <class T>
 void readBlock(const ByteSource& source, const StoredTensor& tensor,
                const std::vector<WeightsFile::Part>& parts, T* to) {
   checkParts(tensor, parts);
-  // A rank without a part reads nothing, and so does not unpack a member either.
+  // A rank without a part reads nothing, and does not decompress the member.
   if (std::any_of(parts.begin(), parts.end(),
                   [](const WeightsFile::Part& p) { return p.begin >= p.end; }))
     return;

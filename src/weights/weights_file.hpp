@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A file of named tensors, safetensors or npz: opened, it is checked as a whole but for the
-// tensors' own bytes; then any block of a tensor is read, the rest only where it is packed. Memory
-// is bounded by the directory and a buffer, whatever the file says. All errors name the file, and
-// the tensor.
+// A file of named tensors, safetensors or npz. When it is opened, everything except the tensors'
+// data is verified. Then any block of a tensor can be read; only compressed data must be read
+// completely. Memory is bounded by the size of the directory and a buffer, whatever the file
+// contains. All errors name the file and the tensor.
 #pragma once
 
 #include "weights/stored_tensor.hpp"
 
 namespace tenon {
 
+// An open file; its directory is in memory.
 class WeightsFile {
 public:
-  // The first bytes say which format it is.
+  // Detects the format from the first bytes.
   explicit WeightsFile(std::unique_ptr<ByteSource> source);
 
   const std::string& name() const noexcept { return source_->name(); }
   const std::vector<StoredTensor>& tensors() const noexcept { return directory_.tensors; }
   bool isOrdered() const noexcept { return directory_.isOrdered; }
-  // Names, types and shapes, for comparing what several processes see.
+  // Returns names, types and shapes as text, to verify that several processes see the same file.
   std::string describe() const;
 
-  // What is read of a dimension of a tensor, and the distance of its elements where they go.
+  // The range to read of one dimension, and the stride of its elements in the destination.
   struct Part {
     Index begin, end, stride;
   };
-  // One part for each dimension. Reads the real numbers of a block; a member of an archive is read
-  // to its end and its checksum compared. Throws TENON_ERR_FORMAT, also where a number is too large
-  // for T.
+  // Reads the elements of a block, with one part per dimension, as real numbers. A member of an
+  // archive is read to its end, and its checksum verified. Throws TENON_ERR_FORMAT, also if a
+  // number overflows T.
   template <class T>
   void read(const StoredTensor& tensor, const std::vector<Part>& parts, T* to) const;
 
@@ -35,7 +36,7 @@ private:
   WeightsDirectory directory_;
 };
 
-// The same of a tensor of any file.
+// The same for a tensor of any file.
 template <class T>
 void readBlock(const ByteSource& source, const StoredTensor& tensor,
                const std::vector<WeightsFile::Part>& parts, T* to);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes files of either format, tensor after tensor. All sizes are known before the first byte is
-// written, so that what npz cannot hold is refused at once and not after hours of writing.
+// Writes files of either format, one tensor after the other. All sizes are known in advance, so a
+// file that exceeds the limits of npz is rejected before anything is written.
 #include "weights/weights_writer.hpp"
 
 #include "sys/errors/error.hpp"
@@ -50,16 +50,15 @@ public:
                      .header = end_,
                      .bytes = static_cast<Index>(header.size()) + tensor.bytes};
     member.stored = member.bytes;
-    // The checksum stands before the data, so it is computed before anything of the member is
-    // written.
+    // The checksum is stored before the data, so it must be computed before writing.
     member.crc = static_cast<std::uint32_t>(
         crc32_z(crc32_z(0, reinterpret_cast<const Bytef*>(header.data()), header.size()),
                 static_cast<const Bytef*>(first), static_cast<std::size_t>(tensor.bytes)));
     write(zipLocalHeader(member));
     write(header);
     write(textAt(first, tensor.bytes));
-    // The directory comes at the end of an archive and grows meanwhile; it has names and places
-    // only.
+    // The directory is written at the end of the archive; it has names and offsets only, so it is
+    // small.
     directory_ += zipDirectoryEntry(member);
   }
   void commit() override {
@@ -70,14 +69,14 @@ public:
   }
 
 private:
-  // An upper bound for the bytes of each header and directory entry besides the name.
+  // Upper bound on the bytes of a header and a directory entry, without the name.
   static constexpr Index kHeaders = 1024;
 
   const std::string& checked(const std::string& path) const {
     Index bytes = kHeaders;
     for (const StoredTensor& tensor : tensors_)
       bytes += tensor.bytes + kHeaders + 4 * static_cast<Index>(tensor.name.size());
-    // A zip archive without extensions counts in 32 and 16 bits.
+    // The zip format without extensions uses 32-bit and 16-bit counts.
     if (bytes > kMaxZipBytes || static_cast<Index>(tensors_.size()) > kMaxZipMembers)
       throw Error(TENON_ERR_SUPPORT,
                   fmt::format("weights file '{}' would have {} tensors and {} bytes, more than npz "
@@ -101,7 +100,7 @@ void checkNames(const std::string& path, const std::vector<StoredTensor>& tensor
   std::set<std::string_view> names;
   for (const StoredTensor& tensor : tensors) {
     checkName(*bytesAt(nullptr, 0, path), tensor.name);
-    // Readers of either format would take one of the two without a word.
+    // Readers of both formats would silently use one of the two.
     if (!names.insert(tensor.name).second)
       throw Error(
           TENON_ERR_ARG,

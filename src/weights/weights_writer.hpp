@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes a weights file: its tensors are named first, and their bytes are then given in that order.
-// The file takes its place when it is whole.
+// Writes a weights file: the names and shapes of all tensors are passed first, then their data in
+// that order. The file appears under its name only when it is complete.
 #pragma once
 
 #include "sys/files/part_file.hpp"
@@ -8,18 +8,19 @@
 
 namespace tenon {
 
+// Calls: add() for each tensor in the announced order, then commit().
 class WeightsWriter {
 public:
   virtual ~WeightsWriter() = default;
-  // The row-major bytes of the next tensor.
+  // Writes the data of the next tensor, row-major.
   virtual void add(const void* first) = 0;
-  // After the last one.
+  // Completes the file, after the last tensor.
   virtual void commit() = 0;
 };
 
-// The path ends with .safetensors or .npz. Throws TENON_ERR_ARG where it does not or a name is
-// given twice, TENON_ERR_SUPPORT for more than npz holds without its extensions, TENON_ERR_FILE
-// where it cannot be written.
+// Creates a writer; the path must end with .safetensors or .npz. Throws TENON_ERR_ARG if it does
+// not, or if two tensors have the same name; TENON_ERR_SUPPORT if the file would exceed the limits
+// of npz; TENON_ERR_FILE if it cannot be written.
 std::unique_ptr<WeightsWriter> makeWeightsWriter(const std::string& path,
                                                  std::vector<StoredTensor> tensors);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads and writes directories of zip archives. Records are found from the end of the file; each
-// number that leads elsewhere is compared with the file's size first, and entries with the members'
-// headers.
+// Reads and writes directories of zip archives. Records are located from the end of the file. Each
+// offset is checked against the file's size before it is used, and entries are compared with the
+// members' local headers.
 #include "weights/zip.hpp"
 
 #include <fmt/format.h>
@@ -18,10 +18,10 @@ constexpr Index kLocalBytes = 30, kEntryBytes = 46, kEndBytes = 22, kEnd64Bytes 
                 kLocator64Bytes = 20, kMaxComment = 0xffff;
 constexpr std::uint64_t kSaturated16 = 0xffff, kSaturated32 = 0xffffffff;
 constexpr std::uint64_t kStored = 0, kDeflated = 8, kEncrypted = 1 << 0, kDescriptor = 1 << 3;
-// Deflate packs at most 1032 bytes into one.
+// Maximal compression ratio of deflate.
 constexpr Index kMaxRatio = 1032;
 
-// The numbers of a record at their offsets.
+// The numbers of a record, by offset and size.
 class Record {
 public:
   Record(const std::byte* first) : first_(first) {}
@@ -36,21 +36,23 @@ struct Directory {
   Index begin, bytes, members;
 };
 
-// The last record that ends exactly with the file.
+// Returns the offset of the end record, which must end exactly at the end of the file.
 Index findEnd(const ByteSource& source) {
-  const Index most = std::min(source.size(), kEndBytes + kMaxComment);
+  const Index tailBytes = std::min(source.size(), kEndBytes + kMaxComment);
   const std::vector<std::byte> tail =
-      source.readPart(source.size() - most, most, "the archive's end");
-  for (Index i = most - kEndBytes; i >= 0; --i) {
+      source.readPart(source.size() - tailBytes, tailBytes, "the archive's end");
+  for (Index i = tailBytes - kEndBytes; i >= 0; --i) {
     const Record record(tail.data() + i);
-    // The mark alone can occur in a comment: the comment must also end with the file.
-    if (record.at(0, 4) == kEnd && record.index(20, 2) == most - kEndBytes - i)
-      return source.size() - most + i;
+    // The signature alone can occur in a comment, so the comment must also end with the file.
+    if (record.at(0, 4) == kEnd && record.index(20, 2) == tailBytes - kEndBytes - i)
+      return source.size() - tailBytes + i;
   }
   source.fail("", "it begins as a zip archive, but has no directory at its end: the file is "
                   "truncated or damaged");
 }
 
+// The zip64 end record must be directly before its locator, which is directly before the end
+// record.
 Directory readEnd64(const ByteSource& source, Index end) {
   const auto locator = source.readPart(end - kLocator64Bytes, kLocator64Bytes, "the zip64 locator");
   if (Record(locator.data()).at(0, 4) != kLocator64)
@@ -63,10 +65,11 @@ Directory readEnd64(const ByteSource& source, Index end) {
     source.fail("", "the zip64 end of the directory is damaged");
   if (record.at(16, 4) != 0 || record.at(20, 4) != 0 || record.at(24, 8) != record.at(32, 8))
     source.fail("", "the archive is one of several files");
-  const Directory found{record.index(48, 8), record.index(40, 8), record.index(32, 8)};
-  if (found.begin < 0 || found.bytes < 0 || found.begin > at || found.bytes != at - found.begin)
+  const Directory directory{record.index(48, 8), record.index(40, 8), record.index(32, 8)};
+  if (directory.begin < 0 || directory.bytes < 0 || directory.begin > at ||
+      directory.bytes != at - directory.begin)
     source.fail("", "the archive's directory does not end where its end begins");
-  return found;
+  return directory;
 }
 
 Directory readEnd(const ByteSource& source) {
@@ -78,39 +81,40 @@ Directory readEnd(const ByteSource& source) {
     return readEnd64(source, end);
   if (record.at(4, 2) != 0 || record.at(6, 2) != 0 || record.at(8, 2) != record.at(10, 2))
     source.fail("", "the archive is one of several files");
-  const Directory found{record.index(16, 4), record.index(12, 4), record.index(10, 2)};
-  // Between the two may stand a zip64 end that was not needed.
-  const Index gap = end - found.bytes - found.begin;
+  const Directory directory{record.index(16, 4), record.index(12, 4), record.index(10, 2)};
+  // An unnecessary zip64 end record can be between the two.
+  const Index gap = end - directory.bytes - directory.begin;
   if (gap != 0 && gap != kEnd64Bytes + kLocator64Bytes)
     source.fail("", "the archive's directory does not end where its end begins");
-  return found;
+  return directory;
 }
 
-// The numbers that did not fit into 32 bits, from the entry's zip64 field.
+// Reads numbers that did not fit into 32 bits from the entry's zip64 field.
 void readLargeNumbers(const ByteSource& source, ZipMember& member, const std::byte* extra,
                       Index extraBytes) {
-  std::vector<Index*> wanted;
+  std::vector<Index*> pending;
   for (Index* number : {&member.bytes, &member.stored, &member.header})
     if (*number == static_cast<Index>(kSaturated32))
-      wanted.push_back(number);
-  for (Index at = 0; !wanted.empty() && at + 4 <= extraBytes;) {
+      pending.push_back(number);
+  for (Index at = 0; !pending.empty() && at + 4 <= extraBytes;) {
     const Record field(extra + at);
     const Index length = field.index(2, 2);
     if (at + 4 + length > extraBytes)
       break;
     if (field.at(0, 2) == 1) {
-      if (length < 8 * static_cast<Index>(wanted.size()))
+      if (length < 8 * static_cast<Index>(pending.size()))
         break;
-      for (std::size_t i = 0; i < wanted.size(); ++i)
-        *wanted[i] = field.index(4 + 8 * static_cast<Index>(i), 8);
+      for (std::size_t i = 0; i < pending.size(); ++i)
+        *pending[i] = field.index(4 + 8 * static_cast<Index>(i), 8);
       return;
     }
     at += 4 + length;
   }
-  if (!wanted.empty())
+  if (!pending.empty())
     source.fail(member.name, "a size is said to be in a zip64 field, and there is none");
 }
 
+// Rejects encrypted members, unknown compression methods, and positions outside the file.
 void checkMember(const ByteSource& source, const ZipMember& member, std::uint64_t flags,
                  std::uint64_t method) {
   if (flags & kEncrypted)
@@ -124,7 +128,7 @@ void checkMember(const ByteSource& source, const ZipMember& member, std::uint64_
     source.fail(member.name, fmt::format("its {} bytes at {} lie beyond the file's {}: the file is "
                                          "truncated or damaged",
                                          member.stored, member.header, source.size()));
-  // A size that no packing can reach is refused before anything of that size is allocated.
+  // Reject impossible compression ratios before memory of the claimed size is allocated.
   const bool isPossible =
       member.deflated ? member.bytes / kMaxRatio <= member.stored : member.bytes == member.stored;
   if (!isPossible)
@@ -132,15 +136,15 @@ void checkMember(const ByteSource& source, const ZipMember& member, std::uint64_
                 fmt::format("{} bytes cannot be stored in {}", member.bytes, member.stored));
 }
 
-// One entry from the rest of the directory, which then begins after it.
+// Parses one entry at the beginning of the rest of the directory, and advances past it.
 ZipMember readEntry(const ByteSource& source, const std::byte*& at, Index& rest) {
   const Record record(at);
   const auto damaged = [&] { source.fail("", "the archive's directory is damaged"); };
   if (rest < kEntryBytes || record.at(0, 4) != kEntry)
     damaged();
   const Index nameBytes = record.index(28, 2), extraBytes = record.index(30, 2);
-  const Index all = kEntryBytes + nameBytes + extraBytes + record.index(32, 2);
-  if (rest < all)
+  const Index entryBytes = kEntryBytes + nameBytes + extraBytes + record.index(32, 2);
+  if (rest < entryBytes)
     damaged();
   const std::byte* name = at + kEntryBytes;
   ZipMember member{
@@ -154,12 +158,12 @@ ZipMember readEntry(const ByteSource& source, const std::byte*& at, Index& rest)
   checkName(source, member.name);
   readLargeNumbers(source, member, name + nameBytes, extraBytes);
   checkMember(source, member, record.at(8, 2), record.at(10, 2));
-  at += all;
-  rest -= all;
+  at += entryBytes;
+  rest -= entryBytes;
   return member;
 }
 
-// Compares the member's own header with its entry, and finds where its bytes begin.
+// Compares the member's local header with its entry, and determines the offset of its data.
 void readLocalHeader(const ByteSource& source, ZipMember& member) {
   const auto bytes = source.readPart(member.header, kLocalBytes, "a member's header");
   const Record record(bytes.data());
@@ -179,6 +183,7 @@ void readLocalHeader(const ByteSource& source, ZipMember& member) {
   const bool isKnown = (record.at(6, 2) & kDescriptor) == 0;
   if (isKnown == member.hasDescriptor)
     differs("a flag");
+  // With a descriptor, sizes and checksum follow the data and are 0 here.
   for (const auto& [offset, number, what] : {std::tuple(Index(18), member.stored, "the size"),
                                              std::tuple(Index(22), member.bytes, "the size")})
     if (isKnown && record.at(offset, 4) != kSaturated32 && record.index(offset, 4) != number)
@@ -191,7 +196,7 @@ void readLocalHeader(const ByteSource& source, ZipMember& member) {
                              "damaged");
 }
 
-// Each byte before the directory is of one member.
+// Checks that each byte before the directory belongs to exactly one member.
 void checkPlaces(const ByteSource& source, const std::vector<ZipMember>& members, Index directory) {
   constexpr Index kMaxDescriptor = 24;
   std::vector<const ZipMember*> byPlace;
@@ -207,7 +212,7 @@ void checkPlaces(const ByteSource& source, const std::vector<ZipMember>& members
                                             member->header, end,
                                             member->header < end ? "overlap" : "leave a hole"));
     end = member->begin + member->stored;
-    // A descriptor follows the bytes of a member in one of four forms, of at most 24 bytes.
+    // A data descriptor can follow the member's data, in one of four forms of at most 24 bytes.
     slack = member->hasDescriptor ? kMaxDescriptor : 0;
   }
   if (directory < end || directory > end + slack)
@@ -216,12 +221,13 @@ void checkPlaces(const ByteSource& source, const std::vector<ZipMember>& members
                                 directory, end));
 }
 
+// Appends a little-endian number of `bytes` bytes.
 void append(std::string& text, std::uint64_t number, int bytes) {
   for (int i = 0; i < bytes; ++i, number >>= 8)
     text += static_cast<char>(number & 255);
 }
 
-// What both headers of a member have, from the version on.
+// Appends the fields that both headers of a member have in common, from the version on.
 void appendCommon(std::string& text, const ZipMember& member) {
   constexpr int kVersion = 20, kUtf8 = 1 << 11, kDate = 0x21; // 1 January 1980
   append(text, kVersion, 2);
@@ -246,6 +252,7 @@ bool isZip(const ByteSource& source) {
   return mark == kLocal || mark == kEnd || mark == kEnd64;
 }
 
+// Bound the directory before it is read.
 std::vector<ZipMember> readZip(const ByteSource& source) {
   const Directory directory = readEnd(source);
   if (directory.bytes > kMaxDirectoryBytes || directory.members > directory.bytes / kEntryBytes)
@@ -254,14 +261,14 @@ std::vector<ZipMember> readZip(const ByteSource& source) {
                                 directory.members, directory.bytes, kMaxDirectoryBytes));
   const auto bytes = source.readPart(directory.begin, directory.bytes, "the archive's directory");
   const std::byte* at = bytes.data();
-  Index rest = directory.bytes;
+  Index remaining = directory.bytes;
   std::vector<ZipMember> members;
   for (Index i = 0; i < directory.members; ++i) {
-    members.push_back(readEntry(source, at, rest));
+    members.push_back(readEntry(source, at, remaining));
     readLocalHeader(source, members.back());
   }
-  if (rest != 0)
-    source.fail("", fmt::format("its directory has {} bytes more than its {} members", rest,
+  if (remaining != 0)
+    source.fail("", fmt::format("its directory has {} bytes more than its {} members", remaining,
                                 directory.members));
   checkPlaces(source, members, directory.begin);
   return members;
@@ -277,7 +284,7 @@ std::string zipLocalHeader(const ZipMember& member) {
 std::string zipDirectoryEntry(const ZipMember& member) {
   std::string text;
   append(text, kEntry, 4);
-  append(text, 20, 2); // the version that made it
+  append(text, 20, 2); // version of the writing software
   appendCommon(text, member);
   append(text, 0, 2); // comment
   append(text, 0, 2); // disk

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The directory of a zip archive, at its end, with the extensions for large files (zip64). The
-// members lie one after the other from the first byte on, without holes, stored as they are or
-// deflated. The directory is believed and the members' own headers are compared with it: writers
-// that do not know a size beforehand leave it out there.
+// Zip archives: the directory at the end of the file, with the extensions for large files (zip64).
+// Members are stored consecutively from the first byte on, without holes, uncompressed or deflated.
+// Sizes are taken from the directory, because writers that do not know a size in advance omit it in
+// the member's local header; local headers are compared with the directory.
 #pragma once
 
 #include "weights/stored_tensor.hpp"
@@ -11,11 +11,11 @@ namespace tenon {
 
 // Whether the first bytes are those of a zip archive.
 bool isZip(const ByteSource& source);
-// The members in the order of the directory. Throws TENON_ERR_FORMAT.
+// Returns the members in the order of the directory. Throws TENON_ERR_FORMAT.
 std::vector<ZipMember> readZip(const ByteSource& source);
 
-// For an archive that is written: the bytes before a member's own, the directory's entry of a
-// member, and what ends the archive. None of the numbers may need zip64.
+// Records for writing an archive: a member's local header, its entry in the directory, and the end
+// record. The numbers must be within the limits below, because zip64 is not written.
 std::string zipLocalHeader(const ZipMember& member);
 std::string zipDirectoryEntry(const ZipMember& member);
 std::string zipEnd(Index members, Index directoryBegin, Index directoryBytes);
