@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Settings and state of Adam and AdamW; the arithmetic is in kernels/elementwise/update. Updates
-// are counted for each parameter, since a parameter that was frozen has had fewer and is corrected
-// for its own.
+// are counted per parameter, because a parameter that has been frozen for a while has fewer, and
+// its bias correction differs.
 #include "train/adam.hpp"
 
 #include "kernels/elementwise/update.hpp"
@@ -62,6 +62,7 @@ void Adam::visitNumbers(const std::string& path, StateVisitor& visitor) {
                           path + "/steps");
 }
 
+// The bias correction uses the parameter's own count of updates.
 void Adam::stepParameter(std::size_t number, const DTensor& direction, DTensor& value) {
   ++updates_[number];
   visitFloating(value.dataType(), [&]<class T>(T) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What all data sets share: checks, the order of an epoch, and tensors on a device. Every rank
-// computes the same permutation from seed and epoch, so that a batch is agreed on without
-// communication.
+// The common part of all data sets: checks, the order of an epoch, and tensors on a device. Every
+// rank computes the same permutation from seed and epoch, so no communication is needed to agree on
+// a batch.
 #include "train/dataset.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -21,8 +21,7 @@ namespace tenon {
 namespace {
 
 constexpr OptionSpec kDatasetOptions[] = {
-    {"sample_scale", OptionSpec::Real, "1",
-     "factor of the numbers of samples"},
+    {"sample_scale", OptionSpec::Real, "1", "factor of the numbers of samples"},
     {"sample_shift", OptionSpec::Real, "0", "what is added to the scaled numbers of samples"},
     {"shuffle", OptionSpec::Flag, "false",
      "whether the samples have a new random order in each epoch, and not that of the file"},
@@ -37,23 +36,24 @@ void checkBatchLayout(const Layout& layout, const char* what) {
                             layout.describe()));
 }
 
-// The number of samples aside.
-bool isBatchOf(const Shape& samples, const Shape& given) {
-  return given.size() == samples.size() &&
-         std::equal(given.begin() + 1, given.end(), samples.begin() + 1);
+// Whether a shape is that of a batch of these samples, for any batch size.
+bool isBatchOf(const Shape& samples, const Shape& batchShape) {
+  return batchShape.size() == samples.size() &&
+         std::equal(batchShape.begin() + 1, batchShape.end(), samples.begin() + 1);
 }
 
-// `batch` is the number of samples as text.
-[[noreturn]] void failShape(const Shape& given, const char* what, const std::string& batch,
+// `batch` is the batch size as text.
+[[noreturn]] void failShape(const Shape& batchShape, const char* what, const std::string& batch,
                             const Shape& samples) {
   throw Error(TENON_ERR_SHAPE,
               fmt::format("the {} have shape [{}]; a batch of this dataset must have [{}{}{}]",
-                          what, fmt::join(given, ","), batch, samples.size() > 1 ? "," : "",
+                          what, fmt::join(batchShape, ","), batch, samples.size() > 1 ? "," : "",
                           fmt::join(samples.begin() + 1, samples.end(), ",")));
 }
 
 } // namespace
 
+// Called by derived classes once their files are open.
 void Dataset::setShapes(Shape samples, LabelKind labels) {
   shape_ = std::move(samples);
   labels_ = std::move(labels);
@@ -64,6 +64,7 @@ Dataset::Dataset(CommPtr comm, std::span<const OptionSpec> own)
   Dataset::takeOver(settings_, {});
 }
 
+// A change of shuffling invalidates the cached order.
 void Dataset::takeOver(Settings after, const Settings::Names&) {
   scale_ = after.value<double>("sample_scale", owner());
   shift_ = after.value<double>("sample_shift", owner());
@@ -73,6 +74,7 @@ void Dataset::takeOver(Settings after, const Settings::Names&) {
   settings_ = std::move(after);
 }
 
+// A batch cannot have more samples than the data set.
 void Dataset::checkLayouts(const Layout& x, const Layout* labels) const {
   checkBatchLayout(x, "samples");
   if (!isBatchOf(shape_, x.shape()))
@@ -98,7 +100,7 @@ void Dataset::setUp(const Layout& x, const Layout* labels) {
   });
   collectively(*comm_, [&] {
     checkLayouts(x, labels);
-    // Until all ranks have read what they need for the new layouts the dataset is set up for none.
+    // The data set is not set up for any layout until all ranks have read what they need.
     xLayout_.reset();
     labelLayout_.reset();
     open(x, labels);
@@ -116,15 +118,15 @@ Index Dataset::batches() const {
 }
 
 Dataset::BatchTensors Dataset::makeTensors(TenonDataType real, Space space) const {
-  BatchTensors made{makeRef<DTensor>(comm_, *xLayout_, real, space), {}};
+  BatchTensors tensors{makeRef<DTensor>(comm_, *xLayout_, real, space), {}};
   if (labelLayout_)
-    made.labels =
+    tensors.labels =
         makeRef<DTensor>(comm_, *labelLayout_, labels_.areIntegers ? TENON_INT64 : real, space);
-  return made;
+  return tensors;
 }
 
 const std::vector<Index>& Dataset::orderOf(Index epoch) {
-  // A permutation is made once an epoch and not once a batch.
+  // Compute the permutation once per epoch, not once per batch.
   if (epochOfOrder_ == epoch)
     return order_;
   order_.resize(static_cast<std::size_t>(samples()));
@@ -136,6 +138,7 @@ const std::vector<Index>& Dataset::orderOf(Index epoch) {
   return order_;
 }
 
+// Integer labels are int64; others can have any real type.
 void Dataset::checkTensors(const DTensor& x, const DTensor* labels) const {
   if (labels && !labelLayout_)
     throw Error(TENON_ERR_STATE, fmt::format("{} is set up without labels; pass their layout to "
@@ -150,6 +153,7 @@ void Dataset::checkTensors(const DTensor& x, const DTensor* labels) const {
   checkTensor(x, *xLayout_, x.dataType(), title(), "tensor of samples");
 }
 
+// Device tensors are filled in a host copy, which is reused.
 void Dataset::getBatch(Index epoch, Index batch, DTensor& x, DTensor* labels) {
   static const int event = logEvent("DatasetGetBatch");
   const LogScope scope(event);

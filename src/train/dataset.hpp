@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Samples served in distributed batches: what all kinds of datasets share. Every rank knows the
-// order of the samples, and of a batch it gets its box alone.
+// Samples in distributed batches: the base class of all data sets. Every rank knows the order of
+// the samples, and receives only its box of each batch.
 #pragma once
 
 #include "dtensor/dtensor.hpp"
@@ -11,40 +11,41 @@
 
 namespace tenon {
 
+// Calls: setUp() with the layouts of a batch, makeTensors(), then getBatch() for each batch.
 class Dataset : public SettableObject {
 public:
   static constexpr const char* kClass = "Dataset";
 
   const CommPtr& comm() const noexcept { return comm_; }
-  // The number of samples, then the extents of one as a batch has them.
+  // Number of samples, then the extents of one sample in a batch.
   const Shape& shape() const noexcept { return shape_; }
   Index samples() const noexcept { return shape_[0]; }
-  // They may change between any two batches.
+  // Settings can change between two batches.
   const Settings& settings() const noexcept override { return settings_; }
 
-  // Collective. Batches will be x [batch, ...] and labels [batch, ...], in any layouts without
-  // contributions and halos; NULL for no labels.
+  // Collective on comm. Sets the layouts of batches: x [batch, ...] and labels [batch, ...],
+  // without partial sums (P) and halos; labels can be NULL.
   void setUp(const Layout& x, const Layout* labels);
-  // Tensors for a batch in a space, the samples of that type; labels are null if it is set up
-  // without them.
+  // Creates tensors for a batch; x has type `real`. The label tensor is null if the data set is set
+  // up without labels.
   struct BatchTensors {
     Ref<DTensor> x, labels;
   };
   BatchTensors makeTensors(TenonDataType real, Space space) const;
-  // Whole batches in an epoch; the samples left over wait for another epoch's order.
+  // Number of complete batches in an epoch; the remaining samples are not used in that epoch.
   Index batches() const;
 
-  // Fills x (float32 or float64), and labels unless they are NULL, with batch number `batch` of an
-  // epoch, both from 0. Local. Tensors on the device are filled on the host and copied.
+  // Fills x (float32 or float64), and labels unless they are NULL, with a batch of an epoch, both
+  // counted from 0. Local. Tensors on the device are filled on the host and copied.
   void getBatch(Index epoch, Index batch, DTensor& x, DTensor* labels);
 
 protected:
-  // With the settings of a kind of datasets beside those of all.
+  // `own` are the settings of the derived class, in addition to those of all data sets.
   explicit Dataset(CommPtr comm, std::span<const OptionSpec> own = {});
   void takeOver(Settings after, const Settings::Names& names) override;
 
   struct LabelKind {
-    Shape shape; // as that of the samples; empty without labels
+    Shape shape; // [samples, ...] like the samples; empty without labels
     bool areIntegers = true;
   };
   void setShapes(Shape samples, LabelKind labels);
@@ -53,12 +54,12 @@ protected:
   const std::optional<Layout>& labelLayout() const noexcept { return labelLayout_; }
   double scale() const noexcept { return scale_; }
   double shift() const noexcept { return shift_; }
-  // The numbers of an epoch's samples in their order.
+  // Returns the indices of the samples in the order of an epoch.
   const std::vector<Index>& orderOf(Index epoch);
 
-  // For new layouts: reads what is kept in memory.
+  // Called for new layouts: prepares reading.
   virtual void open(const Layout& x, const Layout* labels) = 0;
-  // The tensors are on the host and have the right layouts and types.
+  // Fills tensors on the host, whose layouts and types have been checked.
   virtual void fill(Index epoch, Index batch, DTensor& x, DTensor* labels) = 0;
 
 private:
@@ -69,13 +70,14 @@ private:
   Shape shape_;
   LabelKind labels_;
   Settings settings_;
-  // What the numbers of samples are multiplied by, and what is added; labels stay.
+  // Samples become scale * x + shift; labels are unchanged.
   double scale_ = 0, shift_ = 0;
-  bool isShuffled_ = false; // by (seed, epoch); otherwise in the files' order
+  bool isShuffled_ = false; // by (seed, epoch); otherwise in the order of the file
   std::uint64_t seed_ = 0;
-  std::optional<Layout> xLayout_, labelLayout_; // once set up
-  BatchTensors staged_;                         // on the host, of tensors that are on the device
+  std::optional<Layout> xLayout_, labelLayout_; // set by setUp()
+  BatchTensors staged_;                         // host copies of batch tensors on the device
   std::vector<Index> order_;
+  // Epoch for which order_ has been computed.
   std::optional<Index> epochOfOrder_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// L-BFGS by the two loops, and the line search along its direction. A pair is kept only if its
-// curvature is above rounding; the products of a pair are not saved, but computed again at the
-// beginning of each step.
+// L-BFGS by the two-loop recursion, and the line search along its direction. A pair is stored only
+// if its curvature exceeds rounding. The products of pairs are not saved in checkpoints, but
+// computed again at the beginning of each step.
 #include "train/lbfgs.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -19,14 +19,14 @@ namespace tenon {
 
 namespace {
 
-// The rounding of the parameters' coarsest type.
+// Relative rounding error of the least precise type among the parameters.
 double roundingOf(const std::vector<Ref<Parameter>>& parameters) {
   const bool isSingle =
       std::ranges::any_of(parameters, [](const auto& p) { return p->dataType() == TENON_FLOAT32; });
   return isSingle ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
 }
 
-constexpr double kRoundings = 100; // of a loss, which is a sum
+constexpr double kRoundings = 100; // rounding errors of a loss, which is a sum of many terms
 
 constexpr OptionSpec kLbfgsOptions[] = {
     {"learning_rate", OptionSpec::Real, "1",
@@ -75,6 +75,7 @@ void Lbfgs::takeOver(Settings after, const Settings::Names& names) {
   Optimizer::takeOver(std::move(after), names);
 }
 
+// names_ holds the names of tensors in checkpoints, to which slots() returns pointers.
 void Lbfgs::makePairs(Index count) {
   std::vector<Pair> pairs(static_cast<std::size_t>(count));
   std::vector<std::string> names;
@@ -87,6 +88,7 @@ void Lbfgs::makePairs(Index count) {
   names_ = std::move(names);
 }
 
+// A single gradient is not sufficient for the line search.
 void Lbfgs::update(std::optional<double>) {
   throw Error(TENON_ERR_TYPE,
               fmt::format("{} has type lbfgs, which needs the loss at several points; call "
@@ -99,12 +101,12 @@ void Lbfgs::stepParameter(std::size_t, const DTensor&, DTensor&) {
 }
 
 std::vector<Optimizer::Slot> Lbfgs::slots() const {
-  std::vector<Slot> all;
+  std::vector<Slot> result;
   for (std::size_t i = 0; i < pairs_.size(); ++i) {
-    all.push_back({names_[2 * i].c_str(), &pairs_[i].s});
-    all.push_back({names_[2 * i + 1].c_str(), &pairs_[i].y});
+    result.push_back({names_[2 * i].c_str(), &pairs_[i].s});
+    result.push_back({names_[2 * i + 1].c_str(), &pairs_[i].y});
   }
-  return all;
+  return result;
 }
 
 void Lbfgs::visitNumbers(const std::string& path, StateVisitor& visitor) {
@@ -119,18 +121,20 @@ void Lbfgs::forEach(const Each& each) const {
       each(i, *parameters()[i]);
 }
 
+// Frozen parameters do not take part.
 double Lbfgs::dot(const StateTensors& x, const StateTensors& y) const {
   std::vector<TensorPair> pairs;
   forEach([&](std::size_t i, Parameter&) { pairs.emplace_back(x[i].get(), y[i].get()); });
   return innerProduct(*comm(), pairs);
 }
 
-// y <- alpha x + beta y
+// y <- alpha x + beta y.
 void Lbfgs::combine(double alpha, const StateTensors& x, double beta, const StateTensors& y) const {
   forEach([&](std::size_t i, Parameter&) { axpby(alpha, *x[i], beta, *y[i]); });
 }
 
-// The loss at the parameters, and its gradient, with the decay's part of both.
+// Returns the loss at the current parameters, and computes its gradient; both include the weight
+// decay.
 double Lbfgs::evaluate(const Closure& closure) {
   for (const Ref<Parameter>& p : parameters())
     p->zeroGradient();
@@ -149,6 +153,7 @@ double Lbfgs::evaluate(const Closure& closure) {
   return loss + weightDecay() / 2 * squares;
 }
 
+// w <- start + at * direction, without accumulating rounding errors over trial steps.
 void Lbfgs::moveTo(double at) {
   forEach([&](std::size_t i, Parameter& p) {
     copyLocal(*start_[i], p.value());
@@ -157,7 +162,7 @@ void Lbfgs::moveTo(double at) {
   });
 }
 
-// direction <- -H gradient, by the two loops.
+// direction <- -H gradient, by the two-loop recursion.
 void Lbfgs::chooseDirection() {
   combine(-1, gradient_, 0, direction_);
   std::vector<double> alpha;
@@ -177,19 +182,20 @@ void Lbfgs::chooseDirection() {
   }
 }
 
-// The pair of a move of this length, unless its curvature is lost in rounding.
+// Stores the pair of the last move, of this length, unless its curvature is lost in rounding.
 void Lbfgs::keepPair(double at, double length) {
   Pair& pair = pairs_[next_];
   combine(at, direction_, 0, pair.s);
   combine(1, gradient_, 0, pair.y);
   combine(-1, before_, 1, pair.y);
   for (std::size_t i = 0; i < parameters().size(); ++i)
-    if (parameters()[i]->isFrozen()) // it did not move, whatever an older pair left here
+    if (parameters()[i]->isFrozen()) // it did not move; clear data of an older pair
       for (const StateTensors* part : {&pair.s, &pair.y})
         fillConstant(*(*part)[i], 0);
   computeProducts(pair);
   if (!(pair.product > rounding_ * length * std::sqrt(pair.squareOfY))) {
-    count_ = std::min<std::uint64_t>(count_, pairs_.size() - 1); // it has lost its place
+    // Its data has overwritten the oldest pair.
+    count_ = std::min<std::uint64_t>(count_, pairs_.size() - 1);
     return;
   }
   next_ = (next_ + 1) % pairs_.size();
@@ -201,7 +207,7 @@ void Lbfgs::computeProducts(Pair& pair) const {
   pair.squareOfY = dot(pair.y, pair.y);
 }
 
-// One direction and the step along it. Returns whether another is worth it.
+// Chooses a direction and moves along it. Returns whether another iteration is useful.
 bool Lbfgs::iterate(const Closure& closure, double& loss, double gradientNorm) {
   chooseDirection();
   const LinePoint start{0, loss, dot(gradient_, direction_)};
@@ -211,52 +217,53 @@ bool Lbfgs::iterate(const Closure& closure, double& loss, double gradientNorm) {
     copyLocal(p.value(), *start_[i]);
     copyLocal(*gradient_[i], *before_[i]);
   });
-  double last = 0;
-  const auto at = [&](double t) {
+  double lastLength = 0;
+  const auto evaluateAt = [&](double t) {
     moveTo(t);
-    last = t;
+    lastLength = t;
     const double value = evaluate(closure);
-    // A loss of -inf would otherwise be the lowest.
+    // Otherwise a loss of -inf would be the lowest.
     return LinePoint{t, std::isfinite(value) ? value : HUGE_VAL, dot(gradient_, direction_)};
   };
   const double length = std::sqrt(dot(direction_, direction_));
-  // With pairs the direction has the length of the move that it expects, which is superlinear if
-  // taken.
+  // With pairs, the direction already has the expected length; steps of length 1 give superlinear
+  // convergence.
   const double first = count_ == 0 ? currentRate() * std::min(1.0, 1 / gradientNorm) : 1;
-  const LineResult found =
-      searchLine(at, start, first,
+  const LineResult lineResult =
+      searchLine(evaluateAt, start, first,
                  {.shortest = changeTolerance_ / length, .rounding = kRoundings * rounding_});
-  if (found.point.at != last)
-    at(found.point.at);
-  const double change = std::abs(found.point.value - loss);
-  loss = found.point.value;
-  if (found.point.at == 0)
+  if (lineResult.point.at != lastLength)
+    evaluateAt(lineResult.point.at);
+  const double change = std::abs(lineResult.point.value - loss);
+  loss = lineResult.point.value;
+  if (lineResult.point.at == 0)
     return false;
-  keepPair(found.point.at, found.point.at * length);
-  return found.point.at * length >= changeTolerance_ && change >= changeTolerance_;
+  keepPair(lineResult.point.at, lineResult.point.at * length);
+  return lineResult.point.at * length >= changeTolerance_ && change >= changeTolerance_;
 }
 
 double Lbfgs::updateWith(const Closure& closure) {
   static const int event = logEvent("OptimizerStep");
   const LogScope scope(event);
-  for (std::uint64_t age = 0; age < count_; ++age) { // a checkpoint brings the pairs alone
+  for (std::uint64_t age = 0; age < count_; ++age) { // a checkpoint contains only the pairs
     computeProducts(newest(age));
-    if (!(newest(age).product > 0)) // without a parameter that was frozen since
+    // Possible if a parameter has been frozen since the pair was stored.
+    if (!(newest(age).product > 0))
       count_ = age;
   }
   double loss = evaluate(closure);
-  const double first = loss;
-  // Further along a direction the line search steps back from losses that are not finite.
+  const double initialLoss = loss;
+  // Later points with losses that are not finite are handled by the line search.
   Directions gradients;
   forEach([&](std::size_t i, Parameter&) { gradients.push_back(gradient_[i].get()); });
-  const Index most = isFinite(gradients, loss) ? iterations_ : 0;
-  for (Index i = 0; i < most; ++i) {
+  const Index maxIterations = isFinite(gradients, loss) ? iterations_ : 0;
+  for (Index i = 0; i < maxIterations; ++i) {
     const double norm = std::sqrt(dot(gradient_, gradient_));
     if (!(norm > gradientTolerance_) || !iterate(closure, loss, norm))
       break;
   }
   endStep();
-  return first;
+  return initialLoss;
 }
 
 } // namespace tenon

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// L-BFGS (Nocedal and Wright, Numerical Optimization, Algorithms 7.4 and 7.5). A direction is -H g,
-// with H of the last pairs s = w' - w, y = g' - g and gamma = s.y / y.y of the newest; the step
-// along it fulfils the strong Wolfe conditions, of which 1 is tried first. Dots run over all
-// parameters, each element once.
+// L-BFGS (Nocedal and Wright, Numerical Optimization, Algorithms 7.4 and 7.5). The direction is -H
+// g, with H from the last pairs s = w' - w, y = g' - g, and gamma = s.y / y.y of the newest pair.
+// The step length along it satisfies the strong Wolfe conditions; 1 is tried first. Inner products
+// are over all parameters, with each element counted once.
 #pragma once
 
 #include "train/line_search.hpp"
@@ -16,7 +16,7 @@ public:
   std::string_view type() const noexcept override { return "lbfgs"; }
 
 private:
-  // The history may change before the first step only.
+  // The history can only change before the first step.
   void takeOver(Settings after, const Settings::Names& names) override;
   void makePairs(Index count);
   double updateWith(const Closure& closure) override;
@@ -25,6 +25,7 @@ private:
   std::vector<Slot> slots() const override;
   void visitNumbers(const std::string& path, StateVisitor& visitor) override;
 
+  // Differences of parameters (s) and of gradients (y) between two points.
   struct Pair {
     StateTensors s, y;
     double product = 0, squareOfY = 0; // s.y, y.y
@@ -33,27 +34,27 @@ private:
     return pairs_[(next_ + pairs_.size() - 1 - age) % pairs_.size()];
   }
   double dot(const StateTensors& x, const StateTensors& y) const;
-  // For each parameter that is not frozen: each(number, parameter).
+  // Calls each(number, parameter) for every parameter that is not frozen.
   template <class Each>
   void forEach(const Each& each) const;
   void combine(double alpha, const StateTensors& x, double beta, const StateTensors& y) const;
   double evaluate(const Closure& closure);
   void moveTo(double at);
   void chooseDirection();
-  // From the point in start_, whose gradient is in before_.
+  // Stores the pair of the last move, from the point in start_ with the gradient in before_.
   void keepPair(double at, double length);
   void computeProducts(Pair& pair) const;
   bool iterate(const Closure& closure, double& loss, double gradientNorm);
 
-  Index iterations_ = 0; // at most so many directions in one step
-  // A step ends where the gradient's norm is not above the first, or the length of the last move or
-  // its change of the loss is below the second.
+  Index iterations_ = 0; // maximal number of directions per step
+  // A step ends if the gradient's norm is at most gradientTolerance_, or if the length of the last
+  // move or its change of the loss is below changeTolerance_.
   double gradientTolerance_ = 0, changeTolerance_ = 0;
-  std::vector<Pair> pairs_; // a ring
+  std::vector<Pair> pairs_; // ring buffer
   std::vector<std::string> names_;
-  std::uint64_t count_ = 0, next_ = 0; // pairs there are, and where the next one goes
+  std::uint64_t count_ = 0, next_ = 0; // number of pairs, and index for the next one
   StateTensors gradient_, before_, direction_, start_;
-  double rounding_; // relative
+  double rounding_; // relative rounding error of the parameters' type
 };
 
 } // namespace tenon

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Brackets a step length and zooms into the bracket. Values that differ by less than their rounding
-// count as equal, and slopes decide: without that, no step near a minimum would fulfil the first
+// error count as equal, and slopes decide; otherwise no step near a minimum could satisfy the first
 // condition.
 #include "train/line_search.hpp"
 
@@ -10,6 +10,7 @@
 
 namespace tenon {
 
+// Interpolates values and slopes of both points (3.59).
 double cubicMinimum(const LinePoint& a, const LinePoint& b, double low, double high) {
   const LinePoint &left = a.at <= b.at ? a : b, &right = a.at <= b.at ? b : a;
   const double d1 =
@@ -23,6 +24,7 @@ double cubicMinimum(const LinePoint& a, const LinePoint& b, double low, double h
   return std::isfinite(at) ? std::clamp(at, low, high) : (low + high) / 2;
 }
 
+// Zero of the linear interpolation of both slopes.
 double secantMinimum(const LinePoint& a, const LinePoint& b, double low, double high) {
   const double curvature = (b.slope - a.slope) / (b.at - a.at), at = b.at - b.slope / curvature;
   return curvature > 0 && std::isfinite(at) ? std::clamp(at, low, high) : (low + high) / 2;
@@ -37,20 +39,20 @@ public:
         rounding_(settings.rounding * std::abs(start.value)) {}
 
   LineResult run(double first) {
-    LinePoint before = start_, now = evaluate(first);
+    LinePoint previous = start_, current = evaluate(first);
     for (bool isFirst = true;; isFirst = false) {
-      if (!decreases(now) || (!isFirst && exceeds(now, before)))
-        return zoom(before, now);
-      if (isFlat(now))
-        return {now, true};
-      if (now.slope >= 0)
-        return zoom(now, before);
+      if (!decreases(current) || (!isFirst && exceeds(current, previous)))
+        return zoom(previous, current);
+      if (isFlat(current))
+        return {current, true};
+      if (current.slope >= 0)
+        return zoom(current, previous);
       if (count_ >= settings_.evaluations)
-        return {now, false};
-      const double width = now.at - before.at;
-      const double next = minimum(before, now, now.at + 0.01 * width, 10 * now.at);
-      before = now;
-      now = evaluate(next);
+        return {current, false};
+      const double width = current.at - previous.at;
+      const double next = minimum(previous, current, current.at + 0.01 * width, 10 * current.at);
+      previous = current;
+      current = evaluate(next);
     }
   }
 
@@ -59,7 +61,7 @@ private:
     ++count_;
     return f_(at);
   }
-  // A value that is NaN exceeds every other.
+  // A NaN exceeds every other value.
   bool exceeds(const LinePoint& p, const LinePoint& q) const {
     return !(p.value <= q.value + rounding_);
   }
@@ -77,26 +79,27 @@ private:
     return std::abs(p.slope) <= -settings_.c2 * start_.slope;
   }
 
-  // `low` has the lowest value of those that decrease, and falls towards `high`.
+  // `low` has the lowest value among points that decrease sufficiently, and descends towards
+  // `high`.
   LineResult zoom(LinePoint low, LinePoint high) {
     bool wasNearEnd = false;
     while (count_ < settings_.evaluations && std::abs(high.at - low.at) >= settings_.shortest) {
-      const LinePoint tried = evaluate(between(low, high, wasNearEnd));
-      if (!decreases(tried) || exceeds(tried, low)) {
-        high = tried;
+      const LinePoint trial = evaluate(between(low, high, wasNearEnd));
+      if (!decreases(trial) || exceeds(trial, low)) {
+        high = trial;
         continue;
       }
-      if (isFlat(tried))
-        return {tried, true};
-      if (tried.slope * (high.at - low.at) >= 0)
+      if (isFlat(trial))
+        return {trial, true};
+      if (trial.slope * (high.at - low.at) >= 0)
         high = low;
-      low = tried;
+      low = trial;
     }
     return {low, false};
   }
 
-  // The minimum that is expected; one that is near an end for the second time in a row is moved a
-  // tenth inside.
+  // Returns the expected minimum. If it is near an end of the bracket twice in a row, it is moved
+  // inside by a tenth.
   double between(const LinePoint& low, const LinePoint& high, bool& wasNearEnd) const {
     const double left = std::min(low.at, high.at), right = std::max(low.at, high.at);
     const double inset = 0.1 * (right - left);

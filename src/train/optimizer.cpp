@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What all optimizers share: a step, its check for numbers that are not finite, clipping and state.
-// Whether a step is taken is decided from sums over all ranks, so that all take it or none does.
+// The common part of all optimizers: a step, its check for values that are not finite, clipping,
+// and state. Whether a step is taken follows from sums over all ranks, so all ranks decide alike.
 #include "train/optimizer.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -77,8 +77,8 @@ void Optimizer::takeOver(Settings after, const Settings::Names&) {
   settings_ = std::move(after);
 }
 
-// A schedule from the options without its period is an error here already, and not in a step, where
-// it could end a run.
+// A missing schedule period is reported when options are set, instead of in a step, where it would
+// end a run.
 void Optimizer::setFromOptions() {
   SettableObject::setFromOptions();
   schedule_.check();
@@ -106,7 +106,7 @@ double Optimizer::stepWith(const Closure& closure) {
 }
 
 double Optimizer::updateWith(const Closure& closure) {
-  // The closure accumulates: what an earlier adjoint left behind would be part of the step.
+  // The closure accumulates, so gradients that an earlier adjoint has left must be cleared.
   for (const Ref<Parameter>& p : parameters_)
     p->zeroGradient();
   const double loss = valueOfFirstRank(*comm(), closure());
@@ -114,8 +114,8 @@ double Optimizer::updateWith(const Closure& closure) {
   return loss;
 }
 
-// All directions are taken before the first parameter is stepped, so that a step is taken whole or
-// not at all.
+// All directions are computed before the first parameter is updated, so a step is taken completely
+// or not at all.
 void Optimizer::update(std::optional<double> loss) {
   static const int event = logEvent("OptimizerStep");
   const LogScope scope(event);
@@ -131,6 +131,7 @@ void Optimizer::update(std::optional<double> loss) {
   endStep();
 }
 
+// Gradients are cleared so the next adjoint starts from 0.
 void Optimizer::endStep() {
   for (const Ref<Parameter>& p : parameters_)
     p->zeroGradient();
@@ -138,7 +139,7 @@ void Optimizer::endStep() {
 }
 
 bool Optimizer::isFinite(const Directions& directions, std::optional<double> loss) {
-  // The norm of all ranks is NaN or infinite as soon as one element is, so that one sum checks all.
+  // The norm over all ranks is NaN or infinite if any element is, so one sum checks all of them.
   const double norm = std::sqrt(sumOfRanks(*comm(), localSquares(directions)));
   if (std::isfinite(norm) && std::isfinite(loss.value_or(0))) {
     warned_ = false;
@@ -167,23 +168,23 @@ bool Optimizer::isFinite(const Directions& directions, std::optional<double> los
   return false;
 }
 
-// An adjoint runs from the loss to the input, so that what is not finite spreads to the parameters
-// before it: the last one in the network's order is nearest to where it arose. The contributions of
-// each rank, not their sum, tell the rank.
+// Finds where a non-finite value arose. An adjoint runs from the loss to the input, so such a value
+// spreads to earlier parameters, and the last one in the network's order is nearest to its origin.
+// The gradients are compared before they are summed over ranks, which identifies the rank.
 std::string Optimizer::placeOfNotFinite() const {
   const std::vector<NamedParameter> named = namedParameters(*layer_);
   const int count = static_cast<int>(named.size()), none = 2 * count;
   struct {
     int place, rank;
-  } mine{none, comm()->rank()}, first{};
+  } local{none, comm()->rank()}, first{};
   for (int i = count; i-- > 0;) {
     Parameter& p = *named[static_cast<std::size_t>(i)].parameter;
     if (!std::isfinite(localMaxAbsolute(p.value())))
-      mine.place = i;
-    else if (mine.place == none && !p.isFrozen() && !std::isfinite(localMaxAbsolute(p.gradient())))
-      mine.place = count + (count - 1 - i);
+      local.place = i;
+    else if (local.place == none && !p.isFrozen() && !std::isfinite(localMaxAbsolute(p.gradient())))
+      local.place = count + (count - 1 - i);
   }
-  checkMpi(MPI_Allreduce(&mine, &first, 1, MPI_2INT, MPI_MINLOC, comm()->mpi()), "MPI_Allreduce");
+  checkMpi(MPI_Allreduce(&local, &first, 1, MPI_2INT, MPI_MINLOC, comm()->mpi()), "MPI_Allreduce");
   if (first.place == none)
     return "that of each parameter is finite on each rank; their sum overflows";
   const bool isValue = first.place < count;
@@ -193,8 +194,8 @@ std::string Optimizer::placeOfNotFinite() const {
                      first.rank);
 }
 
-// The squared norm of a direction d = C g is that of the tensor's value, in which a copy counts
-// once.
+// The norm of the reduced gradient is that of the tensor, in which each element counts once even if
+// there are copies.
 double Optimizer::clipGradientNorm(double maximum) {
   if (!(maximum > 0))
     throw Error(
@@ -203,17 +204,18 @@ double Optimizer::clipGradientNorm(double maximum) {
   double squares = 0;
   for (const Ref<Parameter>& p : parameters_)
     if (!p->isFrozen()) {
-      const double each = norm(*p->reducedGradient());
-      squares += each * each;
+      const double parameterNorm = norm(*p->reducedGradient());
+      squares += parameterNorm * parameterNorm;
     }
-  const double all = std::sqrt(squares);
-  if (std::isfinite(all) && all > maximum)
+  const double totalNorm = std::sqrt(squares);
+  if (std::isfinite(totalNorm) && totalNorm > maximum)
     for (const Ref<Parameter>& p : parameters_)
       if (!p->isFrozen())
-        scaleArray(maximum / all, p->gradient());
-  return all;
+        scaleArray(maximum / totalNorm, p->gradient());
+  return totalNorm;
 }
 
+// One tensor per slot and parameter, by the parameter's path.
 void Optimizer::visitState(const std::string& path, StateVisitor& visitor) {
   visitor.number(path + "/steps", steps_);
   schedule_.visitState(path, visitor);
@@ -224,6 +226,7 @@ void Optimizer::visitState(const std::string& path, StateVisitor& visitor) {
       visitor.tensor(fmt::format("{}/{}/{}", path, slot.name, named[i].path), *(*slot.tensors)[i]);
 }
 
+// State has the storage layout and the memory space of its parameter.
 Optimizer::StateTensors Optimizer::makeState() const {
   StateTensors state;
   for (const Ref<Parameter>& p : parameters_)

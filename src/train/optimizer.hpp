@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Optimizers step the parameters of a layer along their gradients, each rank in its part of the
-// storage layout; the state lies there too. With parameters stored split and used whole this is the
-// sharded optimizer: the conversions are the reduce-scatter and the all-gather.
+// Optimizers update the parameters of a layer from their gradients. Each rank updates its block in
+// the storage layout, which is also the layout of the optimizer's state. For parameters that are
+// stored sharded and used replicated, this is the sharded optimizer: the conversions are the
+// reduce-scatter and the all-gather.
 #pragma once
 
 #include "layer/networks/state.hpp"
@@ -12,7 +13,7 @@
 
 namespace tenon {
 
-// The settings that all types have, but with defaults of their own.
+// Settings that all types have, with a default per type.
 constexpr OptionSpec learningRateOption(const char* byDefault) {
   return {"learning_rate", OptionSpec::Real, byDefault, "learning rate", nullptr, above(0)};
 }
@@ -23,71 +24,73 @@ constexpr OptionSpec weightDecayOption(const char* byDefault) {
       nullptr,        atLeast(0)};
 }
 
+// A derived class implements stepParameter(), and lists its state in slots().
 class Optimizer : public SettableObject {
 public:
   static constexpr const char* kClass = "Optimizer";
 
   std::string_view type() const noexcept override = 0;
   const CommPtr& comm() const noexcept { return layer_->comm(); }
-  // The settings of the type, of the schedule and of all optimizers, which may change between any
-  // two steps.
+  // The settings of the type, of the schedule and of all optimizers; can change between two steps.
   const Settings& settings() const noexcept override { return settings_; }
   void setFromOptions() override;
   double weightDecay() const noexcept { return weightDecay_; }
   Index steps() const noexcept { return static_cast<Index>(steps_); }
-  // What the next step uses: the learning rate times the schedule's factor.
+  // Returns the rate of the next step: the learning rate times the schedule's factor.
   double currentRate() const {
     schedule_.check();
     return learningRate_ * schedule_.factor(steps());
   }
   RateSchedule& schedule() noexcept { return schedule_; }
 
-  // Converts the gradients, steps every parameter that is not frozen and clears the gradients.
-  // Collective.
+  // Collective on comm. Converts the gradients, updates every parameter that is not frozen, and
+  // clears the gradients.
   void step();
-  // The same with the gradients that the closure accumulates beside the loss that it returns, of
-  // which rank 0's counts. It is called once, by some types more often, with other parameters each
-  // time. Returns the loss of the first call. Collective. The closure takes no steps:
-  // TENON_ERR_STATE.
+  // Collective on comm. The same, with the gradients that the closure accumulates. The closure
+  // returns the loss, of which rank 0's value counts. It is called once, or by some types more
+  // often, with different parameters each time. It must not take a step itself: TENON_ERR_STATE.
+  // Returns the loss of the first call.
   using Closure = std::function<double()>;
   double stepWith(const Closure& closure);
-  // The norm of the gradients of all parameters that are not frozen, taken together. Where it is
-  // finite and above `maximum` all are scaled by maximum / norm. Collective.
+  // Collective on comm. Returns the norm of the gradients of all parameters that are not frozen,
+  // taken together. If it is finite and above `maximum`, all gradients are scaled by maximum /
+  // norm.
   double clipGradientNorm(double maximum);
 
-  // The number of steps, "PATH/steps", and the tensors of the type, "PATH/mean/conv1/weight".
+  // Visits the number of steps, "PATH/steps", and the type's tensors, "PATH/mean/conv1/weight".
   void visitState(const std::string& path, StateVisitor& visitor);
 
 protected:
-  // The tables of the type's settings, among them learning_rate and weight_decay with the type's
-  // defaults. The type's constructor ends with a first takeOver().
+  // `tables` are the settings of the type, including learning_rate and weight_decay with their
+  // defaults. The constructor of the type must call takeOver() at its end.
   using OptionTables = std::vector<std::span<const OptionSpec>>;
   Optimizer(Ref<Layer> layer, OptionTables tables);
-  // A type takes over its own settings before those of all types.
+  // A type reads its own settings, then calls this for the common ones.
   void takeOver(Settings after, const Settings::Names& names) override;
-  // Steps one parameter; `number` counts the parameters.
+  // Updates one parameter, whose index is `number`.
   virtual void stepParameter(std::size_t number, const DTensor& direction, DTensor& value) = 0;
   const std::vector<Ref<Parameter>>& parameters() const noexcept { return parameters_; }
   const Layer& layer() const noexcept { return *layer_; }
-  // A state tensor like each parameter, zero at first.
+  // One state tensor per parameter, initially zero.
   using StateTensors = std::vector<Ref<DTensor>>;
   StateTensors makeState() const;
-  // What the type keeps for each parameter: "mean" and "square" of Adam.
+  // State tensors of the type for each parameter, such as "mean" and "square" of Adam.
   struct Slot {
     const char* name;
     const StateTensors* tensors;
   };
   virtual std::vector<Slot> slots() const = 0;
   virtual void visitNumbers(const std::string&, StateVisitor&) {}
-  // A step with the gradients as they are; the loss where it is known.
+  // Takes a step with the current gradients; `loss` is passed if it is known.
   virtual void update(std::optional<double> loss);
   virtual double updateWith(const Closure& closure);
-  // The directions of parameters, null for one that is frozen.
+  // Directions by parameter; null for a frozen one.
   using Directions = std::vector<const DTensor*>;
-  // Whether a step can be taken along them: not where they or the loss are not finite and a warning
-  // is enough. Throws the same error on all ranks where it is not. Collective.
+  // Whether the directions and the loss are finite, so a step can be taken. If not, returns false
+  // after a warning, or throws the same error on all ranks, as the setting not_finite says.
+  // Collective on comm.
   bool isFinite(const Directions& directions, std::optional<double> loss);
-  // Clears the gradients and counts a step.
+  // Clears the gradients and counts the step.
   void endStep();
 
 private:
@@ -97,19 +100,19 @@ private:
   Ref<Layer> layer_;
   std::vector<Ref<Parameter>> parameters_;
   Settings settings_;
-  double learningRate_ = 0, weightDecay_ = 0; // as they are set
+  double learningRate_ = 0, weightDecay_ = 0; // values of the settings
   std::uint64_t steps_ = 0;
   RateSchedule schedule_;
-  Directions directions_; // kept for its memory: a step allocates nothing
-  // Whether a loss or gradients that are not finite are an error, before which nothing is changed,
-  // or a warning, after which the step is counted but left out.
+  Directions directions_; // a member only to reuse its memory: a step allocates nothing
+  // Whether a loss or gradients that are not finite are an error, which leaves everything
+  // unchanged, or a warning, after which the step is counted but skipped.
   bool isNotFiniteError_ = true;
-  bool warned_ = false; // and no finite step since
+  bool warned_ = false; // warned since the last finite step
   bool atWork_ = false;
 };
 
-// A new optimizer of the type "sgd", "adam", "adamw" or "lbfgs" for a layer that is set up. Throws
-// TENON_ERR_TYPE naming the known ones.
+// Creates an optimizer of type "sgd", "adam", "adamw" or "lbfgs" for a layer that is set up. Throws
+// TENON_ERR_TYPE, listing the known types, for another type.
 Ref<Optimizer> makeOptimizer(const std::string& type, Ref<Layer> layer);
 
 } // namespace tenon

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Factors of the learning rate by steps, and what reports of losses do to it. Reports must be equal
-// on all ranks: each rank keeps its own count of them, without communication.
+// Factors of the learning rate, and their dependence on reported losses. Reports must be equal on
+// all ranks: each rank counts them independently, without communication.
 #include "train/rate_schedule.hpp"
 
 #include "layer/networks/state.hpp"
@@ -58,6 +58,7 @@ std::span<const OptionSpec> RateSchedule::options() noexcept {
   return kOptions;
 }
 
+// The settings are of known types, because options() declares them.
 void RateSchedule::take(const Settings& settings) {
   const auto kind = *settings.find<std::string>("schedule");
   kind_ = static_cast<Kind>(std::find(kKinds.begin(), kKinds.end(), kind) - kKinds.begin());
@@ -79,8 +80,8 @@ void RateSchedule::check() const {
 }
 
 double RateSchedule::factor(Index stepsDone) const {
-  const auto done = static_cast<double>(stepsDone);
-  const double warm = stepsDone < warmup_ ? (done + 1) / static_cast<double>(warmup_) : 1;
+  const auto completed = static_cast<double>(stepsDone);
+  const double warm = stepsDone < warmup_ ? (completed + 1) / static_cast<double>(warmup_) : 1;
   const Index n = std::max<Index>(0, stepsDone - warmup_);
   switch (kind_) {
   case Kind::Step: {
@@ -98,9 +99,10 @@ double RateSchedule::factor(Index stepsDone) const {
   }
 }
 
+// Both counters restart at an improvement; a reduction restarts only its own.
 bool RateSchedule::report(double loss) {
   const bool isBetter =
-      // The first report is compared with infinity, of which no fraction can be taken.
+      // The first report is compared with infinity, for which a fraction is undefined.
       std::isinf(best_) ? loss < best_ : loss < best_ - improvement_ * std::abs(best_);
   if (isBetter) {
     best_ = loss;
@@ -115,6 +117,7 @@ bool RateSchedule::report(double loss) {
   return stopPatience_ > 0 && waiting_ >= static_cast<std::uint64_t>(stopPatience_);
 }
 
+// Without plateau and early stopping there is no state to save.
 void RateSchedule::visitState(const std::string& path, StateVisitor& visitor) {
   if (!watches())
     return;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How the learning rate changes from step to step, and what is made of the losses that a run
-// reports: when to reduce the rate, and when to stop. With s steps done and w steps of warm-up, n =
-// max(0, s - w):
+// The learning rate as a function of the step, and decisions based on reported losses: when to
+// reduce the rate, and when to stop. With s completed steps and w warm-up steps, n = max(0, s - w),
+// the factor is min(1, (s + 1) / w) times
 //
-//   factor  min(1, (s + 1) / w) times
 //     constant  1
 //     step      gamma^floor(n / period)
 //     cosine    least + (1 - least) (1 + cos(pi min(n / period, 1))) / 2
-//     plateau   max(least, gamma^k), k the reductions so far: one each time that more than `patience`
-//               reports in a row have not improved on the best by the fraction `improvement` of it
+//     plateau   max(least, gamma^k) after k reductions, one each time that more than `patience`
+//               consecutive reports were not better than the best loss by the fraction
+//               `improvement` of it
 #pragma once
 
 #include "sys/options/settings.hpp"
@@ -25,18 +25,18 @@ class StateVisitor;
 
 class RateSchedule {
 public:
-  // The settings that an optimizer has for its schedule, by whose names take() finds the values.
+  // The settings of a schedule, which an optimizer includes; take() reads them by these names.
   static std::span<const OptionSpec> options() noexcept;
   void take(const Settings& settings);
-  // Throws TENON_ERR_STATE if the schedule needs a period and none is set: a period can be set
-  // after the schedule.
+  // Throws TENON_ERR_STATE if the schedule needs a period and none is set. (A period can be set
+  // after the schedule, so setting it is not checked.)
   void check() const;
 
-  // Of a rate that check() accepts.
+  // Returns the factor of the learning rate; requires settings that check() accepts.
   double factor(Index stepsDone) const;
-  // Returns whether the run should stop.
+  // Records a loss. Returns whether the run should stop.
   bool report(double loss);
-  // What the reports have left, where the settings look at them.
+  // Visits the state that results from reports, if the settings use reports.
   void visitState(const std::string& path, StateVisitor& visitor);
 
 private:
@@ -44,14 +44,14 @@ private:
   bool watches() const { return kind_ == Kind::Plateau || stopPatience_ > 0; }
 
   Kind kind_ = Kind::Constant;
-  Index period_ = 0; // of Step and Cosine, in steps; 0: not set
+  Index period_ = 0; // for Step and Cosine, in steps; 0: not set
   double factor_ = 0.1, least_ = 0;
   Index warmup_ = 0, patience_ = 10;
-  Index stopPatience_ = 0; // reports without improvement after which to stop; 0: never
+  Index stopPatience_ = 0; // number of reports without improvement after which to stop; 0: never
   double improvement_ = 1e-4;
 
   double best_ = std::numeric_limits<double>::infinity();
-  std::uint64_t waiting_ = 0, sinceReduction_ = 0, reductions_ = 0; // in reports
+  std::uint64_t waiting_ = 0, sinceReduction_ = 0, reductions_ = 0; // counts of reports
 };
 
 } // namespace tenon

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Settings and state of stochastic gradient descent; the arithmetic is in
-// kernels/elementwise/update. The velocity is stored as the parameters are, so that each rank steps
-// its own part.
+// kernels/elementwise/update. The velocity has the storage layout of the parameters, so each rank
+// updates its own block.
 #include "train/sgd.hpp"
 
 #include "kernels/elementwise/update.hpp"
@@ -35,6 +35,7 @@ void Sgd::takeOver(Settings after, const Settings::Names& names) {
   Optimizer::takeOver(std::move(after), names);
 }
 
+// All tensors have the storage layout, so this is a loop over the local elements.
 void Sgd::stepParameter(std::size_t number, const DTensor& direction, DTensor& value) {
   visitFloating(value.dataType(), [&]<class T>(T) {
     sgdStep<T>(value.context(), value.localElements(), currentRate(), momentum_, weightDecay(),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Stochastic gradient descent with momentum (Sutskever et al. 2013; the form of update.hpp).
+// Stochastic gradient descent with momentum (Sutskever et al. 2013, in the form of
+// kernels/elementwise/update.hpp).
 #pragma once
 
 #include "train/optimizer.hpp"
