@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is asked of a plan, and its search on one grid after the other. A change of a setting drops
-// the plan that was found, and one of a machine's rates also the rates that were fitted to
-// measurements; setSpace() alone drops nothing, since every search of a plan of layers calls it.
+// The request for a plan, and its search on one grid after the other. A changed setting discards
+// the plan, and a changed rate of the machine also the rates fitted to measurements. setSpace()
+// discards nothing, since every search of a plan of layers calls it.
 #include "planner/network_plan.hpp"
 
 #include "geometry/layout/given_grid.hpp"
@@ -90,12 +90,12 @@ constexpr OptionSpec kPlanOptions[] = {
 };
 const OptionRegistration kPlanRegistration{{"plan", kPlanOptions}};
 
-// How many smaller numbers of processes without large factors are tried: each is a whole search.
+// Numbers of processes with small prime factors to try; each costs a whole search.
 constexpr int kMaxRounded = 3;
 
-// A layout of equal blocks on a process grid whose ranks are in row-major order. The grid is made
-// only once the number of processes is known: the extents are the user's, and their product may be
-// far larger.
+// Returns a layout of equal blocks on a process grid whose ranks are in row-major order. The grid
+// is created only when the number of processes is known: the extents come from the user, and their
+// product can be far larger.
 NetworkPlan::PinnedEnd balancedOn(std::vector<int> grid, Properties properties) {
   return
       [grid = std::move(grid), given = std::move(properties)](const Shape& shape, Index processes) {
@@ -103,7 +103,7 @@ NetworkPlan::PinnedEnd balancedOn(std::vector<int> grid, Properties properties) 
       };
 }
 
-// "4x2:S2,S3"; none of an empty text.
+// Parses "4x2:S2,S3"; an empty text pins nothing.
 NetworkPlan::PinnedEnd endFrom(const std::string& text, const char* setting) {
   if (text.empty())
     return {};
@@ -122,7 +122,7 @@ NetworkPlan::PinnedEnd endFrom(const std::string& text, const char* setting) {
   return balancedOn(std::move(grid), parseProperties(text.substr(colon + 1)));
 }
 
-// "2,64,64;1,64,64"
+// Parses the shapes of several inputs: "2,64,64;1,64,64".
 std::vector<Shape> shapesFrom(const std::string& text) {
   std::vector<Shape> shapes;
   for (const std::string& one : text.empty() ? std::vector<std::string>() : split(text, ';')) {
@@ -149,13 +149,13 @@ NetworkPlan::NetworkPlan(std::string network, Index batch, std::span<const Optio
 }
 
 void NetworkPlan::takeOver(Settings after, const Settings::Names& names) {
-  const auto isChanged = [&](std::initializer_list<std::string_view> those) {
+  const auto isChanged = [&](std::initializer_list<std::string_view> changed) {
     return std::ranges::any_of(names, [&](const std::string& name) {
-      return std::ranges::find(those, name) != those.end();
+      return std::ranges::find(changed, name) != changed.end();
     });
   };
   const auto textOf = [&](const char* name) { return after.value<std::string>(name, owner()); };
-  PinnedEnd input = everyInput_, output = outputEnd_; // a layout of the caller's stays
+  PinnedEnd input = everyInput_, output = outputEnd_; // a layout that the user passed remains
   if (isChanged({"input_grid"}))
     input = endFrom(textOf("input_grid"), "input_grid");
   if (isChanged({"output_grid"}))
@@ -208,7 +208,7 @@ void NetworkPlan::pinOutput(PinnedEnd layout) {
 
 void NetworkPlan::fix(const std::string& layer, const std::string& parallelization) {
   checkChange("TenonPlanFix()");
-  fixed_[layer] = parallelization; // first, as the parallelization may be one of the plan that goes
+  fixed_[layer] = parallelization; // before the reset, as the text can be found_'s
   found_.reset();
 }
 
@@ -242,14 +242,14 @@ void NetworkPlan::setRates(const OwnRates& rates) {
 FineGrid NetworkPlan::grid() const {
   if (!machine_)
     return FineGrid({processes_});
-  // The levels must multiply to the number of processes, or the grid has others than the job.
+  // The levels must multiply to the number of processes, which are those of the job.
   if (machine_->devices() != processes_)
     throw Error(
         TENON_ERR_SHAPE,
         fmt::format("machine '{}' has {} devices, but the plan is for {} processes; set the "
                     "machine's number of nodes, or that of processes",
                     machine_->name(), machine_->devices(), processes_));
-  // The factors of a level stay together, so that an axis of the grid has one kind of link.
+  // Factors of different levels are not merged: each axis of the grid has one kind of link.
   std::vector<Index> levels;
   for (const Level& level : machine_->levels())
     levels.push_back(level.size);
@@ -267,10 +267,10 @@ bool hasSmallFactors(Index number) {
 
 } // namespace
 
-// The grids that are searched, the one of all processes first, each with its axes in the orders of
-// the placement. A number of processes with a large prime factor is hard to split, so fewer are
-// tried: without the innermost axes, which leaves room on every node, and the next numbers that
-// have small factors only.
+// Returns the grids to search, the one of all processes first, each with its axes in the orders of
+// the placement. A number of processes with a large prime factor is hard to split. Fewer processes
+// are therefore tried, too: without the innermost axes, which leaves some processes of each node
+// idle, and the next smaller numbers that have small factors only.
 std::vector<FineGrid> NetworkPlan::grids(bool fewer, const std::string& placement) const {
   std::vector<FineGrid> all = {grid()};
   if (fewer) {
@@ -298,7 +298,7 @@ std::vector<FineGrid> NetworkPlan::grids(bool fewer, const std::string& placemen
   return placed;
 }
 
-// A file may hold a plan of any placement, whatever is set here.
+// A plan read from a file can have any placement, regardless of the setting.
 std::vector<FineGrid> NetworkPlan::grids() const {
   std::vector<FineGrid> made = grids(true, grid().hasFewOrders() ? "all" : "batch");
   std::ranges::move(grids(true, "space"), std::back_inserter(made));
@@ -363,7 +363,7 @@ void NetworkPlan::checkTogether() const {
 std::unique_ptr<CostModel> NetworkPlan::prices(const FineGrid& grid) const {
   DeclaredNetwork network = layers();
   network.savesRounded |= savesRounded_;
-  // An evaluation in a solver is inference, of which a step has a share.
+  // A solver evaluates the network without adjoints; each step bears its share of an evaluation.
   OwnTask task{.objective = objective_ == "training" ? Objective::Training : Objective::Inference,
                .optimizerStates = optimizerStates_,
                .stepsPerEvaluation = every_};
@@ -383,7 +383,7 @@ std::unique_ptr<CostModel> NetworkPlan::prices(const FineGrid& grid) const {
                                     inputChannels_.value_or(true), std::move(task));
 }
 
-// A bucket takes latency + bytes / bandwidth; latency is a twentieth of that where the bytes take
+// A bucket needs latency + bytes / bandwidth seconds. The latency is 5 % of that if the bytes need
 // 19 times as long. Larger buckets would gain little and start later.
 Index NetworkPlan::bucketBytes() const {
   constexpr double kTimesLatency = 19;
@@ -392,8 +392,8 @@ Index NetworkPlan::bucketBytes() const {
 }
 
 KernelRates NetworkPlan::kernels() const {
-  // What was set goes before what is typical of the space; a machine file goes before both
-  // (rates()).
+  // Rates that the user set take precedence over the typical rates of the space; a machine file
+  // takes precedence over both (rates()).
   KernelRates rates = space_ == Space::Device ? KernelRates::ofDevice() : KernelRates();
   rates.flops = flops_.value_or(rates.flops);
   rates.memory = memory_.value_or(rates.memory);
@@ -434,15 +434,16 @@ FoundPlan NetworkPlan::pricedPlan(const FineGrid& grid) const {
     model = prices(grid);
   }
   FoundPlan found = memoryLimit_ > 0 ? fittingPlan(*model) : findPlan(*model, fixed_, 0, overlap_);
-  // What is computed again was chosen with a halo exchange for each layer.
+  // Recomputation assumes one halo exchange per layer and cannot be combined with shared halos.
   if (haloDepth_ > 1 && found.recomputed.empty())
     shareHalos(*model, haloDepth_, memoryLimit_, found);
   return found;
 }
 
-// The fastest plan that keeps all that its adjoint reads.
+// The fastest plan that saves everything its adjoint reads.
 FoundPlan NetworkPlan::planWithin(const CostModel& model) const {
-  // What layers use by turns is no sum over them: the limit of the sum is lowered until both fit.
+  // Layers share buffers, so the bytes of a plan are not a sum over layers: the limit of the sum is
+  // lowered until the plan fits.
   constexpr int kMaxSearches = 8;
   double limit = memoryLimit_, over = 0;
   for (int search = 0; search < kMaxSearches && (search == 0 || limit > 0); ++search) {
@@ -450,7 +451,7 @@ FoundPlan NetworkPlan::planWithin(const CostModel& model) const {
     try {
       found = findPlan(model, fixed_, limit, overlap_);
     } catch (const Error& error) {
-      // The limit that is too low then is not the one that the user knows.
+      // In later searches the error names the lowered limit, which the user has not set.
       if (search == 0 || error.code() != TENON_ERR_MEMORY_LIMIT)
         throw;
       break;
@@ -466,9 +467,9 @@ FoundPlan NetworkPlan::planWithin(const CostModel& model) const {
                           sizeText(std::llround(memoryLimit_)), sizeText(std::llround(over))));
 }
 
-// Layouts come first: the fastest without a limit, some on the way to the limit and the fastest
-// within it, and of all but the last what recomputes so that they fit. No plan is faster than the
-// one without a limit, which bounds the gap.
+// Chooses layouts first, then recomputation. Candidates are the fastest plan without a limit, some
+// plans between it and the limit, and the fastest plan within the limit; all but the last recompute
+// layers until they fit. No plan is faster than the one without a limit, which bounds the gap.
 FoundPlan NetworkPlan::fittingPlan(const CostModel& model) const {
   if (!mayRecompute_ || !model.knowsRecomputation())
     return planWithin(model);
@@ -517,9 +518,9 @@ FoundPlan NetworkPlan::fittingPlan(const CostModel& model) const {
   return *std::move(best);
 }
 
-// The best plan of several grids, or, where there is none on any, the error of the first grid,
-// which is the one that the user asked for. On fewer processes the memory may not suffice, and that
-// is no error.
+// Returns the best plan of several grids. If no grid has one, throws the error of the first grid,
+// which is the one that the user requested. A plan on fewer processes can exceed the memory; that
+// is not an error.
 FoundPlan NetworkPlan::bestOf(const std::vector<FineGrid>& grids) const {
   std::optional<FoundPlan> best;
   std::optional<Error> first;
@@ -555,10 +556,9 @@ const FoundPlan& NetworkPlan::search() {
   return *found_;
 }
 
-// The bytes of each process in a plan within the limit; empty if there is none.
+// The bytes per process of a plan within the limit; empty if there is none.
 std::string NetworkPlan::bytesOfFitting(Index processes, bool savesRounded, bool recomputes) {
-  // The levels of a machine, and rates on them, are those of the number of processes that was asked
-  // for.
+  // The levels of a machine and its rates are valid only for the requested number of processes.
   struct Back {
     NetworkPlan& plan;
     decltype(std::tuple(processes_, machine_, fitted_, mayRecompute_)) before;
@@ -578,34 +578,34 @@ std::string NetworkPlan::bytesOfFitting(Index processes, bool savesRounded, bool
   mayRecompute_ = recomputes;
   try {
     return sizeText(static_cast<Index>(pricedPlan(grid()).bytes));
-  } catch (const Error&) { // nothing is said of what cannot be planned
+  } catch (const Error&) { // a candidate without a plan is not listed
     return "";
   }
 }
 
-// ". What fits: 8 processes (1.3 GiB each)": what was searched and found within the limit.
+// Returns the alternatives within the limit: ". What fits: 8 processes (1.3 GiB each)".
 std::string NetworkPlan::whatFits() {
   constexpr Index kMaxTimes = 16;
-  std::vector<std::string> those;
+  std::vector<std::string> alternatives;
   const bool mayRound = objective_ == "training" && !layers().savesRounded;
   if (mayRound)
     if (const std::string bytes = bytesOfFitting(processes_, true, mayRecompute_); !bytes.empty())
-      those.push_back(fmt::format("saved_type bfloat16 of the network ({} each)", bytes));
+      alternatives.push_back(fmt::format("saved_type bfloat16 of the network ({} each)", bytes));
   if (!mayRecompute_)
     if (const std::string bytes = bytesOfFitting(processes_, false, true); !bytes.empty())
-      those.push_back(fmt::format("recompute true of the plan ({} each)", bytes));
+      alternatives.push_back(fmt::format("recompute true of the plan ({} each)", bytes));
   Index tried = processes_;
   for (Index times = 2; times <= kMaxTimes && processes_ * times <= kMaxProcesses; times *= 2) {
     tried = processes_ * times;
     if (const std::string bytes = bytesOfFitting(tried, false, mayRecompute_); !bytes.empty()) {
-      those.push_back(fmt::format("{} processes ({} each)", tried, bytes));
+      alternatives.push_back(fmt::format("{} processes ({} each)", tried, bytes));
       break;
     }
   }
-  if (those.empty())
+  if (alternatives.empty())
     return fmt::format(". Nothing was found to fit with up to {} processes{}", tried,
                        mayRound ? ", nor with saved_type bfloat16 of the network" : "");
-  return fmt::format(". What fits: {}", fmt::join(those, "; "));
+  return fmt::format(". What fits: {}", fmt::join(alternatives, "; "));
 }
 
 const FoundPlan& NetworkPlan::found() const {

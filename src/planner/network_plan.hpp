@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is asked of the plan of a network, and the plan once it was searched. A change of what is
-// asked drops the plan. The kinds of plans say where the network comes from: the object behind the
-// public handle is a plan of layers that will run (plan/layer_plan.hpp), and the command `tenon
-// plan network` has plans of networks by name, by the papers' models too (papers/named_plan.hpp).
+// The request for the plan of a network, and the plan after a search. A changed request discards
+// the plan. Derived classes supply the network: the object behind the public handle is a plan of
+// layers that will run (plan/layer_plan.hpp); the command `tenon plan network` plans networks by
+// name, also with the models of papers (papers/named_plan.hpp).
 #pragma once
 
 #include "machine/machine.hpp"
@@ -18,27 +18,28 @@
 
 namespace tenon {
 
-// "computed again for the adjoint, in 1.5 ms of these: relu1, conv2", of a plan that recomputes.
+// Text for a plan that recomputes: "computed again for the adjoint, in 1.5 ms of these: relu1,
+// conv2".
 std::string recomputedText(const FoundPlan& plan);
-// "halos are computed by the layers before, which saves 1.5 ms: conv2, conv3", of a plan that
-// shares halos.
+// Text for a plan with shared halos: "halos are computed by the layers before, which saves 1.5 ms:
+// conv2, conv3".
 std::string sharedText(const FoundPlan& plan);
 
 class NetworkPlan : public SettableObject {
 public:
   static constexpr const char* kClass = "Plan";
 
-  // The settings say what is asked of the plan. A change drops the plan that was found.
+  // The settings of the request. A change discards the plan.
   const Settings& settings() const noexcept override { return settings_; }
-  // The machine whose levels are those of the fine grid, and whose links have the prices.
+  // Sets the machine: its levels define the fine grid, and its links the prices.
   void setMachine(const Machine& machine);
-  // The space of the arrays of a network of layers. Throws TENON_ERR_ARG if the machine was
-  // measured with arrays in another.
+  // Sets the space of the arrays of a network of layers. Throws TENON_ERR_ARG if the machine was
+  // measured with arrays in another space.
   void setSpace(Space space);
-  // Replaces the rates of the machine file and of the settings by rates that were fitted to
-  // measurements. A rate that is set afterwards counts again.
+  // Replaces the rates of the machine file and of the settings by rates fitted to measurements. A
+  // rate that is set afterwards takes precedence again.
   void setRates(const OwnRates& rates);
-  // The layouts of the network's input and output, for given shapes and the number of processes.
+  // The layout of an input or output of the network, from its shape and the number of processes.
   using PinnedEnd = std::function<Layout(const Shape&, Index processes)>;
   void pinInput(int input, PinnedEnd layout);
   void pinInput(PinnedEnd layout) { pinInput(0, std::move(layout)); }
@@ -46,7 +47,7 @@ public:
   void fix(const std::string& layer, const std::string& parallelization);
 
   virtual const FoundPlan& search();
-  // What is asked, and the parallelizations of the layers once they were searched.
+  // The request, and after a search the parallelizations of the layers.
   std::string describe() const override;
   // Throws TENON_ERR_STATE before a search.
   const FoundPlan& found() const;
@@ -54,41 +55,42 @@ public:
   const PlannedLayer& layerNamed(const std::string& name) const;
 
 protected:
-  // `network` names it in views, and `own` are the settings of this kind of plans, beside those of
-  // all. Throws TENON_ERR_ARG unless the batch is at least 1.
+  // `network` is its name in views; `own` lists the settings of this kind of plan in addition to
+  // the common ones. Throws TENON_ERR_ARG unless the batch is at least 1.
   NetworkPlan(std::string network, Index batch, std::span<const OptionSpec> own);
   void takeOver(Settings after, const Settings::Names& names) override;
   FineGrid grid() const;
   Index processes() const noexcept { return processes_; }
   Index batch() const noexcept { return batch_; }
   bool wasSearched() const noexcept { return found_.has_value(); }
-  // Takes a plan that was found elsewhere, and fits what is asked here.
+  // Accepts a plan that was found elsewhere and that fulfils the request.
   void take(FoundPlan found) { found_ = std::move(found); }
-  // All grids that a search may look at, whatever the settings; the one of all processes first.
+  // All grids that a search can use under any settings; the grid of all processes is first.
   std::vector<FineGrid> grids() const;
   bool hasPinnedEnds() const noexcept { return !inputEnds_.empty() || everyInput_ || outputEnd_; }
-  // The pinned layouts, or none where an end is free.
+  // The pinned layouts, or none if an end is free.
   std::optional<Layout> pinnedInput(const DeclaredNetwork& network, int input = 0) const;
   std::optional<Layout> pinnedOutput(const DeclaredNetwork& network) const;
-  // The network with an input of a batch of samples.
+  // The network for an input of one batch of samples.
   virtual DeclaredNetwork layers() const = 0;
-  // What its kernels take by turns, where they are known.
+  // Scratch memory that its kernels share, if known.
   virtual ScratchOf scratch() const { return {}; }
-  // What moves within a node without messages.
+  // Communication within a node that needs no messages.
   virtual SharedByNode shared() const { return {}; }
-  // The bytes of gradients that are reduced together, as the predicted latency wants them.
+  // Bytes of gradients that are reduced together, chosen by the predicted latency.
   virtual Index bucketBytes() const;
-  // The shapes of its inputs. Throws TENON_ERR_STATE where they were not set.
+  // The shapes of the inputs. Throws TENON_ERR_STATE if they were not set.
   std::vector<Shape> inputShapes() const;
-  // Of the whole batch, or of the rows of a field on edges.
+  // Sets the shape of an input after the first: that of the whole batch, or of the rows of a field
+  // on edges.
   void setFurtherShape(int input, Shape shape);
-  // The prices of parallelizations on a grid: by default Tenon's own, of the network's layers.
+  // The cost model on a grid: by default Tenon's own prices of the network's layers.
   virtual std::unique_ptr<CostModel> prices(const FineGrid& grid) const;
-  // Throws what does not fit together. The settings come one by one, so that a search asks when all
-  // are there.
+  // Throws if settings contradict each other. Settings change one at a time, so a search checks
+  // them when all are set.
   virtual void checkTogether() const;
   OwnRates rates() const;
-  // The rates of the link of each process, as they were set.
+  // The rates of the link of each process, as the user set them.
   const LinkRates& link() const noexcept { return link_; }
   std::optional<bool> inputChannels() const noexcept { return inputChannels_; }
   bool asksForTrainingAlone() const {
@@ -110,15 +112,15 @@ private:
   Index batch_;
   Settings settings_;
   std::vector<Shape>
-      samples_; // of the inputs as the settings say, without the batch; empty: not set
-  std::map<int, Shape> further_; // of inputs but the first, as their layouts say, with the batch
+      samples_; // shapes of the inputs without the batch, from the settings; empty: not set
+  std::map<int, Shape> further_; // shapes of further inputs with the batch, from their layouts
   Index processes_ = 1;
   LinkRates link_;
   std::optional<Machine> machine_;
   Space space_ = Space::Host;
-  std::optional<double> flops_, memory_; // as they were set
+  std::optional<double> flops_, memory_; // as the user set them
   std::optional<OwnRates> fitted_;
-  std::optional<bool> inputChannels_; // none: as the model does by itself
+  std::optional<bool> inputChannels_; // none: the default of the model
   double memoryLimit_ = 0;
   bool mayRecompute_ = true;
   Index haloDepth_ = 1;
@@ -126,10 +128,11 @@ private:
   Index optimizerStates_ = 2;
   Index every_ = 1; // steps of a solver for each evaluation
   bool fewerProcesses_ = false;
-  bool savesRounded_ = false;          // whatever the network says, to see whether that would fit
-  double overlap_ = 0;                 // the share of communication that goes on beside computation
-  PinnedEnd everyInput_, outputEnd_;   // as the settings say, or the output's layout
-  std::map<int, PinnedEnd> inputEnds_; // layouts of inputs
+  bool savesRounded_ = false;          // overrides the network's setting, to test whether that
+                                       // would fit
+  double overlap_ = 0;                 // share of communication that overlaps computation
+  PinnedEnd everyInput_, outputEnd_;   // from the settings, or the output's layout
+  std::map<int, PinnedEnd> inputEnds_; // layouts of single inputs
   FixedParallelizations fixed_;
   std::optional<FoundPlan> found_;
 };

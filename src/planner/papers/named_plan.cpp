@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Plans of networks by name: which file that is, and which model prices it. A table has the shape
-// of its input and serves every model; a network of layers needs the shape, and only Tenon's own
-// prices know its layers.
+// Plans of networks by name: finds the file and selects the cost model. A table contains the shape
+// of its input and works with every cost model. A network of layers needs the shape, and only
+// Tenon's own prices can price its layers.
 #include "planner/papers/named_plan.hpp"
 
 #include "planner/papers/t1_model.hpp"
@@ -16,14 +16,14 @@
 namespace tenon {
 
 NetworkSource readNetworkSource(const std::string& nameOrPath) {
-  // Where there are both, a table and a network of layers, the table comes first.
+  // If a table and a network of layers have the same name, the table is read.
   const std::string path = findDataFile(
       nameOrPath, "network", std::vector<std::string>{"networks/tables", "networks"}, {});
   const std::string text = readWholeFile(path, "network");
   const JsonNode tree = parseJson(text, path);
   const JsonView root(tree, path);
   NetworkSource source{.name = nameOrPath, .table = {}, .layers = {}};
-  // Planning without MPI has no user's types, so none of them is known here.
+  // Planning without MPI has no layers of user-defined types.
   if (root.at("format").text().starts_with("tenon-network-table"))
     source.table = parseNetworkTable(text, path);
   else
@@ -35,7 +35,7 @@ NetworkSource readNetworkSource(const std::string& nameOrPath) {
 
 namespace {
 
-// These are set by name alone, and no object reads them from options, so that the tables of options
+// These settings are set by name only. No object reads them from options, so the tables of options
 // do not list them.
 constexpr OptionSpec kNamedOptions[] = {
     {"cost_model", OptionSpec::Choice, "t1",
@@ -75,7 +75,7 @@ const NetworkTable& NamedPlan::table(const std::string& who) const {
   return *source_.table;
 }
 
-// What is wrong with the shape of the input shows in some layer, which the user has not set.
+// A wrong input shape causes an error in some layer, which would not tell the user what to change.
 DeclaredNetwork NamedPlan::layersFor(const std::vector<Shape>& inputs) const {
   try {
     return declareNetwork(*source_.layers, inputs);
@@ -96,7 +96,7 @@ DeclaredNetwork NamedPlan::layers() const {
   return network;
 }
 
-// Refuses what T1 cannot price, which would be ignored in silence.
+// Rejects requests that T1 cannot price and would silently ignore.
 void NamedPlan::checkTogether() const {
   NetworkPlan::checkTogether();
   if (isT1() && !asksForTrainingAlone())

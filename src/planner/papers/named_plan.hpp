@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The plan of a network that is known by its name or file alone, so that nothing of it runs: a
-// table of sizes, for the papers' models and for Tenon's own prices, or a network of layers, for
-// these.
+// The plan of a network that is known only by its name or file, and is not run: a table of sizes,
+// for the models of papers and for Tenon's own prices, or a network of layers, for Tenon's own
+// prices only.
 #pragma once
 
 #include "planner/network_plan.hpp"
@@ -10,17 +10,17 @@
 
 namespace tenon {
 
-// A table or a network file of layers (declaration/core/network_file.hpp), told apart by its
-// format.
+// A table or a network file of layers (declaration/core/network_file.hpp); the format in the file
+// decides.
 struct NetworkSource {
   std::string name;
   std::optional<NetworkTable> table;
-  std::optional<LayerDescription> layers; // one of the two
+  std::optional<LayerDescription> layers; // exactly one of the two is set
 };
 
 // Reads a network by its name in share/tenon/networks/tables or share/tenon/networks, or from a
-// path, which is a word with a slash or the ending .json. Throws TENON_ERR_FILE and
-// TENON_ERR_FORMAT as those that read them do.
+// path, which contains a slash or ends with .json. Throws TENON_ERR_FILE and TENON_ERR_FORMAT, as
+// the readers of both formats do.
 NetworkSource readNetworkSource(const std::string& nameOrPath);
 
 class NamedPlan final : public NetworkPlan {
@@ -28,7 +28,8 @@ public:
   // Throws TENON_ERR_ARG unless the batch is at least 1.
   NamedPlan(NetworkSource network, Index batch);
 
-  // Seconds by an equation of published_costs.hpp. Throws TENON_ERR_SUPPORT without a table.
+  // Seconds by an equation of published_costs.hpp. Throws TENON_ERR_SUPPORT if the network is not a
+  // table.
   double publishedSeconds(const std::string& equation, const PaperGrid& grid,
                           const PaperGrid& convolutions) const;
 

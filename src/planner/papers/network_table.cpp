@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads networks as tables from JSON, and declares their layers. Each layer is read knowing those
-// before it, so that names are unique and every edge goes forward: cost models and searches may
-// take the layers in the order of the file.
+// Reads networks as tables from JSON, and declares their layers. A layer is checked against the
+// layers before it: names are unique and every edge points forward. Cost models and searches can
+// therefore process the layers in the order of the file.
 #include "planner/papers/network_table.hpp"
 
 #include "declaration/core/types.hpp"
@@ -69,8 +69,8 @@ TableLayer readTableLayer(const JsonView& view, const NetworkTable& before) {
                                       before.splitDims));
   layer.weights = view.has("weights") ? view.at("weights").integer(0) : 0;
   layer.readsInput = view.has("reads_input") && view.at("reads_input").flag();
-  // A fully connected layer reads all of space for each output, and what has no space cannot split
-  // it.
+  // A fully connected layer reads all of space for each output, and a layer without space cannot
+  // split it.
   layer.splitSpace = layer.kind != Kind::Affine && !layer.input.empty() &&
                      (!view.has("split_space") || view.at("split_space").flag());
   return layer;
@@ -118,7 +118,7 @@ NetworkTable parseNetworkTable(const std::string& text, const std::string& where
                                        root.at("format").text(), kTableFormat));
   NetworkTable table{
       .name = root.at("name").name(), .about = root.at("about").text(), .layers = {}, .edges = {}};
-  // The labels d, h and w are all there are for space.
+  // Only the labels d, h and w exist for space.
   const Index dims = root.at("split_dims").integer(1);
   if (dims > 3)
     root.at("split_dims").fail(fmt::format("is {}; it must be in 1 to 3", dims));
@@ -139,15 +139,15 @@ NetworkTable readNetworkTable(const std::string& nameOrPath) {
 
 namespace {
 
-// The stride and padding of a window that makes `output` elements of `input`. A table names
-// neither, so that some that fit have to be found.
+// A stride and padding of a window that produces `output` elements from `input`. A table contains
+// neither, so values that fit are searched.
 struct Step {
   Index stride = 1, low = 0, high = 0;
 };
 
 Step stepBetween(const TableLayer& layer, Index input, Index output) {
-  // The largest stride comes first, and smaller ones as long as the padding would be wider than a
-  // window. At the end fewer inputs than a stride may be left that no window reaches.
+  // Starts with the largest stride, and continues with smaller ones while the padding is wider than
+  // a window. Fewer inputs than a stride can remain at the end that no window reads.
   const Index stride = std::max<Index>(1, (input + output - 1) / output);
   for (Index s = stride; s >= 1; --s) {
     const Index padding = (output - 1) * s + layer.kernel - input;
@@ -187,8 +187,8 @@ std::shared_ptr<Declaration> declaredConvolution(const TableLayer& layer) {
   Index taps = 1;
   for (std::size_t d = 0; d < layer.input.size(); ++d)
     taps *= layer.kernel;
-  // A transposed convolution whose stride is its kernel gives each input a block of outputs of its
-  // own, so it is priced as one of 1 x 1 to as many channels.
+  // A transposed convolution whose stride is its kernel produces a separate block of outputs for
+  // each input. It is priced as a 1 x 1 convolution with that many times the output channels.
   const bool isUp = layer.kind == TableLayer::Kind::Upconv;
   const Index dense = layer.inChannels * layer.outChannels * taps;
   // A table has no groups, but a grouped convolution has fewer weights by that factor.
@@ -204,7 +204,7 @@ std::shared_ptr<Declaration> declaredConvolution(const TableLayer& layer) {
   conv->set("out_channels", isUp ? layer.outChannels * taps : layer.outChannels);
   conv->set("groups", groups);
   conv->set("bias", false);
-  // What a plan minimises is a sum, so nothing is priced as hidden behind something else.
+  // The plan minimises a sum of seconds, in which no communication is hidden.
   conv->set("overlap", std::string("off"));
   setWindows(layer, *conv);
   return conv;
@@ -223,7 +223,7 @@ std::shared_ptr<Declaration> declaredAs(const TableLayer& layer) {
 }
 
 Index movedChannels(const NetworkTable& table, const TableEdge& edge) {
-  // What moves has the extents that its reader reads, whatever pooling stands between.
+  // The data moved have the spatial extents that the reader reads, even if pooling precedes it.
   Index pixels = 1;
   for (Index extent : table.layers[edge.to].input)
     pixels *= extent;
@@ -253,8 +253,8 @@ DeclaredNetwork declareNetwork(const NetworkTable& table, Index batch) {
   }
   std::vector<int> inputs(table.layers.size(), 0);
   for (const TableEdge& edge : table.edges) {
-    // Sums have an input for each edge; another layer that reads from several has one input whose
-    // channels they share.
+    // Sums have an input for each edge. Another layer that reads several layers has one input, a
+    // concatenation of their channels.
     const bool isJoint = table.layers[edge.to].kind == TableLayer::Kind::Add;
     DeclaredLayer& to = network.layers[edge.to];
     const int input = isJoint ? inputs[edge.to]++ : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A network as a table of layers and edges, for cost models that know nothing but sizes: see
+// A network as a table of layers and edges, for cost models that need only sizes: see
 // share/tenon/networks/tables. A file has exactly these keys:
 //
 //   format, name, about   "tenon-network-table-1" and texts
@@ -12,10 +12,10 @@
 //   edges                 from, to, elements of a sample that is moved
 //
 // As declarations, the layers are convolutions and affine layers without biases, and sums.
-// Pointwise layers and pooling are free and keep the distribution, so that what moves has the
-// extents that its reader reads. A transposed convolution, whose stride is its kernel, is priced as
-// a convolution of 1 x 1 to that many more channels. An affine layer reads features, among which
-// the space of a convolution is counted.
+// Pointwise layers and pooling cost nothing and preserve the distribution, so the data moved have
+// the extents that the reader reads. A transposed convolution, whose stride is its kernel, is
+// priced as a 1 x 1 convolution with kernel^d times the output channels. An affine layer reads
+// features, which include the spatial extents of a preceding convolution.
 #pragma once
 
 #include "planner/prices/declared_network.hpp"
@@ -34,38 +34,38 @@ struct TableLayer {
   Index inChannels = 1, outChannels = 1, weights = 0;
   bool readsInput = false, splitSpace = true;
 
-  // Rows that a block needs of its neighbour in each direction.
+  // Rows of the neighbouring block that a block needs in each direction.
   Index halo() const { return kind == Kind::Conv ? kernel / 2 : 0; }
-  // The elements of one sample.
+  // Number of elements of one sample.
   double inputElements() const;
   double outputElements() const;
 };
 
 struct TableEdge {
   int from = 0, to = 0;
-  Index elements = 0; // of a sample
+  Index elements = 0; // per sample
 };
 
 struct NetworkTable {
   std::string name, about;
   int splitDims = 1;
-  std::vector<TableLayer> layers; // each behind those that it reads
+  std::vector<TableLayer> layers; // each after the layers that it reads
   std::vector<TableEdge> edges;
 
   bool isRead(int layer) const;
-  // The shape of a sample, channels and then space, as the first layer that reads the network's
-  // input has it.
+  // The shape of a sample, channels and then space, from the first layer that reads the network's
+  // input.
   std::vector<Index> inputShape() const;
 };
 
-// `where` is what messages call the file. Throws TENON_ERR_FORMAT naming file, byte and key.
+// `where` is the name of the file in messages. Throws TENON_ERR_FORMAT with file, byte and key.
 NetworkTable parseNetworkTable(const std::string& text, const std::string& where);
-// Reads a table by its name in share/tenon/networks/tables, or from a path, which is a word with a
-// slash or the ending .json.
+// Reads a table by its name in share/tenon/networks/tables, or from a path, which contains a slash
+// or ends with .json.
 NetworkTable readNetworkTable(const std::string& nameOrPath);
 
-// The network as declarations of layers. Throws TENON_ERR_SUPPORT naming a layer that no
-// declaration of the library describes.
+// Returns the network as declarations of layers. Throws TENON_ERR_SUPPORT with the name of a layer
+// that no declaration of the library describes.
 DeclaredNetwork declareNetwork(const NetworkTable& table, Index batch);
 
 } // namespace tenon

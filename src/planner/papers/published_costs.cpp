@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The cost equations of two papers, a function each. They are kept as printed, with rounded
-// logarithms and with latencies even for one process, so that their numbers can be held against the
-// papers' own; corrections belong into model T1.
+// The cost equations of two papers, one function for each. They are implemented as printed, with
+// rounded logarithms and with latencies even for one process, so their results can be compared with
+// the papers. Corrections belong in model T1.
 #include "planner/papers/published_costs.hpp"
 
 #include "sys/errors/error.hpp"
@@ -25,7 +25,7 @@ double roundedLog(Index n) {
   return std::bit_width(static_cast<std::uint64_t>(n - 1));
 }
 
-// The term of a ring: alpha ceil(log n) + beta (n-1)/n elements.
+// The cost of a ring: alpha ceil(log n) + beta (n-1)/n elements.
 double ringTerm(const T1Link& link, Index n, double elements) {
   return link.alpha * roundedLog(n) +
          link.beta * kElementBytes * (double(n - 1) / double(n)) * elements;
@@ -35,7 +35,7 @@ double weightsOf(const TableLayer& layer) {
   return static_cast<double>(layer.weights);
 }
 
-// The elements of a row of pixels, which has all dimensions but the first.
+// Number of elements of a row of pixels, which includes all dimensions but the first.
 double rowElements(const std::vector<Index>& extents, Index channels) {
   double elements = static_cast<double>(channels);
   for (std::size_t d = 1; d < extents.size(); ++d)
@@ -60,10 +60,10 @@ double modelAndBatch(const TableLayer& layer, bool isFirst, double batch, const 
 
 TableLayers withoutSums(const TableLayers& layers) {
   // Sums in place have neither weights nor windows, and the papers do not count them as layers.
-  TableLayers kept;
-  std::copy_if(layers.begin(), layers.end(), std::back_inserter(kept),
+  TableLayers weightedLayers;
+  std::copy_if(layers.begin(), layers.end(), std::back_inserter(weightedLayers),
                [](const TableLayer& layer) { return layer.kind != TableLayer::Kind::Add; });
-  return kept;
+  return weightedLayers;
 }
 
 } // namespace
@@ -112,8 +112,8 @@ double eq8(const TableLayers& layers, Index batch, const std::vector<PaperGrid>&
   return seconds;
 }
 
-// The halo of the output is a row of what the next layer reads. Where an affine layer follows, its
-// input has no rows, and the row is the channels of one pixel.
+// The halo of the output is a row of the next layer's input. The input of an affine layer has no
+// rows: the row is then the channels of one pixel.
 double eq9(const TableLayers& layers, Index batch, const PaperGrid& grid, const T1Link& link) {
   const double local = double(batch) / double(grid.columns);
   double seconds = 0;
@@ -158,8 +158,8 @@ double forward2d(const TableLayers& layers, Index batch, const PaperGrid& grid,
   for (const TableLayer& layer : layers) {
     const double x = double(batch) * layer.inputElements(),
                  y = double(batch) * layer.outputElements();
-    // X comes in along rows and goes to where its part of W is in two steps, and Y is summed and
-    // brought home in two.
+    // X is gathered along rows and redistributed to its part of W in two steps; Y is reduced and
+    // redistributed in two steps.
     const double stationaryW = 2 * ringTerm(link, grid.columns, x / rows) +
                                ringTerm(link, grid.rows, y / columns) +
                                link.alpha * roundedLog(grid.rows);

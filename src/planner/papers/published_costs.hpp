@@ -7,12 +7,12 @@
 //   003  its first version, Integrated Model and Data Parallelism in Training Neural Networks, Eq.
 //        4
 //
-// As printed: logarithms are rounded up to base 2, an iteration has all the terms of the sums, B
-// and P are what they say. Read into them: d_(i-1) and d_i are the input and the output of layer i
-// before pooling (Eq. 2), an element has 4 bytes, sums over i from 0 begin with the first layer,
-// since there is no W_0; sums in place (add) are no layers. An affine layer is a convolution of 1 x
-// 1 pixel: Eq. 7, which the paper does not apply to it, charges it latency alone. Of three
-// dimensions, X_W are all but the first.
+// The equations are implemented as printed: logarithms to base 2 are rounded up, an iteration
+// includes all terms of the sums, and B and P have the papers' meaning. Our interpretation: d_(i-1)
+// and d_i are the input and the output of layer i before pooling (Eq. 2); an element has 4 bytes;
+// sums over i from 0 begin with the first layer, since W_0 does not exist; sums in place (add) are
+// not layers. An affine layer is a convolution of 1 x 1 pixel: Eq. 7, which the paper does not
+// apply to it, charges latency only. In three dimensions, X_W is the product of all but the first.
 #pragma once
 
 #include "planner/papers/network_table.hpp"
@@ -44,9 +44,9 @@ double eq9(const TableLayers& layers, Index batch, const PaperGrid& grid, const 
 // 003: model and data parallelism on a grid.
 double eq4Of003(const TableLayers& layers, Index batch, const PaperGrid& grid, const T1Link& link);
 
-// 001, Section 4: the forward pass Y = W X alone, of the 1.5-D algorithm, one all-gather of Y, and
-// of the 2-D algorithm SUMMA: with W stationary 2 B d_(i-1) / P_r + B d_i / P_c elements in four
-// steps, or with Y stationary |W| / P_r + B d_(i-1) / P_c in two, whichever takes less.
+// 001, Section 4: the forward pass Y = W X only, by the 1.5-D algorithm (one all-gather of Y) and
+// the 2-D algorithm SUMMA: with W stationary 2 B d_(i-1) / P_r + B d_i / P_c elements in four
+// steps, or with Y stationary |W| / P_r + B d_(i-1) / P_c in two, the cheaper of the two.
 double forward15d(const TableLayers& layers, Index batch, const PaperGrid& grid,
                   const T1Link& link);
 double forward2d(const TableLayers& layers, Index batch, const PaperGrid& grid, const T1Link& link);
@@ -55,8 +55,8 @@ double forward2d(const TableLayers& layers, Index batch, const PaperGrid& grid, 
 // "eq4_003", "forward_1.5d", "forward_2d".
 const std::vector<std::string>& publishedCosts();
 // The cost of a network by the name of an equation. `convolutions` is the grid of the convolutions
-// in Eq. 8, where it is another. Throws TENON_ERR_ARG for another name, for an extent below 1, and
-// for a grid that is not 1 x P or P x 1 with an equation for one number of processes.
+// in Eq. 8. Throws TENON_ERR_ARG for an unknown name, for an extent below 1, and for a grid that is
+// not 1 x P or P x 1 if the equation has a single number of processes.
 double publishedCost(const std::string& name, const NetworkTable& network, Index batch,
                      const PaperGrid& grid, const PaperGrid& convolutions, const T1Link& link);
 

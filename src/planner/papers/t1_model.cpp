@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Model T1, a function for each of the assumptions that are numbered in the header. Numbers of
-// parts enter as real numbers, without rounding: uneven splits cost as if they were even, as in the
-// papers, although no process could run them so.
+// Model T1: one function for each of the assumptions that the header numbers. Numbers of parts are
+// real numbers without rounding: uneven splits cost as if they were even, as in the papers,
+// although no process could run them.
 #include "planner/papers/t1_model.hpp"
 
 #include <fmt/format.h>
@@ -41,7 +41,7 @@ std::string T1Model::spatial(int layer) const {
                         : "";
 }
 
-// Assumption 5, and for the label i that the input's channels have as many parts, too.
+// Assumption 5; for the label i the input channels must also have at least that many elements.
 std::string T1Model::fault(int layer, int parallelization) const {
   const TableLayer& row = network_.layers[layer];
   const Parts& parts = parts_[parallelization];
@@ -67,8 +67,7 @@ std::string T1Model::fault(int layer, int parallelization) const {
   return {};
 }
 
-// Assumption 7. The processes with the same part of the weights are those that differ in batch and
-// space alone.
+// Assumption 7. Processes that differ only in batch and space have the same part of the weights.
 double T1Model::gradientSeconds(const TableLayer& layer, const Parts& parts) const {
   const double r = static_cast<double>(parts.channels);
   const double p = static_cast<double>(grid().processes()) / r;
@@ -78,7 +77,7 @@ double T1Model::gradientSeconds(const TableLayer& layer, const Parts& parts) con
               link_.beta * (p - 1) / p * kWordBytes * static_cast<double>(layer.weights) / r);
 }
 
-// Assumption 8. A face has all dimensions of a block but its own, whether they are split or not.
+// Assumption 8. A face has all dimensions of a block except the one it is normal to, split or not.
 double T1Model::haloSeconds(const TableLayer& layer, const Parts& parts, double channels) const {
   if (layer.halo() == 0)
     return 0;
@@ -96,8 +95,8 @@ double T1Model::haloSeconds(const TableLayer& layer, const Parts& parts, double 
   return layer.readsInput ? seconds : 2 * seconds;
 }
 
-// The time in which some processes that have parts of the output, or contributions, gather or
-// reduce it; the others have other parts.
+// Seconds in which `among` processes, which have parts of the output or partial sums, gather or
+// reduce it; the product of the other splits is `others`.
 double T1Model::gatherSeconds(const TableLayer& layer, Index among, Index others) const {
   const double r = static_cast<double>(among);
   return link_.alpha * std::log2(r) + link_.beta * kWordBytes * batch_ * layer.outputElements() /
@@ -117,8 +116,8 @@ double T1Model::layerSeconds(int layer, int parallelization) const {
   return seconds;
 }
 
-// Assumption 14. With the label i the input's channels are split, too, and each process has
-// contributions of all the output channels of its part.
+// Assumption 14. With the label i the input channels are split as well, and each process has
+// partial sums of all output channels of its part.
 double T1Model::layerBytes(int layer, int parallelization) const {
   const TableLayer& row = network_.layers[layer];
   const Parts& parts = parts_[parallelization];
@@ -129,8 +128,8 @@ double T1Model::layerBytes(int layer, int parallelization) const {
               row.outputElements() / (without * double(parts.channels) / inputs));
 }
 
-// Assumption 9. Where a parallelization of the writer gives a process all that the reader needs,
-// nothing moves.
+// Assumption 9. The cost is 0 if the writer's parallelization already gives each process all that
+// the reader needs.
 double T1Model::moveSeconds(int move, int from, int to) const {
   const TableEdge& edge = network_.edges[move];
   const Parts &q = parts_[from], &t = parts_[to];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Model T1: what training communicates, by one latency and one bandwidth, on a network that is a
-// table. Its assumptions, by the numbers that the code names:
+// Model T1: the communication of training, priced by one latency and one bandwidth, for a network
+// that is a table. Its assumptions, numbered as in the code:
 //
 //    1  latency alpha, alpha lg n for a collective of n processes; beta seconds for each byte of a
 //       process; words of 4 bytes. One iteration: forward, backward, sums of gradients; no overlap,
@@ -58,7 +58,7 @@ public:
   double moveSeconds(int move, int from, int to) const override;
 
 private:
-  // The parts of the channels of what a layer reads.
+  // The number of parts of the channels that a layer reads.
   Index channelsRead(int layer, const Parts& parts) const {
     return network_.layers[layer].kind == TableLayer::Kind::Add ? parts.channels : parts.inputs;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fills buckets with gradients. Several are open at a time, one for each grid and set of axes with
-// copies; the next gradient that would make one too large closes it.
+// Assigns gradients to buckets. Several buckets are open at a time, one for each grid and set of
+// axes with copies. A gradient that would exceed the size of its bucket closes it and opens the
+// next.
 #include "planner/prices/bucketing.hpp"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ namespace tenon {
 namespace {
 
 // The axes along which a parameter has copies, or all others. Along an axis of one process there is
-// one copy, whatever the property.
+// one copy, regardless of the property.
 std::vector<int> axesWithCopies(const Layout& layout, bool copies) {
   std::vector<int> axes;
   for (int axis = 0; axis < layout.grid().axes(); ++axis)
@@ -31,37 +32,37 @@ std::vector<std::vector<std::size_t>> bucketsOf(const std::vector<SummedGradient
   std::vector<std::size_t> order(gradients.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return gradients[i].ready; });
-  struct Open {
+  struct OpenBucket {
     std::vector<std::size_t> members;
     Index bytes = 0;
   };
-  std::vector<Open> open;
+  std::vector<OpenBucket> openBuckets;
   std::vector<std::vector<std::size_t>> closed;
   for (const std::size_t i : order) {
     const Layout& storage = gradients[i].storage;
     const Index more = storage.mostOwnedElements() * gradients[i].elementBytes;
-    auto at = std::ranges::find_if(open, [&](const Open& one) {
-      return fitTogether(gradients[one.members.front()].storage, storage);
+    auto bucketAt = std::ranges::find_if(openBuckets, [&](const OpenBucket& bucket) {
+      return fitTogether(gradients[bucket.members.front()].storage, storage);
     });
-    // The bytes are those of the rank with the most, so that all ranks close it at once.
-    if (at != open.end() && at->bytes + more > bytes) {
-      closed.push_back(std::move(at->members));
-      open.erase(at);
-      at = open.end();
+    // The bytes are the maximum over all ranks: all ranks must close a bucket at the same gradient.
+    if (bucketAt != openBuckets.end() && bucketAt->bytes + more > bytes) {
+      closed.push_back(std::move(bucketAt->members));
+      openBuckets.erase(bucketAt);
+      bucketAt = openBuckets.end();
     }
-    if (at == open.end())
-      at = open.insert(at, Open{});
-    at->members.push_back(i);
-    at->bytes += more;
+    if (bucketAt == openBuckets.end())
+      bucketAt = openBuckets.insert(bucketAt, OpenBucket{});
+    bucketAt->members.push_back(i);
+    bucketAt->bytes += more;
   }
-  for (Open& rest : open)
+  for (OpenBucket& rest : openBuckets)
     closed.push_back(std::move(rest.members));
   return closed;
 }
 
-// Its cuts are the sums of what the members have at each position, so that each rank's part is just
-// its own gradients, and the reduction is an ordinary conversion from P to B along the axes with
-// copies.
+// The split points of the bucket are the sums of its members' sizes at each position. The local
+// block of a rank then consists of exactly its own gradients, and the reduction is an ordinary
+// conversion from P to B along the axes with copies.
 Layout bucketLayout(const std::vector<Layout>& members) {
   const Layout& first = members.front();
   const Grid& grid = first.grid();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Adds up the steps of a conversion, each by what it is: a sum, or a move. The price of a sum
-// within a unit depends on its ranks and bytes alone, so that it is the same however closely moves
-// are looked at.
+// Adds the prices of the steps of a conversion, each either a reduction or a move. The price of a
+// reduction within a unit depends only on its ranks and bytes, and is thus the same at every
+// precision of the moves.
 #include "planner/prices/conversion_prices.hpp"
 
 #include "reduction/sum_route.hpp"
@@ -20,7 +20,7 @@ double ConversionPrices::seconds(const Layout& from, const Layout& to, Index ele
   };
   double seconds = 0;
   const Layout* at = &from;
-  // Between two grids a conversion takes several, one after the other.
+  // Between two grids a conversion can need several intermediate layouts.
   const std::vector<Layout> stops = stopsBetween(from, to);
   for (const Layout& stop : stops) {
     seconds += cheapestSumRoute(*at, stop, elementBytes, sums_, priceOfStep).seconds;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parallelizations as text for a layer, the parallelizations that are legal, and the tables that a
-// search gets from a model. The order of a layer's parallelizations decides between plans that cost
-// the same, because a search takes the first: the parallelizations on the grid of a pinned field
-// are listed first, so that a layer stays where the field lies.
+// Parallelizations as text for a layer, the legal parallelizations, and the cost tables for a
+// search. The order of a layer's parallelizations decides between plans of equal cost, because a
+// search prefers the first. The parallelizations on the grid of a pinned field are listed first, so
+// a layer prefers the distribution of the field.
 #include "planner/prices/cost_model.hpp"
 
 #include "sys/errors/error.hpp"
@@ -26,7 +26,7 @@ std::string CostModel::text(int layer, int number) const {
 
 int CostModel::parse(int layer, const std::string& text) const {
   const std::string who = "layer " + names_[layer];
-  // The model has parallelizations with input channels only if the search was asked to try them.
+  // The model has parallelizations with input channels only if the search was requested with them.
   const int number =
       numberOf(parseParallelization(text, grid_, spatial(layer), who, channelLabel(layer)));
   const std::string why =
@@ -39,7 +39,7 @@ int CostModel::parse(int layer, const std::string& text) const {
 
 namespace {
 
-// The first parallelization splits the batch alone, and the reason against it is the simplest.
+// The first parallelization splits only the batch, and its fault is the simplest to explain.
 [[noreturn]] void refuseLayer(const CostModel& model, int layer) {
   throw Error(
       TENON_ERR_SHAPE,
@@ -54,7 +54,7 @@ namespace {
 ParallelizationLists legalParallelizations(const CostModel& model) {
   ParallelizationLists lists(model.layers());
   for (int layer = 0; layer < model.layers(); ++layer) {
-    // From the first parallelization behind those of the fine grid, round to the last of these.
+    // Starts with the first parallelization after those of the fine grid, and wraps around.
     const int fine = static_cast<int>(model.parallelizations().size()), extra = model.firstExtra();
     for (int turn = 0; turn < model.states(); ++turn)
       if (const int parallelization = turn < extra ? (fine + turn) % extra : turn;
@@ -80,8 +80,8 @@ CostTables tablesOf(const CostModel& model, const ParallelizationLists& parallel
   for (std::size_t m = 0; m < model.moves().size(); ++m) {
     const auto [from, to] = model.moves()[m];
     PairTable& pair = tables.pairs.emplace_back(PairTable{from, to, {}});
-    // Networks repeat their layers, and a table of hundreds of thousands of prices is faster copied
-    // than looked up.
+    // Networks repeat their layers, and copying a table of hundreds of thousands of prices is
+    // faster than looking them up.
     const int like = model.firstLike(static_cast<int>(m));
     if (const auto [first, second] = model.moves()[like];
         like < static_cast<int>(m) && parallelizations[first] == parallelizations[from] &&
@@ -105,8 +105,8 @@ double CostModel::planBytes(const std::vector<int>& parallelizations) const {
 }
 
 double secondsOf(const CostModel& model, const std::vector<int>& plan, Closeness prices) {
-  // The same sum as that of the tables, but with any of a model's prices, and for parallelizations
-  // instead of states.
+  // The same sum as CostTables::secondsOf(), but with any of a model's prices, and for
+  // parallelizations instead of states.
   double sum = 0;
   for (int layer = 0; layer < model.layers(); ++layer)
     sum += (model.*prices.layer)(layer, plan[layer]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a plan costs, whoever says so: the seconds and bytes of a layer under a parallelization, and
-// the seconds of a move from one layer to another under a parallelization of each. Parallelizations
-// are known by their numbers on the fine grid.
+// The interface of a cost model: the seconds and bytes of a layer under a parallelization, and the
+// seconds of a move between two layers for each pair of parallelizations. A parallelization is
+// identified by its number on the fine grid.
 #pragma once
 
 #include "geometry/layout/layout.hpp"
@@ -10,10 +10,11 @@
 
 namespace tenon {
 
-// The seconds of a layer and of a move, by what takes them.
+// The parts of the seconds of a layer and of a move.
 struct LayerParts {
   double forward = 0, backward = 0,
-         gradients = 0; // two times of kernels, and the reduction of the parameters' gradients
+         gradients = 0; // seconds of the kernels of both passes, and of the reduction of the
+                        // parameters' gradients
 };
 struct MoveParts {
   double there = 0, back = 0;
@@ -33,54 +34,53 @@ public:
   const std::vector<Parallelization>& parallelizations() const noexcept {
     return parallelizations_;
   }
-  int numberOf(
-      const Parallelization& parallelization) const; // -1: the model has no such parallelization
+  int numberOf(const Parallelization& parallelization) const; // -1: the model does not have this
+                                                              // parallelization
   const std::vector<Move>& moves() const noexcept { return moves_; }
-  // The layers that are planned, and behind them the ends of the network that are pinned
-  // (isPinned).
+  // Number of planned layers, followed by the pinned ends of the network (isPinned).
   int layers() const noexcept { return static_cast<int>(names_.size()); }
   const std::vector<std::string>& names() const noexcept { return names_; }
 
-  // Parallelizations are numbered from 0. A model may have more parallelizations than the fine
-  // grid, whose parallelizations come first. Between plans that take equally long, the
-  // parallelizations behind those are preferred, so that a layer stays where a pinned field lies.
+  // Number of parallelizations, numbered from 0. A model can have more parallelizations than the
+  // fine grid; those of the fine grid are first. Among plans of equal time the later
+  // parallelizations are preferred, so a layer keeps the distribution of a pinned field.
   virtual int states() const { return static_cast<int>(parallelizations_.size()); }
-  // Parallelizations from this number on are taken only where they are faster: a plan that costs
-  // the same without them has none.
+  // Parallelizations from this number on are chosen only if they are faster: a plan does not have
+  // them if it costs the same without them.
   virtual int firstExtra() const { return states(); }
-  // Whether this is an end of the network instead of a layer; its only parallelization is 0.
+  // Whether this is a pinned end of the network instead of a layer; its only parallelization is 0.
   virtual bool isPinned(int /*layer*/) const { return false; }
-  // The label by which the layer's output channels are split.
+  // The label that splits the layer's output channels.
   virtual char channelLabel(int /*layer*/) const { return 'o'; }
   virtual std::string text(int layer, int parallelization) const;
-  // The signature under which the layer lies as was priced. It is empty where a layer is a row of a
-  // table.
+  // The signature of the layer that was priced; empty if a layer is a row of a table.
   virtual std::string signature(int /*layer*/, int /*parallelization*/) const { return {}; }
-  // Whether its output is cut in balance, where windows would cut it otherwise.
+  // Whether the output is divided evenly instead of being aligned with the windows.
   virtual bool isBalanced(int /*layer*/, int /*parallelization*/) const { return false; }
-  // The layouts in which the layer then uses its inputs, without halos.
+  // The layouts in which the layer reads its inputs, without halos.
   virtual std::vector<Layout> uses(int /*layer*/, int /*parallelization*/) const { return {}; }
-  // Whether a layer is laid out the same under two parallelizations, such as on a fine grid and on
-  // that of a pinned field.
+  // Whether a layer has the same layouts under two parallelizations, such as on a fine grid and on
+  // the grid of a pinned field.
   virtual bool areAlike(int /*layer*/, int parallelization, int other) const {
     return parallelization == other;
   }
-  // The parallelization of a text, as text() gives it or in any form that parseParallelization()
-  // reads. Throws TENON_ERR_OPTION where the layer cannot have it.
+  // Returns the parallelization of a text, as text() writes it or in any form that
+  // parseParallelization() reads. Throws TENON_ERR_OPTION if the layer cannot have it.
   virtual int parse(int layer, const std::string& text) const;
-  // The labels of the spatial dimensions that may be split, and the parts that a parallelization
-  // makes.
+  // The labels of the spatial dimensions that can be split, and the number of parts under a
+  // parallelization.
   virtual std::string spatial(int layer) const = 0;
   virtual Parts parts(int layer, int parallelization) const = 0;
-  // Why a layer cannot have a parallelization; "" where it can.
+  // The reason why a layer cannot have a parallelization; "" if it can.
   virtual std::string fault(int layer, int parallelization) const = 0;
   virtual double layerSeconds(int layer, int parallelization) const = 0;
   virtual double layerBytes(int layer, int parallelization) const = 0;
-  // What a plan holds, a parallelization for each layer; by default the sum of its layers.
+  // The memory of a plan, given a parallelization for each layer; by default the sum over its
+  // layers.
   virtual double planBytes(const std::vector<int>& parallelizations) const;
-  // The layers of a plan that compute again for the adjoint what they wrote, so that the plan takes
-  // no more than so many bytes; with the seconds of that, and the bytes that are left. Without
-  // names the bytes are the least that was found, and too many.
+  // The layers of a plan that recompute their output for the adjoint so the plan needs at most
+  // `bytes`; with the seconds of this and the resulting bytes. If `layers` is empty, the limit was
+  // not reached and `bytes` is the least that was found.
   struct Again {
     std::vector<std::string> layers = {};
     double seconds = 0, bytes = 0;
@@ -90,10 +90,9 @@ public:
                                  double /*bytes*/) const {
     return {};
   }
-  // The layers of a plan whose halos the layers before them had better compute, so that at most
-  // `depth` layers share an exchange (declaration/core/halo_sharing.hpp), and the plan takes no
-  // more than so many bytes; with the seconds that it saves, and the bytes that the plan then
-  // takes.
+  // The layers of a plan whose halos the layers before them should compute, with at most `depth`
+  // layers per exchange (declaration/core/halo_sharing.hpp) and within a limit in bytes; with the
+  // seconds saved and the resulting bytes of the plan.
   struct SharedHalos {
     std::vector<std::string> layers = {};
     double seconds = 0, bytes = 0;
@@ -103,14 +102,14 @@ public:
     return {};
   }
   virtual double moveSeconds(int move, int from, int to) const = 0;
-  // A lower bound of it that takes hardly any time.
+  // A lower bound of moveSeconds() that costs hardly any time.
   virtual double leastMoveSeconds(int move, int from, int to) const {
     return moveSeconds(move, from, to);
   }
   // The first move that costs the same as this one under all parallelizations.
   virtual int firstLike(int move) const { return move; }
-  // Better prices where those above are lower bounds: a closer bound, and the exact price. They
-  // take longer to find.
+  // Better prices for models whose prices above are lower bounds: a closer bound, and the exact
+  // price. Both need more time.
   virtual double closerLayerSeconds(int layer, int parallelization) const {
     return layerSeconds(layer, parallelization);
   }
@@ -141,7 +140,7 @@ private:
   std::vector<Parallelization> parallelizations_;
 };
 
-// How closely a model looks at the prices of layers and of moves.
+// The precision of the prices of layers and moves.
 struct Closeness {
   double (CostModel::*layer)(int, int) const;
   double (CostModel::*move)(int, int, int) const;
@@ -153,11 +152,11 @@ inline constexpr Closeness kMinBounds = {&CostModel::layerSeconds, &CostModel::l
                            kExactPrices = {&CostModel::exactLayerSeconds,
                                            &CostModel::exactMoveSeconds};
 
-// The parallelizations of each layer that a search may choose from.
+// The parallelizations of each layer among which a search can choose.
 using ParallelizationLists = std::vector<std::vector<int>>;
 
-// All legal parallelizations of each layer. Throws TENON_ERR_SHAPE naming a layer that has none,
-// and what its parallelizations lack.
+// All legal parallelizations of each layer. Throws TENON_ERR_SHAPE if a layer has none, with its
+// name and the reason.
 ParallelizationLists legalParallelizations(const CostModel& model);
 CostTables tablesOf(const CostModel& model, const ParallelizationLists& parallelizations,
                     Closeness prices = kLowerBounds);

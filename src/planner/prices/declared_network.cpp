@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Declares the layers of a network, with what moves between them. Layers without parameters that
-// read one other layer have no choice of their own but follow it: only what is left are variables
-// of the search, and their number decides how long it takes.
+// Declares the layers of a network and the moves between them. Layers without parameters that read
+// a single layer have no choice and follow that layer. The remaining layers are the variables of
+// the search, whose number determines its time.
 #include "planner/prices/declared_network.hpp"
 
 #include "declaration/core/types.hpp"
@@ -16,7 +16,8 @@ namespace tenon {
 
 namespace {
 
-// The layer or dependent whose output a node's output is; of the network's input, its number.
+// Origin of a value: a layer and one of its outputs (0, or k for dependent k - 1); layer -1 is an
+// input of the network, and `output` its number.
 struct Place {
   int layer = -1, output = 0;
   Shape shape;
@@ -40,7 +41,7 @@ public:
           fmt::format("the network is a layer of type \"{}\"; a plan needs a sequential or a "
                       "graph of layers",
                       file.type));
-    // A container's recomputation would trade memory for time behind the back of the prices.
+    // Recomputation of a container would trade memory for time without being priced.
     for (const auto& [key, value] : file.settings)
       if (key == "recompute" && std::get<bool>(value))
         refuseRecomputation("the network");
@@ -61,9 +62,9 @@ public:
                       "the plan to one for each; `tenon plan network` plans networks of one input",
                       counted(declared->inputCount(), "input"), inputs_.size()));
     network_.hasLists = std::ranges::any_of(file.nodes, [](const LayerDescription::Node& node) {
-      const std::unique_ptr<Declaration> made = makeDeclaration(node.layer.type);
+      const std::unique_ptr<Declaration> declared = makeDeclaration(node.layer.type);
       return !node.layer.lists.describe().empty() ||
-             (made && !made->contains() && made->dependsOnPlaces());
+             (declared && !declared->contains() && declared->dependsOnPlaces());
     });
     if (file.nodes.empty())
       throw Error(TENON_ERR_SUPPORT, "the network has no layers; a plan needs at least one");
@@ -81,39 +82,39 @@ public:
 
 private:
   std::shared_ptr<Declaration> declarationOf(const LayerDescription& layer, int node) const {
-    auto made = std::shared_ptr<Declaration>(makeDeclaration(layer.type));
+    auto declared = std::shared_ptr<Declaration>(makeDeclaration(layer.type));
     const std::string name = nameOf(layer, node);
-    if (!made || made->contains())
+    if (!declared || declared->contains())
       throw Error(
           TENON_ERR_SUPPORT,
           fmt::format("layer {} has type \"{}\"; a plan needs layers of the library that do "
                       "not contain others",
                       name, layer.type));
-    if (made->takesLists() && layer.lists.describe().empty())
+    if (declared->takesLists() && layer.lists.describe().empty())
       throw Error(TENON_ERR_SUPPORT,
                   fmt::format("layer {} has type \"{}\", which works with lists of a mesh, but has "
                               "none; plan the network in the program that has them, by a plan of "
                               "TenonPlanCreate() after TenonLayerSetEdges(), "
                               "TenonLayerSetIndexMap() or TenonLayerSetLinks()",
                               name, layer.type));
-    if (made->leavesHalo())
+    if (declared->leavesHalo())
       throw Error(TENON_ERR_SUPPORT,
                   fmt::format("layer {} has type \"{}\", whose output keeps its halo, which plans "
                               "do not carry on to the layers that read it; leave it out if it has "
                               "no index map, since layers with boundary mode \"linked\" fill "
                               "their halos themselves, or set the network up without a plan",
                               name, layer.type));
-    made->lists() = layer.lists;
-    // Rows go back to the field that the layout says.
+    declared->lists() = layer.lists;
+    // Rows are returned to the field with this layout.
     if (network_.hasLists && layer.output)
-      made->setOutputLayout(*layer.output);
-    made->setTitle("layer " + name);
+      declared->setOutputLayout(*layer.output);
+    declared->setTitle("layer " + name);
     for (const auto& [key, value] : layer.settings)
-      made->set(key, value);
+      declared->set(key, value);
     for (const char* name : {"data_type", "storage", "backend"})
-      made->inherit(name, *container_);
-    made->checkSettings();
-    return made;
+      declared->inherit(name, *container_);
+    declared->checkSettings();
+    return declared;
   }
 
   static std::string nameOf(const LayerDescription& layer, int node) {
@@ -138,8 +139,8 @@ private:
                               declaration.type(), counted(wanted, "input"), given));
   }
 
-  // A layer that does not fit what it reads has no form on one process either. Without this check
-  // it would look like one that cannot be divided.
+  // A layer that does not fit its inputs has no form on one process either. Without this check the
+  // error would claim that it cannot be divided.
   static void checkForm(const Declaration& declaration, const std::vector<Shape>& shapes) {
     Layouts inputs;
     for (const Shape& shape : shapes)
@@ -166,13 +167,14 @@ private:
       readsInput |= place.layer < 0;
     }
     const Shape shape = declaration->outputShape(shapes);
-    // Rows lie as their lists say, and not on one process: such networks are laid out when they are
-    // priced.
+    // Rows of lists are distributed as the lists are, and not on one process: the forms of such
+    // networks are checked when they are priced.
     if (!network_.hasLists)
       checkForm(*declaration, shapes);
-    // A layer of its own is what can gain from another parallelization than the layer before it: it
-    // has parameters, joins several inputs or stands where the network's input enters; and what has
-    // to lie as lists say must not bind the layer before it.
+    // A layer is a variable of the search if it can gain from another parallelization than the
+    // layer before it: it has parameters, joins several inputs or reads the network's input. A
+    // layer that is distributed like its lists is a variable, too: it must not bind the layer
+    // before it.
     const bool hasParameters = !declaration->rows(shapes).front().parameters.empty();
     if (hasParameters || reads.size() > 1 || readsInput ||
         (network_.hasLists && declaration->dependsOnPlaces()))
@@ -184,20 +186,20 @@ private:
     }
   }
 
-  // A new variable of the search, with a move from each layer that it reads and a read of the
-  // network's input where there is one.
+  // Adds a variable of the search, with a move from each layer that it reads and a read of each
+  // input of the network.
   Place addLayer(const std::string& name, const std::shared_ptr<Declaration>& declaration,
                  const std::vector<Place>& reads, const std::vector<Shape>& shapes,
                  const Shape& shape) {
     const int layer = static_cast<int>(network_.layers.size());
-    DeclaredLayer made{.name = name, .declaration = declaration, .inputs = shapes};
-    // A dimension that is not in both input and output, as before a flatten, cannot stay split.
-    made.splitDims =
+    DeclaredLayer declared{.name = name, .declaration = declaration, .inputs = shapes};
+    // A dimension that is not in both input and output, as before a flatten, cannot remain split.
+    declared.splitDims =
         std::max(0, static_cast<int>(std::min(shapes.front().size(), shape.size())) - 2);
-    made.mostChannels = shape.size() > 1 ? shape[1] : 1;
+    declared.mostChannels = shape.size() > 1 ? shape[1] : 1;
     for (std::size_t input = 0; input < reads.size(); ++input)
       if (reads[input].layer < 0) {
-        made.readsInput = true;
+        declared.readsInput = true;
         network_.reads.push_back({.from = -1,
                                   .to = layer,
                                   .input = static_cast<int>(input),
@@ -206,7 +208,7 @@ private:
       } else
         network_.moves.push_back({reads[input].layer, layer, static_cast<int>(input),
                                   reads[input].shape, reads[input].output});
-    network_.layers.push_back(std::move(made));
+    network_.layers.push_back(std::move(declared));
     return {layer, 0, shape};
   }
 

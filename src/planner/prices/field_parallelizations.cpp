@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lists the parallelizations on a pinned process grid, and lays tensors out on it. A solver's cuts
-// follow no rule, so they are not computed but remembered: a dimension of known extent that the
-// field's own axes split is cut as the first tensor was that lay there.
+// Lists the parallelizations on a pinned process grid, and the layouts of tensors on it. The split
+// points of a solver follow no rule and cannot be computed, so they are remembered: a dimension of
+// known extent that the field's own axes split has the split points of the first such tensor.
 #include "planner/prices/field_parallelizations.hpp"
 
 #include <algorithm>
@@ -10,26 +10,26 @@ namespace tenon {
 
 namespace {
 
-// Three labels on each axis: 3^5 = 243 parallelizations of each layer, and as many again with input
-// channels. With both labels of channels there are 4^4 = 256.
+// Three labels on each axis: 3^5 = 243 parallelizations of each layer, and the same number again
+// with input channels. With both labels of channels there are 4^4 = 256.
 constexpr int kMaxFieldAxes = 5, kMaxMixedAxes = 4;
 
-// Appends the parallelizations that have each of these labels of channels.
+// Appends the parallelizations that contain all of the given labels of channels.
 void appendParallelizations(const Layout& layout, const std::string& channels,
                             std::string parallelization,
                             std::vector<std::string>& parallelizations) {
   const int axis = static_cast<int>(parallelization.size());
   if (axis == layout.grid().axes()) {
-    // Each parallelization is listed once, with the labels that it has; one without channels is
-    // among those of output channels.
+    // Each parallelization is listed once, in the call for the labels that it contains; one without
+    // channels is listed in the call for output channels.
     if (channels == "o" || std::ranges::all_of(channels, [&](char channel) {
           return parallelization.find(channel) != std::string::npos;
         }))
       parallelizations.push_back(std::move(parallelization));
     return;
   }
-  // 'k' comes first, so that the parallelizations which keep the most do; where the field's batch
-  // is split, 'n' is the same as 'k'.
+  // 'k' is first: the parallelizations that change least are listed first. If the field's batch is
+  // split, 'n' is the same as 'k'.
   for (char label : "kn" + channels)
     if (label == 'k' || (!layout.grid().isTrivial(axis) &&
                          (label != 'n' || !(layout.property(axis) == Property::shard(0)))))
@@ -82,7 +82,7 @@ bool Field::isLike(const Layout& layout) const {
 void Field::learn(const Layout& layout) {
   for (int d = 0; d < std::min(layout.rank(), layout_.rank()); ++d)
     if (layout.splitAxes(d) == layout_.splitAxes(d) && layout.parts(d) > 1)
-      // The first tensor of an extent is kept, which is the field itself or what is nearest to it.
+      // The first tensor of an extent is the field itself or the one closest to it.
       cuts_.emplace(std::pair(d, layout.shape()[d]), layout.cuts(d));
 }
 
@@ -94,8 +94,8 @@ Layout Field::layout(const Shape& shape, const Properties& properties, const Lay
     if (properties[axis].isShard())
       spec.splitAxes[properties[axis].dim].push_back(axis);
   for (int d = 0; d < std::min(static_cast<int>(shape.size()), layout_.rank()); ++d) {
-    // Cuts are those of all axes of a dimension together; if one of them is missing, they mean
-    // nothing.
+    // Split points refer to all axes of a dimension together, and are meaningless if one of them is
+    // missing.
     if (spec.splitAxes[d] != sortedAxes(layout_.splitAxes(d)))
       continue;
     spec.splitAxes[d] = layout_.splitAxes(d);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parallelizations on the process grid of a pinned layout, such as a solver's field. Each axis
-// keeps the property that it has there, or splits the batch, or channels, of one label in a
-// parallelization. With the layout S2,S3 on a grid of 4 x 2:
+// Parallelizations on the process grid of a pinned layout, such as that of a solver's field. Along
+// each axis the layer keeps the field's property (k), or splits the batch (n), output channels (o)
+// or input channels (i). For a field with layout S2,S3 on a grid of 4 x 2:
 //
-//     k,k   a layer lies where the field does     o,k   4 parts of the output channels, space by 2
+//     k,k   the layer is distributed like the field
+//     o,k   4 parts of the output channels, 2 parts of space
 //
-// Where the same axes split a dimension as in the field, it is cut as the field is, or as what lies
-// with the field: cuts are known by dimension and extent, and learnt from the outputs of layers
-// that stay.
+// If a dimension is split by the same axes as in the field, it has the split points of the field or
+// of tensors distributed with it. Split points are stored by dimension and extent, and learnt from
+// the outputs of layers that keep the field's distribution.
 #pragma once
 
 #include "geometry/layout/layout.hpp"
@@ -18,28 +19,28 @@ namespace tenon {
 
 struct FieldParallelization {
   int field = 0;
-  std::string labels; // of each axis: k, n, o or i
+  std::string labels; // one per axis: k, n, o or i
 };
 
 class Field {
 public:
-  // `name` says which end of the network it is: "input".
+  // `name` is the end of the network in texts: "input".
   Field(std::string name, const Layout& layout);
 
   const std::string& name() const noexcept { return name_; }
   const GridPtr& grid() const noexcept { return layout_.gridPtr(); }
   Property property(int axis) const { return layout_.property(axis); }
   bool hasEmptyParts() const;
-  // The parallelizations, those that keep the most first. An axis of one process keeps its
-  // property, since any other would change nothing; on a grid of more than 5 other axes all these
-  // have the same label, and on one of 5 no parallelization splits channels of both input and
-  // output.
+  // All parallelizations, those that change least first. An axis of one process keeps its property,
+  // since any other would be equivalent. On a grid of more than 5 other axes all axes have the same
+  // label, and on one of 5 no parallelization splits the channels of both input and output.
   std::vector<std::string> parallelizations(bool inputChannels) const;
   bool isLike(const Layout& layout) const;
 
-  // Remembers the cuts of a tensor that lies with the field.
+  // Remembers the split points of a tensor that is distributed like the field.
   void learn(const Layout& layout);
-  // Cut as `native` is, where that lies on this grid with the same axes; else as what was learnt.
+  // Uses the split points of `native` if it is on this grid with the same axes, otherwise the
+  // learnt ones.
   Layout layout(const Shape& shape, const Properties& properties,
                 const Layout* native = nullptr) const;
 

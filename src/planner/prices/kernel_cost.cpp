@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Operations and bytes of a layer's kernels, and their seconds by a machine's rates. The slowest
-// process is found for Apply and for the adjoint separately: on uneven parts they need not be the
-// same, and each pass ends when its own slowest has ended. It is among the few processes that no
-// other one exceeds in every extent, and only those are looked at.
+// process is determined for Apply and for the adjoint separately: for uneven parts they can differ,
+// and each pass ends with its own slowest process. The slowest process is among the few that no
+// other process exceeds in every extent, and only those are priced.
 #include "planner/prices/kernel_cost.hpp"
 
 #include "declaration/core/kernel_maps.hpp"
@@ -14,10 +14,10 @@ namespace tenon {
 
 namespace {
 
-// A kernel's work grows with the extents of what it reads and writes. So a position takes longest
-// among those that no other one exceeds in all extents. An extent depends on the coordinates along
-// the axes that split its dimension; axes that no dimension ties together vary freely, and each
-// such group of axes is looked at for itself.
+// The work of a kernel grows with the extents that it reads and writes. The slowest position is
+// therefore among those that no other position exceeds in all extents. An extent depends on the
+// coordinates along the axes that split its dimension. Axes that no dimension relates vary
+// independently, and each group of related axes is searched separately.
 class LargestPositions {
 public:
   explicit LargestPositions(const Form& form) : grid_(form.output.grid()), group_(grid_.axes()) {
@@ -33,7 +33,8 @@ public:
     std::vector<std::vector<int>> all = {std::vector<int>(grid_.axes(), 0)};
     for (int group = 0; group < grid_.axes(); ++group) {
       const std::vector<Extent> extents = extentsOf(group);
-      // A dimension whose first part is its largest asks for no other coordinates, and most do.
+      // If the first part of each dimension is the largest, as in most layouts, coordinate 0 is
+      // sufficient.
       if (std::ranges::all_of(extents, [&](const Extent& extent) { return firstIsMost(extent); }))
         continue;
       const std::vector<int> axes = axesOf(group);
@@ -56,7 +57,7 @@ private:
     int dim;
   };
 
-  // Coordinate 0 of an R axis holds what the others do, and more, so that nothing is noted of it.
+  // Coordinate 0 of an R axis has at least the elements of all others, so R axes are not recorded.
   void add(const Layout& layout) {
     for (int dim = 0; dim < layout.rank(); ++dim) {
       const std::vector<int>& axes = layout.splitAxes(dim);
@@ -70,11 +71,11 @@ private:
   }
 
   std::vector<Extent> extentsOf(int group) const {
-    std::vector<Extent> those;
+    std::vector<Extent> related;
     for (const Extent& extent : extents_)
       if (group_[extent.layout->splitAxes(extent.dim).front()] == group)
-        those.push_back(extent);
-    return those;
+        related.push_back(extent);
+    return related;
   }
 
   std::vector<int> axesOf(int group) const {
@@ -103,8 +104,8 @@ private:
     return coordinates;
   }
 
-  // The combinations of coordinates on these axes that no other one exceeds; of equal ones the
-  // first.
+  // The combinations of coordinates along these axes that no other one exceeds; the first of equal
+  // ones.
   std::vector<int> largestAlong(const std::vector<int>& axes,
                                 const std::vector<Extent>& extents) const {
     struct Candidate {
@@ -114,20 +115,21 @@ private:
     const auto exceeds = [](const Candidate& a, const Candidate& b) {
       return std::ranges::equal(a.sizes, b.sizes, std::ranges::greater_equal());
     };
-    std::vector<Candidate> most;
+    std::vector<Candidate> largest;
     for (int index = 0; index < grid_.extentOf(axes); ++index) {
       const int position = grid_.positionAt(with(std::vector<int>(grid_.axes(), 0), axes, index));
-      Candidate one{.index = index, .sizes = {}};
+      Candidate candidate{.index = index, .sizes = {}};
       for (const auto& [layout, dim] : extents)
-        one.sizes.push_back(layout->box(dim, layout->part(position, dim)).size());
-      if (std::ranges::any_of(most, [&](const Candidate& other) { return exceeds(other, one); }))
+        candidate.sizes.push_back(layout->box(dim, layout->part(position, dim)).size());
+      if (std::ranges::any_of(largest,
+                              [&](const Candidate& other) { return exceeds(other, candidate); }))
         continue;
-      std::erase_if(most, [&](const Candidate& other) { return exceeds(one, other); });
-      most.push_back(std::move(one));
+      std::erase_if(largest, [&](const Candidate& other) { return exceeds(candidate, other); });
+      largest.push_back(std::move(candidate));
     }
     std::vector<int> indices;
-    for (const Candidate& one : most)
-      indices.push_back(one.index);
+    for (const Candidate& candidate : largest)
+      indices.push_back(candidate.index);
     return indices;
   }
 
@@ -136,7 +138,7 @@ private:
   std::vector<Extent> extents_;
 };
 
-// The rows that loops go through. Pooling has no operations, so it is counted by the elements that
+// The number of rows of the loops. Pooling has no operations, so it is counted by the elements that
 // its windows read.
 double rowsOf(const Box& output, const KernelWork& work) {
   const double length = output.empty() ? 1 : double(std::max<Index>(1, output.back().size()));
@@ -149,7 +151,7 @@ KernelCost costAt(int position, const Declaration& layer, const Form& form, bool
   const KernelElements elements = kernelElements(form, position);
   const double each = double(elementBytes);
   const Box output = form.output.box(position);
-  // The gradients of the parameters and the cotangent of the input are a product each, and each
+  // The gradients of the parameters and the cotangent of the input are one product each, and each
   // gathers the columns.
   const int products = (form.parameters.empty() ? 0 : 1) + (hasCotangent ? 1 : 0);
   KernelCost cost;
@@ -157,9 +159,9 @@ KernelCost costAt(int position, const Declaration& layer, const Form& form, bool
                 .bytes = each * (elements.inputs + elements.parameters + elements.output),
                 .columns = work.columns};
   cost.apply.rows = rowsOf(output, cost.apply);
-  // Both products read the output's cotangent and the inputs, and write the parameters' gradients;
-  // for the inputs' cotangents the parameters are read and the inputs written besides. A layer that
-  // needs neither has no adjoint.
+  // Both products read the output's cotangent and the inputs, and write the parameters' gradients.
+  // The inputs' cotangents also read the parameters and write an array of the inputs' size. A layer
+  // that needs neither has no adjoint.
   if (products > 0) {
     cost.adjoint = {.pass = hasCotangent ? KernelPass::Adjoint : KernelPass::Parameters,
                     .flops = work.adjointParameters + (hasCotangent ? work.adjoint : 0),
@@ -178,19 +180,19 @@ KernelCost costAt(int position, const Declaration& layer, const Form& form, bool
 
 KernelCost kernelCost(const Declaration& layer, const Form& form, bool hasCotangent,
                       Index elementBytes, const KernelRates& rates) {
-  KernelCost most;
+  KernelCost largest;
   for (int position : LargestPositions(form).find()) {
     const KernelCost cost = costAt(position, layer, form, hasCotangent, elementBytes, rates);
-    if (cost.applySeconds > most.applySeconds) {
-      most.apply = cost.apply;
-      most.applySeconds = cost.applySeconds;
+    if (cost.applySeconds > largest.applySeconds) {
+      largest.apply = cost.apply;
+      largest.applySeconds = cost.applySeconds;
     }
-    if (cost.adjointSeconds > most.adjointSeconds) {
-      most.adjoint = cost.adjoint;
-      most.adjointSeconds = cost.adjointSeconds;
+    if (cost.adjointSeconds > largest.adjointSeconds) {
+      largest.adjoint = cost.adjoint;
+      largest.adjointSeconds = cost.adjointSeconds;
     }
   }
-  return most;
+  return largest;
 }
 
 } // namespace tenon

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the kernels of a layer take, on the process that takes longest: their operations and the
-// bytes that they read and write.
+// The cost of a layer's kernels on the slowest process: operations, and bytes read and written.
 //
 //    apply     reads inputs and parameters, writes the output
-//    adjoint   reads the output's cotangent and the inputs, writes the inputs' cotangents where
-//              they are wanted; reads parameters for these, and adds to their gradients
+//    adjoint   reads the output's cotangent and the inputs, writes the inputs' cotangents if they
+//              are wanted; reads parameters for these, and adds to their gradients
 //
 // Rows and columns (kernel_rates.hpp) are those of the output and of the windows, once for each
 // product.
@@ -20,8 +19,8 @@ struct KernelCost {
   double applySeconds = 0, adjointSeconds = 0;
 };
 
-// `hasCotangent` says whether the cotangents of the inputs are wanted. The costs are the largest of
-// all positions, whatever the cuts.
+// `hasCotangent` tells whether the cotangents of the inputs are wanted. The costs are the maximum
+// over all positions, for any split points.
 KernelCost kernelCost(const Declaration& layer, const Form& form, bool hasCotangent,
                       Index elementBytes, const KernelRates& rates);
 

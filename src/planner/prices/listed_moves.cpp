@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Counts what goes by lists from the schedules that run, and lays a network out as it is without a
-// plan. Lists are of one rank: of an index map only that rank counts exactly, and others have the
-// most that any sends.
+// Counts the traffic of index maps and linked halos from the schedules that run, and derives the
+// layouts of a network without a plan. Each rank knows only its own lists: for an index map the
+// exact count exists on that rank only, and other ranks use the maximum over all ranks.
 #include "planner/prices/listed_moves.hpp"
 
 #include "sys/errors/error.hpp"
@@ -14,7 +14,7 @@ namespace tenon {
 
 namespace {
 
-// The rates between the two ranks of a grid that are furthest from each other.
+// The rates between the two ranks of a grid that are furthest apart.
 LinkRates ratesAcross(const Grid& grid, const LinkRates& rates) {
   if (rates.levels.empty())
     return rates;
@@ -24,19 +24,19 @@ LinkRates ratesAcross(const Grid& grid, const LinkRates& rates) {
   return rates.onLevel(level);
 }
 
-// The domain and the range of the map, whichever way it is applied.
+// The domain and the range of the map, regardless of the direction in which it is applied.
 std::pair<Layout, Layout> endsOf(const OperatorEntry& op) {
   if (op.kind == OperatorKind::IndexSum)
     return {op.to.dual(), op.from.dual()};
   return {op.from, op.to};
 }
 
-// Whether what the map sends is received: its transpose, or its adjoint, but not both.
+// Whether sent and received are exchanged: for the transpose or for the adjoint, but not for both.
 bool isReversed(const OperatorEntry& op, bool adjoint) {
   return adjoint != (op.kind == OperatorKind::IndexSum);
 }
 
-// The elements for one index of the joint dimensions, of a rank that has most.
+// The largest number of elements, over all ranks, for one index of the joint dimensions.
 Index mostInner(const IndexMap& map, const Layout& domain) {
   Index most = 0;
   for (int rank : domain.grid().ranks()) {
@@ -105,7 +105,7 @@ NativeLayouts nativeLayoutsOf(const DeclaredLayer& layer, const Layouts& inputs)
   layer.declaration->checkLinks(inputs);
   const Form form = layer.declaration->form(inputs, {});
   NativeLayouts native{withoutHalos(form.uses), {form.output}};
-  // Boundary values of the caller's are read as they lie.
+  // Boundary values from the user are read in their own layout.
   for (std::size_t i = native.uses.size(); i < inputs.size(); ++i)
     native.uses.push_back(inputs[i]);
   for (const DependentLayer& dependent : layer.dependents) {
@@ -129,10 +129,10 @@ std::vector<NativeLayouts> nativeLayouts(const DeclaredNetwork& network, const L
     for (const DeclaredMove& move : network.moves)
       if (move.to == number)
         reads[move.input] = natives[move.from].outputs[move.output];
-    Layouts given;
+    Layouts readLayouts;
     for (std::optional<Layout>& read : reads)
-      given.push_back(std::move(read).value());
-    natives.push_back(nativeLayoutsOf(layer, given));
+      readLayouts.push_back(std::move(read).value());
+    natives.push_back(nativeLayoutsOf(layer, readLayouts));
   }
   return natives;
 }

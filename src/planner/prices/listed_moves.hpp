@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the operators that go by lists send, index maps and linked halos, and where layers lie that
-// work with lists.
+// Traffic of the operators that use lists (index maps and linked halos), and the layouts of layers
+// with lists.
 //
-// Such a layer has no choice: its rows lie as its lists say, on the process grid of these. Its
-// native is where it lies in a network without a plan, whose inputs lie as the caller says; so has
-// every layer of such a network. There cuts are the lists' own, while other parallelizations of the
-// layers without lists have balanced ones.
+// A layer with lists has no choice: its rows are distributed as its lists are, on their process
+// grid. The native layouts of a layer are those that it has in a network without a plan, for the
+// layouts of the inputs that the caller passes; all layers of such a network have them. Native
+// layouts have the split points of the lists, whereas other parallelizations of layers without
+// lists have even ones.
+
 #pragma once
 
 #include "machine/price.hpp"
@@ -15,17 +17,17 @@
 
 namespace tenon {
 
-// Where a layer uses its inputs, without halos, and where its output and those of its dependents
-// lie.
+// The layouts in which a layer reads its inputs, without halos, and those of its output and of its
+// dependents' outputs.
 struct NativeLayouts {
   Layouts uses, outputs;
 };
-// One for each layer. Throws what a layer throws that cannot have these inputs, and
-// TENON_ERR_SUPPORT for patches on which a layer would work for itself.
+// One entry for each layer. Throws the error of a layer that cannot have these inputs, and
+// TENON_ERR_SUPPORT for patches on which a layer would work independently.
 std::vector<NativeLayouts> nativeLayouts(const DeclaredNetwork& network, const Layouts& inputs);
 
-// A layout for each process grid, with its properties, on which layers without a choice lie, but
-// for those that pinned ends of the network have; the names are those in parallelizations.
+// One layout for each pair of a process grid and properties that layers without a choice have,
+// except those of pinned ends. The names appear in parallelizations.
 struct ListedField {
   std::string name;
   Layout layout;
@@ -33,24 +35,23 @@ struct ListedField {
 std::vector<ListedField> listedFields(const DeclaredNetwork& network,
                                       const std::vector<NativeLayouts>& natives,
                                       const std::vector<std::optional<Layout>>& pinned);
-// The parallelizations of layers without a choice end with this behind the name of the field.
+// Ends the text of a parallelization of a layer without a choice, after the name of the field.
 inline constexpr std::string_view kListedEnd = "lists";
 
 inline bool goesByLists(const OperatorEntry& op) {
   return op.map || op.rule;
 }
-// What a rank sends and receives in one application, or of the adjoint. Lists of an index map are
-// of the rank that has it; those of a rule can be made for any.
+// Traffic of a rank in one application or in its adjoint. Lists of an index map exist on the local
+// rank only; those of a rule can be made for any rank.
 struct ListedTraffic {
   Traffic sent, received;
 };
 ListedTraffic listedTraffic(const OperatorEntry& op, bool adjoint, int rank);
-// Of an index map what any rank sends at most, and what any receives at most; or where that is not
-// known what this rank does.
+// Upper bound, over all ranks, of the traffic sent and received through an index map; if it is
+// unknown, the traffic of this rank.
 ListedTraffic mostTraffic(const OperatorEntry& op, bool adjoint);
-// By the formula of an exchange (machine/price.hpp), at the rates of the outermost level between
-// ranks of the grid. Of an index map with what any rank sends and receives at most, where that is
-// known.
+// Seconds by the formula of an exchange (machine/price.hpp), at the rates of the outermost level
+// between ranks of the grid. For an index map the traffic is the maximum over all ranks, if known.
 double priceOfLists(const OperatorEntry& op, bool adjoint, Index elementBytes,
                     const LinkRates& rates, Looks looks);
 double priceOfLists(const ListedTraffic& traffic, const Grid& grid, Index elementBytes,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The memory of a plan. The search adds up what each layer holds under a parallelization. Of the
-// plan that it finds the layers get the forms that a run would have, and these are counted as a run
-// finds them, since what layers use by turns depends on the parallelizations of all.
+// The memory of a plan. During the search, memory is a sum over layers (layerBytes). For the plan
+// that is found, the layers get the forms of a run, and their memory is counted as in a run
+// (RunMemory), since buffers that layers share depend on the parallelizations of all layers.
 #include "planner/prices/own_model.hpp"
 
 #include "declaration/core/pieces.hpp"
@@ -42,8 +42,8 @@ int rankWithMost(const Layout& layout) {
 
 } // namespace
 
-// Found where the layer's inputs are given, since it does not depend on where things lie: on one
-// process, or at native.
+// The activations that a layer saves for its adjoint. They do not depend on the distribution, so
+// they are determined for any legal inputs: on one process, or in the native layouts.
 OwnModel::Saved OwnModel::savedOf(const Declaration& declaration, const Layouts& given) const {
   const Form form = declaration.form(given, {});
   const int rank = rankWithMost(form.output);
@@ -57,16 +57,16 @@ OwnModel::Saved OwnModel::savedOf(const Declaration& declaration, const Layouts&
     const Value& value = list.values()[v];
     if (!value.saved)
       continue;
-    const auto standsFor = [&](const std::vector<ValueId>& those) {
+    const auto isAmong = [&](const std::vector<ValueId>& ids) {
       return std::ranges::any_of(
-          those, [&](ValueId other) { return other == v || other == value.standsIn; });
+          ids, [&](ValueId other) { return other == v || other == value.standsIn; });
     };
-    const bool isOutput = standsFor(list.outputs()), liesThere = standsFor(list.inputs());
+    const bool isOutput = isAmong(list.outputs()), isInPlace = isAmong(list.inputs());
     const bool isInput =
-        !isOutput && (liesThere || std::ranges::any_of(given, [&](const Layout& input) {
+        !isOutput && (isInPlace || std::ranges::any_of(given, [&](const Layout& input) {
                         return value.layout.shape() == input.shape();
                       }));
-    saved.inputAsItLies |= liesThere;
+    saved.inputInPlace |= isInPlace;
     saved.output |= isOutput;
     saved.input |= isInput;
     if (isInput || isOutput)
@@ -95,19 +95,20 @@ std::vector<std::vector<bool>>
 OwnModel::findReadSaved(const std::vector<std::vector<Saved>>& saved) const {
   std::vector<std::vector<bool>> read;
   for (std::size_t layer = 0; layer < saved.size(); ++layer) {
-    std::vector<bool>& mine = read.emplace_back(saved[layer].size(), false);
+    std::vector<bool>& isRead = read.emplace_back(saved[layer].size(), false);
     const std::vector<DependentLayer>& dependents = network_.layers[layer].dependents;
     for (std::size_t f = 0; f < dependents.size(); ++f)
-      mine[dependents[f].reads] = mine[dependents[f].reads] || saved[layer][f + 1].inputAsItLies;
+      isRead[dependents[f].reads] = isRead[dependents[f].reads] || saved[layer][f + 1].inputInPlace;
   }
   for (const DeclaredMove& move : network_.moves)
     read[move.from][move.output] =
-        read[move.from][move.output] || saved[move.to].front().inputAsItLies;
+        read[move.from][move.output] || saved[move.to].front().inputInPlace;
   return read;
 }
 
-// In training the value, the gradient and its contributions, where processes share it their sum and
-// the buffers of messages of that, and what the optimizer keeps.
+// Number of arrays for a parameter. Training needs the value, the gradient and its partial sums;
+// the reduction and its message buffers, if processes share the parameter; and the state of the
+// optimizer.
 double OwnModel::parameterCopies(const Layout& use) const {
   return trains() ? 3.0 + (sameHolding(use.dual(), use) ? 0 : 2) + double(task_.optimizerStates)
                   : 1;
@@ -116,7 +117,7 @@ double OwnModel::parameterCopies(const Layout& use) const {
 void OwnModel::addSaved(const Saved& saved, bool outputIsSaved, const Form& form,
                         ParallelizedLayer& placed) const {
   const double output = bytesOf(form.output);
-  // Of what is saved, a rounding may be.
+  // Saved activations can be stored in bfloat16.
   const auto depth = double(network_.stackDepth);
   const double share =
       depth *
@@ -124,38 +125,38 @@ void OwnModel::addSaved(const Saved& saved, bool outputIsSaved, const Form& form
   double inputs = 0;
   for (const Layout& use : form.uses) {
     inputs += bytesOf(use);
-    // Others are where their writer has put them.
-    if (trains() && saved.input && (use.hasHalos() || !saved.inputAsItLies))
+    // Other inputs are read in place, in the array that their writer wrote.
+    if (trains() && saved.input && (use.hasHalos() || !saved.inputInPlace))
       placed.bytes += share * bytesOf(use);
   }
   if (trains())
     placed.bytes += depth * saved.perOutput * double(mostElements(form.output)) +
                     (outputIsSaved || saved.output ? share * output : 0);
   placed.outputBytes.push_back(output);
-  placed.turnBytes = std::max(placed.turnBytes, inputs + output);
+  placed.temporaryBytes = std::max(placed.temporaryBytes, inputs + output);
 }
 
-// At each layer, from the last one in training, what it needs for a while and what others have
-// written or wait for meanwhile.
-double OwnModel::turnBytes(const std::vector<int>& parallelizations) const {
+// Upper bound of the shared memory of passes: for each layer, its temporary arrays plus the outputs
+// of earlier layers that later layers still need.
+double OwnModel::temporaryBytes(const std::vector<int>& parallelizations) const {
   double most = 0;
   for (int layer = 0; layer < plannedLayers(); ++layer) {
     double waiting = 0;
     for (int writer = 0; writer < layer; ++writer) {
-      const ParallelizedLayer& wrote = placed(writer, parallelizations[writer]);
-      for (std::size_t output = 0; output < wrote.outputBytes.size(); ++output)
+      const ParallelizedLayer& writerLayer = placed(writer, parallelizations[writer]);
+      for (std::size_t output = 0; output < writerLayer.outputBytes.size(); ++output)
         if (std::ranges::any_of(network_.moves, [&](const DeclaredMove& move) {
               return move.from == writer && move.output == static_cast<int>(output) &&
                      move.to > layer;
             }))
-          waiting += wrote.outputBytes[output];
+          waiting += writerLayer.outputBytes[output];
     }
-    most = std::max(most, waiting + placed(layer, parallelizations[layer]).turnBytes);
+    most = std::max(most, waiting + placed(layer, parallelizations[layer]).temporaryBytes);
   }
   return most;
 }
 
-// A free input lies where the first layer that reads it uses it.
+// An input without a pinned layout has the layout in which its first reader uses it.
 Layouts OwnModel::runInputs(const std::vector<int>& parallelizations) const {
   int count = 0;
   for (const DeclaredMove& read : network_.reads)
@@ -185,29 +186,29 @@ Form OwnModel::formThatRuns(const Declaration& declaration, const Layouts& input
   });
 }
 
-// As a layer has it that reads these layouts and was told its parallelization.
+// The form of a layer that reads these layouts and has this parallelization, as in a run.
 Form OwnModel::runForm(int layer, int parallelization, const Layouts& inputs,
                        const std::optional<Layout>& computedHalo) const {
-  const ParallelizedLayer& here = placed(layer, parallelization);
+  const ParallelizedLayer& parallelized = placed(layer, parallelization);
   const Kind& kind = kinds_[kindOf_[layer]];
-  const bool isListed = liesAsListed(kind, parallelization);
+  const bool isListed = usesListLayout(kind, parallelization);
   const DeclaredLayer& declared = network_.layers[layer];
   Layouts used = inputs;
-  for (std::size_t i = 0; i < std::min(here.uses.size(), used.size()); ++i)
-    used[i] = isListed
-                  ? kind.native->uses[i]
-                  : withCutsOf(inputs[i], layoutLike(here.uses[i].withoutHalos(), inputs[i].shape(),
-                                                     declared.declaration->title()));
+  for (std::size_t i = 0; i < std::min(parallelized.uses.size(), used.size()); ++i)
+    used[i] = isListed ? kind.native->uses[i]
+                       : withCutsOf(inputs[i],
+                                    layoutLike(parallelized.uses[i].withoutHalos(),
+                                               inputs[i].shape(), declared.declaration->title()));
   Choice choice{
-      .labels = here.signature, .arrives = !(used == inputs), .computedHalo = computedHalo};
-  if (here.isBalanced)
+      .labels = parallelized.signature, .arrives = !(used == inputs), .computedHalo = computedHalo};
+  if (parallelized.isBalanced)
     choice.cuts = OutputCuts::Balanced;
   Form form = formThatRuns(*declared.declaration, used, std::move(choice));
   form.inputs = inputs;
   return form;
 }
 
-// The nodes, or from -1 downwards the inputs, that a node reads.
+// The nodes that a node reads; -1 - i for input i of the network.
 std::vector<int> OwnModel::runReads(int node) const {
   const auto nodeOf = [&](int layer, int output) {
     return static_cast<int>(std::ranges::find_if(network_.nodes,
@@ -239,7 +240,7 @@ const std::shared_ptr<const Declaration>& declarationOf(const DeclaredNetwork& n
   return node.output == 0 ? layer.declaration : layer.dependents[node.output - 1].declaration;
 }
 
-// Of a path of names: a layer lies in a container.
+// The container of a layer, from the layer's path of names.
 std::string containerOf(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   return slash == std::string::npos ? "" : path.substr(0, slash);
@@ -277,18 +278,19 @@ std::vector<RunNode> OwnModel::runNodes(const std::vector<int>& parallelizations
     };
   }
   const bool shares = depth > 1 || std::ranges::count(halos, HaloFrom::Compute) > 0;
-  HaloSharing found(sharing, before, {before + count - 1}, depth);
+  HaloSharing haloSharing(sharing, before, {before + count - 1}, depth);
   std::vector<RunNode> nodes;
   for (int n = 0; n < count; ++n) {
     const std::vector<int> reads = runReads(n);
     Layouts given;
     for (int read : reads)
       given.push_back(read < 0 ? inputs[-1 - read] : nodes[read].form.output);
-    nodes.push_back({declarationOf(network_, network_.nodes[n]),
-                     sharing[n].form(given, shares ? found.computedHaloOf(n, given) : std::nullopt),
-                     reads});
+    nodes.push_back(
+        {declarationOf(network_, network_.nodes[n]),
+         sharing[n].form(given, shares ? haloSharing.computedHaloOf(n, given) : std::nullopt),
+         reads});
   }
-  // A repartition follows where the output is wanted elsewhere.
+  // A pinned output layout that differs needs a repartition after the last layer.
   if (const Layout& last = nodes.back().form.output; task_.output && last != *task_.output) {
     const std::shared_ptr<Declaration> repartition = makeDeclaration("repartition");
     repartition->setOutputLayout(*task_.output);
@@ -317,15 +319,15 @@ RunMemory OwnModel::runMemory(const std::vector<RunNode>& nodes, const Layouts& 
            .shared = task_.shared}};
 }
 
-// A few processes, among which is that with most: all of a small grid, else those in its corners
-// and its middle.
-std::vector<int> OwnModel::lookedAt() const {
+// A few ranks that include the one with the most memory: all of a small grid, else its first,
+// middle and last position.
+std::vector<int> OwnModel::sampledRanks() const {
   constexpr int kAll = 4;
   const int processes = grid_->size();
   return processes <= kAll ? grid_->ranks() : std::vector{0, processes / 2, processes - 1};
 }
 
-// Layers use it by turns.
+// Layers use the scratch memory one after the other, so the maximum counts.
 double OwnModel::scratchOf(const std::vector<RunNode>& nodes) const {
   double scratch = 0;
   for (std::size_t node = 0; task_.scratch && node < network_.nodes.size(); ++node)
@@ -335,7 +337,7 @@ double OwnModel::scratchOf(const std::vector<RunNode>& nodes) const {
 
 double OwnModel::bytesOfRun(const std::vector<RunNode>& nodes, const RunMemory& memory) const {
   double most = 0;
-  for (int rank : lookedAt())
+  for (int rank : sampledRanks())
     most = std::max(most, memory.of(rank).total());
   return bytesBesideArrays(nodes.size()) + most + scratchOf(nodes);
 }
@@ -351,7 +353,7 @@ CostModel::Again OwnModel::recomputedWithin(const std::vector<int>& parallelizat
   const Layouts inputs = runInputs(parallelizations);
   const std::vector<RunNode> nodes = runNodes(parallelizations, inputs);
   RunMemory memory = runMemory(nodes, inputs);
-  const std::vector<int> ranks = lookedAt();
+  const std::vector<int> ranks = sampledRanks();
   const auto bytesOf = [&](int rank) { return memory.of(rank).total(); };
   std::vector<double> kernels, operators;
   std::vector<bool> always;
@@ -365,7 +367,7 @@ CostModel::Again OwnModel::recomputedWithin(const std::vector<int>& parallelizat
     operators.push_back(
         goesByLists(op) ? priceOfLists(op, false, network_.elementBytes, rates_.links, Looks::Few)
         : op.isLocal()  ? 0
-                        : there(op.from, op.to, Looks::Few));
+                        : conversionSeconds(op.from, op.to, Looks::Few));
   const double others = bytesBesideArrays(nodes.size()) + scratchOf(nodes);
   RecomputationSearch search(memory, std::move(kernels), std::move(operators), always,
                              *std::ranges::max_element(ranks, {}, bytesOf));
@@ -384,7 +386,7 @@ CostModel::Again OwnModel::recomputedWithin(const std::vector<int>& parallelizat
   return again;
 }
 
-// Kernels, and the moves of the passes.
+// Seconds of the kernels, and of the communication of the passes.
 double OwnModel::runSeconds(const std::vector<RunNode>& nodes, const RunMemory& memory) const {
   double seconds = 0;
   for (std::size_t n = 0; n < network_.nodes.size(); ++n) {
@@ -397,7 +399,7 @@ double OwnModel::runSeconds(const std::vector<RunNode>& nodes, const RunMemory& 
   const MapList& list = memory.list();
   for (const Pass& pass : memory.passes())
     for (const Step& step : pass.steps) {
-      // What ends where it begins is one step.
+      // An exchange that begins and ends is priced at its begin.
       const bool acts = step.what == Do::Begin || step.what == Do::Apply;
       if (!acts || list.maps()[step.map].kind != Map::Kind::Operator)
         continue;
@@ -406,8 +408,8 @@ double OwnModel::runSeconds(const std::vector<RunNode>& nodes, const RunMemory& 
         continue;
       seconds += goesByLists(op) ? priceOfLists(op, step.adjoint, network_.elementBytes,
                                                 rates_.links, Looks::Few)
-                 : step.adjoint  ? there(op.to.dual(), op.from.dual(), Looks::Few)
-                                 : there(op.from, op.to, Looks::Few);
+                 : step.adjoint  ? conversionSeconds(op.to.dual(), op.from.dual(), Looks::Few)
+                                 : conversionSeconds(op.from, op.to, Looks::Few);
     }
   return seconds / static_cast<double>(task_.stepsPerEvaluation);
 }
@@ -418,25 +420,25 @@ CostModel::SharedHalos OwnModel::sharedHalos(const std::vector<int>& paralleliza
     return {};
   const Layouts inputs = runInputs(parallelizations);
   std::vector<HaloFrom> halos = haloSettings();
-  std::vector<int> open;
+  std::vector<int> windows;
   for (int n = 0; n < static_cast<int>(halos.size()); ++n)
     if (halos[n] == HaloFrom::Auto && hasSharedHalo(*declarationOf(network_, network_.nodes[n]))) {
       halos[n] = HaloFrom::Exchange;
-      open.push_back(n);
+      windows.push_back(n);
     }
-  const std::vector<RunNode> apart = runNodes(parallelizations, inputs, halos, depth);
-  std::erase_if(open, [&](int n) { return !apart[n].form.uses.front().hasHalos(); });
+  const std::vector<RunNode> separate = runNodes(parallelizations, inputs, halos, depth);
+  std::erase_if(windows, [&](int n) { return !separate[n].form.uses.front().hasHalos(); });
   std::map<std::vector<int>, HaloRun> known; // by the nodes whose halo is computed
   const auto runOf = [&](const std::vector<bool>& mayCompute) {
-    std::vector<HaloFrom> theirs = halos;
-    for (std::size_t i = 0; i < open.size(); ++i)
+    std::vector<HaloFrom> settings = halos;
+    for (std::size_t i = 0; i < windows.size(); ++i)
       if (mayCompute[i])
-        theirs[open[i]] = HaloFrom::Auto;
-    const std::vector<RunNode> nodes = runNodes(parallelizations, inputs, theirs, depth);
+        settings[windows[i]] = HaloFrom::Auto;
+    const std::vector<RunNode> nodes = runNodes(parallelizations, inputs, settings, depth);
     std::vector<int> computed;
-    std::ranges::copy_if(open, std::back_inserter(computed), [&](int n) {
+    std::ranges::copy_if(windows, std::back_inserter(computed), [&](int n) {
       const int read = nodes[n].reads.front();
-      return theirs[n] == HaloFrom::Auto && read >= 0 && nodes[read].form.output.hasHalos();
+      return settings[n] == HaloFrom::Auto && read >= 0 && nodes[read].form.output.hasHalos();
     });
     const auto [at, isNew] = known.try_emplace(computed);
     if (isNew) {
@@ -445,7 +447,7 @@ CostModel::SharedHalos OwnModel::sharedHalos(const std::vector<int>& paralleliza
     }
     return at->second;
   };
-  const HaloRun best = fastestHalos(static_cast<int>(open.size()), depth, bytes, runOf);
+  const HaloRun best = fastestHalos(static_cast<int>(windows.size()), depth, bytes, runOf);
   SharedHalos shared{
       .layers = {}, .seconds = known.at({}).seconds - best.seconds, .bytes = best.bytes};
   for (int n : best.computed)
@@ -453,12 +455,12 @@ CostModel::SharedHalos OwnModel::sharedHalos(const std::vector<int>& paralleliza
   return shared;
 }
 
-// Of layers that run all is counted as a run finds it. A table of sizes has the sum of its layers,
-// and what they use by turns.
+// For layers that run, everything is counted as in a run. For a table of sizes, the sum over layers
+// and the upper bound of the temporary memory.
 double OwnModel::planBytes(const std::vector<int>& parallelizations) const {
-  return network_.nodes.empty()
-             ? kOnceBytes + CostModel::planBytes(parallelizations) + turnBytes(parallelizations)
-             : runBytes(parallelizations);
+  return network_.nodes.empty() ? kOnceBytes + CostModel::planBytes(parallelizations) +
+                                      temporaryBytes(parallelizations)
+                                : runBytes(parallelizations);
 }
 
 } // namespace tenon

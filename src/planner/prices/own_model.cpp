@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Prices the forms that layers would have under each parallelization, and the conversions between
-// them. What a layer costs under a parallelization is computed in the constructor, once for layers
-// that differ in name alone; moves are priced when a search asks, and remembered by their two
-// layouts, because many pairs of parallelizations lead to the same two.
+// Prices the forms of layers under each parallelization, and the conversions between them. The cost
+// of a layer under a parallelization is computed in the constructor, once for all layers that
+// differ only in name. Moves are priced on request and cached by their two layouts, because many
+// pairs of parallelizations lead to the same two layouts.
 #include "planner/prices/own_model.hpp"
 
 #include "geometry/layout/layout.hpp"
@@ -17,10 +17,10 @@ namespace tenon {
 
 namespace {
 
-// The layout of what moves, which may have another shape than what its writer gives: some of the
-// channels, space after pooling, or features. A dimension keeps its cuts if its extent is the same,
-// and is cut in balance if not. Where space has become part of the features, its axes split them
-// behind those of the channels, since the features of a channel are one run.
+// Returns the layout of the data moved, whose shape can differ from the writer's output: some of
+// the channels, space after pooling, or features. A dimension keeps its split points if its extent
+// is the same, and is divided evenly otherwise. If space has been flattened into features, its axes
+// split the features after those of the channels, since the features of a channel are contiguous.
 Layout onShape(const Layout& layout, const Shape& shape) {
   if (layout.shape() == shape)
     return layout;
@@ -45,7 +45,7 @@ Layout onShape(const Layout& layout, const Shape& shape) {
   return Layout(std::move(spec));
 }
 
-// The fault of a layout in which a process has nothing; empty where each has something.
+// The fault of a layout in which a process has no elements; empty if there is none.
 std::string emptyPart(const Layout& layout, const char* what) {
   for (int d = 0; d < layout.rank(); ++d) {
     const std::vector<Index>& cuts = layout.cuts(d);
@@ -64,8 +64,8 @@ OwnModel::OwnModel(DeclaredNetwork network, FineGrid grid, OwnRates rates, bool 
     : CostModel(std::move(grid), inputChannels), network_(std::move(network)),
       rates_(std::move(rates)), bestLinks_(bestLinks(rates_.links)), task_(std::move(task)),
       grid_(this->grid().grid()), conversions_(rates_.links, grid_->size(), grid_) {
-  // The fields come first, because they decide how many parallelizations there are. Layers follow
-  // in the order of the network: each learns its cuts on a field's grid from the layers before it.
+  // Fields are first, because they determine the number of parallelizations. Layers follow in the
+  // order of the network: each learns its split points on a field's grid from the layers before it.
   addNativeLayouts();
   addFields(inputChannels);
   for (const DeclaredLayer& layer : network_.layers)
@@ -113,8 +113,8 @@ void OwnModel::addNativeLayouts() {
 }
 
 void OwnModel::addFields(bool inputChannels) {
-  // Input and output of a network often lie on one grid with the same properties, and then have the
-  // same parallelizations.
+  // Input and output of a network often have the same grid and properties, and then the same
+  // parallelizations.
   const auto add = [&](const std::string& name, const std::optional<Layout>& pinned) {
     if (!pinned ||
         std::any_of(fields_.begin(), fields_.end(), [&](Field& f) { return f.isLike(*pinned); }))
@@ -139,16 +139,16 @@ void OwnModel::addKinds() {
   const auto readSaved = findReadSaved(saved);
   for (const DeclaredLayer& layer : network_.layers) {
     const auto number = static_cast<std::size_t>(&layer - network_.layers.data());
-    // Networks repeat their layers, and a form takes far longer to make than a key: this is
-    // everything that a layer's price depends on.
+    // Networks repeat their layers, and a form takes far longer to make than a key: the key
+    // contains everything on which a layer's price depends.
     std::string key = fmt::format("{} {} {} {}", layer.declaration->agreedText(), layer.splitDims,
                                   layer.mostChannels, layer.readsInput);
     for (const Shape& input : layer.inputs)
       key += fmt::format(" [{}]", fmt::join(input, ","));
     for (const DependentLayer& dependent : layer.dependents)
       key += fmt::format("; {} of {}", dependent.declaration->agreedText(), dependent.reads);
-    // Layers of a network with lists differ in their natives, too, whose text leaves nothing out
-    // but cuts.
+    // Layers of a network with lists also differ in their native layouts. Their text omits only the
+    // split points, which the number of the layout identifies.
     if (const NativeLayouts* native = nativeLayoutsOf(layer))
       for (const Layouts& all : {native->uses, native->outputs})
         for (const Layout& layout : all)
@@ -171,8 +171,8 @@ void OwnModel::addKinds() {
   }
 }
 
-// Adds a pinned end of the network as a layer that has one parallelization, the first. It costs
-// nothing itself; the moves from and to it do.
+// Adds a pinned end of the network as a layer with a single parallelization, the first. It costs
+// nothing itself, but the moves from and to it do.
 int OwnModel::addPinnedEnd(std::string name, const Layout& layout) {
   Kind kind;
   for (int parallelization = 0; parallelization < states(); ++parallelization)
@@ -187,14 +187,14 @@ int OwnModel::addPinnedEnd(std::string name, const Layout& layout) {
 }
 
 void OwnModel::addPinnedEnds() {
-  const auto add = [&](const DeclaredMove& move, bool back) {
+  const auto add = [&](const DeclaredMove& move, bool backward) {
     moves_.push_back({move.from, move.to});
     Ends& ends = ends_.emplace_back(endsOf(move));
-    // Unlike moves inside the network, this one happens in every step of a solver, whether it
-    // evaluates the network in it or not.
+    // Unlike moves inside the network, this one happens in every step of a solver, even in steps
+    // that do not evaluate the network.
     ends.weight = 1;
-    // The user may not want the input's cotangent; the output's is where the loss is.
-    ends.back = back && trains();
+    // The user need not request the input's cotangent; the output's always comes from the loss.
+    ends.back = backward && trains();
   };
   const auto check = [](const char* name, const Layout& pinned, const Shape& shape) {
     if (pinned.shape() != shape)
@@ -242,18 +242,17 @@ std::string OwnModel::text(int layer, int parallelization) const {
     return CostModel::text(layer, parallelization);
   const Field& field = fields_[own->field];
   const Kind& kind = kinds_[kindOf_[layer]];
-  if (liesAsListed(kind, parallelization))
+  if (usesListLayout(kind, parallelization))
     return fmt::format("{}:{}", field.name(), kListedEnd);
   SignatureRows rows;
-  // A parallelization that the layer cannot have is named by what it would do to the field.
+  // A parallelization that the layer cannot have is named by its labels on the field's axes.
   if (!rowsOf(kind, parallelization, rows).empty())
     return fmt::format("{}:{}", field.name(), own->labels);
   return fieldText(field.name(), signatureOf(rows), *field.grid());
 }
 
 int OwnModel::parse(int layer, const std::string& text) const {
-  // Parallelizations on the grid of a field begin with its name, so that they cannot be taken for
-  // others.
+  // Parallelizations on the grid of a field begin with its name, which makes them unambiguous.
   for (int parallelization = static_cast<int>(parallelizations().size());
        parallelization < firstExtra(); ++parallelization)
     if (fault(layer, parallelization).empty() && this->text(layer, parallelization) == text)
@@ -269,7 +268,7 @@ int OwnModel::parse(int layer, const std::string& text) const {
 
 namespace {
 
-// Whether each process holds the same in both, on whatever grid.
+// Whether each process has the same elements in both, possibly on different grids.
 bool holdAlike(const Layouts& a, const Layouts& b) {
   return std::ranges::equal(a, b, [](const Layout& one, const Layout& other) {
     if (one == other)
@@ -294,7 +293,7 @@ bool OwnModel::areAlike(int layer, int parallelization, int other) const {
 Layouts OwnModel::uses(int layer, int parallelization) const {
   Layouts plain;
   for (const Layout& use : placed(layer, parallelization).uses)
-    // A layer adds the halo by itself.
+    // The layer adds the halo itself.
     plain.push_back(use.withoutHalos());
   return plain;
 }
@@ -312,18 +311,18 @@ Parts OwnModel::parts(int layer, int parallelization) const {
   if (!fieldParallelization(parallelization))
     return grid().parts(parallelizations()[plainParallelization(parallelization)],
                         requested.splitDims);
-  // On the grid of a field an axis counts for what it does to the layer, not for what it did to the
+  // On the grid of a field, an axis counts by its effect on the layer, not by its property in the
   // field.
-  const ParallelizedLayer& here = placed(layer, parallelization);
+  const ParallelizedLayer& parallelized = placed(layer, parallelization);
   if (!natives_.empty() && requested.declaration->dependsOnPlaces())
-    return {.batch = here.fault.empty() ? here.outputs.front().grid().size() : 1,
+    return {.batch = parallelized.fault.empty() ? parallelized.outputs.front().grid().size() : 1,
             .spatial = std::vector<Index>(requested.splitDims, 1)};
   Parts parts{.spatial = std::vector<Index>(requested.splitDims, 1)};
   SignatureRows rows;
   rowsOf(kinds_[kindOf_[layer]], parallelization, rows);
   for (std::size_t axis = 0; axis < rows.size(); ++axis) {
     const Property output = rows[axis]->output;
-    const Index extent = here.outputs.front().grid().extent(static_cast<int>(axis));
+    const Index extent = parallelized.outputs.front().grid().extent(static_cast<int>(axis));
     if (output == Property::shard(0))
       parts.batch *= extent;
     else if (splitsSpace(output)) {
@@ -345,9 +344,9 @@ std::string OwnModel::rowsOf(const Kind& kind, int parallelization, SignatureRow
                         parallelizations()[plainParallelization(parallelization)], rows);
 }
 
-// The layout in which an input is used, without halos. On a field's grid the cuts are the field's
-// where they apply. On the fine grid they are balanced, and a dimension's axes of space are taken
-// from the last one, so that this is the major one.
+// The layout in which an input is read, without halos. On a field's grid it has the split points of
+// the field where they apply. On the fine grid dimensions are divided evenly, and the axes that
+// split space are listed from the last one, which makes the last axis the major one.
 Layout OwnModel::inputLayout(const Kind& kind, int parallelization, const SignatureRows& rows,
                              std::size_t input) const {
   Properties properties;
@@ -374,8 +373,8 @@ Layout OwnModel::inputLayout(const Kind& kind, int parallelization, const Signat
 OwnModel::ParallelizedLayer OwnModel::place(const Kind& kind, int parallelization) {
   ParallelizedLayer placed;
   try {
-    // Whether a layer can have a parallelization is best known to its declaration, so what this
-    // throws is the reason why it cannot.
+    // Only its declaration knows whether a layer can have a parallelization: the error that it
+    // throws is the fault.
     placed.fault = addForm(kind, parallelization, placed);
   } catch (const Error& error) {
     placed.fault = error.text();
@@ -383,8 +382,8 @@ OwnModel::ParallelizedLayer OwnModel::place(const Kind& kind, int parallelizatio
   return placed;
 }
 
-// Why a layer has no second parallelization with an output that is cut in balance. What the user
-// has set is not changed by a plan.
+// Why a layer has no second parallelization with an evenly divided output. A plan does not override
+// settings of the user.
 std::string OwnModel::whyNotBalanced(const Kind& kind, int parallelization) const {
   const Declaration& declaration = *kind.layer->declaration;
   if (!declaration.settings().has("output_cuts"))
@@ -403,9 +402,9 @@ std::string OwnModel::whyNotBalanced(const Kind& kind, int parallelization) cons
              : "";
 }
 
-// Makes the form of a layer under a parallelization and adds what it costs, or returns the reason
-// why there is none. What needs no form is checked before one is made, since most parallelizations
-// of a large grid fail there.
+// Makes the form of a layer under a parallelization and adds its costs, or returns the reason why
+// the layer cannot have it. Checks that need no form are first, since most parallelizations of a
+// large grid fail there.
 std::string OwnModel::addForm(const Kind& kind, int parallelization, ParallelizedLayer& placed) {
   const DeclaredLayer& layer = *kind.layer;
   placed.isBalanced = parallelization != plainParallelization(parallelization);
@@ -413,17 +412,17 @@ std::string OwnModel::addForm(const Kind& kind, int parallelization, Parallelize
     if (std::string fault = whyNotBalanced(kind, plainParallelization(parallelization));
         !fault.empty())
       return fault;
-  const bool isListed = liesAsListed(kind, parallelization);
+  const bool isListed = usesListLayout(kind, parallelization);
   if (kind.native && layer.declaration->dependsOnPlaces() && !isListed)
     return "it lies as the lists of the mesh say";
   SignatureRows rows;
   if (std::string fault = rowsOf(kind, parallelization, rows); !fault.empty() && !isListed)
     return fault;
   const FieldParallelization* own = fieldParallelization(parallelization);
-  // A solver may have processes without a part, and a layer that stays has none there either.
+  // A solver can have processes without elements, on which a layer has none either.
   const bool mayBeEmpty = own && (fields_[own->field].hasEmptyParts() || kind.native);
   if (!own)
-    // The output is not laid out yet, but its channels are known.
+    // The output has no layout yet, but its channels are known.
     if (const Parts all = grid().parts(parallelizations()[plainParallelization(parallelization)],
                                        layer.splitDims);
         all.channels > layer.mostChannels * all.inputs)
@@ -456,20 +455,19 @@ std::string OwnModel::addForm(const Kind& kind, int parallelization, Parallelize
     placed.uses.front() = form.uses.front().withoutHalos();
   placed.outputs = {form.output};
   addCosts(kind, form, placed);
-  // The cotangent goes through the dependents if the layer has any use for it: parameters of its
-  // own, or layers before it.
-  follow(kind, wantsCotangent(layer) || !form.parameters.empty(), placed);
-  // Outputs that lie with the field carry its cuts on to other extents, such as that behind a
-  // stride. Parallelizations that keep the most are placed first, so that the others find these
-  // cuts.
+  // The cotangent passes through the dependents if the layer needs it: for its parameters, or for
+  // layers before it.
+  addDependents(kind, wantsCotangent(layer) || !form.parameters.empty(), placed);
+  // Outputs with the field's distribution carry its split points to other extents. Parallelizations
+  // that change least are placed first, so the others find these split points.
   if (own && !placed.isBalanced && own->labels.find_first_not_of('k') == std::string::npos)
     for (const Layout& output : placed.outputs)
       fields_[own->field].learn(output);
   return {};
 }
 
-// A layer with lists lies as they say, which is on the grid of a field on which nothing is changed.
-bool OwnModel::liesAsListed(const Kind& kind, int parallelization) const {
+// A layer with lists has the layouts of the lists, which exist on the grid of an unchanged field.
+bool OwnModel::usesListLayout(const Kind& kind, int parallelization) const {
   const FieldParallelization* own = fieldParallelization(parallelization);
   return own && kind.native && kind.layer->declaration->dependsOnPlaces() &&
          parallelization == plainParallelization(parallelization) &&
@@ -498,7 +496,7 @@ void OwnModel::addListed(const Declaration& declaration, const Form& form, bool 
   }
 }
 
-double OwnModel::there(const Layout& from, const Layout& to, Looks looks) const {
+double OwnModel::conversionSeconds(const Layout& from, const Layout& to, Looks looks) const {
   return conversions_.seconds(from, to, network_.elementBytes, looks);
 }
 
@@ -506,13 +504,13 @@ void OwnModel::addCosts(const Kind& kind, const Form& form, ParallelizedLayer& p
   const DeclaredLayer& layer = *kind.layer;
   addKernels(*layer.declaration, form, wantsCotangent(layer), placed);
   addListed(*layer.declaration, form, wantsCotangent(layer), placed);
-  // An input that is not pinned is where it is wanted, so only its halo has to travel.
+  // An input that is not pinned is available in any layout: only its halo is communicated.
   if (const Layout& use = form.uses.front(); layer.readsInput && !task_.input && use.hasHalos())
     placed.moves.push_back({&LayerParts::forward, use.withoutHalos(), use});
   for (const ParameterForm& parameter : form.parameters) {
     if (trains())
-      // A weight that several processes use collects a contribution on each, and their sum is this
-      // conversion.
+      // Each process that uses a shared weight has a partial sum of its gradient, and this
+      // conversion is their reduction.
       placed.moves.push_back({&LayerParts::gradients, parameter.use.dual(), parameter.use});
     placed.bytes += parameterCopies(parameter.use) * bytesOf(parameter.use);
   }
@@ -521,9 +519,9 @@ void OwnModel::addCosts(const Kind& kind, const Form& form, ParallelizedLayer& p
   addSaved(kind.saved.front(), kind.readIsSaved.front(), form, placed);
 }
 
-// Adds the dependents of a layer. They take the signature that leaves their input where it is, as
-// they would without a plan, and convert it where they have none.
-void OwnModel::follow(const Kind& kind, bool hasCotangent, ParallelizedLayer& placed) const {
+// Adds the dependents of a layer. As without a plan, they use the signature that leaves their input
+// in place, and convert the input if there is none.
+void OwnModel::addDependents(const Kind& kind, bool hasCotangent, ParallelizedLayer& placed) const {
   for (std::size_t f = 0; f < kind.layer->dependents.size(); ++f) {
     const DependentLayer& dependent = kind.layer->dependents[f];
     const Layout read = placed.outputs[dependent.reads];
@@ -540,7 +538,8 @@ void OwnModel::follow(const Kind& kind, bool hasCotangent, ParallelizedLayer& pl
 }
 
 bool OwnModel::wantsCotangent(const DeclaredLayer& layer) const {
-  // The data that a network is trained on has no cotangent, but the field of a solver may.
+  // The data on which a network is trained has no cotangent, but the field of a solver can have
+  // one.
   return !layer.readsInput || (task_.input && task_.inputCotangent);
 }
 
@@ -554,7 +553,7 @@ void OwnModel::addKernels(const Declaration& layer, const Form& form, bool hasCo
 
 OwnModel::Ends OwnModel::endsOf(const DeclaredMove& move) {
   Ends ends;
-  // Seconds are those of one step, and an evaluation is shared by several.
+  // Seconds are per step of the solver, and several steps share an evaluation.
   ends.weight = 1 / static_cast<double>(task_.stepsPerEvaluation);
   ends.back = trains();
   ends.sources = layoutsOf(move.from, true, static_cast<int>(move.output), move.shape);
@@ -575,8 +574,8 @@ const std::vector<int>& OwnModel::layoutsOf(int layer, bool isSource, int place,
 }
 
 int OwnModel::numberOfLayout(Layout layout) {
-  // Layouts are compared as wholes only within the few of the same shape and properties, since
-  // thousands are requested.
+  // Thousands of layouts are requested, so they are compared in full only with those of the same
+  // shape and properties.
   std::vector<int>& alike = layoutsLike_[{layout.shape(), describe(layout.properties())}];
   for (int known : alike)
     if (layouts_[known] == layout)
@@ -591,21 +590,22 @@ int OwnModel::numberOfLayout(Layout layout) {
 
 double OwnModel::price(Prices& known, int move, int from, int to, Looks looks) const {
   const Ends& ends = ends_[move];
-  // A price belongs to two layouts, not to a move: layers of one kind share it. The weight is the
-  // move's own.
+  // A price belongs to two layouts, not to a move, and layers of one kind share it. The weight
+  // belongs to the move.
   const auto source = std::uint64_t(ends.sources[from]), target = std::uint64_t(ends.targets[to]);
   const auto [at, isNew] =
       known.try_emplace(source << 32 | target << 1 | std::uint64_t(ends.back), 0.0);
   if (isNew) {
-    at->second = there(layouts_[source], layouts_[target], looks);
+    at->second = conversionSeconds(layouts_[source], layouts_[target], looks);
     at->second += priceBack(ends, from, to, looks);
   }
   return ends.weight * at->second;
 }
 
-// The adjoint of the conversion a -> b is b* -> a*, so it is priced like any other.
+// The adjoint of the conversion a -> b is b* -> a*, and is priced like any other conversion.
 double OwnModel::priceBack(const Ends& ends, int from, int to, Looks looks) const {
-  return ends.back ? there(duals_[ends.targets[to]], duals_[ends.sources[from]], looks) : 0;
+  return ends.back ? conversionSeconds(duals_[ends.targets[to]], duals_[ends.sources[from]], looks)
+                   : 0;
 }
 
 LayerParts OwnModel::partsBy(int layer, int parallelization, Looks looks) const {
@@ -614,7 +614,7 @@ LayerParts OwnModel::partsBy(int layer, int parallelization, Looks looks) const 
   LayerParts& parts = at->second;
   if (isNew) {
     for (const InnerMove& move : placed.moves)
-      parts.*move.part += double(move.times) * there(move.from, move.to, looks);
+      parts.*move.part += double(move.times) * conversionSeconds(move.from, move.to, looks);
     for (const ListedMove& move : placed.listed)
       parts.*move.part +=
           priceOfLists(move.op, move.adjoint, network_.elementBytes, rates_.links, looks);
@@ -646,11 +646,10 @@ double OwnModel::exactLayerSeconds(int layer, int parallelization) const {
 }
 
 MoveParts OwnModel::moveParts(int move, int from, int to) const {
-  // The parts must add up to the price that the search used, so the way there is what the way back
-  // leaves.
+  // The parts must add up to the price that the search used: forward is the total minus backward.
   const double all = closerMoveSeconds(move, from, to);
-  const double back = ends_[move].weight * priceBack(ends_[move], from, to, Looks::Few);
-  return {all - back, back};
+  const double backward = ends_[move].weight * priceBack(ends_[move], from, to, Looks::Few);
+  return {all - backward, backward};
 }
 
 double OwnModel::leastMoveSeconds(int move, int from, int to) const {
@@ -658,11 +657,11 @@ double OwnModel::leastMoveSeconds(int move, int from, int to) const {
   const int source = ends.sources[from], target = ends.targets[to];
   const Index each = network_.elementBytes;
   const bool byPrograms = !rates_.links.levels.empty();
-  const auto there = parts_[source].receivedFor(parts_[target], byPrograms),
-             back = dualParts_[target].receivedFor(dualParts_[source], byPrograms);
-  double seconds = leastSecondsOfMove(there, back, each, bestLinks_);
+  const auto forward = parts_[source].receivedFor(parts_[target], byPrograms),
+             backward = dualParts_[target].receivedFor(dualParts_[source], byPrograms);
+  double seconds = leastSecondsOfMove(forward, backward, each, bestLinks_);
   if (ends.back)
-    seconds += leastSecondsOfMove(back, there, each, bestLinks_);
+    seconds += leastSecondsOfMove(backward, forward, each, bestLinks_);
   return ends.weight * seconds;
 }
 

@@ -1,37 +1,38 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tenon's own prices, of the forms that would run and of what would flow between them.
+// The cost model of Tenon itself, which prices the forms that would run and the communication
+// between them.
 //
 //    layer   kernels forward and adjoint, by their operations and bytes (kernel_cost.hpp); the
 //            gradients' conversions from use* to use; a move of the network's input, free but for
 //            its halo
 //    move    the conversion of the writer's output to the reader's use, halo included, and its
 //            adjoint
-//    bytes   the memory of the process that has most
+//    bytes   the memory of the process that has the most
 //
 // Elements have the size of the network's data type. Inference has neither adjoints nor gradients
-// nor a state of the optimizer. What flows has the prices of conversion_prices.hpp. They look at
-// position 0, whose parts are the largest of balanced ones: a lower bound. The closer prices look
-// at a few more, which is nearly always exact, and the exact ones at all. Those of kernels are
-// always exact.
+// nor an optimizer state. Communication has the prices of conversion_prices.hpp, at three
+// precisions. Lower bounds consider position 0 only, whose parts are the largest of even ones.
+// Closer prices consider a few more positions and are nearly always exact; exact prices consider
+// all. Prices of kernels are always exact.
 //
-// Memory. A layer has its parameters, what its optimizer keeps of them, their gradients and the
-// contributions of these, and the sums where processes share them; and the values that an adjoint
-// reads: inputs with halos, workspaces, and outputs that it reads or a reader does. Layers share by
-// turns what a pass needs besides: the values, in training cotangents, of a layer and what it
-// writes, and those that wait for another layer meanwhile.
+// Memory. A layer owns its parameters, the optimizer state, the gradients and their partial sums,
+// and the reduced gradients if processes share them; and the activations that its adjoint reads:
+// inputs with halos, workspaces, and outputs that its own adjoint or that of a reader reads. All
+// other values and cotangents of a pass are temporary, and layers share their memory: those of the
+// layer that runs, and those that wait for a later layer.
 //
-// Nothing here knows a type of layers: what a parallelization means for one is found in its table
-// (parallelization_rows.hpp). Where windows cut an output in unequal parts, there is a second
-// parallelization of the same meaning whose output is cut in balance.
+// The model has no knowledge of types of layers: the meaning of a parallelization for a layer is
+// found in its signature table (signature_rows.hpp). If windows divide an output into unequal
+// parts, there is a second parallelization with the same labels whose output is divided evenly.
 //
-// Pinned ends. Where the network's input or output has a layout of its own, it becomes another
-// layer, with one parallelization, so that moves from and to it are priced and certified like
-// others. Its process grid gives every layer further parallelizations (field_parallelizations.hpp),
-// so that a layer may stay where the field lies.
+// Pinned ends. If the network's input or output has a fixed layout, it becomes another layer with
+// one parallelization, so moves from and to it are priced and certified like others. Its process
+// grid adds parallelizations to every layer (field_parallelizations.hpp), under which a layer can
+// keep the field's distribution.
 //
-// Lists of a mesh. A network with layers that work with them needs pinned inputs, and each of its
-// layers has a native (listed_moves.hpp), whose cuts it keeps on that grid. A layer with lists
-// stays there: it has one parallelization. What goes by lists within a layer is priced as an
+// Lists of a mesh. A network with layers that need lists must have pinned inputs, and each of its
+// layers has native layouts (listed_moves.hpp), whose split points it uses on that grid. A layer
+// with lists has one parallelization, its native one. Its communication by lists is priced as an
 // exchange of these messages.
 #pragma once
 
@@ -60,30 +61,29 @@ struct OwnRates {
 
 enum class Objective { Training, Inference };
 
-// What a plan is for.
+// The purpose of a plan.
 struct OwnTask {
   Objective objective = Objective::Training;
-  Index optimizerStates = 2; // tensors that the optimizer keeps for a parameter: 2 for adam
-  // A solver may evaluate the network in every so many of its steps only. The seconds are then
-  // those of one step, and what is pinned is converted in each.
+  Index optimizerStates = 2; // tensors of optimizer state for a parameter: 2 for adam
+  // Steps of a solver for each evaluation of the network. The seconds are per step, and pinned ends
+  // are converted in every step.
   Index stepsPerEvaluation = 1;
-  // The pinned layouts, and whether the cotangent of a pinned input is wanted in training. Layers
-  // may run on the grid of the first input and of the output; the further inputs come from where
-  // they lie.
+  // The pinned layouts, and whether training needs the cotangent of a pinned input. Layers can run
+  // on the grid of the first input and of the output; further inputs are only read from their
+  // layouts.
   std::optional<Layout> input = {}, output = {};
   std::vector<std::optional<Layout>> furtherInputs = {};
   bool inputCotangent = true;
-  ScratchOf scratch = {}; // none where no kernels are known: it is not counted then
+  ScratchOf scratch = {}; // none if the kernels are unknown; scratch memory is then not counted
   Target target = {};     // of the run; on the host windows are computed in pieces (pieces.hpp)
   RoutePolicy routes = {};
-  Index bucketBytes = 0; // of gradients that are reduced together
+  Index bucketBytes = 0; // size of a bucket of gradients that are reduced together
   SharedByNode shared = {};
 };
 
-// What a process takes besides arrays, measured by tests/bench/plan_memory: for any network of MPI
-// and of the libraries of kernels, when they are first called, and the unused ends of allocations;
-// and for each layer its kernels with their machine code, its operators with their schedules, and
-// the steps of passes.
+// Memory of a process in addition to arrays, measured by tests/bench/plan_memory. Per network: MPI
+// and the kernel libraries at their first call, and unused ends of allocations. Per layer: its
+// kernels with their machine code, its operators with their schedules, and the steps of passes.
 inline constexpr double kOnceBytes = 6 * 0x1p20, kLayerBytes = 128 * 0x1p10;
 inline double bytesBesideArrays(std::size_t layers) {
   return kOnceBytes + kLayerBytes * static_cast<double>(layers);
@@ -91,7 +91,7 @@ inline double bytesBesideArrays(std::size_t layers) {
 
 class OwnModel : public CostModel {
 public:
-  // Throws TENON_ERR_SHAPE for a pinned layout of another shape, and TENON_ERR_STATE if a network
+  // Throws TENON_ERR_SHAPE for a pinned layout of the wrong shape, and TENON_ERR_STATE if a network
   // with lists has an input that is not pinned.
   OwnModel(DeclaredNetwork network, FineGrid grid, OwnRates rates, bool inputChannels = true,
            OwnTask task = {});
@@ -135,19 +135,20 @@ public:
   double exactMoveSeconds(int move, int from, int to) const override;
 
 private:
-  // What flows within a layer and between its dependents, and the part that it counts for.
+  // Communication within a layer and between its dependents, and the part of the seconds to which
+  // it belongs.
   struct InnerMove {
     double LayerParts::*part;
     Layout from, to;
     Index times = 1;
   };
-  // What goes by lists within a layer or a dependent.
+  // Communication by lists within a layer or a dependent.
   struct ListedMove {
     double LayerParts::*part;
     OperatorEntry op;
     bool adjoint;
   };
-  // A layer under a parallelization.
+  // A layer under one parallelization: its layouts, costs and fault.
   struct ParallelizedLayer {
     Layouts uses, outputs; // the layer's output, and those of its dependents
     std::string signature, fault;
@@ -155,35 +156,36 @@ private:
     std::vector<InnerMove> moves = {};
     std::vector<ListedMove> listed = {};
     double bytes = 0;
-    double turnBytes = 0;                 // the most that the layer needs for a while
+    double temporaryBytes = 0;            // upper bound of the temporary arrays while the layer
+                                          // runs
     std::vector<double> outputBytes = {}; // of each output
     bool isBalanced = false;
-    std::map<Looks, LayerParts> seconds = {}; // those that were requested
+    std::map<Looks, LayerParts> seconds = {}; // by precision, computed on request
   };
-  // What the adjoint of a layer or a dependent reads, whatever the parallelization.
+  // The activations that the adjoint of a layer or a dependent reads, for any parallelization.
   struct Saved {
     bool input = false, output = false;
-    bool inputAsItLies = false; // and no copy of it
-    double perOutput = 0;       // bytes of workspaces for each element of the output
+    bool inputInPlace = false; // the input is read in place, without a copy
+    double perOutput = 0;      // bytes of workspaces per element of the output
   };
-  // Layers that differ in nothing but their names.
+  // Layers that differ only in their names share one entry.
   struct Kind {
     const DeclaredLayer* layer = nullptr;
-    const NativeLayouts* native = nullptr; // none: the network has no lists
+    const NativeLayouts* native = nullptr; // null: the network has no lists
     SignatureTable table;
     std::vector<Saved> saved;      // of the layer and its dependents
-    std::vector<bool> readIsSaved; // of each output: whether the adjoint of a reader reads it
+    std::vector<bool> readIsSaved; // by output: whether the adjoint of a reader reads it
     std::vector<ParallelizedLayer> parallelizations;
   };
-  // The numbers of the layouts at both ends of a move, by parallelization; -1 where the
-  // parallelization is not possible.
+  // The numbers of the layouts at both ends of a move, by parallelization; -1 if the
+  // parallelization is impossible.
   struct Ends {
     std::vector<int> sources, targets;
     double weight = 1;
-    bool back = true;  // the cotangent moves, too
+    bool back = true;  // whether the cotangent moves, too
     int firstLike = 0; // the first move with the same ends
   };
-  // By the numbers of two layouts, and whether the cotangent moves back.
+  // Key: the numbers of two layouts, and whether the cotangent moves back.
   using Prices = std::unordered_map<std::uint64_t, double>;
 
   int plannedLayers() const { return static_cast<int>(network_.layers.size()); }
@@ -192,8 +194,7 @@ private:
     return kinds_[kindOf_[layer]].parallelizations[parallelization];
   }
 
-  // The second half of the parallelizations are those of the first with outputs that are cut in
-  // balance.
+  // The second half of the parallelizations repeats the first half with evenly divided outputs.
   int plainParallelization(int parallelization) const { return parallelization % firstExtra(); }
   const FieldParallelization*
   fieldParallelization(int parallelization) const; // null: one of the fine grid
@@ -204,7 +205,7 @@ private:
   void addPinnedEnds();
   ParallelizedLayer place(const Kind& kind, int parallelization);
   std::string addForm(const Kind& kind, int parallelization, ParallelizedLayer& placed);
-  bool liesAsListed(const Kind& kind, int parallelization) const;
+  bool usesListLayout(const Kind& kind, int parallelization) const;
   void addListed(const Declaration& declaration, const Form& form, bool hasCotangent,
                  ParallelizedLayer& placed) const;
   std::string whyNotBalanced(const Kind& kind, int parallelization) const;
@@ -216,13 +217,13 @@ private:
   std::vector<Saved> savedOf(const DeclaredLayer& layer, const NativeLayouts* native) const;
   std::vector<std::vector<bool>> findReadSaved(const std::vector<std::vector<Saved>>& saved) const;
   double parameterCopies(const Layout& use) const;
-  double turnBytes(const std::vector<int>& parallelizations) const;
+  double temporaryBytes(const std::vector<int>& parallelizations) const;
   Layouts runInputs(const std::vector<int>& parallelizations) const;
   Form formThatRuns(const Declaration& declaration, const Layouts& inputs, Choice choice) const;
   Form runForm(int layer, int parallelization, const Layouts& inputs,
                const std::optional<Layout>& computedHalo) const;
   std::vector<int> runReads(int node) const;
-  // The setting of each node that says where its halo comes from.
+  // The setting of each node that selects the source of its halo.
   std::vector<HaloFrom> haloSettings() const;
   std::vector<RunNode> runNodes(const std::vector<int>& parallelizations,
                                 const Layouts& inputs) const {
@@ -232,7 +233,7 @@ private:
                                 const std::vector<HaloFrom>& halos, Index depth) const;
   double runSeconds(const std::vector<RunNode>& nodes, const RunMemory& memory) const;
   RunMemory runMemory(const std::vector<RunNode>& nodes, const Layouts& inputs) const;
-  std::vector<int> lookedAt() const;
+  std::vector<int> sampledRanks() const;
   double scratchOf(const std::vector<RunNode>& nodes) const;
   double bytesOfRun(const std::vector<RunNode>& nodes, const RunMemory& memory) const;
   double runBytes(const std::vector<int>& parallelizations) const;
@@ -242,8 +243,8 @@ private:
   bool wantsCotangent(const DeclaredLayer& layer) const;
   void addKernels(const Declaration& layer, const Form& form, bool hasCotangent,
                   ParallelizedLayer& placed) const;
-  double there(const Layout& from, const Layout& to, Looks looks) const;
-  void follow(const Kind& kind, bool hasCotangent, ParallelizedLayer& placed) const;
+  double conversionSeconds(const Layout& from, const Layout& to, Looks looks) const;
+  void addDependents(const Kind& kind, bool hasCotangent, ParallelizedLayer& placed) const;
   LayerParts partsBy(int layer, int parallelization, Looks looks) const;
   double secondsBy(int layer, int parallelization, Looks looks) const;
   Ends endsOf(const DeclaredMove& move);
@@ -258,17 +259,17 @@ private:
   LinkRates bestLinks_;
   OwnTask task_;
   GridPtr grid_;
-  std::vector<NativeLayouts> natives_; // by layer; none: the network has no lists
-  std::vector<Field> fields_;          // grids of pinned ends, and of lists
+  std::vector<NativeLayouts> natives_; // by layer; empty: the network has no lists
+  std::vector<Field> fields_;          // grids of pinned ends and of lists
   std::vector<FieldParallelization>
-      fieldParallelizations_;           // behind the parallelizations of the fine grid
+      fieldParallelizations_;           // numbered after the parallelizations of the fine grid
   std::vector<int> kindOf_;             // by layer
-  mutable std::vector<Kind> kinds_;     // their seconds are found when they are requested
-  std::vector<Layout> layouts_, duals_; // each once
+  mutable std::vector<Kind> kinds_;     // seconds are computed on request
+  std::vector<Layout> layouts_, duals_; // without duplicates
   std::vector<FirstPart> parts_, dualParts_;
   std::map<std::pair<Shape, std::string>, std::vector<int>> layoutsLike_;
-  // The numbers by parallelization, of the outputs or uses of a kind at a place, as something of a
-  // shape.
+  // Layout numbers by parallelization. Key: kind of layer, whether it is the source, position of
+  // the output or input, shape of the data moved.
   std::map<std::tuple<int, bool, int, Shape>, std::vector<int>> layoutsOf_;
   std::vector<Ends> ends_; // by move
   mutable ConversionPrices conversions_;

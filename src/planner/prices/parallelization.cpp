@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fine grids, the two-ended parallelizations on them, and parallelizations as text. The axes of a
-// parallelization are counted from both ends, batch from the first axis and space from the last:
-// every function here has to split a dimension in that order, or two parallelizations of one plan
-// would no longer be prefixes of each other.
+// Fine grids, the two-ended parallelizations on them, and their text. The axes of a parallelization
+// are counted from both ends, batch from the first axis and space from the last. Every function
+// must split a dimension in this order; otherwise two parallelizations of one plan would not be
+// prefixes of each other.
 #include "planner/prices/parallelization.hpp"
 
 #include "geometry/schedule/traffic.hpp"
@@ -34,7 +34,7 @@ std::string runText(const std::string& labels, int count) {
 }
 
 constexpr int kMaxAxes = 64;
-constexpr double kMaxOrders = 1000; // each is a whole search
+constexpr double kMaxOrders = 1000; // each order costs a whole search
 
 struct Run {
   std::string labels;
@@ -46,7 +46,7 @@ struct Run {
 FineGrid::FineGrid(const std::vector<Index>& levels) {
   int number = 0;
   for (Index level : levels) {
-    // Level by level, so that no axis crosses the border of a level.
+    // The factors of each level are separate: no axis crosses the border of a level.
     appendFactors(level, extents_);
     processes_ *= level;
     levels_.resize(extents_.size(), number++);
@@ -55,33 +55,33 @@ FineGrid::FineGrid(const std::vector<Index>& levels) {
   std::iota(ranks_.begin(), ranks_.end(), 0);
 }
 
-// The same process has the same coordinates on both grids, in another order: only the numbering of
-// positions changes, and the levels of the machine keep their meaning.
+// Each process keeps its coordinates, in another order: only the numbering of positions changes,
+// and the levels of the machine keep their meaning.
 FineGrid FineGrid::ordered(const std::vector<int>& order) const {
-  FineGrid made = *this;
+  FineGrid derived = *this;
   for (std::size_t axis = 0; axis < order.size(); ++axis) {
-    made.extents_[axis] = extents_[order[axis]];
-    made.levels_[axis] = levels_[order[axis]];
+    derived.extents_[axis] = extents_[order[axis]];
+    derived.levels_[axis] = levels_[order[axis]];
   }
-  const GridPtr before = grid(), after = Grid::make(made.extents_);
+  const GridPtr before = grid(), after = Grid::make(derived.extents_);
   std::vector<int> coordinates(order.size());
   for (int position = 0; position < after->size(); ++position) {
     for (std::size_t axis = 0; axis < order.size(); ++axis)
       coordinates[order[axis]] = after->coordinate(position, static_cast<int>(axis));
-    made.ranks_[position] = before->rank(before->positionAt(coordinates));
+    derived.ranks_[position] = before->rank(before->positionAt(coordinates));
   }
-  return made;
+  return derived;
 }
 
 FineGrid FineGrid::reversed() const {
   std::vector<int> order(extents_.size());
   std::iota(order.rbegin(), order.rend(), 0);
-  FineGrid made = ordered(order);
-  made.reversed_ = !reversed_;
-  return made;
+  FineGrid derived = ordered(order);
+  derived.reversed_ = !reversed_;
+  return derived;
 }
 
-// Each kind of axes, of one level and extent, keeps the order of its own.
+// The level and extent of each axis. Axes of one kind are interchangeable.
 std::vector<std::pair<int, int>> FineGrid::kinds() const {
   std::vector<std::pair<int, int>> kinds;
   for (int axis = 0; axis < axes(); ++axis)
@@ -112,33 +112,33 @@ std::vector<FineGrid> FineGrid::orders() const {
                             "placement auto, which looks at two",
                             axes(), count, kMaxOrders));
   const std::vector<std::pair<int, int>> own = kinds;
-  std::vector<FineGrid> made = {*this};
+  std::vector<FineGrid> derived = {*this};
   std::ranges::sort(kinds);
   do {
     std::vector<int> order;
-    std::map<std::pair<int, int>, int> next; // where to look for the next axis of a kind
+    std::map<std::pair<int, int>, int> next; // start of the search for the next axis of a kind
     for (const auto& kind : kinds) {
       int& at = next[kind];
       at = static_cast<int>(std::find(own.begin() + at, own.end(), kind) - own.begin()) + 1;
       order.push_back(at - 1);
     }
     if (!std::ranges::is_sorted(order))
-      made.push_back(ordered(order));
+      derived.push_back(ordered(order));
   } while (std::ranges::next_permutation(kinds).found);
-  return made;
+  return derived;
 }
 
 FineGrid FineGrid::withoutLast(int axes) const {
-  FineGrid made = *this;
-  made.extents_.resize(extents_.size() - axes);
-  made.levels_.resize(made.extents_.size());
-  // The innermost axes are dropped, so that the processes which are left are spread over all nodes.
+  FineGrid derived = *this;
+  derived.extents_.resize(extents_.size() - axes);
+  derived.levels_.resize(derived.extents_.size());
+  // Dropping the innermost axes spreads the remaining processes over all nodes.
   const Index each = product(this->axes() - axes, this->axes());
-  made.processes_ = processes_ / each;
-  made.ranks_.clear();
+  derived.processes_ = processes_ / each;
+  derived.ranks_.clear();
   for (Index position = 0; position < processes_; position += each)
-    made.ranks_.push_back(ranks_[position]);
-  return made;
+    derived.ranks_.push_back(ranks_[position]);
+  return derived;
 }
 
 Index FineGrid::product(int first, int last) const {
@@ -150,8 +150,8 @@ Index FineGrid::product(int first, int last) const {
 
 std::vector<Parallelization> FineGrid::parallelizations(bool inputChannels) const {
   std::vector<Parallelization> parallelizations;
-  // With the batch split most at first: plans that cost the same go to the first parallelization,
-  // and the batch needs nothing but a sum of gradients.
+  // The largest splits of the batch are first: a search prefers the first of equal plans, and a
+  // split batch needs only a reduction of gradients.
   const auto add = [&](auto&& isWanted) {
     for (int batch = axes(); batch >= 0; --batch)
       for (int channels = 0; batch + channels <= axes(); ++channels)
@@ -174,15 +174,15 @@ Parts FineGrid::parts(const Parallelization& parallelization, int splitDims) con
               .space = product(inner, axes()),
               .inputs = product(parallelization.batch + parallelization.outputs, inner),
               .spatial = std::vector<Index>(splitDims, 1)};
-  // Spatial dimensions take turns from the last axis, so that none is cut much more often than the
-  // others.
+  // Axes are assigned to spatial dimensions round-robin from the last axis, which keeps their
+  // numbers of parts similar.
   for (int turn = 0; turn < parallelization.space && splitDims > 0; ++turn)
     parts.spatial[turn % splitDims] *= extents_[axes() - 1 - turn];
   return parts;
 }
 
 std::string spatialLabels(int dims, int split) {
-  // The last dimension is always w, whatever the number of dimensions.
+  // The last dimension is always w, for any number of dimensions.
   const std::string all = "dhw";
   return dims > 3 ? "" : all.substr(3 - dims, split);
 }
@@ -247,8 +247,8 @@ private:
                     label_));
   }
 
-  // One run of a parallelization, such as "n4", "o" or "h3-". The order of space is always from the
-  // last axis, so that its sign changes nothing.
+  // Reads one run of a parallelization, such as "n4", "o" or "h3-". Space is always ordered from
+  // the last axis, so its sign has no effect.
   Run runOf(std::string piece) const {
     if (piece.ends_with('-'))
       piece.pop_back();
@@ -266,8 +266,8 @@ private:
   }
 
   void add(const Run& run, Parallelization& parallelization) const {
-    // Batch, output channels, input channels and space follow each other, which is checked by what
-    // has been read before a run.
+    // Batch, output channels, input channels and space must follow in this order: each run checks
+    // that no later kind has been read.
     const bool isSpace = run.labels == "s" ? !spatial_.empty() : isTurn(run);
     if (run.labels == "n" && parallelization.channels() + parallelization.space == 0)
       parallelization.batch += run.count;
@@ -284,7 +284,7 @@ private:
       fail(fmt::format("'{}' is not a label that can follow there", run.labels));
   }
 
-  // A run of space names all split dimensions, which take turns; a single axis may be named by the
+  // A run of space lists all split dimensions, which alternate; a single axis can be named by the
   // first of them alone.
   bool isTurn(const Run& run) const {
     return run.labels == spatial_ || (run.count == 1 && run.labels == spatial_.substr(0, 1));

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Two-ended parallelizations on a fine grid. The axes of a fine grid are the prime factors of the
-// number of processes, in the order of the machine's levels, so that all layers of a plan lie on
-// one grid. A parallelization gives each axis a label: the batch takes axes from the first inward,
-// space from the last inward, and channels have those between, first the output's and then the
-// input's,
+// number of processes, in the order of the machine's levels, so all layers of a plan are on one
+// grid. A parallelization assigns a label to each axis: batch from the first axis inward, space
+// from the last axis inward, and channels between them, first those of the output and then those of
+// the input:
 //
 //     n n n n | o o | i | h h h       text: "n4,o2,i,h3-"
 //
-// Spatial dimensions take turns from the last axis, which is the major one of the first dimension:
-// "dhw4-" are d, h, w, d read from the last axis. Two such parallelizations are prefixes of each
-// other in batch and space, so that each rank keeps what both give it.
+// Spatial dimensions alternate from the last axis, which is the major one of the first dimension:
+// "dhw4-" is d, h, w, d, read from the last axis. Two such parallelizations are prefixes of each
+// other in batch and space, so a rank keeps the data that it has under both.
 #pragma once
 
 #include "geometry/layout/grid.hpp"
@@ -23,51 +23,51 @@
 namespace tenon {
 
 struct Parallelization {
-  // Axes. Output channels are o in texts, or g where they are groups of both; input channels are i.
+  // Numbers of axes. The text has o for output channels, or g if they are groups of both, and i for
+  // input channels.
   int batch = 0, outputs = 0, inputs = 0, space = 0;
 
   int channels() const { return outputs + inputs; }
   bool operator==(const Parallelization&) const = default;
 };
 
-// The numbers of parts into which a parallelization splits batch, channels and space; space both as
-// a whole and by dimension.
+// The numbers of parts of batch, channels and space under a parallelization; space in total and by
+// dimension.
 struct Parts {
   Index batch = 1, channels = 1, space = 1;
-  Index inputs = 1; // of the parts of channels, those of the input's
+  Index inputs = 1; // parts of the input's channels, a factor of `channels`
   std::vector<Index> spatial = {};
 };
 
 class FineGrid {
 public:
-  // A grid for the levels of a machine, from the outermost, whose sizes multiply to the number of
+  // A grid for the levels of a machine, the outermost first; their sizes multiply to the number of
   // processes.
   explicit FineGrid(const std::vector<Index>& levels);
 
-  // The same processes with the axes in the opposite order: parallelizations then have the batch
-  // innermost.
+  // The same processes with the axes in reverse order: the batch is then innermost.
   FineGrid reversed() const;
   bool isReversed() const noexcept { return reversed_; }
   // The same processes with the axes in each order, this one first; axes of one level and extent
-  // are alike. So parallelizations can place batch, channels and space on the levels in every way:
-  // each parallelism matrix has an order in which the batch's axes come first and those of space
-  // last. Throws TENON_ERR_SUPPORT, saying how many there are, if these are too many.
+  // are interchangeable. Parallelizations can thus place batch, channels and space on the levels in
+  // every way: each parallelism matrix has an order in which the batch's axes are first and those
+  // of space last. Throws TENON_ERR_SUPPORT with their number if there are too many.
   std::vector<FineGrid> orders() const;
-  bool hasFewOrders() const; // then it does not throw
-  // The level of each axis, 0 for the outermost.
+  bool hasFewOrders() const; // whether orders() does not throw
+  // The level of each axis; 0 is the outermost.
   const std::vector<int>& levels() const noexcept { return levels_; }
-  // The grid without its last axes: it has the first process of each group that they number, and
-  // the others idle.
+  // The grid without its last axes: the first process of each group along these axes remains, and
+  // the others are idle.
   FineGrid withoutLast(int axes) const;
 
   Index processes() const noexcept { return processes_; }
-  // The processes at the positions of the grid.
+  // The process grid, with the rank at each position.
   GridPtr grid() const { return Grid::make(extents_, ranks_); }
   const std::vector<int>& extents() const noexcept { return extents_; }
   int axes() const noexcept { return static_cast<int>(extents_.size()); }
 
-  // All parallelizations. Those that split the batch most come first, and those of input channels
-  // last: the parallelizations without output channels, and then those with both.
+  // All parallelizations: the largest splits of the batch first, those of input channels last,
+  // first without output channels and then with both.
   std::vector<Parallelization> parallelizations(bool inputChannels) const;
   Parts parts(const Parallelization& parallelization, int splitDims) const;
 
@@ -82,18 +82,17 @@ private:
   bool reversed_ = false;
 };
 
-// The labels of the leading spatial dimensions of `dims` that may be split: "h" for 1 of 2, "dhw"
-// for 3 of 3.
+// The labels of the leading `split` of `dims` spatial dimensions: "h" for 1 of 2, "dhw" for 3 of 3.
 std::string spatialLabels(int dims, int split);
-// What the parts are of, for a person: "rows over 4, channels in over 2". `spatial` are the labels
-// of the spatial parts, and `label` that of output channels.
+// Describes the parts in words: "rows over 4, channels in over 2". `spatial` contains the labels of
+// the spatial parts, and `label` is that of output channels.
 std::string meaningOf(const Parts& parts, const std::string& spatial, char label);
-// `label` is that of output channels: inside, they are 'o' for every layer, and a layer with groups
-// shows them as 'g'.
+// `label` is the label of output channels: internally 'o' for every layer; a layer with groups
+// shows 'g'.
 std::string textOf(const Parallelization& parallelization, const std::string& spatial,
                    char label = 'o');
-// Reads runs such as "n4,o2,h3-", or single labels "n,n,o"; "s" stands for the spatial labels.
-// Throws TENON_ERR_OPTION saying what is wrong with the text, for `who`, unless it is a two-ended
+// Reads runs such as "n4,o2,h3-", or single labels "n,n,o"; "s" abbreviates the spatial labels.
+// Throws TENON_ERR_OPTION, with the fault and the name `who`, unless it is a two-ended
 // parallelization whose output channels have the label.
 Parallelization parseParallelization(std::string_view text, const FineGrid& grid,
                                      const std::string& spatial, const std::string& who,

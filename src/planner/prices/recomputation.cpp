@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lets go of kept values one after the other, those first that free most for the time that it takes
-// to write them again, as long as the memory that passes share stays below a bound. Each state is
-// that of a whole list of passes, so that nothing is estimated but the order in which values are
-// tried.
+// Discards saved activations one after the other, those first that free the most bytes per second
+// of recomputation, while the memory that passes share remains below a bound. Each state is
+// evaluated with complete passes, so only the order of the candidates is a heuristic.
 #include "planner/prices/recomputation.hpp"
 
 #include <algorithm>
@@ -12,11 +11,11 @@ namespace tenon {
 
 namespace {
 
-// Of what may be kept and shared, the parts that the shared memory may take in one attempt.
+// Shares of the available memory that the temporary values can use, one attempt for each.
 constexpr double kShares[] = {0.0, 0.15, 0.3, 0.5, 0.75};
-// Candidates that are tried as one while much is to be freed.
+// Candidates that are tried together while much must be freed.
 constexpr std::size_t kMaxTogether = 16;
-// What is freed for nothing comes first, and is divided by this.
+// Seconds of a free candidate, which avoids a division by 0 and puts it first.
 constexpr double kMinSeconds = 1e-12;
 
 } // namespace
@@ -27,7 +26,7 @@ RecomputationSearch::RecomputationSearch(RunMemory& memory, std::vector<double> 
     : memory_(memory), kernels_(std::move(kernels)), operators_(std::move(operators)),
       always_(std::move(always)), rank_(rank), writers_(memory.joined().values().size()) {
   const MapList& list = memory_.joined();
-  may_ = list.mayRunAgain(Nodes(kernels_.size(), true));
+  canRecompute_ = list.mayRunAgain(Nodes(kernels_.size(), true));
   for (std::size_t m = 0; m < list.maps().size(); ++m)
     if (const Map& map = list.maps()[m]; map.y != kNoValue && runs(map, {}))
       writers_[map.y].push_back(static_cast<int>(m));
@@ -55,28 +54,28 @@ RecomputationSearch::State RecomputationSearch::evaluate(Nodes nodes) {
   return {std::move(nodes), memory_.savedBytes(rank_), memory_.sharedBytes(rank_), secondsAgain()};
 }
 
-// The nodes that write a value from what is kept now. What lies before a node that cannot run again
-// is kept then, if it is not yet.
-void RecomputationSearch::collect(ValueId v, const MapList& now, Candidate& of,
+// Collects the nodes that write a value from values that are currently saved. The inputs of a node
+// that cannot be recomputed must be saved, if they are not yet.
+void RecomputationSearch::collect(ValueId v, const MapList& now, Candidate& candidate,
                                   std::set<ValueId>& seen) const {
   if (!seen.insert(v).second)
     return;
   for (int m : writers_[v]) {
     const Map& map = now.maps()[m];
-    if (!of.nodes[map.node]) {
-      of.nodes[map.node] = true;
-      of.seconds += kernels_[map.node];
+    if (!candidate.nodes[map.node]) {
+      candidate.nodes[map.node] = true;
+      candidate.seconds += kernels_[map.node];
     }
     if (map.kind == Map::Kind::Operator)
-      of.seconds += operators_[map.object];
+      candidate.seconds += operators_[map.object];
     for (ValueId x : map.x) {
       const Value& value = now.values()[x];
       if (value.saved || value.again || value.place == Value::Place::Constant)
         continue;
-      if (may_[x])
-        collect(x, now, of, seen);
+      if (canRecompute_[x])
+        collect(x, now, candidate, seen);
       else if (seen.insert(x).second)
-        of.bytes -= memory_.savedBytesOf(x, rank_);
+        candidate.bytes -= memory_.savedBytesOf(x, rank_);
     }
   }
 }
@@ -87,28 +86,29 @@ RecomputationSearch::candidates(const State& state) const {
   now.recompute(state.nodes);
   std::vector<Candidate> all;
   for (ValueId v = 0; v < static_cast<ValueId>(now.values().size()); ++v) {
-    if (!now.values()[v].saved || !may_[v])
+    if (!now.values()[v].saved || !canRecompute_[v])
       continue;
-    Candidate one{v, state.nodes, memory_.savedBytesOf(v, rank_), kMinSeconds};
+    Candidate candidate{v, state.nodes, memory_.savedBytesOf(v, rank_), kMinSeconds};
     std::set<ValueId> seen;
-    collect(v, now, one, seen);
-    if (one.bytes > 0)
-      all.push_back(std::move(one));
+    collect(v, now, candidate, seen);
+    if (candidate.bytes > 0)
+      all.push_back(std::move(candidate));
   }
-  std::ranges::stable_sort(all, std::greater(),
-                           [](const Candidate& one) { return one.bytes / one.seconds; });
+  std::ranges::stable_sort(all, std::greater(), [](const Candidate& candidate) {
+    return candidate.bytes / candidate.seconds;
+  });
   return all;
 }
 
-// The first candidates, as many as free half of what is too much.
-RecomputationSearch::Nodes RecomputationSearch::first(const std::vector<Candidate>& open,
-                                                      double tooMuch, std::size_t most) {
-  Nodes nodes = open.front().nodes;
-  double freed = open.front().bytes;
-  for (std::size_t i = 1; i < std::min(most, open.size()) && freed < tooMuch / 2; ++i) {
+// The first candidates that together free half of the excess.
+RecomputationSearch::Nodes RecomputationSearch::firstCandidates(const std::vector<Candidate>& list,
+                                                                double tooMuch, std::size_t most) {
+  Nodes nodes = list.front().nodes;
+  double freed = list.front().bytes;
+  for (std::size_t i = 1; i < std::min(most, list.size()) && freed < tooMuch / 2; ++i) {
     for (std::size_t node = 0; node < nodes.size(); ++node)
-      nodes[node] = nodes[node] || open[i].nodes[node];
-    freed += open[i].bytes;
+      nodes[node] = nodes[node] || list[i].nodes[node];
+    freed += list[i].bytes;
   }
   return nodes;
 }
@@ -117,25 +117,26 @@ std::optional<RecomputationSearch::State> RecomputationSearch::reduced(double mo
                                                                        double seconds) {
   State state = evaluate(always_);
   std::set<ValueId> refused;
-  std::size_t together = kMaxTogether;
+  std::size_t groupSize = kMaxTogether;
   while (state.saved + state.shared > most) {
-    std::vector<Candidate> open = candidates(state);
-    std::erase_if(open, [&](const Candidate& one) { return refused.contains(one.value); });
-    if (open.empty() || state.seconds >= seconds)
+    std::vector<Candidate> list = candidates(state);
+    std::erase_if(list,
+                  [&](const Candidate& candidate) { return refused.contains(candidate.value); });
+    if (list.empty() || state.seconds >= seconds)
       return std::nullopt;
-    State next = evaluate(first(open, state.saved + state.shared - most, together));
+    State next = evaluate(firstCandidates(list, state.saved + state.shared - most, groupSize));
     least_ = std::min(least_, fixed_ + next.saved + next.shared);
     if (next.saved < state.saved && next.shared <= std::max(shared, state.shared))
       state = std::move(next);
-    else if (together > 1)
-      together /= 2;
+    else if (groupSize > 1)
+      groupSize /= 2;
     else
-      refused.insert(open.front().value);
+      refused.insert(list.front().value);
   }
   return state;
 }
 
-// Keeps again what there is room for, the nodes that take longest first.
+// Saves values again that the memory allows, those of the most expensive nodes first.
 RecomputationSearch::State RecomputationSearch::spared(State state, double most) {
   std::vector<int> order;
   for (std::size_t node = 0; node < state.nodes.size(); ++node)

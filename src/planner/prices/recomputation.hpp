@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which nodes of a network are run again for its adjoint, so that what it holds is within a limit.
-// The layers have their layouts by then: this is a stage behind the search for these.
+// Chooses the nodes of a network that run again for the adjoint, to keep the memory within a limit.
+// It runs after the search, when the layers have their layouts.
 //
-// A value that is kept goes if its writers are run again, from what is kept before them. What runs
-// again is in the memory that passes share, until the last derivative has read it, so that this
-// grows while what is kept shrinks. For several bounds of the one the other is brought down
-// greedily, by the bytes that go for a second of kernels and messages; each step is counted as a
-// run finds it (run_memory.hpp). The fastest that fits is taken, and what it can do without is kept
-// after all. That is a heuristic: it may miss what would fit, or be faster.
+// A saved value can be discarded if its writers run again, from the values saved before them.
+// Recomputed values are in the memory that passes share until the last derivative has read them, so
+// this memory grows while that of saved values shrinks. For several bounds of the shared memory,
+// the saved memory is reduced greedily by the bytes freed per second of kernels and messages; each
+// step is counted as in a run (run_memory.hpp). The fastest state that fits is chosen, and values
+// that still fit are saved again. This is a heuristic: it can miss a solution that fits or is
+// faster.
 #pragma once
 
 #include "planner/prices/run_memory.hpp"
@@ -19,18 +20,19 @@ namespace tenon {
 
 struct Recomputation {
   std::vector<bool> nodes = {};
-  double seconds = 0; // of what runs again
+  double seconds = 0; // of the nodes that run again
 };
 
 class RecomputationSearch {
 public:
-  // The seconds of an Apply of each node's kernels, and of each operator. Some nodes are run again
-  // in any case.
+  // The seconds of Apply of each node's kernels, and of each operator. Nodes with `always` run
+  // again in any case.
   RecomputationSearch(RunMemory& memory, std::vector<double> kernels, std::vector<double> operators,
                       std::vector<bool> always, int rank);
-  // So that the rank takes no more; none where that was not found. The memory is then as that runs.
+  // Finds a recomputation with which the rank needs at most `bytes`; none if none was found. The
+  // memory is then in this state.
   std::optional<Recomputation> within(double bytes);
-  // The least bytes of the rank that were seen.
+  // The least bytes of the rank that were found.
   double least() const noexcept { return least_; }
 
 private:
@@ -39,7 +41,7 @@ private:
     Nodes nodes;
     double saved = 0, shared = 0, seconds = 0;
   };
-  // A value that need not be kept if these nodes run again.
+  // A value that need not be saved if these nodes run again.
   struct Candidate {
     ValueId value;
     Nodes nodes;
@@ -48,8 +50,9 @@ private:
   State evaluate(Nodes nodes);
   double secondsAgain() const;
   std::vector<Candidate> candidates(const State& state) const;
-  void collect(ValueId v, const MapList& now, Candidate& of, std::set<ValueId>& seen) const;
-  static Nodes first(const std::vector<Candidate>& open, double tooMuch, std::size_t most);
+  void collect(ValueId v, const MapList& now, Candidate& candidate, std::set<ValueId>& seen) const;
+  static Nodes firstCandidates(const std::vector<Candidate>& list, double tooMuch,
+                               std::size_t most);
   std::optional<State> reduced(double most, double shared, double seconds);
   State spared(State state, double most);
 
@@ -57,8 +60,8 @@ private:
   std::vector<double> kernels_, operators_;
   Nodes always_;
   int rank_;
-  std::vector<bool> may_;                 // by value: can be run again
-  std::vector<std::vector<int>> writers_; // by value: maps
+  std::vector<bool> canRecompute_;        // by value: whether it can be recomputed
+  std::vector<std::vector<int>> writers_; // by value: the maps that write it
   double fixed_ = 0, least_ = 0, alwaysSeconds_ = 0;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Joins the maps of all layers as a set-up does, and derives the passes of a step of training, or
-// that of inference. Values that passes use by turns then have the places that they have in a run.
-// The buffers of moves are those of messages, or the lanes of a node's memory.
+// Joins the maps of all layers as SetUp does, and derives the passes of a training step, or of
+// inference. The temporary values of a pass then have the offsets that they have in a run. The
+// buffers of moves are message buffers, or lanes of a node's shared memory.
 #include "planner/prices/run_memory.hpp"
 
 #include "declaration/core/memory_plan.hpp"
@@ -76,7 +76,7 @@ void RunMemory::findRoutes() {
   for (const OperatorEntry& op : joined_.operators()) {
     if (goesByLists(op) || op.isLocal())
       continue;
-    // Halos and maxima are one exchange, whatever the routes of conversions.
+    // Halos and maxima are a single exchange, regardless of the routes of conversions.
     if (op.kind == OperatorKind::Conversion)
       routes_.push_back(routeOf(op.from, op.to));
     else
@@ -84,9 +84,9 @@ void RunMemory::findRoutes() {
   }
 }
 
-// As the buckets of a plan that runs, or each gradient by itself.
+// Either the buckets of a plan that runs, or each gradient separately.
 void RunMemory::findSums() {
-  // After which step of the adjoint the gradients of a node are complete.
+  // The step of the adjoint that completes the gradients of a node.
   std::vector<std::size_t> ready(firstKernels_.size(), ~std::size_t(0));
   const std::vector<Step>& steps = adjoint().steps;
   for (std::size_t s = 0; s < steps.size(); ++s)
@@ -124,8 +124,8 @@ Index RunMemory::sharedBytes(const Pass& pass, int rank) const {
   return memoryPlanOf(pass, bytes, kAlignment).bytes;
 }
 
-// What is sent is packed, and what arrives is combined from there; the adjoint sends what arrives,
-// and has lanes of its own.
+// Sent data are packed, and received data are combined from their buffer. The adjoint sends the
+// data in the other direction, and has lanes of its own.
 double RunMemory::exchangedBytes(const Schedule& schedule, int rank) const {
   double sum = 0;
   for (const std::vector<Transfer>* way : {&schedule.sends, &schedule.receives}) {
@@ -141,13 +141,13 @@ double RunMemory::exchangedBytes(const Schedule& schedule, int rank) const {
   return sum;
 }
 
-// Between the steps of a route lie tensors, and others where the adjoint goes back.
+// Between the steps of a route there are intermediate tensors, and further ones for the adjoint.
 double RunMemory::carriedBytes(const Route& route, int rank, bool bothWays) const {
   double sum = 0;
   for (const RouteStep& step : route) {
     if (step.collective) {
-      // The whole, and a contribution of the own piece from each process; along a tree another
-      // whole.
+      // The whole tensor, and a partial sum of the own piece from each process; along a tree a
+      // second whole tensor.
       const CollectivePieces pieces = collectivePieces(step, rank);
       if (pieces.takesPart)
         sum += double(task_.elementBytes *
@@ -162,7 +162,7 @@ double RunMemory::carriedBytes(const Route& route, int rank, bool bothWays) cons
   return sum;
 }
 
-// What goes by lists, as by parts of one size.
+// Traffic by lists, assuming messages of equal size.
 double RunMemory::listedBytes(const OperatorEntry& op, int rank) const {
   const auto [sent, received] = op.map ? mostTraffic(op, false) : listedTraffic(op, false, rank);
   double sum = 0;
@@ -182,16 +182,17 @@ void RunMemory::addParameter(const HeldParameter& parameter, int rank, RunBytes&
   bytes.messages += carriedBytes(parameter.toUse, rank, task_.trains);
   if (!task_.trains)
     return;
-  // The gradient and its contributions, which come from another layout into a place of their own.
+  // The gradient and its partial sums, which are converted from another layout into an array of
+  // their own.
   bytes.parameters +=
       stored + used + (isElsewhere ? stored : 0) + double(task_.optimizerStates) * stored;
   if (parameter.isSummed)
-    bytes.parameters += stored; // what the optimizer steps along
+    bytes.parameters += stored; // the direction of the optimizer's step
 }
 
 double RunMemory::savedBytes(int rank) const {
   auto saved = double(list_.savedBytes(rank, task_.elementBytes));
-  // What the caller holds is counted there.
+  // Arrays of the user are already counted as arguments.
   for (ValueId v = 0; v < static_cast<ValueId>(list_.values().size()); ++v)
     if (const Value& value = list_.values()[v];
         value.saved && value.isUsers() && !list_.keepsRounded(v))
@@ -227,7 +228,7 @@ RunBytes RunMemory::of(int rank) const {
   for (const OperatorEntry& op : list_.operators())
     if (goesByLists(op))
       bytes.messages += listedBytes(op, rank);
-  // What goes round within a kernel is in one place and arrives in another.
+  // Data that circulate within a kernel need one array to send and one to receive.
   for (const KernelEntry& kernel : list_.kernels())
     for (const OwnMove& move : kernel.moves)
       if (task_.trains || move.inApply > 0)

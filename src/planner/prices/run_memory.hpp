@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The memory of a process in a run of a network whose layers all have their forms, found as a run
-// finds it: from the joined list of maps, the lifetimes of the values of its passes, the parameters
-// and the buffers of what moves.
+// The memory of a process in a run of a network whose layers all have their forms, counted as in a
+// run: from the joined list of maps, the lifetimes of the values of its passes, the parameters and
+// the communication buffers.
+
 #pragma once
 
 #include "declaration/core/declaration.hpp"
@@ -14,22 +15,21 @@
 
 namespace tenon {
 
-// A layer with its form, in the order in which layers run. It reads nodes before it, or from -1
-// downwards inputs.
+// A layer with its form, in the order of execution. It reads nodes before it, or input i as -1 - i.
 struct RunNode {
   std::shared_ptr<const Declaration> declaration;
   Form form;
   std::vector<int> reads;
 };
 
-// The scratch that the kernels of a node take which has this form, in bytes.
+// The scratch memory in bytes of the kernels of a node that has this form.
 using ScratchOf = std::function<Index(int node, const Form& form)>;
 
-// Memory that the ranks of a node share, in which what moves between them goes by lanes, not by
+// Shared memory of a node, in which data between its ranks are moved through lanes instead of
 // messages.
 struct SharedByNode {
-  Index ranks = 0; // of a node, which follow each other; 0: all are messages
-  // Of a lane for so many bytes, where its sender packs so many for all.
+  Index ranks = 0; // ranks of a node, which are consecutive; 0: messages only
+  // Size of a lane for `bytes` if its sender packs `packedBytes` in total.
   std::function<Index(Index bytes, Index packedBytes)> laneBytes = {};
 
   bool joins(int rank, int other) const { return ranks > 0 && rank / ranks == other / ranks; }
@@ -39,22 +39,23 @@ struct RunTask {
   Target target = {};
   Index elementBytes = 4;
   bool trains = true;
-  bool savesRounded = false; // what adjoints read, in bfloat16
-  Index stackDepth = 1;      // each level keeps its own
+  bool savesRounded = false; // saved activations are bfloat16
+  Index stackDepth = 1;      // each level saves its own activations
   Index optimizerStates = 2;
   std::vector<bool> inputCotangents = {}; // by input: whether its cotangent is wanted
-  std::vector<bool> recomputed = {};      // by node: is run again for the adjoint; none: no node is
+  std::vector<bool> recomputed = {};      // by node: whether it runs again for the adjoint; empty:
+                                          // none
   RoutePolicy routes = {};
-  Index bucketBytes = 0; // of gradients that are reduced together (bucketing.hpp); 0: none are
+  Index bucketBytes = 0; // size of a bucket of gradients (bucketing.hpp); 0: no buckets
   SharedByNode shared = {};
 };
 
 struct RunBytes {
   double arguments = 0;  // inputs, output, and in training the output's cotangent
   double saved = 0;      // from Apply to its adjoint
-  double shared = 0;     // values of all passes by turns
-  double parameters = 0; // with gradients, their contributions, and what the optimizer keeps
-  double messages = 0;   // buffers of what moves, and constants
+  double shared = 0;     // temporary values of all passes
+  double parameters = 0; // with gradients, their partial sums, and the optimizer state
+  double messages = 0;   // communication buffers, and constants
 
   double total() const { return arguments + saved + shared + parameters + messages; }
 };
@@ -65,15 +66,15 @@ public:
   RunMemory(const std::vector<RunNode>& nodes, const Layouts& inputs, RunTask task);
   RunBytes of(int rank) const;
 
-  // As with other nodes that are run again.
+  // Changes the set of nodes that run again.
   void recompute(std::vector<bool> nodes);
-  // Of the bytes of a rank those that depend on it.
+  // The bytes of a rank that depend on recomputation.
   double savedBytes(int rank) const;
   double sharedBytes(int rank) const;
   double savedBytesOf(ValueId v, int rank) const {
     return double(task_.stackDepth) * bytesOf(list_.values()[v].layout, rank);
   }
-  // The joined list without recomputation, and that which runs.
+  // The joined list without recomputation, and the list that runs.
   const MapList& joined() const noexcept { return joined_; }
   const MapList& list() const noexcept { return list_; }
   const Pass& adjoint() const noexcept { return passes_.back(); }
@@ -82,7 +83,7 @@ public:
 private:
   struct HeldParameter {
     Layout storage, use;
-    Route toUse; // empty where nothing moves
+    Route toUse; // empty if storage and use are the same
     bool isSummed = false;
     int node = 0;
   };

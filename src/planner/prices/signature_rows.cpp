@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the rows of parallelizations. A table may name its rows as it likes, so that only what a
-// row does to input and output decides; where several do the same, the first is taken, which is the
-// one that the type prefers.
+// Finds the rows of parallelizations. A table can name its rows freely, so only the effect of a row
+// on input and output decides. If several rows have the same effect, the first is chosen, which the
+// type prefers.
 #include "planner/prices/signature_rows.hpp"
 
 #include "sys/errors/error.hpp"
@@ -18,8 +18,8 @@ namespace {
 constexpr int kFirstSpatial = 2;
 constexpr char kAfterField = ':';
 
-// The row that gives the output this property. A row whose output is a sum must also split the
-// input's channels: a table can have another one that takes contributions and gives contributions.
+// The row whose output has this property. A row whose output is a sum must also split the input's
+// channels: a table can have another row that maps partial sums to partial sums.
 const SignatureRow* rowThatGives(const SignatureTable& rows, Property output, bool isSum) {
   for (const SignatureRow& row : rows)
     if (row.output == output && (!isSum || row.inputs.front() == Property::shard(1)))
@@ -27,8 +27,8 @@ const SignatureRow* rowThatGives(const SignatureTable& rows, Property output, bo
   return nullptr;
 }
 
-// The row under which an input stays as it is. It should keep the output there too, but split
-// channels are contracted by most layers, so for them any output will do.
+// The row whose input keeps this property. The output should keep it as well, but most layers
+// contract split channels, so for these any output is accepted.
 const SignatureRow* rowThatKeeps(const SignatureTable& rows, Property property) {
   for (const SignatureRow& row : rows)
     if (row.inputs.front() == property &&
@@ -47,8 +47,7 @@ std::size_t spatialNumber(Property property) {
   return static_cast<std::size_t>(property.dim - kFirstSpatial);
 }
 
-// Space comes from the last axis inward, its dimensions taking turns, as FineGrid::parts() counts
-// them.
+// Space is assigned from the last axis inward with alternating dimensions, as in FineGrid::parts().
 std::string findRows(const DeclaredLayer& layer, const SignatureTable& table, int axes,
                      const Parallelization& parallelization, SignatureRows& rows) {
   for (int axis = 0; axis < axes; ++axis) {
@@ -69,18 +68,19 @@ std::string findRows(const DeclaredLayer& layer, const SignatureTable& table, in
 std::string findRows(const DeclaredLayer& layer, const SignatureTable& table, const Field& field,
                      const std::string& labels, SignatureRows& rows) {
   for (std::size_t axis = 0; axis < labels.size(); ++axis) {
-    const Property kept = field.property(static_cast<int>(axis));
+    const Property fieldProperty = field.property(static_cast<int>(axis));
     const char label = labels[axis];
-    // All rows do the same on an axis of one process.
+    // All rows are equivalent on an axis of one process.
     if (field.grid()->isTrivial(static_cast<int>(axis))) {
       rows.push_back(&table.front());
       continue;
     }
-    // Space that the layer must have as a whole cannot stay split.
-    if (label == 'k' && splitsSpace(kept) && kept.dim >= kFirstSpatial + layer.splitDims)
+    // Space cannot remain split in a layer that needs all of it.
+    if (label == 'k' && splitsSpace(fieldProperty) &&
+        fieldProperty.dim >= kFirstSpatial + layer.splitDims)
       return "it must have all of space";
     if (label == 'k')
-      rows.push_back(rowThatKeeps(table, kept));
+      rows.push_back(rowThatKeeps(table, fieldProperty));
     else if (label == 'i')
       rows.push_back(rowThatGives(table, Property::partial(), true));
     else
@@ -94,7 +94,7 @@ std::string findRows(const DeclaredLayer& layer, const SignatureTable& table, co
 std::string signatureOf(const SignatureRows& rows, int space) {
   std::vector<std::string> labels;
   for (std::size_t axis = 0; axis < rows.size(); ++axis) {
-    // A single axis of space splits in no particular order.
+    // A single axis of space needs no order.
     const bool isReversed = space > 1 && axis + static_cast<std::size_t>(space) >= rows.size();
     labels.push_back(rows[axis]->label + (isReversed ? "-" : ""));
   }
@@ -143,7 +143,7 @@ std::string signatureOf(const std::string& parallelization, const DeclaredLayer&
 
 char channelLabel(const SignatureTable& table) {
   for (const SignatureRow& row : table)
-    // The table tells how the output channels are split: by groups, where there are any.
+    // The row that splits the output channels has their label: g if the layer has groups.
     if (row.output == Property::shard(1))
       return row.label == "g" ? 'g' : 'o';
   return 'o';

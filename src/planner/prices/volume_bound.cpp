@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Counts what position 0 must receive, in whichever way it is moved: all ways of price.hpp send
-// what is not there, and a sum of contributions needs those of the others. Where several ways
-// differ the bound is below each.
+// Counts the elements that position 0 must receive, regardless of the algorithm: all algorithms of
+// price.hpp send the missing elements, and a reduction needs the partial sums of the other ranks.
+// If algorithms differ, the bound is below each of them.
 #include "planner/prices/volume_bound.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace tenon {
 
 namespace {
 
-// Whether some element of a dimension is in the box of no part.
+// Whether some element of a dimension is in no part's box.
 bool leavesGaps(const Layout& layout, int dim) {
   std::vector<Interval> boxes;
   for (int part = 0; part < layout.parts(dim); ++part)
@@ -59,8 +59,8 @@ Index FirstPart::sharedWith(const FirstPart& to) const {
   return shared;
 }
 
-// The least number of parts that own what the rank holds afterwards, copies and contributions
-// counted once.
+// The minimum number of parts that own the elements of the rank afterwards; copies and partial sums
+// are counted once.
 double FirstPart::ownersOf(const FirstPart& to) const {
   constexpr double kRounding = 1e-9;
   double owners = 1;
@@ -70,7 +70,7 @@ double FirstPart::ownersOf(const FirstPart& to) const {
   return owners;
 }
 
-// There may be a collective where all axes whose properties differ change alike.
+// A collective is possible if all axes whose properties differ change in the same way.
 void FirstPart::addCollective(const FirstPart& to, Received& received) const {
   if (grid_ != to.grid_ || hasHalos_ || to.hasHalos_)
     return;
@@ -106,8 +106,8 @@ double FirstPart::extentsOf(AxisMask axes) const {
 
 FirstPart::Received FirstPart::receivedFor(const FirstPart& to, bool sumsByPrograms) const {
   const bool isOneGrid = grid_ == to.grid_;
-  // A rank that has contributions afterwards may get by with zeros, as where nobody has any; and
-  // between grids that begin with different ranks nothing is said.
+  // A rank that has partial sums afterwards can use zeros, so nothing is known of its traffic; the
+  // same holds for grids that begin with different ranks.
   if (rank_ != to.rank_ || to.hasPartialHalos_ || (hasPartialHalos_ && hasGaps_) ||
       (isOneGrid ? (to.partial_ & ~partial_) != 0 : to.partial_ != 0))
     return {};
@@ -121,8 +121,9 @@ FirstPart::Received FirstPart::receivedFor(const FirstPart& to, bool sumsByProgr
     const double contributions = extentsOf(summed), others = (contributions - 1) / contributions;
     received = {(contributions - 1) * needed, contributions * ownersOf(to) - 1};
     if (sumsByPrograms) {
-      // The first member of a program scatters and gathers, or adds in a tree, which takes no less.
-      // It does so with what it holds before or after the rest of the conversion.
+      // The first member of a program scatters and gathers, or adds in a tree, which needs at least
+      // the same traffic. It does so with the elements that it has before or after the rest of the
+      // conversion.
       const bool isScattered =
           std::ranges::any_of(to.splitBy_, [&](AxisMask split) { return (summed & split) != 0; });
       const auto held = static_cast<double>(held_), both = std::min(held, needed);
@@ -134,11 +135,11 @@ FirstPart::Received FirstPart::receivedFor(const FirstPart& to, bool sumsByProgr
   }
   if (received.messages > 0)
     addCollective(to, received);
-  // A sum for all may go by shares, with a message to each of the others at least.
+  // An all-reduce can be split into shares, with a message to each other rank at least.
   if (received.collective == CollectiveKind::AllReduce)
     received.elements = std::min(received.elements, 2 * (1 - 1.0 / received.ranks) * needed);
-  // A program gathers as well, where a collective may. Groups of 2, 3 and 4 take 1, 2 and 3
-  // messages, so that no program takes less than the logarithm.
+  // A program can gather as well, wherever a collective can. Groups of 2, 3 and 4 ranks need 1, 2
+  // and 3 messages: no program needs fewer than the logarithm.
   if (sumsByPrograms && (summed != 0 || received.collective))
     received.messages =
         std::min(received.messages, std::log2(summed != 0 ? extentsOf(summed) : received.ranks));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A lower bound of the price of a move, by what one rank must receive and send: some products of
-// extents, where the price itself counts messages of many sizes. A search needs the prices of few
-// of the moves that it has tables of, and looks at the others through this.
+// A lower bound of the price of a move, from the traffic of one rank: a few products of extents,
+// whereas the price itself counts messages of many sizes. A search needs the exact prices of few
+// moves in its tables, and excludes the others by this bound.
+
 #pragma once
 
 #include "geometry/schedule/traffic.hpp"
@@ -12,22 +13,22 @@
 
 namespace tenon {
 
-// What the rank at a grid's position 0 has under a layout.
+// The elements of the rank at position 0 of a grid under a layout.
 class FirstPart {
 public:
   explicit FirstPart(const Layout& layout);
 
   int rank() const noexcept { return rank_; }
 
-  // At least what the rank receives in an exchange; and the collective that may do the same.
+  // Lower bound of the rank's traffic in an exchange, and the collective that could replace it.
   struct Received {
     double elements = 0, messages = 0;
     std::optional<CollectiveKind> collective = {};
     int ranks = 1;
-    Index whole = 0; // elements of the collective, as its price counts them
+    Index whole = 0; // elements of the collective, as in its price
   };
-  // In a conversion to another layout of the same shape; where a machine has levels, sums may go by
-  // programs (reduction/sum_plan.hpp).
+  // The traffic of a conversion to another layout of the same shape. On a machine with levels,
+  // reductions can use programs (reduction/sum_plan.hpp).
   Received receivedFor(const FirstPart& to, bool sumsByPrograms) const;
 
 private:
@@ -36,21 +37,22 @@ private:
   double extentsOf(AxisMask axes) const;
   void addCollective(const FirstPart& to, Received& received) const;
 
-  const Grid* grid_; // the layout's
+  const Grid* grid_; // of the layout
   int rank_ = 0, dims_ = 0;
   std::array<Interval, kMaxRank> boxes_{}; // within the domain
-  std::array<double, kMaxRank> perRow_{};  // parts for an element, at least
+  std::array<double, kMaxRank> perRow_{};  // lower bound of the parts per element
   std::array<AxisMask, kMaxRank> splitBy_{};
   AxisMask broadcast_ = 0, partial_ = 0;
-  Index held_ = 1, most_ = 0; // by this rank; owned by any
+  Index held_ = 1, most_ = 0; // elements of this rank; largest number that any rank owns
   bool hasHalos_ = false, hasPartialHalos_ = false;
-  bool hasGaps_ = false; // elements that no part has a box of, as where windows stride over them
+  bool hasGaps_ = false; // some elements are in no part's box, as between windows with a large
+                         // stride
 };
 
-// The best of all levels.
+// The best rates of all levels.
 LinkRates bestLinks(const LinkRates& rates);
-// At most the seconds of priceOfMove(), whatever the looks, and of a program. What is sent is what
-// the adjoint receives.
+// A lower bound of the seconds of priceOfMove() at any precision, and of a program. `sent` is the
+// traffic that the adjoint receives.
 double leastSecondsOfMove(const FirstPart::Received& received, const FirstPart::Received& sent,
                           Index elementBytes, const LinkRates& best);
 

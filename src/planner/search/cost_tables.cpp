@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sums of cost tables for a plan, and tables of fewer states. A pair's seconds are one array, row
-// by row of the states of `from`; whoever restricts or reads it has to use the number of states
-// that the table was made for.
+// Sums of cost tables for a plan, and tables restricted to fewer states. The seconds of a pair are
+// one array, row by row of the states of `from`; code that restricts or reads it must use the
+// number of states for which the table was built.
 #include "planner/search/cost_tables.hpp"
 
 namespace tenon {
@@ -22,24 +22,24 @@ double CostTables::bytesOf(const std::vector<int>& choice) const {
   return sum;
 }
 
-CostTables CostTables::restrictedTo(const std::vector<std::vector<int>>& kept) const {
-  CostTables made{.names = names,
-                  .seconds = std::vector<std::vector<double>>(layers()),
-                  .bytes = std::vector<std::vector<double>>(layers()),
-                  .pairs = {}};
+CostTables CostTables::restrictedTo(const std::vector<std::vector<int>>& candidates) const {
+  CostTables restricted{.names = names,
+                        .seconds = std::vector<std::vector<double>>(layers()),
+                        .bytes = std::vector<std::vector<double>>(layers()),
+                        .pairs = {}};
   for (int layer = 0; layer < layers(); ++layer)
-    for (int state : kept[layer]) {
-      made.seconds[layer].push_back(seconds[layer][state]);
-      made.bytes[layer].push_back(bytes[layer][state]);
+    for (int state : candidates[layer]) {
+      restricted.seconds[layer].push_back(seconds[layer][state]);
+      restricted.bytes[layer].push_back(bytes[layer][state]);
     }
   for (const PairTable& pair : pairs) {
     PairTable part{.from = pair.from, .to = pair.to, .seconds = {}};
-    for (int a : kept[pair.from])
-      for (int b : kept[pair.to])
+    for (int a : candidates[pair.from])
+      for (int b : candidates[pair.to])
         part.seconds.push_back(pair.seconds[std::size_t(a) * states(pair.to) + b]);
-    made.pairs.push_back(std::move(part));
+    restricted.pairs.push_back(std::move(part));
   }
-  return made;
+  return restricted;
 }
 
 } // namespace tenon

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a search knows of a network: for each layer a number of states, with their seconds and
-// bytes, and for pairs of layers the seconds of what moves between them. A plan is a state of each
+// The input of a search: for each layer a number of states with their seconds and bytes, and for
+// pairs of layers the seconds of the communication between them. A plan chooses one state of each
 // layer.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace tenon {
 
-// Sums of costs that differ by less are equal.
+// Relative difference below which two sums of costs are considered equal.
 inline constexpr double kCostRounding = 1e-12;
 
 struct PairTable {
@@ -26,8 +26,8 @@ struct CostTables {
   int states(int layer) const { return static_cast<int>(seconds[layer].size()); }
   double secondsOf(const std::vector<int>& choice) const;
   double bytesOf(const std::vector<int>& choice) const;
-  // The tables with these states of each layer only.
-  CostTables restrictedTo(const std::vector<std::vector<int>>& kept) const;
+  // Returns tables with the candidate states of each layer only.
+  CostTables restrictedTo(const std::vector<std::vector<int>>& candidates) const;
 };
 
 } // namespace tenon

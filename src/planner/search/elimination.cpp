@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Eliminates layer after layer, and reads the best plans and the min-marginals from the messages
-// that are left. Order, neighbours and pair tables are fixed in the constructor and only the sums
-// depend on the multiplier, so that a search of the multiplier runs again and again at the price of
-// its sums.
+// Eliminates one layer after the other, and reads the best plans and the min-marginals from the
+// resulting messages. Order, neighbours and pair tables are fixed in the constructor. Only the sums
+// depend on the multiplier, so a search for the multiplier repeats only the sums.
 #include "planner/search/elimination.hpp"
 
 #include "sys/errors/error.hpp"
@@ -23,7 +22,8 @@ namespace {
 std::vector<std::set<int>> neighboursOf(const CostTables& tables) {
   std::vector<std::set<int>> neighbours(tables.layers());
   for (const PairTable& pair : tables.pairs)
-    // A layer with one state adds a constant to each state of the other, and joins nobody.
+    // A layer with one state adds a constant to each state of the other layer and joins no
+    // neighbours.
     if (tables.states(pair.from) > 1 && tables.states(pair.to) > 1) {
       neighbours[pair.from].insert(pair.to);
       neighbours[pair.to].insert(pair.from);
@@ -71,13 +71,13 @@ std::vector<EliminationStep> eliminationOrder(const CostTables& tables) {
   for (int round = 0; round < tables.layers(); ++round) {
     int next = -1;
     for (int layer = 0; layer < tables.layers(); ++layer)
-      // The first of the layers with the fewest neighbours, so that all ranks have one order.
+      // Ties are broken by the layer's number: all ranks must find the same order.
       if (position[layer] < 0 && (next < 0 || neighbours[layer].size() < neighbours[next].size()))
         next = layer;
     position[next] = round;
     steps.push_back({next, {neighbours[next].begin(), neighbours[next].end()}});
-    // The message of a layer is a table of all its neighbours, which are now each other's
-    // neighbours.
+    // The message of a layer is a table over all its neighbours, which become neighbours of each
+    // other.
     for (int a : neighbours[next]) {
       neighbours[a].insert(neighbours[next].begin(), neighbours[next].end());
       neighbours[a].erase(a);
@@ -85,8 +85,8 @@ std::vector<EliminationStep> eliminationOrder(const CostTables& tables) {
     }
   }
   for (EliminationStep& step : steps) {
-    // The neighbour that is eliminated first reads the message. It stands last, so that its states
-    // are the fastest index and the message can be added to its rows as it is.
+    // The neighbour that is eliminated first reads the message. It is last in the list, which makes
+    // its states the fastest index: the message is then added to its rows without reordering.
     std::sort(step.neighbours.begin(), step.neighbours.end(),
               [&](int a, int b) { return position[a] > position[b]; });
     if (!step.neighbours.empty())
@@ -99,7 +99,7 @@ namespace {
 
 constexpr double kFar = std::numeric_limits<double>::infinity();
 
-// Takes four numbers at a time, so that comparisons do not wait for each other.
+// Minimum with four independent accumulators, which avoids a chain of dependent comparisons.
 double leastOf(const double* row, std::size_t count) {
   double least[4] = {kFar, kFar, kFar, kFar};
   std::size_t k = 0;
@@ -128,9 +128,10 @@ std::vector<int> placesOf(const std::vector<int>& some, const std::vector<int>& 
 
 } // namespace
 
-// The rows of a step: the sums of its tables over the states of its layer, for fixed states of its
-// neighbours. The neighbours are fixed one after the other, and each table is added where its last
-// one is, so that a step to the next row repeats only what has changed.
+// Visits the rows of a step: the sums of its tables over the states of its layer, for fixed states
+// of its neighbours. The neighbours are fixed one after the other, and each table is added at the
+// depth of its last neighbour. The step to the next row therefore repeats only the sums that
+// changed.
 class Elimination::Rows {
 public:
   Rows(const Elimination& all, const Step& step)
@@ -147,7 +148,7 @@ public:
     descend(0, 0, visit);
   }
 
-  // The row for given states of the neighbours.
+  // The row for the given states of the neighbours.
   const std::vector<double>& row(const std::vector<int>& at) {
     at_ = at;
     for (std::size_t depth = 0; depth < at_.size(); ++depth)
@@ -216,8 +217,8 @@ Elimination::Elimination(const CostTables& tables, const std::vector<Elimination
   for (std::size_t s = 0; s < steps_.size(); ++s)
     if (steps_[s].parent >= 0) {
       std::vector<int> others = steps_[s].neighbours;
-      // The parent itself is the row; the others are found among its neighbours, as elimination has
-      // made them so.
+      // The parent itself is the row. Elimination has made the other neighbours neighbours of the
+      // parent.
       others.pop_back();
       Step& parent = steps_[steps_[s].parent];
       steps_[s].messageAt = placesOf(others, parent.neighbours);
@@ -236,8 +237,8 @@ void Elimination::addPair(const PairTable& pair, const std::vector<int>& positio
     for (int k = 0; k < states; ++k)
       values[std::size_t(i) * states + k] =
           pair.seconds[fromLast ? std::size_t(i) * states + k : std::size_t(k) * others + i];
-  // What has one state is no neighbour: its table is a row, and is added to the seconds of the
-  // other layer.
+  // A layer with one state is not a neighbour: its table is a single row, which is added to the
+  // seconds of the other layer.
   if (others == 1)
     std::transform(values.begin(), values.end(), fixed_[layer].begin(), fixed_[layer].begin(),
                    std::plus<>());
@@ -267,7 +268,7 @@ double Elimination::run(double secondsPerByte) {
       step.message[index] = leastOf(row.data(), row.size());
     });
     if (step.parent < 0)
-      // A part of the network without connection to the rest ends in a message of one number.
+      // Each connected component of the network ends in a message of one number.
       least_ += step.message[0];
   }
   return least_;
@@ -275,7 +276,7 @@ double Elimination::run(double secondsPerByte) {
 
 std::vector<int> Elimination::choice() const {
   std::vector<int> chosen(tables_.layers());
-  // Backwards, all neighbours of a layer are decided before the layer itself.
+  // In reverse order, all neighbours of a layer are decided before the layer itself.
   for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
     std::vector<int> at;
     for (int other : step->neighbours)
@@ -289,8 +290,8 @@ std::vector<int> Elimination::choice() const {
 
 namespace {
 
-// The states of the layers that are eliminated last, with the least sum of all plans that have
-// them.
+// The states of the layers that are eliminated last, and the least sum of all plans with these
+// states.
 struct PartialPlan {
   double least = 0;
   std::vector<int> states; // from the last step
@@ -301,16 +302,16 @@ struct PartialPlan {
 
 } // namespace
 
-// Best first. The bound of a partial plan is the sum of its best completion, so that hardly a plan
-// is looked at that is not among the best. Equal sums are taken in the order of the states, on all
-// ranks alike.
+// Best-first search. The priority of a partial plan is the exact sum of its best completion, so few
+// partial plans are visited unnecessarily. Equal sums are ordered by their states, identically on
+// all ranks.
 std::vector<std::vector<int>> Elimination::best(int count) const {
   std::vector<std::vector<int>> found;
-  std::priority_queue<PartialPlan, std::vector<PartialPlan>, std::greater<>> open;
-  open.push({least_, {}});
-  while (!open.empty() && static_cast<int>(found.size()) < count) {
-    const PartialPlan partial = open.top();
-    open.pop();
+  std::priority_queue<PartialPlan, std::vector<PartialPlan>, std::greater<>> queue;
+  queue.push({least_, {}});
+  while (!queue.empty() && static_cast<int>(found.size()) < count) {
+    const PartialPlan partial = queue.top();
+    queue.pop();
     std::vector<int> chosen(tables_.layers());
     for (std::size_t s = 0; s < partial.states.size(); ++s)
       chosen[steps_[steps_.size() - 1 - s].layer] = partial.states[s];
@@ -328,18 +329,19 @@ std::vector<std::vector<int>> Elimination::best(int count) const {
     for (std::size_t state = 0; state < row.size(); ++state) {
       PartialPlan next{partial.least + row[state] - least, partial.states};
       next.states.push_back(static_cast<int>(state));
-      open.push(std::move(next));
+      queue.push(std::move(next));
     }
   }
   return found;
 }
 
-// The least sums with given states of a step's layer and neighbours are those with the neighbours
-// alone, less the step's message, plus its row. The sums with the neighbours alone are known from
-// the parent's step, which comes earlier on the way back.
+// For given states of a step's layer and neighbours, the least sum is that of the neighbours alone,
+// minus the step's message, plus its row. The least sums of the neighbours come from the parent's
+// step, which the backward sweep visits earlier.
 std::vector<std::vector<double>> Elimination::minMarginals() const {
   std::vector<std::vector<double>> marginals(tables_.layers());
-  std::vector<std::vector<double>> ofNeighbours(steps_.size()); // by step, as its message
+  std::vector<std::vector<double>> ofNeighbours(steps_.size()); // by step, with the shape of its
+                                                                // message
   for (int s = static_cast<int>(steps_.size()) - 1; s >= 0; --s) {
     const Step& step = steps_[s];
     const std::size_t states = step.unary.size();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sends the least sums along a spanning forest, from the leaves and back. A pair that closes a
-// cycle gives the states of one of its layers the least of their rows, so that nothing is counted
-// twice.
+// Computes least sums along a spanning forest, from the leaves to the roots and back. A pair that
+// closes a cycle contributes to one of its layers only, with the minimum of each row: nothing is
+// counted twice.
 #include "planner/search/forest.hpp"
 
 #include <algorithm>
@@ -13,12 +13,12 @@ namespace tenon {
 namespace {
 
 constexpr double kEndless = std::numeric_limits<double>::infinity();
-// Single changes of a plan only make its sum a better bound; this ends what rounding keeps going.
+// Each change lowers the sum of a plan; the limit ends cycles that rounding can cause.
 constexpr int kMaxForestSweeps = 20;
 
-int rootOf(std::vector<int>& above, int layer) {
-  while (above[layer] != layer)
-    layer = above[layer] = above[above[layer]];
+int rootOf(std::vector<int>& parentOf, int layer) {
+  while (parentOf[layer] != layer)
+    layer = parentOf[layer] = parentOf[parentOf[layer]];
   return layer;
 }
 
@@ -32,19 +32,19 @@ Forest::Forest(const CostTables& tables)
     : tables_(tables), edgesOf_(tables.layers()), pairsOf_(tables.layers()) {
   for (int layer = 0; layer < tables.layers(); ++layer)
     closing_.emplace_back(tables.states(layer), 0.0);
-  std::vector<int> above(tables.layers());
-  std::iota(above.begin(), above.end(), 0);
+  std::vector<int> parentOf(tables.layers());
+  std::iota(parentOf.begin(), parentOf.end(), 0);
   for (std::size_t p = 0; p < tables.pairs.size(); ++p) {
     const PairTable& pair = tables.pairs[p];
     pairsOf_[pair.from].push_back(static_cast<int>(p));
     pairsOf_[pair.to].push_back(static_cast<int>(p));
-    const int a = rootOf(above, pair.from), b = rootOf(above, pair.to);
+    const int a = rootOf(parentOf, pair.from), b = rootOf(parentOf, pair.to);
     const auto known = std::ranges::find_if(
         edges_, [&](const Edge& edge) { return edge.from == pair.from && edge.to == pair.to; });
     edgeOf_.push_back(a != b ? static_cast<int>(edges_.size())
                              : static_cast<int>(known - edges_.begin()));
     if (a != b) {
-      above[a] = b;
+      parentOf[a] = b;
       edgesOf_[pair.from].push_back(static_cast<int>(edges_.size()));
       edgesOf_[pair.to].push_back(static_cast<int>(edges_.size()));
       edges_.push_back({.from = pair.from, .to = pair.to, .joined = {}, .seconds = &pair.seconds});
@@ -70,8 +70,8 @@ Forest::Forest(const CostTables& tables)
   visits_ = visitsFrom(std::move(all));
 }
 
-// All layers, in an order in which each comes behind the neighbour from which it is reached; roots
-// that are reached from others are no roots.
+// Returns all layers in an order in which each follows the neighbour from which it is reached. A
+// root that is reached from another root is skipped.
 std::vector<Forest::Visit> Forest::visitsFrom(std::vector<int> roots) const {
   std::vector<Visit> visits;
   std::vector<bool> isReached(tables_.layers(), false);
@@ -94,7 +94,8 @@ std::vector<Forest::Visit> Forest::visitsFrom(std::vector<int> roots) const {
   return visits;
 }
 
-// For each state of the other layer the least of the edge's seconds with what the source layer has.
+// For each state of the other layer: the minimum over the source layer's states of value + seconds
+// of the edge.
 std::vector<double> Forest::across(const Edge& edge, int source,
                                    const std::vector<double>& values) const {
   const std::size_t rows = tables_.states(edge.from), columns = tables_.states(edge.to);
@@ -106,7 +107,7 @@ std::vector<double> Forest::across(const Edge& edge, int source,
         least[k] = std::min(least[k], values[i] + seconds[k]);
   else
     for (std::size_t i = 0; i < rows; ++i, seconds += columns) {
-      // Four at a time, so that comparisons do not wait for each other.
+      // Four accumulators, which avoid a chain of dependent comparisons.
       double lanes[4] = {kEndless, kEndless, kEndless, kEndless};
       std::size_t k = 0;
       for (; k + 4 <= columns; k += 4)
@@ -119,7 +120,7 @@ std::vector<double> Forest::across(const Edge& edge, int source,
   return least;
 }
 
-// The state of the target layer that goes best with a state of the other one.
+// The state of the target layer that is best for a given state of the other layer.
 int Forest::bestAcross(const Edge& edge, int target, int state,
                        const std::vector<double>& values) const {
   const std::size_t columns = tables_.states(edge.to);
@@ -129,7 +130,7 @@ int Forest::bestAcross(const Edge& edge, int target, int state,
   return static_cast<int>(leastAt(sums));
 }
 
-// What a layer has itself and from its edges but one.
+// The cost of a layer plus the messages of all its edges except one.
 std::vector<double> Forest::sumAt(int layer, int without) const {
   std::vector<double> sum = own_[layer];
   for (int edge : edgesOf_[layer]) {
@@ -157,8 +158,7 @@ void Forest::run(double secondsPerByte) {
   for (const Visit& visit : visits_)
     if (visit.edge >= 0)
       send(visit.edge, visit.parent);
-  // The trees have nothing to do with each other, and each adds its least to the sums of the
-  // others.
+  // The trees are independent, and each adds its least sum to the sums of the others.
   std::vector<int> treeOf(tables_.layers(), -1);
   std::vector<double> leastOf(tables_.layers(), 0);
   double sum = 0;
@@ -187,7 +187,7 @@ Forest::PairSides Forest::sidesOf(int pair) const {
       seconds += elsewhere_[table.from];
     return sides;
   }
-  // The bound of a state has the least of its row.
+  // The bound of a state contains the minimum of its row, which is subtracted here.
   PairSides sides{bounds_[table.from], std::vector<double>(tables_.states(table.to), 0.0),
                   table.seconds.data()};
   const std::size_t columns = tables_.states(table.to);
@@ -245,12 +245,12 @@ void Forest::improve(std::vector<int>& plan, int fixed) const {
 }
 
 std::vector<std::vector<int>> Forest::upTo(double most) const {
-  std::vector<std::vector<int>> kept(bounds_.size());
+  std::vector<std::vector<int>> candidates(bounds_.size());
   for (std::size_t layer = 0; layer < bounds_.size(); ++layer)
     for (std::size_t state = 0; state < bounds_[layer].size(); ++state)
       if (bounds_[layer][state] <= most)
-        kept[layer].push_back(static_cast<int>(state));
-  return kept;
+        candidates[layer].push_back(static_cast<int>(state));
+  return candidates;
 }
 
 } // namespace tenon

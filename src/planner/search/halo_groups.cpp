@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The shortest path: of the windows before each one the least that they cost, and their last group.
-// A run is asked for each group by itself, and once more for all that were found, since memory does
-// not add up.
+// The best groups are a shortest path over the windows: for each number of leading windows the
+// least cost and the last group. A run is priced for each group separately, and once more for all
+// chosen groups together, since memory is not a sum over groups.
 #include "planner/search/halo_groups.hpp"
 
 #include <algorithm>
@@ -22,13 +22,13 @@ public:
       : windows_(windows), depth_(depth), bytes_(bytes), run_(run) {}
 
   HaloRun fastest() const {
-    const HaloRun apart = runOf({});
-    std::vector<Group> groups = cheapestGroups(apart.seconds);
-    // Together they may hold more than each of them alone.
+    const HaloRun separate = runOf({});
+    std::vector<Group> groups = cheapestGroups(separate.seconds);
+    // Together, groups can need more memory than each of them alone.
     for (; !groups.empty(); groups.erase(std::ranges::min_element(groups, {}, &Group::saves)))
-      if (HaloRun all = runOf(groups); fits(all) && all.seconds < apart.seconds)
+      if (HaloRun all = runOf(groups); fits(all) && all.seconds < separate.seconds)
         return all;
-    return apart;
+    return separate;
   }
 
 private:
@@ -42,15 +42,15 @@ private:
     return run_(mayCompute);
   }
 
-  std::vector<Group> cheapestGroups(double apart) const {
-    std::vector<double> costs = {0}; // beside those of windows apart
+  std::vector<Group> cheapestGroups(double separate) const {
+    std::vector<double> costs = {0}; // relative to windows without groups
     std::vector<Group> last;
     for (int end = 1; end <= windows_; ++end) {
       Group best{end - 1, end};
       for (int first = end - 2; first >= 0 && end - first <= depth_; --first) {
         Group group{first, end};
         const HaloRun run = runOf({&group, 1});
-        group.saves = apart - run.seconds;
+        group.saves = separate - run.seconds;
         if (fits(run) && costs[first] - group.saves < costs[best.first] - best.saves)
           best = group;
       }

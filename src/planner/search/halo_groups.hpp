@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which windows of a plan share a halo exchange with those before them. They are numbered in the
-// order of the network; a group of them that follow each other has one exchange, and all but its
-// first window compute their halos. What a group saves does not depend on the others, so that the
-// best groups of a chain are a shortest path from the first window to behind the last one. Where a
-// network branches, neighbours in this order may lie on two branches, and the path is a heuristic.
+// Chooses which windows (layers with a halo) of a plan share a halo exchange with the windows
+// before them. Windows are numbered in the order of the network. A group of consecutive windows has
+// one exchange, and all windows but its first compute their halos. The saving of a group does not
+// depend on the other groups, so the best groups of a chain are a shortest path from the first
+// window to one past the last. In a network with branches, consecutive windows can be on two
+// branches, and the path is a heuristic.
 #pragma once
 
 #include "sys/types.hpp"
@@ -15,14 +16,13 @@ namespace tenon {
 
 struct HaloRun {
   double seconds = 0, bytes = 0;
-  std::vector<int> computed = {}; // the windows whose halo is computed
+  std::vector<int> computed = {}; // windows whose halo is computed
 };
-// A run in which these windows may compute their halos.
+// Prices a run in which the marked windows may compute their halos.
 using RunOfHalos = std::function<HaloRun(const std::vector<bool>& mayCompute)>;
 
-// The fastest run with groups of at most `depth` windows and no more than so many bytes; 0: no
-// limit. That without groups is the first that is requested, and is taken where no other is faster
-// and fits.
+// The fastest run with groups of at most `depth` windows within a limit in bytes; 0: no limit. The
+// run without groups is requested first, and is the result if no other run is faster and fits.
 HaloRun fastestHalos(int windows, Index depth, double bytes, const RunOfHalos& run);
 
 } // namespace tenon

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Searches the fastest plan within a limit of bytes: bounds from both sides by a multiplier, then
-// exactly on what is left. The tables hold sums of many numbers, so that all comparisons with the
-// limit and between bounds allow for the rounding of kCostRounding; without that a plan just at the
-// limit would come and go.
+// Searches the fastest plan within a memory limit: bounds from both sides by a Lagrange multiplier,
+// then an exact search on the remaining states. The tables contain sums of many numbers. All
+// comparisons with the limit and between bounds therefore allow for rounding by kCostRounding;
+// otherwise a plan exactly at the limit would be accepted or rejected at random.
 #include "planner/search/memory_bound.hpp"
 
 #include "planner/search/forest.hpp"
@@ -25,12 +25,12 @@ namespace tenon {
 
 namespace {
 
-// At most some 130 MB of labels; what needs more is left with the proven gap.
+// About 130 MB of labels; a search that needs more reports the proven gap.
 constexpr std::size_t kMaxLabels = std::size_t(1) << 22;
-// Not infinite, since a multiplier of 0 times the limit must be 0.
+// Not infinite: a multiplier of 0 times the limit must be 0.
 constexpr double kNoLimit = 1e300;
-// Each multiplier finds another plan on the convex hull of (bytes, seconds), which has few; this
-// only ends a search that rounding keeps going.
+// Each multiplier finds another plan on the convex hull of (bytes, seconds), which has few. The
+// limit only ends cycles that rounding can cause.
 constexpr int kMaxMultipliers = 100;
 constexpr std::size_t kMaxNamed = 5; // layers in a message
 
@@ -39,7 +39,7 @@ struct Plan {
   double seconds = std::numeric_limits<double>::infinity(), bytes = 0;
 };
 
-// The seconds that one layer adds to a plan in each of its states, with all moves from and to it.
+// The seconds that one layer adds to a plan in each of its states, including its communication.
 std::vector<double> secondsOfLayer(const CostTables& tables, const std::vector<int>& choice,
                                    int layer) {
   std::vector<double> seconds = tables.seconds[layer];
@@ -64,7 +64,7 @@ public:
     checkLimit();
     auto [fast, least] = solve(0);
     lower_ = least;
-    // The fastest plan of all is within the limit in most cases, and nothing else has to be done.
+    // In most cases the fastest plan of all is within the limit, and the search is complete.
     if (fast.bytes <= limit_) {
       best_ = fast;
     } else {
@@ -73,8 +73,8 @@ public:
     }
     BoundedPlan found;
     found.minMarginals = bounds();
-    // The min-marginals tell which states can be in a better plan; often none is left but the
-    // plan's own.
+    // The min-marginals show which states a better plan can have; often only those of the plan
+    // remain.
     if (gap() > kCostRounding && (limit_ < kNoLimit || wideBounds_.empty()))
       finish(found.minMarginals);
     found.choice = best_.choice;
@@ -100,7 +100,7 @@ private:
     return plan;
   }
 
-  // The best plan with a multiplier, or a good one, and what no plan is below.
+  // The best plan for a multiplier, or a good one, and a lower bound of all plans.
   struct Solved {
     Plan plan;
     double least = 0;
@@ -132,7 +132,7 @@ private:
     const Plan least = leastBytes();
     if (least.bytes <= limit_)
       return;
-    // The user has to know which layers fill the memory: the largest are named.
+    // The largest layers are named, since the user must know which layers fill the memory.
     std::vector<int> order(tables_.layers());
     std::iota(order.begin(), order.end(), 0);
     const auto bytesOf = [&](int layer) { return tables_.bytes[layer][least.choice[layer]]; };
@@ -151,10 +151,10 @@ private:
                             sizeText(std::llround(least.bytes - limit)), joined(named)));
   }
 
-  // Two plans, one within the limit and one above, are points in (bytes, seconds); the slope of the
-  // line through them is the next multiplier. A plan below the line takes the place of one of the
-  // two, and if there is none, the bound is the best that multipliers give. At the end `fast` is
-  // the plan above the limit.
+  // Two plans, one within the limit and one above, are points in (bytes, seconds). The slope of the
+  // line through them is the next multiplier. A plan below the line replaces one of the two. If
+  // there is none, the bound is the best that multipliers can prove. On return `fast` is the plan
+  // above the limit.
   void raiseLowerBound(Plan& fast) {
     Plan small = leastBytes();
     keep(small);
@@ -169,7 +169,7 @@ private:
       keep(next);
       (next.bytes <= limit_ ? small : fast) = next;
     }
-    // The plan within the limit is still free to use up what is left of it.
+    // The plan within the limit can still use the memory that remains.
     improve(small);
   }
 
@@ -178,8 +178,8 @@ private:
       best_ = plan;
   }
 
-  // Changes single layers as long as that helps: first those that save the most bytes for a second,
-  // until the plan is within the limit, then those that save time within it.
+  // Changes single layers while that helps: first the changes that save the most bytes per second,
+  // until the plan is within the limit, then the changes that save time within it.
   void improve(Plan plan) {
     while (changeOne(plan)) {
     }
@@ -213,15 +213,16 @@ private:
   }
 
   double gainOf(const Plan& plan, double later, double more) const {
-    // Above the limit bytes must go, at the least price; bytes that cost no time are always taken.
+    // Above the limit bytes must be saved, at the least price; a saving that costs no time is
+    // always accepted.
     if (plan.bytes > limit_)
       return more >= 0 ? 0 : later <= 0 ? std::numeric_limits<double>::infinity() : -more / later;
     const bool isFaster = later < -kCostRounding * plan.seconds;
     return isFaster && plan.bytes + more <= limit_ ? -later : 0;
   }
 
-  // For each layer and state, the least seconds of all plans within the limit that use it, or less.
-  // The last run of the forest was the one with the multiplier.
+  // For each layer and state a lower bound of the seconds of all plans within the limit that use
+  // it. The last run of the forest must be the one with the multiplier.
   std::vector<std::vector<double>> bounds() {
     const double used = multiplier_ * limit_;
     std::vector<std::vector<double>> marginals = wideBounds_;
@@ -237,28 +238,28 @@ private:
   }
 
   void finish(const std::vector<std::vector<double>>& bounds) {
-    std::vector<std::vector<int>> kept(tables_.layers());
+    std::vector<std::vector<int>> candidates(tables_.layers());
     for (int layer = 0; layer < tables_.layers(); ++layer)
       for (int state = 0; state < tables_.states(layer); ++state)
-        // A state whose bound is above a known plan is in no better one.
+        // A state whose bound is above a known plan cannot be part of a better plan.
         if (bounds[layer][state] <= best_.seconds * (1 + kCostRounding))
-          kept[layer].push_back(state);
-    const CostTables rest = tables_.restrictedTo(kept);
+          candidates[layer].push_back(state);
+    const CostTables rest = tables_.restrictedTo(candidates);
     if (mostCombinations(eliminationOrder(rest), [&](int layer) { return rest.states(layer); }) >
         kMaxCombinations)
       return;
     const ParetoResult exact =
         fastestWithin(rest, limit_, best_.seconds * (1 + kCostRounding), kMaxLabels);
-    // With too many labels the plan stays what it is, and the gap between the bounds is reported.
+    // With too many labels the plan remains as it is, and the gap between the bounds is reported.
     if (!exact.finished)
       return;
     if (exact.choice) {
       std::vector<int> choice;
       for (int layer = 0; layer < tables_.layers(); ++layer)
-        choice.push_back(kept[layer][(*exact.choice)[layer]]);
+        choice.push_back(candidates[layer][(*exact.choice)[layer]]);
       keep(planOf(std::move(choice)));
     }
-    // Nothing better exists, so the plan is its own lower bound.
+    // No better plan exists: the plan is its own lower bound.
     lower_ = best_.seconds;
   }
 
@@ -266,7 +267,7 @@ private:
   double limit_;
   std::vector<EliminationStep> order_;
   Forest forest_;
-  std::vector<std::vector<double>> wideBounds_; // of the last search that was no elimination
+  std::vector<std::vector<double>> wideBounds_; // of the last search that could not use elimination
   double multiplier_ = 0, lower_ = -std::numeric_limits<double>::infinity();
   Plan best_;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Elimination with fronts of labels in place of numbers. Labels are never freed while it runs,
-// since a plan is read from the labels that a sum was made of; hence the bound on their number,
-// beyond which the search gives up.
+// Elimination with fronts of labels in place of numbers. A plan is read from the labels of which a
+// sum was made, so labels are never freed during the search. Their number is therefore bounded, and
+// the search gives up beyond the bound.
 #include "planner/search/pareto.hpp"
 
 #include <algorithm>
@@ -12,19 +12,19 @@ namespace tenon {
 
 namespace {
 
-// A sum over some layers, and the labels or the state that it was made of.
+// A sum over some layers, and the labels or the state of which it was made.
 struct Label {
   double bytes = 0, seconds = 0;
-  int left = -1, right = -1;  // labels
-  int layer = -1, state = -1; // of one layer
+  int left = -1, right = -1;  // summands
+  int layer = -1, state = -1; // of a single layer
 };
 
-// Labels by rising bytes and falling seconds, so that the last one is the fastest.
+// Labels by increasing bytes and decreasing seconds: the last one is the fastest.
 using Front = std::vector<int>;
 
 struct TooManyLabels {};
 
-// All labels, and operations on fronts of them. A front keeps what is within the bounds and what no
+// All labels, and the operations on fronts. A front contains the labels within the limits that no
 // other label beats in both bytes and seconds.
 class Labels {
 public:
@@ -33,10 +33,10 @@ public:
 
   const Label& operator[](int label) const { return labels_[label]; }
 
-  Front one(const Label& label) { return thinned({label}); }
+  Front single(const Label& label) { return thinned({label}); }
 
   void addSums(const Front& a, const Front& b, std::vector<Label>& sums) {
-    // Counted before they are made: the sums of two long fronts alone could fill the memory.
+    // Counted before they are created: the sums of two long fronts alone could fill the memory.
     made_ += a.size() * b.size();
     if (made_ > most_)
       throw TooManyLabels();
@@ -58,11 +58,11 @@ public:
     Front both;
     std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both),
                [&](int x, int y) { return isBefore(labels_[x], labels_[y]); });
-    Front kept;
+    Front front;
     for (int label : both)
-      if (kept.empty() || labels_[label].seconds < labels_[kept.back()].seconds)
-        kept.push_back(label);
-    return kept;
+      if (front.empty() || labels_[label].seconds < labels_[front.back()].seconds)
+        front.push_back(label);
+    return front;
   }
 
 private:
@@ -104,7 +104,8 @@ public:
     for (std::size_t s = 0; s < steps_.size(); ++s)
       position[steps_[s].layer] = static_cast<int>(s);
     for (const PairTable& pair : tables.pairs) {
-      // The layer that goes first reads the table; with one state the other is known.
+      // The layer that is eliminated first reads the table; if one layer has a single state, the
+      // other reads it.
       const bool ofFrom = tables.states(pair.to) == 1 ||
                           (tables.states(pair.from) > 1 && position[pair.from] < position[pair.to]);
       pairs_[ofFrom ? pair.from : pair.to].push_back(&pair);
@@ -112,8 +113,8 @@ public:
   }
 
   std::optional<std::vector<int>> run() {
-    Front all = labels_.one({});
-    // Parts of the network without connection share the limit, so their fronts are summed, too.
+    Front all = labels_.single({});
+    // Connected components of the network share the limit, so their fronts are summed as well.
     for (std::size_t s = 0; s < steps_.size(); ++s) {
       eliminate(static_cast<int>(s));
       if (steps_[s].parent < 0)
@@ -142,8 +143,8 @@ private:
     messages_[s].resize(count);
     std::vector<int> states(tables_.layers(), 0);
     for (std::size_t index = 0; index < count; ++index) {
-      // The states of the neighbours are the digits of the index, the last one fastest, as
-      // messageIndex() has them.
+      // The states of the neighbours are the digits of the index, the last one fastest, as in
+      // messageIndex().
       std::size_t rest = index;
       for (auto other = step.neighbours.rbegin(); other != step.neighbours.rend(); ++other) {
         states[*other] = static_cast<int>(rest % tables_.states(*other));
@@ -155,38 +156,38 @@ private:
         front = labels_.best(front, frontOf(s, states));
       }
     }
-    // The messages that this step has read are not needed again; their labels are.
+    // The messages that this step has read are not needed again, but their labels are.
     for (int child : children_[s])
       messages_[child].clear();
   }
 
-  // The front of a step's layer in a state, with what was eliminated into it.
+  // The front of a step's layer in one state, including the layers that were eliminated into it.
   Front frontOf(int s, const std::vector<int>& states) {
     const int layer = steps_[s].layer;
     double seconds = tables_.seconds[layer][states[layer]];
     for (const PairTable* pair : pairs_[layer])
       seconds += pair->seconds[std::size_t(states[pair->from]) * tables_.states(pair->to) +
                                states[pair->to]];
-    Front front = labels_.one({.bytes = tables_.bytes[layer][states[layer]],
-                               .seconds = seconds,
-                               .layer = layer,
-                               .state = states[layer]});
+    Front front = labels_.single({.bytes = tables_.bytes[layer][states[layer]],
+                                  .seconds = seconds,
+                                  .layer = layer,
+                                  .state = states[layer]});
     for (int child : children_[s])
       front = labels_.sum(front, messages_[child][messageIndex(child, states)]);
     return front;
   }
 
-  // Reads a plan from a label: its parts, and their parts, down to the states of layers.
+  // Reads a plan from a label: its summands and their summands, down to the states of layers.
   void read(int label, std::vector<int>& choice) const {
-    std::vector<int> open = {label};
-    while (!open.empty()) {
-      const Label& one = labels_[open.back()];
-      open.pop_back();
-      if (one.layer >= 0)
-        choice[one.layer] = one.state;
-      for (int part : {one.left, one.right})
+    std::vector<int> pending = {label};
+    while (!pending.empty()) {
+      const Label& current = labels_[pending.back()];
+      pending.pop_back();
+      if (current.layer >= 0)
+        choice[current.layer] = current.state;
+      for (int part : {current.left, current.right})
         if (part >= 0)
-          open.push_back(part);
+          pending.push_back(part);
     }
   }
 
@@ -195,7 +196,7 @@ private:
   std::vector<EliminationStep> steps_;
   std::vector<std::vector<Front>> messages_; // by step and the states of its neighbours
   std::vector<std::vector<int>> children_;
-  std::vector<std::vector<const PairTable*>> pairs_; // that a layer reads
+  std::vector<std::vector<const PairTable*>> pairs_; // by the layer that reads them
 };
 
 } // namespace

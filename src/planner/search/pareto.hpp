@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The fastest plan within a limit of bytes, exactly: an elimination whose messages are fronts of
-// (bytes, seconds) instead of numbers, and each label of a front is beaten by no other in both.
+// The fastest plan within a memory limit, exactly: an elimination whose messages are Pareto fronts
+// of (bytes, seconds) instead of numbers.
 #pragma once
 
 #include "planner/search/elimination.hpp"
@@ -10,11 +10,11 @@
 namespace tenon {
 
 struct ParetoResult {
-  bool finished = false;                  // the number of labels sufficed
+  bool finished = false;                  // the number of labels was within mostLabels
   std::optional<std::vector<int>> choice; // none if no plan is within the limits
 };
 
-// Looks for plans within both limits, of bytes and of seconds.
+// Searches plans within limits of both bytes and seconds.
 ParetoResult fastestWithin(const CostTables& tables, double limit, double mostSeconds,
                            std::size_t mostLabels);
 

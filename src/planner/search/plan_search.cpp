@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Searches plans, certifies their prices, replays them with overlap and compares them with uniform
-// grids. A search sees tables that hold lower bounds: prices are only ever raised to what a closer
-// look finds, and the plan whose layers and moves need no raise is the best by exact prices, though
-// most others were never looked at.
+// grids. A search starts from tables of lower bounds, and prices are only ever raised to the result
+// of a closer evaluation. A plan whose layers and moves need no raise is the best by exact prices,
+// although most other prices were never evaluated.
 #include "planner/search/plan_search.hpp"
 
 #include "planner/prices/cost_model.hpp"
@@ -22,24 +22,25 @@ namespace tenon {
 
 namespace {
 
-// The best plan that lays a layer out in another way.
+// The best plan in which one layer has another layout.
 struct RunnerUp {
   int state = -1; // -1: there is none
   double seconds = 0;
 };
 
-// The best plan by exact prices, where a model's prices are lower bounds. The layers and moves of
-// the plan found are looked at closely, and it is searched again with what was found, until nothing
-// new is. The plan is then the best of all, since the others cost no less than the tables say.
+// The best plan by exact prices, if the prices of a model are lower bounds. The layers and moves of
+// the plan found are priced more closely, and the search is repeated with these prices until none
+// changes. The plan is then the best of all, since the other plans cost at least what the tables
+// say.
 struct CertifiedPlan {
-  BoundedPlan plan; // its states are places in the lists of parallelizations
-  int rounds = 1;   // searches
-  // The best plans within the limit, this one first, by prices that are nearly always exact. Where
-  // the limit binds there may be fewer than were requested.
+  BoundedPlan plan; // states are positions in the lists of parallelizations
+  int rounds = 1;   // number of searches
+  // The best plans within the limit, this one first, by prices that are nearly always exact. There
+  // can be fewer than requested if the limit binds.
   std::vector<std::vector<int>> best = {};
 };
 
-// How many plans are looked at for each that is wanted, where the limit excludes some.
+// Plans to list for each requested one, if the limit excludes some.
 constexpr int kMaxPlansFor = 64;
 
 class CertifiedSearch {
@@ -49,13 +50,13 @@ public:
       : model_(model), parallelizations_(parallelizations), limit_(limit),
         tables_(tablesOf(model, parallelizations, kMinBounds)), order_(eliminationOrder(tables_)) {}
 
-  // `count` plans of the best, as far as there are so many.
+  // Returns at most `count` of the best plans.
   CertifiedPlan run(int count) {
     for (int round = 1, close = 0;; ++round) {
       const BoundedPlan plan = fastestPlan(tables_, limit_);
-      // Bounds that take no time tell what hardly matters; prices are requested what may. The
-      // closer look costs little and finds nearly all, so the look at all positions is only for a
-      // plan that has passed it.
+      // Lower bounds are cheap and exclude most candidates. Closer bounds cost little and find
+      // nearly all raises, so exact prices, which evaluate all positions, are only for a plan that
+      // has passed both.
       if (!raise(plan.choice, kLowerBounds)) {
         raiseLikely(plan, kLowerBounds);
         continue;
@@ -68,8 +69,8 @@ public:
     }
   }
 
-  // For each layer the best plan that lays it out in another way than the plan; the seconds are
-  // lower bounds where the limit binds.
+  // For each layer the best plan in which it has another layout; the seconds are lower bounds if
+  // the limit binds.
   std::vector<RunnerUp> runnersUp(const BoundedPlan& plan) {
     Forest forest(tables_);
     forest.run(plan.secondsPerByte);
@@ -84,7 +85,7 @@ public:
   }
 
 private:
-  // Whether a price is what the tables say; if it is more, they say so from now on.
+  // Whether a price agrees with the tables; a higher price is written to them.
   static bool raise(double& known, double found) {
     const bool isTrue = found <= known * (1 + kCostRounding);
     known = std::max(known, found);
@@ -112,9 +113,9 @@ private:
     return isTrue;
   }
 
-  // Looks at the parallelizations, and at the pairs of them, that are in some plan as fast as the
-  // one found, as far as a forest can tell. After a search the tables are wrong in many places at
-  // once, and every one of them would cost a round of its own.
+  // Prices all parallelizations, and pairs of them, that can be part of a plan as fast as the one
+  // found, by the bounds of a forest. After a search the tables are too low in many places at once,
+  // and each of them would otherwise cost another round.
   void raiseLikely(const BoundedPlan& plan, Closeness prices) {
     Forest forest(tables_);
     forest.run(plan.secondsPerByte);
@@ -127,7 +128,7 @@ private:
         most, [&](std::size_t move, int from, int to) { raiseMove(move, from, to, prices); });
   }
 
-  // Lists the best plans, and lists them again as long as a closer look makes one of them dearer.
+  // Lists the best plans, and repeats this while a closer look makes one of them more expensive.
   std::vector<std::vector<int>> bestPlans(const std::vector<int>& first, int count) {
     std::vector<std::vector<int>> best = {first};
     for (bool isClose = count == 1; !isClose;) {
@@ -145,22 +146,22 @@ private:
     return best;
   }
 
-  // The plans with the least sums. The sum of the last of some that are known bounds what has to be
-  // eliminated for them.
+  // The plans with the least sums. The sum of the last plan of a known list bounds the states to
+  // eliminate.
   std::vector<std::vector<int>> listed(int count) const {
     Forest forest(tables_);
     forest.run();
     const std::vector<int> good = forest.goodPlan();
     double most = tables_.secondsOf(good);
     for (;;) {
-      // What is too wide to be eliminated has no list of its best.
+      // A network that is too wide for elimination has no list of best plans.
       if (!PrunedElimination::fits(order_, forest, most))
         return {good};
       std::vector<std::vector<int>> plans =
           PrunedElimination(tables_, order_, forest, 0, most).best(count);
       const bool isEnough = static_cast<int>(plans.size()) == count;
       const double last = tables_.secondsOf(plans.back());
-      double next = std::numeric_limits<double>::infinity(); // bound of what was left out
+      double next = std::numeric_limits<double>::infinity(); // bound of the excluded states
       for (const std::vector<double>& layer : forest.bounds())
         for (double bound : layer)
           next = bound > most * (1 + kCostRounding) ? std::min(next, bound) : next;
@@ -179,28 +180,28 @@ private:
     return others;
   }
 
-  // The forest has bounds of all states, and prices that were raised since then make them no less.
-  // Without the plan's own state, what is left has bounds that are close to the runner-up.
+  // The forest has bounds of all states; prices that were raised since only increase them. Without
+  // the state of the plan itself, the bounds of the remaining states are close to the runner-up.
   RunnerUp runnerUpOf(int layer, const std::vector<int>& others, const Forest& forest,
                       double perByte) {
     double most = forest.bounds()[layer][*std::ranges::min_element(
         others, {}, [&](int state) { return forest.bounds()[layer][state]; })];
     for (;;) {
-      std::vector<std::vector<int>> kept = forest.upTo(most * (1 + kCostRounding));
-      std::erase_if(kept[layer],
+      std::vector<std::vector<int>> candidates = forest.upTo(most * (1 + kCostRounding));
+      std::erase_if(candidates[layer],
                     [&](int state) { return !std::ranges::binary_search(others, state); });
-      const CostTables rest = tables_.restrictedTo(kept);
+      const CostTables rest = tables_.restrictedTo(candidates);
       Forest closer(rest);
       closer.run(perByte);
       const auto whole = [&](std::vector<int> plan) {
         for (std::size_t l = 0; l < plan.size(); ++l)
-          plan[l] = kept[l][plan[l]];
+          plan[l] = candidates[l][plan[l]];
         return plan;
       };
       const auto weighed = [&](const std::vector<int>& plan) {
         return tables_.secondsOf(plan) + perByte * tables_.bytesOf(plan);
       };
-      // Plans of the forest cost no elimination, and are asked first.
+      // Plans of the forest need no elimination, so they are priced first.
       const std::vector<int> good = whole(closer.goodPlan());
       if (!raise(good, kLowerBounds))
         continue;
@@ -208,11 +209,12 @@ private:
         most = known;
         continue;
       }
-      // What may be as fast is priced before elimination is asked, which it makes far smaller.
+      // Candidates that can be as fast are priced before the elimination, which makes it far
+      // smaller.
       bool isPriced = true;
       closer.visitUpTo(weighed(good), [&](std::size_t move, int from, int to) {
         const auto [a, b] = std::pair(tables_.pairs[move].from, tables_.pairs[move].to);
-        isPriced &= raiseMove(move, kept[a][from], kept[b][to], kLowerBounds);
+        isPriced &= raiseMove(move, candidates[a][from], candidates[b][to], kLowerBounds);
       });
       if (!isPriced)
         continue;
@@ -233,13 +235,13 @@ private:
   std::vector<EliminationStep> order_;
 };
 
-// The times of one process and of its link, which carries one transfer after the other.
+// The clocks of one process and of its link, which carries one transfer after the other.
 class Timeline {
 public:
   explicit Timeline(double share) : share_(share) {}
 
   struct Transfer {
-    double end = 0;  // when the share that goes on by itself has arrived
+    double end = 0;  // arrival of the share that overlaps computation
     double rest = 0; // seconds of the process for the remaining share
   };
 
@@ -255,8 +257,8 @@ private:
   double share_, now_ = 0, link_ = 0;
 };
 
-// The layers in an order in which each comes behind those that it reads. They are listed so except
-// for a pinned input, which is the last but runs first.
+// The layers in an order in which each follows the layers that it reads. The model lists them in
+// this order, except for a pinned input, which is last but runs first.
 std::vector<int> runningOrder(const CostModel& model) {
   std::vector<int> order, waitsFor(model.layers(), 0);
   for (const CostModel::Move& move : model.moves())
@@ -292,7 +294,7 @@ double secondsOverlapped(const CostModel& model, const std::vector<int>& plan, d
       if (moves[m].from == layer)
         moved[m] = time.start(seconds[m].there);
   }
-  // Gradients are needed at the end only, so their sums are waited for when all layers are done.
+  // Gradients are needed only at the end: their reductions are awaited when all layers are done.
   std::vector<Timeline::Transfer> sums;
   for (auto layer = order.rbegin(); layer != order.rend(); ++layer) {
     for (std::size_t m = 0; m < moves.size(); ++m)
@@ -327,7 +329,7 @@ std::optional<UniformPlan> uniformOf(const CostModel& model,
       continue;
     }
     Parallelization own = parallelization;
-    // A fully connected layer has no space to split; its output channels take the processes, as in
+    // A fully connected layer has no space to split; its output channels are split instead, as in
     // the papers.
     if (model.spatial(layer).empty()) {
       own.outputs += own.space;
@@ -361,7 +363,7 @@ std::optional<Baseline> bestUniform(const CostModel& model) {
   });
   std::optional<Baseline> best;
   for (const UniformPlan& uniform : all) {
-    // They come by their lower bounds: the rest cannot be faster.
+    // Sorted by lower bounds: the remaining ones cannot be faster.
     if (best && best->seconds <= uniform.seconds)
       break;
     const Baseline found = closer(model, uniform);
@@ -398,28 +400,28 @@ PlannedLayer plannedLayer(const CostModel& model, int layer,
                           const std::vector<int>& parallelizations, int state,
                           const RunnerUp& second) {
   const Parts parts = model.parts(layer, parallelizations[state]);
-  PlannedLayer made{.name = model.names()[layer],
-                    .labels = model.text(layer, parallelizations[state]),
-                    .meaning = meaningOf(parts, model.spatial(layer), model.channelLabel(layer)),
-                    .signature = model.signature(layer, parallelizations[state]),
-                    .isBalanced = model.isBalanced(layer, parallelizations[state]),
-                    .uses = model.uses(layer, parallelizations[state]),
-                    .parts = parts,
-                    .bytes = model.layerBytes(layer, parallelizations[state]),
-                    .runnerUp = {}};
+  PlannedLayer planned{.name = model.names()[layer],
+                       .labels = model.text(layer, parallelizations[state]),
+                       .meaning = meaningOf(parts, model.spatial(layer), model.channelLabel(layer)),
+                       .signature = model.signature(layer, parallelizations[state]),
+                       .isBalanced = model.isBalanced(layer, parallelizations[state]),
+                       .uses = model.uses(layer, parallelizations[state]),
+                       .parts = parts,
+                       .bytes = model.layerBytes(layer, parallelizations[state]),
+                       .runnerUp = {}};
   if (second.state >= 0) {
-    made.runnerUp = model.text(layer, parallelizations[second.state]);
-    made.runnerUpSeconds = second.seconds;
+    planned.runnerUp = model.text(layer, parallelizations[second.state]);
+    planned.runnerUpSeconds = second.seconds;
   }
-  return made;
+  return planned;
 }
 
-// The number of plans that are replayed with overlap, those with the least sums. What overlap hides
-// differs little between plans that cost nearly the same.
+// Number of plans that are replayed with overlap, those with the least sums. Overlap differs little
+// between plans of nearly equal cost.
 constexpr int kReplayed = 16;
 
-// Makes the plan that is fastest with overlap the plan. The first is the one with the least sum,
-// and stays where another is no faster.
+// Replaces the plan by the one that is fastest with overlap. The first candidate has the least sum,
+// and wins ties.
 void replay(const CostModel& model, const ParallelizationLists& parallelizations, double overlap,
             CertifiedPlan& found, FoundPlan& result) {
   for (const std::vector<int>& choice : found.best) {
@@ -446,7 +448,7 @@ bool recomputeWithin(const CostModel& model, double memoryLimit, FoundPlan& plan
   plan.recomputed = std::move(again.layers);
   plan.againSeconds = again.seconds;
   plan.seconds += again.seconds;
-  // Kernels, for the most part, which nothing hides.
+  // Recomputation consists mostly of kernels, which nothing hides.
   if (plan.overlapped)
     *plan.overlapped += again.seconds;
   return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The best plan of a network under a cost model, with what it is compared to. Where prices are
-// lower bounds, those of the plan are looked at closely, and it is searched again with what was
-// found, until nothing new is: the plan is then the best by exact prices.
+// The best plan of a network under a cost model, and the plans it is compared with. If prices are
+// lower bounds, those of the plan are evaluated closely and the search is repeated with them until
+// none changes: the plan is then the best by exact prices.
 #pragma once
 
 #include "planner/prices/cost_model.hpp"
@@ -11,19 +11,18 @@
 
 namespace tenon {
 
-// How long a plan takes if communication goes on beside computation. One process runs the layers
-// forward and then backward. A move starts as soon as what is moved is there, and so does the sum
-// of a layer's gradients; its reader waits for it. The network carries one transfer after the
-// other. Only a share of a transfer goes on by itself, and the rest takes the process while it
-// waits, as where MPI makes no progress of its own: with a share of 0 the time is the sum that the
+// The seconds of a plan if communication overlaps computation. One process runs the layers forward
+// and then backward. A move starts as soon as its data are computed, and so does the reduction of a
+// layer's gradients; its reader waits for it. The network carries one transfer after the other.
+// Only the given share of a transfer overlaps; the rest occupies the process while it waits, as
+// with an MPI library without asynchronous progress. With a share of 0 the time is the sum that the
 // search minimises.
 
 double secondsOverlapped(const CostModel& model, const std::vector<int>& plan, double share);
 
-// Plans that need no search over layers: the same grid for all of them. Where space must be whole,
-// the processes of the domain split the output channels. What is not possible is left out. Where
-// the model's prices are lower bounds, these are by its closer ones, and so nearly always
-// exact.
+// Plans without a search: the same grid for all layers. In layers whose space cannot be split, the
+// processes of the domain split the output channels. Impossible plans are omitted. If the model's
+// prices are lower bounds, its closer prices are used, which are nearly always exact.
 
 struct Baseline {
   Parallelization parallelization;
@@ -39,59 +38,60 @@ Baselines baselinesOf(const CostModel& model);
 
 struct PlannedLayer {
   std::string name, labels;
-  std::string meaning =
-      {}; // what the parallelization splits, for a person: "rows over 4, channels in over 2"
-  // The parallelization as the layer takes it, and the layouts in which it uses its inputs, without
-  // halos. A row of a table has neither.
+  // The dimensions that are split, in words: "rows over 4, channels in over 2".
+  std::string meaning = {};
+  // The signature that the layer accepts, and the layouts in which it reads its inputs, without
+  // halos. Both are empty for a row of a table.
   std::string signature = {};
-  bool isBalanced = false; // its output is cut in balance, and not as its windows are
+  bool isBalanced = false; // the output is divided evenly, not aligned with the windows
   std::vector<Layout> uses = {};
   Parts parts;
   double bytes = 0;
-  // The parallelization of the best plan that lays this layer out in another way, and its seconds,
-  // which are a lower bound under a memory limit. It is empty if no other parallelization is
-  // possible.
+  // The parallelization of the best plan in which this layer has another layout, and its seconds, a
+  // lower bound under a memory limit. Empty if no other parallelization is possible.
   std::string runnerUp;
   double runnerUpSeconds = 0;
 };
 
 struct FoundPlan {
-  GridPtr grid = nullptr; // the grid of all parallelizations but those on the grid of a pinned end
+  GridPtr grid = nullptr; // grid of all parallelizations except those on the grid of a pinned end
   bool spaceOutermost = false;
-  std::vector<int> axisLevels = {}; // of the machine, of each axis of the grid; empty if not known
+  std::vector<int> axisLevels = {}; // level of the machine of each axis of the grid; empty if
+                                    // unknown
   double seconds = 0, bytes = 0;
-  std::optional<double> overlapped; // seconds with overlap, if a share of it was given
-  double gap = 0;                   // seconds are at most 1 + gap times the least
-  // The layers that compute again for the adjoint what they wrote, and the part of the seconds that
-  // this takes; chosen when all layers have their parallelizations.
+  std::optional<double> overlapped; // seconds with overlap, if a share was given
+  double gap = 0;                   // seconds are at most (1 + gap) times the minimum
+  // Layers that recompute their output for the adjoint, and the seconds of this, which `seconds`
+  // includes. Chosen after all parallelizations.
   std::vector<std::string> recomputed = {};
   double againSeconds = 0;
-  // The layers whose halos the layers before them compute, and the seconds that this saves;
-  // likewise.
+  // Layers whose halos are computed by the layers before them, and the seconds saved. Chosen after
+  // all parallelizations.
   std::vector<std::string> shared = {};
   double sharedSeconds = 0;
-  std::vector<int> parallelizations = {}; // by layer of the model; of a plan that was searched
-  int rounds = 1;                         // searches, until no price of the plan was too low
+  std::vector<int> parallelizations = {}; // by layer of the model, of a plan that was searched
+  int rounds = 1;                         // number of searches until no price of the plan was too
+                                          // low
   Baselines baselines;
   std::vector<PlannedLayer> layers;
 };
 
-// Gives a plan the layers that recompute, so that it takes no more than so many bytes. Returns
-// whether it does then; else `bytes` are the least that was found.
+// Lets layers recompute until the plan is within a limit in bytes. Returns whether it is; if not,
+// `bytes` is the least that was found.
 bool recomputeWithin(const CostModel& model, double memoryLimit, FoundPlan& plan);
 
-// Gives a plan the layers that share the halo exchange of a layer before them, at most `depth` an
-// exchange, where that saves time within a limit of bytes; 0: none.
+// Lets layers share the halo exchange of a layer before them, at most `depth` layers per exchange,
+// if that saves time within a limit in bytes; 0: no limit.
 void shareHalos(const CostModel& model, Index depth, double memoryLimit, FoundPlan& plan);
 
-// Parallelizations by name of a layer.
+// Parallelizations by the name of the layer.
 using FixedParallelizations = std::map<std::string, std::string>;
 
-// Searches the plan of a network. `memoryLimit` is in bytes of a process, and 0 means none. With an
-// overlap above 0, the share of communication that goes on beside computation, the best 16 plans
-// are replayed with it, and the fastest is taken. Throws TENON_ERR_SHAPE where there is no plan,
-// TENON_ERR_OPTION for a fixed parallelization that is not possible, and TENON_ERR_ARG for a fixed
-// parallelization of a layer that does not exist.
+// Searches the plan of a network. `memoryLimit` is in bytes per process; 0: none. With an overlap
+// above 0, the share of communication that overlaps computation, the 16 best plans are replayed
+// with it, and the fastest is returned. Throws TENON_ERR_SHAPE if there is no plan,
+// TENON_ERR_OPTION if a fixed parallelization is impossible, and TENON_ERR_ARG if the layer of a
+// fixed parallelization does not exist.
 FoundPlan findPlan(const CostModel& model, const FixedParallelizations& fixed, double memoryLimit,
                    double overlap = 0);
 

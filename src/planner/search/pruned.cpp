@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Restricts tables to the states that bounds leave, and numbers what is found as the whole tables
-// do. The order of elimination is that of the whole tables, so that the choice among equal plans
-// does not depend on what was left out.
+// Restricts tables to the states that the bounds leave, and renumbers the results by the states of
+// the whole tables. The elimination order is that of the whole tables, so the choice among equal
+// plans does not depend on the excluded states.
 #include "planner/search/pruned.hpp"
 
 #include <algorithm>
@@ -11,21 +11,21 @@ namespace tenon {
 PrunedElimination::PrunedElimination(const CostTables& tables,
                                      const std::vector<EliminationStep>& order,
                                      const Forest& forest, double secondsPerByte, double most)
-    : most_(most * (1 + kCostRounding)), bounds_(forest.bounds()), kept_(forest.upTo(most_)),
-      rest_(tables.restrictedTo(kept_)), elimination_(rest_, order) {
+    : most_(most * (1 + kCostRounding)), bounds_(forest.bounds()), candidates_(forest.upTo(most_)),
+      rest_(tables.restrictedTo(candidates_)), elimination_(rest_, order) {
   elimination_.run(secondsPerByte);
 }
 
 bool PrunedElimination::fits(const std::vector<EliminationStep>& order, const Forest& forest,
                              double most) {
-  const std::vector<std::vector<int>> kept = forest.upTo(most * (1 + kCostRounding));
-  return mostCombinations(order, [&](int layer) { return double(kept[layer].size()); }) <=
+  const std::vector<std::vector<int>> candidates = forest.upTo(most * (1 + kCostRounding));
+  return mostCombinations(order, [&](int layer) { return double(candidates[layer].size()); }) <=
          kMaxCombinations;
 }
 
 std::vector<int> PrunedElimination::whole(std::vector<int> choice) const {
   for (std::size_t layer = 0; layer < choice.size(); ++layer)
-    choice[layer] = kept_[layer][choice[layer]];
+    choice[layer] = candidates_[layer][choice[layer]];
   return choice;
 }
 
@@ -40,9 +40,9 @@ std::vector<std::vector<double>> PrunedElimination::minMarginals() const {
   std::vector<std::vector<double>> all = bounds_;
   const std::vector<std::vector<double>> exact = elimination_.minMarginals();
   for (std::size_t layer = 0; layer < all.size(); ++layer)
-    for (std::size_t k = 0; k < kept_[layer].size(); ++k)
-      // Beyond the most, a plan that was left out could be better.
-      all[layer][kept_[layer][k]] = std::min(exact[layer][k], most_ * (1 + kCostRounding));
+    for (std::size_t k = 0; k < candidates_[layer].size(); ++k)
+      // Above `most` an excluded plan could be better.
+      all[layer][candidates_[layer][k]] = std::min(exact[layer][k], most_ * (1 + kCostRounding));
   return all;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Exact elimination of large tables: a forest's bounds leave the states that can be in a plan of at
-// most a given sum, and only these are eliminated. Networks have hundreds of parallelizations for
-// each layer, of which a dozen are left, and elimination takes the third power of their number.
+// Exact elimination of large tables: only the states that can be part of a plan with at most a
+// given sum, by the bounds of a forest, are eliminated. Layers have hundreds of parallelizations,
+// of which about a dozen remain, and the cost of elimination grows with the third power of their
+// number.
 #pragma once
 
 #include "planner/search/elimination.hpp"
@@ -11,18 +12,20 @@ namespace tenon {
 
 class PrunedElimination {
 public:
-  // The plans of at most `most` seconds + secondsPerByte bytes, of which there must be one. The
-  // forest must have run with the same multiplier, on the same tables; the order is theirs, too.
+  // Considers the plans of at most `most` seconds + secondsPerByte bytes; there must be at least
+  // one. The forest must have run with the same multiplier on the same tables, and `order`
+  // must belong to these tables.
   PrunedElimination(const CostTables& tables, const std::vector<EliminationStep>& order,
                     const Forest& forest, double secondsPerByte, double most);
 
-  // Whether what it would eliminate is narrow enough.
+  // Whether the remaining states are few enough for elimination.
   static bool fits(const std::vector<EliminationStep>& order, const Forest& forest, double most);
 
-  // As those of Elimination, by the states of the whole tables.
+  // Results of Elimination, in states of the whole tables.
   std::vector<int> choice() const { return whole(elimination_.choice()); }
   std::vector<std::vector<int>> best(int count) const;
-  // Exact up to `most`; of states that are in no such plan they are lower bounds, above `most` too.
+  // Exact up to `most`; for states that are in no such plan a lower bound, which is also above
+  // `most`.
   std::vector<std::vector<double>> minMarginals() const;
 
 private:
@@ -30,7 +33,7 @@ private:
 
   double most_;
   const std::vector<std::vector<double>>& bounds_;
-  std::vector<std::vector<int>> kept_;
+  std::vector<std::vector<int>> candidates_;
   CostTables rest_;
   Elimination elimination_;
 };

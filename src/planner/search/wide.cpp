@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sweeps over the pairs of layers until the bound hardly grows. What a sweep leaves is a valid
-// bound whenever it stops, since it is summed from the moved costs anew.
+// Sweeps over the pairs of layers until the bound hardly grows. The bound is valid after any number
+// of sweeps, since it is summed again from the reparametrised costs.
 #include "planner/search/wide.hpp"
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace tenon {
 namespace {
 
 constexpr int kMaxSweeps = 300, kSweepsAtATime = 10;
-constexpr double kMinGrowth = 1e-6; // of the bound, by those sweeps
-// Combinations of a layer and its neighbours, of the states that are eliminated.
+constexpr double kMinGrowth = 1e-6; // minimal relative growth of the bound by kSweepsAtATime sweeps
+// Limit of the combinations of states of a layer and its neighbours in an elimination.
 constexpr double kMaxOfElimination = 1 << 22;
 constexpr int kMaxRounds = 4;
 
@@ -24,14 +24,14 @@ double leastOf(const std::vector<double>& values) {
   return *std::ranges::min_element(values);
 }
 
-// The costs of layers and of pairs of them, moved.
+// Costs of layers and pairs, moved between them without changing the sum of any plan.
 class MovedCosts {
 public:
   MovedCosts(const CostTables& tables, double secondsPerByte) : own_(tables.seconds) {
     for (int layer = 0; layer < tables.layers(); ++layer)
       for (std::size_t k = 0; k < own_[layer].size(); ++k)
         own_[layer][k] += secondsPerByte * tables.bytes[layer][k];
-    std::map<std::pair<int, int>, std::size_t> known; // several pairs of two layers are one
+    std::map<std::pair<int, int>, std::size_t> known; // several pairs of two layers are merged
     for (const PairTable& pair : tables.pairs) {
       const auto [at, isNew] = known.try_emplace({pair.from, pair.to}, pairs_.size());
       if (isNew)
@@ -89,8 +89,8 @@ private:
     return least;
   }
 
-  // Both layers give what they have to the pair, and each gets half of the least sum with each
-  // state back.
+  // Both layers add their costs to the pair; then each receives half of the least sum for each of
+  // its states.
   void share(PairTable& pair) {
     std::vector<double>&from = own_[pair.from], &to = own_[pair.to];
     const std::size_t columns = to.size();
@@ -108,25 +108,25 @@ private:
   std::vector<PairTable> pairs_;
 };
 
-// Of each layer the states with the least bounds, `count` at most, in their order; those of the
-// plan are among them.
+// For each layer at most `count` states with the least bounds, sorted; those of the plan are
+// included.
 std::vector<std::vector<int>> leastStates(const std::vector<std::vector<double>>& bounds,
                                           const std::vector<int>& plan, double most,
                                           std::size_t count) {
-  std::vector<std::vector<int>> kept;
+  std::vector<std::vector<int>> candidates;
   for (std::size_t layer = 0; layer < bounds.size(); ++layer) {
-    const std::vector<double>& of = bounds[layer];
+    const std::vector<double>& layerBounds = bounds[layer];
     std::vector<int> states;
-    for (int state = 0; state < static_cast<int>(of.size()); ++state)
-      if (state != plan[layer] && of[state] <= most)
+    for (int state = 0; state < static_cast<int>(layerBounds.size()); ++state)
+      if (state != plan[layer] && layerBounds[state] <= most)
         states.push_back(state);
-    std::ranges::stable_sort(states, {}, [&](int state) { return of[state]; });
+    std::ranges::stable_sort(states, {}, [&](int state) { return layerBounds[state]; });
     states.resize(std::min(states.size(), count - 1));
     states.push_back(plan[layer]);
     std::ranges::sort(states);
-    kept.push_back(std::move(states));
+    candidates.push_back(std::move(states));
   }
-  return kept;
+  return candidates;
 }
 
 bool isNarrow(const CostTables& tables) {
@@ -157,29 +157,29 @@ WideResult searchWide(const CostTables& tables, double secondsPerByte, std::vect
   for (int round = 0; round < kMaxRounds; ++round) {
     const double sum = sumOf(found.choice), most = sum * (1 + kCostRounding);
     const auto all = leastStates(found.bounds, found.choice, most, mostStates);
-    // As many states as elimination takes.
+    // Bisection for the largest number of states that elimination accepts.
     std::size_t few = 1, many = mostStates + 1;
-    std::vector<std::vector<int>> kept;
-    for (std::size_t count = mostStates; few + 1 < many || kept.empty(); count = (few + many) / 2) {
-      auto tried = leastStates(found.bounds, found.choice, most, count);
-      const bool fits = isNarrow(tables.restrictedTo(tried));
+    std::vector<std::vector<int>> picks;
+    for (std::size_t count = mostStates; few + 1 < many || picks.empty();
+         count = (few + many) / 2) {
+      auto trial = leastStates(found.bounds, found.choice, most, count);
+      const bool fits = isNarrow(tables.restrictedTo(trial));
       (fits ? few : many) = count;
       if (fits)
-        kept = std::move(tried);
+        picks = std::move(trial);
       if (fits && count == mostStates)
         break;
     }
-    const CostTables rest = tables.restrictedTo(kept);
+    const CostTables rest = tables.restrictedTo(picks);
     Elimination elimination(rest);
     elimination.run(secondsPerByte);
     std::vector<int> plan = elimination.choice();
     for (std::size_t layer = 0; layer < plan.size(); ++layer)
-      plan[layer] = kept[layer][plan[layer]];
+      plan[layer] = picks[layer][plan[layer]];
     const bool isBetter = sumOf(plan) < sum * (1 - kCostRounding);
     if (isBetter)
       found.choice = std::move(plan);
-    if (kept == all) {
-      // Nothing was left out that could be better.
+    if (picks == all) { // no state was excluded that could be better
       found.least = sumOf(found.choice);
       break;
     }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The search of tables whose layers have too many neighbours for elimination, as in dense blocks: a
-// plan that is good, and how far from the best one it is at most.
+// Search of tables whose layers have too many neighbours for elimination, as in dense blocks: a
+// good plan, and a bound of its distance from the best one.
 //
-// Costs move between layers and pairs without changing the sum of any plan, by the sweeps of
-// Globerson and Jaakkola (Fixing max-product, NIPS 2007): the sum of the least of each, which
-// bounds all plans, only grows. Elimination then finds the best plan of the states whose bounds are
-// least, as many as it can take. Where it can take all states that bounds leave, the plan is the
-// best.
+// Costs are moved between layers and pairs without changing the sum of any plan, by the sweeps of
+// Globerson and Jaakkola (Fixing max-product, NIPS 2007). The sum of all minima, which bounds all
+// plans, only grows. Elimination then finds the best plan among the states with the least bounds,
+// as many as it accepts. If it accepts all states that the bounds leave, the plan is optimal.
 #pragma once
 
 #include "planner/search/elimination.hpp"
@@ -20,7 +19,7 @@ struct WideResult {
   std::vector<std::vector<double>> bounds;
 };
 
-// Searches seconds + secondsPerByte bytes, from a plan that is known.
+// Minimises seconds + secondsPerByte bytes, starting from a known plan.
 WideResult searchWide(const CostTables& tables, double secondsPerByte, std::vector<int> known);
 
 } // namespace tenon
