@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Takes prices apart into what latencies, bandwidths and copies add to them, and fits rates to
-// measured times. The parts are slopes of the price, not a formula of their own: a price is
-// piecewise linear in the times of the rates, so that a small step finds the parts of whichever way
-// of a move is the cheapest now.
+// Splits prices into the shares of latencies, bandwidths and copies, and fits rates to measured
+// times. The shares are slopes of the price, not a separate formula: a price is piecewise linear in
+// the times of the rates, so a small step finds the shares of the algorithm that is currently the
+// cheapest.
 #include "plan/calibration.hpp"
 
 #include <algorithm>
@@ -11,10 +11,10 @@ namespace tenon {
 
 namespace {
 
-// The relative step of a rate for slopes: small enough not to change the way of a move, and large
+// Relative step of a rate for slopes: small enough not to change the algorithm of a move, and large
 // enough for the digits of a difference.
 constexpr double kStep = 1e-3;
-// The least factor of the times of a bandwidth, so that it stays finite.
+// Least factor of the times of a bandwidth, which keeps the bandwidth finite.
 constexpr double kMinOfABandwidth = 1e-6;
 
 } // namespace
@@ -23,7 +23,7 @@ LinkRates scaledRates(const LinkRates& rates, const PriceParts& factors) {
   LinkRates scaled = rates;
   scaled.latency *= factors[0];
   scaled.overhead *= factors[0];
-  // Factors are those of times, and a bandwidth is the inverse of one.
+  // Factors apply to times, and a bandwidth is the inverse of a time.
   const double transfers = std::max(factors[1], kMinOfABandwidth);
   scaled.bandwidth /= transfers;
   scaled.copyBandwidth /= std::max(factors[2], kMinOfABandwidth);
@@ -44,7 +44,7 @@ void visitSlopes(const LinkRates& rates, const std::function<void(const LinkRate
 }
 
 double slopeOf(double seconds, double secondsBySlope) {
-  // A larger rate of times cannot make a move cheaper; what is below 0 is rounding.
+  // A larger time of a rate cannot make a move cheaper; a negative difference is rounding.
   return std::max(0., (secondsBySlope - seconds) / kStep);
 }
 
@@ -63,7 +63,7 @@ PriceParts fittedFactors(const std::vector<MeasuredMove>& moves) {
     return std::ranges::any_of(
         moves, [&](const MeasuredMove& move) { return move.seconds > 0 && move.parts[part] > 0; });
   };
-  // What no move depends on can have any factor, and keeps what it had.
+  // A part on which no measured move depends is not determined and keeps its rate.
   for (int part = 0; part < kPriceParts; ++part)
     if (!isMeasured(part))
       factors[part] = 1;
@@ -73,8 +73,7 @@ PriceParts fittedFactors(const std::vector<MeasuredMove>& moves) {
 namespace {
 
 void fitSpeed(const std::vector<MeasuredKernel>& kernels, KernelRates& rates) {
-  // The sum of (1 - f / rate)^2 over the measured rates f is least at the rate that is sum f^2 /
-  // sum f.
+  // The sum of (1 - f / rate)^2 over the measured rates f is least at the rate sum f^2 / sum f.
   double f = 0, ff = 0;
   for (const MeasuredKernel& kernel : kernels)
     if (kernel.seconds > 0) {
@@ -96,8 +95,8 @@ void fitKinds(const std::vector<MeasuredKernel>& kernels, Index elementBytes, Ke
     if (!(kernel.seconds > 0) || !(predicted > 0))
       continue;
     auto& [measured, all] = sums[{kernel.kind, kernel.work.pass}];
-    // A kind's factor is that of its total: what takes long has to be right, and short kernels are
-    // noise.
+    // The factor of a kind is that of its total time: long kernels must be right, and short ones
+    // are noise.
     measured += kernel.seconds;
     all += predicted;
   }
@@ -115,8 +114,8 @@ LinkRates fittedLinks(const std::vector<MeasuredMove>& moves, const LinkRates& l
   }
   if (measured > 0 && predicted > 0)
     for (double& factor : factors)
-      // Relative errors alone would fit many short moves and miss the sum, which is what a plan is
-      // chosen by.
+      // Relative errors alone would fit many short moves and miss their sum, by which a plan is
+      // chosen.
       factor *= measured / predicted;
   return scaledRates(links, factors);
 }

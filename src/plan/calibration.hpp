@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Rates fitted to what was measured.
+// Fits the rates of a machine to measured times.
 //
-//    speed      least squares of the relative errors of kernels by their operations alone
-//    kernels    for each kind and pass, the factor by which all of its kernels took longer than
-//               predicted
-//    links      latencies, bandwidths and copies, then all of them by the factor by which all moves
-//               took longer
+//    flop rate  minimises the relative errors of kernel times predicted as operations / rate
+//    kernels    a factor for each kind and pass: by how much its kernels took longer than predicted
+//    links      a factor each for latency, bandwidth and copying; then one for all three, with
+//               which the total time of all moves is right. A move is the data movement between
+//               two layers.
 #pragma once
 
 #include "machine/link.hpp"
@@ -21,8 +21,8 @@
 
 namespace tenon {
 
-// Measured times as sums of a few parts, and the factors of the parts that explain best what was
-// measured.
+// A measured time as a sum of a few parts. The fit finds the factors of the parts that explain the
+// measured times best.
 
 template <std::size_t N>
 struct MeasuredSum {
@@ -33,7 +33,7 @@ struct MeasuredSum {
 
 namespace squares {
 
-// The normal equations: row i ends with its right side.
+// The normal equations; row i ends with its right-hand side.
 template <std::size_t N>
 using Equations = std::array<std::array<double, N + 1>, N>;
 
@@ -50,8 +50,9 @@ Equations<N> normalEquations(const std::vector<MeasuredSum<N>>& sums) {
   return a;
 }
 
-// Solves for some of the parts, while the others are 0. There is no solution if these parts are
-// alike in all sums, or if a factor would be negative.
+// Solves the normal equations for the parts in the bit mask `chosen`; the other factors are 0.
+// There is no solution if these parts are proportional in all sums, or if a factor would be
+// negative.
 template <std::size_t N>
 std::optional<std::array<double, N>> solved(Equations<N> a, unsigned chosen) {
   const auto isIn = [&](std::size_t i) { return (chosen >> i & 1) != 0; };
@@ -92,9 +93,9 @@ double sumOf(const MeasuredSum<N>& sum, const std::array<double, N>& factors) {
   return all;
 }
 
-// Least squares of relative errors by factors of at least 0, over the sums that took any time; none
-// if there is no such sum. All subsets of the parts are tried, which for the few parts here is
-// exact and cheap.
+// Least squares of relative errors with factors of at least 0, over the sums with positive times;
+// none if there is no such sum. This is a non-negative least-squares problem, whose optimum is the
+// plain solution for some subset of the parts: all subsets are tried, since there are few parts.
 template <std::size_t N>
 std::optional<std::array<double, N>> leastSquares(std::vector<MeasuredSum<N>> sums) {
   std::erase_if(sums, [](const MeasuredSum<N>& sum) { return !(sum.seconds > 0); });
@@ -114,9 +115,10 @@ std::optional<std::array<double, N>> leastSquares(std::vector<MeasuredSum<N>> su
   return best;
 }
 
-// The least sum of p / m + m / p over the predicted times p and measured times m, for which a time
-// that is too long by a factor is as bad as one that is too short. It is found by least squares
-// again and again, with weights that give the squares the same derivative at the last solution.
+// The least sum of p / m + m / p over the predicted times p and measured times m, which treats a
+// time that is too long by a factor like one that is too short. Iteratively reweighted least
+// squares: with w^2 = m (m + p0) / p0^2 at the last solution p0, the derivative of
+// w^2 (1 - p / m)^2 at p0 is twice that of p / m + m / p.
 template <std::size_t N>
 std::optional<std::array<double, N>> leastRatios(std::vector<MeasuredSum<N>> sums) {
   constexpr int kFits = 8;
@@ -132,28 +134,27 @@ std::optional<std::array<double, N>> leastRatios(std::vector<MeasuredSum<N>> sum
   return factors;
 }
 
-// Prices as sums of what latencies, bandwidths and the rest (overheads and copies) add to them, and
-// the factors of these that explain best what was measured.
-
-// The parts are latencies with the overheads of messages, bandwidths, and copies.
+// The predicted time of a move (its price) has three parts: latency with the overhead of messages,
+// transfer, and copying. The fit finds the factors of these parts that explain the measured times
+// best.
 inline constexpr int kPriceParts = 3;
 using PriceParts = std::array<double, kPriceParts>;
 
-// A price as seconds by given rates. Prices are linear in the times of rates as long as no other
-// way of the same move is cheaper, so that their parts are slopes.
+// The predicted seconds of a move for given rates. A price is linear in the times of the rates
+// while the same algorithm of the move is the cheapest, so each part is a slope.
 using Price = std::function<double(const LinkRates&)>;
 PriceParts partsOfPrice(const LinkRates& rates, const Price& price);
-// For many prices at once: calls `visit` with the rates, and then with the rates of each part's
-// slope.
+// For many prices at once: calls `visit` with the rates, and then, for each part, with rates whose
+// times of that part are slightly longer. slopeOf() returns the part from the two prices.
 void visitSlopes(const LinkRates& rates, const std::function<void(const LinkRates&)>& visit);
 double slopeOf(double seconds, double secondsBySlope);
-// The rates with their times multiplied by factors.
+// The rates with their times multiplied by the factors.
 LinkRates scaledRates(const LinkRates& rates, const PriceParts& factors);
 
 using MeasuredMove = MeasuredSum<kPriceParts>;
 
-// The factors with the least squares of relative errors, at least 0. A part that no measured move
-// has keeps the factor 1.
+// The factors of at least 0 with the least squares of relative errors. A part that no measured move
+// has gets the factor 1.
 PriceParts fittedFactors(const std::vector<MeasuredMove>& moves);
 
 struct MeasuredKernel {
@@ -162,8 +163,8 @@ struct MeasuredKernel {
   double seconds = 0;
 };
 
-// Fits the rates, by which the parts of the moves must have been found. Rates of which nothing was
-// measured stay as they are.
+// Fits the rates. The parts of the moves must have been computed with the same rates. Rates without
+// measurements remain unchanged.
 OwnRates fittedRates(const std::vector<MeasuredKernel>& kernels,
                      const std::vector<MeasuredMove>& moves, Index elementBytes, OwnRates rates);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Gives the parameters of each bucket their places, and reduces it while the adjoint goes on. All
-// ranks must put the same parameters into the same buckets in the same order, so that this follows
-// from the list of maps and from global layouts, never from what a rank holds.
+// Assigns the parameters of each bucket their offsets, and reduces the bucket while the adjoint
+// continues. All ranks must put the same parameters into the same buckets in the same order; the
+// assignment therefore uses the list of maps and global layouts, never local data.
 #include "plan/gradient_buckets.hpp"
 
 #include "linop/exchange/make_conversion.hpp"
@@ -16,8 +16,8 @@ namespace tenon {
 
 namespace {
 
-// The last step of an adjoint that adds to the gradient of each parameter. What a kernel that
-// recomputes does for the parameters within it is not in the list, so that these are not found.
+// The last step of an adjoint that adds to the gradient of each parameter. A kernel that recomputes
+// inner layers does not list their parameters, so these have no entry.
 std::map<const Parameter*, std::size_t> lastSteps(const BoundMaps& maps, const Pass& pass) {
   std::map<const Parameter*, std::size_t> last;
   for (std::size_t s = 0; s < pass.steps.size(); ++s)
@@ -29,12 +29,12 @@ std::map<const Parameter*, std::size_t> lastSteps(const BoundMaps& maps, const P
 
 } // namespace
 
-// The private constructor has made an object by the time the body runs, so that it is destroyed if
-// the body throws, and parameters leave the buckets that they have.
+// The delegated constructor has completed when the body runs: if the body throws, the destructor
+// runs and removes the parameters from their buckets.
 GradientBuckets::GradientBuckets(const Layer& layer, Index bytes) : GradientBuckets() {
   const Setup& setup = layer.setup(layer.inputLayouts());
   const BoundMaps& maps = setup.maps();
-  // The order in which the gradients are ready does not depend on whether an input's cotangent is
+  // The order in which gradients are complete does not depend on whether an input's cotangent is
   // wanted.
   const Chosen none(maps.list().inputs().size(), false);
   const auto last = lastSteps(maps, adjointPass(maps.list(), none, setup.order()));
@@ -44,7 +44,7 @@ GradientBuckets::GradientBuckets(const Layer& layer, Index bytes) : GradientBuck
     if (parameter->isSummed()) {
       const auto known = last.find(parameter.get());
       parameters.push_back(parameter.get());
-      // A parameter that no step of the list names is ready when the adjoint ends.
+      // A parameter that no step lists is complete when the adjoint ends.
       gradients.push_back({parameter->storage(), dataTypeSize(parameter->dataType()),
                            known == last.end() ? ~std::size_t(0) : known->second});
     }
@@ -73,7 +73,7 @@ void GradientBuckets::add(const Layer& layer, const Members& members) {
   const Index each = bucket.sums->localElements() * dataTypeSize(type);
   bucket.memory = std::make_shared<Buffer>(
       readableBuffer(*comm, bucket.sums->context(), 2 * each, "gradients"));
-  // Gradients accumulate, and parameters may find their memory before anything was added.
+  // Gradients accumulate, and a parameter can read its memory before anything was added.
   bucket.memory->setZero();
   auto* first = bucket.memory->data<std::byte>();
   bucket.contributions->placeBox(first, false);
@@ -83,14 +83,13 @@ void GradientBuckets::add(const Layer& layer, const Members& members) {
   for (Parameter* member : members) {
     const bool isLast = member == members.back();
     member->setBucket({bucket.memory, first + at, first + each + at,
-                       // The last member stands for the bucket in logs and in counts of what is
-                       // reduced.
+                       // The last member represents the bucket in logs and in counts of reductions.
                        isLast ? std::optional(layout) : std::nullopt});
     at += elements(member->storage().boxOfRank(comm->rank())) * dataTypeSize(type);
   }
 }
 
-// The parameters keep the memory, which holds their gradients.
+// The parameters retain the memory, which contains their gradients.
 GradientBuckets::~GradientBuckets() {
   for (const Bucket& bucket : buckets_)
     for (Parameter* member : bucket.members)
@@ -107,7 +106,7 @@ GradientBuckets::Timetable GradientBuckets::timetableOf(const BoundMaps& maps,
       const auto known = last.find(member);
       full = std::max(full, known == last.end() ? pass.steps.size() - 1 : known->second);
     }
-    // A bucket is full when the last of its members is.
+    // A bucket is complete when the last of its members is.
     made.full[full].push_back(b);
   }
   return made;
@@ -115,7 +114,7 @@ GradientBuckets::Timetable GradientBuckets::timetableOf(const BoundMaps& maps,
 
 void GradientBuckets::begins(const BoundMaps& maps, const Pass& pass, bool completes) {
   running_ = nullptr;
-  // Evaluations that are pending still will add to the gradients.
+  // Pending evaluations will still add to the gradients.
   if (!completes)
     return;
   const auto known =
@@ -132,8 +131,8 @@ void GradientBuckets::ran(std::size_t step, const OpenScope&, const OpenScope&) 
 }
 
 void GradientBuckets::start(Bucket& bucket) {
-  // Frozen parameters have no gradient, but a bucket with one that is not needs all places in its
-  // array.
+  // Frozen parameters have no gradient, but a bucket with at least one gradient needs all places of
+  // its array.
   if (std::ranges::all_of(bucket.members, [](const Parameter* p) { return p->isFrozen(); }))
     return;
   const LogScope scope(bucket.members.back()->event());
@@ -145,7 +144,7 @@ void GradientBuckets::start(Bucket& bucket) {
 }
 
 void GradientBuckets::ends() {
-  // Every reduction ends with the pass, so that whoever reads a gradient next finds it reduced.
+  // Every reduction ends with the pass: gradients are reduced when they are read next.
   for (Bucket& bucket : buckets_) {
     if (!std::exchange(bucket.begun, false))
       continue;

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Gradients that are reduced together while the adjoint goes on. A bucket is a list of parameters
-// on one grid that are copies along the same axes of it, in the order in which the adjoint is done
-// with them. Their gradients lie one after the other in one array: a tensor of one dimension, P
-// along these axes and split along the others, whose conversion to B starts as soon as the last of
-// them is ready, and ends with the adjoint.
+// Gradients that are reduced together while the adjoint continues. A bucket is a list of parameters
+// on one grid with copies along the same axes, in the order in which the adjoint completes their
+// gradients. The gradients are contiguous in one array: a one-dimensional tensor, P along the axes
+// with copies and split along the others. Its conversion to B starts when the last of the gradients
+// is complete, and ends with the adjoint.
+//
+//    begins(pass)     finds after which step each bucket is complete
+//    ran(step)        starts the reductions of the buckets that this step completes
+//    ends()           waits for all reductions
 #pragma once
 
 #include "layer/core/layer.hpp"
@@ -13,8 +17,8 @@ namespace tenon {
 
 class GradientBuckets final : public PassObserver {
 public:
-  // Collective. Makes the buckets of a layer that is set up. No bucket has more than `bytes` on any
-  // rank, unless it has one parameter only.
+  // Collective. Makes the buckets of a layer that is set up. A bucket has at most `bytes` on any
+  // rank, unless it has a single parameter.
   GradientBuckets(const Layer& layer, Index bytes);
   ~GradientBuckets() override;
   GradientBuckets(const GradientBuckets&) = delete;
@@ -28,7 +32,7 @@ public:
   void ends() override;
 
   int count() const noexcept { return static_cast<int>(buckets_.size()); }
-  // Memory on this rank, allocated now.
+  // Memory that is currently allocated on this rank.
   Index bytes() const;
 
 private:
@@ -43,7 +47,7 @@ private:
     bool begun = false;
     OpenScope took;
   };
-  // The buckets that are full after each step of a pass.
+  // The buckets that are complete after each step of a pass.
   struct Timetable {
     const Pass* pass;
     std::vector<std::vector<std::size_t>> full;
@@ -55,7 +59,7 @@ private:
 
   std::vector<Bucket> buckets_;
   std::vector<Timetable> timetables_;
-  const Timetable* running_ = nullptr; // of the pass that runs, if it completes gradients
+  const Timetable* running_ = nullptr; // of the current pass, if it completes gradients
 };
 
 } // namespace tenon

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Searches the plan of a network of layers, gives each layer its parallelization, and sets the
-// network up. The network belongs to the user: whatever a plan sets in it is remembered first and
-// restored unless everything went well, and what a pinned output needs stands around the network,
-// not in it.
+// network up. The network belongs to the user: the settings that a plan changes are saved first and
+// restored after a failure, and the repartition for a pinned output is put around the network, not
+// into it.
 #include "plan/layer_plan.hpp"
 
 #include "comm/agreement/batched.hpp"
@@ -39,7 +39,7 @@ constexpr OptionSpec kOptions[] = {
 };
 const OptionRegistration kRegistration{{"plan", kOptions}};
 
-// Sets the layers back to what they were, unless all went well.
+// Restores the settings of the layers unless done() was called.
 class SavedSettings {
 public:
   SavedSettings() = default;
@@ -50,8 +50,8 @@ public:
       before_.push_back({node.layer, node.layer->declaration().settings(), node.layer->uses(),
                          node.layer->declaration().lists()});
   }
-  // A failure after some layers have their parallelizations would leave a network that is neither
-  // the user's nor the plan's.
+  // A failure after some layers have their parallelizations would otherwise leave a network that is
+  // neither the user's nor the plan's.
   ~SavedSettings() {
     for (std::size_t i = 0; !done_ && i < before_.size(); ++i) {
       before_[i].layer->declaration().restore(std::move(before_[i].settings));
@@ -81,7 +81,7 @@ LayerPlan::LayerPlan(Ref<Layer> network, Index batch)
   set("processes", Index(comm()->size()));
 }
 
-// Layers may outlive their plan.
+// Layers can outlive their plan.
 LayerPlan::~LayerPlan() {
   leaveLayers();
 }
@@ -89,12 +89,12 @@ LayerPlan::~LayerPlan() {
 void LayerPlan::leaveLayers() noexcept {
   if (!compiled_)
     return;
-  // The observers are the plan's own, and the layers would tell them of passes when they are gone.
+  // The observers belong to the plan, and the layers would call them after their destruction.
   compiled_->setObservers({});
   compiled_ = {};
 }
 
-// As if it had not been set up. The buckets go before the parameters in them.
+// Undoes the set-up. Buckets are destroyed before the parameters in them.
 void LayerPlan::leave() noexcept {
   leaveLayers();
   buckets_.reset();
@@ -133,14 +133,14 @@ void LayerPlan::setInput(int input, const Layout& layout) {
     throw Error(TENON_ERR_ARG,
                 fmt::format("input index {} is out of range: {} has {}, numbered from 0", input,
                             network_->title(), counted(inputs, "input")));
-  // On a mesh there are fields on nodes, as many as the batch, and others on edges.
+  // A mesh has fields on nodes, whose number is the batch, and fields on edges.
   if (input == 0 || !hasLists(*network_))
     checkBatch(layout, batch(), "input");
   if (input > 0)
     setFurtherShape(input, layout.shape());
   else if (layout.rank() > 1)
     set("input_shape", Shape(layout.shape().begin() + 1, layout.shape().end()));
-  // The caller's layout is for one number of processes and one batch, and is checked against both
+  // The user's layout is for one number of processes and one batch, and is checked against both
   // when it is used.
   pinInput(input, [layout](const Shape&, Index) { return layout; });
 }
@@ -154,20 +154,20 @@ void LayerPlan::setOutput(const Layout& layout) {
 
 const FoundPlan& LayerPlan::search() {
   setSpace(network_->space());
-  // Only for a search: afterwards the layers may have the plan's signatures.
+  // Only before the first search: afterwards the layers can have the plan's signatures.
   if (!wasSearched())
     fixSignatures();
   return NetworkPlan::search();
 }
 
-// The parallelizations that the user has given to layers as their signatures are fixed.
+// Fixes the parallelizations of layers for which the user has set a signature.
 void LayerPlan::fixSignatures() {
   const DeclaredNetwork planned = layers();
   for (const UnfoldedNode& node : unfoldedNetwork()) {
     const std::string given = node.layer->declaration().value<std::string>("signature");
     if (given.empty())
       continue;
-    // A dependent's signature would be a choice that the prices do not know.
+    // The prices contain no choice of a dependent's signature.
     if (std::none_of(planned.layers.begin(), planned.layers.end(),
                      [&](const DeclaredLayer& layer) { return layer.name == node.path; }))
       throw Error(
@@ -179,7 +179,7 @@ void LayerPlan::fixSignatures() {
   }
 }
 
-// The layers of an imported network are those for the extents of its inputs.
+// The layers of an imported network depend on the extents of its inputs.
 std::vector<UnfoldedNode> LayerPlan::unfoldedNetwork() const {
   if (modelOf(*network_))
     makeModelLayers(*network_, inputShapes());
@@ -194,7 +194,7 @@ DeclaredNetwork LayerPlan::layers() const {
   return network;
 }
 
-// Of the rank that searches. Searches on many grids ask for the same kernels.
+// Scratch memory of kernels on the rank that searches, cached for the searches on many grids.
 ScratchOf LayerPlan::scratch() const {
   return [this, nodes = unfoldedNetwork()](int node, const Form& form) {
     Layer& layer = *nodes[node].layer;
@@ -211,8 +211,8 @@ ScratchOf LayerPlan::scratch() const {
   };
 }
 
-// As carriers of arrays on the host choose. Where nodes have different numbers of ranks, messages
-// are assumed.
+// Chooses shared memory as the carriers of host arrays do. If nodes have different numbers of
+// ranks, messages are assumed.
 SharedByNode LayerPlan::shared() const {
   const Transport requested = parseTransport(options().getChoice("", "conversion_transport"));
   if (network_->space() != Space::Host || !comm()->arena() || requested == Transport::Messages)
@@ -256,10 +256,10 @@ std::string LayerPlan::agreedText() const {
                      pinnedText(pinnedOutput(declared)), bucketBytes(), network_->agreedText());
 }
 
-// One rank searches and the others take its result, even rank 0 through the text: sums that differ
-// in the last digit, as on other processors, could choose another plan. A rank that has searched
-// before, as a user may ask, agrees on what was searched. The text says all that runs, so that no
-// other rank prices anything.
+// One rank searches and all use its result, even rank 0 through the text: sums that differ in the
+// last digit, as on different processors, could choose different plans. A rank that has already
+// searched on the user's request contributes its result to the agreement. The text contains
+// everything that runs, so no other rank prices anything.
 void LayerPlan::shareSearch() {
   const std::string found = collectively(
       *comm(), "the plan",
@@ -303,8 +303,8 @@ bool LayerPlan::sharesHalo(const std::string& path) const {
 
 namespace {
 
-// Lists of a mesh, of the layers that have some. Those of a rank are as little part of it as they
-// are of a layout.
+// The lists of a mesh, of the layers that have them. The text contains only what all ranks know, as
+// for a layout.
 std::string listsText(const DeclaredNetwork& network) {
   std::string text;
   for (const DeclaredLayer& layer : network.layers)
@@ -315,8 +315,9 @@ std::string listsText(const DeclaredNetwork& network) {
 
 } // namespace
 
-// What a plan is made for. Signatures are no part of the network here, since a plan sets them, nor
-// are the cuts of outputs, what recomputes and what shares halos where it has set them.
+// The subject of a plan: everything for which it was made. The network is described without
+// signatures, since a plan sets them, and without the settings for output cuts, recomputation and
+// shared halos that the plan has set.
 PlanSubject LayerPlan::subject() const {
   LayerDescription network = describeUnfolded(unfoldedNetwork());
   for (LayerDescription::Node& node : network.nodes)
@@ -366,14 +367,14 @@ void LayerPlan::load(const std::string& path) {
   checkOpen("TenonPlanLoad()");
   const std::string read = collectively(
       *comm(), "the path of the plan",
-      // One rank reads, so that all have the same text even if the file changes meanwhile.
+      // One rank reads: all ranks have the same text even if the file changes meanwhile.
       [&] { return comm()->rank() == 0 ? readWholeFile(path, "plan file") : std::string(); },
       [&](const std::string&) { return path; });
   const std::string text = broadcastText(*comm(), read, 0);
   collectively(*comm(), [&] {
     const JsonNode tree = parseJson(text, path);
     const JsonView file(tree, path);
-    // What the plan is for comes first: that of another network would not fit in many places.
+    // The subject is checked first: a plan of another network would cause errors in many places.
     checkSubject(file, subject(), path);
     take(planFrom(file.at("plan"), frame()));
     return true;
@@ -391,16 +392,16 @@ void LayerPlan::applyParallelizations() {
       node.layer->set("signature", planned->signature);
       if (planned->isBalanced)
         node.layer->set("output_cuts", std::string("balanced"));
-      // The signature says how the input is split, and the uses also where: a field's cuts are not
-      // balanced.
+      // The signature defines the properties of the input, and the uses also its split points,
+      // which need not be even.
       node.layer->setUses(planned->uses);
-      // As its containers will do in its set-up.
+      // The containers will pass on the same lists during set-up.
       node.layer->declaration().lists() = node.lists;
     }
   }
 }
 
-// An input that is free lies where the first layer that reads it uses it, so that nothing moves.
+// An input without a pinned layout has the layout in which its first reader uses it.
 Layouts LayerPlan::inputsFor(const DeclaredNetwork& declared) const {
   Layouts inputs;
   for (int input = 0; input < std::max(1, network_->inputCount()); ++input) {
@@ -412,8 +413,7 @@ Layouts LayerPlan::inputsFor(const DeclaredNetwork& declared) const {
   return inputs;
 }
 
-// The layout that the network's output has, now that its layers have their parallelizations: the
-// forms tell, without a set-up.
+// The layout of the network's output, which the forms of its layers determine without a set-up.
 Layout LayerPlan::outputFor(const Layouts& inputs) const {
   Layouts outputs;
   for (const UnfoldedNode& node : unfoldedNetwork()) {
@@ -431,7 +431,7 @@ Ref<Layer> LayerPlan::compile(const Layouts& inputs, const std::optional<Layout>
   Ref<Layer> all = makeLayer(comm(), "graph");
   all->set("input_count", Index(inputs.size()));
   const Ref<Layer> repartition = makeLayer(comm(), "repartition");
-  // What the two have in common is the network's; the container has no settings of its own.
+  // Common settings are those of the network; the container has none of its own.
   for (const char* name : {"data_type", "space", "stack_depth", "saved_type"})
     all->set(name, network_->declaration().get(name));
   all->setName(network_->name());
@@ -458,14 +458,14 @@ void LayerPlan::setUp() {
       const DeclaredNetwork declared = layers();
       const Layouts inputs = inputsFor(declared);
       compiled_ = compile(inputs, pinnedOutput(declared));
-      // What was compiled lives until its set-up is undone, before which the plan leaves it.
+      // The compiled layer must live until its set-up is undone; the plan releases it before.
       BatchedAgreement& batch = *comm()->batch();
       batch.ifFailed([made = compiled_] {});
       compiled_->setUp(inputs);
       batch.ifFailed([this] { leave(); });
-      // Initial values are drawn by a layer's place in its container, which is another one within
-      // what is put around the network: they are drawn again, so that a pinned output does not
-      // change them. Those of an imported network are its file's.
+      // Initial values depend on a layer's position in its container, which is different inside the
+      // graph around the network. They are drawn again, so a pinned output does not change them.
+      // Those of an imported network come from its file.
       if (compiled_.get() != network_.get() && !modelOf(*network_))
         network_->initialize(
             static_cast<std::uint64_t>(network_->declaration().value<Index>("seed")),
@@ -478,7 +478,7 @@ void LayerPlan::setUp() {
     leave();
     throw;
   }
-  // From here on the network is set up, and its parallelizations are what runs.
+  // From here on the network is set up, and its parallelizations are final.
   kept.done();
 }
 
@@ -506,7 +506,7 @@ LayerPlan::Memory LayerPlan::memory() const {
   const Setup& setup = layer().setup(layer().inputLayouts());
   const Layer::Memory held = layer().memory();
   Memory memory{.saved = held.saved, .shared = setup.sharedBytes()};
-  // The values that passes use by turns are counted among the buffers of a layer.
+  // A layer counts the temporary values of passes among its buffers.
   memory.messages = held.buffers - memory.shared;
   memory.scratch = contextOf(comm())->scratchBytes();
   if (buckets_)
@@ -516,8 +516,8 @@ LayerPlan::Memory LayerPlan::memory() const {
   return memory;
 }
 
-// Lists the nodes that run. Those of the network have their paths in it; what stands around it has
-// its name.
+// Lists the nodes that run. Nodes of the network have their paths in it; the repartition after it
+// has its own name.
 void LayerPlan::noteNodes() {
   nodes_.clear();
   const std::vector<UnfoldedNode> inner = unfoldedNetwork();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The plan of a network of layers on the processes of a communicator. Once it is set up, each layer
-// has its parallelization as its signature and lies on the grid of that parallelization, the plan's
-// own or that of a pinned end, and the plan is run like a layer.
+// The plan of a network of layers on the processes of a communicator. After setUp() each layer has
+// the signature of its parallelization and is on the grid of that parallelization, which is the
+// plan's grid or that of a pinned end, and the plan is run like a layer.
 //
-// Layouts that the caller has for input and output are pinned ends of the search. Where the last
-// layer does not lie where the output is pinned, a repartition follows the network, which itself
-// stays as it is, with its names, parameters and options.
+// User layouts of input and output are pinned ends of the search. If the last layer has another
+// layout than the pinned output, a repartition follows the network. The network itself is not
+// changed, with its names, parameters and options.
 #pragma once
 
 #include "layer/core/layer.hpp"
@@ -19,65 +19,69 @@ namespace tenon {
 
 class LayerPlan final : public NetworkPlan {
 public:
-  // Not collective, but on all ranks alike. Throws TENON_ERR_STATE for a network that is set up.
+  // Not collective, but requires equal arguments on all ranks. Throws TENON_ERR_STATE for a network
+  // that is set up.
   LayerPlan(Ref<Layer> network, Index batch);
   ~LayerPlan() override;
 
   const CommPtr& comm() const noexcept { return network_->comm(); }
-  // The caller's own layouts of input and output, of the whole batch, on any grid and with any
-  // cuts. The setters throw TENON_ERR_STATE after setUp(), and TENON_ERR_SHAPE for another batch.
+  // The user's layouts of input and output, of the whole batch, on any grid and with any split
+  // points. The setters throw TENON_ERR_STATE after setUp(), and TENON_ERR_SHAPE for another batch.
   void setInput(int input, const Layout& layout);
   void setInput(const Layout& layout) { setInput(0, layout); }
   void setOutput(const Layout& layout);
 
   const FoundPlan& search() override;
-  // Collective. Searches on one rank if nobody has, gives each layer its parallelization, and sets
-  // the network up. Does nothing the second time. A failure leaves the network as it was.
+  // Collective. Searches on one rank if no rank has, gives each layer its parallelization, and sets
+  // the network up. A second call has no effect. A failure leaves the network as it was.
   void setUp();
   bool isSetUp() const noexcept { return bool(compiled_); }
-  // What runs: the network, or what was put around it. Throws TENON_ERR_STATE before setUp().
+  // The layer that runs: the network, or the graph around it. Throws TENON_ERR_STATE before
+  // setUp().
   Layer& layer() const;
   const Layouts& inputLayouts() const { return layer().inputLayouts(); }
   const Layout& inputLayout() const { return layer().inputLayout(); }
 
-  // Collective; the file is written by one rank.
+  // Collective; one rank writes the file.
   void save(const std::string& path);
-  // Collective. Takes a plan from a file instead of searching. Throws on all ranks what
-  // plan_file.hpp says.
+  // Collective. Reads a plan from a file instead of searching. Throws the errors of plan_file.hpp
+  // on all ranks.
   void load(const std::string& path);
 
   struct PlannedNode {
     std::string path;
-    std::optional<PlannedLayer> planned; // none for a layer that follows what it reads
+    std::optional<PlannedLayer> planned; // none for a dependent layer
     const Layer* layer;
-    bool isOfNetwork; // or around it
+    bool isOfNetwork; // false for the repartition after it
   };
   // The layers in the order in which they run.
   const std::vector<PlannedNode>& nodes() const noexcept { return nodes_; }
-  // The costs of each by the plan's rates, with what one rank sends for it.
+  // The cost of each node by the plan's rates, with the messages that one rank sends for it.
   std::vector<LayerCost> costs(int rank, bool inputCotangent) const;
-  // What the passes took that ran while the log was on. Throws TENON_ERR_STATE before setUp().
+  // Measured times of the passes that ran while the log was on. Throws TENON_ERR_STATE before
+  // setUp().
   const Measurement& measured() const { return layer(), *measurement_; }
 
-  // The memory that is allocated now on this rank.
+  // Memory that is currently allocated on this rank.
   struct Memory {
     Index saved = 0,
-          shared = 0; // values that each Apply keeps for its adjoint; values of all passes by turns
+          shared = 0; // activations that each Apply saves for its adjoint; temporary values of all
+                      // passes
     Index parameters = 0; // with gradients and directions
     Index messages = 0;   // buffers of operators, and constants
-    Index scratch = 0;    // of kernels, which all layers of the communicator share
+    Index scratch = 0;    // of kernels, shared by all layers of the communicator
     Index total() const { return saved + shared + parameters + messages + scratch; }
   };
   Memory memory() const;
-  // The number of reductions of gradients in an adjoint: those of buckets, and those of parameters
-  // by themselves.
+  // The number of reductions of gradients in an adjoint: those of buckets, and those of single
+  // parameters.
   int reductions() const;
 
-  // For views. Before the set-up, describe() says what is asked of the plan. report() needs passes
-  // that were measured, and is collective.
+  // Texts for views. Before setUp(), describe() returns the request for the plan. report() needs
+  // measured passes, and is collective.
   std::string describe() const override;
   std::string report() const;
-  // Collective. The rates that explain best what was measured.
+  // Collective. The rates that explain the measured times best.
   OwnRates calibrated() const;
 
 private:
@@ -100,7 +104,7 @@ private:
   Layouts inputsFor(const DeclaredNetwork& declared) const;
   std::string pinnedInputsText(const DeclaredNetwork& declared) const;
   Layout outputFor(const Layouts& inputs) const;
-  // By the setting, or by what is predicted.
+  // From the setting, or from the prediction if the setting is -1.
   Index bucketBytes() const override;
   void addBuckets();
   void leaveLayers() noexcept;
@@ -114,7 +118,7 @@ private:
   Ref<Layer> compile(const Layouts& inputs, const std::optional<Layout>& output) const;
 
   Ref<Layer> network_, compiled_;
-  mutable std::map<std::string, Index> scratch_; // of kernels that were requested
+  mutable std::map<std::string, Index> scratch_; // scratch memory by kernel, cached
   std::unique_ptr<GradientBuckets> buckets_;
   std::vector<PlannedNode> nodes_;
   std::unique_ptr<Measurement> measurement_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Measures a job's links and kernels by running the library's own conversions and layers. All ranks
-// do each measurement at the same time, since in a program they do too: memory and links are
-// shared, and one rank alone would find rates that no rank has.
+// run each measurement at the same time, as in a program: memory and links are shared, and a single
+// rank would find rates that no rank has in a run.
 #include "plan/machine_measurement.hpp"
 
 #include "comm/communicator.hpp"
@@ -28,16 +28,16 @@
 namespace tenon {
 
 // Collective. The seconds of a call that all ranks make together, on the slowest rank, in the
-// fastest round: other users of the machine make rounds slower, never faster. A round makes as many
-// calls as last longer than a clock's step and a barrier, and then waits for what they have queued
-// on the stream of a context of the device.
+// fastest round: other users of the machine make rounds slower, never faster. A round repeats the
+// call until it lasts longer than a clock tick and a barrier, and then waits for the stream of the
+// context if it is on a device.
 
 double leastSeconds(const Communicator& comm, int rounds, const KernelContext& at,
                     const std::function<void()>& call);
 
 namespace {
 
-// The least seconds of a round: long beside a barrier of tens of microseconds.
+// Target duration of a round: long compared with a barrier, which takes tens of microseconds.
 constexpr double kRound = 500e-6;
 
 double secondsOfACall(const Communicator& comm, int calls, const KernelContext& at,
@@ -58,7 +58,7 @@ double secondsOfACall(const Communicator& comm, int calls, const KernelContext& 
 
 double leastSeconds(const Communicator& comm, int rounds, const KernelContext& at,
                     const std::function<void()>& call) {
-  secondsOfACall(comm, 1, at, call); // the first may allocate
+  secondsOfACall(comm, 1, at, call); // the first call can allocate
   const double once = secondsOfACall(comm, 1, at, call);
   const int calls = static_cast<int>(std::clamp(kRound / once, 1.0, 1000.0));
   double least = once;
@@ -67,17 +67,18 @@ double leastSeconds(const Communicator& comm, int rounds, const KernelContext& a
   return least;
 }
 
-// What kernels of some types of layers take, on all processes of a job at once: the times of their
-// work by which the predictions of all measured shapes of a kind are off by the least ratios.
+// Collective. Measures kernels of several types of layers in a space, on all ranks at once. For
+// each kind the times per unit of work (operation, byte, row, column) are fitted to all measured
+// shapes.
 
-// Collective. The rates of kernels on arrays in a space; times are those of the slowest process.
+// The times are those of the slowest rank.
 KernelRates measuredKernels(const Communicator& comm, Space space, int rounds);
 
 namespace {
 
 constexpr std::uint64_t kSeed = 1;
-// The least share of a time that is left when the call, or Apply, is taken off: a difference of two
-// measured times can be negative.
+// Least share of a time that remains after the time of the call, or of Apply, is subtracted: a
+// difference of two measured times can be negative.
 constexpr double kMinShare = 0.1;
 
 struct Subject {
@@ -125,9 +126,9 @@ constexpr Index kAffine[][3] = {{16, 16, 64},     {64, 64, 64},  {256, 256, 64},
 // {kernel, stride}
 constexpr Index kPooling[][2] = {{2, 2}, {3, 3}, {2, 1}, {3, 2}, {5, 2}};
 
-// Few and many channels, small and large windows, short and long rows: there are so many shapes of
-// each kind that the times of operations, bytes, rows and columns can be told apart. Large
-// activations do not fit into the caches that a core has for itself, and small ones do.
+// Few and many channels, small and large windows, short and long rows: enough shapes of each kind
+// to distinguish the times per operation, byte, row and column. Large activations do not fit into
+// the private caches of a core, and small ones do.
 std::vector<Subject> subjects() {
   std::vector<Subject> all;
   for (const auto& [in, out, kernel, stride, pixels, batch] : kConvolutions)
@@ -146,8 +147,8 @@ std::vector<Subject> subjects() {
   return all;
 }
 
-// A layer of one process, with what its calls need. Ranks measure the same layer side by side,
-// without messages.
+// A layer on one process, with the tensors for its calls. Ranks measure the same layer side by
+// side, without messages.
 class Measured {
 public:
   Measured(const Subject& subject, TenonDataType type, Space space)
@@ -172,7 +173,7 @@ public:
 
   void apply() {
     layer_->apply(*x_, *y_);
-    // Without the adjoint the saved activations would fill the stack.
+    // Without an adjoint the saved activations would fill the stack.
     layer_->forgetLast();
   }
   void applyAndAdjoint(bool wantsInput) {
@@ -193,7 +194,7 @@ private:
   Ref<DTensor> x_, y_, dy_, dx_;
 };
 
-// The times of kernels by kind and pass, and the times of their work that explain these best.
+// Measured times of kernels by kind and pass, and the fitted times per unit of work.
 class Fit {
 public:
   void add(const std::string& kind, const KernelWork& work, double seconds) {
@@ -216,7 +217,7 @@ private:
   std::map<std::pair<std::string, KernelPass>, std::vector<MeasuredSum<4>>> sums_;
 };
 
-// What each call takes, whatever it does: the time of a kernel on a few elements.
+// The overhead of a call: the time of a kernel on a few elements.
 double secondsOfACall(const Communicator& comm, const KernelContext& at, int rounds) {
   Measured few({"relu", {}, {1, 8}}, TENON_FLOAT64, at.space());
   return leastSeconds(comm, rounds, at, [&] { few.apply(); });
@@ -238,7 +239,7 @@ KernelRates measuredKernels(const Communicator& comm, Space space, int rounds) {
         const double seconds = std::max(took - rates.call, kMinShare * took);
         fit.add(one.kind(), work, seconds);
         rates.flops = std::max(rates.flops, work.flops / seconds);
-        // A rectifier computes next to nothing, so that its time is that of memory.
+        // A rectifier hardly computes, so its time is that of memory accesses.
         if (subject.type == "relu")
           rates.memory = std::max(rates.memory, work.bytes / seconds);
       };
@@ -246,7 +247,7 @@ KernelRates measuredKernels(const Communicator& comm, Space space, int rounds) {
       add(one.cost(true).apply, apply);
       for (const bool wantsInput : {true, false})
         if (wantsInput || one.hasParameters()) {
-          // An adjoint needs its Apply, whose time is known and taken off.
+          // An adjoint needs its Apply, whose known time is subtracted.
           const double both = timed([&] { one.applyAndAdjoint(wantsInput); });
           add(one.cost(wantsInput).adjoint, std::max(both - apply, kMinShare * both));
         }
@@ -258,18 +259,18 @@ KernelRates measuredKernels(const Communicator& comm, Space space, int rounds) {
 
 namespace {
 
-// Bytes of a rank: from where latency is all to where bandwidth is.
+// Bytes per rank, from sizes where latency dominates to sizes where bandwidth does.
 constexpr Index kMoved[] = {1 << 10, 16 << 10, 256 << 10, 4 << 20};
 constexpr Index kElementBytes = 8;
-// How many times one of the two bandwidths, of transfers and of copies, is the other at most.
+// Largest ratio between the bandwidths of transfers and of copies.
 constexpr double kMaxOfCopies = 100;
-// The rates decide which way of a move is the cheapest, and so what is fitted: after a few fits
-// both stay as they are.
+// The rates decide which algorithm of a move is the cheapest, and hence what is fitted; after a few
+// fits neither changes.
 constexpr int kFits = 3;
 
-// Pairs of ranks on both sides of a level, as a grid with one pair in each row. All pairs move at
-// once, so that they share the links of their units as the ranks of a job do. Where the number of
-// units is odd the last has no partner.
+// Pairs of ranks on both sides of a level, as a grid with one pair per row. All pairs communicate
+// at once and share the links of their units, as the ranks of a job do. If the number of units is
+// odd, the last one has no partner.
 GridPtr pairsAcross(const JoinedPlaces& found, int level) {
   const Index each = found.machine.devicesIn(level), units = found.machine.levels()[level].size;
   std::vector<int> ranks;
@@ -287,8 +288,8 @@ struct PairMove {
   Layout from, to;
 };
 
-// A transpose, a sum and a gather within each pair: they differ in what is sent, copied and added
-// for the same bytes.
+// A transpose, a reduction and a gather within each pair: for the same bytes they differ in the
+// data sent, copied and added.
 std::vector<PairMove> pairMoves(const GridPtr& pairs, Index bytes) {
   const Index rows = std::max<Index>(2, bytes / kElementBytes / 64);
   const auto layout = [&](const char* property) {
@@ -327,15 +328,16 @@ public:
                                                         .seconds;
                                                   }),
                             .seconds = seconds_[m]});
-      // Copies are made within a rank, so their rate was fitted on the innermost level; their share
-      // of the time is known and taken off.
+      // Copies are local to a rank, so their rate is fitted on the innermost level; on other levels
+      // their known time is subtracted.
       if (keepsCopies)
         for (MeasuredMove& move : measured) {
           move.seconds = std::max(move.seconds - move.parts[2], move.seconds / 10);
           move.parts[2] = 0;
         }
       rates = scaledRates(rates, fittedFactors(measured));
-      // Where copies explain all, transfers take no time; but a description's rates are finite.
+      // If copies explain all of the time, transfers take none, but the rates of a machine
+      // description are finite.
       rates.bandwidth = std::min(rates.bandwidth, kMaxOfCopies * rates.copyBandwidth);
       rates.copyBandwidth = std::min(rates.copyBandwidth, kMaxOfCopies * rates.bandwidth);
     }
@@ -352,8 +354,8 @@ Link linkOf(const Machine& machine, int level, const LinkRates& rates) {
   return {fmt::format("between units of {}", unit),
           level,
           1,
-          // A pair's bandwidth is that of one rank while all use the link; the link has that of all
-          // ranks in its unit.
+          // The fitted bandwidth is that of one rank while all ranks use the link; the link has the
+          // total of all ranks in its unit.
           rates.bandwidth * static_cast<double>(machine.devicesIn(level)),
           rates.latency,
           {{LinkRule::Leaving}}};

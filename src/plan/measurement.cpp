@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Predicts what the phases of each layer cost, and measures them. The prediction walks the steps
-// that really run, those of the joined maps, and not the plan: what a plan did not foresee, such as
-// a value that is moved twice, is predicted as it runs.
+// Predicts the costs of the phases of each layer, and measures them. The prediction follows the
+// steps that run, those of the joined maps, and not the plan: it includes communication that a plan
+// did not foresee, such as a value that is moved twice.
 #include "plan/measurement.hpp"
 
 #include "dtensor/data_type.hpp"
@@ -28,7 +28,7 @@ public:
         type_(network.dataType()), policy_(MovementPolicy::fromOptions()),
         byNode_(std::max(1, list().nodes())) {}
 
-  // Adds the moves of a pass. A step that ends an operator is not counted, since its beginning was.
+  // Adds the moves of a pass. The step that ends an operator is not counted, since its begin was.
   void addMoves(const Pass& pass, Phase phase) {
     for (const Step& step : pass.steps) {
       if (step.map < 0 || (step.what != Do::Begin && step.what != Do::Apply))
@@ -51,8 +51,8 @@ public:
         if (use->isFrozen() || !counted.insert(&use->parameter()).second)
           continue;
         const Parameter& parameter = use->parameter();
-        // First each use's contributions go to where the parameter is stored, which is the adjoint
-        // of bringing it to its use; then the copies are summed.
+        // First the partial sums of each use are converted to the storage layout, the adjoint of
+        // the conversion to the use; then the copies are reduced.
         at(map.node, Phase::Gradients) += conversionIfAny(parameter.storage(), use->layout(), true);
         if (const Layout* reduced = parameter.reducedAs())
           at(map.node, Phase::Gradients) += conversionIfAny(reduced->dual(), *reduced, false);
@@ -70,7 +70,7 @@ public:
     const KernelCost cost = kernelCost(layer.declaration(), layer.latestForm(), wantsInput,
                                        elementBytes_, rates_.kernels);
     at(node, Phase::ApplyKernel) = {.seconds = cost.applySeconds, .work = cost.apply};
-    // What two passes took together says nothing of either.
+    // The total time of two passes does not determine the rate of either.
     at(node, Phase::AdjointKernel) =
         runsAgain ? PhaseCost{.seconds = cost.adjointSeconds + cost.applySeconds}
                   : PhaseCost{.seconds = cost.adjointSeconds, .work = cost.adjoint};
@@ -79,7 +79,7 @@ public:
         addOwnMoves(map, wantsInput);
   }
 
-  // What a kernel moves within itself counts with it, as it is measured.
+  // Communication within a kernel counts as part of the kernel, as in the measurement.
   void addOwnMoves(const Map& map, bool wantsInput) {
     for (const OwnMove& move : list().kernels()[map.object].moves) {
       const PhaseCost once = costOf(list().operators()[move.op], false);
@@ -113,7 +113,7 @@ private:
       return {};
     if (goesByLists(op))
       return costOfLists(op, adjoint);
-    // A sum of inputs, or a copy: it sends nothing, but it takes time.
+    // A sum of inputs, or a copy: it sends no messages, but takes time.
     if (sameHolding(op.from, op.to))
       return {
           .seconds =
@@ -140,7 +140,7 @@ private:
 
   const BoundMaps& maps_;
   int rank_;
-  bool hasLists_; // of index maps: those of this rank alone are known
+  bool hasLists_; // of index maps: only those of this rank are known
   Index elementBytes_;
   const OwnRates& rates_;
   ConversionPrices conversions_;
@@ -150,8 +150,8 @@ private:
   std::vector<LayerCost> byNode_;
 };
 
-// Which nodes compute cotangents of their inputs: those above which a parameter, or a wanted input,
-// lies.
+// The nodes that compute cotangents of their inputs: those with a parameter, or a wanted input,
+// before them.
 std::vector<bool> wantsOf(const MapList& list, const Pass& adjoint, int nodes) {
   std::vector<bool> wants(nodes, false);
   for (const Step& step : adjoint.steps)
@@ -219,13 +219,13 @@ Measurement::Measurement(const BoundMaps& maps, const std::vector<const Layer*>&
 
 void Measurement::Ring::begin() noexcept {
   for (std::size_t node = 0; node < nodes; ++node)
-    // The oldest pass gives its place to the new one.
+    // The new pass replaces the oldest one.
     at(begun, static_cast<int>(node)) = {};
   ++begun;
 }
 
 void Measurement::begins(const BoundMaps& maps, const Pass& pass, bool) {
-  // Passes of another set-up have other nodes, tangents are no part of a plan, and without the log
+  // Passes of another set-up have other nodes, tangents are not part of a plan, and without the log
   // there are no times.
   running_ = &maps != &maps_ || pass.ofTangents || !logEnabled() ? nullptr : &pass;
   if (!running_)
@@ -244,7 +244,8 @@ void Measurement::ran(std::size_t number, const OpenScope& took, const OpenScope
   Ring& ring = step.adjoint || step.again ? adjoint_ : apply_;
   if (ring.begun == 0)
     return;
-  // What an operator takes is its begin and its end; what runs between them counts for others.
+  // The time of an operator is that of its begin and its end; steps between them belong to other
+  // nodes.
   const bool isMove = step.what == Do::Begin || step.what == Do::End || step.what == Do::Apply;
   const auto sumsOf = [&](int map) -> Sums& {
     return ring.at(ring.begun - 1, maps_.list().maps()[map].node);
@@ -254,8 +255,8 @@ void Measurement::ran(std::size_t number, const OpenScope& took, const OpenScope
     add(sumsOf(step.epilogue).kernel, function);
 }
 
-// Adds what the reduction of a parameter took. It is told for one parameter after the other, so
-// that the network's first parameter begins a new step of the optimizer.
+// Adds the time of the reduction of a parameter. Parameters are reported one after the other, so
+// the network's first parameter begins a new step of the optimizer.
 void Measurement::reduced(const Parameter& parameter, const OpenScope& took) {
   for (const auto& [known, node] : parameters_) {
     if (known != &parameter)
@@ -291,7 +292,7 @@ PhaseCost Measurement::of(int node, Phase phase) const {
   std::vector<double> seconds;
   for (int pass = 0; pass < kept; ++pass)
     seconds.push_back(in(pass).seconds);
-  // The median: a pass that the machine disturbed says nothing about the layer.
+  // The median: a pass that the machine disturbed is not representative of the layer.
   std::nth_element(seconds.begin(), seconds.begin() + kept / 2, seconds.end());
   const OpenScope& last = in(ring.begun - 1);
   return {.seconds = seconds[kept / 2], .messages = last.messages, .bytes = last.bytes};

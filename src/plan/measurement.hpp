@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the phases of each layer of a network took in the last passes that ran while the log was on,
-// and what they cost by a plan's rates.
+// Measured times of the phases of each layer of a network, in the last passes that ran while the
+// log was on, and their costs by a plan's rates.
 #pragma once
 
 #include "layer/core/layer.hpp"
@@ -9,28 +9,28 @@
 
 namespace tenon {
 
-// The phases of a layer: its kernels, and what moves for them, halos included, in Apply and in the
-// adjoint; and the reduction of its gradients. They are the terms of the plan's sum, with the
-// layouts that the layers have now that they are set up.
+// The phases of a layer: its kernels and its communication including halos, in Apply and in the
+// adjoint; and the reduction of its gradients. They are the terms of the plan's sum, for the
+// layouts that the layers have after the set-up.
 enum class Phase { ApplyKernel, ApplyMove, AdjointKernel, AdjointMove, Gradients };
 inline constexpr int kPhases = 5;
 const char* phaseName(Phase phase);
 
 struct PhaseCost {
   double seconds = 0;
-  KernelWork work = {};          // of kernels, on the rank that has most
+  KernelWork work = {};          // of kernels, on the rank with the most work
   Index messages = 0, bytes = 0; // sent by one rank
 };
 using LayerCost = std::array<PhaseCost, kPhases>;
 
-// The costs of each node of the network's maps, for its last set-up. `wanted` says whether the
-// adjoint gives the cotangent of the network's input. Parameters that are moved to where they are
-// used count for Apply.
+// The costs of each node of the network's maps, for its last set-up. `wanted` tells whether the
+// adjoint computes the cotangent of the network's input. The conversion of parameters to their use
+// belongs to Apply.
 std::vector<LayerCost> costsOf(const Layer& network, const std::vector<const Layer*>& nodes,
                                int rank, bool wanted, const OwnRates& rates);
 
-// A phase of a layer as it was predicted and measured: seconds of the slowest rank, messages and
-// bytes of all.
+// A phase of a layer, predicted and measured: seconds of the slowest rank, messages and bytes of
+// all ranks.
 struct ComparedPhase {
   int node;
   Phase phase;
@@ -47,7 +47,7 @@ PhaseCost sumOf(const LayerCost& cost);
 
 class Measurement final : public PassObserver {
 public:
-  static constexpr int kPasses = 32; // the last ones, which are kept
+  static constexpr int kPasses = 32; // number of recent passes that are stored
 
   // Measures the passes of these maps, whose nodes are the layers in the order in which they run.
   Measurement(const BoundMaps& maps, const std::vector<const Layer*>& nodes);
@@ -56,18 +56,18 @@ public:
   void ran(std::size_t step, const OpenScope& took, const OpenScope& function) override;
   void reduced(const Parameter& parameter, const OpenScope& took) override;
 
-  // The median of the seconds of the passes that are kept, and the messages of the last.
+  // The median of the seconds of the stored passes, and the messages of the last one.
   PhaseCost of(int node, Phase phase) const;
-  // The number of steps of which both Apply and adjoint are kept.
+  // The number of steps of which both Apply and adjoint are stored.
   int passes() const;
-  // Whether the last adjoint gave the cotangent of the network's input.
+  // Whether the last adjoint computed the cotangent of the network's input.
   bool wantedInput() const noexcept { return wantedInput_; }
 
 private:
   struct Sums {
     OpenScope kernel, move;
   };
-  // The last passes of one kind, as a ring.
+  // The last passes of one kind, as a ring buffer.
   struct Ring {
     explicit Ring(std::size_t nodes) : nodes(nodes), sums(nodes * kPasses) {}
     void begin() noexcept;
@@ -85,7 +85,7 @@ private:
   const BoundMaps& maps_;
   std::vector<std::pair<const Parameter*, int>> parameters_; // with their nodes
   Ring apply_, adjoint_, gradients_;
-  const Pass* running_ = nullptr; // if it is measured: tangents are not
+  const Pass* running_ = nullptr; // null if the pass is not measured
   bool wantedInput_ = false;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes plans as JSON, for other ranks and for files, and reads them. A reader believes the text
-// where it can compare nothing, as in times, but not in what would run: a parallelization, its
-// signature and its layouts say the same three times, and the form of the layer has to agree with
-// all of them.
+// Writes plans as JSON, for other ranks and for files, and reads them. A reader trusts values that
+// it cannot verify, such as times, but not those that would run: a parallelization, its signature
+// and its layouts contain the same information three times, and the form of the layer has to agree
+// with all of them.
 #include "plan/plan_file.hpp"
 
 #include "geometry/layout/layout_json.hpp"
@@ -54,7 +54,7 @@ Json asJson(const Grid& grid) {
   return {{"extents", grid.extents()}, {"processes", grid.ranks()}};
 }
 
-// What a file that was written by hand, or damaged, needs.
+// The remedy for a file that was written by hand, or damaged.
 constexpr const char* kWriteAnew = "search the plan anew and write it with TenonPlanSave()";
 
 const FineGrid& gridFrom(const JsonView& view, bool isReversed, const PlanFrame& frame) {
@@ -70,7 +70,7 @@ const FineGrid& gridFrom(const JsonView& view, bool isReversed, const PlanFrame&
                         fmt::join(extents, "x"), frame.grids.front().processes(), kWriteAnew));
 }
 
-// The grid that a parallelization is on: that of the plan, or that of a pinned end, which the
+// The grid of a parallelization: that of the plan, or that of a pinned end, which the
 // parallelization names.
 GridPtr gridOf(const JsonView& parallelization, const FineGrid& grid, const PlanFrame& frame) {
   const std::string field = fieldIn(parallelization.text());
@@ -87,8 +87,8 @@ GridPtr gridOf(const JsonView& parallelization, const FineGrid& grid, const Plan
   return pinned->gridPtr();
 }
 
-// Checks that the layer can be as the text says: its parallelization means the signature, and a
-// form with this signature and these inputs exists and uses them as they are.
+// Checks that the layer can run as the text says: its parallelization has the signature, and a form
+// with this signature and these inputs exists and uses them without conversion.
 void checkForm(const JsonView& view, const PlannedLayer& planned, const DeclaredLayer& layer,
                const FineGrid& grid, const GridPtr& itsGrid) {
   try {
@@ -122,7 +122,7 @@ void checkForm(const JsonView& view, const PlannedLayer& planned, const Declared
             fmt::format("layer {} would use input {} as {}, but the file has {}; {}", layer.name, i,
                         use.describe(), planned.uses[i].describe(), kWriteAnew));
   } catch (const Error& error) {
-    // Errors of this kind name their place already; others are those of the layer.
+    // Errors with this code already name their place; others come from the layer.
     if (error.code() == TENON_ERR_FORMAT)
       throw;
     view.fail(fmt::format("{}; {}", error.text(), kWriteAnew));
@@ -145,7 +145,7 @@ PlannedLayer layerFrom(const JsonView& view, const DeclaredLayer& declared, cons
                      .bytes = view.at("bytes").real(),
                      .runnerUp = view.at("runner_up").text(),
                      .runnerUpSeconds = view.at("runner_up_seconds").real()};
-  // The layers of a plan are those of its network, one after the other.
+  // The layers of a plan are those of its network, in order.
   if (layer.name != declared.name)
     view.at("name").fail(fmt::format("is {}, but the next layer of the network is {}; {}",
                                      layer.name, declared.name, kWriteAnew));
@@ -175,7 +175,7 @@ Baseline baselineFrom(const JsonView& view) {
           .seconds = view.at("seconds").real()};
 }
 
-// Layers that were chosen when all had their parallelizations, and the seconds of that choice.
+// Reads the layers of a choice that was made after all parallelizations, and its seconds.
 void addChosen(const JsonView& view, const DeclaredNetwork& network,
                std::vector<std::string>& layers, double& seconds) {
   view.allow({"layers", "seconds"});
@@ -262,7 +262,7 @@ constexpr const char* kFormat = "tenon-plan-6";
 std::pair<std::string, std::string> firstDifference(const std::string& a, const std::string& b) {
   const std::vector<std::string> left = split(a, '\n'), right = split(b, '\n');
   for (std::size_t line = 0; line < std::max(left.size(), right.size()); ++line) {
-    // A network that is the beginning of the other differs where it ends.
+    // If one network is the beginning of the other, they differ where it ends.
     const std::string one = line < left.size() ? left[line] : "nothing",
                       other = line < right.size() ? right[line] : "nothing";
     if (one != other)
@@ -299,7 +299,7 @@ void checkSame(const PlanSubject& file, const PlanSubject& wanted, const std::st
   const auto refuse = [&](TenonErrorCode code, const std::string& what) {
     throw Error(code, fmt::format("the plan in {} is for {}; search a new plan", path, what));
   };
-  // The network comes first, since another one explains most of what else differs.
+  // The network is checked first, since another network explains most other differences.
   if (file.network != wanted.network) {
     const auto [there, here] = firstDifference(file.network, wanted.network);
     refuse(TENON_ERR_FORMAT,

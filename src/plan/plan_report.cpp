@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A plan as text, and what it predicts beside what was measured, layer by layer and phase by phase:
-// seconds of the slowest rank, messages and bytes of all ranks; and the phases whose ratio is
-// furthest from one. A view is made by one rank alone, because layouts tell it what every other
-// rank sends; a report is collective, because times are measured.
+// A plan as text, and its predictions compared with measurements by layer and phase: seconds of the
+// slowest rank, messages and bytes of all ranks; and the phases whose ratio is furthest from one. A
+// view is not collective, because layouts determine the messages of every other rank; a report is
+// collective, because times are measured.
 #include "comm/agreement/agreement.hpp"
 #include "dtensor/data_type.hpp"
 #include "plan/calibration.hpp"
@@ -88,7 +88,7 @@ std::string LayerPlan::describe(const PlannedNode& node, const LayerCost& most) 
 std::string LayerPlan::describe() const {
   if (!isSetUp())
     return NetworkPlan::describe();
-  // The rank that sends the most is not known before all have been counted.
+  // The rank that sends the most is known only after all have been counted.
   std::vector<LayerCost> most = costs(0, false);
   for (int rank = 1; rank < comm()->size(); ++rank) {
     const std::vector<LayerCost> other = costs(rank, false);
@@ -165,7 +165,7 @@ std::string secondsText(double seconds) {
   return seconds <= 0 ? "-" : fmt::format("{:.4g} us", 1e6 * seconds);
 }
 
-// "3 of 3": as predicted.
+// "3 of 3" messages or bytes: measured of predicted.
 std::string countText(Index measured, Index predicted) {
   return measured == 0 && predicted == 0 ? "" : fmt::format("{} of {}", measured, predicted);
 }
@@ -179,7 +179,7 @@ std::string lineOf(const Row& row, const std::string& layer) {
                      countText(row.measured.bytes, row.predicted.bytes));
 }
 
-// The rate that would make the prediction true.
+// The rate for which the prediction would be true.
 std::string explanation(const Row& row, int ranks) {
   if (row.isKernel() && row.predicted.work.flops == 0)
     return fmt::format("{:.3g} GB/s in place of {:.3g}",
@@ -194,8 +194,8 @@ std::string explanation(const Row& row, int ranks) {
                      double(row.predicted.bytes) / ranks / row.predicted.seconds / 1e6);
 }
 
-// The parts of the prices of all layers and phases. All costs are found once for each slope, which
-// takes as long as one layer's would.
+// The parts of the prices of all layers and phases. All costs are computed once for each slope,
+// which takes no longer than for a single layer.
 class PartsOfAll {
 public:
   using CostsBy = std::function<std::vector<LayerCost>(const LinkRates&)>;
@@ -220,7 +220,8 @@ private:
 
 std::string LayerPlan::worstText(std::vector<Row> rows) const {
   const int ranks = comm()->size();
-  // By the logarithm of the ratio, so that twice and half as long are equally far off.
+  // Sorted by the logarithm of the ratio: twice as long and half as long are equally far from the
+  // prediction.
   std::erase_if(rows, [](const Row& row) { return !row.isComparable(); });
   std::ranges::stable_sort(rows, std::greater(),
                            [](const Row& row) { return std::abs(std::log(row.ratio())); });
@@ -273,7 +274,7 @@ std::string LayerPlan::report() const {
 OwnRates LayerPlan::calibrated() const {
   const std::vector<Row> rows = compared();
   // The work of kernels and the slopes of moves are the same on all ranks, and the times are those
-  // of the slowest one: so all ranks fit the same rates without another message.
+  // of the slowest one: all ranks fit the same rates without another message.
   const OwnRates known = rates();
   const auto costsBy = [&](const LinkRates& links) {
     return costsOf(layer(), layersInOrder(), comm()->rank(), measured().wantedInput(),

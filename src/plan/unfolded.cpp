@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Unfolds the containers of a network into one list of the layers that compute. A layer that is two
-// nodes is listed twice, since both run, so that every reader of the list has to tell layers from
-// nodes; a search refuses such networks.
+// Unfolds the containers of a network into one list of the layers that compute. A layer that occurs
+// in two nodes is listed twice, since both run; users of the list must distinguish layers from
+// nodes. A search rejects such networks.
 #include "plan/unfolded.hpp"
 
 #include "layer/networks/model.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 class Unfolding {
 public:
-  // Returns the node, or input, that gives the layer's output.
+  // Returns the node, or input, whose value is the layer's output.
   int add(Layer& layer, const std::string& path, const std::vector<int>& reads,
           const MeshLists& given) {
     MeshLists lists = layer.declaration().lists();
@@ -50,7 +50,7 @@ public:
     if (layer.nodes().empty())
       throw Error(TENON_ERR_STATE,
                   fmt::format("{} has no layers; add at least one before the plan", layer.title()));
-    // Within a container values are numbered inputs first, then nodes.
+    // Within a container values are numbered with inputs first, followed by nodes.
     std::vector<int> values = reads;
     containers_.push_back(&layer);
     for (const Layer::Node& node : layer.nodes()) {
@@ -89,7 +89,7 @@ std::vector<UnfoldedNode> unfolded(Layer& network) {
 
 LayerDescription describeUnfolded(const std::vector<UnfoldedNode>& nodes) {
   LayerDescription graph{"graph", {}, {}, false, {}, {}, {}};
-  int least = -1; // the last input
+  int least = -1; // number of the last input
   for (const UnfoldedNode& node : nodes)
     for (int read : node.reads)
       least = std::min(least, read);
@@ -98,7 +98,7 @@ LayerDescription describeUnfolded(const std::vector<UnfoldedNode>& nodes) {
   for (std::size_t n = 0; n < nodes.size(); ++n) {
     LayerDescription::Node& made = graph.nodes.emplace_back();
     for (std::size_t before = 0; before < n && made.sameAs < 0; ++before)
-      // The first node of a layer has its parameters, and the others name it.
+      // The first node of a layer has its parameters, and later ones refer to it.
       if (nodes[before].layer == nodes[n].layer)
         made.sameAs = static_cast<int>(before);
     made.layer = describeNetwork(*nodes[n].layer);
