@@ -7,23 +7,23 @@
 
 namespace tenon::tools {
 
-// `tenon bench`: what the machine's memory and messages allow, and how near to it, and to MPI's own
-// calls, each movement of data comes on the ranks that it was started with.
+// `tenon bench`: compares each data movement with the limits of the machine's memory and messages,
+// and with the corresponding MPI calls, on the ranks of the job.
 extern const std::vector<ProgramOption> kBenchOptions;
 int runBench();
 
-// `tenon check`: random configurations of operators and layers on the ranks that it was started
-// with, compared with the definition, with the adjoint identity and with one process.
+// `tenon check`: compares random configurations of operators and layers, on the ranks of the job,
+// with the definition, the adjoint identity and one process.
 extern const std::vector<ProgramOption> kCheckOptions;
 int runCheck();
 
-// `tenon import`: the layers that a trained network becomes, their costs, and the proof that they
-// give the network's results. Gives the exit status.
+// `tenon import`: prints the layers of a trained network and their costs, and verifies that they
+// reproduce the network's results. Returns the exit status.
 int runImport(int argc, char** argv);
 
-// `tenon plan`: where the processes of a job may stand on a hierarchical system, and in which steps
-// they may sum. Reads and checks the words behind `plan`, and runs the command that they name.
-// Gives the exit status.
+// `tenon plan`: placements of the processes of a job on a hierarchical system, and reduction
+// programs. Reads and checks the arguments after `plan`, and runs the command that they name.
+// Returns the exit status.
 int runPlan(int argc, char** argv);
 
 } // namespace tenon::tools

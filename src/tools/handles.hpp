@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tenon's C handles as C++ values that give their reference back, and its error codes as
-// exceptions.
+// Tenon's C handles as C++ values that release their reference, and its error codes as exceptions.
 #pragma once
 
 #include <tenon.h>
@@ -56,7 +55,7 @@ inline std::vector<std::string> wordsOf(const std::string& list, char separator)
   return words;
 }
 
-// What the library says of itself and of this computer.
+// Information about the library and this computer, by TenonGetInfo().
 inline std::string infoText(const char* what) {
   return textFrom([&](char* text, TenonInt length, TenonInt* needed) {
     return TenonGetInfo(what, text, length, needed);
@@ -69,7 +68,7 @@ inline std::string declaredText(int option, TenonOptionText which) {
   });
 }
 
-// The value of an option that is text; `prefix` is "-" for an option of the program.
+// The value of a text option; `prefix` is "-" for an option of the program.
 inline std::string textOption(const char* name, const char* prefix = "-") {
   return textFrom([&](char* text, TenonInt length, TenonInt* needed) {
     return TenonOptionsGetString(prefix, name, text, length, needed);
@@ -94,7 +93,7 @@ public:
   ~Handle() { Destroy(&handle_); }
 
   operator H() const { return handle_; }
-  // For the calls that take an object of any class.
+  // For the calls that accept an object of any class.
   TenonObject object() const { return reinterpret_cast<TenonObject>(handle_); }
   H* out() { return &handle_; }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Reads a command's options and runs it on all ranks, between initialise and finalise. Options are
 // declared before the library starts, because TenonInitialize() reads the command line: it answers
-// -help and refuses unknown options, on all ranks alike and before any of them works.
+// -help and rejects unknown options, on all ranks alike and before any work.
 #include "tools/program.hpp"
 
 #include "sys/text/plain_text.hpp"
@@ -17,8 +17,8 @@ namespace tenon::tools {
 
 namespace {
 
-// The first word behind the command that is neither an option nor the value of one. An option has
-// one value at most.
+// The first argument after the command that is neither an option nor the value of one. An option
+// has at most one value.
 const char* strayWord(int argc, char** argv) {
   for (int i = 2; i < argc; ++i)
     if (!isOption(argv[i]) && !isOption(argv[i - 1]))
@@ -26,7 +26,7 @@ const char* strayWord(int argc, char** argv) {
   return nullptr;
 }
 
-// All ranks read the same command line, so that one of them speaks.
+// All ranks read the same command line, so only one of them prints.
 int refuse(const Program& program, const char* word) {
   if (worldRank() == 0)
     printError(fmt::format("tenon: unknown argument '{0}' of tenon {1}; see tenon {1} -help\n",
@@ -34,7 +34,7 @@ int refuse(const Program& program, const char* word) {
   return kExitUsage;
 }
 
-// After a failed start: the ranks' messages must be out before the first of them ends.
+// After a failed start: the ranks' messages must be printed before the first of them ends.
 int endEarly() {
   int isRunning = 0;
   MPI_Initialized(&isRunning);
@@ -43,7 +43,7 @@ int endEarly() {
   return kExitUsage;
 }
 
-// An exception that leaves one rank may keep the others waiting, so it ends them all.
+// An exception on one rank can leave the others waiting, so it ends them all.
 int runGuarded(const Program& program) {
   try {
     return program.run();
@@ -54,8 +54,8 @@ int runGuarded(const Program& program) {
   return kExitFailed;
 }
 
-// The library's reason why this process has no device, or "". Nothing tells beforehand, so a small
-// tensor is put there; the error is an answer here, and nobody else is told of it.
+// The library's reason why this process has no device, or "". There is no query for this, so a
+// small tensor is put there; the error is the answer, and is not printed.
 std::string missingDevice() {
   const TenonInt zero = 0, one = 1;
   Layout layout;
@@ -73,15 +73,14 @@ std::string missingDevice() {
   return reason;
 }
 
-// Whether all ranks have a device. The first rank that has none says why, and the others keep
-// quiet.
+// Whether all ranks have a device. Only the first rank without one prints the reason.
 bool haveDevices(const char* command) {
   const std::string reason = missingDevice();
-  // The least rank without a device, or the number of ranks if all have one: one reduction for
+  // The least rank without a device, or the number of ranks if all have one: a single reduction for
   // both.
-  const int mine = reason.empty() ? worldSize() : worldRank();
+  const int ownRank = reason.empty() ? worldSize() : worldRank();
   int first = 0;
-  MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  MPI_Allreduce(&ownRank, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   if (first == worldRank())
     printError(fmt::format("tenon {}: -space device: rank {}: {}\n", command, first, reason));
   return first == worldSize();
@@ -109,7 +108,7 @@ int runProgram(const Program& program, int argc, char** argv) {
   const std::string help = std::string("tenon ") + program.name + ": " + program.help + "\n";
   if (TenonInitialize(&argc, &argv, help.c_str()) != TENON_SUCCESS)
     return endEarly();
-  // TenonInitialize() has checked the options; words that are none are known here alone.
+  // TenonInitialize() has checked the options; arguments that are not options are checked here.
   const char* stray = strayWord(argc, argv);
   const int status = stray ? refuse(program, stray) : runGuarded(program);
   return TenonFinalize() == TENON_SUCCESS ? status : kExitFailed;

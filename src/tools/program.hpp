@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Commands of `tenon` that run on all ranks: their options, and the life of the library around
-// them.
+// Commands of `tenon` that run on all ranks: their options, and the library's initialisation and
+// finalisation around them.
 #pragma once
 
 #include <tenon.h>
@@ -21,26 +21,26 @@ struct ProgramOption {
 };
 
 struct Program {
-  const char* name; // the command's word
+  const char* name; // name of the command
   const char* help; // one line, which -help prints above the options
   const std::vector<ProgramOption>& options;
-  int (*run)(); // gives the exit status; called between TenonInitialize and TenonFinalize
+  int (*run)(); // returns the exit status; called between TenonInitialize and TenonFinalize
 };
 
-// Reads and checks the options of the command line, refuses a word that is no option, and runs the
-// program. Gives the exit status. Does not return from -help.
+// Reads and checks the options of the command line, rejects an argument that is not an option, and
+// runs the program. Returns the exit status. Does not return from -help.
 int runProgram(const Program& program, int argc, char** argv);
 
-// Prints on stderr, as one rank does. What is not plain text in an argument shows as \x1b, as in
-// what the library prints.
+// Prints on stderr, on the calling rank. Characters that are not plain text are printed as \x1b, as
+// by the library.
 void printError(const std::string& text);
 
-// Whether a word is the key of an option; a number below 0 is none.
+// Whether a word is the key of an option; a negative number is not.
 bool isOption(const char* word);
 // -help, -h and --help.
 bool asksHelp(const std::string& word);
 TenonInt intOption(const char* name);
-// The value of -space, or none, with the reason on stderr, if it is no space or a rank has no
+// The value of -space, or none, with the reason on stderr, if it is invalid or a rank has no
 // device. Collective.
 std::optional<TenonMemorySpace> spaceOption(const char* command);
 // "1 rank", "3 ranks".

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The command `tenon`: finds the command that its first word names, and has those that are too
-// small for a file. It knows the library by its public interface alone, and initialises neither it
-// nor MPI: only commands that run on all ranks do (program.hpp), so that help, tables and plans
-// work on a machine without MPI.
+// The command `tenon`: finds the command that its first argument names, and contains those that are
+// too small for a separate file. It uses only the public interface of the library, and initialises
+// neither it nor MPI: only commands that run on all ranks do (program.hpp). Help, tables and plans
+// therefore work on a machine without MPI.
 #include "tools/commands.hpp"
 #include "tools/handles.hpp"
 #include "tools/program.hpp"
@@ -18,7 +18,7 @@
 
 namespace tenon::tools {
 
-// tenon checkpoint FILE ...: what checkpoint files hold, and whether they are as they were written.
+// tenon checkpoint FILE ...: prints the contents of checkpoint files, and verifies their digests.
 
 int runCheckpoint(int argc, char** argv);
 
@@ -32,8 +32,8 @@ int runCheckpoint(int argc, char** argv) {
     printError("tenon checkpoint: pass the path of one or more checkpoint files\n");
     return kExitUsage;
   }
-  // The library would print its message and stack; here a message is one line, and the next file is
-  // looked at.
+  // The library would print its message and stack; here a message is one line, and the next file
+  // follows.
   TenonPushErrorHandler(TenonReturnErrorHandler, nullptr);
   int status = 0;
   for (int i = 2; i < argc; ++i) {
@@ -41,7 +41,7 @@ int runCheckpoint(int argc, char** argv) {
       continue;
     char message[2048] = "";
     TenonGetLastError(nullptr, message, sizeof message, nullptr);
-    // Otherwise the message could come before what was printed of the files before.
+    // Otherwise the message could precede the output for earlier files.
     std::fflush(stdout);
     printError(fmt::format("tenon checkpoint: {}\n", message));
     status = kExitFailed;
@@ -52,7 +52,7 @@ int runCheckpoint(int argc, char** argv) {
 
 } // namespace tenon::tools
 
-// The manual's indexes, as Markdown tables made of the tables that the library itself uses.
+// The manual's indexes, as Markdown tables made from the library's own tables.
 
 // Every option of every class, under the class that reads it.
 void printOptionIndex();
@@ -69,13 +69,13 @@ struct Option {
 
 // The text for a cell of a Markdown table, in which a bar would end the cell.
 std::string cell(const std::string& text) {
-  std::string made;
+  std::string result;
   for (const char c : text) {
     if (c == '|')
-      made += '\\';
-    made += c;
+      result += '\\';
+    result += c;
   }
-  return made;
+  return result;
 }
 
 std::string valuesOf(const std::string& type, const std::string& choices) {
@@ -90,7 +90,7 @@ std::string valuesOf(const std::string& type, const std::string& choices) {
   return type == "string" ? "text" : type;
 }
 
-// All options by owner, and in the order of the owner's table.
+// All options by owner, in the order of the owner's table.
 std::vector<Option> declaredOptions() {
   int count = 0;
   TenonCallAbort(TenonOptionsGetDeclaredCount(&count));
@@ -111,7 +111,7 @@ const char* kindOf(int code) {
     return "";
   if (code == TENON_ERR_INTERNAL)
     return "a fault of Tenon";
-  // The numbers are ordered so: first what the caller can set right, then resources.
+  // The numbers are ordered: first mistakes of the caller, then resources.
   return code < TENON_ERR_MEMORY ? "a mistake in the call" : "a failing resource";
 }
 
@@ -144,8 +144,8 @@ void printErrorIndex() {
 
 namespace tenon::tools {
 
-// `tenon info`: what the library was built with and runs on. Alone it needs no MPI and draws this
-// computer; with options it runs on all ranks.
+// `tenon info`: build and run-time environment of the library. Without options it needs no MPI and
+// prints this computer; with options it runs on all ranks.
 
 void printInfo();
 extern const std::vector<ProgramOption> kInfoOptions;
@@ -208,9 +208,10 @@ using tenon::tools::kExitUsage;
 struct Command {
   const char* name;
   const char* help;
-  void (*print)();                                                   // without more words; or
-  const std::vector<tenon::tools::ProgramOption>* options = nullptr; // a program's, and
-  int (*run)() = nullptr;                                            // itself; or
+  void (*print)();                                                   // without further arguments;
+                                                                     // or
+  const std::vector<tenon::tools::ProgramOption>* options = nullptr; // options of a program, and
+  int (*run)() = nullptr;                                            // the program; or
   int (*runAlone)(int argc, char** argv) = nullptr;                  // without MPI
 };
 
@@ -248,8 +249,8 @@ void printHelp() {
               "run on all ranks of a job: mpiexec -n 4 tenon check.\n");
 }
 
-// How many characters must be inserted, deleted or replaced to make b of a (Levenshtein's distance,
-// with one row kept).
+// Number of characters to insert, delete or replace to turn a into b (Levenshtein distance, with
+// one row of the table in memory).
 std::size_t distance(const std::string& a, const std::string& b) {
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j)
@@ -303,14 +304,14 @@ int run(int argc, char** argv) {
     return kExitUsage;
   }
   const std::string word = bare(argv[1]);
-  // The nearest command is the one itself where the word is right, and the suggestion where it is
+  // The nearest command is the command itself if the word is right, and the suggestion if it is
   // not.
   const Command& command = nearest(word);
   if (word != command.name)
     return refuse("unknown command", argv[1], command.name);
   if (word == "help" && argc > 2 && !tenon::tools::asksHelp(argv[2]))
     return runHelp(argc, argv);
-  // A command that can do both, `info`, needs MPI only if it has options.
+  // `info` can run with or without MPI; it needs MPI only if it has options.
   if (command.run && (argc > 2 || !command.print))
     return tenon::tools::runProgram({command.name, command.help, *command.options, command.run},
                                     argc, argv);
@@ -325,8 +326,8 @@ int run(int argc, char** argv) {
   return 0;
 }
 
-// Whoever reads the output must not take a part of it for the whole. What the library prints goes
-// by the same stream.
+// A reader of the output must not mistake a part of it for the whole. The library prints to the
+// same stream.
 int closeOutput(int status) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)
     return status;

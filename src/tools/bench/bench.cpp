@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// `tenon bench`: times each movement of data by the library and by MPI's own call in turns, beside
-// the limit of the machine. Nothing is timed before both ways gave the values that the definition
-// demands.
+// `tenon bench`: times each data movement, alternately by the library and by the corresponding MPI
+// call, and compares both with the limit of the machine. Both results are verified against the
+// definition before timing starts.
 #include "tools/commands.hpp"
 
 #include "tools/bench/case.hpp"
@@ -26,7 +26,7 @@ const std::vector<ProgramOption> kBenchOptions = {
 
 namespace {
 
-// Bytes of a rank: where latency counts, between, and where bandwidth does.
+// Bytes per rank: latency-bound, intermediate, and bandwidth-bound.
 constexpr Index kSizes[] = {1 << 10, 64 << 10, 4 << 20};
 
 void say(const std::string& text) {
@@ -43,7 +43,7 @@ std::string sizeText(double bytes) {
                          : fmt::format("{:.1f} MiB", bytes / (1 << 20));
 }
 
-// The value of a library's option, or its default.
+// The value of a library option, or its default.
 std::string valueText(const char* name, const std::string& type) {
   if (type != "integer")
     return textOption(name, "");
@@ -52,8 +52,8 @@ std::string valueText(const char* name, const std::string& type) {
   return std::to_string(number);
 }
 
-// The library options that choose how data moves, as they are set: a table of times means nothing
-// without them.
+// The library options that choose how data are moved, with their values: a table of times is
+// meaningless without them.
 std::string routeOptions() {
   std::string text;
   int count = 0;
@@ -71,13 +71,13 @@ void printSettings(int repeat) {
   char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
   MPI_Get_library_version(library, &length);
-  // MPI libraries describe themselves at length; the first words are name and version.
+  // MPI libraries return long descriptions; the first words are name and version.
   const std::string mpi = std::string(library).substr(0, std::strcspn(library, ",\n"));
   say(fmt::format("tenon {}, {}, {:.70}, medians of {}\n{}", infoText("version"),
                   counted(worldSize(), "rank"), mpi, counted(repeat, "round"), routeOptions()));
 }
 
-// Throws unless a way gives what the operator is to give.
+// Throws unless a result equals the expected output of the operator.
 void checkValues(const BenchCase& bench, const Values& got, const Values& expected,
                  const char* way) {
   const std::string wrong =
@@ -86,8 +86,7 @@ void checkValues(const BenchCase& bench, const Values& got, const Values& expect
     throw std::runtime_error(fmt::format("{} by {}{}", bench.name, way, wrong));
 }
 
-// Tenon's operator, bound to tensors of the library, as a program that applies it again and again
-// would have it.
+// Tenon's operator, bound to tensors of the library, as in a program that applies it repeatedly.
 class Measured {
 public:
   explicit Measured(const BenchCase& bench) : op_(bench.make()) {
@@ -125,17 +124,17 @@ void runCase(const BenchCase& bench, const Limits& limits, int repeat) {
   const Values elements = bench.given(), expected = bench.expected();
   Measured subject(bench);
   subject.write(elements);
-  Values copied(std::max<std::size_t>(expected.size(), 1)), given = elements;
-  // MPI's calls get an address even for no elements.
-  given.resize(std::max<std::size_t>(elements.size(), 1));
-  const Work ours = [&] { subject.apply(); },
-             theirs = [&] { bench.peer(given.data(), copied.data()); };
-  ours();
-  theirs();
+  Values copied(std::max<std::size_t>(expected.size(), 1)), inputCopy = elements;
+  // MPI calls need a valid address even for no elements.
+  inputCopy.resize(std::max<std::size_t>(elements.size(), 1));
+  const Work library = [&] { subject.apply(); },
+             mpi = [&] { bench.peer(inputCopy.data(), copied.data()); };
+  library();
+  mpi();
   checkValues(bench, subject.read(), expected, "tenon");
   copied.resize(expected.size());
   checkValues(bench, copied, expected, bench.peerName);
-  const std::vector<double> times = medians({ours, theirs}, repeat);
+  const std::vector<double> times = medians({library, mpi}, repeat);
   const double limit = limits.of(bench.bytes);
   say(fmt::format("{:<15}{:>10}{:>12.2f}{:>12.2f}{:>8.2f}{:>12.2f}{:>8.2f}  {}\n", bench.name,
                   sizeText(bench.bytes), times[0] * 1e6, limit * 1e6, times[0] / limit,
@@ -146,7 +145,7 @@ void runCase(const BenchCase& bench, const Limits& limits, int repeat) {
 
 namespace {
 
-// Measures the machine on any number of ranks: one rank has kernels, but no links.
+// Measures the machine on any number of ranks; a single rank has kernels, but no links.
 int describeMachine(const std::string& path, TenonMemorySpace space, int rounds) {
   Machine machine;
   require(TenonMachineMeasure(MPI_COMM_WORLD, space, rounds, machine.out()));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The movements that are timed, with the MPI calls that do the same, and the timing itself. The
-// peer is the best single call of MPI for a movement, on arrays that are laid out for it; where
-// none exists, as for a halo, it is written as a solver would write it.
+// The data movements that are timed, the MPI calls that do the same, and the timing itself. The
+// reference is the best single MPI call for a movement, on arrays in the layout that it needs.
+// Where none exists, as for a halo, it is written as a solver would write it.
 #include "tools/bench/case.hpp"
 
 #include "tools/program.hpp"
@@ -15,9 +15,9 @@ namespace tenon::tools {
 
 namespace {
 
-// The least seconds of a round of one work: long beside the clock's step and a barrier.
+// Minimum seconds of a round of one work: long compared with a clock tick and a barrier.
 constexpr double kRound = 500e-6;
-// Bytes beyond the caches that a core has for itself.
+// Larger than the private caches of a core.
 constexpr int kLarge = 4 << 20;
 
 double timeOf(const Work& work, int count) {
@@ -25,8 +25,8 @@ double timeOf(const Work& work, int count) {
   const double start = MPI_Wtime();
   for (int i = 0; i < count; ++i)
     work();
-  double mine = MPI_Wtime() - start, slowest = 0;
-  MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  double ownSeconds = MPI_Wtime() - start, slowest = 0;
+  MPI_Allreduce(&ownSeconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   return slowest / count;
 }
 
@@ -35,7 +35,7 @@ double median(std::vector<double> times) {
   return times[times.size() / 2];
 }
 
-// Rank 0 sends and gets back what rank 1 returns.
+// Rank 0 sends a message, and rank 1 returns it.
 void pingPong(std::vector<char>& buffer) {
   const int rank = worldRank(), count = static_cast<int>(buffer.size());
   for (const int sender : {0, 1}) {
@@ -51,17 +51,17 @@ void pingPong(std::vector<char>& buffer) {
 std::vector<double> medians(const std::vector<Work>& works, int repeat) {
   std::vector<int> counts;
   for (const Work& work : works) {
-    timeOf(work, 1); // the first call may allocate
+    timeOf(work, 1); // the first call can allocate
     counts.push_back(static_cast<int>(std::clamp(kRound / timeOf(work, 1), 1.0, 1000.0)));
   }
   std::vector<std::vector<double>> times(works.size());
   for (int round = 0; round < repeat; ++round)
-    // In turns: what disturbs the machine for a while disturbs all works alike.
+    // Alternately: a disturbance of the machine affects all works alike.
     for (std::size_t i = 0; i < works.size(); ++i)
       times[i].push_back(timeOf(works[i], counts[i]));
   std::vector<double> result;
-  for (std::vector<double>& of : times)
-    result.push_back(median(std::move(of)));
+  for (std::vector<double>& caseTimes : times)
+    result.push_back(median(std::move(caseTimes)));
   return result;
 }
 
@@ -70,7 +70,7 @@ Limits measureLimits(int repeat) {
   const std::vector<double> times =
       medians({[&] { pingPong(small); }, [&] { pingPong(large); },
                [&] {
-                 // A copy of what has not changed could be left out by a compiler.
+                 // A compiler could omit the copy of unchanged data.
                  large[0] = static_cast<char>(large[0] + 1);
                  std::memcpy(target.data(), large.data(), target.size());
                }},
@@ -81,7 +81,7 @@ Limits measureLimits(int repeat) {
 namespace {
 
 const MPI_Comm kWorld = MPI_COMM_WORLD;
-// Any order of sums of integers is exact.
+// Sums of integers are exact in any order.
 constexpr Filling kFilling{7, Numbers::Integers};
 
 using Peer = std::function<void(const double* x, double* y)>;
@@ -121,7 +121,7 @@ LayoutSpec line(const Indices& shape, Property property) {
   return spec;
 }
 
-// Derived types for the pieces of a split of `dim` of a box, one for each rank.
+// Derived types for the pieces of a split of dimension `dim` of a box, one for each rank.
 class Pieces {
 public:
   Pieces(const Indices& box, int dim) {
@@ -132,8 +132,7 @@ public:
       std::vector<int> starts(ndim, 0);
       starts[dim] = r * part[dim];
       types.emplace_back();
-      // MPI packs by derived types itself, which is how a program without packing of its own would
-      // do it.
+      // MPI packs by derived types, as in a program that does not pack itself.
       MPI_Type_create_subarray(ndim, sizes.data(), part.data(), starts.data(), MPI_ORDER_C,
                                MPI_DOUBLE, &types.back());
       MPI_Type_commit(&types.back());
@@ -163,7 +162,7 @@ BenchCase transpose(const char* name, const Indices& shape, int a, int b) {
 
 constexpr const char* kByHand = "MPI_Isend, MPI_Irecv";
 
-// Rows on a ring of ranks, with one row of halo on each side.
+// Rows on a ring of ranks, with a halo of one row on each side.
 BenchCase ring(Index rows, Index width) {
   const int ranks = worldSize(), rank = worldRank();
   const LayoutSpec from = line({rows * ranks, width}, {'S', 0});
@@ -173,31 +172,31 @@ BenchCase ring(Index rows, Index width) {
   for (int r = 0; r < ranks; ++r)
     halo.boxes.push_back({r * rows - 1, (r + 1) * rows + 1});
   to.halos[0] = halo;
-  // With two ranks both neighbours are the same one, and the tags keep the two rows apart.
-  const int before = (rank + ranks - 1) % ranks, behind = (rank + 1) % ranks;
+  // With two ranks both neighbours are the same rank, and the tags distinguish the two rows.
+  const int previous = (rank + ranks - 1) % ranks, next = (rank + 1) % ranks;
   const int w = static_cast<int>(width);
   return conversion("halo", from, to, kByHand, [=](const double* x, double* y) {
     MPI_Request requests[4];
-    MPI_Irecv(y, w, MPI_DOUBLE, before, 0, kWorld, &requests[0]);
-    MPI_Irecv(y + (rows + 1) * width, w, MPI_DOUBLE, behind, 1, kWorld, &requests[1]);
-    MPI_Isend(x + (rows - 1) * width, w, MPI_DOUBLE, behind, 0, kWorld, &requests[2]);
-    MPI_Isend(x, w, MPI_DOUBLE, before, 1, kWorld, &requests[3]);
+    MPI_Irecv(y, w, MPI_DOUBLE, previous, 0, kWorld, &requests[0]);
+    MPI_Irecv(y + (rows + 1) * width, w, MPI_DOUBLE, next, 1, kWorld, &requests[1]);
+    MPI_Isend(x + (rows - 1) * width, w, MPI_DOUBLE, next, 0, kWorld, &requests[2]);
+    MPI_Isend(x, w, MPI_DOUBLE, previous, 1, kWorld, &requests[3]);
     std::memcpy(y + width, x, static_cast<std::size_t>(rows * width) * sizeof(double));
     MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
   });
 }
 
-// Rows of a mesh, with a ghost for every fourth: half of them are scattered among the rows of the
-// rank before on a ring, half among those of the rank behind.
+// Rows of a mesh, with one ghost per four rows: half of the ghosts are scattered among the rows of
+// the previous rank on a ring, half among those of the next rank.
 BenchCase ghosts(Index rows) {
   constexpr Index kWidth = 8, kStep = 7919;
-  const Index each = std::max<Index>(1, rows / 8), owned = rows * kWidth, there = each * kWidth;
+  const Index each = std::max<Index>(1, rows / 8), owned = rows * kWidth, ghostSize = each * kWidth;
   const int ranks = worldSize(), rank = worldRank();
-  const int before = (rank + ranks - 1) % ranks, behind = (rank + 1) % ranks;
+  const int previous = (rank + ranks - 1) % ranks, next = (rank + 1) % ranks;
   Indices ids;
   for (Index i = 0; i < rows; ++i)
     ids.push_back(rank * rows + i);
-  for (const int other : {before, behind})
+  for (const int other : {previous, next})
     for (Index k = 0; k < each; ++k)
       ids.push_back(other * rows + k * kStep % rows);
   const auto make = [=] {
@@ -218,22 +217,22 @@ BenchCase ghosts(Index rows) {
         values.push_back(kFilling.at(static_cast<std::uint64_t>(ids[i] * kWidth + c)));
     return values;
   };
-  // Both neighbours want the same rows.
-  const auto packed = std::make_shared<Values>(there);
-  const int count = static_cast<int>(there);
+  // Both neighbours need the same rows.
+  const auto packed = std::make_shared<Values>(ghostSize);
+  const int count = static_cast<int>(ghostSize);
   const auto peer = [=](const double* x, double* y) {
     MPI_Request requests[4];
     for (Index k = 0; k < each; ++k)
       std::copy_n(x + k * kStep % rows * kWidth, kWidth, packed->data() + k * kWidth);
-    MPI_Irecv(y + owned, count, MPI_DOUBLE, before, 0, kWorld, &requests[0]);
-    MPI_Irecv(y + owned + there, count, MPI_DOUBLE, behind, 1, kWorld, &requests[1]);
-    MPI_Isend(packed->data(), count, MPI_DOUBLE, behind, 0, kWorld, &requests[2]);
-    MPI_Isend(packed->data(), count, MPI_DOUBLE, before, 1, kWorld, &requests[3]);
+    MPI_Irecv(y + owned, count, MPI_DOUBLE, previous, 0, kWorld, &requests[0]);
+    MPI_Irecv(y + owned + ghostSize, count, MPI_DOUBLE, next, 1, kWorld, &requests[1]);
+    MPI_Isend(packed->data(), count, MPI_DOUBLE, next, 0, kWorld, &requests[2]);
+    MPI_Isend(packed->data(), count, MPI_DOUBLE, previous, 1, kWorld, &requests[3]);
     std::memcpy(y, x, static_cast<std::size_t>(owned) * sizeof(double));
     MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
   };
   return {"ghosts",
-          8.0 * static_cast<double>(owned + 2 * there),
+          8.0 * static_cast<double>(owned + 2 * ghostSize),
           make,
           [=] { return valuesOf(static_cast<std::size_t>(rows)); },
           [=] { return valuesOf(ids.size()); },
@@ -241,7 +240,7 @@ BenchCase ghosts(Index rows) {
           peer};
 }
 
-// The collectives on vectors of so many elements, of which each rank has the same number.
+// The collectives on vectors of `elements` elements, divided evenly over the ranks.
 std::vector<BenchCase> vectors(Index elements) {
   const int all = static_cast<int>(elements), part = all / worldSize();
   const bool isRoot = worldRank() == 0;
@@ -285,7 +284,7 @@ std::vector<BenchCase> vectors(Index elements) {
 
 std::vector<BenchCase> benchCases(Index bytes) {
   const Index ranks = worldSize();
-  // MPI's simple calls need equal parts, so that extents are multiples of the number of ranks.
+  // The simple MPI calls need equal parts, so extents are multiples of the number of ranks.
   const auto multiple = [&](double n) {
     return ranks * std::max<Index>(1, static_cast<Index>(n) / ranks);
   };

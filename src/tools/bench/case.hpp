@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The movements that `tenon bench` times, each with the MPI call that does the same.
+// The data movements that `tenon bench` times, each with the corresponding MPI call.
 #pragma once
 
 #include "tools/check/values.hpp"
@@ -15,30 +15,30 @@ namespace tenon::tools {
 
 using Work = std::function<void()>;
 
-// For each work the median over `repeat` rounds, in which the works take turns. A round repeats
-// each work as often as makes it longer than the clock and a barrier. Collective on all ranks.
+// The median of each work over `repeat` rounds, in which the works alternate. A round repeats each
+// work until it lasts longer than a clock tick and a barrier. Collective on all ranks.
 std::vector<double> medians(const std::vector<Work>& works, int repeat);
 
-// What the machine allows: half a round trip of 8 bytes between ranks 0 and 1; bytes a second of
+// Limits of the machine: half a round trip of 8 bytes between ranks 0 and 1; bytes per second of
 // messages between them, and of memcpy on all ranks at once.
 struct Limits {
   double latency, messages, memory;
-  // The least time in which something of so many bytes can be told of and copied.
+  // Lower bound of the time to signal and copy `bytes` bytes.
   double of(double bytes) const { return latency + bytes / memory; }
 };
 Limits measureLimits(int repeat);
 
 struct BenchCase {
   const char* name;
-  double bytes; // of input or output, whichever is larger, on the rank that holds most
+  double bytes; // of input or output, whichever is larger; maximum over the ranks
   std::function<LinearOp()> make;
   std::function<Values()> given, expected; // this rank's elements of input and output
   const char* peerName;
-  // Moves this rank's elements of the input to those of the output by MPI's own means.
+  // Computes this rank's elements of the output from those of the input, with MPI calls.
   std::function<void(const double* x, double* y)> peer;
 };
 
-// The cases with tensors of about so many bytes on the rank that holds most. Collective.
+// The cases with tensors of about `bytes` bytes on the rank that has the most. Collective.
 std::vector<BenchCase> benchCases(Index bytes);
 
 } // namespace tenon::tools

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The check checked: an operator with a wrong adjoint and a rank that leaves the others waiting,
-// which `tenon check -only broken` and `-only stuck` must report. Neither is drawn without -only,
-// since a check of a machine must not fail by itself.
+// Tests of the check itself: an operator with a wrong adjoint, and a rank that does not reach a
+// barrier. `tenon check -only broken` and `-only stuck` must report them. They are never drawn
+// without -only: a check of a machine must not fail because of them.
 #include "tools/check/kinds.hpp"
 #include "tools/check/layout_make.hpp"
 #include "tools/check/operator.hpp"

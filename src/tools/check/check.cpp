@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The sweep of `tenon check`: it draws one configuration after the other, and stops at the first in
-// which any rank finds something wrong. A configuration is a function of seed and number alone,
-// with the options that it draws, so that the command that is printed repeats it without those
-// before it.
+// The main loop of `tenon check`: draws one configuration after the other, and stops at the first
+// in which any rank finds an error. A configuration is a function of seed and number only,
+// including the options that it draws. The printed command can therefore repeat it without the
+// preceding ones.
 #include "tools/commands.hpp"
 
 #include "sys/text/plain_text.hpp"
@@ -25,9 +25,8 @@
 
 namespace tenon::tools {
 
-// How the library moves data is a matter of options, -tenon_conversion_... and the price of
-// messages, and must not change any result: `tenon check` draws the options that its caller has
-// left open.
+// The options -tenon_conversion_... and the prices of messages choose how the library moves data,
+// and must not change any result: `tenon check` draws the options that the user has not set.
 
 class ConversionOptions {
 public:
@@ -45,15 +44,15 @@ private:
   void addUnlessGiven(Option option);
   static void read(const Option& option);
 
-  std::vector<Option> open_;
+  std::vector<Option> drawn_;
 };
 
 namespace {
 
 constexpr const char kStart[] = "-tenon_", kOwner[] = "conversion_";
 
-// The choices of an option, without what not every machine has; "auto" takes that where it is
-// there.
+// The choices of an option, except those that not every machine has; "auto" uses these where they
+// exist.
 std::vector<std::string> choicesOf(int option) {
   std::vector<std::string> words = wordsOf(declaredText(option, TENON_OPTION_TEXT_CHOICES), '|');
   std::erase(words, "shared");
@@ -64,9 +63,9 @@ std::vector<std::string> choicesOf(int option) {
 
 ConversionOptions::ConversionOptions() {
   addChoices();
-  // With slow messages few of them and an overlapped halo pay.
+  // With slow messages, fewer messages and an overlapped halo exchange are cheaper.
   addUnlessGiven({"-tenon_machine_latency", {"1e-6", "1"}, TENON_OPTION_REAL});
-  // With 0 every part of shared memory is read where it lies.
+  // With 0 every part in shared memory is read in place.
   addUnlessGiven({"-tenon_conversion_pack_limit", {"0", "8192"}, TENON_OPTION_INT});
 }
 
@@ -74,7 +73,7 @@ void ConversionOptions::addUnlessGiven(Option option) {
   TenonBool isGiven = TENON_FALSE;
   require(TenonOptionsHas("", option.key.c_str() + sizeof kStart - 1, &isGiven));
   if (!isGiven)
-    open_.push_back(std::move(option));
+    drawn_.push_back(std::move(option));
 }
 
 void ConversionOptions::addChoices() {
@@ -88,7 +87,7 @@ void ConversionOptions::addChoices() {
   }
 }
 
-// Reads the option, so that a case without conversions is no reason to report it as unused.
+// Reads the option, which would otherwise be reported as unused if no conversion occurs.
 void ConversionOptions::read(const Option& option) {
   const char* name = option.key.c_str() + sizeof kStart - 1;
   double real = 0;
@@ -102,7 +101,7 @@ void ConversionOptions::read(const Option& option) {
 }
 
 void ConversionOptions::draw(Case& c) const {
-  for (const Option& option : open_) {
+  for (const Option& option : drawn_) {
     const std::string choice = c.draw.of(option.choices);
     require(TenonOptionsSet(option.key.c_str(), choice.c_str()));
     read(option);
@@ -110,25 +109,25 @@ void ConversionOptions::draw(Case& c) const {
   }
 }
 
-// Ends this process with a message if a piece of work takes too long, as when ranks wait for each
-// other; mpiexec then ends the others. It works by SIGALRM, which needs no thread and interrupts a
-// rank that waits within MPI.
+// Ends this process with a message if a configuration takes too long, as when ranks wait for each
+// other; mpiexec then ends the others. It uses SIGALRM, which needs no thread and interrupts a rank
+// that waits within MPI.
 
 class Watchdog {
 public:
-  // With 0 seconds it waits for ever.
+  // 0 seconds: no limit.
   Watchdog(int seconds, const std::string& message);
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  // What to say instead, once more is known.
+  // Replaces the message when more is known.
   static void say(const std::string& message);
 };
 
 namespace {
 
-// A signal handler may use neither heap nor streams: the text is ready in memory of its own.
+// A signal handler must not use heap or streams: the text is stored in static memory.
 char messageText[4096];
 volatile std::sig_atomic_t messageLength = 0;
 
@@ -153,7 +152,7 @@ Watchdog::~Watchdog() {
 void Watchdog::say(const std::string& message) {
   const std::string shown = printable(message, kLineLayout);
   const std::size_t length = std::min(shown.size(), sizeof messageText);
-  // The length is 0 while the text changes, so that a signal in between finds no half of one.
+  // The length is 0 while the text changes: a signal in between prints no partial text.
   messageLength = 0;
   std::copy_n(shown.begin(), length, messageText);
   messageLength = static_cast<std::sig_atomic_t>(length);
@@ -176,8 +175,7 @@ const std::vector<ProgramOption> kCheckOptions = {
 
 namespace {
 
-// What is drawn: the kinds whose names contain a word, of layers alone or of all, with tensors in a
-// space.
+// The kinds to draw: those whose names contain a word, layers only or all, with tensors in a space.
 struct Selection {
   std::string word;
   bool layers = false;
@@ -193,7 +191,7 @@ std::vector<CaseKind> kindsOf(const Selection& selection) {
   std::vector<CaseKind> kinds = layerKinds();
   if (selection.layers) {
     for (CaseKind& kind : kinds)
-      // Every type is drawn as often as the others, however many settings it has.
+      // Every type is drawn with the same frequency, regardless of its number of settings.
       kind.weight = 1;
     return kinds;
   }
@@ -202,20 +200,21 @@ std::vector<CaseKind> kindsOf(const Selection& selection) {
   return all;
 }
 
-// The kinds to draw from, each as often as its weight says. A kind of weight 0 fails on purpose and
-// is there only for its full name.
+// The kinds to draw from, repeated according to their weights. A kind of weight 0 fails on purpose
+// and is included only by its full name.
 std::vector<CaseKind> kindsIn(const Selection& selection) {
   const std::string& word = selection.word;
-  std::vector<CaseKind> found;
+  std::vector<CaseKind> matching;
   for (const CaseKind& kind : kindsOf(selection))
     if (kind.name.find(word) != std::string::npos)
-      found.insert(found.end(), word == kind.name ? std::max(kind.weight, 1) : kind.weight, kind);
-  return found;
+      matching.insert(matching.end(), word == kind.name ? std::max(kind.weight, 1) : kind.weight,
+                      kind);
+  return matching;
 }
 
 int refuseOnly(const Selection& selection) {
   std::vector<std::string> names;
-  for (const CaseKind& kind : kindsOf(selection)) // an operator and a layer can have one name
+  for (const CaseKind& kind : kindsOf(selection)) // an operator and a layer can have the same name
     if (kind.weight > 0 && std::ranges::find(names, kind.name) == names.end())
       names.push_back(kind.name);
   if (worldRank() == 0)
@@ -233,16 +232,17 @@ int refuseNumbers(TenonInt n, TenonInt number, TenonInt timeout) {
   return kExitUsage;
 }
 
-// The sweep. One all-reduce after each configuration tells all ranks alike whether to go on; it has
-// a communicator of its own, so that it cannot meet a message that a configuration has left behind.
+// The sweep over the configurations. One all-reduce after each configuration tells all ranks
+// whether to continue; it has its own communicator and cannot match a message that a configuration
+// has left pending.
 class Sweep {
 public:
   Sweep(TenonInt seed, Selection selection, int timeout)
       : seed_(seed), selection_(std::move(selection)), kinds_(kindsIn(selection_)),
         timeout_(timeout) {
     MPI_Comm_dup(MPI_COMM_WORLD, &verdicts_);
-    // A wrong configuration is an answer, not an end: errors come back as codes, except in Apply,
-    // where they are fatal.
+    // An invalid configuration is a result, not a failure: errors are returned as codes, except in
+    // Apply, where they are fatal.
     TenonCallAbort(TenonPushErrorHandler(TenonReturnErrorHandler, nullptr));
     TenonCallAbort(TenonSetFatalErrorHandler(endFatally, this));
   }
@@ -252,7 +252,7 @@ public:
     MPI_Comm_free(&verdicts_);
   }
 
-  // Whether all ranks found everything right.
+  // Whether no rank found an error.
   bool runCase(TenonInt number);
   int refused() const { return refused_; }
   // The digest of all cases and ranks, in the order of both, on rank 0. Collective.
@@ -286,7 +286,8 @@ std::string Sweep::report() const {
                      repeatLine(seed_, number_, selection_));
 }
 
-// An error of one rank in Apply. The others wait for it, so it speaks and ends them all.
+// An error of one rank in Apply. The other ranks wait for it, so it prints the report and ends them
+// all.
 void Sweep::endFatally(TenonErrorCode code, int, const char* message, const char*, const char*, int,
                        void* sweep) {
   auto& self = *static_cast<Sweep*>(sweep);
@@ -303,7 +304,7 @@ bool Sweep::runCase(TenonInt number) {
            .ranks = worldSize(),
            .draw = Draw(static_cast<std::uint64_t>(seed_), static_cast<std::uint64_t>(number)),
            .space = selection_.space});
-  // The kind is the first draw, and the options the next: they are the same on all ranks.
+  // The kind is the first draw, and the options are the next: they are the same on all ranks.
   const CaseKind kind = current_->draw.of(kinds_);
   current_->text = " " + kind.name;
   const Watchdog watchdog(timeout_,
@@ -314,7 +315,7 @@ bool Sweep::runCase(TenonInt number) {
     kind.run(*current_);
   } catch (const std::runtime_error& error) {
     current_->found("error: ", error.what());
-    // The others may wait for this rank, which knows why.
+    // The other ranks can be waiting for this rank, which knows the reason.
     Watchdog::say(report());
   }
   refused_ += current_->isRefused;
@@ -329,11 +330,11 @@ std::uint64_t Sweep::digest() const {
                          [](std::uint64_t sum, std::uint64_t each) { return hash(sum, each); });
 }
 
-// Whether nobody has a finding; otherwise the lowest rank with one speaks for all.
+// Whether no rank has a finding; otherwise the lowest rank with one prints its report.
 bool Sweep::conclude() {
-  const int rank = worldRank(), mine = current_->finding.empty() ? worldSize() : rank;
+  const int rank = worldRank(), ownRank = current_->finding.empty() ? worldSize() : rank;
   int first = 0;
-  MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, verdicts_);
+  MPI_Allreduce(&ownRank, &first, 1, MPI_INT, MPI_MIN, verdicts_);
   if (first == rank)
     printError(report());
   return first == worldSize();
@@ -342,19 +343,19 @@ bool Sweep::conclude() {
 } // namespace
 
 int runCheck() {
-  const TenonInt n = intOption("n"), seed = intOption("seed"), one = intOption("case"),
+  const TenonInt n = intOption("n"), seed = intOption("seed"), single = intOption("case"),
                  timeout = intOption("timeout");
   const bool layers = flagOption("layers"), hasDigest = flagOption("digest");
   const std::optional<TenonMemorySpace> space = spaceOption("check");
   if (!space)
     return kExitUsage;
   const Selection selection{textOption("only"), layers, *space};
-  if (n < 0 || one < -1 || timeout < 0 || timeout > 86400)
-    return refuseNumbers(n, one, timeout);
+  if (n < 0 || single < -1 || timeout < 0 || timeout > 86400)
+    return refuseNumbers(n, single, timeout);
   if (kindsIn(selection).empty())
     return refuseOnly(selection);
   Sweep sweep(seed, selection, static_cast<int>(timeout));
-  const TenonInt first = one < 0 ? 0 : one, end = one < 0 ? n : one + 1;
+  const TenonInt first = single < 0 ? 0 : single, end = single < 0 ? n : single + 1;
   for (TenonInt number = first; number < end; ++number) {
     if (!sweep.runCase(number))
       return kExitFailed;
@@ -366,8 +367,8 @@ int runCheck() {
       std::fputs(fmt::format("tenon check: digest {:016x}\n", digest).c_str(), stdout);
   }
   if (worldRank() == 0) {
-    if (one >= 0)
-      std::fputs(fmt::format("tenon check: configuration {}:{}\n", one, sweep.text()).c_str(),
+    if (single >= 0)
+      std::fputs(fmt::format("tenon check: configuration {}:{}\n", single, sweep.text()).c_str(),
                  stdout);
     std::fputs(
         fmt::format("tenon check: PASSED: {}, {}, seed {} ({} rejected, as on one process)\n",

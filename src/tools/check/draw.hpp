@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Random draws that are a function of (seed, case) alone, so that one case can be repeated without
-// those before it, and every rank draws the same. The n-th number is a hash of the case's key and n
-// (the finaliser of SplitMix64: Steele, Lea and Flood, OOPSLA 2014).
+// Random draws that are a function of (seed, case) only: a case can be repeated without the
+// preceding ones, and every rank draws the same values. The n-th number is a hash of the case's key
+// and n (the finaliser of SplitMix64: Steele, Lea and Flood, OOPSLA 2014).
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tensors under check, written and read element by element through the public interface. A user
-// array is drawn with strides, ghosts and padding, and is filled with guard bytes: whatever the
-// library does, only the tensor's own elements in it may change.
+// Tensors under test, written and read element by element through the public interface. A user
+// array is drawn with strides, ghosts and padding, and is filled with guard bytes: the library may
+// change only the tensor's own elements in it.
 #include "tools/check/field.hpp"
 
 #include <algorithm>
@@ -58,8 +58,8 @@ Box boxOfTensor(TenonLayout layout, bool isOwned) {
   return box;
 }
 
-// Shares memory with the ranks of a layout, unless they share none, or too little: then the array
-// stays as it is, which is a case as well.
+// Shares memory with the ranks of a layout. If this is not supported or fails, the array remains
+// private, which is a valid case as well.
 void shareWhereItGoes(UserMemory& memory, TenonLayout layout) {
   Partition grid;
   require(TenonLayoutGetPartition(layout, grid.out()));
@@ -81,10 +81,10 @@ Field::Field(TenonLayout layout, TenonDataType type, bool isUsers, Draw& draw,
              TenonMemorySpace space)
     : type_(type), box_(boxOfTensor(layout, false)) {
   require(TenonDTensorCreate(layout, type, tensor_.out()));
-  // The space is set before an array is placed, which must be in it.
+  // The space is set first, since the array must be in it.
   require(TenonDTensorSetSpace(tensor_, space));
-  // The ranks' parts differ, and so do the numbers that each draws for its array: they come from a
-  // source of its own, so that all ranks go on alike with theirs.
+  // The ranks' parts have different extents, so each rank draws different numbers for its array.
+  // They come from a separate source, so the common source remains synchronous.
   Draw local(draw.number(), 0);
   if (isUsers)
     place(layout, space, local);
@@ -111,7 +111,7 @@ Field::Array Field::drawArray(Draw& draw, const Box& owned, const Box& box) {
   const std::size_t ndim = box.size();
   Array array{.low = {}, .high = {}, .strides = Indices(ndim)};
   for (std::size_t d = 0; d < ndim; ++d) {
-    // The array must have what the box has beyond the part, and may have more.
+    // The array must contain the part of the box outside the owned block, and can be larger.
     array.low.push_back(std::max<Index>(owned[d].begin - box[d].begin, 0) + draw.upTo(2));
     array.high.push_back(std::max<Index>(box[d].end - owned[d].end, 0) + draw.upTo(2));
   }
@@ -119,8 +119,8 @@ Field::Array Field::drawArray(Draw& draw, const Box& owned, const Box& box) {
   std::iota(order.begin(), order.end(), 0);
   if (draw.chance(50))
     draw.shuffle(order);
-  // From the fastest dimension to the slowest; a reversed one begins at its end, and padding leaves
-  // room between its rows.
+  // From the fastest dimension to the slowest. A reversed dimension begins at its end, and padding
+  // separates its rows.
   for (std::size_t i = ndim; i-- > 0;) {
     const std::size_t d = order[i];
     const bool isReversed = draw.chance(15);
@@ -156,8 +156,8 @@ void Field::place(TenonLayout layout, TenonMemorySpace space, Draw& draw) {
   placeOn(memory_.data());
 }
 
-// Calls visit(offset in bytes from the box's first element) in row-major order, by the strides that
-// the library tells.
+// Calls visit(offset in bytes from the box's first element) in row-major order, with the strides
+// that the library returns.
 template <class Visit>
 void Field::visitCells(Visit visit) const {
   Indices strides(box_.size());
@@ -197,7 +197,7 @@ void Field::fillByPlace(const Filling& filling) {
 }
 
 void Field::spoil() {
-  // NaN spreads through every sum that reads it; an integer that is large enough is found as well.
+  // NaN propagates through every sum that reads it; a large integer is detected as well.
   const double spoiled = type_ == TENON_INT64 ? 1 << 30 : std::numeric_limits<double>::quiet_NaN();
   write(Values(elementsOf(box_), spoiled));
 }
@@ -224,8 +224,8 @@ Values gathered(TenonDTensor x, MPI_Comm comm) {
   Indices shape(ndim);
   require(TenonLayoutGetShape(layout, shape.data()));
   MPI_Comm_size(comm, &ranks);
-  // A conversion to all ranks gives the value; conversions have kinds of their own, which compare
-  // them with the definition.
+  // A conversion to all ranks returns the value; conversions have their own kinds of
+  // configurations, which compare them with the definition.
   const Layout whole = makeLayout(comm, everywhere(shape, ranks));
   DTensor all;
   TenonMemorySpace space = TENON_MEMORY_HOST;

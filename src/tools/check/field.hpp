@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A tensor under check with its memory, which is the library's or a user array with random strides,
-// ghosts and padding around it that nobody may touch, on the host shared with the node or not.
-// Elements are read and written in row-major order of the rank's box.
+// A tensor under test with its memory: the library's, or a user array with random strides,
+// surrounded by ghosts and padding that must not change. On the host the array can be shared with
+// the node. Elements are read and written in row-major order of the rank's box.
 #pragma once
 
 #include "tools/check/draw.hpp"
@@ -12,12 +12,12 @@ namespace tenon::tools {
 
 class Field {
 public:
-  // With `isUsers` the tensor is in a user array, where this rank owns something.
+  // With `isUsers` the tensor uses a user array on ranks that own elements.
   Field(TenonLayout layout, TenonDataType type, bool isUsers, Draw& draw,
         TenonMemorySpace space = TENON_MEMORY_HOST);
   // A tensor on the array of another, with the same owned elements; the other must outlive it.
   Field(TenonLayout layout, TenonDataType type, Field& other);
-  // A tensor that the library has made.
+  // A tensor that the library has created.
   explicit Field(DTensor tensor);
 
   operator TenonDTensor() const { return tensor_; }
@@ -26,19 +26,19 @@ public:
   TenonDataType type() const { return type_; }
   void write(const Values& cells);
   Values read() const;
-  // Gives the elements of the box numbers by their places in it. Other ranks have other numbers if
-  // they have other keys.
+  // Fills the elements of the box with numbers that depend on their position in it. Ranks with
+  // different keys have different numbers.
   void fillByPlace(const Filling& filling);
-  // Makes every element NaN, or a large integer: what must not be read.
+  // Sets every element to NaN, or to a large integer, to detect reads of it.
   void spoil();
-  // Whether the user array is untouched around the box.
+  // Whether the user array is unchanged around the box.
   bool isGuardIntact() const;
 
 private:
-  // A user array that reaches `low` elements before the part and `high` behind it.
+  // A user array with `low` elements before the owned block and `high` after it.
   struct Array {
     Indices low = {}, high = {}, strides = {};
-    Index first = 0, elements = 1; // place of the first owned cell; size
+    Index first = 0, elements = 1; // offset of the first owned element; size
   };
 
   static Array drawArray(Draw& draw, const Box& owned, const Box& box);
@@ -50,12 +50,12 @@ private:
   Array array_;
   UserMemory memory_;        // of the array
   std::vector<bool> isCell_; // by element: whether it is in the box
-  DTensor tensor_;           // behind its memory: its destruction waits for work on it
+  DTensor tensor_;           // declared after its memory: its destructor waits for work on it
   TenonDataType type_;
   Box box_;
 };
 
-// The bytes of one element.
+// The size of one element in bytes.
 std::size_t bytesOf(TenonDataType type);
 
 // The value of a tensor, gathered on every rank by a conversion.

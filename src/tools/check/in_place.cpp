@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A halo exchange and its adjoint on one user array with ghosts, in which both tensors lie. The
-// inner tensor's elements are the owned elements of the outer one, so that an exchange has to find
-// that they are in place and may change nothing but what it brings.
+// A halo exchange and its adjoint between two tensors on one user array with ghosts. The inner
+// tensor's elements are the owned elements of the outer one. An exchange must detect that they are
+// in place, and may change only the elements that it receives.
 #include "tools/check/kinds.hpp"
 #include "tools/check/layout_make.hpp"
 #include "tools/check/operator.hpp"
@@ -14,7 +14,7 @@ namespace tenon::tools {
 
 namespace {
 
-// A layout like this whose boxes hold their parts, as an array around a part does.
+// Extends the boxes of a layout to contain the owned blocks, as an array around a block does.
 LayoutSpec widened(LayoutSpec spec) {
   for (int d = 0; d < spec.ndim(); ++d) {
     if (!spec.halos[d])
@@ -32,7 +32,7 @@ LayoutSpec widened(LayoutSpec spec) {
   return spec;
 }
 
-// Whether an element lies beyond a side whose values the caller supplies.
+// Whether an element is beyond a side whose values the user supplies (TENON_BOUNDARY_VALUES).
 bool isUsers(const LayoutSpec& spec, const Indices& cell) {
   for (int d = 0; d < spec.ndim(); ++d)
     if (const auto& halo = spec.halos[d])
@@ -42,11 +42,11 @@ bool isUsers(const LayoutSpec& spec, const Indices& cell) {
   return false;
 }
 
-// What the caller's elements are filled with; no filling has it.
+// Initial value of the user's elements; no filling produces it.
 constexpr double kMark = -77;
 
-// Compares the caller's values. In place they stay, as they were marked; in a tensor of its own a
-// conversion writes zeros there. They are then set to 0, as the definition has them.
+// Checks the elements that the user supplies. In place they must keep their mark; in a separate
+// tensor a conversion sets them to zero. They are then set to 0, as in the definition.
 void checkUserValues(Case& c, const LayoutSpec& spec, Field& y) {
   Values cells = y.read();
   std::size_t next = 0;
@@ -86,7 +86,7 @@ void checkInPlace(Case& c) {
     const Filling filling = drawFilling(c.draw, type, isReal);
     outer.write(Values(elementsOf(outer.box()), kMark));
     x.write(fill(from, c.position(from.grid), filling));
-    // Bound arrays have requests of their own.
+    // Bound arrays use persistent requests of their own.
     if (c.draw.chance(30))
       require(TenonLinearOpBind(isAdjoint ? adjoint : op, x, y));
     require(isAdjoint ? TenonLinearOpApplyAdjoint(op, x, y) : TenonLinearOpApply(op, x, y));

@@ -9,19 +9,19 @@ namespace tenon::tools {
 std::vector<CaseKind> operatorKinds();
 std::vector<CaseKind> layerKinds();
 
-// Convolution, pooling, a function, flatten and an affine layer, each with a signature of its own,
-// one after the other, and with a skip.
+// Convolution, pooling, a function, flatten and an affine layer with different signatures, as a
+// sequence, and as a graph with a skip connection.
 void checkSequential(Case& c);
 void checkGraph(Case& c);
 // Each primitive by its name, on one axis of a grid.
 void checkPrimitive(Case& c);
-// A halo exchange and its adjoint on one ghosted array of the caller's.
+// A halo exchange and its adjoint on one ghosted user array.
 void checkInPlace(Case& c);
 // Allocate, clear, add, copy and move on boxes of each rank's own memory.
 void checkMemory(Case& c);
-// Layers by the lists of a mesh.
+// Layers that use the lists of a mesh.
 void checkMesh(Case& c);
-// An operator whose adjoint is wrong, on purpose: the check must find it.
+// An operator whose adjoint is wrong on purpose: the check must find it.
 void checkBroken(Case& c);
 // A rank that fails alone while the others wait for it.
 void checkStuck(Case& c);

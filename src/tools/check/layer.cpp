@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sets a layer up on one process and on all, runs both, and compares everything that they compute.
-// The layer on one process uses the reference kernels and is itself tested by the pairing of
-// tangent and adjoint, so that what all ranks agree on is not just wrong everywhere alike.
+// Sets a layer up on one process and on all, runs both, and compares all results. The layer on one
+// process uses the reference kernels, and is itself tested by the dot test of tangent and adjoint:
+// otherwise an error that is the same on all ranks would not be found.
 #include "tools/check/layer.hpp"
 
 #include "tools/check/layer_step.hpp"
@@ -29,7 +29,7 @@ std::string drawStorage(Draw& draw, int axes) {
   return text;
 }
 
-// Gives a layer its signature, by call or by option: both must lead to the same.
+// Sets the signature of a layer, by a call or by an option, which must be equivalent.
 void sign(Case& c, TenonLayer layer, const std::string& labels) {
   const bool byOption = c.draw.chance(30);
   c.text += fmt::format(" signature {}{}", labels, byOption ? " by option" : "");
@@ -40,7 +40,7 @@ void sign(Case& c, TenonLayer layer, const std::string& labels) {
   require(TenonObjectSetFromOptions(reinterpret_cast<TenonObject>(layer)));
 }
 
-// The backends that every type has with both data types in this build.
+// The backends that every type supports with both data types in this build.
 const std::vector<std::string>& backends(TenonMemorySpace space) {
   static const std::vector<std::string> ofDevice{"auto", "cufft", "gemm"};
   static const std::vector<std::string> all = [] {
@@ -63,7 +63,7 @@ void drawSettings(Case& c, const LayerPlan& plan, TenonLayer layer, const GridSp
 }
 
 Field makeTarget(Case& c, const LayerPlan& plan, MPI_Comm comm, const LayoutSpec& spec) {
-  // A target may come in any layout, and in a user array.
+  // A target can have any layout, and can be in a user array.
   Field target(makeLayout(comm, spec), plan.targetType, c.draw.chance(25), c.draw);
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
@@ -71,7 +71,7 @@ Field makeTarget(Case& c, const LayerPlan& plan, MPI_Comm comm, const LayoutSpec
   return target;
 }
 
-// What a view says of a layer that is not set up: its type and its settings.
+// The view of a layer before set-up: its type and its settings.
 std::string settingsOf(TenonLayer layer) {
   std::string view;
   const auto keep = [](const char text[], int length, void* kept) {
@@ -125,17 +125,16 @@ LayerStep distributed(Case& c, const LayerPlan& plan, const std::vector<LayoutSp
 }
 
 void fillInputs(Case& c, const LayerPlan& plan, const std::vector<LayoutSpec>& specs,
-                LayerStep& ours, LayerStep& theirs) {
+                LayerStep& tested, LayerStep& reference) {
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    // Multiples of 1/64: exact in both types, so that the inputs of both layers are the same
-    // numbers.
+    // Multiples of 1/64 are exact in both types: the inputs of both layers are identical.
     const Filling value{c.draw.number(), plan.isPositive ? Numbers::Positives : Numbers::Fractions},
         direction{c.draw.number(), Numbers::Fractions};
     const int position = c.position(specs[i].grid);
-    ours.x[i].write(fill(specs[i], position, value));
-    theirs.x[i].write(valueOf(specs[i], value));
-    ours.direction[i].write(fill(specs[i], position, direction));
-    theirs.direction[i].write(valueOf(specs[i], direction));
+    tested.x[i].write(fill(specs[i], position, value));
+    reference.x[i].write(valueOf(specs[i], value));
+    tested.direction[i].write(fill(specs[i], position, direction));
+    reference.direction[i].write(valueOf(specs[i], direction));
   }
 }
 
@@ -151,20 +150,20 @@ bool hasProperty(TenonDTensor x, char kind) {
   return propertiesOf(x).find(kind) != std::string::npos;
 }
 
-// Fills the cotangent of the output: with contributions that differ on all ranks where no copies
-// must be equal, and with the same value for one process. Equal contributions would hide a factor
-// that is wrong by the number of ranks.
-void fillCotangent(Case& c, LayerStep& ours, LayerStep& theirs) {
+// Fills the cotangent of the output: with contributions that differ on all ranks unless copies must
+// be equal, and with the same value on one process. Equal contributions would hide an error by a
+// factor of the number of ranks.
+void fillCotangent(Case& c, LayerStep& tested, LayerStep& reference) {
   const TenonInt seed = c.draw.upTo(1 << 20);
-  if (hasProperty(ours.dy(), 'B'))
-    require(TenonDTensorFillUniform(ours.dy(), seed, 0, -1, 1));
+  if (hasProperty(tested.dy(), 'B'))
+    require(TenonDTensorFillUniform(tested.dy(), seed, 0, -1, 1));
   else
-    ours.dy().fillByPlace({static_cast<std::uint64_t>(seed + c.rank), Numbers::Fractions});
-  theirs.dy().write(gathered(ours.dy(), c.comm));
+    tested.dy().fillByPlace({static_cast<std::uint64_t>(seed + c.rank), Numbers::Fractions});
+  reference.dy().write(gathered(tested.dy(), c.comm));
 }
 
-// The number of this rank's place among those that hold different elements or contributions, or -1
-// if it holds nothing. Ranks with the same number hold copies.
+// The index of this rank among those with different elements or contributions, or -1 if it has
+// none. Ranks with the same index have copies.
 int placeAmongParts(TenonDTensor x) {
   Layout layout;
   require(TenonDTensorGetLayout(x, layout.out()));
@@ -189,28 +188,29 @@ int placeAmongParts(TenonDTensor x) {
   return place;
 }
 
-// Compares a tensor with that of one process, to which `before` is added. Every copy is compared;
-// contributions are summed first.
-void compare(Case& c, const std::string& what, const Field& ours, const Field& theirs,
+// Compares a tensor with that of one process plus `before`. Every copy is compared; contributions
+// are summed first.
+void compare(Case& c, const std::string& what, const Field& tested, const Field& reference,
              const Values& before = {}) {
-  Values expected = theirs.read();
+  Values expected = reference.read();
   for (std::size_t i = 0; i < before.size(); ++i)
     expected[i] += before[i];
-  const double tolerance = toleranceOf(ours.type()) * scaleOf(expected);
-  c.computed(ours.read());
-  compareCopies(c, placeAmongParts(ours), ours.read(), ours.box(), what);
-  if (hasProperty(ours, 'P'))
-    return c.found(what, difference(gathered(ours, c.comm), expected, theirs.box(), tolerance));
+  const double tolerance = toleranceOf(tested.type()) * scaleOf(expected);
+  c.computed(tested.read());
+  compareCopies(c, placeAmongParts(tested), tested.read(), tested.box(), what);
+  if (hasProperty(tested, 'P'))
+    return c.found(what,
+                   difference(gathered(tested, c.comm), expected, reference.box(), tolerance));
   Indices shape;
-  for (const Interval& i : theirs.box())
+  for (const Interval& i : reference.box())
     shape.push_back(i.size());
   Values part;
-  forEachCell(ours.box(),
+  forEachCell(tested.box(),
               [&](const Indices& cell) { part.push_back(expected[placeOf(cell, shape)]); });
-  c.found(what, difference(ours.read(), part, ours.box(), tolerance));
+  c.found(what, difference(tested.read(), part, tested.box(), tolerance));
 }
 
-// The dot test <J v, w> = <v, J* w> on one process, with parameters among v. The tolerance is
+// The dot test <J v, w> = <v, J* w> on one process; v includes the parameters. The tolerance is
 // relative to the sum of magnitudes, since terms cancel.
 void dotTest(Case& c, LayerStep& step, TenonDataType type) {
   double difference = 0, size = 1;
@@ -232,52 +232,52 @@ void dotTest(Case& c, LayerStep& step, TenonDataType type) {
             fmt::format(": the pairings differ by {}", difference));
 }
 
-void compareGradients(Case& c, LayerStep& ours, LayerStep& theirs,
+void compareGradients(Case& c, LayerStep& tested, LayerStep& reference,
                       const std::vector<Values>& before = {}) {
-  const std::vector<Field> a = ours.gradients(), b = theirs.gradients();
+  const std::vector<Field> a = tested.gradients(), b = reference.gradients();
   for (std::size_t i = 0; i < a.size(); ++i)
     compare(c, fmt::format("gradient by parameter {}{}", i, before.empty() ? "" : ", accumulated"),
             a[i], b[i], before.empty() ? Values{} : before[i]);
 }
 
-void compareAll(Case& c, LayerStep& ours, LayerStep& theirs) {
-  compare(c, "output", ours.y(), theirs.y());
-  compare(c, "tangent", ours.tangent(), theirs.tangent());
-  for (std::size_t i = 0; i < ours.x.size(); ++i)
-    compare(c, fmt::format("gradient by input {}", i), ours.dx[i], theirs.dx[i]);
-  compareGradients(c, ours, theirs);
-  for (std::vector<Field>* fields : {&ours.x, &ours.direction, &ours.dx, &ours.outputs})
+void compareAll(Case& c, LayerStep& tested, LayerStep& reference) {
+  compare(c, "output", tested.y(), reference.y());
+  compare(c, "tangent", tested.tangent(), reference.tangent());
+  for (std::size_t i = 0; i < tested.x.size(); ++i)
+    compare(c, fmt::format("gradient by input {}", i), tested.dx[i], reference.dx[i]);
+  compareGradients(c, tested, reference);
+  for (std::vector<Field>* fields : {&tested.x, &tested.direction, &tested.dx, &tested.outputs})
     for (const Field& field : *fields)
       c.found("a user array", field.isGuardIntact() ? "" : ": elements around the box changed");
 }
 
-// A second step adds to the parameters' gradients; one process has those of each step alone, and
-// they are summed here.
-void compareAccumulated(Case& c, LayerStep& ours, LayerStep& theirs) {
+// A second step adds to the parameters' gradients. One process computes those of each step
+// separately, and they are summed here.
+void compareAccumulated(Case& c, LayerStep& tested, LayerStep& reference) {
   std::vector<Values> before;
-  for (const Field& gradient : theirs.gradients())
+  for (const Field& gradient : reference.gradients())
     before.push_back(gradient.read());
-  require(TenonLayerZeroGradients(theirs.layer()));
-  for (LayerStep* step : {&ours, &theirs}) {
+  require(TenonLayerZeroGradients(reference.layer()));
+  for (LayerStep* step : {&tested, &reference}) {
     step->apply();
     step->applyAdjoint();
   }
-  compare(c, "output of the second step", ours.y(), theirs.y());
-  compareGradients(c, ours, theirs, before);
+  compare(c, "output of the second step", tested.y(), reference.y());
+  compareGradients(c, tested, reference, before);
 }
 
-// In inference a layer keeps nothing and may compute other things, such as running statistics.
-void compareInference(Case& c, LayerStep& ours, LayerStep& theirs) {
-  for (LayerStep* step : {&ours, &theirs}) {
+// In inference a layer saves nothing and can compute other values, such as with running statistics.
+void compareInference(Case& c, LayerStep& tested, LayerStep& reference) {
+  for (LayerStep* step : {&tested, &reference}) {
     require(TenonLayerSetTraining(step->layer(), TENON_FALSE));
     step->apply();
   }
-  compare(c, "output of inference", ours.y(), theirs.y());
+  compare(c, "output of inference", tested.y(), reference.y());
 }
 
-// Whether set-up succeeds; all ranks must refuse what one process refuses, with the same code.
-bool isAccepted(Case& c, LayerStep& ours, LayerStep& theirs) {
-  const TenonErrorCode expected = theirs.setUp(), got = ours.setUp();
+// Whether set-up succeeds; all ranks must return the error code that one process returns.
+bool isAccepted(Case& c, LayerStep& tested, LayerStep& reference) {
+  const TenonErrorCode expected = reference.setUp(), got = tested.setUp();
   if (got != expected)
     c.found("set-up", fmt::format(": one process returned {}, this rank {}; the last error was: {}",
                                   TenonErrorName(expected), TenonErrorName(got), lastMessage()));
@@ -303,27 +303,27 @@ std::string drawSignature(Draw& draw, TenonLayer layer, const Indices& input, in
 void checkLayer(Case& c, const LayerPlan& plan) {
   const TenonDataType type = drawFloating(c.draw);
   const std::vector<LayoutSpec> specs = drawInputs(c, plan);
-  LayerStep theirs = alone(c, plan, type), ours = distributed(c, plan, specs, type);
-  if (!isAccepted(c, ours, theirs))
+  LayerStep reference = alone(c, plan, type), tested = distributed(c, plan, specs, type);
+  if (!isAccepted(c, tested, reference))
     return;
   const TenonInt seed = c.draw.upTo(1 << 20);
-  for (LayerStep* step : {&ours, &theirs})
+  for (LayerStep* step : {&tested, &reference})
     step->fillParameters(seed);
-  ours.makeTensors(type, true, c.draw, c.space);
-  theirs.makeTensors(type, false, c.draw);
-  fillInputs(c, plan, specs, ours, theirs);
-  fillCotangent(c, ours, theirs);
-  for (LayerStep* step : {&ours, &theirs}) {
+  tested.makeTensors(type, true, c.draw, c.space);
+  reference.makeTensors(type, false, c.draw);
+  fillInputs(c, plan, specs, tested, reference);
+  fillCotangent(c, tested, reference);
+  for (LayerStep* step : {&tested, &reference}) {
     step->apply();
     step->applyTangent();
     step->applyAdjoint();
   }
-  dotTest(c, theirs, type);
-  compareAll(c, ours, theirs);
+  dotTest(c, reference, type);
+  compareAll(c, tested, reference);
   if (c.draw.chance(25))
-    compareAccumulated(c, ours, theirs);
+    compareAccumulated(c, tested, reference);
   if (c.draw.chance(20))
-    compareInference(c, ours, theirs);
+    compareInference(c, tested, reference);
 }
 
 } // namespace tenon::tools

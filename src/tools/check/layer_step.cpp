@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The calls of one step of a layer, for one input or several. Whatever a call is to write is
-// spoiled before it, so that an element which it leaves out is found, and so is one that it adds to
-// instead of overwriting.
+// The calls of one step of a layer, with one or several inputs. The output of a call is filled with
+// NaN before it, which detects elements that are not written, and those to which is added instead
+// of being overwritten.
 #include "tools/check/layer_step.hpp"
 
 namespace tenon::tools {
@@ -38,8 +38,8 @@ void LayerStep::fillParameters(TenonInt seed) {
   for (int i = 0; i < parameters(); ++i) {
     DTensor value, tangent;
     require(TenonLayerGetParameter(layer_, i, value.out()));
-    // Numbers by global index: the same on one process and on any partition. Initial biases are 0,
-    // and would hide what is done with them.
+    // Numbers by global index are the same on one process and on any partition. Initial biases are
+    // 0, which would hide errors in their use.
     require(TenonDTensorFillUniform(value, seed, 2 * i, -1, 1));
     require(TenonLayerGetParameterTangent(layer_, i, tangent.out()));
     require(TenonDTensorFillUniform(tangent, seed, 2 * i + 1, -1, 1));
@@ -49,7 +49,7 @@ void LayerStep::fillParameters(TenonInt seed) {
 void LayerStep::makeTensors(TenonDataType type, bool mayBeUsers, Draw& draw,
                             TenonMemorySpace space) {
   const auto make = [&](TenonLayout layout) {
-    // Each tensor for itself, since a layer may be given any mixture.
+    // Drawn separately for each tensor, since a layer must accept any mixture.
     const bool isUsers = mayBeUsers && draw.chance(25);
     const bool isOfTheHost = space == TENON_MEMORY_HOST || draw.chance(15);
     return Field(layout, type, isUsers, draw,
@@ -62,7 +62,7 @@ void LayerStep::makeTensors(TenonDataType type, bool mayBeUsers, Draw& draw,
     direction.push_back(make(layout));
     dx.push_back(make(dual));
   }
-  // The three output tensors: y and its tangent lie as the output, the cotangent in the dual.
+  // Three output tensors: y and its tangent have the output's layout, the cotangent the dual one.
   Layout output, dual;
   require(TenonLayerGetOutputLayout(layer_, output.out()));
   require(TenonLayoutGetDual(output, dual.out()));
@@ -73,7 +73,7 @@ void LayerStep::makeTensors(TenonDataType type, bool mayBeUsers, Draw& draw,
 void LayerStep::apply() {
   y().spoil();
   const auto handles = handlesOf(x);
-  // The calls for one input are other functions, which users call most.
+  // The calls for one input are separate functions, which users call most often.
   if (handles.size() == 1)
     return require(TenonLayerApply(layer_, handles[0], y()));
   TenonDTensor output = y();

@@ -12,13 +12,13 @@ public:
       : layer_(std::move(layer)), inputs_(std::move(inputs)) {}
 
   TenonLayer layer() const { return layer_; }
-  // Sets the target of a loss; to be called before apply().
+  // Sets the target of a loss. Call before apply().
   void setTarget(Field target);
   TenonErrorCode setUp();
-  // To be called after set-up. Parameters and their tangents get values that do not depend on the
-  // partition.
+  // Fills parameters and their tangents with values that do not depend on the partition. Call after
+  // set-up.
   void fillParameters(TenonInt seed);
-  // Makes the tensors, at random in user arrays if `mayBeUsers`; for a layer on the device, some
+  // Creates the tensors, at random in user arrays if `mayBeUsers`; for a layer on the device, some
   // are on the host.
   void makeTensors(TenonDataType type, bool mayBeUsers, Draw& draw,
                    TenonMemorySpace space = TENON_MEMORY_HOST);
@@ -27,7 +27,7 @@ public:
   void applyAdjoint();
 
   std::vector<Field> x, direction, dx;
-  std::vector<Field> outputs; // y, the tangent's, dy
+  std::vector<Field> outputs; // y, its tangent, dy
   Field& y() { return outputs[0]; }
   Field& tangent() { return outputs[1]; }
   Field& dy() { return outputs[2]; }

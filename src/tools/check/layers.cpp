@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The layers that `tenon check` draws. For every type of the library they are the type's own
-// examples, except for types that need more than settings, so that a new type is checked without an
-// edit here.
+// examples, except for types that need more than settings: a new type is checked without an edit
+// here.
 #include "tools/check/kinds.hpp"
 #include "tools/check/layer.hpp"
 #include "tools/check/layout_make.hpp"
@@ -29,7 +29,7 @@ struct LayerExample {
     return layer;
   }
 
-  // The shape of an input, or of the target, which is numbered behind the inputs.
+  // The shape of an input, or of the target, whose number follows those of the inputs.
   Indices shape(TenonLayer layer, int tensor) const {
     int ndim = 0;
     require(TenonLayerGetExampleShape(layer, seed, tensor, 0, nullptr, &ndim));
@@ -39,8 +39,8 @@ struct LayerExample {
   }
 };
 
-// Rarely makes an input empty, or gives it an extent that the settings may not allow: then all
-// ranks must refuse it alike.
+// Occasionally makes an input empty, or sets an extent that the settings may not allow: all ranks
+// must then return the same error.
 void spoil(Draw& draw, std::vector<Indices>& inputs) {
   if (draw.chance(10))
     for (Indices& shape : inputs)
@@ -62,7 +62,7 @@ void drawTarget(Draw& draw, TenonInt classes, LayerPlan& plan) {
 
 void checkExample(Case& c, const std::string& type) {
   LayerExample example{type, c.draw.upTo(1 << 30)};
-  // A layer of this process tells the shapes; those that are checked are made from the same seed.
+  // A layer on this process provides the shapes; the layers under test use the same seed.
   const Layer layer = example.make(MPI_COMM_SELF);
   LayerPlan plan{.inputs = {}, .make = [=](MPI_Comm comm, const GridSpec*) mutable {
                    return example.make(comm);
@@ -104,8 +104,8 @@ std::vector<CaseKind> layerKinds() {
       {"sequential", checkSequential},
       {"graph", checkGraph},
   };
-  // What these do follows from lists, which checkMesh() draws; or numbers rows by blocks, as no
-  // other grid does.
+  // These types need lists, which checkMesh() draws, or number rows by blocks, which other grids do
+  // not.
   const std::set<std::string> ofMeshes = {
       "edgeattention", "gather", "indexmap", "linkedhalo", "rows", "segmentsum", "sparsematrix"};
   std::vector<CaseKind> kinds;
@@ -115,7 +115,7 @@ std::vector<CaseKind> layerKinds() {
     const auto found = own.find(type);
     kinds.push_back({type,
                      found != own.end() ? found->second : [=](Case& c) { checkExample(c, type); },
-                     type == "conv" ? 8 : 1}); // it has most settings by far
+                     type == "conv" ? 8 : 1}); // by far the most settings
   }
   return kinds;
 }

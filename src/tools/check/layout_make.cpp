@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Draws layouts, makes the library's objects from specifications, and writes specifications as
-// text. Only what differs from the default is set, so that defaults are checked too, and the boxes
-// of every object are compared with the definition's: a wrong layout is found before the operator
-// on it.
+// Draws layouts, creates the library's objects from specifications, and writes specifications as
+// text. Only values that differ from the default are set, which tests the defaults as well. The
+// boxes of every object are compared with the definition: a wrong layout is found before the
+// operator on it.
 #include "tools/check/layout_make.hpp"
 
 #include "tools/check/layout_spec.hpp"
@@ -17,7 +17,8 @@ namespace tenon::tools {
 namespace {
 
 Property drawProperty(Draw& draw, int ndim) {
-  // Splits are drawn more often than all others together, since most of the library is about them.
+  // Splits are drawn more often than all other properties together, since most of the library is
+  // about them.
   const int kind = draw.upTo(6);
   if (kind <= 3)
     return {'S', draw.upTo(ndim - 1)};
@@ -26,7 +27,7 @@ Property drawProperty(Draw& draw, int ndim) {
 
 Indices drawCuts(Draw& draw, Index extent, std::size_t count) {
   Indices cuts = {0, extent};
-  // Any cuts: parts may be empty.
+  // Any split points: parts can be empty.
   while (cuts.size() < count)
     cuts.push_back(draw.upTo(static_cast<int>(extent)));
   std::sort(cuts.begin(), cuts.end());
@@ -46,15 +47,14 @@ HaloSpec drawHalo(Draw& draw, const LayoutSpec& spec, int dim, bool isPartial) {
   halo.low = static_cast<TenonBoundary>(draw.upTo(TENON_BOUNDARY_ODD_POINT));
   halo.high =
       draw.chance(50) ? halo.low : static_cast<TenonBoundary>(draw.upTo(TENON_BOUNDARY_ODD_POINT));
-  // Sometimes a side is cut off instead of widened.
+  // Occasionally a side is narrowed instead of widened.
   const int least = draw.chance(25) ? -2 : 0;
   if (draw.chance(50))
     halo.widths = Interval{draw.between(least, 3), draw.between(least, 3)};
   for (int part = 0; part + 1 < static_cast<int>(spec.cuts[dim].size()); ++part) {
     const Interval owned = spec.owned(dim, part);
     Interval box;
-    // Widths widen the parts that own something; with boxes of their own empty parts may get
-    // something, too.
+    // Widths extend non-empty parts only; with explicit boxes empty parts can have elements, too.
     if (halo.widths && owned.size() > 0)
       box = {owned.begin - halo.widths->begin, owned.end + halo.widths->end};
     if (!halo.widths)
@@ -69,22 +69,21 @@ HaloSpec drawHalo(Draw& draw, const LayoutSpec& spec, int dim, bool isPartial) {
 GridSpec drawGrid(Draw& draw, int ranks) {
   GridSpec grid;
   const int axes = draw.between(1, 3);
-  int left = ranks, size = 1;
+  int remaining = ranks, size = 1;
   for (int axis = 0; axis < axes; ++axis) {
-    // Mostly as many as there are left, so that few ranks stand idle.
-    const int most = axis + 1 == axes ? left : std::min(left, 4);
+    // Half of the axes use all remaining ranks, so few ranks are idle.
+    const int most = axis + 1 == axes ? remaining : std::min(remaining, 4);
     grid.extents.push_back(draw.chance(50) ? most : draw.between(1, most));
-    left /= grid.extents.back();
+    remaining /= grid.extents.back();
     size *= grid.extents.back();
   }
-  // The last axis got what was left over; now any may be the long one.
+  // The last axis got the rest; after shuffling any axis can be the longest.
   draw.shuffle(grid.extents);
   for (int r = 0; r < ranks; ++r)
     grid.ranks.push_back(r);
   if (draw.chance(50))
     draw.shuffle(grid.ranks);
-  // The ranks behind are outside of the grid, and must take part in every collective call all the
-  // same.
+  // The remaining ranks are not in the grid, but must take part in every collective call.
   grid.ranks.resize(size);
   return grid;
 }
@@ -109,7 +108,7 @@ LayoutSpec drawLayout(Draw& draw, const Indices& shape, const GridSpec& grid) {
   for (Property& p : spec.properties)
     p = drawProperty(draw, spec.ndim());
   for (int d = 0; d < spec.ndim(); ++d) {
-    // Any order of the axes, and any cuts, besides those that a layout has by itself.
+    // Any order of the axes, and any split points, in addition to the defaults.
     spec.splitAxes[d] = axesThatSplit(spec, d);
     if (draw.chance(30))
       draw.shuffle(spec.splitAxes[d]);
@@ -128,10 +127,10 @@ LayoutSpec drawValues(Draw& draw, const Indices& shape, const GridSpec& grid) {
 }
 
 LayoutSpec withHalos(Draw& draw, LayoutSpec spec, int partialPercent) {
-  // One dimension has a halo in any case, or there would be nothing to exchange.
-  const int sure = draw.upTo(spec.ndim() - 1);
+  // At least one dimension has a halo; otherwise there is nothing to exchange.
+  const int required = draw.upTo(spec.ndim() - 1);
   for (int d = 0; d < spec.ndim(); ++d)
-    if (d == sure || draw.chance(40))
+    if (d == required || draw.chance(40))
       spec.halos[d] = drawHalo(draw, spec, d, draw.chance(partialPercent));
   return spec;
 }
@@ -147,8 +146,7 @@ constexpr const char* kModes[] = {"none",   "zero",      "periodic", "reflect", 
                                   "values", "symmetric", "odd",      "odd_point"};
 
 void setHalo(TenonLayout layout, int dim, const HaloSpec& halo) {
-  // The same halo can be set by widths or by boxes: as it was drawn, so that both calls are
-  // checked.
+  // A halo can be set by widths or by boxes; the call that was drawn is used, so both are tested.
   if (halo.widths) {
     require(
         TenonLayoutSetHalo(layout, dim, halo.widths->begin, halo.widths->end, halo.low, halo.high));
@@ -187,7 +185,7 @@ Box boxFrom(const Indices& low, const Indices& high) {
 }
 
 void compare(const char* what, const Box& got, const Box& expected) {
-  // Empty boxes are equal wherever they are.
+  // Empty boxes are equal regardless of their position.
   if (elementsOf(got) == 0 && elementsOf(expected) == 0)
     return;
   if (got != expected)
@@ -217,7 +215,7 @@ Layout makeLayout(MPI_Comm comm, const LayoutSpec& spec) {
   MPI_Comm_rank(comm, &rank);
   const int position = spec.grid.positionOf(rank);
   Indices low(spec.shape.size()), high(spec.shape.size());
-  // Every layout of every configuration is checked here, on this rank's position.
+  // Checks every layout of every configuration, at this rank's position.
   require(TenonLayoutGetBox(layout, low.data(), high.data()));
   compare("the box of the layout", boxFrom(low, high), spec.box(position));
   require(TenonLayoutGetOwnedBox(layout, low.data(), high.data()));

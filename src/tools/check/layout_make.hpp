@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Random layouts: grids of any rank order with ranks left out, every property, own cuts, uneven and
-// empty parts, split orders, halos of every mode.
+// Random layouts: grids with any rank order and unused ranks, every property, explicit split
+// points, uneven and empty parts, split orders, halos of every mode.
 #pragma once
 
 #include "tools/check/draw.hpp"
@@ -15,11 +15,11 @@ Indices drawShape(Draw& draw, int minDims, int maxDims, int maxExtent);
 LayoutSpec drawLayout(Draw& draw, const Indices& shape, const GridSpec& grid);
 // Draws a layout without halos and without partial sums.
 LayoutSpec drawValues(Draw& draw, const Indices& shape, const GridSpec& grid);
-// Gives some dimensions, at least one, a halo, each with the given chance of contributions.
+// Adds halos to some dimensions, at least one, each a halo of contributions with the given chance.
 LayoutSpec withHalos(Draw& draw, LayoutSpec spec, int partialPercent);
-// Draws a layout with halos or without, as a conversion may have it.
+// Draws a layout with or without halos, as for a conversion.
 LayoutSpec drawAnyLayout(Draw& draw, const Indices& shape, const GridSpec& grid);
-// Gives a dimension new, balanced splits, after the properties of axes were changed.
+// Recomputes the even split of a dimension after the properties of axes have changed.
 void resplit(LayoutSpec& spec, int dim);
 
 } // namespace tenon::tools

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The arithmetic of layouts, written from the definition. The library is compared with it, so
-// nothing of it is taken from there, and loops are the plainest that say what is meant: tensors
-// under check are small.
+// The arithmetic of layouts, written from the definition. The library is compared with it, so it
+// shares no code with the library, and its loops are as plain as possible: the tensors under test
+// are small.
 #include "tools/check/layout_spec.hpp"
 
 #include <algorithm>
@@ -47,8 +47,8 @@ int GridSpec::coordinate(int position, int axis) const {
 
 int LayoutSpec::part(int position, int dim) const {
   int part = 0;
-  // The axes that split a dimension are listed from the major one on, and so their coordinates are
-  // digits.
+  // The axes that split a dimension are listed with the major one first, so their coordinates are
+  // the digits of the part.
   for (const int axis : splitAxes[dim])
     part = part * grid.extents[axis] + grid.coordinate(position, axis);
   return part;
@@ -63,7 +63,7 @@ bool LayoutSpec::isActive(int position) const {
   if (position < 0)
     return false;
   for (int axis = 0; axis < grid.axes(); ++axis)
-    // Off the root a rank holds nothing.
+    // Only the root has elements along an R axis.
     if (properties[axis].kind == 'R' && grid.coordinate(position, axis) != 0)
       return false;
   return true;
@@ -105,7 +105,7 @@ bool LayoutSpec::covers(int dim, Index cell) const {
 LayoutSpec LayoutSpec::dual() const {
   LayoutSpec dual = *this;
   for (Property& p : dual.properties)
-    // Copies and contributions change places, and so do halos of values and of contributions.
+    // Copies and contributions are exchanged, and so are halos of values and of contributions.
     p.kind = p.kind == 'B' ? 'P' : p.kind == 'P' ? 'B' : p.kind;
   for (auto& halo : dual.halos)
     if (halo)
@@ -127,8 +127,7 @@ std::vector<int> axesThatSplit(const LayoutSpec& spec, int dim) {
   return axes;
 }
 
-// The cuts with each part divided into `parts`, of which the first are longer by one where the
-// extent leaves a rest.
+// Divides each part into `parts`; the first ones are longer by one if the extent is not divisible.
 Indices divided(const Indices& cuts, int parts) {
   Indices finer = {0};
   for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
@@ -158,13 +157,12 @@ LayoutSpec everywhere(const Indices& shape, int ranks) {
 }
 
 std::optional<Shown> extension(Index cell, Index extent, TenonBoundary low, TenonBoundary high) {
-  // An empty domain has nothing that could be repeated.
+  // An empty domain has no element to repeat.
   if (extent == 0)
     return std::nullopt;
   if (cell >= 0 && cell < extent)
     return Shown{cell};
-  // Each side has its own mode; what it says is followed as often as it takes to get back into the
-  // domain.
+  // Each side has its own mode, which is applied until the index is in the domain.
   const TenonBoundary mode = cell < 0 ? low : high;
   if (mode == TENON_BOUNDARY_REPLICATE)
     return Shown{cell < 0 ? 0 : extent - 1};
@@ -178,7 +176,7 @@ std::optional<Shown> extension(Index cell, Index extent, TenonBoundary low, Teno
   if (!isOdd && !isBetween && mode != TENON_BOUNDARY_REFLECT)
     return std::nullopt;
   Shown shown{cell};
-  while (shown.cell < 0 || shown.cell >= extent) { // bounces to and fro
+  while (shown.cell < 0 || shown.cell >= extent) { // repeated reflection
     const bool low = shown.cell < 0;
     if (isBetween)
       shown.cell = low ? -1 - shown.cell : 2 * extent - 1 - shown.cell;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layouts as `tenon check` knows them: plain data with an arithmetic of its own, written from the
-// definition and sharing nothing with the library, which is compared with it.
+// The layouts of `tenon check`: plain data with their own arithmetic, written from the definition.
+// They share no code with the library, which is compared with them.
 #pragma once
 
 #include "tools/handles.hpp"
@@ -27,7 +27,7 @@ Index elementsOf(const Box& box);
 Index elementsOf(const Indices& shape);
 Box boxOf(const Indices& shape);
 
-// Calls visit(cell) for the cells of a box in row-major order.
+// Calls visit(cell) for the elements of a box in row-major order.
 template <class Visit>
 void forEachCell(const Box& box, Visit visit) {
   Indices cell(box.size());
@@ -40,7 +40,7 @@ void forEachCell(const Box& box, Visit visit) {
   }
 }
 
-// The row-major place of an element in a tensor of that shape.
+// The row-major offset of an element in a tensor of that shape.
 Index placeOf(const Indices& cell, const Indices& shape);
 
 struct GridSpec {
@@ -53,13 +53,13 @@ struct GridSpec {
 };
 
 struct Property {
-  char kind = 'B'; // S, B, P, R
-  int dim = -1;    // with S
+  char kind = 'B'; // S, B, P or R
+  int dim = -1;    // for S
   bool operator==(const Property&) const = default;
 };
 
 struct HaloSpec {
-  std::vector<Interval> boxes = {}; // one for each part, clipped where the mode is none
+  std::vector<Interval> boxes = {}; // one per part, clipped if the mode is none
   std::optional<Interval> widths =
       {}; // low and high, if the boxes are the parts and this much more
   TenonBoundary low = TENON_BOUNDARY_NONE, high = TENON_BOUNDARY_NONE;
@@ -79,13 +79,13 @@ struct LayoutSpec {
   Interval owned(int dim, int part) const { return {cuts[dim][part], cuts[dim][part + 1]}; }
   Interval held(int dim, int part) const;
   bool isActive(int position) const;
-  // What a position holds, with halos and without them; nothing where it is not active.
+  // The elements of a position with halos, and without; empty if the position is not active.
   Box box(int position) const;
   Box ownedBox(int position) const;
   bool has(char kind) const;
   bool hasHalos() const;
   bool holdsPartialSums() const; // a P axis or a halo of partial sums
-  // Whether an element of the domain lies in the box of the part that owns it, in one dimension.
+  // Whether, in one dimension, an element of the domain is in the box of the part that owns it.
   bool covers(int dim, Index cell) const;
   LayoutSpec dual() const;
   LayoutSpec withoutHalos() const;
@@ -93,18 +93,18 @@ struct LayoutSpec {
   std::string text() const;
 };
 
-// The axes that split a dimension, in the order of the grid; and its cuts, balanced by the major
-// axis and then each part by the next.
+// The axes that split a dimension, in the order of the grid; and its split points, divided evenly
+// by the major axis and then each part by the next axis.
 std::vector<int> axesThatSplit(const LayoutSpec& spec, int dim);
 Indices balancedCuts(const LayoutSpec& spec, int dim);
-// The cuts after each part was divided evenly into `parts`.
+// The split points after each part was divided evenly into `parts`.
 Indices divided(const Indices& cuts, int parts);
 
 // The whole tensor on each rank of a communicator.
 LayoutSpec everywhere(const Indices& shape, int ranks);
 
-// The element of the domain that an element shows by the boundary modes, and the sign with which it
-// does.
+// The element of the domain to which an element outside is mapped by the boundary modes, and its
+// sign.
 struct Shown {
   Index cell;
   double sign = 1;
@@ -112,7 +112,7 @@ struct Shown {
 // None for a zero.
 std::optional<Shown> extension(Index cell, Index extent, TenonBoundary low, TenonBoundary high);
 
-// The library's object for a specification, whose boxes are compared with the specification's.
+// Creates the library's object for a specification, and compares the boxes of both.
 Layout makeLayout(MPI_Comm comm, const LayoutSpec& spec);
 
 std::string listText(const Indices& list);

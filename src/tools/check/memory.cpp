@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The memory operators, which act on each rank's own array: the definition is a loop over its
-// elements. Every rank draws boxes of its own, since the operators may not care what other ranks
-// do.
+// The memory operators, which act on each rank's own array; their definition is a loop over its
+// elements. Every rank draws its own boxes, since the operators must not depend on other ranks.
 #include "tools/check/field.hpp"
 #include "tools/check/kinds.hpp"
 #include "tools/check/layout_make.hpp"
@@ -18,7 +17,7 @@ namespace {
 
 enum Action { Clear, Add, Copy, Move };
 
-// A box of an array of the given extents, and the place to which it goes.
+// A source box of an array of the given extents, and the start of the target box.
 struct Boxes {
   Indices low, high, to;
 };
@@ -35,13 +34,13 @@ bool overlap(const Boxes& b) {
 Boxes drawBoxes(Draw& draw, const Indices& extents, bool isAlone) {
   Boxes b;
   for (const Index extent : extents) {
-    // A box may be empty, and may be the whole array.
+    // A box can be empty, and can be the whole array.
     const int size = draw.upTo(static_cast<int>(extent));
     b.low.push_back(draw.upTo(static_cast<int>(extent) - size));
     b.high.push_back(b.low.back() + size);
     b.to.push_back(draw.upTo(static_cast<int>(extent) - size));
   }
-  // Overlapping boxes are not allowed, but empty ones are.
+  // Overlapping boxes are not allowed unless they are empty.
   if (!isAlone && overlap(b))
     b.high = b.low;
   return b;
@@ -54,7 +53,7 @@ Indices extentsOf(const Box& box) {
   return extents;
 }
 
-// The result y for x by definition: F moves from the box to the other place, and F* moves back.
+// The result y for x by definition: F moves the source box to the target box, and F* moves it back.
 Values defined(Action action, const Boxes& b, const Indices& extents, const Values& x,
                bool isAdjoint) {
   Values y = x;
@@ -65,17 +64,17 @@ Values defined(Action action, const Boxes& b, const Indices& extents, const Valu
     Indices other(cell.size());
     for (std::size_t d = 0; d < cell.size(); ++d)
       other[d] = cell[d] - b.low[d] + b.to[d];
-    const Index here = placeOf(cell, extents), there = placeOf(other, extents);
+    const Index source = placeOf(cell, extents), target = placeOf(other, extents);
     if (action == Clear)
-      y[here] = 0;
+      y[source] = 0;
     else if (isAdjoint)
-      y[here] = action == Move ? x[there] : x[here] + x[there];
+      y[source] = action == Move ? x[target] : x[source] + x[target];
     else
-      y[there] = action == Add ? x[there] + x[here] : x[here];
+      y[target] = action == Add ? x[target] + x[source] : x[source];
     if (action == Move)
-      y[isAdjoint ? there : here] = 0;
+      y[isAdjoint ? target : source] = 0;
     if (action == Copy && isAdjoint)
-      y[there] = 0;
+      y[target] = 0;
   });
   return y;
 }
@@ -86,7 +85,7 @@ void compareMaps(Case& c, TenonLinearOp op, const LayoutSpec& spec, TenonDataTyp
     const Layout layout = makeLayout(c.comm, isAdjoint ? spec.dual() : spec);
     Field x(layout, type, c.draw.chance(40), c.draw, c.space),
         y(layout, type, c.draw.chance(40), c.draw, c.space);
-    // Integers, so that the definition's sums are exact; y is overwritten, whatever it held.
+    // Integers, for which the sums are exact; y must be overwritten.
     x.fillByPlace({c.draw.number() + static_cast<std::uint64_t>(c.rank), Numbers::Integers});
     y.spoil();
     require(isAdjoint ? TenonLinearOpApplyAdjoint(op, x, y) : TenonLinearOpApply(op, x, y));
@@ -102,7 +101,7 @@ void checkAdjointIdentity(Case& c, TenonLinearOp op) {
   double forward = 0, adjoint = 0;
   require(
       TenonLinearOpTestAdjoint(op, c.draw.upTo(1 << 20), TENON_TRUE, &forward, &adjoint, nullptr));
-  // On small integers both pairings are exact.
+  // For small integers both pairings are exact.
   if (forward != adjoint)
     c.found("adjoint identity", fmt::format(": <F x, y> is {}, <x, F* y> is {}", forward, adjoint));
 }
@@ -115,8 +114,8 @@ void checkMemory(Case& c) {
   const TenonDataType type = drawFloating(c.draw);
   const GridSpec grid = drawGrid(c.draw, c.ranks);
   const LayoutSpec spec = drawAnyLayout(c.draw, drawShape(c.draw, 1, 3, 9), grid);
-  Draw own(c.draw.number(), c.rank); // the ranks' boxes differ
-  const Boxes boxes = drawBoxes(own, extentsOf(spec.box(c.position(grid))), action == Clear);
+  Draw ownDraw(c.draw.number(), c.rank); // different boxes on each rank
+  const Boxes boxes = drawBoxes(ownDraw, extentsOf(spec.box(c.position(grid))), action == Clear);
   c.text += fmt::format(" {} {} on {}", typeText(type), kNames[action], spec.text());
   LinearOp op;
   require(TenonLinearOpCreateMemory(makeLayout(c.comm, spec), kNames[action], boxes.low.data(),

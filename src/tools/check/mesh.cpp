@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers that work by lists, on graphs that are drawn: nodes with any ids, owned by any ranks, and
-// directed edges, which lie with their targets or anywhere. By definition such a layer is a sparse
-// matrix between rows, of which every rank knows the whole; the numbers are small integers, whose
-// sums are exact.
+// Layers with lists, on random graphs: nodes with any ids, owned by any ranks, and directed edges,
+// which are listed by the rank of their target or by any rank. By definition such a layer is a
+// sparse matrix between rows, which every rank knows completely. The numbers are small integers,
+// whose sums are exact.
 #include "tools/check/field.hpp"
 #include "tools/check/kinds.hpp"
 
@@ -27,14 +27,14 @@ struct Graph {
   std::vector<Edge> edges;
 };
 
-// What a rank lists: nodes, the owned ones first, and edges.
+// The lists of a rank: nodes, the owned ones first, and edges.
 struct Part {
   Indices nodes, edges;
   Index owned = 0;
 
   Part(const Graph& graph, int rank) {
     const Index count = static_cast<Index>(graph.ids.size());
-    for (Index n = count; n-- > 0;) // against the order of their numbers
+    for (Index n = count; n-- > 0;) // in descending order of their numbers
       if (graph.owners[n] == rank)
         nodes.push_back(n);
     owned = static_cast<Index>(nodes.size());
@@ -45,7 +45,7 @@ struct Part {
         placeOf(graph.edges[e].target);
       }
   }
-  // Where the rank has a node, which becomes a ghost if it is not listed yet.
+  // The position of a node in the list; a node that is not yet listed is appended as a ghost.
   Index placeOf(Index node) {
     const auto at = std::ranges::find(nodes, node) - nodes.begin();
     if (at == static_cast<std::ptrdiff_t>(nodes.size()))
@@ -56,7 +56,7 @@ struct Part {
 
 Graph drawGraph(Case& c, bool isAnywhere) {
   Graph graph;
-  // Ranks may own nothing.
+  // A rank can own nothing.
   for (int n = c.draw.between(1, 20); n > 0; --n) {
     graph.ids.push_back(static_cast<Index>(c.draw.number()));
     graph.owners.push_back(c.draw.upTo(c.ranks - 1));
@@ -103,16 +103,16 @@ struct Term {
   double weight;
 };
 
-// A layer as a matrix: the numbers of the rows that each rank has of its input and its output, and
-// the entries. The numbers of places in lists are those of places, so that a ghost is another row
-// than its node.
+// A layer as a matrix: the row numbers of each rank's input and output, and the entries. Rows of
+// nodes with ghosts are numbered by their positions in the lists, so a ghost is another row than
+// its node.
 struct Matrix {
   std::vector<Indices> inputs, outputs; // by rank
   Index columns, outputColumns;         // of one row
   std::vector<Term> terms;
 };
 
-// How the layer is made.
+// A layer to test, and its definition.
 struct Plan {
   const char* type;
   Matrix matrix;
@@ -166,7 +166,7 @@ public:
       plan.matrix.terms.push_back({edge.target, 0, edge.source, edge.weight});
     return plan;
   }
-  // Copies of nodes behind those that a rank owns.
+  // The owned nodes of a rank, followed by copies of its ghosts.
   Plan ghosts() const {
     Plan plan = ofMap(lists_.nodes);
     Index place = 0;
@@ -179,7 +179,7 @@ public:
     }
     return plan;
   }
-  // Nodes in the order of their ids, in balanced parts.
+  // Nodes in the order of their ids, divided evenly.
   Plan sorted() const {
     Plan plan = ofMap(lists_.sorted);
     std::map<Index, Index> nodes;
@@ -228,14 +228,14 @@ private:
   Index columns_;
 };
 
-// Means of an element and the one before it, on a line or a ring that is cut into tiles, of which
-// some are missing.
+// Means of an element and its predecessor, on a line or a ring that is cut into tiles, some of
+// which are missing.
 Plan tilesOfLine(Case& c, Links& links) {
   const Index tiles = c.draw.between(1, 6), extent = c.draw.between(1, 4), all = tiles * extent;
   const bool isRing = c.draw.chance(50);
   std::vector<Indices> places(static_cast<std::size_t>(c.ranks)), rows(places.size());
   std::vector<bool> isThere(static_cast<std::size_t>(all), false);
-  for (Index tile = tiles; tile-- > 0;) { // against the order of the places
+  for (Index tile = tiles; tile-- > 0;) { // in descending order of the positions
     if (c.draw.chance(20))
       continue;
     const int rank = c.draw.upTo(c.ranks - 1);
@@ -248,9 +248,10 @@ Plan tilesOfLine(Case& c, Links& links) {
   c.text +=
       fmt::format(", {} tiles of {} elements of a {}", tiles, extent, isRing ? "ring" : "line");
   const TenonBoundary end = isRing ? TENON_BOUNDARY_PERIODIC : TENON_BOUNDARY_ZERO;
-  const Indices& mine = places[c.rank];
+  const Indices& ownTiles = places[c.rank];
   require(TenonLinksCreateFromTiles(c.comm, 1, &tiles, &end, nullptr,
-                                    static_cast<TenonInt>(mine.size()), mine.data(), links.out()));
+                                    static_cast<TenonInt>(ownTiles.size()), ownTiles.data(),
+                                    links.out()));
   const TenonInt shape[] = {0, 1, extent};
   Layout field;
   require(TenonLinksGetLayout(links, 3, shape, field.out()));
@@ -292,12 +293,12 @@ void compare(Case& c, const Plan& plan, TenonDataType type) {
   require(TenonLayerSetDataType(layer, type));
   require(TenonLayerSetSpace(layer, c.space));
   require(TenonLayerSetUp(layer, plan.input));
-  DTensor made[3];
-  require(TenonLayerCreateOutput(layer, made[0].out()));
-  require(TenonLayerCreateOutputCotangent(layer, made[1].out()));
-  require(TenonLayerCreateInputCotangent(layer, made[2].out()));
-  Field x(plan.input, type, c.draw.chance(40), c.draw, c.space), y(std::move(made[0])),
-      dy(std::move(made[1])), dx(std::move(made[2]));
+  DTensor tensors[3];
+  require(TenonLayerCreateOutput(layer, tensors[0].out()));
+  require(TenonLayerCreateOutputCotangent(layer, tensors[1].out()));
+  require(TenonLayerCreateInputCotangent(layer, tensors[2].out()));
+  Field x(plan.input, type, c.draw.chance(40), c.draw, c.space), y(std::move(tensors[0])),
+      dy(std::move(tensors[1])), dx(std::move(tensors[2]));
 
   const auto numbers = [](const Filling& filling, Index columns) {
     return [=](Index row, Index k) {
@@ -312,8 +313,8 @@ void compare(Case& c, const Plan& plan, TenonDataType type) {
       output[{term.row, term.begin + k}] += term.weight * input(term.from, k);
       gradient[{term.from, k}] += term.weight * cotangent(term.row, term.begin + k);
     }
-  const auto valuesOf = [](std::map<std::pair<Index, Index>, double>& of) {
-    return [&](Index row, Index k) { return of[{row, k}]; };
+  const auto valuesOf = [](std::map<std::pair<Index, Index>, double>& sums) {
+    return [&](Index row, Index k) { return sums[{row, k}]; };
   };
   x.write(rowsFrom(m.inputs[c.rank], m.columns, input));
   dy.write(rowsFrom(m.outputs[c.rank], m.outputColumns, cotangent));

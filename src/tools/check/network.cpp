@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A small network of a convolution that keeps the extents, average pooling, tanh, flatten and an
-// affine layer, whose signatures differ, so that whatever lies between them is moved. As a graph it
-// also skips the tanh, so that two readers share a value and its cotangents are summed.
+// A small network of a convolution that preserves the extents, average pooling, tanh, flatten and
+// an affine layer. Their signatures differ, so the values between them are redistributed. As a
+// graph it also has a skip connection around the tanh: two layers read one value, whose cotangents
+// are summed.
 #include "tools/check/kinds.hpp"
 #include "tools/check/layer.hpp"
 
@@ -40,7 +41,7 @@ std::vector<Node> makeNodes(MPI_Comm comm, const Indices& input, bool isGraph) {
   return nodes;
 }
 
-// Gives some layers a signature, and leaves the others to choose.
+// Sets the signature of some layers; the others choose theirs.
 void sign(Case& c, const Node& node, const Indices& input, int axes) {
   const std::string signature =
       c.draw.chance(40)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Applies an operator and its adjoint in every way that the interface has, and compares the results
-// with the definition. The adjoint is not taken from the operator: it is the subject with its
-// layouts replaced by their duals in the opposite order, which is the theorem that the library
-// rests on.
+// Applies an operator and its adjoint in every way that the interface offers, and compares the
+// results with the definition. The definition of the adjoint does not use the operator: it is the
+// subject with the dual layouts in reverse order, the theorem on which the library is based.
 #include "tools/check/operator.hpp"
 
 #include <fmt/format.h>
@@ -46,7 +45,7 @@ Call drawCall(Draw& draw, bool isAdjoint) {
   return call;
 }
 
-// The adjoint has a call of its own; with factors, in halves and on bound arrays it is an operator.
+// The adjoint has its own call; for scaled, split-phase and bound applications it is an operator.
 void apply(TenonLinearOp op, const Call& call, TenonDTensor x, TenonDTensor y) {
   if (call.use == Use::Plain)
     return require(call.isAdjoint ? TenonLinearOpApplyAdjoint(op, x, y)
@@ -63,15 +62,14 @@ void apply(TenonLinearOp op, const Call& call, TenonDTensor x, TenonDTensor y) {
     return require(TenonLinearOpApplyEnd(map));
   default:
     require(TenonLinearOpBind(map, x, y));
-    // Bound arrays are applied to twice, since the second time persistent requests are started
-    // again.
+    // Bound operators are applied twice, since the second application restarts persistent requests.
     for (int round = 0; round < 2; ++round)
       require(call.isAdjoint ? TenonLinearOpApplyAdjoint(op, x, y) : TenonLinearOpApply(op, x, y));
   }
 }
 
-// The value that comes of the input's by definition. With a factor of 0 the input is not even read,
-// so that what it holds does not matter.
+// The value of the output by definition. With a factor of 0 the input is not read, so its contents
+// do not matter.
 Values movedValue(const Subject& s, double alpha, const Filling& ofX) {
   if (alpha * s.factor == 0)
     return Values(elementsOf(s.to.shape));
@@ -84,14 +82,14 @@ Values movedValue(const Subject& s, double alpha, const Filling& ofX) {
 }
 
 double toleranceOf(const Subject& s, const Call& call, const Filling& ofX, const Filling& ofY) {
-  // Rounding is relative to the magnitudes of what is added, not to a sum in which they cancel.
+  // Rounding is relative to the magnitudes of the summands, not to a sum in which they cancel.
   const double factor = std::abs(call.alpha) * std::max(std::abs(s.factor), s.spread);
   const double magnitude = factor * scaleOf(valueOf(s.from, ofX.magnitudes())) +
                            std::abs(call.beta) * scaleOf(valueOf(s.to, ofY.magnitudes()));
   return std::max(roundingOf(s.fromType, magnitude), roundingOf(s.toType, magnitude));
 }
 
-// Checks one direction. `s` is the subject of this direction, and `op` the operator or the one
+// Checks one direction. `s` is the subject of this direction; `op` is the operator, or the operator
 // whose adjoint it is.
 void checkDirection(Case& c, const Subject& s, TenonLinearOp op, const Call& call) {
   const bool isReal = c.draw.chance(50) && s.fromType != TENON_INT64 && s.toType != TENON_INT64;
@@ -102,12 +100,12 @@ void checkDirection(Case& c, const Subject& s, TenonLinearOp op, const Call& cal
                            (userX ? ", user array x" : "") + (userY ? ", user array y" : "");
   Field x(makeLayout(c.comm, s.from), s.fromType, userX, c.draw, c.space);
   Field y(makeLayout(c.comm, s.to), s.toType, userY, c.draw, c.space);
-  const Values given = fill(s.from, c.position(s.from.grid), ofX);
-  // What must not be read holds NaN.
+  const Values input = fill(s.from, c.position(s.from.grid), ofX);
+  // Arrays that must not be read contain NaN.
   if (call.alpha == 0)
     x.spoil();
   else
-    x.write(given);
+    x.write(input);
   if (call.beta == 0)
     y.spoil();
   else
@@ -118,7 +116,7 @@ void checkDirection(Case& c, const Subject& s, TenonLinearOp op, const Call& cal
       {movedValue(s, call.alpha, ofX), call.beta, ofY, isReal ? toleranceOf(s, call, ofX, ofY) : 0},
       what + ": output");
   if (call.alpha != 0)
-    c.found(what + ": input changed", difference(x.read(), given, x.box(), 0));
+    c.found(what + ": input changed", difference(x.read(), input, x.box(), 0));
   c.found(what, x.isGuardIntact() && y.isGuardIntact() ? "" : ": elements around the box changed");
 }
 
@@ -130,7 +128,7 @@ void checkIdentity(Case& c, const Subject& s) {
     c.found("adjoint identity on integers",
             fmt::format(": <F x, y> is {}, <x, F* y> is {}", forward, adjoint));
   if (s.factor == 0)
-    return; // what is left of terms that cancel is rounding alone
+    return; // the remainder of cancelling terms is rounding only
   require(TenonLinearOpTestAdjoint(s.op, seed, TENON_FALSE, &forward, &adjoint, &relative));
   const bool single = s.fromType == TENON_FLOAT32 || s.toType == TENON_FLOAT32;
   if (!(relative <= (single ? 1e-5 : 1e-13)))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What `tenon check` asks of an operator that moves values: in both directions the values that the
-// definition of its layouts gives, the same bits on all copies, and the adjoint identity. On small
-// integers values and identity are exact; on reals they are so to rounding, and copies show the
-// order of the contributions.
+// The checks of an operator that moves values: in both directions the values by the definition of
+// its layouts, bitwise identical copies, and the adjoint identity. For small integers values and
+// identity are exact; for real numbers they hold to rounding, and copies reveal the order of the
+// contributions.
 #pragma once
 
 #include "tools/check/case.hpp"
@@ -10,23 +10,23 @@
 
 namespace tenon::tools {
 
-// An operator, and what the definition says it does: `factor` times the tensor's value, which
-// passes the layouts between.
+// An operator and its definition: `factor` times the tensor's value, which passes through the
+// layouts `between`.
 struct Subject {
   LinearOp op = {};
   LayoutSpec from = {}, to = {};
   TenonDataType fromType = TENON_FLOAT64, toType = TENON_FLOAT64;
   double factor = 1;
-  double spread = 1; // sum of the magnitudes of factors that may cancel in it
+  double spread = 1; // sum of the magnitudes of factors that can cancel in `factor`
   std::vector<LayoutSpec> between = {};
 
-  // The subject for the operator's adjoint; its op is left empty.
+  // The subject of the operator's adjoint, without an operator.
   Subject adjoint() const;
 };
 
-// What y must be: the value that came, plus beta times what y was filled with before, to a
-// tolerance. It is compared element by element where the layout says what each rank holds, and
-// otherwise as a sum; copies must be equal bit by bit.
+// The expected y: the moved value plus beta times the previous value of y, to a tolerance. It is
+// compared element by element if the layout defines the elements of each rank, and otherwise as a
+// sum; copies must be bitwise identical.
 struct Expected {
   Values moved;
   double beta;
@@ -36,8 +36,8 @@ struct Expected {
 void compareOutput(Case& c, const LayoutSpec& to, const Field& y, const Expected& expected,
                    const std::string& what);
 
-// How far sums in any order may be from each other, if the magnitudes of their contributions add up
-// to `magnitude`.
+// Bound of the difference between sums in different orders, if the magnitudes of their
+// contributions add up to `magnitude`.
 double roundingOf(TenonDataType type, double magnitude);
 
 void checkOperator(Case& c, const Subject& subject);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The operators that `tenon check` draws. Each kind makes the library's operator and, beside it,
-// the subject that says what it must do; the checks themselves are common to all (operator.hpp).
+// The operators that `tenon check` draws. Each kind creates the library's operator and the subject,
+// its definition; the checks are common to all (operator.hpp).
 #include "tools/check/kinds.hpp"
 #include "tools/check/layout_make.hpp"
 #include "tools/check/operator.hpp"
@@ -19,13 +19,13 @@ Indices shapeFor(Draw& draw) {
   return drawShape(draw, 1, 3, kMaxExtent);
 }
 
-// Integers are rarer than the floating types, for which everything exists.
+// Integers are rarer than the floating types, which all operators support.
 TenonDataType drawType(Draw& draw) {
   return draw.chance(10) ? TENON_INT64 : drawFloating(draw);
 }
 
 GridSpec sameOrOther(Case& c, const GridSpec& grid) {
-  // Mostly one grid, where routes of collectives are possible, too.
+  // Mostly one grid, on which routes of collectives are possible, too.
   return c.draw.chance(70) ? grid : drawGrid(c.draw, c.ranks);
 }
 
@@ -55,7 +55,7 @@ void checkHalo(Case& c) {
             .to = {},
             .fromType = type,
             .toType = type};
-  // A halo exchange fills halos of values; halos of partial sums are its adjoint's.
+  // A halo exchange fills halos of values; halos of partial sums occur in its adjoint.
   s.to = withHalos(c.draw, s.from, 0);
   c.text += fmt::format(" {} into {}", typeText(type), s.to.text());
   require(TenonLinearOpCreateHalo(makeLayout(c.comm, s.from), makeLayout(c.comm, s.to), type,
@@ -67,7 +67,7 @@ void checkRepartition(Case& c) {
   const TenonDataType type = drawType(c.draw);
   const GridSpec grid = drawGrid(c.draw, c.ranks);
   const Indices shape = shapeFor(c.draw);
-  // A repartition moves values, so that nothing is summed and nothing has a halo.
+  // A repartition moves values: no sums and no halos.
   Subject s{.from = drawValues(c.draw, shape, grid),
             .to = drawValues(c.draw, shape, sameOrOther(c, grid)),
             .fromType = type,
@@ -82,7 +82,7 @@ void checkSendReceive(Case& c) {
   const TenonDataType type = drawType(c.draw);
   LayoutSpec from = everywhere(shapeFor(c.draw), 1), to = from;
   from.grid.ranks = {c.draw.upTo(c.ranks - 1)};
-  // A layout of one process is a tensor that one rank has; the two may be the same.
+  // A layout of one process is a tensor on one rank; the two ranks can be the same.
   to.grid.ranks = {c.draw.upTo(c.ranks - 1)};
   Subject s{.from = from, .to = to, .fromType = type, .toType = type};
   c.text += fmt::format(" {} to rank {} of {}", typeText(type), to.grid.ranks[0], from.text());
@@ -91,7 +91,7 @@ void checkSendReceive(Case& c) {
   checkOperator(c, s);
 }
 
-// Operators without movement leave each rank's elements as they are.
+// Operators without communication: each rank's elements remain local.
 void checkStill(Case& c) {
   // The identity is a cast to the same type.
   const bool isCast = c.draw.chance(60);
@@ -124,7 +124,7 @@ void checkZero(Case& c) {
   checkOperator(c, s);
 }
 
-// A layout that is made from each rank's box must be the one of the grid that the boxes make.
+// A layout created from each rank's box must equal that of the grid that the boxes form.
 void checkBoxes(Case& c) {
   const GridSpec grid = drawGrid(c.draw, c.ranks);
   LayoutSpec spec = everywhere(Indices(grid.axes()), 1);
@@ -135,7 +135,7 @@ void checkBoxes(Case& c) {
     spec.splitAxes[d] = {d};
     spec.cuts[d] = {0};
     for (int part = 0; part < grid.extents[d]; ++part)
-      // No part is empty: an empty box has no place.
+      // No part is empty: an empty box has no position.
       spec.cuts[d].push_back(spec.cuts[d].back() + c.draw.between(1, 3));
     spec.shape[d] = spec.cuts[d].back();
   }
@@ -145,22 +145,22 @@ void checkBoxes(Case& c) {
     low.push_back(i.begin);
     high.push_back(i.end);
   }
-  Layout made;
+  Layout fromBoxes;
   require(TenonLayoutCreateFromBoxes(c.comm, spec.ndim(), spec.shape.data(), low.data(),
-                                     high.data(), made.out()));
+                                     high.data(), fromBoxes.out()));
   TenonBool isEqual = TENON_FALSE;
-  require(TenonLayoutIsEqual(made, makeLayout(c.comm, spec), &isEqual));
+  require(TenonLayoutIsEqual(fromBoxes, makeLayout(c.comm, spec), &isEqual));
   c.found("layout", isEqual ? "" : ": not the one of the grid");
 }
 
 Subject scaled(Case& c, Subject s) {
-  // Small integers, by which small integers stay exact; 0 must not read its input.
+  // Small integers, for which small integers remain exact; for 0 the input must not be read.
   const double factor = c.draw.of<double>({-3, -1, 0, 2});
   c.text += fmt::format(" times {};", factor);
-  LinearOp made;
-  require(TenonLinearOpCreateScale(factor, s.op, made.out()));
-  s.op = std::move(made);
-  // Factors multiply, as scales may be nested.
+  LinearOp scaledOp;
+  require(TenonLinearOpCreateScale(factor, s.op, scaledOp.out()));
+  s.op = std::move(scaledOp);
+  // Factors multiply, since scales can be nested.
   s.factor *= factor;
   return s;
 }
@@ -169,8 +169,8 @@ void checkScale(Case& c) {
   checkOperator(c, scaled(c, drawConversion(c, drawType(c.draw))));
 }
 
-// A sum of the same conversion several times, with factors. Their sum may be small, and the
-// rounding is that of the terms.
+// A sum of the same conversion with several factors. Their sum can be small, but rounding is
+// relative to the terms.
 void checkSum(Case& c) {
   Subject s = drawConversion(c, drawType(c.draw));
   std::vector<Subject> terms;
@@ -201,7 +201,7 @@ Subject drawChain(Case& c, TenonDataType type) {
         convert(c, s.to, drawAnyLayout(c.draw, s.to.shape, sameOrOther(c, s.to.grid)), type);
     if (c.draw.chance(30))
       next = scaled(c, std::move(next));
-    // Each layout between may drop elements in the gaps of its halos.
+    // Each layout in between can drop elements in the gaps of its halos.
     s.between.push_back(s.to);
     s.to = next.to;
     s.factor *= next.factor;
@@ -218,7 +218,7 @@ void checkComposition(Case& c) {
 
 void checkAdjointView(Case& c) {
   const TenonDataType type = drawType(c.draw);
-  // The adjoint of a composition is one in the opposite order, that of a conversion another
+  // The adjoint of a composition is a composition in reverse order; that of a conversion is another
   // conversion.
   const Subject s = c.draw.chance(50) ? drawChain(c, type) : drawConversion(c, type);
   Subject view = s.adjoint();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Compares what an operator has put out with what the definition of its layout says. Every rank
-// gets the elements of all, since only the sum of contributions is defined, and copies are compared
-// bit by bit with the first one: rounding may differ from the definition, but not between copies.
+// Compares the output of an operator with the definition of its layout. Every rank gets the
+// elements of all ranks, since only the sum of contributions is defined. Copies are compared
+// bitwise with the first one: rounding can differ from the definition, but not between copies.
 #include "tools/check/operator.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ namespace tenon::tools {
 
 namespace {
 
-// The elements of all ranks, on each.
+// The elements of all ranks, on each rank.
 std::vector<Values> allCells(const Case& c, const Values& mine) {
   std::vector<int> counts(c.ranks), starts(c.ranks, 0);
   const int count = static_cast<int>(mine.size());
@@ -31,7 +31,7 @@ std::vector<Values> allCells(const Case& c, const Values& mine) {
   return cells;
 }
 
-// The position with the given coordinate on all axes of a property.
+// The position with the given coordinates on all axes of a property.
 int sibling(const LayoutSpec& spec, int position, char kind, const std::vector<int>& at) {
   int result = 0;
   for (int axis = 0; axis < spec.grid.axes(); ++axis)
@@ -40,7 +40,7 @@ int sibling(const LayoutSpec& spec, int position, char kind, const std::vector<i
   return result;
 }
 
-// The sum of what the positions along the P axes hold, element by element.
+// The elementwise sum over the positions along the P axes.
 Values summedOverAxes(const LayoutSpec& spec, int position,
                       const std::function<Values(int)>& held) {
   Values sum(elementsOf(spec.box(position)));
@@ -57,7 +57,7 @@ Values summedOverAxes(const LayoutSpec& spec, int position,
   return sum;
 }
 
-// The first place where the two differ in a bit.
+// The first element whose bits differ.
 std::string differentBits(const Values& got, const Values& expected, const Box& box) {
   std::string found;
   std::size_t next = 0;
@@ -112,8 +112,8 @@ void compareOutput(Case& c, const LayoutSpec& to, const Field& y, const Expected
   const std::vector<Values> cells = allCells(c, y.read());
   const auto held = [&](int p) { return cells[to.grid.ranks[p]]; };
   const auto filled = [&, filling = before](int p) { return fill(to, p, filling); };
-  // With contributions in halos only the tensor's value is defined; otherwise so is what each
-  // position holds, once the P axes are summed.
+  // With contributions in halos only the tensor's value is defined; otherwise the elements of each
+  // position are defined as well, after the sum over the P axes.
   if (hasPartialHalos(to))
     c.found(what + ", summed over the ranks,",
             difference(valueOf(to, held), combined(kept(to, moved), beta, valueOf(to, filled)),
@@ -124,7 +124,8 @@ void compareOutput(Case& c, const LayoutSpec& to, const Field& y, const Expected
                 summedOverAxes(to, position, held),
                 combined(heldOf(to, position, moved), beta, summedOverAxes(to, position, filled)),
                 to.box(position), tolerance));
-  // Positions that differ on B axes alone hold copies, and are numbered by the one at their origin.
+  // Positions that differ only on B axes have copies, and are numbered by the position at
+  // coordinate 0.
   const std::vector<int> origin(to.grid.axes(), 0);
   compareCopies(c, to.isActive(position) ? sibling(to, position, 'B', origin) : -1, y.read(),
                 y.box(), what);

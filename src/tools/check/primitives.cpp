@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The primitives by name, each on one axis of a grid. A primitive is defined on a minor axis alone:
-// where the axis ceases to split a dimension, pieces that lie next to each other are joined, so
-// that layouts are drawn with the axis last among those that split its dimension.
+// The primitives by name, each on one axis of a grid. A primitive is defined only for the minor
+// axis of a dimension: when the axis no longer splits the dimension, adjacent pieces are joined.
+// Layouts are therefore drawn with the axis last among those that split its dimension.
 #include "tools/check/kinds.hpp"
 #include "tools/check/layout_make.hpp"
 #include "tools/check/operator.hpp"
@@ -25,7 +25,7 @@ const std::vector<Rule> kRules = {
     {"zeropad", 'S', 'P'},
 };
 
-// Joins the pieces of a dimension whose minor axis ceases to split it.
+// Joins the pieces of a dimension that its minor axis no longer splits.
 void join(LayoutSpec& spec, int axis, int dim) {
   spec.splitAxes[dim].pop_back();
   Indices joined;
@@ -45,7 +45,7 @@ LayoutSpec rangeOf(LayoutSpec spec, int axis, Property to) {
   return spec;
 }
 
-// Draws a layout in which the axis has the property that the rule starts from, as a minor axis.
+// Draws a layout in which the axis has the initial property of the rule, as a minor axis.
 LayoutSpec drawDomain(Draw& draw, const Indices& shape, const GridSpec& grid, int axis, char kind) {
   LayoutSpec spec = drawLayout(draw, shape, grid);
   if (spec.properties[axis].kind == kind && kind != 'S')
@@ -71,7 +71,7 @@ void checkPrimitive(Case& c) {
   const Indices shape = drawShape(c.draw, 2, 3, 7);
   const LayoutSpec from = drawDomain(c.draw, shape, grid, axis, rule.from);
   int dim = c.draw.upTo(from.ndim() - 1);
-  // An all-to-all goes from one dimension to another.
+  // The two dimensions of an all-to-all must differ.
   if (from.properties[axis].dim == dim)
     dim = (dim + 1) % from.ndim();
   if (rule.to != 'S')
@@ -87,7 +87,7 @@ void checkPrimitive(Case& c) {
   TenonBool isEqual = TENON_FALSE;
   require(TenonLayoutIsEqual(range, makeLayout(c.comm, s.to), &isEqual));
   c.found("range", isEqual ? "" : ": expected " + s.to.text());
-  // Without the right range there is nothing to compare an output with.
+  // With a wrong range, outputs cannot be compared.
   if (isEqual)
     checkOperator(c, s);
 }

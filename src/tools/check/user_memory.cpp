@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Memory as a solver has it: mapped pages on the host, the array of a tensor on the device. Sharing
-// replaces the pages by those of a file, hence what is shared is given back before it is unmapped.
+// User memory as in a solver: mapped pages on the host, the array of a tensor on the device.
+// Sharing replaces the pages by those of a file, so shared memory must be unshared before it is
+// unmapped.
 #include "tools/check/user_memory.hpp"
 
 #include <sys/mman.h>
@@ -33,8 +34,7 @@ void UserMemory::allocateOnDevice(std::byte value) {
   require(TenonLayoutCreateFromBoxes(MPI_COMM_SELF, 1, &words, &none, &words, layout.out()));
   require(TenonDTensorCreate(layout, TENON_INT64, onDevice_.out()));
   require(TenonDTensorSetSpace(onDevice_, TENON_MEMORY_DEVICE));
-  // It is filled through the host, as the interface has it, and then the device's address is kept:
-  // the tensor has it for all of its life.
+  // It is filled through the host; the device address is valid for the lifetime of the tensor.
   void* array = nullptr;
   require(TenonDTensorGetArray(onDevice_, TENON_INT64, &array));
   std::memset(array, std::to_integer<int>(value), bytes_);
@@ -53,7 +53,7 @@ UserMemory& UserMemory::operator=(UserMemory&& other) noexcept {
 }
 
 UserMemory::~UserMemory() {
-  // What is shared must be given back while it is still mapped.
+  // Memory must be unshared while it is still mapped.
   if (grid_)
     TenonPartitionUnshareMemory(grid_, memory_);
   if (memory_ && !onDevice_)
@@ -63,7 +63,7 @@ UserMemory::~UserMemory() {
 std::vector<std::byte> UserMemory::content() const {
   if (!onDevice_)
     return {memory_, memory_ + bytes_};
-  // Memory of the device is read through the host, too.
+  // Device memory is read through the host, too.
   const void* array = nullptr;
   require(TenonDTensorGetArrayRead(onDevice_, TENON_INT64, &array));
   const auto* first = static_cast<const std::byte*>(array);

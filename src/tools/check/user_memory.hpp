@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Memory as a solver has it. On the host it is in pages of its own, which the ranks of its node may
-// be allowed to read: a mapping, since pages of the heap stay apart from their neighbours once they
-// are shared. On the device it is the memory of a tensor which does nothing else.
+// User memory as in a solver. On the host it consists of separate mapped pages, which can be shared
+// with the ranks of the node; pages of the heap would be split from their neighbours by sharing. On
+// the device it is the memory of a tensor that is used only for this.
 #pragma once
 
 #include "tools/handles.hpp"
@@ -22,9 +22,9 @@ public:
 
   std::byte* data() const { return memory_; }
   std::size_t bytes() const { return bytes_; }
-  // The content, once work on it is done.
+  // The contents, after work on the memory is done.
   std::vector<std::byte> content() const;
-  // Shares the memory with the ranks of the grid; once, and on the host only.
+  // Shares the memory with the ranks of the grid. Call at most once, and on the host only.
   void share(Partition grid);
 
 private:

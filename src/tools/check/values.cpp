@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Values of tensors by definition: what each position holds of a value, and the value of what all
-// hold. Every number is a function of its global place and of the contribution that it belongs to,
-// so that a rank knows what all others hold without a message.
+// Values of tensors by definition: the elements of each position for a given value, and the value
+// of the elements of all positions. Every number is a function of its global index and of its
+// contribution, so a rank knows the elements of all others without a message.
 #include "tools/check/values.hpp"
 
 #include "tools/check/draw.hpp"
@@ -15,14 +15,14 @@ namespace tenon::tools {
 
 namespace {
 
-// The element of the domain that a held element stands for, with its sign.
+// The element of the domain that a local element represents, with its sign.
 struct DomainCell {
   Indices at;
   double sign = 1;
 };
 
-// Of a held element, or none. As part of a source, halos of contributions are folded back and halos
-// of values are dropped; as part of a target it is the other way round (`shown`).
+// Returns none if a local element does not count. In a source, halos of contributions are folded
+// back and halos of values are dropped; in a target (`shown`) it is the opposite.
 std::optional<DomainCell> domainCell(const LayoutSpec& spec, int position, const Indices& cell,
                                      bool shown) {
   DomainCell found{.at = Indices(cell.size())};
@@ -43,7 +43,7 @@ std::optional<DomainCell> domainCell(const LayoutSpec& spec, int position, const
 
 bool isFirstCopy(const LayoutSpec& spec, int position) {
   for (int axis = 0; axis < spec.grid.axes(); ++axis)
-    // Of copies the first one counts.
+    // Only the first of several copies counts.
     if (spec.properties[axis].kind == 'B' && spec.grid.coordinate(position, axis) != 0)
       return false;
   return spec.isActive(position);
@@ -72,12 +72,12 @@ double filledCell(const LayoutSpec& spec, int position, const Indices& cell,
   std::uint64_t key = 0;
   double sign = 1;
   for (int axis = 0; axis < spec.grid.axes(); ++axis)
-    // Contributions are independent of each other: with equal ones many wrong sums come out right.
+    // Contributions are independent: equal ones would hide many wrong sums.
     if (spec.properties[axis].kind == 'P')
       key = hash(key, spec.grid.coordinate(position, axis) + 1);
   for (int d = 0; d < spec.ndim(); ++d) {
     const auto& halo = spec.halos[d];
-    // So are the contributions of a halo, which differ from part to part.
+    // The contributions of a halo also differ from part to part.
     if (halo && halo->isPartial) {
       key = hash(hash(key, spec.part(position, d)), static_cast<std::uint64_t>(cell[d]));
       continue;

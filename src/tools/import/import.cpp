@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// `tenon import`: what becomes of a trained network, and whether it gives its own results here. The
-// report needs neither MPI nor a machine; the proof runs on the ranks that it is started with.
+// `tenon import`: the layers of a trained network, and a check that they reproduce its results. The
+// report needs neither MPI nor a machine; the check runs on the ranks of the job.
 #include "import/model_report.hpp"
 #include "tools/commands.hpp"
 #include "tools/handles.hpp"
@@ -118,7 +118,7 @@ void writeNetwork(const std::string& name, const ModelProgram& program, const By
   std::printf("written: %s.json and %s.safetensors\n", name.c_str(), name.c_str());
 }
 
-// On all ranks, with the batch or, where there are fewer samples, space split.
+// On all ranks, with the batch or, if there are too few samples, space split.
 int prove(const Request& request, const std::vector<Shape>& inputs) {
   MPI_Init(nullptr, nullptr);
   TenonErrorCode code = TenonInitialize(nullptr, nullptr, nullptr);
@@ -175,7 +175,7 @@ int runImport(int argc, char** argv) {
       writeNetwork(request.writes, program, *file, inputs);
     return 0;
   } catch (const Error& error) {
-    // As the library's own errors are told (handles.hpp).
+    // In the format of the library's own errors (handles.hpp).
     printError(fmt::format("tenon import: {}: {}\n", errorName(error.code()), error.text()));
     return kExitFailed;
   } catch (const std::exception& error) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Computes the figures of a paper from its equations, and draws figures and predictions as SVG. A
-// drawing is text that is put together here, without a library for it, and depends on the numbers
-// alone.
+// drawing is text that is assembled here without a library, and depends only on the numbers.
 #include "tools/plan/figure.hpp"
 
 #include "planner/papers/named_plan.hpp"
@@ -19,9 +18,9 @@
 
 namespace tenon::tools {
 
-// What drawings share.
+// Common parts of the drawings.
 
-// Okabe and Ito's colours, which do not depend on telling red from green.
+// Okabe and Ito's colours, which do not rely on the difference between red and green.
 inline constexpr const char* kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                            "#e69f00", "#56b4e9", "#000000", "#999933"};
 
@@ -29,24 +28,24 @@ inline const char* colourOf(int series) {
   return kColours[static_cast<std::size_t>(series) % std::size(kColours)];
 }
 
-// Round numbers from 0, of which the largest is no more than `most`: their distance is 1, 2 or 5
-// times a power of ten, so that they can be read and are not too many.
+// Round numbers from 0 to at most `most`, with a spacing of 1, 2 or 5 times a power of ten:
+// readable, and not too many.
 inline std::vector<double> ticksTo(double most) {
   const double step = std::pow(10, std::floor(std::log10(most)));
   const double fine = most / step < 2 ? step / 5 : most / step < 5 ? step / 2 : step;
-  std::vector<double> made;
+  std::vector<double> result;
   for (int i = 0; i * fine <= most; ++i)
-    made.push_back(i * fine);
-  return made;
+    result.push_back(i * fine);
+  return result;
 }
 
-// Three digits, or all before the point: nobody reads seconds as 2.67e+03.
+// Three digits, or all digits before the point: 2670 instead of 2.67e+03.
 inline std::string numberText(double number) {
   return number >= 1000 && number < 1e6 ? fmt::format("{:.0f}", number)
                                         : fmt::format("{:.3g}", number);
 }
 
-// The line of an axis of numbers at a tick, from left to right, and the number.
+// The grid line of a tick, from left to right, and its number.
 inline std::string tickLine(double tick, double left, double right, double y) {
   return fmt::format("<line x1=\"{0:.1f}\" x2=\"{1:.1f}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" "
                      "stroke=\"#ddd\"/>\n<text x=\"{3:.1f}\" y=\"{4:.1f}\" text-anchor=\"end\">{5}"
@@ -55,11 +54,11 @@ inline std::string tickLine(double tick, double left, double right, double y) {
 }
 
 inline std::string escaped(const std::string& text) {
-  std::string made;
+  std::string result;
   for (const char c : text)
-    // What stands in a text or an attribute of SVG must not end it.
-    made += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '"' ? "&quot;" : std::string(1, c);
-  return made;
+    // Characters that would end a text or an attribute of SVG are escaped.
+    result += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '"' ? "&quot;" : std::string(1, c);
+  return result;
 }
 
 namespace {
@@ -67,14 +66,14 @@ namespace {
 constexpr double kWidth = 900, kHeight = 420, kLeft = 80, kRight = 20, kTop = 50, kBottom = 50;
 constexpr double kLegendLine = 18;
 
-// From seconds to the height on the page: by logarithm where the times differ by more than a factor
-// of 30, since the smaller ones would all lie at the bottom.
+// From seconds to the height on the page: logarithmic if the times differ by more than a factor of
+// 30, since the smaller ones would otherwise all be at the bottom.
 class Scale {
 public:
   Scale(double least, double most) : isLog_(most > 30 * least) {
     low_ = isLog_ ? std::floor(std::log10(least)) : 0;
     high_ = isLog_ ? std::ceil(std::log10(most)) : most * 1.05;
-    // One time alone, a power of ten, would leave an axis of no length.
+    // A single time that is a power of ten would make an axis of length 0.
     if (high_ <= low_)
       high_ = low_ + 1;
   }
@@ -86,10 +85,10 @@ public:
   std::vector<double> ticks() const {
     if (!isLog_)
       return ticksTo(high_);
-    std::vector<double> made;
+    std::vector<double> result;
     for (long power = std::lround(low_); power <= std::lround(high_); ++power)
-      made.push_back(std::pow(10, power));
-    return made;
+      result.push_back(std::pow(10, power));
+    return result;
   }
 
 private:
@@ -139,7 +138,7 @@ std::string legend(const std::vector<std::string>& series) {
 
 std::string drawChart(const std::string& title, const std::vector<std::string>& series,
                       const std::vector<ChartPoint>& points) {
-  // Times are above 0, so that a logarithm exists.
+  // Times are positive, as the logarithm requires.
   double least = points.front().seconds, most = least;
   for (const ChartPoint& point : points) {
     least = std::min(least, point.seconds);
@@ -157,7 +156,7 @@ std::string drawChart(const std::string& title, const std::vector<std::string>& 
                   "placement; colour: its matrix</text>\n",
                   kWidth, height, kLeft, escaped(title));
   svg += axes(scale);
-  for (const bool isDot : {false, true}) // dots lie on top
+  for (const bool isDot : {false, true}) // dots are drawn on top
     for (std::size_t i = 0; i < points.size(); ++i)
       if (points[i].isAllReduce == isDot)
         svg += mark(points[i], kLeft + (static_cast<double>(i) + 0.5) * step,
@@ -185,8 +184,8 @@ public:
     }
   }
 
-  // The bar of a grid. The equations are a + b batch, a being the sums of gradients, so that two
-  // batches tell the two parts apart: a is 2 f(batch) - f(2 batch).
+  // The bar of a grid. The equations have the form a + b batch, where a is the sums of gradients,
+  // so two batches separate the two parts: a = 2 f(batch) - f(2 batch).
   FigureBar bar(const char* equation, TenonInt rows, TenonInt columns, bool hasBatchOnly) const {
     const double once = seconds(*once_, equation, rows, columns, hasBatchOnly);
     const double twice = seconds(*twice_, equation, rows, columns, hasBatchOnly);
@@ -205,7 +204,7 @@ private:
   Ref<NamedPlan> once_, twice_;
 };
 
-// All grids of so many processes, which is a power of two as in the paper.
+// All grids of a number of processes, which is a power of two as in the paper.
 FigurePanel gridsOf(const FigureCost& cost, TenonInt batch, TenonInt processes, bool hasBatchOnly) {
   FigurePanel panel{fmt::format("{} processes, batch {}", processes, batch), {}};
   for (TenonInt rows = 1; rows <= processes; rows *= 2)
@@ -232,8 +231,8 @@ std::vector<FigurePanel> figureOf(const std::string& network, TenonInt figure, d
       panels.push_back(
           gridsOf(costFor(kSamplesEach * processes), kSamplesEach * processes, processes, false));
     return panels;
-  // Beyond the limit of batch parallelism each sample has several processes: 512 columns, and as
-  // many rows as are left.
+  // Beyond the limit of batch parallelism each sample has several processes: 512 columns, and the
+  // remaining processes as rows.
   case 10:
     for (const auto& [equation, means] :
          {std::pair("eq9", "domain and batch (Eq. 9)"), {"eq8", "model and batch (Eq. 8)"}}) {
@@ -269,11 +268,11 @@ constexpr double kPanel = 440, kPanelHeight = 320, kHalo = 60, kTitle = 62;
 constexpr double kPlot = kPanelHeight - kHalo - 60; // height of an axis
 constexpr double kAxisOverBatch = 2;
 
-// The axis of all panels, at the place of one. The dearest grids take a hundred times as long as
-// the best, which would be invisible beside them, so that the axis ends at twice the longest time
-// of batch parallelism, the first bar of a panel, and longer bars are cut.
+// The axis of all panels, at the position of one. The most expensive grids take a hundred times as
+// long as the best, which would be invisible. The axis therefore ends at twice the longest time of
+// batch parallelism, the first bar of a panel, and longer bars are cut.
 struct Axis {
-  double base, end; // where 0 is on the page, and its last second
+  double base, end; // page coordinate of 0, and seconds at the end of the axis
 
   double y(double seconds) const { return base - std::min(seconds, end) / end * kPlot; }
 };
@@ -287,7 +286,7 @@ double endOfAxis(const std::vector<FigurePanel>& panels) {
   return std::min(longest, kAxisOverBatch * batch);
 }
 
-// A white stripe near the end of a bar that goes on.
+// A white stripe near the end of a bar that exceeds the axis.
 std::string drawCut(double x, double width, double top) {
   return fmt::format("<path d=\"M{:.1f} {:.1f}l{:.1f} -8\" stroke=\"white\" stroke-width=\"4\"/>\n",
                      x - 2, top + 14, width + 4);
@@ -333,7 +332,7 @@ std::string drawPanel(const FigurePanel& panel, double end, double left, double 
   return svg;
 }
 
-// What the colours of a bar mean, in a line.
+// The legend of the colours of a bar, in one line.
 std::string legendOfBars() {
   std::string svg;
   double x = kHalo;

@@ -16,18 +16,17 @@
 namespace tenon::tools {
 
 // Predictions as a drawing, after Figure 11 of Xie, Norman, Grewe and Vytiniotis: programs in the
-// order of their times, in the colours of their placements. A dot is the single AllReduce of a
-// placement.
+// order of their times, coloured by their placements. A dot is the single AllReduce of a placement.
 
 struct ChartPoint {
   double seconds;
-  int series; // the number of its name in the legend
+  int series; // index of its name in the legend
   bool isAllReduce;
   std::string label;
 };
 
-// The drawing as SVG. The points must be in the order in which they are drawn, and their times
-// above 0.
+// The drawing as SVG. The points must be in the order in which they are drawn, and their times must
+// be positive.
 std::string drawChart(const std::string& title, const std::vector<std::string>& series,
                       const std::vector<ChartPoint>& points);
 
@@ -41,7 +40,7 @@ struct FigurePanel {
   std::vector<FigureBar> bars;
 };
 
-// The panels of a figure. Throws for a number that is none of the above.
+// The panels of a figure. Throws for a number that is not listed above.
 std::vector<FigurePanel> figureOf(const std::string& network, TenonInt figure, double latency,
                                   double bandwidth);
 void printFigure(const std::vector<FigurePanel>& panels);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes the machine that times are predicted for from options and machine files. A description has
-// a number of nodes, which may be replaced by that of a system with the same number of levels; if
-// the levels do not fit, the description is taken as it is, and the library says what differs when
-// it predicts.
+// Creates the machine for which times are predicted, from options and machine files. The number of
+// nodes of a description can be replaced by that of a system with the same number of levels. If the
+// levels do not match, the description is used unchanged, and the library reports the difference
+// when it predicts.
 #include "tools/plan/machine.hpp"
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ Sizes levelsOf(const Machine& machine, int* nodeLevel) {
     const std::string name = textFrom([&](char* text, TenonInt length, TenonInt* needed) {
       return TenonMachineGetLevel(machine, level, text, length, needed, &sizes[level]);
     });
-    // Descriptions call the level so whose size is free.
+    // The level of this name is the one whose size can be replaced.
     if (nodeLevel && name == "node")
       *nodeLevel = level;
   }
@@ -53,20 +53,20 @@ TenonReductionAlgorithm algorithmOf(const std::string& name) {
 }
 
 PlannedMachine planned(const std::string& name, TenonInt nodes, TenonInt bytes) {
-  PlannedMachine made;
-  made.name = name;
-  made.machine = machineOf(name, nodes);
-  made.system = levelsOf(made.machine, nullptr);
-  made.algorithm = textOption("algorithm");
-  algorithmOf(made.algorithm);
-  made.bytes = bytes;
-  if (made.bytes < 1)
+  PlannedMachine result;
+  result.name = name;
+  result.machine = machineOf(name, nodes);
+  result.system = levelsOf(result.machine, nullptr);
+  result.algorithm = textOption("algorithm");
+  algorithmOf(result.algorithm);
+  result.bytes = bytes;
+  if (result.bytes < 1)
     throw std::runtime_error(
-        fmt::format("-bytes is {}; pass the number of bytes per device, at least 1", made.bytes));
-  return made;
+        fmt::format("-bytes is {}; pass the number of bytes per device, at least 1", result.bytes));
+  return result;
 }
 
-// With the number of nodes that the system has, if the levels fit.
+// With the system's number of nodes, if the levels match.
 PlannedMachine resized(const std::string& name, const Sizes& system, TenonInt bytes) {
   int node = -1;
   const Sizes described = levelsOf(machineOf(name, 0), &node);
@@ -113,7 +113,7 @@ std::vector<double> PlannedMachine::predict(const PlacementList& list, TenonInt 
 std::vector<double> PlannedMachine::predict(const ReductionPrograms& programs) const {
   TenonInt count = 0;
   require(TenonReductionProgramsGetCount(programs, &count));
-  // Where nothing has to be reduced there is no program.
+  // If nothing has to be reduced there is no program.
   std::vector<double> seconds(count);
   if (count > 0)
     require(TenonReductionProgramsPredict(programs, machine, algorithmOf(algorithm),

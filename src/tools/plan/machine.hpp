@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The machine that `tenon plan` predicts times for, from options.
+// The machine for which `tenon plan` predicts times, from options.
 #pragma once
 
 #include "tools/plan/system.hpp"
@@ -19,18 +19,18 @@ struct PlannedMachine {
   std::string algorithm;
   TenonInt bytes;
 
-  // The machine that -machine names, with so many nodes, or with 0 those of its description.
+  // The machine of the option -machine, with `nodes` nodes; 0: those of its description.
   static PlannedMachine fromOptions(TenonInt nodes);
-  // The machine for a system with its own number of nodes; none without -machine.
+  // The machine for a system, with its number of nodes; none without -machine.
   static std::optional<PlannedMachine> forSystem(const Sizes& system);
 
-  // The machine that -machine names for a system, for sums that have their own bytes.
+  // The machine of the option -machine for a system, for sums with their own sizes.
   static PlannedMachine forSums(const Sizes& system);
 
-  // The seconds that each program takes.
+  // The seconds of each program.
   std::vector<double> predict(const ReductionPrograms& programs) const;
-  // The seconds that all reductions of a list take on each of its placements, by programs of at
-  // most so many steps.
+  // For each placement of a list, the seconds of all its reductions, by programs of at most `steps`
+  // steps.
   std::vector<double> predict(const PlacementList& list, TenonInt placements, int steps) const;
 };
 

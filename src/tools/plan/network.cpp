@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // `tenon plan network`: searches a plan, prices a grid by a published equation, or computes a
-// figure. All numbers are the planner's; here options become what is asked of it, and whatever an
-// option would contradict or change nothing about is refused, so that no answer is for another
-// question.
+// figure. All numbers come from the planner; this file turns options into the request. Options that
+// contradict it or have no effect are errors, so the answer is always to the intended question.
 #include "tools/plan/commands.hpp"
 
 #include "machine/machine_file.hpp"
@@ -21,7 +20,7 @@
 
 namespace tenon::tools {
 
-// Latency and bandwidth are those of the paper whose figures can be computed.
+// The defaults of latency and bandwidth are those of the paper whose figures can be computed.
 const std::vector<ProgramOption> kNetworkOptions{
     {"network", TENON_OPTION_STRING, "",
      "network: alexnet, faces100k, resnet50, unet3d_256 or vgg16, whose sizes are known; "
@@ -86,7 +85,7 @@ double realOption(const char* name) {
 
 double betaOption() {
   const double beta = realOption("beta");
-  // A bandwidth is its inverse, so a beta of 0 would be no number.
+  // A bandwidth is the inverse of beta, so beta must not be 0.
   if (!(beta > 0))
     throw std::runtime_error(fmt::format("-beta is {}; it must be above 0", beta));
   return beta;
@@ -100,7 +99,7 @@ TenonInt countOption(const char* name, const char* what) {
 }
 
 bool isOn(const char* name, const std::string& given) {
-  // An option without a value is one that is on, as with flags.
+  // An option without a value is on, as with flags.
   if (given.empty() || given == "true")
     return true;
   if (given != "false")
@@ -108,8 +107,8 @@ bool isOn(const char* name, const std::string& given) {
   return false;
 }
 
-// Fixes the parallelizations of layers, "conv1=n6,o3,fc6=n9". A parallelization has commas itself,
-// so that a piece with '=' begins another layer and one without continues the parallelization.
+// Fixes the parallelizations of layers, "conv1=n6,o3,fc6=n9". A parallelization contains commas
+// itself: a piece with '=' begins another layer, and one without continues the parallelization.
 void fixParallelizations(NamedPlan& plan, const std::string& given) {
   std::vector<std::pair<std::string, std::string>> parallelizations;
   for (const std::string& piece : wordsOf(given, ',')) {
@@ -126,7 +125,7 @@ void fixParallelizations(NamedPlan& plan, const std::string& given) {
     plan.fix(layer, parallelization);
 }
 
-// The shape of a sample, whose text is another one where somebody means -pin_input.
+// The shape of a sample. A text with ':' is probably meant for -pin_input.
 Sizes inputOption() {
   if (textOption("input").find(':') != std::string::npos)
     throw std::runtime_error(
@@ -163,7 +162,7 @@ Ref<NamedPlan> planFromOptions() {
   plan->set("flop_rate", realOption("flop_rate"));
   plan->set("memory_rate", realOption("memory_rate"));
   plan->set("data_type", textOption("data_type"));
-  // With auto the model decides, which a setting could not undo.
+  // With auto the model decides, which a setting would override.
   if (const std::string given = textOption("input_channels"); given != "auto")
     plan->set("input_channels", isOn("input_channels", given));
   if (!textOption("input").empty())
@@ -173,17 +172,18 @@ Ref<NamedPlan> planFromOptions() {
   return plan;
 }
 
-// A machine with as many nodes as the processes fill. If they do not fill whole nodes the
-// description stays as it is, and the planner says that the numbers differ.
+// A machine with as many nodes as the processes fill. If they do not fill whole nodes, the
+// description is used unchanged, and the planner reports that the numbers differ.
 tenon::Machine machineFor(const std::string& name, TenonInt processes) {
-  // The options of the command line are the library's, which has its own of what is linked here.
+  // The command line belongs to the shared library, while the planner that is linked here has its
+  // own options.
   const std::string path =
       findDataFile(name, "machine description", "machines", textOption("machine_path", ""));
   tenon::Machine machine = readMachine(path);
   const int level = machine.findLevel("node");
   if (level < 0 || machine.devices() == processes)
     return machine;
-  // The machine's own number of nodes is only that of its description.
+  // The number of nodes is only that of the description.
   const TenonInt inNode = machine.devices() / machine.levels()[level].size;
   return processes % inNode == 0 ? readMachine(path, processes / inNode) : machine;
 }
@@ -192,7 +192,7 @@ std::string orNull(const std::optional<double>& number) {
   return number ? fmt::format("{}", *number) : "null";
 }
 
-// None where a layer cannot be divided like that.
+// None if a layer cannot be divided like that.
 std::optional<double> secondsOf(const std::optional<Baseline>& baseline) {
   return baseline ? std::optional(baseline->seconds) : std::nullopt;
 }
@@ -231,7 +231,7 @@ void printAsJson(const FoundPlan& plan) {
   fmt::print("]}}\n");
 }
 
-// A baseline that is not possible is listed too: that no single grid fits is a reason for a plan.
+// An impossible baseline is listed too: that no single grid fits is a reason for a plan.
 void printBaseline(const char* name, const std::optional<Baseline>& baseline, double plan) {
   if (baseline)
     fmt::print("  {:<22} {:>12.4f} ms   {:.2f} times as long\n", name, baseline->seconds * 1e3,
@@ -243,14 +243,14 @@ void printBaseline(const char* name, const std::optional<Baseline>& baseline, do
 void printAsText(const FoundPlan& plan) {
   fmt::print("  {:<22} {:>12.4f} ms   {:.1f} MiB per process\n", "plan", plan.seconds * 1e3,
              plan.bytes / (1 << 20));
-  // A gap is left where the exact search gave up, with a memory limit or in dense blocks, and where
+  // A gap remains if the exact search gave up, with a memory limit or in dense blocks, and if
   // recomputation might help more than was found.
   if (plan.gap > 0)
     fmt::print("  {:<22} {:>12.2g} of the time at most, which the search left open\n", "gap",
                plan.gap);
   if (plan.overlapped)
     fmt::print("  {:<22} {:>12.4f} ms\n", "with overlap", *plan.overlapped * 1e3);
-  // Only what differs from what was requested is told.
+  // Only differences from the request are printed.
   if (plan.grid->size() < intOption("processes"))
     fmt::print("  {:<22} {:>12}\n", "processes that work", plan.grid->size());
   if (plan.spaceOutermost)
@@ -275,7 +275,8 @@ void printAsText(const FoundPlan& plan) {
     fmt::print("\n  {}\n", recomputedText(plan));
   if (!plan.shared.empty())
     fmt::print("\n  {}\n", sharedText(plan));
-  // The labels of a fine grid have the columns above; those on a pinned grid have no order.
+  // Labels on the fine grid are explained by the columns above; those on a pinned grid have no
+  // order.
   const char* above = "\n";
   for (const PlannedLayer& layer : plan.layers)
     if (!fieldIn(layer.labels).empty()) {
@@ -305,8 +306,8 @@ void printCost(const NamedPlan& plan, bool isJson) {
     fmt::print("{} on {} x {}: {:.4f} ms\n", equation, grid[0], grid[1], seconds * 1e3);
 }
 
-// Refuses options that a figure does not have: it has its own batches and processes, and all its
-// grids have their published prices.
+// Rejects options that do not apply to a figure, which has its own batches and processes, and whose
+// grids have published prices.
 void checkFigureOptions() {
   constexpr std::string_view kOfFigures[] = {"network", "alpha", "beta", "figure", "chart"};
   for (const ProgramOption& option : kNetworkOptions) {
@@ -342,7 +343,7 @@ int planNetwork() {
     return 0;
   }
   const Ref<NamedPlan> plan = planFromOptions();
-  // A published equation has its own grid, so that it needs no number of processes.
+  // A published equation has its own grid and needs no number of processes.
   if (!textOption("cost").empty())
     printCost(*plan, isJson);
   else {

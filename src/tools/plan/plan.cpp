@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// `tenon plan`: reads the words behind it, runs the command that they name, and has the commands
-// that only print a table. It initialises neither MPI nor the library, so that options are
-// declared, set and asked one by one, and a mistake is one line and exit status 2 instead of a
-// report of all ranks.
+// `tenon plan`: reads the following arguments, runs the command that they name, and contains the
+// commands that only print a table. It initialises neither MPI nor the library: options are
+// declared, set and read one by one, and a mistake is reported in one line with exit status 2
+// instead of by all ranks.
 #include "tools/commands.hpp"
 
 #include "geometry/schedule/traffic.hpp"
@@ -40,7 +40,7 @@ const std::vector<ProgramOption> kSignatureOptions{
 
 namespace {
 
-// Whether a line such as "k: S1,S0 -> P" has the properties of the inputs that are requested.
+// Whether a line such as "k: S1,S0 -> P" has the requested properties of the inputs.
 bool isOf(const std::string& line, const std::string& inputs) {
   const std::string text = line.substr(line.find(": ") + 2);
   return inputs.empty() || text.substr(0, text.find(' ')) == inputs;
@@ -66,7 +66,7 @@ int planSignatures() {
       std::printf("%s\n", line.c_str());
       ++rows;
     }
-  // Without a row the answer is what the layer has instead, which the user needs next.
+  // If no row matches, the error lists the rows of the type, which the user needs next.
   if (rows == 0)
     throw std::runtime_error(
         fmt::format("layers of type {} have no row for inputs {}; they are converted to those of "
@@ -75,7 +75,7 @@ int planSignatures() {
   return 0;
 }
 
-// `tenon plan conversions` prints what conversions between properties send.
+// `tenon plan conversions` prints the traffic of conversions between properties.
 
 extern const std::vector<ProgramOption> kConversionOptions;
 int planConversions();
@@ -90,14 +90,14 @@ namespace {
 
 constexpr const char* kProperties[] = {"S0", "S1", "B", "P", "R"};
 
-// The traffic is added up rank by rank, so the number of ranks bounds the time of the command.
+// The traffic is summed rank by rank, so the number of ranks determines the time of the command.
 constexpr TenonInt kMaxCounted = 65536;
 
-// What all processes together send in a conversion that is one exchange.
+// The total traffic of all processes in a conversion that is one exchange.
 Traffic conversionTraffic(const tenon::Layout& from, const tenon::Layout& to) {
   Traffic all;
   // Every rank is counted, since uneven parts send different amounts. Sums over many ranks can
-  // leave 64 bits.
+  // exceed 64 bits.
   for (int rank : from.grid().ranks()) {
     const Traffic sent = countFlow(from, to, rank, Role::Source).others;
     all.messages += sent.messages;
@@ -122,7 +122,7 @@ std::vector<ConversionRow> allConversions(TenonInt processes, const Sizes& shape
     throw std::runtime_error(fmt::format("-processes is {}; the number of processes must be in 1 "
                                          "to {}",
                                          processes, kMaxCounted));
-  // One axis: conversions between properties are defined axis by axis.
+  // One axis is sufficient: conversions between properties are defined axis by axis.
   const GridPtr line = Grid::make({static_cast<int>(processes)});
   const auto layout = [&](const char* property) {
     return tenon::Layout({.shape = shape, .grid = line, .properties = parseProperties(property)});
@@ -142,7 +142,7 @@ int planConversions() {
   const Sizes shape =
       textOption("shape").empty() ? Sizes{processes, processes} : sizesOption("shape");
   const std::vector<ConversionRow> rows = allConversions(processes, shape);
-  // The elements of the whole tensor, by which what is sent is measured.
+  // The number of elements of the whole tensor, the unit of the traffic.
   TenonInt elements = 1;
   for (TenonInt extent : shape)
     elements *= extent;
@@ -183,7 +183,7 @@ const std::vector<ProgramOption> kPlacementOptions{
 
 namespace {
 
-// One of the sums that a placement is chosen for.
+// One of the sums for which a placement is chosen.
 struct PlacedSum {
   std::vector<int> axes;
   TenonInt bytes;
@@ -200,7 +200,7 @@ std::vector<PlacedSum> sumsOption() {
           given, one));
     PlacedSum sum;
     for (const TenonInt axis : sizesFrom("reductions", one.substr(0, colon))) {
-      // Whether there is such an axis is the library's to say.
+      // The library checks whether the axis exists.
       if (axis < 0 || axis > std::numeric_limits<int>::max())
         throw std::runtime_error(
             fmt::format("-reductions {}: axis {}; axes are numbered from 0", given, axis));
@@ -216,8 +216,8 @@ std::vector<PlacedSum> sumsOption() {
   return sums;
 }
 
-// Of each placement the seconds of all sums, one after the other, each by its fastest program; none
-// if no sums are requested.
+// For each placement the seconds of all sums, one after the other, each by its fastest program;
+// empty if no sums are requested.
 std::vector<double> secondsOf(const PlannedPlacements& placements) {
   const std::vector<PlacedSum> sums = sumsOption();
   const int size = programSizeOption();
@@ -260,8 +260,8 @@ void placementsAsText(const PlannedPlacements& placements, const std::vector<dou
 } // namespace
 
 int planPlacements() {
-  // Axes that fit no level are no placement; a program that reads JSON gets an empty list, and the
-  // exit status of a wrong call.
+  // If the axes fit no level there is no placement; a program that reads JSON then gets an empty
+  // list, and the exit status of a wrong call.
   const bool isJson = flagOption("json");
   const auto placements = PlannedPlacements::fromOptions([&] {
     if (isJson)
@@ -277,8 +277,8 @@ struct PlanCommand {
   const char* name;
   const char* help;
   const std::vector<ProgramOption>* options;
-  int (*run)();                   // gives the exit status
-  const char* repeated = nullptr; // an option whose values are joined by commas
+  int (*run)();                   // returns the exit status
+  const char* repeated = nullptr; // an option whose repeated values are joined by commas
 };
 
 const PlanCommand kPlanCommands[] = {
@@ -315,16 +315,15 @@ void printPlanCommands() {
   std::printf("\ntenon plan COMMAND -help lists the options of a command. None needs MPI.\n");
 }
 
-// Errors come back as codes while this lives. There is no other process, so that a mistake is one
-// line without a stack.
+// Errors are returned as codes during its lifetime. There is no other process, so a mistake is
+// reported in one line without a stack.
 class Silence {
 public:
   Silence() { TenonPushErrorHandler(TenonReturnErrorHandler, nullptr); }
   ~Silence() { TenonPopErrorHandler(); }
 };
 
-// Reads the options of a command. Returns whether it is to be run; the answer to -help is given
-// here.
+// Reads the options of a command. Returns whether to run it; -help is answered here.
 bool readOptions(const PlanCommand& command, int argc, char** argv) {
   const std::string owner = std::string("plan ") + command.name;
   for (const ProgramOption& option : *command.options)
@@ -343,7 +342,7 @@ bool readOptions(const PlanCommand& command, int argc, char** argv) {
       throw std::runtime_error(std::string("unknown argument '") + key + "' of tenon plan " +
                                command.name + "; see tenon plan " + command.name + " -help");
     const char* value = i + 1 < argc && !isOption(argv[i + 1]) ? argv[++i] : nullptr;
-    // An option that may be repeated keeps what it had, which the library would replace.
+    // The values of a repeatable option are joined; the library would replace the value.
     if (command.repeated && value && std::string(key) == command.repeated)
       value = all.append(all.empty() ? "" : ",").append(value).c_str();
     require(TenonOptionsSet(key, value));
@@ -366,7 +365,7 @@ int runPlan(int argc, char** argv) {
       try {
         return readOptions(command, argc, argv) ? command.run() : 0;
       } catch (const Error& error) {
-        // As the library's own errors are told (handles.hpp).
+        // In the format of the library's own errors (handles.hpp).
         return refuse(std::string(errorName(error.code())) + ": " + error.text());
       } catch (const std::exception& error) {
         return refuse(error.what());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// `tenon plan reductions`: for each placement of a job the programs that sum over some axes,
-// counted by size, and the fastest on a machine. Programs come in the order of their sizes, and the
-// first is the single AllReduce, with which the best is compared.
+// `tenon plan reductions`: for each placement of a job the programs that reduce over some axes,
+// counted by size, and the fastest on a machine. Programs are sorted by size; the first is the
+// single AllReduce, with which the best is compared.
 #include "tools/plan/commands.hpp"
 
 #include "tools/plan/machine.hpp"
@@ -37,7 +37,7 @@ Request requestFromOptions() {
   return {reducedAxesOption(), programSizeOption(), flagOption("list"), flagOption("json")};
 }
 
-// What is known of one placement.
+// The results for one placement.
 struct Reduction {
   std::vector<Sizes> matrix;
   Sizes hierarchy;
@@ -45,16 +45,16 @@ struct Reduction {
   Sizes bySize;
   std::vector<std::string> texts; // only with -list
   bool isPredicted = false;       // only with -machine
-  std::string best;               // "" if there is nothing to do
+  std::string best;               // "" if there is nothing to reduce
   double predicted = 0, allReduce = 0;
 };
 
-// Adds the predicted times. The fastest program is the best, and of equals the first, which is the
+// Adds the predicted times. The best program is the fastest; among equals the first, which is the
 // shortest.
 void predict(const PlannedMachine& machine, const ReductionPrograms& programs, Reduction& found) {
   const std::vector<double> seconds = machine.predict(programs);
   found.isPredicted = true;
-  // Where a placement keeps an axis within one device there is nothing to reduce.
+  // If a placement puts an axis within one device there is nothing to reduce.
   if (seconds.empty())
     return;
   const auto least = std::min_element(seconds.begin(), seconds.end());
@@ -90,19 +90,20 @@ Reduction reductionOf(const PlannedPlacements& placements, TenonInt index, const
   return found;
 }
 
-std::string jsonOf(const Reduction& one, const Request& request) {
+std::string jsonOf(const Reduction& reduction, const Request& request) {
   std::string json =
       fmt::format("{{\"matrix\": {}, \"hierarchy\": {}, \"programs\": {}, \"by_size\": {}",
-                  textOf(one.matrix), textOf(one.hierarchy), one.programs, textOf(one.bySize));
+                  textOf(reduction.matrix), textOf(reduction.hierarchy), reduction.programs,
+                  textOf(reduction.bySize));
   if (request.isList) {
     std::string list;
-    for (const std::string& text : one.texts)
+    for (const std::string& text : reduction.texts)
       list += fmt::format("{}\"{}\"", list.empty() ? "" : ", ", text);
     json += fmt::format(", \"list\": [{}]", list);
   }
-  if (one.isPredicted)
+  if (reduction.isPredicted)
     json += fmt::format(", \"best\": {}, \"predicted_s\": {}, \"allreduce_s\": {}",
-                        quoted(one.best), one.predicted, one.allReduce);
+                        quoted(reduction.best), reduction.predicted, reduction.allReduce);
   return json + "}";
 }
 
@@ -117,15 +118,18 @@ void printText(TenonInt total, const std::vector<Reduction>& all, const Request&
   fmt::print("{} of up to {} on {}\n", counted(total, "program"),
              counted(request.size, "instruction"),
              counted(static_cast<TenonInt>(all.size()), "placement"));
-  for (const Reduction& one : all) {
-    fmt::print("{} reduces on hierarchy {}: ", textOf(one.matrix), textOf(one.hierarchy));
-    if (one.hierarchy.empty())
+  for (const Reduction& reduction : all) {
+    fmt::print("{} reduces on hierarchy {}: ", textOf(reduction.matrix),
+               textOf(reduction.hierarchy));
+    if (reduction.hierarchy.empty())
       fmt::print("nothing to do\n");
     else
-      fmt::print("{}, by size {}\n", counted(one.programs, "program"), textOf(one.bySize));
-    if (!one.best.empty())
-      fmt::print("  best {} s, AllReduce {} s: {}\n", one.predicted, one.allReduce, one.best);
-    for (const std::string& text : one.texts)
+      fmt::print("{}, by size {}\n", counted(reduction.programs, "program"),
+                 textOf(reduction.bySize));
+    if (!reduction.best.empty())
+      fmt::print("  best {} s, AllReduce {} s: {}\n", reduction.predicted, reduction.allReduce,
+                 reduction.best);
+    for (const std::string& text : reduction.texts)
       fmt::print("  {}\n", text);
   }
 }
@@ -143,7 +147,7 @@ int planReductions() {
   TenonInt total = 0;
   for (TenonInt i = 0; i < placements.count(); ++i) {
     all.push_back(reductionOf(placements, i, request, machine));
-    // The numbers of one placement fit, but their sum need not.
+    // The sum over placements can overflow although each number does not.
     if (__builtin_add_overflow(total, all.back().programs, &total))
       throw std::runtime_error("there are more programs than can be counted; lower -size");
   }

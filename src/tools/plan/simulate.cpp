@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // `tenon plan simulate`: predicts all programs on all placements of a job on a machine, and ranks
-// them together. The system is that of the machine, so that placements and links belong together;
-// equal times are ranked by size and then by placement, so that the list is the same everywhere.
+// them together. The system is that of the machine, so placements and links match. Equal times are
+// ranked by size and then by placement, which makes the list reproducible.
 #include "tools/plan/commands.hpp"
 
 #include "sys/text/view.hpp"
@@ -55,24 +55,24 @@ SimulationRequest simulationFromOptions() {
 }
 
 Simulated simulate(const PlannedPlacements& placements, const SimulationRequest& request) {
-  Simulated found;
+  Simulated result;
   for (TenonInt i = 0; i < placements.count(); ++i) {
-    found.matrices.push_back(placements.matrix(i));
+    result.matrices.push_back(placements.matrix(i));
     ReductionPrograms programs;
     require(TenonReductionProgramsCreate(placements.list, i,
                                          static_cast<int>(request.reduce.size()),
                                          request.reduce.data(), request.size, programs.out()));
     const std::vector<double> seconds = request.machine.predict(programs);
     for (std::size_t p = 0; p < seconds.size(); ++p)
-      // The first program of a placement is its single AllReduce, the measure of the speed-up.
-      found.programs.push_back({i, static_cast<TenonInt>(p), seconds[p], seconds[0],
-                                programText(programs, static_cast<TenonInt>(p))});
+      // The first program of a placement is its single AllReduce, the reference of the speed-up.
+      result.programs.push_back({i, static_cast<TenonInt>(p), seconds[p], seconds[0],
+                                 programText(programs, static_cast<TenonInt>(p))});
   }
-  std::sort(found.programs.begin(), found.programs.end(), [](const Timed& a, const Timed& b) {
+  std::sort(result.programs.begin(), result.programs.end(), [](const Timed& a, const Timed& b) {
     return std::tie(a.seconds, a.program, a.placement) <
            std::tie(b.seconds, b.program, b.placement);
   });
-  return found;
+  return result;
 }
 
 std::string titleOf(const PlannedPlacements& placements, const SimulationRequest& request) {
@@ -82,20 +82,20 @@ std::string titleOf(const PlannedPlacements& placements, const SimulationRequest
                      textOf(placements.axes), textOf(reduced), request.machine.algorithm);
 }
 
-void printRows(const PlannedPlacements& placements, const Simulated& found,
+void printRows(const PlannedPlacements& placements, const Simulated& result,
                const SimulationRequest& request) {
   fmt::print("{}\n", titleOf(placements, request));
-  if (found.programs.empty()) {
+  if (result.programs.empty()) {
     fmt::print("nothing to do\n");
     return;
   }
   fmt::print("{:>12} {:>9}  placement and program\n", "predicted s", "speed-up");
-  for (const Timed& one : found.programs)
-    fmt::print("{:>12.4g} {:>9.2f}  {} {}\n", one.seconds, one.allReduce / one.seconds,
-               textOf(found.matrices[one.placement]), one.text);
+  for (const Timed& program : result.programs)
+    fmt::print("{:>12.4g} {:>9.2f}  {} {}\n", program.seconds, program.allReduce / program.seconds,
+               textOf(result.matrices[program.placement]), program.text);
 }
 
-void printRowsAsJson(const PlannedPlacements& placements, const Simulated& found,
+void printRowsAsJson(const PlannedPlacements& placements, const Simulated& result,
                      const SimulationRequest& request) {
   Sizes reduced(request.reduce.begin(), request.reduce.end());
   fmt::print("{{\"machine\": {}, \"system\": {}, \"axes\": {}, \"reduce\": {}, \"algorithm\": "
@@ -104,26 +104,27 @@ void printRowsAsJson(const PlannedPlacements& placements, const Simulated& found
              textOf(reduced), request.machine.algorithm, request.machine.bytes);
   // The rows are printed one by one, since there can be many thousands.
   const char* separator = "";
-  for (const Timed& one : found.programs) {
+  for (const Timed& program : result.programs) {
     fmt::print("{}{{\"matrix\": {}, \"program\": {}, \"predicted_s\": {}, \"allreduce_s\": {}}}",
-               separator, textOf(found.matrices[one.placement]), quoted(one.text), one.seconds,
-               one.allReduce);
+               separator, textOf(result.matrices[program.placement]), quoted(program.text),
+               program.seconds, program.allReduce);
     separator = ", ";
   }
   fmt::print("]}}\n");
 }
 
-void writeChart(const PlannedPlacements& placements, const Simulated& found,
+void writeChart(const PlannedPlacements& placements, const Simulated& result,
                 const SimulationRequest& request) {
-  if (found.programs.empty())
-    // An empty drawing would be a file that says nothing.
+  if (result.programs.empty())
+    // An empty drawing would be meaningless.
     throw std::runtime_error("-chart: no reduction is needed, so there is nothing to draw");
   std::vector<std::string> series;
-  for (const auto& matrix : found.matrices)
+  for (const auto& matrix : result.matrices)
     series.push_back(textOf(matrix));
   std::vector<ChartPoint> points;
-  for (const Timed& one : found.programs)
-    points.push_back({one.seconds, static_cast<int>(one.placement), one.program == 0, one.text});
+  for (const Timed& program : result.programs)
+    points.push_back(
+        {program.seconds, static_cast<int>(program.placement), program.program == 0, program.text});
   const std::string chart = drawChart(titleOf(placements, request), series, points);
   require(TenonWriteFile(request.chart.c_str(), chart.data(), static_cast<TenonInt>(chart.size())));
 }
@@ -133,10 +134,10 @@ void writeChart(const PlannedPlacements& placements, const Simulated& found,
 int planSimulate() {
   const SimulationRequest request = simulationFromOptions();
   const auto placements = PlannedPlacements::on(request.machine.system, [] {});
-  const Simulated found = simulate(placements, request);
+  const Simulated result = simulate(placements, request);
   if (!request.chart.empty())
-    writeChart(placements, found, request);
-  (request.isJson ? printRowsAsJson : printRows)(placements, found, request);
+    writeChart(placements, result, request);
+  (request.isJson ? printRowsAsJson : printRows)(placements, result, request);
   return 0;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Reads lists of numbers from options, wraps the library's lists of placements, and writes both as
-// text. Numbers are read to their last character and within 64 bits, since a list such as 4,16x
-// that was read as 4,16 would give a right answer to a wrong question.
+// text. Numbers are parsed to their last character and within 64 bits: if 4,16x were read as 4,16,
+// the answer would be right for the wrong question.
 #include "tools/plan/system.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ namespace tenon::tools {
 
 namespace {
 
-// The largest -size: more instructions than any program has. The answer has a number for each size.
+// The largest -size: more instructions than any program has. The output has one number per size.
 constexpr TenonInt kMaxSteps = 1'000;
 
 } // namespace
@@ -51,7 +51,7 @@ Sizes sizesFrom(const char* name, const std::string& given) {
 std::vector<int> reducedAxesOption() {
   std::vector<int> axes;
   for (TenonInt axis : sizesOption("reduce"))
-    // Axes are ints in the interface; whether one exists is the library's to say.
+    // Axes are ints in the interface; the library checks whether they exist.
     if (axis < 0 || axis > std::numeric_limits<int>::max())
       throw std::runtime_error(
           fmt::format("-reduce contains axis {}; axes are numbered from 0", axis));
@@ -78,15 +78,15 @@ PlannedPlacements PlannedPlacements::fromOptions(const std::function<void()>& pr
 }
 
 PlannedPlacements PlannedPlacements::on(Sizes system, const std::function<void()>& printNone) {
-  PlannedPlacements made{std::move(system), sizesOption("axes"), {}};
+  PlannedPlacements result{std::move(system), sizesOption("axes"), {}};
   const TenonErrorCode code = TenonPlacementListCreate(
-      static_cast<int>(made.system.size()), made.system.data(), static_cast<int>(made.axes.size()),
-      made.axes.data(), made.list.out());
-  // Who asks for JSON gets an answer in JSON also if there is no placement.
+      static_cast<int>(result.system.size()), result.system.data(),
+      static_cast<int>(result.axes.size()), result.axes.data(), result.list.out());
+  // A request for JSON gets JSON even if there is no placement.
   if (code == TENON_ERR_SHAPE)
     printNone();
   require(code);
-  return made;
+  return result;
 }
 
 TenonInt PlannedPlacements::count() const {
@@ -98,7 +98,7 @@ TenonInt PlannedPlacements::count() const {
 std::vector<Sizes> PlannedPlacements::matrix(TenonInt index) const {
   Sizes flat(axes.size() * system.size());
   require(TenonPlacementListGetMatrix(list, index, flat.data()));
-  // The library gives one array, row by row.
+  // The library returns one array, row by row.
   std::vector<Sizes> rows;
   for (auto row = flat.begin(); row != flat.end();
        row += static_cast<std::ptrdiff_t>(system.size()))
@@ -107,15 +107,15 @@ std::vector<Sizes> PlannedPlacements::matrix(TenonInt index) const {
 }
 
 std::string quoted(const std::string& text) {
-  std::string made = "\"";
+  std::string result = "\"";
   for (const char c : text)
     if (c == '"' || c == '\\')
-      made += {'\\', c};
+      result += {'\\', c};
     else if (static_cast<unsigned char>(c) < 0x20)
-      made += fmt::format("\\u{:04x}", static_cast<int>(c));
+      result += fmt::format("\\u{:04x}", static_cast<int>(c));
     else
-      made += c;
-  return made + "\"";
+      result += c;
+  return result + "\"";
 }
 
 std::string textOf(const Sizes& sizes) {
