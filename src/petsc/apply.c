@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Layers between vectors of grids. The tensors that wrap the vectors' arrays are kept with the
- * grid: to make one is collective and takes memory, and a time step makes no new ones. */
+/* Layers between vectors of grids. The tensors that wrap the vectors' arrays are stored with the
+ * grid: creating one is collective and allocates memory, and a time step must not create new
+ * ones. */
 #include "shim.h"
 
-/* One for each part that a vector of the grid can have in an evaluation, so that input and output
- * can be of one grid. */
+/* The arguments of an evaluation. Each has its own tensor, so input and output can be vectors of
+ * the same grid. */
 typedef enum Role { kInput, kOutput, kOutputCotangent, kInputCotangent, kRoles } Role;
 
 typedef struct Tensors {
   TenonDTensor of[kRoles];
 } Tensors;
 
-static const char* const kKept = "TenonPetscTensors";
+static const char* const kComposedName = "TenonPetscTensors";
 
 static PetscErrorCode DestroyTensors(void* memory) {
   Tensors* tensors = (Tensors*)memory;
@@ -25,20 +26,20 @@ static PetscErrorCode DestroyTensors(void* memory) {
 }
 
 static PetscErrorCode TensorsOf(DM dm, Tensors** tensors) {
-  PetscContainer kept;
+  PetscContainer container;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectQuery((PetscObject)dm, kKept, (PetscObject*)&kept));
-  if (kept) {
-    PetscCall(PetscContainerGetPointer(kept, (void**)tensors));
+  PetscCall(PetscObjectQuery((PetscObject)dm, kComposedName, (PetscObject*)&container));
+  if (container) {
+    PetscCall(PetscContainerGetPointer(container, (void**)tensors));
     PetscFunctionReturn(0);
   }
   PetscCall(PetscNew(tensors));
-  PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)dm), &kept));
-  PetscCall(PetscContainerSetPointer(kept, *tensors));
-  PetscCall(PetscContainerSetUserDestroy(kept, DestroyTensors));
-  PetscCall(PetscObjectCompose((PetscObject)dm, kKept, (PetscObject)kept));
-  PetscCall(PetscContainerDestroy(&kept));
+  PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)dm), &container));
+  PetscCall(PetscContainerSetPointer(container, *tensors));
+  PetscCall(PetscContainerSetUserDestroy(container, DestroyTensors));
+  PetscCall(PetscObjectCompose((PetscObject)dm, kComposedName, (PetscObject)container));
+  PetscCall(PetscContainerDestroy(&container));
   PetscFunctionReturn(0);
 }
 
@@ -58,7 +59,7 @@ static PetscErrorCode CreateTensor(DM dm, Role role, TenonDTensor* x) {
   PetscFunctionReturn(0);
 }
 
-/* A new one in the layer's own layout. */
+/* Creates a tensor in the layer's own layout. */
 static PetscErrorCode CreateTensorOfLayer(TenonLayer layer, Role role, TenonDTensor* x) {
   TenonDTensor cotangent = NULL;
   TenonLayout dual = NULL, layout = NULL;
@@ -87,8 +88,8 @@ static PetscErrorCode CreateTensorOfLayer(TenonLayer layer, Role role, TenonDTen
   PetscFunctionReturn(0);
 }
 
-/* The tensor of a grid for a part; of a mesh, and without a grid, a new one, since only the layer
- * knows the layout. */
+/* Returns the tensor of a grid for a role. For a mesh, or without a grid, creates one, since
+ * only the layer knows the layout. */
 static PetscErrorCode GetTensor(TenonLayer layer, DM dm, Role role, TenonDTensor* x) {
   PetscBool isMesh = PETSC_FALSE;
   Tensors* tensors;
@@ -113,7 +114,7 @@ static PetscErrorCode GetTensor(TenonLayer layer, DM dm, Role role, TenonDTensor
   PetscFunctionReturn(0);
 }
 
-/* One side of an evaluation: a vector in a tensor. */
+/* One side of an evaluation: a tensor on the array of a vector. */
 typedef struct Side {
   TenonDTensor x;
   Vec vec;
@@ -154,7 +155,7 @@ static PetscErrorCode Evaluate(TenonLayer layer, Side* from, Side* to, PetscBool
   PetscFunctionReturn(0);
 }
 
-/* What was taken is given back whatever fails. */
+/* Restores both arrays, also after an error. */
 static PetscErrorCode Run(TenonLayer layer, DM fromGrid, Vec from, DM toGrid, Vec to,
                           PetscBool adjoint) {
   Side input = {NULL, NULL, PETSC_FALSE, PETSC_FALSE}, output = input;

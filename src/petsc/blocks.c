@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The Jacobian of a network that acts at each point for itself, as a matrix with entries: a block
- * of the channels for each point. One product gives one column of all blocks at once; another, with
- * drawn numbers, tells whether that is all there is. */
+/* The Jacobian of a pointwise network as a matrix with entries: one block over the channels for
+ * each point. One product computes one column of all blocks; a product with a random vector
+ * verifies that the Jacobian has no other entries. */
 #include "shim.h"
 
-/* Column c of all blocks: J times the vector that is 1 in channel c of every point. */
+/* Column `column` of all blocks: J times the vector that is 1 in this channel of every point. */
 static PetscErrorCode Column(Mat J, PetscInt block, PetscInt column, Vec x, Vec y) {
   PetscScalar* values;
   PetscInt size, i;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* DMDA as layouts, and where the elements of a tensor lie in their vectors. Of a mesh they are in
- * order.
+/* DMDA as layouts, and the positions of the elements of a tensor in their vectors. For a mesh
+ * the elements are in order.
  *
- * PETSc's array is [z][y][x][dof], the tensor's dimensions are batch, channel, z, y, x: the strides
- * are those of the array, the ghost widths those of a local vector. */
+ * PETSc's array is [z][y][x][dof], and the tensor's dimensions are batch, channel, z, y, x: the
+ * strides are those of the array, and the ghost widths those of a local vector. */
 #include "shim.h"
 
 enum { kBatch = 0, kChannel = 1, kSpace = 2 };
@@ -66,7 +66,7 @@ static PetscErrorCode ReadGrid(DM dm, Grid* grid) {
   PetscFunctionReturn(0);
 }
 
-/* A DMDA before DMSetUp() has a size and no points. Of one that is set up, a rank can have none. */
+/* A DMDA before DMSetUp() has a size and no points; after it, single ranks can have no points. */
 static PetscErrorCode CheckSetUp(const Grid* grid) {
   TenonInt most = 0, all;
   int d;
@@ -181,8 +181,8 @@ static void PlaceOf(const Grid* grid, PetscBool isLocal, Place* place) {
   place->strides[kBatch] = place->length;
 }
 
-/* A global vector's place, or a local one's, by the size; where both are equal, so are the places.
- * Of a batch the states follow one another. */
+/* Selects the place in a global or in a local vector by its size; if both sizes are equal, so
+ * are the places. The states of a batch are consecutive. */
 static PetscErrorCode FindPlaceOnGrid(const Grid* grid, PetscInt size, Place* place) {
   const TenonInt states = grid->shape[kBatch];
   TenonInt global;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The array of a Vec lent to a tensor. A loan of the program's is on record until it ends, with a
- * reference on both, since neither can tell whose array it is, and either may be destroyed
- * meanwhile. */
+/* The array of a Vec placed in a tensor (a "loan"). Each loan of the program is recorded until
+ * it ends, with references to both objects: neither knows whose array it is, and either can be
+ * destroyed before the end. */
 #include "shim.h"
 
 static PetscErrorCode PlaceToRead(TenonDTensor x, const Place* at, Vec vec) {
@@ -63,7 +63,7 @@ typedef struct Loan {
 
 static Loan* loans;
 
-/* The link to the tensor's loan, or to NULL at the end. */
+/* The link to the tensor's loan, or to NULL at the end of the list. */
 static Loan** LoanOf(TenonDTensor x) {
   Loan** at = &loans;
 

@@ -9,8 +9,8 @@ typedef struct Shell {
   Events events;
 } Shell;
 
-/* The operator, or its adjoint, between the arrays of two vectors, which are restored whatever
- * fails. */
+/* Applies the operator, or its adjoint, between the arrays of two vectors, which are restored
+ * also after an error. */
 static PetscErrorCode Run(Mat A, Vec input, Vec output, PetscBool adjoint) {
   Shell* s;
   TenonDTensor from, to;
@@ -62,7 +62,7 @@ static PetscErrorCode DestroyShell(void* context) {
 
 typedef TenonErrorCode (*GetSide)(TenonLinearOp op, TenonLayout* layout);
 
-/* A tensor in the layout of a side, and one in its dual. */
+/* Creates a tensor in the layout of a side, and one in its dual. */
 static PetscErrorCode CreatePair(TenonLinearOp op, GetSide get, TenonDTensor* x,
                                  TenonDTensor* dual) {
   TenonLayout layout = NULL, other = NULL;
@@ -107,7 +107,7 @@ static PetscErrorCode CheckOperator(TenonLinearOp op, DM rows, DM columns, MPI_C
   PetscFunctionReturn(0);
 }
 
-/* The grid's, as the vectors have it, else Tenon's. */
+/* The communicator of a grid, as the vectors have it, or Tenon's without grids. */
 static PetscErrorCode CommOf(TenonLinearOp op, DM rows, DM columns, MPI_Comm* comm) {
   PetscFunctionBegin;
   if (rows || columns)
@@ -172,7 +172,7 @@ PetscErrorCode TenonPetscMatFromLinearOp(TenonLinearOp op, DM rows, DM columns, 
   PetscFunctionReturn(0);
 }
 
-/* The layer's Jacobian at the point that a Vec holds. */
+/* The layer's Jacobian at the point that a Vec contains. */
 static PetscErrorCode CreateJacobian(TenonLayer layer, DM columns, Vec x, TenonLinearOp* op) {
   TenonLayout layout = NULL;
   TenonDTensor point = NULL;
@@ -215,7 +215,7 @@ PetscErrorCode TenonPetscMatFromLayer(TenonLayer layer, DM rows, DM columns, Vec
   PetscFunctionReturn(0);
 }
 
-/* The contents of a matrix of this file; an error for any other. */
+/* The context of a matrix of this file; an error for any other matrix. */
 static PetscErrorCode ShellOf(Mat A, Shell** s) {
   PetscBool isShell;
   void (*multiply)(void) = NULL;
@@ -256,7 +256,7 @@ PetscErrorCode TenonPetscMatSetPoint(Mat J, Vec x) {
   PetscCall(PetscLogEventEnd(s->events.setUp, J, x, 0, 0));
   PetscCall(ReleaseBlock(s->x, x, PETSC_TRUE));
   TenonPetscCall(result);
-  PetscCall(MatAssemblyBegin(J, MAT_FINAL_ASSEMBLY)); /* so that solvers see another matrix */
+  PetscCall(MatAssemblyBegin(J, MAT_FINAL_ASSEMBLY)); /* solvers must see another matrix */
   PetscCall(MatAssemblyEnd(J, MAT_FINAL_ASSEMBLY));
   PetscFunctionReturn(0);
 }

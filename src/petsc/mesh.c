@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Meshes of DMPlex, and any star forest, as index maps and edges.
  *
- * Points have the numbers of DMPlexCreatePointNumbering() as ids: g on the owner, -(g+1) on other
- * ranks. A rank's list has its own points, then those of others, both in the order of the chart,
- * which is that of global vectors. Cells that meet at a face between two ranks know nothing of each
- * other without overlap; their ids then cross the point star forest. */
+ * Points have the numbers of DMPlexCreatePointNumbering() as ids: g on the owner, -(g+1) on
+ * other ranks. A rank's list has its own points, followed by those of other ranks, both in the
+ * order of the chart, which is that of global vectors. Without overlap, two cells on different
+ * ranks that meet at a face do not know each other; their ids are then exchanged through the
+ * point star forest. */
 #include "shim.h"
 
 #include <petscdmplex.h>
@@ -16,7 +17,7 @@ typedef struct Stratum {
   PetscInt begin, end, chart[2];
   IS numbering;
   const PetscInt* numbers; /* of all points of the chart */
-  TenonInt *ids, *places;  /* of the list; of each point in it */
+  TenonInt *ids, *places;  /* ids of the list; position of each point in it */
   TenonInt owned, count;
 } Stratum;
 
@@ -26,8 +27,8 @@ static TenonInt IdOf(const Stratum* s, PetscInt point) {
   return number < 0 ? -(number + 1) : number;
 }
 
-/* Finite volumes have cells beyond the boundary, which no global vector has and which are not of
- * the list. */
+/* Finite volumes have cells beyond the boundary, which are in no global vector and not in the
+ * list. */
 static PetscBool IsListed(const Stratum* s, PetscInt point) {
   return point >= s->begin && point < s->end ? PETSC_TRUE : PETSC_FALSE;
 }
@@ -36,7 +37,8 @@ static PetscBool IsOwned(const Stratum* s, PetscInt point) {
   return s->numbers[point - s->chart[0]] >= 0 ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* Own points and then ghosts. There is room for as many ids again, of cells behind faces. */
+/* Lists own points, then ghosts. `more` further ids are allocated, for cells on the other side
+ * of faces. */
 static PetscErrorCode ListPoints(Stratum* s, PetscInt more) {
   PetscInt p;
   int ghosts;
@@ -57,8 +59,8 @@ static PetscErrorCode ListPoints(Stratum* s, PetscInt more) {
   PetscFunctionReturn(0);
 }
 
-/* Leaves out the cells beyond the boundary (DMPlexConstructGhostCells()), which are the last. Their
- * range has a function of another name in each of PETSc 3.18 and 3.19. */
+/* Excludes the cells beyond the boundary (DMPlexConstructGhostCells()), which are the last. The
+ * function that returns their range has different names in PETSc 3.18 and 3.19. */
 static PetscErrorCode LeaveOutGhostCells(DM dm, PetscInt begin, PetscInt* end) {
   DMPolytopeType type = DM_POLYTOPE_FV_GHOST;
 
@@ -109,13 +111,13 @@ static PetscErrorCode CloseStratum(Stratum* s) {
 
 /* --- edges */
 
-/* The edges of a rank as they are found. */
-typedef struct Found {
+/* The edges of a rank, appended as they are found. */
+typedef struct EdgeList {
   TenonInt count, room;
   TenonInt *target, *source, *key;
-} Found;
+} EdgeList;
 
-static PetscErrorCode AddEdge(Found* f, TenonInt target, TenonInt source, TenonInt key) {
+static PetscErrorCode AddEdge(EdgeList* f, TenonInt target, TenonInt source, TenonInt key) {
   PetscFunctionBegin;
   PetscCheck(f->count < f->room, PETSC_COMM_SELF, PETSC_ERR_PLIB, "edges are not counted right");
   f->target[f->count] = target;
@@ -138,10 +140,10 @@ static PetscErrorCode PointsAt(const Stratum* s, PetscBool bySupport, PetscInt p
   PetscFunctionReturn(0);
 }
 
-/* The edges between the points that meet at one, in both directions. The key has the numbers of the
- * three, so that it is the same on all ranks that have the edge. */
+/* Adds the edges between the points that meet at one point, in both directions. The key consists
+ * of the numbers of the three points, and is the same on all ranks that have the edge. */
 static PetscErrorCode AddEdgesAt(const Stratum* s, PetscBool bySupport, PetscBool withTargets,
-                                 PetscInt through, PetscInt most, Found* f) {
+                                 PetscInt through, PetscInt most, EdgeList* f) {
   const PetscInt* points;
   PetscInt count, i, j, k, first, second;
 
@@ -163,7 +165,8 @@ static PetscErrorCode AddEdgesAt(const Stratum* s, PetscBool bySupport, PetscBoo
   PetscFunctionReturn(0);
 }
 
-/* behind[t] <- the id of the cell of another rank that meets this rank's at face t, or -1. */
+/* behind[t] <- the id of the cell of another rank that meets a cell of this rank at face t, or
+ * -1. */
 static PetscErrorCode FindBehind(const Stratum* s, const PetscInt through[2], PetscInt* own,
                                  PetscInt* behind) {
   const PetscInt points = s->chart[1] - s->chart[0];
@@ -182,7 +185,7 @@ static PetscErrorCode FindBehind(const Stratum* s, const PetscInt through[2], Pe
   }
   PetscCall(DMGetPointSF(s->dm, &sf));
   PetscCall(PetscSFGetGraph(sf, &roots, NULL, NULL, NULL));
-  if (roots < 0) /* one rank has all */
+  if (roots < 0) /* one rank has all points */
     PetscFunctionReturn(0);
   PetscCall(PetscMalloc2(points, &fromLeaves, points, &fromRoot));
   for (t = 0; t < points; ++t)
@@ -197,9 +200,10 @@ static PetscErrorCode FindBehind(const Stratum* s, const PetscInt through[2], Pe
   PetscFunctionReturn(0);
 }
 
-/* Cells behind faces at which this rank has one cell alone become ghosts at the end of the list. */
+/* A cell of another rank across a face becomes a ghost at the end of the list if this rank has
+ * only one cell at the face. */
 static PetscErrorCode AddEdgesBehind(Stratum* s, const PetscInt through[2], PetscInt most,
-                                     Found* f) {
+                                     EdgeList* f) {
   PetscInt *own, *behind, t, count;
   const PetscInt* cells;
 
@@ -207,40 +211,41 @@ static PetscErrorCode AddEdgesBehind(Stratum* s, const PetscInt through[2], Pets
   PetscCall(PetscMalloc2(s->chart[1] - s->chart[0], &own, s->chart[1] - s->chart[0], &behind));
   PetscCall(FindBehind(s, through, own, behind));
   for (t = through[0]; t < through[1]; ++t) {
-    const TenonInt there = behind[t - s->chart[0]];
+    const TenonInt neighbourId = behind[t - s->chart[0]];
 
     PetscCall(PointsAt(s, PETSC_TRUE, t, &count, &cells));
-    if (count != 1 || there < 0 || !IsOwned(s, cells[0]) || there == IdOf(s, cells[0]))
+    if (count != 1 || neighbourId < 0 || !IsOwned(s, cells[0]) || neighbourId == IdOf(s, cells[0]))
       continue;
     PetscCall(AddEdge(f, s->places[cells[0] - s->begin], s->count,
-                      (IdOf(s, t) * most + (IdOf(s, cells[0]) > there)) * most +
-                          (IdOf(s, cells[0]) < there)));
-    s->ids[s->count++] = there; /* several times if cells meet at several faces: each is a copy */
+                      (IdOf(s, t) * most + (IdOf(s, cells[0]) > neighbourId)) * most +
+                          (IdOf(s, cells[0]) < neighbourId)));
+    s->ids[s->count++] =
+        neighbourId; /* several times if two cells meet at several faces: each is a copy */
   }
   PetscCall(PetscFree2(own, behind));
   PetscFunctionReturn(0);
 }
 
-/* The most points of a height that meet at one, on any rank, and this rank's number of edges at
- * most. */
+/* The largest number of points of a height that meet at one point, on any rank, and an upper
+ * bound of this rank's number of edges. */
 static PetscErrorCode CountAt(const Stratum* s, PetscBool bySupport, const PetscInt through[2],
                               PetscInt* most, TenonInt* edges) {
   const PetscInt* points;
-  PetscInt t, count, mine = 2;
+  PetscInt t, count, ownMax = 2;
 
   PetscFunctionBegin;
-  *edges = through[1] - through[0]; /* one behind each */
+  *edges = through[1] - through[0]; /* one across each face */
   for (t = through[0]; t < through[1]; ++t) {
     PetscCall(PointsAt(s, bySupport, t, &count, &points));
-    mine = PetscMax(mine, count);
+    ownMax = PetscMax(ownMax, count);
     *edges += (TenonInt)count * (count - 1);
   }
-  PetscCallMPI(MPI_Allreduce(&mine, most, 1, MPIU_INT, MPI_MAX, s->comm));
+  PetscCallMPI(MPI_Allreduce(&ownMax, most, 1, MPIU_INT, MPI_MAX, s->comm));
   PetscFunctionReturn(0);
 }
 
 static PetscErrorCode CreateMesh(Stratum* s, PetscBool bySupport, PetscBool withTargets,
-                                 const PetscInt through[2], Found* f, TenonIndexMap* nodes,
+                                 const PetscInt through[2], EdgeList* f, TenonIndexMap* nodes,
                                  TenonEdges* edges) {
   PetscInt most, t;
   TenonErrorCode result;
@@ -285,7 +290,7 @@ PetscErrorCode TenonPetscMeshFromPlex(DM dm, PetscInt height, PetscInt through,
   const PetscBool bySupport = through > height ? PETSC_TRUE : PETSC_FALSE;
   PetscInt at[2], overlap = 0;
   PetscErrorCode code;
-  Found found = {0, 0, NULL, NULL, NULL};
+  EdgeList list = {0, 0, NULL, NULL, NULL};
   Stratum s;
 
   PetscFunctionBegin;
@@ -298,12 +303,12 @@ PetscErrorCode TenonPetscMeshFromPlex(DM dm, PetscInt height, PetscInt through,
     code = FindThrough(&s, height, through, at);
   if (!code)
     code = DMPlexGetOverlap(dm, &overlap);
-  /* A rank has all cells at the faces of its own, or learns of them. Around other points of its own
-   * it lacks cells and with them edges, unless there is an overlap. */
+  /* A rank has all cells at the faces of its own cells, or gets their ids. At other points that
+   * it owns, cells and their edges can be missing, unless there is an overlap. */
   if (!code)
-    code = CreateMesh(&s, bySupport, bySupport || overlap > 0 ? PETSC_TRUE : PETSC_FALSE, at,
-                      &found, nodes, edges);
-  PetscCall(PetscFree3(found.target, found.source, found.key));
+    code = CreateMesh(&s, bySupport, bySupport || overlap > 0 ? PETSC_TRUE : PETSC_FALSE, at, &list,
+                      nodes, edges);
+  PetscCall(PetscFree3(list.target, list.source, list.key));
   PetscCall(CloseStratum(&s));
   PetscCall(code);
   PetscFunctionReturn(0);

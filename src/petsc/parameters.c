@@ -126,7 +126,7 @@ static PetscErrorCode CheckSize(const Parameters* p, Vec vec) {
   PetscFunctionReturn(0);
 }
 
-/* One parameter into its piece of the array, and out of it; the part has its own array again
+/* Copy one parameter to and from its piece of the array; the part uses its own array again
  * afterwards. */
 static PetscErrorCode GetPart(TenonLayer layer, int i, GetTensor of, const Part* part,
                               PetscScalar* array) {

@@ -7,8 +7,8 @@
 
 typedef struct Part {
   TenonDTensor part;          /* divided over the ranks; wraps its piece of the array */
-  TenonLinearOp join, divide; /* to the parameter's storage layout, and from there */
-  TenonInt first, count;      /* its piece */
+  TenonLinearOp join, divide; /* to and from the parameter's storage layout */
+  TenonInt first, count;      /* its piece of the array */
 } Part;
 
 typedef struct Parameters {
@@ -20,7 +20,7 @@ typedef struct Parameters {
 
 PetscErrorCode ParametersCreate(TenonLayer layer, Parameters* p);
 PetscErrorCode ParametersDestroy(Parameters* p);
-/* The layer's values or gradients, into a Vec, and values out of one. Collective. */
+/* Copies the layer's values or gradients to a Vec, or a Vec to the values. Collective. */
 typedef TenonErrorCode (*GetTensor)(TenonLayer layer, int index, TenonDTensor* tensor);
 PetscErrorCode ParametersGet(Parameters* p, GetTensor of, Vec vec);
 PetscErrorCode ParametersSet(Parameters* p, Vec vec);

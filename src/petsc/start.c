@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Initialisation with PETSc's options, errors, checks of arguments, and the events of -log_view.
  *
- * Errors of Tenon are PETSc's here, and PETSc prints them: Tenon's own handler would be a second
- * time. */
+ * Errors of Tenon become PETSc errors, which PETSc prints: Tenon's own handler would print them
+ * a second time. */
 #include "shim.h"
 
-static Events known;
+static Events registered;
 static PetscBool isRegistered = PETSC_FALSE;
 
 PetscErrorCode TenonPetscError(TenonErrorCode code, const char* function, const char* file,
@@ -41,7 +41,7 @@ PetscErrorCode CheckInitialized(void) {
   PetscFunctionReturn(0);
 }
 
-/* Numbers of events are those of one life of PETSc. */
+/* Event numbers are valid only between PetscInitialize() and PetscFinalize(). */
 static PetscErrorCode ForgetEvents(void) {
   isRegistered = PETSC_FALSE;
   return 0;
@@ -54,18 +54,18 @@ PetscErrorCode GetEvents(Events* events) {
   PetscCall(CheckInitialized());
   if (!isRegistered) {
     PetscCall(PetscClassIdRegister("Tenon", &id));
-    PetscCall(PetscLogEventRegister("TenonSetUp", id, &known.setUp));
-    PetscCall(PetscLogEventRegister("TenonApply", id, &known.apply));
-    PetscCall(PetscLogEventRegister("TenonAdjoint", id, &known.adjoint));
-    TenonPetscCall(TenonLogEventRegister("PETSc", &known.work));
+    PetscCall(PetscLogEventRegister("TenonSetUp", id, &registered.setUp));
+    PetscCall(PetscLogEventRegister("TenonApply", id, &registered.apply));
+    PetscCall(PetscLogEventRegister("TenonAdjoint", id, &registered.adjoint));
+    TenonPetscCall(TenonLogEventRegister("PETSc", &registered.work));
     PetscCall(PetscRegisterFinalize(ForgetEvents));
     isRegistered = PETSC_TRUE;
   }
-  *events = known;
+  *events = registered;
   PetscFunctionReturn(0);
 }
 
-/* What Tenon has computed and sent in its event counts for PETSc's. */
+/* The work and messages that Tenon counts in its event are added to PETSc's event. */
 PetscErrorCode BeginWork(const Events* events, PetscLogEvent event, PetscObject object, Vec x,
                          Vec y) {
   PetscFunctionBegin;
@@ -89,7 +89,7 @@ PetscErrorCode EndWork(const Events* events, PetscLogEvent event, PetscObject ob
   PetscFunctionReturn(0);
 }
 
-/* The words of a command line, in memory of PETSc's. */
+/* The words of a command line, in memory of PETSc. */
 typedef struct Words {
   int count;
   char** word;
@@ -118,7 +118,7 @@ static PetscBool IsName(const char* word) {
              : PETSC_FALSE;
 }
 
-/* An option with its value. PETSc takes those of Tenon for used, as asking for a value tells it. */
+/* An option with its value. Reading the value marks options of Tenon as used in PETSc. */
 static PetscErrorCode AddOption(Words* words, const char* name) {
   enum { kLongest = 8192 };
   char* value;
@@ -139,8 +139,8 @@ static PetscErrorCode AddOption(Words* words, const char* name) {
   PetscFunctionReturn(0);
 }
 
-/* The options in PETSc's database, from wherever they come, as a command line. The values of those
- * that are not Tenon's are those of the program, which may have declared them to Tenon. */
+/* All options in PETSc's database as a command line. The values of options of the program are
+ * included, since the program can have declared them to Tenon. */
 static PetscErrorCode ReadOptions(Words* words) {
   char *all, **parts;
   int count, i;
@@ -149,8 +149,8 @@ static PetscErrorCode ReadOptions(Words* words) {
   PetscFunctionBegin;
   PetscCall(PetscOptionsGetAll(NULL, &all));
   PetscCall(PetscStrToArray(all, ' ', &count, &parts));
-  PetscCall(
-      PetscCalloc1(2 * count + 2, &words->word)); /* a name, a value each, and a NULL at the end */
+  PetscCall(PetscCalloc1(2 * count + 2,
+                         &words->word)); /* a name and a value each, and a NULL at the end */
   PetscCall(AddWord(words, "petsc"));
   for (i = 0; i < count; ++i) {
     if (IsName(parts[i])) {
@@ -172,7 +172,7 @@ static PetscErrorCode FinalizeTenon(void) {
   PetscFunctionReturn(0);
 }
 
-/* Messages and flops are counted where somebody may look at them. */
+/* Messages and flops are counted only if the log can be viewed. */
 static PetscErrorCode EnableLog(void) {
   PetscBool requested = PETSC_FALSE;
 

@@ -4,7 +4,7 @@
  *         edges, vectors as tensors without a copy, operators and Jacobians as matrices, losses as
  *         objectives of TAO.
  *
- *  The library libtenon_petsc is separate: link it beside libtenon and PETSc (pkg-config
+ *  The library libtenon_petsc is separate: link it with libtenon and PETSc (pkg-config
  *  tenon_petsc, component PETSc of the CMake package). PetscScalar must be real; its type is the
  *  data type of the tensors.
  *
@@ -36,7 +36,7 @@
 #error "tenon_petsc.h needs a PETSc with real numbers (PetscScalar is complex here)"
 #endif
 
-/** @brief Data type of tensors that hold a Vec's numbers. */
+/** @brief Data type of tensors that share the array of a Vec. */
 #if defined(PETSC_USE_REAL_SINGLE)
 #define TENON_PETSC_SCALAR TENON_FLOAT32
 #else
@@ -56,7 +56,7 @@
 TENON_EXTERN PetscErrorCode TenonPetscError(TenonErrorCode code, const char* function,
                                             const char* file, int line) TENON_NOEXCEPT;
 
-/** @brief Makes a call of Tenon in a function that returns a PetscErrorCode. */
+/** @brief Calls Tenon in a function that returns a PetscErrorCode. */
 #define TenonPetscCall(call)                                                                       \
   do {                                                                                             \
     TenonErrorCode tenon_code_ = (TenonNoteCaller(__func__, __FILE__, __LINE__), (call));          \
@@ -67,8 +67,8 @@ TENON_EXTERN PetscErrorCode TenonPetscError(TenonErrorCode code, const char* fun
 /** @brief Initialises Tenon on PETSC_COMM_WORLD. Collective on PETSC_COMM_WORLD.
  *
  *  Tenon's options, which begin with -tenon_, are those of PETSc's database: of the command line,
- *  of PETSC_OPTIONS, -options_file and .petscrc. PETSc takes them for used. They precede those
- *  of TENON_OPTIONS. PetscFinalize() finalises Tenon.
+ *  PETSC_OPTIONS, -options_file and .petscrc. PETSc marks them as used. They take precedence over
+ *  those of TENON_OPTIONS. PetscFinalize() finalises Tenon.
  *
  *  @param[in] help  text that -tenon_help prints above the options. May be NULL, in which case
  *                   there is none.
@@ -77,11 +77,11 @@ TENON_EXTERN PetscErrorCode TenonPetscInitialize(const char* help) TENON_NOEXCEP
 
 /** @name Grids and vectors
  *
- *  A grid of d dimensions has layouts of d + 2: batch (of extent 1), channel (the grid's degrees of
- *  freedom), then z, y, x as far as the grid has them. Memory is PETSc's, with the channel last: a
- *  tensor on a Vec has the strides of PETSc's array. Each rank holds its own box, in any order of
- *  ranks and with any widths. Layers copy such an array once in and once out, operators do not;
- *  columnmlp layers read and write it in place.
+ *  A grid of d dimensions has layouts of d + 2: batch (of extent 1), channel (the grid's degrees
+ *  of freedom), then z, y, x, as many as the grid has. The memory layout is PETSc's, with the
+ *  channel last: a tensor on a Vec has the strides of PETSc's array. Each rank has its own box,
+ *  in any order of ranks and with any widths. Layers copy such an array once in and once out;
+ *  operators do not; columnmlp layers read and write it in place.
  */
 /**@{*/
 
@@ -100,9 +100,9 @@ TENON_EXTERN PetscErrorCode TenonPetscLayoutFromDM(DM dm, TenonLayout* layout) T
 
 /** @brief Creates the layout of a batch of a grid's global vectors. Collective on dm.
  *
- *  A Vec that has on each rank the elements of `states` global vectors one after the other
- *  (VecCreateMPI() of so many times the local size) is then a tensor of so many samples, without a
- *  copy; VecPlaceArray() with the address of one of them makes it a global vector again.
+ *  A Vec that contains on each rank the elements of `states` global vectors one after the other
+ *  (VecCreateMPI() with `states` times the local size) is a tensor of `states` samples, without a
+ *  copy. VecPlaceArray() with the address of one of them makes it a global vector again.
  *
  *  @param[in]  dm      DMDA of 1 to 3 dimensions, set up
  *  @param[in]  states  number of states, the batch; must be >= 1, the same on all ranks
@@ -115,11 +115,11 @@ TENON_EXTERN PetscErrorCode TenonPetscBatchLayoutFromDM(DM dm, PetscInt states,
 
 /** @brief Creates the layout of a grid's local vectors, with their ghost points. Collective on dm.
  *
- *  The halo has the stencil's width. Boundaries become those of Tenon: NONE is none, GHOSTED is
- *  values (of the caller), MIRROR is reflect, PERIODIC is periodic.
+ *  The halo has the stencil's width. Boundaries are translated to those of Tenon: NONE is none,
+ *  GHOSTED is values (set by the user), MIRROR is reflect, PERIODIC is periodic.
  *
- *  The halo of Tenon has its corners, which its exchange fills. DMGlobalToLocal() fills those of a
- *  box stencil, and of a star stencil leaves them as they are.
+ *  The halo of Tenon includes its corners, which its exchange fills. DMGlobalToLocal() fills
+ *  those of a box stencil, and does not change those of a star stencil.
  *
  *  @param[in]  dm      DMDA of 1 to 3 dimensions, set up
  *  @param[out] layout  new layout; destroy it with TenonLayoutDestroy()
@@ -128,11 +128,11 @@ TENON_EXTERN PetscErrorCode TenonPetscBatchLayoutFromDM(DM dm, PetscInt states,
 TENON_EXTERN PetscErrorCode TenonPetscGhostedLayoutFromDM(DM dm,
                                                           TenonLayout* layout) TENON_NOEXCEPT;
 
-/** @brief Lends the array of a Vec to a tensor, without a copy. Logically collective on vec.
+/** @brief Makes a tensor use the array of a Vec, without a copy. Logically collective on vec.
  *
- *  A global vector of the grid is lent without, a local one with its ghost points around the
- *  tensor's elements. Between this call and TenonPetscRestoreVec() the Vec must not be used. The
- *  loan holds a reference on both, so that either may be destroyed before its end.
+ *  A global vector of the grid has no ghost points; in a local one they surround the tensor's
+ *  elements. The Vec must not be used between this call and TenonPetscRestoreVec(). Both objects
+ *  are referenced until then and can be destroyed before.
  *
  *  @param[in] x    tensor in a layout of dm (global or ghosted), of data type TENON_PETSC_SCALAR
  *  @param[in] dm   DMDA of the vector, or DMPlex, whose global vectors have the rows of x in order
@@ -145,9 +145,9 @@ TENON_EXTERN PetscErrorCode TenonPetscGhostedLayoutFromDM(DM dm,
  */
 TENON_EXTERN PetscErrorCode TenonPetscPlaceVec(TenonDTensor x, DM dm, Vec vec) TENON_NOEXCEPT;
 
-/** @brief Lends the array of a Vec to a tensor for reading. Not collective.
+/** @brief Makes a tensor use the array of a Vec for reading. Not collective.
  *
- *  See TenonPetscPlaceVec(). The Vec can be read meanwhile.
+ *  See TenonPetscPlaceVec(). The Vec can be read in the meantime.
  *
  *  @param[in] x    tensor in a layout of dm
  *  @param[in] dm   DMDA or DMPlex of the vector
@@ -155,14 +155,14 @@ TENON_EXTERN PetscErrorCode TenonPetscPlaceVec(TenonDTensor x, DM dm, Vec vec) T
  */
 TENON_EXTERN PetscErrorCode TenonPetscPlaceVecRead(TenonDTensor x, DM dm, Vec vec) TENON_NOEXCEPT;
 
-/** @brief Ends the loan of TenonPetscPlaceVec(). Logically collective on vec.
+/** @brief Ends the access of TenonPetscPlaceVec(). Logically collective on vec.
  *  @param[in] x    tensor, which has its own array again
  *  @param[in] vec  vector, whose state has changed
  *  @return PETSC_ERR_ARG_WRONGSTATE  the tensor does not use the array of vec, or it was placed by
  *                                    the other call */
 TENON_EXTERN PetscErrorCode TenonPetscRestoreVec(TenonDTensor x, Vec vec) TENON_NOEXCEPT;
 
-/** @brief Ends the loan of TenonPetscPlaceVecRead(). Not collective.
+/** @brief Ends the access of TenonPetscPlaceVecRead(). Not collective.
  *  @param[in] x    tensor, which has its own array again
  *  @param[in] vec  vector
  *  @return PETSC_ERR_ARG_WRONGSTATE  the tensor does not use the array of vec, or it was placed by
@@ -172,19 +172,20 @@ TENON_EXTERN PetscErrorCode TenonPetscRestoreVecRead(TenonDTensor x, Vec vec) TE
 
 /** @name Meshes
  *
- *  The points of one height of a DMPlex are the nodes of an index map: those that a rank owns,
- *  in the order of the chart, then its ghosts. That is the order of a global vector whose section
- *  has the same degrees of freedom on each point of this height and none on others; it is a tensor
- *  [nodes, degrees of freedom] without a copy (TenonIndexMapGetLayouts(), TenonPetscPlaceVec()).
- *  Cells beyond the boundary (DMPlexConstructGhostCells()) are no nodes, as no global vector has
- *  them.
- *  Ids are the numbers of DMPlexCreatePointNumbering(), which depend on the partition.
+ *  The points of one height of a DMPlex are the nodes of an index map: those that a rank owns, in
+ *  the order of the chart, followed by its ghosts. This is the order of a global vector whose
+ *  section has the same degrees of freedom on each point of this height and none on others; it is
+ *  a tensor [nodes, degrees of freedom] without a copy (TenonIndexMapGetLayouts(),
+ *  TenonPetscPlaceVec()). Cells beyond the boundary (DMPlexConstructGhostCells()) are not nodes,
+ *  since global vectors do not contain them. Ids are the numbers of DMPlexCreatePointNumbering(),
+ *  which depend on the partition.
  */
 /**@{*/
 
 /** @brief Creates the index map of a mesh's points of one height. Collective on dm.
  *
- *  Ghosts are those of the overlap, and without one the points between ranks that others own.
+ *  Ghosts are those of the overlap; without overlap, the points between ranks that another rank
+ *  owns.
  *
  *  @param[in]  dm      DMPlex, distributed with any overlap
  *  @param[in]  height  height of the points: 0 for cells, 1 for faces, the depth for vertices
@@ -199,10 +200,11 @@ TENON_EXTERN PetscErrorCode TenonPetscIndexMapFromPlex(DM dm, PetscInt height,
  *         meet. Collective on dm.
  *
  *  Two points are joined, in both directions, if they meet at a point of the height `through`:
- *  cells (height 0) at faces (1), vertices (height d in d dimensions) at mesh edges (d-1). The map
- *  is that of TenonPetscIndexMapFromPlex(); without overlap, cells behind faces between ranks are
- *  further ghosts. Edges lie with their targets, except where through < height and there is no
- *  overlap: then several ranks can have one, which takes shares (TenonEdgesCreateShared()).
+ *  cells (height 0) at faces (1), vertices (height d in d dimensions) at mesh edges (d-1). The
+ *  map is that of TenonPetscIndexMapFromPlex(); without overlap, cells on the other side of faces
+ *  between ranks are additional ghosts. Edges are stored by the rank of their target, except if
+ *  through < height and there is no overlap: then several ranks can store an edge, each with a
+ *  share (TenonEdgesCreateShared()).
  *
  *  @param[in]  dm       DMPlex with all points between cells and vertices, distributed with any
  *                       overlap
@@ -219,8 +221,8 @@ TENON_EXTERN PetscErrorCode TenonPetscMeshFromPlex(DM dm, PetscInt height, Petsc
 
 /** @brief Creates the index map of a star forest. Collective on sf.
  *
- *  Roots are the nodes that a rank owns, and leaves its ghosts, in the order of the graph: what
- *  PetscSFBcast fills with MPI_REPLACE, the operator of the map fills, and its adjoint is
+ *  Roots are the nodes that a rank owns, and leaves its ghosts, in the order of the graph: the
+ *  operator of the map fills the same leaves as PetscSFBcast with MPI_REPLACE, and its adjoint is
  *  PetscSFReduce with MPI_SUM.
  *
  *  @param[in]  sf     star forest with a graph
@@ -236,12 +238,12 @@ TENON_EXTERN PetscErrorCode TenonPetscIndexMapFromSF(PetscSF sf,
 
 /** @brief Evaluates a layer on vectors: y <- f(x). Collective on the layer.
  *
- *  TenonLayerApply() on the arrays of the vectors, which are restored after an error too. The
- *  tensors around them are kept with the grids. An event TenonApply of -log_view, with flops and
- *  messages.
+ *  Calls TenonLayerApply() on the arrays of the vectors, which are restored also after an error.
+ *  The tensors around them are stored with the grids. Logged as the event TenonApply of
+ *  -log_view, with flops and messages.
  *
- *  On a mesh, columns and rows are the DMPlex, and global vectors are the rows of its points, as
- *  TenonPetscPlaceVec() takes them.
+ *  On a mesh, columns and rows are the DMPlex, and global vectors contain the rows of its points,
+ *  see TenonPetscPlaceVec().
  *
  *  @param[in]  layer    layer of data type TENON_PETSC_SCALAR, set up for
  *                       TenonPetscLayoutFromDM(columns), or for a layout of a mesh's points
@@ -261,8 +263,8 @@ TENON_EXTERN PetscErrorCode TenonPetscLayerApply(TenonLayer layer, DM columns, V
 
 /** @brief Evaluates the adjoint on vectors: dx <- J* dy. Collective on the layer.
  *
- *  TenonLayerApplyAdjoint(), which adds the gradients of the parameters and takes the evaluation
- *  from the pending ones. An event TenonAdjoint of -log_view.
+ *  Calls TenonLayerApplyAdjoint(), which adds the gradients of the parameters and removes the
+ *  evaluation from the pending ones. Logged as the event TenonAdjoint of -log_view.
  *
  *  @param[in]  layer    layer that TenonPetscLayerApply() has evaluated in training mode
  *  @param[in]  rows     grid of the output. May be NULL, in which case dy is in row-major order.
@@ -281,7 +283,8 @@ TENON_EXTERN PetscErrorCode TenonPetscLayerApplyAdjoint(TenonLayer layer, DM row
 /** @brief Creates a matrix (MATSHELL) from an operator. Collective on the operator.
  *
  *  MatMult() applies the operator and MatMultTranspose() its adjoint; both work on the arrays of
- *  the vectors. Domain and range must hold each element once (layouts of S and R without halos).
+ *  the vectors. Domain and range must contain each element once (layouts of S and R without
+ *  halos).
  *
  *  @param[in]  op       operator, of data type TENON_PETSC_SCALAR on both sides; put
  *                       TenonLinearOpCreateCast() on both sides of another in a composition. The
@@ -299,7 +302,7 @@ TENON_EXTERN PetscErrorCode TenonPetscMatFromLinearOp(TenonLinearOp op, DM rows,
 /** @brief Creates the Jacobian of a layer at a point as a matrix. Collective on the layer.
  *
  *  See TenonLinearOpCreateJacobian(): the parameters are constants, and pending evaluations and
- *  gradients of the layer are left alone.
+ *  gradients of the layer are not changed.
  *
  *  @param[in]  layer    layer of data type TENON_PETSC_SCALAR, set up for
  *                       TenonPetscLayoutFromDM(columns)
@@ -320,9 +323,9 @@ TENON_EXTERN PetscErrorCode TenonPetscMatSetPoint(Mat J, Vec x) TENON_NOEXCEPT;
 
 /** @brief Creates the blocks of a Jacobian with entries, for preconditioners. Collective on J.
  *
- *  For a network that acts at each point for itself, such as columnmlp or convolutions with kernels
- *  of 1, whose Jacobian has one block of the channels for each point. It takes as many products
- *  with J as there are channels, and one that tells whether the network is of this kind.
+ *  For a pointwise network, such as columnmlp or convolutions with kernels of 1, whose Jacobian
+ *  has one block over the channels for each point. Needs one product with J per channel, and one
+ *  that verifies that the network is pointwise.
  *
  *  @param[in]  J  matrix of TenonPetscMatFromLayer() between grids of as many degrees of freedom
  *  @param[out] B  new matrix (MATBAIJ), equal to J at its present point; destroy it with
@@ -340,7 +343,7 @@ TENON_EXTERN PetscErrorCode TenonPetscMatAssembleBlocks(Mat J, Mat* B) TENON_NOE
 /** @brief Creates a Vec with the values of a layer's parameters. Collective on the layer.
  *
  *  Each parameter is divided along its first dimension over the ranks of its process grid. A rank
- *  holds its parts of all parameters, in their order (TenonLayerGetParameter()), each row-major.
+ *  has its parts of all parameters, in their order (TenonLayerGetParameter()), each row-major.
  *
  *  @param[in]  layer  layer that is set up, of data type TENON_PETSC_SCALAR
  *  @param[out] p      new vector; destroy it with VecDestroy()
@@ -354,8 +357,8 @@ TENON_EXTERN PetscErrorCode TenonPetscParametersFromVec(TenonLayer layer, Vec p)
 
 /** @brief Copies the gradients of a layer's parameters into a Vec. Collective on the layer.
  *
- *  They are those that TenonPetscLayerApplyAdjoint() has added up since TenonLayerZeroGradients(),
- *  summed over the ranks (TenonLayerGetReducedGradient()).
+ *  The gradients are those that TenonPetscLayerApplyAdjoint() has accumulated since
+ *  TenonLayerZeroGradients(), summed over the ranks (TenonLayerGetReducedGradient()).
  *
  *  @param[in] layer  layer that is set up
  *  @param[in] g      vector of TenonPetscVecFromParameters(), or a duplicate; overwritten
@@ -366,13 +369,13 @@ TENON_EXTERN PetscErrorCode TenonPetscGradientsToVec(TenonLayer layer, Vec g) TE
  *
  *  The solver's Vec is one of TenonPetscVecFromParameters(): pass it to TaoSetSolution(). An
  *  evaluation sets the parameters, applies the layer to x and, for the gradient, its adjoint; the
- *  layer's gradients are overwritten. After TaoSolve(), TenonPetscParametersFromVec() sets the
- *  parameters to the solution, since the last evaluation may have been at another point.
+ *  layer's gradients are overwritten. After TaoSolve(), call TenonPetscParametersFromVec() to set
+ *  the parameters to the solution, since the last evaluation can have been at another point.
  *
  *  @param[in] tao    solver
  *  @param[in] layer  layer with one output element (a network that ends in a loss with a target,
  *                    for example), set up for the layout of x. The solver holds a reference.
- *  @param[in] x      input. The solver holds a reference; it can be filled anew between solves.
+ *  @param[in] x      input. The solver holds a reference; it can be refilled between solves.
  *  @return PETSC_ERR_ARG_SIZ  the output has more than one element
  */
 TENON_EXTERN PetscErrorCode TenonPetscTaoSetLoss(Tao tao, TenonLayer layer,
