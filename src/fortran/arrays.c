@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Fortran arrays of any rank and stride as tensors, without a copy. The functions are called
- * straight from the user's program: on the way into a procedure of Fortran compilers copy
- * components of derived types, into one of C they do not. What a call of C cannot see is checked
- * here: type, rank and extents, and that the interior lies in its array. */
+/* Fortran arrays of any rank and stride as tensors, without a copy. The user's program calls
+ * these functions directly: compilers copy components of derived types that are passed to
+ * Fortran procedures, but not those passed to C functions. The functions check what the C calls
+ * cannot: type, rank and extents, and that the interior is a section of its array. */
 #include <ISO_Fortran_binding.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 enum { kMaxDims = 8, kMaxText = 400 };
 
-/* What a pointer to no elements points to, since it must be associated. */
+/* Target of a pointer to an empty array, since the pointer must be associated. */
 static int64_t nothing;
 
 /* Without ierr an error ends the program, as TenonCallAbort() does. */
@@ -47,8 +47,8 @@ static const char* NameOfDataType(TenonDataType type) {
   return type == TENON_FLOAT32 ? "real(real32)" : "integer(int64)";
 }
 
-/* Components about to be placed: lists with an entry for each dimension of each, in the order of C.
- */
+/* The components to place: lists with an entry for each dimension of each component, in the
+ * order of C. */
 enum { kMaxComponents = 6 };
 typedef struct Components {
   int count;
@@ -57,22 +57,22 @@ typedef struct Components {
   TenonInt before[kMaxComponents * kMaxDims], after[kMaxComponents * kMaxDims];
 } Components;
 
-/* An array about to be placed. Dimensions of the tensor are in the order of Fortran, from 0. */
+/* An array to place. Dimensions of the tensor are in the order of Fortran, from 0. */
 typedef struct Placing {
   const char* call;
   const CFI_cdesc_t* interior;
   int dims;
-  int component;             /* counted from 1; 0: the array is the tensor's only one */
-  TenonInt extent[kMaxDims]; /* of this rank's block; one of a component has one channel */
-  TenonInt shape[kMaxDims];  /* of the whole tensor; likewise */
-  TenonInt channels;         /* that this rank has, for components */
-  TenonInt haloLow[kMaxDims], haloHigh[kMaxDims]; /* what the layout needs around the block */
-  int of[kMaxDims]; /* the dimension of the array, or its rank for one that is left out */
+  int component;             /* counted from 1; 0: the tensor has only this array */
+  TenonInt extent[kMaxDims]; /* of this rank's block; a component has one channel */
+  TenonInt shape[kMaxDims];  /* of the whole tensor; a component has one channel */
+  TenonInt channels;         /* channels of this rank, for components */
+  TenonInt haloLow[kMaxDims], haloHigh[kMaxDims]; /* halo that the layout needs around the block */
+  int of[kMaxDims]; /* dimension of the array, or its rank for an omitted dimension */
   TenonInt stride[kMaxDims], before[kMaxDims], after[kMaxDims]; /* in the order of C */
-  Components* components; /* which the array becomes one of, or NULL */
+  Components* components;                                       /* the list to append to, or NULL */
 } Placing;
 
-/* An error that names the component, if the array is one of several. */
+/* An error that names the component, if there are several. */
 static TenonErrorCode Refuse(TenonErrorCode code, const Placing* p, const char* format, ...) {
   char message[kMaxText];
   int length = 0;
@@ -128,10 +128,10 @@ static TenonErrorCode ReadBlock(TenonDTensor x, Placing* p) {
   return TENON_SUCCESS;
 }
 
-/* The dimensions of the tensor that an array of fewer has: all but some of one element. The
- * channels go first, where the array is one of them; then dimensions that have one element on all
- * ranks, so that ranks choose alike; then others; of equal ones the last. Where there are not
- * enough of them the last are left out, which the extents then refuse. */
+/* Selects the dimensions of one element that an array of lower rank omits. First the channel
+ * dimension, if the array is a single channel; then dimensions with one element on all ranks,
+ * which gives the same choice on all ranks; then others; in each group the last ones first. If
+ * there are not enough, the last dimensions are omitted, which CheckExtents() rejects. */
 static void LeaveOut(int dims, int rank, const TenonInt shape[], const TenonInt extent[],
                      int channels, int isLeftOut[]) {
   int missing = dims - rank, way, f;
@@ -152,8 +152,8 @@ static void LeaveOut(int dims, int rank, const TenonInt shape[], const TenonInt 
     }
 }
 
-/* The dimensions that `order` names, one for each of the array, or of the tensor with 0 for what
- * the array has not. */
+/* Reads the dimensions that `order` lists: one for each dimension of the array, or one for each
+ * dimension of the tensor with 0 for an omitted one. */
 static TenonErrorCode FollowOrder(const CFI_cdesc_t* order, Placing* p) {
   const int rank = p->interior->rank, count = (int)order->dim[0].extent;
   int taken[CFI_MAX_RANK] = {0}, isLeftOut[kMaxDims], f, i = 0;
@@ -170,7 +170,7 @@ static TenonErrorCode FollowOrder(const CFI_cdesc_t* order, Placing* p) {
       continue;
     d = *(const int*)((const char*)order->base_addr + i++ * order->dim[0].sm);
     if (d == 0 && count > rank)
-      d = rank + 1; /* left out */
+      d = rank + 1; /* omitted */
     else if (d < 1 || d > rank || taken[d - 1]++)
       return Refuse(
           TENON_ERR_ARG, p, "order(%d) is %d; order must name each dimension from 1 to %d once%s",
@@ -224,8 +224,8 @@ static TenonErrorCode CheckExtents(const Placing* p) {
   return TENON_SUCCESS;
 }
 
-/* Those of `array`: the whole with the ghost cells if the caller names it, since a section of one
- * element need not know how far its ghost cells are. */
+/* Strides of `array`: the whole array with the ghost cells if the caller passes it, since a
+ * section of one element need not contain the distance to its ghost cells. */
 static TenonErrorCode FindStrides(const CFI_cdesc_t* array, Placing* p) {
   const CFI_index_t bytes = (CFI_index_t)p->interior->elem_len;
   int f;
@@ -246,18 +246,18 @@ static TenonErrorCode FindStrides(const CFI_cdesc_t* array, Placing* p) {
   return TENON_SUCCESS;
 }
 
-/* The lowest address of `array` if it had the given extents; a dimension can run backwards. */
+/* The lowest address of `array` if it had the given strides; a dimension can run backwards. */
 static const char* Lowest(const CFI_cdesc_t* array, const CFI_cdesc_t* strides) {
-  const char* at = (const char*)array->base_addr;
+  const char* lowest = (const char*)array->base_addr;
   int d;
 
   for (d = 0; d < array->rank; ++d)
     if (strides->dim[d].sm < 0)
-      at += (array->dim[d].extent - 1) * strides->dim[d].sm;
-  return at;
+      lowest += (array->dim[d].extent - 1) * strides->dim[d].sm;
+  return lowest;
 }
 
-/* The dimension with the largest stride of those that are not done; -1 at the end. */
+/* The dimension with the largest stride that is not done yet; -1 at the end. */
 static int NextDimension(const CFI_cdesc_t* array, const int done[]) {
   int best = -1, d;
 
@@ -274,8 +274,8 @@ static TenonErrorCode NoPart(const Placing* p) {
       "the compiler must not copy (declare it target, allocatable or pointer)");
 }
 
-/* Numbers of elements of `whole` before and after the interior in each of its dimensions, from the
- * distance of the two in memory. */
+/* Numbers of elements of `whole` before and after the interior in each of its dimensions, from
+ * the distance of the two addresses. */
 static TenonErrorCode FindGhosts(const CFI_cdesc_t* whole, const Placing* p, TenonInt before[],
                                  TenonInt after[]) {
   const CFI_cdesc_t* in = p->interior;
@@ -323,7 +323,7 @@ static TenonErrorCode ReadGhosts(const CFI_cdesc_t* whole, Placing* p) {
   return TENON_SUCCESS;
 }
 
-/* As C does it, which would name its own dimensions. */
+/* The C call checks the same, but its message would have the dimensions of C. */
 static TenonErrorCode CheckHalo(const Placing* p) {
   int f;
 
@@ -345,8 +345,7 @@ static TenonErrorCode CheckHalo(const Placing* p) {
   return TENON_SUCCESS;
 }
 
-/* Bounds of what is not there are those of what was, or anything. A rank without elements needs no
- * array. */
+/* A rank without elements needs no array; bounds of an unallocated array are undefined. */
 static TenonErrorCode CheckPresent(const CFI_cdesc_t* array, const char* name, const Placing* p) {
   if (array && !array->base_addr)
     return Refuse(TENON_ERR_NULL, p,
@@ -408,17 +407,17 @@ void TenonFPlace(TenonDTensor* x, CFI_cdesc_t* interior, CFI_cdesc_t* array, CFI
 }
 
 static TenonErrorCode AddComponent(TenonDTensor x, void* first, const Placing* p) {
-  Components* all = p->components;
-  const int at = all->count * p->dims;
+  Components* components = p->components;
+  const int offset = components->count * p->dims;
   int d;
 
   (void)x;
   for (d = 0; d < p->dims; ++d) {
-    all->strides[at + d] = first ? p->stride[d] : 1;
-    all->before[at + d] = p->before[d];
-    all->after[at + d] = p->after[d];
+    components->strides[offset + d] = first ? p->stride[d] : 1;
+    components->before[offset + d] = p->before[d];
+    components->after[offset + d] = p->after[d];
   }
-  all->first[all->count++] = first;
+  components->first[components->count++] = first;
   return TENON_SUCCESS;
 }
 
@@ -429,23 +428,24 @@ void TenonFPlaceComponents(TenonDTensor* x, CFI_cdesc_t* u, CFI_cdesc_t* u_array
   CFI_cdesc_t* const blocks[kMaxComponents] = {u, v, w, p, q, r};
   CFI_cdesc_t* const arrays[kMaxComponents] = {u_array, v_array, w_array,
                                                p_array, q_array, r_array};
-  Components all = {.count = 0};
-  Placing one = {.call = "tenon_place_components", .components = &all};
+  Components components = {.count = 0};
+  Placing placing = {.call = "tenon_place_components", .components = &components};
   TenonErrorCode code = TENON_SUCCESS;
   int i;
 
   for (i = 0; i < kMaxComponents && blocks[i] && code == TENON_SUCCESS; ++i) {
-    one.interior = blocks[i];
-    one.component = i + 1;
-    code = Place(*x, arrays[i], NULL, &one, AddComponent);
+    placing.interior = blocks[i];
+    placing.component = i + 1;
+    code = Place(*x, arrays[i], NULL, &placing, AddComponent);
   }
-  if (code == TENON_SUCCESS && all.first[0] && all.count != one.channels)
-    code = Fail(TENON_ERR_SHAPE, one.call,
+  if (code == TENON_SUCCESS && components.first[0] && components.count != placing.channels)
+    code = Fail(TENON_ERR_SHAPE, placing.call,
                 "%d components were passed, but this rank has %ld channels; pass one for each",
-                all.count, (long)one.channels);
+                components.count, (long)placing.channels);
   if (code == TENON_SUCCESS)
-    code = TenonDTensorPlaceComponents(*x, 1, all.count, all.first, all.strides, all.before,
-                                       all.after, NULL);
+    code =
+        TenonDTensorPlaceComponents(*x, 1, components.count, components.first, components.strides,
+                                    components.before, components.after, NULL);
   Finish(code, ierr);
 }
 
@@ -456,8 +456,8 @@ void TenonFPlaceRead(TenonDTensor* x, CFI_cdesc_t* interior, CFI_cdesc_t* array,
   Finish(Place(*x, array, order, &p, PlaceToRead), ierr);
 }
 
-/* The bounds and strides of a pointer to the tensor's array, halo included; the pointer may leave
- * out dimensions of one element, and have more of its own. */
+/* Sets the bounds and strides of a pointer to the tensor's array, halo included. The pointer can
+ * omit dimensions of one element, and can have additional ones. */
 static TenonErrorCode DescribeArray(const char* call, TenonDTensor x, CFI_cdesc_t* pointer) {
   TenonInt low[kMaxDims], high[kMaxDims], strides[kMaxDims], shape[kMaxDims];
   TenonInt extent[kMaxDims] = {0}, whole[kMaxDims] = {0};
@@ -495,12 +495,12 @@ static TenonErrorCode DescribeArray(const char* call, TenonDTensor x, CFI_cdesc_
 }
 
 static TenonErrorCode GetArray(TenonDTensor x, CFI_cdesc_t* pointer) {
-  const Placing got = {.call = "tenon_get_array", .interior = pointer};
+  const Placing placing = {.call = "tenon_get_array", .interior = pointer};
   TenonDataType type;
   void* array = NULL;
 
-  TenonCall(CheckType(&got, x));
-  TenonCall(DescribeArray(got.call, x, pointer));
+  TenonCall(CheckType(&placing, x));
+  TenonCall(DescribeArray(placing.call, x, pointer));
   TenonCall(TenonDTensorGetDataType(x, &type));
   TenonCall(TenonDTensorGetArray(x, type, &array));
   pointer->base_addr = array ? array : &nothing;
@@ -508,12 +508,12 @@ static TenonErrorCode GetArray(TenonDTensor x, CFI_cdesc_t* pointer) {
 }
 
 static TenonErrorCode GetArrayRead(TenonDTensor x, CFI_cdesc_t* pointer) {
-  const Placing got = {.call = "tenon_get_array_read", .interior = pointer};
+  const Placing placing = {.call = "tenon_get_array_read", .interior = pointer};
   const void* array = NULL;
   TenonDataType type;
 
-  TenonCall(CheckType(&got, x));
-  TenonCall(DescribeArray(got.call, x, pointer));
+  TenonCall(CheckType(&placing, x));
+  TenonCall(DescribeArray(placing.call, x, pointer));
   TenonCall(TenonDTensorGetDataType(x, &type));
   TenonCall(TenonDTensorGetArrayRead(x, type, &array));
   pointer->base_addr = array ? (void*)array : &nothing;
@@ -556,7 +556,7 @@ void TenonFRestoreArrayRead(TenonDTensor* x, CFI_cdesc_t* pointer, int* ierr) {
 
 void TenonFShareMemory(TenonPartition* partition, CFI_cdesc_t* array, int* ierr) {
   const char* call = "tenon_partition_share_memory";
-  const Placing given = {.call = call};
+  const Placing placing = {.call = call};
   size_t bytes = array->elem_len;
   TenonErrorCode code;
   int d;
@@ -564,7 +564,7 @@ void TenonFShareMemory(TenonPartition* partition, CFI_cdesc_t* array, int* ierr)
   for (d = 0; d < array->rank && array->base_addr; ++d)
     bytes *= (size_t)array->dim[d].extent;
   if (!array->base_addr)
-    code = CheckPresent(array, "the array", &given);
+    code = CheckPresent(array, "the array", &placing);
   else if (array->rank > 0 && !CFI_is_contiguous(array))
     code = Fail(TENON_ERR_ARG, call, "the array is not contiguous; pass all of it");
   else

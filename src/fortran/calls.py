@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""One public function in Fortran: its C interface, and the subroutines that users call. What becomes of
-an argument is said by its kind, see kinds.py."""
+"""One public function in Fortran: its C interface, and the subroutines that users call. Each
+argument is translated by its kind, see kinds.py."""
 from kinds import Kind, Parts, kind_of
 from names import comment, fortran_name, snake, wrap
 
-# Lengths of lists that are not arguments: asked of the object.
+# Lengths of lists that are not arguments: queried from the object.
 COUNTS = {('TenonLayout', 'ndim'): 'layout_dimensions',
           ('TenonDTensor', 'ndim'): 'tensor_dimensions',
           ('TenonLayer', 'spatial'): 'spatial_dimensions',
           ('TenonPartition', 'axes'): 'partition_axes',
           ('TenonMachine', 'devices'): 'machine_devices'}
-# The classes that the calls for "an object of a class with settings" take.
+# The classes that the calls for "an object of a class with settings" accept.
 WITH_SETTINGS = ('TenonCheckpoint', 'TenonDataset', 'TenonFieldSeries', 'TenonLayer',
                  'TenonOptimizer', 'TenonPlan')
 SUFFIXES = {'f08': 'type(MPI_Comm)', 'mpi': 'integer(c_int)'}
@@ -23,10 +23,11 @@ class Call:
         self.find_lengths()
         self.find_idioms()
 
-    # What the arguments mean together.
+    # Relations between the arguments.
 
     def find_lengths(self):
-        """Gives each list the source of its length; a scalar that is only that is left out."""
+        """Sets the source of the length of each list; a scalar that is only a length becomes
+        implicit."""
         by_name = {kind.c_name: kind for kind in self.kinds}
         for kind in self.kinds:
             argument = kind.argument
@@ -51,7 +52,7 @@ class Call:
         return None
 
     def find_idioms(self):
-        """A text or a list that the call allocates."""
+        """Finds a text or a list that the call allocates."""
         by_name = {kind.c_name: kind for kind in self.kinds}
         for kind in self.kinds:
             if kind.argument.buffer:
@@ -77,7 +78,7 @@ class Call:
         return lines + [f'    end {word} {name}']
 
     def communicator_function(self):
-        """The function in C that takes communicators as integers."""
+        """The C function that has integers in place of communicators."""
         if not self.has_communicator():
             return []
         name = self.function.name
@@ -98,7 +99,7 @@ class Call:
         return fortran_name(self.function.name.replace('TenonObject', 'Tenon'))
 
     def subroutines(self, classes, generics):
-        """All of them, and their names below those by which they are called."""
+        """Returns all subroutines, and adds them to their generic names."""
         name, lines = self.public_name(), []
         objects = [k for k in self.kinds if k.argument.base == 'TenonObject']
         for of in self.classes_of(objects, classes):

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """usage: generate.py INCLUDE FOLDER
-Writes what the Fortran module has for every public function into FOLDER, from the headers in INCLUDE:
+Writes the sources of the Fortran module for all public functions into FOLDER, from the headers in INCLUDE:
   tenon_types.f90  module tenon_types: a derived type for each class of handles, and the constants
   tenon_c.f90      module tenon_c: the C functions as they are
   tenon_calls.f90  module tenon_calls: a subroutine for each of them, tenon_layer_set_up for TenonLayerSetUp
   communicators.c  TenonF... for each function with an MPI_Comm, which Fortran has as an integer
   every_name.f90   a program that uses each name, and the C functions without one
-Sources that are written by hand stand beside this script. A form of argument that is not known here ends
-the script with a message: add it to KINDS, or write the call by hand and add it to BY_HAND."""
+Hand-written sources are next to this script. An argument form without a rule ends the script with a message: add it
+to kinds.py, or write the call by hand and add it to BY_HAND."""
 import sys
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from calls import Call
 from headers import Headers, write
 from names import class_name, wrap
 
-# Without a subroutine in Fortran, and why.
+# C functions without a subroutine in Fortran, and why.
 LEFT_OUT = {
     'TenonCommFromFortran': 'communicators of Fortran are passed as they are',
     'TenonDTensorPlaceComponents': 'tenon_place_components takes the arrays themselves',
@@ -25,7 +25,7 @@ LEFT_OUT = {
     'TenonLayerShellSetContext': 'tenon_layer_shell_set_functions takes the context',
     'TenonNoteCaller': 'Fortran has neither the name nor the line of the caller',
 }
-# Written by hand: they take procedures, the command line or memory of any type.
+# Written by hand: calls with procedures, the command line or memory of any type.
 BY_HAND = {
     'TenonInitialize', 'TenonInitializeWithComm', 'TenonLayerShellSetFunctions',
     'TenonLinearOpCreateShell', 'TenonOptimizerStepClosure', 'TenonPartitionShareMemory',

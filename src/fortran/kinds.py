@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What becomes of an argument of a C function in Fortran. Each kind says four things: the argument in the
-interface of the C function (raw), the dummy of the subroutine (declare), what is done with it (prepare)
-and what is passed (actual)."""
+"""The translation of an argument of a C function to Fortran. Each kind implements four steps:
+the argument in the interface of the C function (raw), the dummy argument of the subroutine
+(declare), the statements that convert it (prepare) and the actual argument (actual)."""
 import re
 
 from names import class_name, snake, wrap
 
-# Lists with an entry for each dimension of a tensor: Fortran has them from the first index on.
+# Lists with an entry for each dimension of a tensor: in Fortran the first index is first.
 TENSOR_LENGTHS = {'ndim', 'spatial', 'rank', 'dimensions'}
-# Ranks, axes of process grids and places on them are counted from 0, as in MPI.
+# Ranks, axes of process grids and positions on them are counted from 0, as in MPI.
 AS_IN_MPI = {'axis', 'coordinates', 'device', 'position'}
-# Nodes of a graph and, below 0, its inputs.
+# Nodes of a graph, or its inputs as negative numbers.
 NODES = {('TenonLayerGraphAddNode', 'inputs')}
 # Settings by name: lists with an entry for each dimension too, or the dimensions themselves.
 SETTINGS = {(f'TenonObject{verb}{kind}', argument) for verb in ('Set', 'Get')
             for kind, argument in (('Integers', 'values'), ('Text', 'text'))}
-# Lists of indices that can be below 1: boxes with a halo, which may reach beyond the domain.
+# Lists of indices that can be below 1: boxes with a halo, which can extend beyond the domain.
 UNBOUNDED = {('TenonLayoutSetHaloBoxes', 'low')}
 INDEX = re.compile(r'first (local )?index|local index')
-# Functions of Fortran that the subroutines use, and so no dummies beside lists and texts.
+# Fortran intrinsics that the subroutines use, which must not be names of dummies.
 USED = {'int', 'len', 'present', 'product', 'size', 'trim'}
 SCALARS = {'int': 'integer(c_int)', 'TenonInt': 'integer(c_int64_t)', 'double': 'real(c_double)',
            'TenonBool': 'integer(c_int)', 'size_t': 'integer(c_size_t)',
@@ -26,7 +26,7 @@ SCALARS = {'int': 'integer(c_int)', 'TenonInt': 'integer(c_int64_t)', 'double': 
 
 
 class Parts:
-    """The parts of a subroutine in the making."""
+    """The parts of a subroutine under construction."""
 
     def __init__(self, function, integer, communicator):
         self.function, self.integer, self.communicator = function, integer, communicator
@@ -38,7 +38,7 @@ class Parts:
         self.declarations.append(f'    {declaration} :: {name}')
 
     def ask(self, call):
-        """The number of entries that an object's lists have, in c_extent."""
+        """Adds the query of the number of entries of an object's lists, in c_extent."""
         if call not in self.before:
             self.is_checked = True
             self.local('c_extent', 'integer(c_int)')
@@ -49,7 +49,7 @@ class Parts:
 
 
 class Kind:
-    """The base of all kinds; also what they have in common with lists."""
+    """The base class of all kinds, and common code of scalars and lists."""
     is_handle = is_communicator = is_long = False
 
     def __init__(self, function, argument):
@@ -197,7 +197,7 @@ class Scalar(Kind):
         elif self.argument.stars and not self.is_consumed:
             self.prepare_result(parts)
         elif self.is_shifted and not self.is_consumed:
-            # A number of the caller's that C would name as it gets it, smaller by 1.
+            # The message of C would have the number minus 1.
             parts.is_checked = True
             parts.before += wrap('    call check_counted(', [
                 'tenon_code', f"'{public}'", f"'{self.name}'", f'int({self.name}, c_int64_t)'], ')')
@@ -239,7 +239,7 @@ class Scalar(Kind):
         return value
 
     def length_actual(self):
-        """Of what the call allocates: none while it is asked for, then all of it."""
+        """The length of an allocated result: 0 in the query, then the length returned by it."""
         return '0_c_int64_t' if self.owner.is_asking else 'int(c_needed, c_int64_t)'
 
 
@@ -304,7 +304,8 @@ class List(Kind):
             parts.before.append(f'    if (present({self.name})) c_{self.name} = {self.value()}')
 
     def explain(self, parts, public):
-        """An index below 1 is an error of the call, on all ranks, which says it by the number that C has."""
+        """Explains an index below 1: the call fails on all ranks, and its message has the number
+        of C."""
         present = f' .and. present({self.name})' if self.is_optional else ''
         condition = f'tenon_code /= TENON_SUCCESS{present}'
         parts.last += [f'    if ({condition}) then'] + wrap('      call explain_counted(', [
@@ -351,7 +352,7 @@ class List(Kind):
 
 
 class Text(Kind):
-    """A text that is passed: without its trailing blanks, or, where C has its length, as it is."""
+    """A text that is passed, without trailing blanks, or unchanged if C has its length."""
 
     def raw(self):
         return 'character(kind=c_char), intent(in)' + ', optional' * self.argument.is_nullable
@@ -430,7 +431,7 @@ class TextList(Kind):
 
 
 class Address(Kind):
-    """Memory, a user function or a table of them, as C has it."""
+    """Memory, a user function or a table of functions, passed as C has it."""
 
     def __init__(self, function, argument, type):
         super().__init__(function, argument)

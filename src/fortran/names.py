@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Names in Fortran, and lines that fit."""
+"""Names in Fortran, and line breaks."""
 import textwrap
 
 from headers import words
@@ -24,7 +24,7 @@ class_name = fortran_name
 
 
 def wrap(start, items, end=''):
-    """start, items separated by commas, and end, on as many lines as it takes."""
+    """Joins start, items separated by commas, and end, with continuation lines."""
     lines, line = [], start
     for i, item in enumerate(items):
         piece = item + (', ' if i + 1 < len(items) else end)

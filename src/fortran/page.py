@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """usage: page.py INCLUDE PAGE
-Writes the page of the manual that lists every call of the Fortran module, a row each, with its arguments in Fortran's
-order. Calls made from the headers are described by the same parts that make their subroutines; those that are
-written by hand are read from the sources beside this script."""
+Writes the page of the manual that lists every call of the Fortran module, one per row, with its
+arguments in Fortran's order. Calls made from the headers are described by the parts that make
+their subroutines; hand-written calls are read from the sources next to this script."""
 import re
 import sys
 from pathlib import Path
@@ -39,7 +39,8 @@ def joined(text):
 
 
 def dummies_of(names, declarations):
-    """(name, whether it is a list, optional, and returned) of each dummy, ierr excluded."""
+    """Returns (name, shape, whether optional, whether returned) of each dummy argument except
+    ierr."""
     found = {}
     for line in declarations:
         attributes, _, declared = line.partition('::')

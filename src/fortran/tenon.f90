@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-2-Clause
-! What a program uses: `use tenon`. doc/fortran.md has the conventions.
+! The module of user programs: `use tenon`. doc/fortran.md documents the conventions.
 module tenon
   use tenon_types
   use tenon_calls

@@ -13,14 +13,14 @@ module tenon_arrays
   interface
     ! Makes a tensor use an array in place. Not collective.
     !   interior  this rank's block: u(lo(1):hi(1), lo(2):hi(2), ...); a section with any steps
-    !   array     the array that the block lies in, u: cells around the block are ghost cells. Without it
-    !             there are none.
-    !   order     order(d) is the dimension of the array that dimension d of the tensor has, 0 for one that the
-    !             array has not, which can be left out of the list; default: the dimensions one after the other
-    ! Dimensions of one element can be left out: those of one element on all ranks first, the last of them before others.
-    ! The array must be a target, allocatable or
-    ! pointer, and stay where it is; the extents must be those of the block. Pass a component as a section,
-    ! cells(:, :)%b: gfortran 12 changes the address of an allocatable array or pointer when cells%b is passed.
+    !   array     the array that contains the block, u: cells around the block are ghost cells. Without it
+    !             there are no ghost cells.
+    !   order     order(d) is the dimension of the array for dimension d of the tensor, or 0 for an omitted one,
+    !             which can also be left out of the list; default: the dimensions in order
+    ! Dimensions of one element can be omitted: first those with one element on all ranks, in each
+    ! group the last first. The array must be a target, allocatable or pointer, and must not move;
+    ! its extents must be those of the block. Pass a component as a section, cells(:, :)%b: gfortran
+    ! 12 changes the address of an allocatable array or pointer when cells%b is passed.
     subroutine tenon_place(x, interior, array, order, ierr) bind(C, name="TenonFPlace")
       import
       type(tenon_dtensor), intent(in) :: x
@@ -40,10 +40,12 @@ module tenon_arrays
       integer(c_int), intent(out), optional :: ierr
     end subroutine tenon_place_read
 
-    ! Channels that are separate arrays, each with extents and ghost cells of its own, as on a staggered grid: the
-    ! block of each component and the array that it lies in, in turn, at most six. Each pair is checked as
-    ! tenon_place() does, with one channel in the place of all, whose dimension can be left out. The tensor works on an array of the library, which
-    ! tenon_dtensor_gather_arrays(x) fills from the components and tenon_dtensor_scatter_arrays(x) writes back.
+    ! Channels that are separate arrays, each with its own extents and ghost cells, as on a
+    ! staggered grid. The arguments are the block of each component and the array that contains it,
+    ! alternately, for at most six components. Each pair is checked as in tenon_place(), with one
+    ! channel instead of all; the channel dimension can be omitted. The tensor uses an array of the
+    ! library: tenon_dtensor_gather_arrays(x) fills it from the components, and
+    ! tenon_dtensor_scatter_arrays(x) writes it back.
     subroutine tenon_place_components(x, first, first_array, second, second_array, third, third_array, fourth, &
         fourth_array, fifth, fifth_array, sixth, sixth_array, ierr) bind(C, name="TenonFPlaceComponents")
       import

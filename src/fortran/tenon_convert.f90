@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-2-Clause
-! What the subroutines do with their arguments, so that each of them is a few lines: lists in the order
-! of C, results of either size of integer, texts, and the end of every call.
+! Common code of the generated subroutines, which keeps each of them short: lists in the order of C,
+! results of either integer size, texts, and the end of every call.
 module tenon_convert
   use iso_c_binding
   use tenon_types
@@ -35,7 +35,7 @@ module tenon_convert
   end interface
 contains
 
-  ! Lists with an entry for each dimension of a tensor: C has the first index of Fortran last.
+  ! Lists with an entry for each dimension of a tensor: the first index of Fortran is the last of C.
   pure function reverse_int32(list) result(reversed)
     integer(c_int32_t), intent(in) :: list(:)
     integer(c_int32_t) :: reversed(size(list))
@@ -54,14 +54,14 @@ contains
     reversed = list(size(list):1:-1)
   end function reverse_real64
 
-  ! The pieces between commas.
+  ! Reverses the pieces between commas.
   pure function reverse_text(list) result(reversed)
     character(len=*), intent(in) :: list
     character(len=:), allocatable :: reversed
     integer :: first, last, comma, at
     reversed = list
     first = 1
-    at = len(list) ! where the next piece ends
+    at = len(list) ! end of the next piece
     do
       comma = index(list(first:), ',')
       last = merge(first + comma - 2, len(list), comma > 0)
@@ -74,8 +74,9 @@ contains
     end do
   end function reverse_text
 
-  ! A setting of a layer from the order of Fortran to that of C or back: it has an entry for each dimension, but
-  ! for widths, which go from the input to the output. Those of a permutation are dimensions themselves.
+  ! Converts a setting of a layer from the order of Fortran to that of C, or back. It has an entry
+  ! for each dimension, except for widths, which are listed from the input to the output. The
+  ! entries of a permutation are dimensions themselves.
   pure function turned_setting(name, list) result(turned)
     character(len=*), intent(in) :: name
     integer(c_int64_t), intent(in) :: list(:)
@@ -85,7 +86,7 @@ contains
     if (name == 'permutation') turned = size(list) - turned
   end function turned_setting
 
-  ! The same of a setting that is a text. Only these are lists with an entry for each dimension.
+  ! The same for text settings. Only the listed ones have an entry for each dimension.
   pure function turned_text(name, text) result(turned)
     character(len=*), intent(in) :: name, text
     character(len=:), allocatable :: turned
@@ -93,7 +94,8 @@ contains
     if (name == 'boundary' .or. name == 'spacing' .or. name == 'faces') turned = turned_lists(text)
   end function turned_text
 
-  ! The lists of all channels, separated by semicolons; the channels of a list may stand before it, "0=".
+  ! The lists of all channels, separated by semicolons; the channel numbers can precede a list,
+  ! "0=".
   pure function turned_lists(text) result(turned)
     character(len=*), intent(in) :: text
     character(len=:), allocatable :: turned
@@ -110,7 +112,7 @@ contains
     end do
   end function turned_lists
 
-  ! Results: those that do not fit into a 32-bit variable are an error, not cut off.
+  ! Results: a value that does not fit into a 32-bit variable is an error.
   subroutine give_int64(from, to, name, code)
     integer(c_int64_t), intent(in) :: from
     integer(c_int64_t), intent(out) :: to
@@ -169,7 +171,7 @@ contains
     code = fail(TENON_ERR_SHAPE, call, name//trim(text))
   end subroutine check_length
 
-  ! A number that C counts from 0 is refused here below 1, so that the message has the number that was passed.
+  ! A number that C counts from 0 is checked here, so the message has the number that was passed.
   subroutine check_counted(code, call, name, value)
     integer(c_int), intent(inout) :: code
     character(len=*), intent(in) :: call, name
@@ -180,7 +182,7 @@ contains
     code = fail(TENON_ERR_ARG, call, name//trim(text))
   end subroutine check_counted
 
-  ! A node of a graph is refused here if it is 0, which C has no number for.
+  ! Node 0 is an error, since C has no number for it.
   subroutine check_nodes(code, call, name, list)
     integer(c_int), intent(inout) :: code
     character(len=*), intent(in) :: call, name
@@ -193,7 +195,7 @@ contains
     code = fail(TENON_ERR_ARG, call, name//trim(text))
   end subroutine check_nodes
 
-  ! After an error of the call, which all ranks know: an index below 1 in a list may be the reason.
+  ! After an error of the call, which all ranks know: an index below 1 in a list can be the reason.
   subroutine explain_counted(code, call, name, list)
     integer(c_int), intent(in) :: code
     character(len=*), intent(in) :: call, name
@@ -208,8 +210,8 @@ contains
     answer = fail(code, call, name//trim(text))
   end subroutine explain_counted
 
-  ! Without ierr an error ends the program, as TenonCallAbort() does; the handler has printed it. The caller's
-  ! file and line are not known here, so no frame is added.
+  ! Without ierr an error ends the program, as TenonCallAbort() does; the handler has printed it.
+  ! The caller's file and line are unknown, so no frame is added.
   subroutine finish(code, ierr)
     integer(c_int), intent(in) :: code
     integer(c_int), intent(out), optional :: ierr
@@ -227,14 +229,14 @@ contains
     answer = merge(TENON_TRUE, TENON_FALSE, value)
   end function c_bool_of
 
-  ! The dimension of C: 0 and below, where a call has a meaning for them, are -1 and below.
+  ! The dimension in C. Dimensions 0 and below, which some calls accept, become -1 and below.
   pure function c_dimension(dimension, dimensions) result(answer)
     integer(c_int), intent(in) :: dimension, dimensions
     integer(c_int) :: answer
     answer = merge(dimensions - dimension, dimension - 1, dimension >= 1)
   end function c_dimension
 
-  ! Nodes of a graph from 1, and -1, -2, ... for its inputs. Node 0 is refused before (check_nodes).
+  ! Nodes of a graph from 1, and -1, -2, ... for its inputs. Node 0 was rejected by check_nodes.
   pure function c_nodes(nodes) result(answer)
     integer(c_int), intent(in) :: nodes(:)
     integer(c_int) :: answer(size(nodes))
@@ -258,7 +260,7 @@ contains
     end do
   end function text_at
 
-  ! A text with its NUL, as C returns it; an empty one after an error.
+  ! Converts a text with its NUL, as C returns it; an empty text after an error.
   subroutine give_text(from, code, to)
     character(kind=c_char), allocatable, intent(in) :: from(:)
     integer(c_int), intent(in) :: code
@@ -292,7 +294,7 @@ contains
     end do
   end function addresses
 
-  ! How many entries the lists of an object have.
+  ! Queries of the number of entries of an object's lists.
   subroutine layout_dimensions(layout, code, count)
     type(c_ptr), intent(in) :: layout
     integer(c_int), intent(inout) :: code

@@ -1,8 +1,14 @@
 ! SPDX-License-Identifier: BSD-2-Clause
-! Procedures of the program that the library calls. Each call with procedures makes a box that holds them and
-! their context, any variable of the program; the library gets the address of the box and of a function here that
-! opens it. The context must be a target and live as long as the object. An argument that C has as NULL is
-! absent. Pass module procedures: internal ones need an executable stack.
+! Procedures of the program that the library calls. A call with procedures allocates a box that
+! contains pointers to them and to their context, any variable of the program. The library gets the
+! address of the box and of a C function in this module, which calls the procedure in the box:
+!
+!   tenon_linearop_create_shell(apply, context)   allocates a linearop_box
+!   library -> run_apply(x, y, address of box)    calls box%apply(x, y, box%context, code)
+!   library -> free_linearop_box                  when the object is destroyed
+!
+! The context must be a target and outlive the object. A NULL argument of C becomes an absent
+! argument. Pass module procedures: internal procedures need an executable stack.
 module tenon_procedures
   use iso_c_binding
   use tenon_types
@@ -128,7 +134,7 @@ module tenon_procedures
   type(text_box), pointer, save :: output => null(), error_output => null()
 contains
 
-  ! What a context that was left out is for the procedures.
+  ! The context of the procedures if the argument was omitted.
   function context_or_none(context) result(answer)
     class(*), intent(in), target, optional :: context
     class(*), pointer :: answer
@@ -225,7 +231,7 @@ contains
     call finish(code, ierr)
   end subroutine tenon_layer_shell_set_functions
 
-  ! A handle as an optional argument: the caller of one that is NULL passes a null pointer, an absent argument.
+  ! A handle as an optional argument: a null pointer is passed as an absent argument.
   function present_if_set(handle, holder) result(answer)
     type(c_ptr), intent(in) :: handle
     type(tenon_dtensor), intent(inout), target :: holder

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-2-Clause
-! The beginning of a program. The library gets the command line from here, since in Fortran nobody hands it
-! over: without it an option on the command line would be ignored. Messages about dimensions say from here on that they are
-! in the order of C.
+! Initialisation. This module passes the command line to the library, since a Fortran main program
+! has no argv: otherwise options on the command line would be ignored. It also registers a note in
+! messages about dimensions, that they are in the order of C.
 module tenon_start
   use iso_c_binding
   use mpi_f08, only: MPI_Comm
@@ -16,7 +16,7 @@ module tenon_start
     procedure initialize_mpi, initialize_f08
   end interface tenon_initialize_with_comm
 
-  ! The command line as C has it. It stays, since MPI may keep its address.
+  ! The command line in the form of C. It is never deallocated, since MPI can keep its address.
   character(len=:), allocatable, target, save :: words(:)
   type(c_ptr), allocatable, target, save :: argv(:)
 contains
