@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the public headers declare, read for the generators of the interfaces to other languages:
-functions with the comments of their arguments, handles, enumerations, types of user functions and tables
-of them. The test `arguments` keeps the headers in the form that is read here; any other form is an error.
-
-What arguments mean together is found here too, once for all languages: which argument is the length of a
-list (Argument.lists, Argument.factors), and which text or list a call returns in a buffer whose size it
-says (Argument.buffer)."""
+"""Reads the declarations of the public headers, for the generators of the interfaces to other
+languages: functions with the comments of their arguments, handles, enumerations, types of user
+functions and tables of them. The test `arguments` checks that the headers have the form that is
+read here; any other form is an error. Relations between arguments are found here as well, once
+for all languages: the argument that is the length of a list (Argument.lists, Argument.factors),
+and the text or list that a call returns in a buffer whose size it returns (Argument.buffer)."""
 import re
 
 COMMENT = r'/\*\*((?:(?!\*/).)*)\*/\s*'
@@ -18,7 +17,8 @@ PARAM = re.compile(r'@param\[(in|out|in,out)\]\s+(\w+(?:, \w+)*)\s*(.*?)(?=\s@\w
 
 
 def write(path, lines):
-    """Writes a file that is made of the headers, unless it is so already: what is built of it need not be built again."""
+    """Writes a generated file if its contents change; otherwise its dependents need not be built
+    again."""
     text = '\n'.join(lines) + '\n'
     if not path.exists() or path.read_text() != text:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -26,12 +26,12 @@ def write(path, lines):
 
 
 def words(name):
-    """The words of a name in C: DTensorAXPBY is D, Tensor, AXPBY; ghostsLow is ghosts, Low."""
+    """Splits a name in C into words: DTensorAXPBY is D, Tensor, AXPBY; ghostsLow is ghosts, Low."""
     return re.findall(r'[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+', name)
 
 
 class Argument:
-    """One argument: its C type in parts, and what its @param says."""
+    """One argument: its C type in parts, and the contents of its @param."""
 
     def __init__(self, where, text):
         match = ARGUMENT.fullmatch(' '.join(text.split()))
@@ -54,13 +54,13 @@ class Argument:
 
     @property
     def is_text(self):
-        """A text that the call writes."""
+        """Whether the argument is a text that the call writes."""
         return self.base == 'char' and self.is_list and not self.stars and not self.is_const
 
 
 class Function:
-    """One function, or one type of user function: `brief` is the first paragraph of its comment, `comment` all of
-    it, line by line."""
+    """One function, or one type of user function: `brief` is the first paragraph of its comment,
+    `comment` the whole comment, line by line."""
 
     def __init__(self, comment, result, name, arguments):
         self.name, self.result = name, ' '.join(result.split())
@@ -79,10 +79,10 @@ class Function:
         self.relate()
 
     def relate(self):
-        """What the arguments mean together. The length of a list is an argument, whose `lists` then has
-        the list, or an expression of arguments, the list's `factors` ("axes * levels", "product of
-        extents"), or neither: then an object knows it. `buffer` is (length, needed) of the idioms
-        `char text[], length, needed` and `length, values[], count`."""
+        """Finds the relations between the arguments. The length of a list is an argument, whose
+        `lists` then has the list, or an expression of arguments, the list's `factors` ("axes *
+        levels", "product of extents"), or neither: then an object knows it. `buffer` is (length,
+        needed) of the idioms `char text[], length, needed` and `length, values[], count`."""
         by_name = {argument.name: argument for argument in self.arguments}
         for i, argument in enumerate(self.arguments):
             names = argument.length.replace('product of ', '').split(' * ') if argument.length else []
@@ -137,7 +137,7 @@ class Headers:
 
     @staticmethod
     def items(enum, body):
-        """The names and values of an enumeration, but the one that fixes its range."""
+        """Returns the names and values of an enumeration, except the one that fixes its range."""
         if '#' in body:
             return []  # TenonErrorCode: its table is read instead
         found = []

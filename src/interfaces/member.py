@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""One public function as a member of a class, alike in all languages that have classes: whose member it is, its
-name, and which of its arguments others imply.
+"""One public function as a member of a class, common to all languages with classes: the class, the
+name, and the arguments that other arguments imply.
 
 The name is that of the function without its class: a leading Get is dropped (norm() of TenonDTensorNorm, layout()
 of TenonDTensorGetLayout), and a Create makes a constructor, a static member (TenonLinearOpCreateHalo is
 LinearOp.halo()) or, if its first argument is of the class itself, a member (op.adjoint()). A function is a member
-of the object that it changes, or else of the first of its class. What the declarations do not say stands in the
-tables below, with a reason for each row. A row of a call that is no longer declared does no harm:
-cxx/generate.py names it."""
+of the object that it changes, or else of the first of its class. Information that the declarations do not contain
+is listed in the tables below, with a reason for each row. A row for a call that is no longer declared has no
+effect: cxx/generate.py reports it."""
 from headers import words
 
-# Names that do not follow from the rule above. A key is a call, or what follows the class in its name.
+# Names that do not follow from the rule above. A key is a call, or the part of its name after the
+# class.
 NAMES = {
     'GetClass': 'className',  # class is a keyword
     'GetDim': 'dimensions',  # what is counted
@@ -32,33 +33,34 @@ NAMES = {
     'TenonReductionProgramsGetText': 'text',  # of a program, and no setting
 }
 
-# Calls of another class than their name begins with: the class and the name there.
+# Calls of another class than their name begins with: the class, and the name of the member.
 MEMBERS_OF = {
     'TenonLinearOpCreateJacobian': ('TenonLayer', 'jacobian'),  # the derivative of the layer
 }
 
-# Constructors beside TenonXCreate: their arguments tell them from each other.
+# Constructors in addition to TenonXCreate, distinguished by their arguments.
 CONSTRUCTORS = {
     'TenonLayoutCreateSharded',  # the usual way to make a layout
     'TenonLayoutCreateFromBoxes',  # the usual way in a solver
 }
 
-# The result that a call is made for, where there are several. The others are optional pointers.
+# The main result of a call with several results. The others become optional pointers.
 RETURNED = {
     'TenonLayerTestAdjoint': 'relative',  # the two pairings only explain it
     'TenonLayerTestTaylor': 'order',  # the remainder only explains it
     'TenonLinearOpTestAdjoint': 'relative',  # as for layers
 }
 
-# Calls that return only when they need the function that they are given no more. Elsewhere a function without
-# a destroyer may be called later, and is passed as in C: as a pointer, with its context.
+# Calls that use a user function only until they return. In other calls a function without a
+# destroyer can be called later, and is passed as in C: as a pointer, with its context.
 ENDS_WITHIN = {'TenonOptimizerStepClosure'}
 
-# Values that are read by key or option name: getInt("epoch") keeps its Get, since what follows is a type.
+# Values that are read by key or option name: getInt("epoch") keeps its Get, since a type follows.
 TYPE_WORDS = {'Int', 'Integers', 'Real', 'Bool', 'Flag', 'Text', 'String'}
 
-# Lengths that are no arguments: how an object, {0}, tells them by its members, and by arguments of the call. None: it does
-# not tell the length, so that the caller does.
+# Lengths that are not arguments: the expression by which an object, {0}, returns them through its
+# members and the arguments of the call. None: the object does not know the length, and the caller
+# passes it.
 LENGTHS = {
     ('TenonLayout', 'ndim'): '{0}.dimensions()',
     ('TenonDTensor', 'ndim'): '{0}.layout().dimensions()',
@@ -75,7 +77,7 @@ LENGTHS = {
 
 
 def class_of(handle):
-    """TenonLayer is Layer."""
+    """Returns Layer for TenonLayer."""
     return handle.replace('Tenon', '', 1)
 
 
@@ -86,10 +88,10 @@ class Member:
         self.find_name()
         self.find_callables()
 
-    # Whose it is.
+    # The class.
 
     def find_owner(self):
-        """The class, the object and what a constructor makes."""
+        """Finds the class, the object and the handle that a constructor creates."""
         name = self.function.name
         owners = [h for h in ['TenonObject', *self.headers.handles]
                   if name.startswith(h) and name[len(h):len(h) + 1].isupper()]
@@ -102,7 +104,8 @@ class Member:
         self.words = words(self.rest)
         self.verb = self.words[0]
         if self.verb != 'Apply' and self.words[1:] and self.words[1] in ('Get', 'Set', 'Add'):
-            self.verb = self.words[1]  # of a type of object or of the process: ShellGetValue, OptionsGetFlag
+            self.verb = self.words[1]  # the verb follows a type of object or of the process:
+                                       # ShellGetValue, OptionsGetFlag
         is_first = ours and self.function.arguments[0] is ours[0]
         if self.words[0] == 'Create' and not is_first:
             ours = []
@@ -137,7 +140,8 @@ class Member:
     # Arguments.
 
     def find_callables(self):
-        """User functions that share a context which they own, or that the call needs no longer."""
+        """Finds the user functions that share a context and own it, or that are needed only
+        during the call."""
         arguments = self.function.arguments
         functions = [a for a in arguments if a.base in self.headers.callbacks]
         self.destroyer = next((a for a in functions if self.is_destroyer(a)), None)
@@ -147,7 +151,8 @@ class Member:
             self.callables = [a for a in functions if a is not self.destroyer]
 
     def told_length(self, of):
-        """The argument whose object tells the length of a list, and how: a row of LENGTHS."""
+        """Returns the argument whose object knows the length of a list, and the expression from
+        LENGTHS."""
         for argument in self.function.arguments:
             if (argument.base, of.length) in LENGTHS:
                 return argument, LENGTHS[argument.base, of.length]
@@ -159,7 +164,7 @@ class Member:
         return of_user.result == 'void' and [a.name for a in of_user.arguments] == ['context']
 
     def counted(self, owner):
-        """The list whose length is passed as `owner`: one that is always there."""
+        """Returns the list whose length is passed as `owner`, one that cannot be NULL."""
         lists = sorted(owner.lists, key=lambda a: a.is_nullable)
         if lists[0].is_nullable and len(lists) > 1:
             raise SystemExit(f'{self.function.name}: no list tells {owner.name}, since all may be NULL')
@@ -173,6 +178,6 @@ class Member:
 
     @property
     def returns_itself(self):
-        """Setters give their object, for chains of calls."""
+        """Setters return their object, for chains of calls."""
         sets = self.verb in ('Set', 'Add') and 'Up' not in self.words
         return bool(self.this) and not self.results and sets

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""One argument of a C function in C++. Each kind says up to five things: the parameter, what is checked
-before the call, what the call is given, the result that it becomes, and how that is declared. A form of
-argument without a kind ends the generator with a message."""
+"""One argument of a C function in C++. Each kind defines up to five things: the parameter, the
+checks before the call, the actual argument, the result that it becomes, and the declaration of
+that result. An argument form without a kind ends the generator with a message."""
 import re
 
 from member import RETURNED, class_of
@@ -12,7 +12,7 @@ SCALARS = {'int': 'int', 'TenonInt': 'TenonInt', 'double': 'double', 'size_t': '
 
 
 class Kind:
-    """The base of all kinds: an argument that is passed as it is."""
+    """The base class of all kinds: an argument that is passed unchanged."""
 
     def __init__(self, call, argument):
         self.call, self.argument, self.name = call, argument, argument.name
@@ -27,12 +27,12 @@ class Kind:
         raise SystemExit(f'{self.call.function.name}: {self.name}: {why}; see src/interfaces/cxx')
 
     def returned(self, type, declared, value=None):
-        """A local variable of the name of the argument becomes a result."""
+        """Returns the argument as a result, from a local variable of the same name."""
         self.declared, self.result = declared, (type, self.name, value or self.name)
 
 
 class Left(Kind):
-    """An argument that others imply; they set what is passed."""
+    """An argument that other arguments imply; they set the actual argument."""
 
 
 class This(Kind):
@@ -43,14 +43,14 @@ class This(Kind):
 
 
 class Made(Kind):
-    """The handle that a constructor makes."""
+    """The handle that a constructor creates."""
 
     def set_up(self):
         self.actual = 'out()'
 
 
 class Handle(Kind):
-    """Another object: an empty one stands for NULL where that is allowed."""
+    """Another object; an empty one represents NULL where that is allowed."""
 
     def set_up(self):
         argument, type = self.argument, class_of(self.argument.base)
@@ -116,7 +116,7 @@ class CountedText(Kind):
 
 
 class ReturnedText(Kind):
-    """A text in a buffer that is asked for its size first."""
+    """A text in a buffer whose size is queried first."""
 
     def set_up(self):
         length, needed = self.argument.buffer
@@ -127,7 +127,8 @@ class ReturnedText(Kind):
 
 
 class List(Kind):
-    """Numbers, enumerations, handles or texts, whose length is checked where something tells it."""
+    """Numbers, enumerations, handles or texts. The length is checked if an argument or object
+    determines it."""
 
     def __init__(self, call, argument, element, type=None):
         self.element = element
@@ -154,7 +155,7 @@ class List(Kind):
             self.checks = [f'detail::{check}("{self.call.shown()}: {self.name}", {self.name}.size(), {wanted});']
 
     def wanted(self):
-        """The length that the list must have."""
+        """Returns the required length of the list."""
         owner = [a for a in self.call.function.arguments if self.argument in a.lists]
         if owner:
             first = self.call.counted(owner[0])
@@ -170,7 +171,7 @@ class List(Kind):
         owner = 'this' if argument is self.call.this else argument.name
         if length is None:
             return None
-        # Each call of Tenon is told where the program makes it.
+        # Each call of Tenon gets the source position of the program's call.
         length = re.sub(r'(\w+)\((.*?)\)', lambda m: m[0] if m[1] == 'size' else f'{m[1]}({m[2]}{", " * bool(m[2])}where)', length)
         return f'detail::size({length.format(owner)})'.replace('this.', 'this->')
 
@@ -206,7 +207,7 @@ class Pointer(Kind):
 
 
 class Callable(Kind):
-    """A user function that becomes whatever can be called, held by the context of the call."""
+    """A user function that can be any callable, stored in the context of the call."""
 
     def set_up(self):
         self.of_user = self.call.headers.callbacks[self.argument.base]
@@ -247,7 +248,7 @@ class Callable(Kind):
                 for a in self.of_user.arguments]
 
     def body(self):
-        """That of the function that C calls, which finds the callable in its context."""
+        """Returns the body of the C function, which finds the callable in its context."""
         lines, given = [], []
         for argument in self.passed():
             if argument.base in self.call.headers.handles:
@@ -263,7 +264,7 @@ class Callable(Kind):
 
 
 def kind_of(call, argument):
-    """The kind of an argument that no other implies."""
+    """Returns the kind of an argument that no other argument implies."""
     headers, base, stars = call.headers, argument.base, argument.stars
     const = 'const ' if argument.is_const else ''
     if argument is call.this:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""One public function in C++: its parameters, its results and its body. Whose member it is and its name are those of
-member.py."""
+"""One public function in C++: its parameters, its results and its body. Its class and its name
+are determined by member.py."""
 import textwrap
 
 from arguments import Callable, Left, kind_of
@@ -11,7 +11,7 @@ WIDTH = 100
 
 
 def wrapped(start, items, end, indent=''):
-    """start, items separated by commas, and end, on as few lines as fit."""
+    """Joins start, items separated by commas, and end, with as few line breaks as possible."""
     lines, line = [], indent + start
     for i, item in enumerate(items):
         piece = item + (', ' if i + 1 < len(items) else end)
@@ -23,7 +23,7 @@ def wrapped(start, items, end, indent=''):
 
 
 def is_owner(type):
-    """Whether a result has what only a move can pass on: memory, or the reference of a handle."""
+    """Whether a result owns memory or a reference and must be moved."""
     return type.startswith('std::vector') or (
         type[0].isupper() and not type.startswith(('Borrowed', 'MPI_', 'Tenon')))
 
@@ -39,7 +39,7 @@ class Call(Member):
         self.check_result()
 
     def shown(self):
-        """What messages call it."""
+        """The name of the function in messages."""
         if self.is_constructor:
             return f'tenon::{class_of(self.owner)}'
         return 'tenon::' + (f'{class_of(self.owner)}::' if self.owner else '') + self.name
@@ -80,7 +80,8 @@ class Call(Member):
             self.function.name in MEMBERS_OF)
 
     def struct(self):
-        """The name and the fields of several results, and whether all classes have that struct."""
+        """Returns the name and the fields of several results; no fields if the struct exists for
+        all classes."""
         if [(type, name) for type, name, _ in self.results] == [
                 ('std::vector<TenonInt>', 'low'), ('std::vector<TenonInt>', 'high')]:
             return 'Box', None
@@ -101,7 +102,7 @@ class Call(Member):
         return qualified + name if fields else name
 
     def overloads(self):
-        """The parameters, and again without a last object that may be left out."""
+        """Returns the parameters, and a second list without a last object that can be omitted."""
         full = [kind for kind in self.kinds if kind.type]
         found = [full]
         last = full[-1] if full else None
@@ -187,7 +188,8 @@ class Call(Member):
         return wrapped(head + '(', tail[:-2].split(', '), ');', '  ')
 
     def forms_of_callables(self):
-        """The struct of the user functions, which is the context, and a function of C for each of them."""
+        """Returns the struct of the user functions, which is the context, and a C function for
+        each of them."""
         functions = [kind for kind in self.kinds if isinstance(kind, Callable)]
         lines = ['  struct Functions {', *[f'    {kind.type} {kind.name};' for kind in functions], '  };']
         for kind in functions:
@@ -220,7 +222,7 @@ class Call(Member):
         moved = [f'std::move({value})' if is_owner(type) else value for type, _, value in self.results]
         return wrapped('return {', moved, '};', '  ')
 
-    # Use, for the test that takes the address of each.
+    # Uses, for the test that takes the address of each function.
 
     def uses(self, number):
         lines = []

@@ -6,8 +6,8 @@ Writes the members of the classes of tenon.hpp for every public function, from t
   classes.hpp  the classes and the free functions, with the first sentence of each function's documentation
   calls.hpp    the bodies
 and PROGRAM, a source that uses each of them, for the test that compares the functions it calls with those of the
-headers. What is written by hand is in include/tenon/cxx: handles, lists, texts, loans, errors and the session. A form of
-argument that is not known here ends the script with a message: add a kind to arguments.py, or a row to tables.py."""
+headers. Handles, lists, texts, loans, errors and the session are written by hand, in include/tenon/cxx. An argument form
+without a rule ends this script with a message: add a kind to arguments.py, or a row to tables.py."""
 import sys
 from pathlib import Path
 
@@ -38,8 +38,8 @@ def of(calls, owner):
 
 
 def check_names(calls):
-    """Two members of one name differ in their types, and are both static or both not. None hides one that all
-    objects have."""
+    """Checks that two members of one name differ in their types and are both static or both not,
+    and that no member hides one that all objects have."""
     overloads, members = {}, {}
     of_all = {call.name: call for call in of(calls, 'TenonObject')}
     for call in calls:
@@ -73,7 +73,7 @@ def object_header(headers, calls):
 
 
 def base_of(handle, headers):
-    """What a class has beside its own members: those of all objects, set() and others that are written by hand."""
+    """Returns the base class: the members of all objects, set() and other hand-written members."""
     name = class_of(handle)
     base = f'Object<{name}, {handle}>'
     declared = {function.name for function in headers.functions}
@@ -132,7 +132,7 @@ def program(headers, calls):
 
 
 def report_rows(headers):
-    """Rows of tables.py for functions that are not declared: they can go."""
+    """Reports rows of tables.py for functions that are not declared, which can be removed."""
     rows = {*BY_HAND, *MEMBERS_OF, *CONSTRUCTORS, *RETURNED, *ENDS_WITHIN, *(name for name, _ in DEFAULTS),
             *(name for name in NAMES if name.startswith('Tenon'))}
     for name in sorted(rows - {function.name for function in headers.functions}):

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the declarations of the C interface do not say about C++, in one place, with a reason for each row. A
-row of a call that is no longer declared does no harm: generate.py names it."""
+"""Information about the C++ interface that the declarations of the C interface do not contain,
+in one place, with a reason for each row. A row for a call that is no longer declared has no
+effect: generate.py reports it."""
 
-# Calls that are not generated, and where tenon.hpp has them. The destroy call of each class is another:
-# handles release themselves.
+# Calls that are not generated, and their equivalent in tenon.hpp. The destroy calls of all classes
+# are not generated either: handles release themselves.
 BY_HAND = {
     'TenonAddFrame': 'check(), which throws the code',
     'TenonDTensorGetArray': 'DTensor::array(), whose loan ends with its scope',
@@ -33,19 +34,20 @@ DEFAULTS = {
     ('TenonLinearOpTestAdjoint', 'integers'): 'false',  # for real operators, which most are
 }
 
-# Classes with members that are written by hand, in a base on top of the others.
+# Classes with hand-written members, in a base class on top of the others.
 BASES = {
     'TenonDTensor': 'detail::Arrays',  # lends and places arrays of a type
     'TenonLayer': 'detail::Typed',  # is made by the name of its type
 }
 
-# A class with these calls, or all classes if they are calls of all objects, has set(), which takes values of any type.
+# A class with these calls, or every class if they are calls of all objects, has set(), which
+# accepts values of any type.
 SETTERS = {'SetBool', 'SetIntegers', 'SetReal', 'SetText'}
 
-# Verbs that leave their object as it is; other members are not const.
+# Verbs that do not modify their object; other members are not const.
 CONST_VERBS = {'Get', 'Is', 'View', 'Create', 'Save', 'Norm', 'Max', 'Pairing', 'Predict'}
 
-# Names that members of all classes have, or that stand beside the free functions.
+# Names of members of all classes, or of hand-written free functions.
 TAKEN = {'get', 'release', 'reset', 'out', 'share', 'object', 'retained', 'self', 'set', 'check', 'detail', 'raiseError'}
 
 KEYWORDS = set('''alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t

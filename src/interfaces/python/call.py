@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""One public function in Python: its parameters, its result, its documentation and its body. Whose member it is
-and its name are those of member.py, with words divided by underscores."""
+"""One public function in Python: its parameters, its result, its documentation and its body. Its
+class and its name are determined by member.py, with words separated by underscores."""
 import keyword
 import re
 import textwrap
@@ -47,7 +47,7 @@ class Call(Member):
     # Text.
 
     def full_name(self):
-        """What the documentation calls it."""
+        """The name of the function in the documentation."""
         if self.is_constructor:
             return class_of(self.owner)
         return f'{class_of(self.owner)}.{self.name}' if self.owner else self.name
@@ -58,7 +58,7 @@ class Call(Member):
         return f"_{self.function.name} = _function('{self.function.name}', {result}{types})"
 
     def result_class(self):
-        """The name and the fields of several results."""
+        """Returns the name and the fields of several results."""
         fields = [(kind.name, kind.result[0]) for kind in self.kinds if kind.result]
         if [name for name, _ in fields] == ['low', 'high']:
             return 'Box', None
@@ -75,11 +75,13 @@ class Call(Member):
 
     @property
     def returns_itself(self):
-        """Calls that prepare an object give it back, for chains: Layer(...).set_up(layout), DTensor(...).fill(1)."""
+        """Calls that prepare an object return it, for chains: Layer(...).set_up(layout),
+        DTensor(...).fill(1)."""
         return bool(self.this) and not self.results and self.verb in ('Set', 'Add', 'Fill')
 
     def parameters(self):
-        """In the order of C, but that those that can be left out stand at the end of it."""
+        """The parameters in the order of C, with defaults for those at the end that can be
+        omitted."""
         found, is_last = [], True
         for kind in reversed([kind for kind in self.kinds if kind.parameter]):
             name, annotation, default = kind.parameter
@@ -88,12 +90,12 @@ class Call(Member):
         return found
 
     def lines(self, names, indent):
-        """The function, or the member of a class."""
+        """Returns the lines of the function, or of the member of a class."""
         lines = self.head(indent) + ['    ' + line if line else '' for line in self.documentation(names) + self.body()]
         return [indent + line if line else '' for line in lines]
 
     def stub(self, indent):
-        """The same for checkers of types."""
+        """Returns the same for type checkers."""
         *before, last = self.head(indent)
         return [indent + line for line in [*before, f'{last} ...']]
 
@@ -108,28 +110,28 @@ class Call(Member):
         return lines + broken[:-1] + [f'{broken[-1]} -> {returns}:']
 
     def documentation(self, names):
-        """The comment of C, in the words of Python."""
+        """Returns the comment of C in the terms of Python."""
         text = '\n'.join(self.function.comment)
         text = re.sub(r'\bNULL\b', 'None', text.replace('@brief ', ''))
         shown = {kind.argument.name: kind for kind in self.kinds}
-        blocks, kept = re.split(r'\n(?=@)', text), []
+        blocks, fields = re.split(r'\n(?=@)', text), []
         for block in blocks[1:]:
             param = re.match(r'@param\[[a-z,]+\]\s+(\w+(?:, \w+)*)\s+(.*)', block, re.S)
             if param:
                 named = [shown[n] for n in param[1].split(', ')]
                 said = re.sub(r'[;.] destroy it with \w+\(\)|^\[length\] ', '', ' '.join(param[2].split()))
-                for word, mine in (('param', [k for k in named if k.parameter]), ('returns', [k for k in named if k.result])):
-                    if mine:
-                        kept.append(f':{word} {", ".join(kind.name for kind in mine)}: {said}')
+                for word, described in (('param', [k for k in named if k.parameter]), ('returns', [k for k in named if k.result])):
+                    if described:
+                        fields.append(f':{word} {", ".join(kind.name for kind in described)}: {said}')
             elif match := re.match(r'@return\s+TENON_(\w+)\s+(.*)', block, re.S):
-                kept.append(f':raises {match[1]}: ' + ' '.join(match[2].split()))
+                fields.append(f':raises {match[1]}: ' + ' '.join(match[2].split()))
             elif match := re.match(r'@(note|see|return)\s+(.*)', block, re.S):
-                kept.append({'note': 'Note: ', 'see': 'See ', 'return': ':returns: '}[match[1]] + ' '.join(match[2].split()))
+                fields.append({'note': 'Note: ', 'see': 'See ', 'return': ':returns: '}[match[1]] + ' '.join(match[2].split()))
         brief, _, more = blocks[0].strip().partition('\n\n')
         brief = re.sub(r'\n\s+', ' ', brief)  # C indents its second line
         body = self.translated(f'{brief}\n\n{more}'.strip(), names).split('\n')
-        lines = body + ([''] if kept else [])
-        for text in kept:
+        lines = body + ([''] if fields else [])
+        for text in fields:
             lines += textwrap.wrap(self.translated(text, names), WIDTH - 12, subsequent_indent='    ')
         lines = [line.replace('\\', '\\\\').replace('"""', "'''").rstrip() for line in lines]
         return ['"""' + lines[0], *lines[1:], '', f'{self.function.name}()', '"""']
@@ -177,8 +179,9 @@ class Call(Member):
 
 
 def signature(of_user, headers):
-    """What callback() of runtime.py needs to know of a type of user function: whether it returns a code, and for each
-    argument its kind and class or type. A place for a result is an address; its type has a star."""
+    """Returns the signature of a type of user function for callback() of runtime.py: whether it
+    returns a code, and for each argument its kind and class or type. The type of a result, which
+    is an address, has a star."""
     parts = []
     for argument in of_user.arguments:
         name = class_of(argument.base)

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """usage: generate.py INCLUDE FILE
 Writes the module calls.py of the Python package: a class for each class of the public headers in INCLUDE, with a
-member for each function, its documentation included, and the enumerations; and beside it the stubs calls.pyi, for
-checkers of types. What is written by hand stands in the folder tenon: the library, errors, arrays, the session. A form of argument that is not known here ends the script
-with a message: add a kind to kinds.py, or a row to tables.py."""
+member for each function, its documentation included, and the enumerations; and the stubs calls.pyi for type checkers.
+The hand-written part is in the folder tenon: the library, errors, arrays, the session. An argument form without a rule
+ends the script with a message: add a kind to kinds.py, or a row to tables.py."""
 import re
 import sys
 import textwrap
@@ -51,7 +51,7 @@ from .runtime import DataTypeLike
 
 
 def enumeration(name, items):
-    """Without what the names of the items have in common."""
+    """Returns the lines of an enumeration, whose items omit the common part of their names."""
     first = [item.split('_') for item, _ in items]
     shared = 1
     while len(items) > 1 and name != 'TenonErrorCode' and len({tuple(parts[:shared + 1]) for parts in first}) == 1:
@@ -78,7 +78,7 @@ def named_tuples(calls):
 
 
 def members_of(handle, calls):
-    """Constructors first, then static members."""
+    """Returns the members of a class: constructors first, then static members."""
     own = [call for call in calls if call.owner == handle]
     return sorted(own, key=lambda call: (not call.is_constructor, not call.is_static))
 
@@ -98,7 +98,8 @@ def class_lines(handle, headers, calls, names):
 
 
 def stubs(headers, calls):
-    """What checkers of types need: calls.py without bodies. Members of all classes are those of the base of Object."""
+    """Returns the stubs for type checkers: calls.py without bodies. Members of all classes are
+    in the base of Object."""
     lines = [HEAD + STUBS, *public_names(headers, calls), '', '']
     lines += [line for name, items in headers.enums.items() for line in enumeration(name, items)]
     lines += named_tuples(calls)

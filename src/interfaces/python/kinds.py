@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""One argument of a C function in Python. Each kind says up to five things: its type for ctypes, the parameter,
-what is done before the call, what the call is given, and the result that it becomes. A form of argument without a
-kind ends the generator with a message."""
+"""One argument of a C function in Python. Each kind defines up to five things: its type for
+ctypes, the parameter, the statements before the call, the actual argument, and the result that
+it becomes. An argument form without a kind ends the generator with a message."""
 import re
 
 from headers import words
 from member import RETURNED, class_of
 from tables import DEFAULTS, RESERVED
 
-# Names in Python, and for ctypes as runtime.py has them.
+# Names in Python, and of the ctypes types in runtime.py.
 NUMBERS = {'int': ('int', '_int'), 'TenonInt': ('int', '_long'), 'double': ('float', '_double'),
            'size_t': ('int', '_size'), 'TenonBool': ('bool', '_int'), 'TenonErrorCode': ('ErrorCode', '_int')}
 
@@ -21,7 +21,7 @@ def snake(name, reserved=RESERVED):
 
 
 class Kind:
-    """The base of all kinds: an address that is passed as it is."""
+    """The base class of all kinds: an address that is passed unchanged."""
     c_type = '_address'
 
     def __init__(self, call, argument):
@@ -34,7 +34,7 @@ class Kind:
         self.takes('int')
 
     def takes(self, annotation):
-        """A parameter, which can be left out where NULL is allowed."""
+        """Adds a parameter, which can be omitted where NULL is allowed."""
         default = DEFAULTS.get((self.call.function.name, self.argument.name))
         if self.argument.is_nullable:
             annotation, default = f'{annotation} | None', 'None'
@@ -45,7 +45,7 @@ class Kind:
 
 
 class Implied(Kind):
-    """An argument that others imply, which set what is passed."""
+    """An argument that other arguments imply, which set the actual argument."""
 
     def set_up(self):
         self.c_type = NUMBERS.get(self.argument.base, ('', '_address'))[1]
@@ -59,7 +59,7 @@ class This(Kind):
 
 
 class Made(Kind):
-    """The handle that a constructor makes."""
+    """The handle that a constructor creates."""
 
     def set_up(self):
         self.actual = '_ref(handle)'
@@ -145,7 +145,7 @@ class CountedText(Kind):
 
 
 class ReturnedText(Kind):
-    """A text in a buffer that is asked for its size first."""
+    """A text in a buffer whose size is queried first."""
 
     def set_up(self):
         length, needed = self.argument.buffer
@@ -157,7 +157,8 @@ class ReturnedText(Kind):
 
 
 class List(Kind):
-    """Numbers, enumerations, handles or texts, whose length is checked where something tells it."""
+    """Numbers, enumerations, handles or texts. The length is checked if an argument or object
+    determines it."""
 
     def set_up(self):
         argument, headers = self.argument, self.call.headers
@@ -199,7 +200,7 @@ class List(Kind):
         self.call.between = [f'{self.name} = ({self.element} * needed.value)()']
 
     def wanted(self):
-        """The length that the list must have."""
+        """Returns the required length of the list."""
         owner = [a for a in self.call.function.arguments if self.argument in a.lists]
         if owner:
             first = self.call.counted(owner[0])
@@ -221,12 +222,13 @@ class List(Kind):
 
 
 class Callable(Kind):
-    """A function of Python, which the call keeps as long as Tenon may call it."""
+    """A Python function, which the call stores as long as Tenon can call it."""
 
     def set_up(self):
         of_user = self.call.headers.callbacks[self.argument.base]
         self.takes('Callable')
-        # Functions that share a context live as long as it; others as long as the process or the call.
+        # Functions that share a context are stored until it is released; others until the process
+        # or the call ends.
         self.before = [f'{self.name} = _callback({class_of(self.argument.base)!r}, {self.name})']
         self.of_user = of_user
 

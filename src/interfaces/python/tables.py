@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the declarations of the C interface do not say about Python, in one place, with a reason for each row."""
+"""Information about the Python interface that the declarations of the C interface do not
+contain, in one place, with a reason for each row."""
 import keyword
 
-# Calls that are not generated, and where the package has them. The destroy call of each class is another:
-# objects release themselves.
+# Calls that are not generated, and their equivalent in the package. The destroy calls of all
+# classes are not generated either: objects release themselves.
 BY_HAND = {
     'TenonAddFrame': 'the traceback of Python has the callers',
     'TenonCommFromFortran': 'mpi4py converts communicators',
@@ -40,18 +41,18 @@ BY_HAND = {
     'TenonSetFatalErrorHandler': 'its function would have to end the program',
 }
 
-# Names beside those of member.py, where C++ tells two members from each other by their arguments.
+# Names that differ from member.py, where C++ distinguishes two members by their arguments.
 NAMES = {
     'TenonLayerGetParameterAt': 'parameter_at',
     'TenonLayerGetGradientAt': 'gradient_at',
 }
 
-# Arguments that can be left out, beside those that may be NULL.
+# Arguments that can be omitted, in addition to those that may be NULL.
 DEFAULTS = {
     ('TenonLinearOpTestAdjoint', 'integers'): 'False',  # for real operators, which most are
 }
 
-# Classes with members that are written by hand, in a base.
+# Classes with hand-written members, in a base class.
 BASES = {
     'TenonDTensor': '_Arrays',  # lends and places arrays
     'TenonLayer': '_Typed',  # is made by the name of its type, and takes functions of Python
@@ -59,5 +60,5 @@ BASES = {
     'TenonPlan': '_Planned',  # has tables and charts
 }
 
-# Words that cannot be arguments: Python's own, and what the bodies use.
+# Names that cannot be arguments: Python keywords, and names that the bodies use.
 RESERVED = {*keyword.kwlist, 'self', 'len', 'list', 'range'}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Tenon: distributed neural-network layers on the decomposition that a solver already has.
 
-Every call of the C API is a member of its class here. Arrays of numpy, torch and others are placed without a copy;
+Every call of the C API is a member of its class. Arrays of numpy, torch and other packages are placed without a copy;
 communicators are those of mpi4py.
 
     import numpy, tenon
@@ -30,7 +30,7 @@ from . import calls as _calls
 
 if not TYPE_CHECKING:
     def __getattr__(name):
-        if name == 'torch':  # imported when it is first used, since PyTorch may not be there
+        if name == 'torch':  # imported at its first use, since PyTorch need not be installed
             return importlib.import_module('.torch', __name__)
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
 

@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Arrays of the program as tensors, and tensors as arrays of numpy.
 
-An array that is placed is kept as long as Tenon can use it: with the tensor of C, not with the object of Python, since
-layers and checkpoints hold tensors too. `placed` has it under the address of the tensor. When the last object of Python
-goes and others still hold the tensor, its reference goes to `waiting`, which is looked through whenever an array is placed
-or let go."""
+A placed array is referenced as long as Tenon can use it: by the C tensor and not by the Python
+object, since layers and checkpoints reference tensors, too. `placed` contains the array under
+the address of the tensor. When the last Python object of a tensor is destroyed and other objects
+still reference the tensor, a reference is added to `waiting`. Whenever an array is placed or
+released, the list is searched for tensors without other references:
+
+    place(array)                  placed[handle] = array
+    last Python object destroyed  no other references: placed.pop(handle); otherwise waiting.append(tensor)
+    sweep()                       releases the tensors in `waiting` that nothing else references"""
 from __future__ import annotations
 
 import ctypes
@@ -24,9 +29,9 @@ if TYPE_CHECKING:
 TYPES = {'float32': 0, 'float64': 1, 'int64': 2}
 C_TYPES = (ctypes.c_float, double, long)
 
-placed: dict[int, Any] = {}  # what a tensor's memory belongs to, by the address of the tensor
-waiting: list[Arrays] = []  # tensors without an object of Python, whose arrays others use
-lenders: weakref.WeakSet[Lender] = weakref.WeakSet()  # of arrays that somebody holds
+placed: dict[int, Any] = {}  # the owner of a tensor's memory, by the address of the tensor
+waiting: list[Arrays] = []  # tensors without a Python object whose arrays are still in use
+lenders: weakref.WeakSet[Lender] = weakref.WeakSet()  # of arrays that are still referenced
 
 place_array = function('TenonDTensorPlaceArray', c_int, *[address] * 5, long)
 place_array_read = function('TenonDTensorPlaceArrayRead', c_int, *[address] * 5, long)
@@ -42,8 +47,8 @@ RESTORE = {is_read: function(f'TenonDTensorRestoreArray{"Read" * is_read}', c_in
 
 
 class Arrays(Object):
-    """What tensors have beside the calls of C: arrays."""
-    __slots__ = ('_fixed',)  # number of dimensions, owned extents, type: they do not change
+    """The array functions of tensors, which the generated calls do not contain."""
+    __slots__ = ('_fixed',)  # number of dimensions, owned extents, type: constant
 
     def _describe(self):
         try:
@@ -58,16 +63,16 @@ class Arrays(Object):
 
     @property
     def shape(self: Any) -> tuple[int, ...]:
-        """The extents of the whole tensor. This rank's array has those of box()."""
+        """The extents of the whole tensor. The array of this rank has those of box()."""
         return tuple(self.layout().shape())
 
     @property
     def dtype(self) -> numpy.dtype[Any]:
-        """The type of elements, as numpy has it."""
+        """The element type, as in numpy."""
         return numpy.dtype(C_TYPES[self._describe()[1]])
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray:
-        """numpy.asarray(x) is numpy(), a copy of what this rank has."""
+        """numpy.asarray(x) is numpy(), a copy of this rank's elements."""
         if copy is False:
             raise ValueError('an array of numpy from a DTensor is a copy; x.array() and x.read() lend its memory for a block')
         values = self.numpy()
@@ -264,7 +269,8 @@ class Arrays(Object):
 
 
 class Lender:
-    """What arrays of numpy and of other packages take the memory of a tensor from. Its reference does not end with the session."""
+    """The owner from which arrays of numpy and of other packages share the memory of a tensor.
+    Its reference does not end with the session."""
 
     def __init__(self, tensor, interface, is_device):
         self.tensor, self.owner = tensor.share(), placed.get(tensor._handle)
@@ -274,14 +280,14 @@ class Lender:
 
 
 def span(memory):
-    """The elements from the first to the last one of the array, which Tenon checks."""
+    """The number of elements from the first to the last one of the array, which Tenon checks."""
     if 0 in memory.shape:
         return 0
     return 1 + sum(abs(stride) * (extent - 1) for stride, extent in zip(memory.strides, memory.shape))
 
 
 def sweep(but=None):
-    """Lets go of arrays whose tensors nothing but `waiting` holds."""
+    """Releases arrays whose tensors are referenced only by `waiting`."""
     count = c_int()
     for tensor in waiting[:]:
         if tensor._handle != but and references(tensor._handle, ref(count)) == 0 and count.value == 1:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What charts need: matplotlib, only if there is one. Nothing else of the package imports it."""
+"""Common code of charts, which needs matplotlib. No other module of the package imports it."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How all ranks end when an exception ends one of them, for which the others would wait for ever.
+"""Ends all ranks when an exception ends one of them, since the others would wait forever.
 
-Python prints the exception as always, and mpi4py aborts MPI when the interpreter ends, in place of finalising it: what
-`python -m mpi4py` does, for the part of a program in which Tenon is used."""
+Python prints the exception as usual, and mpi4py aborts MPI instead of finalising it when the
+interpreter ends: as `python -m mpi4py` does, but only for the part of a program that uses Tenon."""
 from __future__ import annotations
 
 import os
@@ -13,15 +13,15 @@ from types import TracebackType
 from mpi4py import MPI
 from mpi4py.run import set_abort_status
 
-before = None  # the hook of exceptions whose place this one has taken
+before = None  # the previous exception hook, or None if this one is not installed
 process = 0
 is_failed = False
-is_main = False  # whether the program is one of Python, not one that has Python within it
+is_main = False  # whether the program is a Python program, and not one that embeds Python
 
 
 def watch(comm: MPI.Comm) -> None:
-    """From now on an exception that nobody catches ends all ranks, if there are several. Not in a terminal or notebook, where the
-    program goes on."""
+    """From now on an uncaught exception ends all ranks, if there are several. Not in a terminal
+    or notebook, where the program continues."""
     global before, process
     if comm.size > 1 and before is None and not (sys.flags.interactive or hasattr(sys, 'ps1')):
         before, process = sys.excepthook, os.getpid()
@@ -38,19 +38,21 @@ def unwatch() -> None:
 def hook(type: type[BaseException], thrown: BaseException, trace: TracebackType | None) -> None:
     if before is not None:
         before(type, thrown, trace)
-    if before is not None and os.getpid() == process:  # and not a child, as of a data loader
+    if before is not None and os.getpid() == process:  # not in a child process, such as that of a
+                                                       # data loader
         fail(1)
 
 
 def fail(status: int) -> None:
-    """All ranks end with this program."""
+    """Lets all ranks end with this program."""
     global is_failed
     is_failed = True
     set_abort_status(status)
 
 
 def leave(comm: MPI.Comm, thrown: BaseException | None) -> None:
-    """What sys.exit(1) within a session does on several ranks: others may not take part."""
+    """Handles sys.exit(1) within a session on several ranks, in which the other ranks need not
+    take part."""
     if isinstance(thrown, SystemExit) and thrown.code not in (None, 0) and comm.size > 1:
         fail(status_of(thrown, 1))
 
@@ -61,7 +63,8 @@ def status_of(thrown: BaseException, otherwise: int) -> int:
 
 
 def end_now(thrown: BaseException, code: int) -> None:
-    """In a call in which other ranks wait: what a function of the program has thrown is printed, and all ranks end."""
+    """Within a call in which other ranks wait: prints the exception of a user function, and ends
+    all ranks."""
     sys.stderr.write(f'[{MPI.COMM_WORLD.rank}] An exception in a function that Tenon has called ends all ranks, which wait for it:\n')
     traceback.print_exception(type(thrown), thrown, thrown.__traceback__)
     for stream in (sys.stdout, sys.stderr):

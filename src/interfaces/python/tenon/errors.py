@@ -9,11 +9,12 @@ if TYPE_CHECKING:
 
 
 class Error(Exception):
-    """An error of Tenon: `code` is an ErrorCode, `message` what was passed, what was expected and what to change, and
-    `report` the record with its call stack. An exception that a function of the program has thrown inside a call of
-    Tenon is its cause.
+    """An error of Tenon: `code` is an ErrorCode, `message` tells what was passed, what was
+    expected and what to change, and `report` is the record with its call stack. Its cause is the
+    exception of a user function that was thrown inside a call of Tenon.
 
-    As in C, an error that other ranks do not know, as in Layer.apply() on several ranks, ends the program."""
+    As in C, an error that other ranks do not know, as in Layer.apply() on several ranks, ends
+    the program."""
 
     def __init__(self, code: ErrorCode, message: str, report: str = '') -> None:
         super().__init__(message)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Files of checkpoints and of field series as arrays of numpy, in programs that only look at them: HDF5 is that of Tenon, and each
-dataset is verified by its digest when it is read."""
+"""Files of checkpoints and of field series as arrays of numpy, for programs that only read them.
+The HDF5 library is that of Tenon, and each dataset is verified by its digest when it is read."""
 from __future__ import annotations
 
 import functools
@@ -20,7 +20,7 @@ FIELDS = 'tensors/'
 
 
 class CheckpointFile(Mapping[str, numpy.ndarray]):
-    """A checkpoint as a dictionary of arrays, read as a whole when they are asked for, on the rank that asks:
+    """A checkpoint as a dictionary of arrays, each read as a whole on access, on the calling rank:
 
         saved = tenon.CheckpointFile("run1/step-100.h5")
         list(saved)                        # "network/net/conv1/weight", "tensors/temperature", ...
@@ -28,7 +28,7 @@ class CheckpointFile(Mapping[str, numpy.ndarray]):
         saved.entries["time"]              # named values
         saved.load("tensors/temperature", x)
 
-    Not collective, but for load().
+    Not collective, except for load().
 
     TenonCheckpointGetContents(), TenonDTensorLoad()
     """
@@ -83,7 +83,7 @@ class FieldFiles(Mapping[str, numpy.ndarray]):
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(os.fspath(path).removesuffix('.xmf'))
-        # The series lists whole files only, and none of an interrupted run.
+        # The series lists complete files only, and none of an interrupted run.
         listed = ElementTree.parse(f'{self.path}.xmf').getroot().find('Domain/Grid')
         assert listed is not None
         self.files: list[CheckpointFile] = []
@@ -115,7 +115,7 @@ class FieldFiles(Mapping[str, numpy.ndarray]):
             raise KeyError(f'the series "{self.path}" has no field "{name}"; it has {", ".join(self.names)}')
 
     def at(self, index: int) -> dict[str, numpy.ndarray]:
-        """The fields of one time, by its index; -1 is the last one."""
+        """The fields at one time, by its index; -1 is the last one."""
         return {name: self.files[index][FIELDS + name] for name in self.names}
 
     def components(self, name: str) -> list[str]:
@@ -133,8 +133,8 @@ class FieldFiles(Mapping[str, numpy.ndarray]):
         return [low + step * (numpy.arange(n) + middle) for n, low, step in zip(extents, self.origin, self.spacing)]
 
     def chart(self, name: str, index: int = -1, component: int = 0) -> Any:
-        """A component of a field at one time as a picture; of a grid of three dimensions the plane in the middle. It needs
-        matplotlib, whose axes it returns."""
+        """Draws a component of a field at one time; for a grid of three dimensions the plane in
+        the middle. Needs matplotlib, and returns its axes."""
         from .charts import axes
         self.check(name)
         dimensions = len(self.origin)

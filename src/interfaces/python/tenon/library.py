@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Finds and loads libtenon.
 
-The library is the one inside the package (in a wheel), that of the installation or build to which the package
-belongs, or that of the environment variable TENON_DIR, the prefix of an installation, which comes first. MPI is
-loaded by mpi4py before: both must be of the same MPI.
+The library is the one of the environment variable TENON_DIR, the prefix of an installation, if
+it is set; otherwise the one inside the package (in a wheel), or that of the installation or
+build to which the package belongs. mpi4py loads MPI before: both must use the same MPI.
 
-Its symbols, and those of the libraries that it needs, stay its own: with RTLD_GLOBAL its HDF5 would take the place of the one that
-h5py or netCDF4 brings along."""
+The symbols of the library and of its dependencies are loaded locally: with RTLD_GLOBAL its HDF5
+would replace the one of h5py or netCDF4."""
 import ctypes
 import os
 from pathlib import Path
@@ -21,7 +21,7 @@ except ImportError as missing:
 
 
 def candidates():
-    """Where the library may be, the first choice first."""
+    """Returns the possible paths of the library, the preferred one first."""
     prefix = os.environ.get('TENON_DIR')
     if prefix:
         found = sorted(Path(prefix).glob('lib*/libtenon.so')) + sorted(Path(prefix).glob('lib*/*/libtenon.so'))
@@ -44,7 +44,7 @@ def load():
 
 
 def check_mpi(loaded, path):
-    """Two MPIs in one process end in a crash, so that a mismatch is an error here."""
+    """Two MPI libraries in one process would crash it, so a mismatch is an error."""
     text = ctypes.create_string_buffer(4096)
     loaded.TenonGetInfo(b'build', text, ctypes.c_int64(len(text)), None)
     built = next((line.partition(':')[2] for line in text.value.decode().split('\n') if line.startswith('MPI')), '')

@@ -16,9 +16,11 @@ LARGEST, SUMS = ('count', 'time', 'self_time'), ('flops', 'messages', 'bytes')
 
 
 def log(comm: MPI.Comm | None = None) -> Table:
-    """What was logged since log_enable(True), or with -tenon_log_view, as a table with a row for each event in each stage; times are
-    seconds. Of this rank; with a communicator of mpi4py of all its ranks, as -tenon_log_view has it: the counts and times of the rank
-    that has the largest, the ratio of the longest to the shortest time (0 if it is infinite), and sums of the others. Not collective without a communicator.
+    """The events logged since log_enable(True), or with -tenon_log_view, as a table with a row for
+    each event in each stage; times are in seconds. Without a communicator the events of this rank,
+    not collective. With a communicator of mpi4py those of all its ranks, as in -tenon_log_view:
+    counts and times of the rank with the largest, the ratio of the longest to the shortest time (0
+    if it is infinite), and sums of the other columns.
 
     TenonLogGetRecords()
     """
@@ -29,7 +31,7 @@ def log(comm: MPI.Comm | None = None) -> Table:
 
 
 def combined(ranks: list[list[dict[str, Any]]]) -> Table:
-    """The records of all ranks, in which an event that a rank has not seen took no time."""
+    """Combines the records of all ranks; an event that a rank does not have took no time there."""
     found: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for records in ranks:
         for record in records:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Where the arrays of other packages lie."""
+"""The memory of arrays of other packages."""
 import ctypes
 
 import numpy
 
-# Of DLPack.
+# Constants of DLPack.
 HOST, DEVICES = (1, 3), (2, 13)  # kDLCPU, kDLCUDAHost; kDLCUDA, kDLCUDAManaged
 TYPES = {(2, 32): 'float32', (2, 64): 'float64', (0, 64): 'int64'}
 get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
@@ -12,8 +12,8 @@ get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, 
 
 
 class Memory:
-    """Where an array is: the address of its first element, its shape, strides in elements, the name of its type of
-    elements, whether it can be written, and what it belongs to."""
+    """The memory of an array: the address of its first element, its shape, strides in elements,
+    the name of its element type, whether it is constant, and its owner."""
     __slots__ = ('address', 'shape', 'strides', 'type', 'is_constant', 'owner', 'is_device')
 
     def __init__(self, address, shape, strides, type, is_constant, owner, is_device):
@@ -30,7 +30,7 @@ def row_major(shape):
 
 
 class DLTensor(ctypes.Structure):
-    """With which a DLManagedTensor begins."""
+    """The beginning of a DLManagedTensor."""
     _fields_ = [('data', ctypes.c_void_p), ('device_type', ctypes.c_int32), ('device_id', ctypes.c_int32),
                 ('ndim', ctypes.c_int32), ('code', ctypes.c_uint8), ('bits', ctypes.c_uint8), ('lanes', ctypes.c_uint16),
                 ('shape', ctypes.POINTER(ctypes.c_int64)), ('strides', ctypes.POINTER(ctypes.c_int64)),
@@ -38,8 +38,8 @@ class DLTensor(ctypes.Structure):
 
 
 def memory_of_dlpack(array):
-    """By a capsule of version 0.x, which all versions give when asked without one."""
-    capsule = array.__dlpack__()  # holds the memory, and is kept as its owner
+    """Uses a capsule of version 0.x, which all versions return if no version is requested."""
+    capsule = array.__dlpack__()  # references the memory, and is stored as its owner
     tensor = DLTensor.from_address(get_pointer(capsule, b'dltensor'))
     if tensor.device_type not in HOST + DEVICES:
         raise ValueError(f'the array is on a device of type {tensor.device_type} of DLPack, which Tenon does not use')
@@ -52,7 +52,8 @@ def memory_of_dlpack(array):
 
 
 def memory_of(array):
-    """An array of numpy, a tensor of torch, or any object with __cuda_array_interface__, __dlpack__ or a buffer."""
+    """Accepts an array of numpy, a tensor of torch, or any object with __cuda_array_interface__,
+    __dlpack__ or a buffer."""
     if isinstance(array, numpy.ndarray):
         size = array.itemsize
         if any(stride % size for stride in array.strides):
@@ -62,7 +63,7 @@ def memory_of(array):
     if hasattr(array, 'data_ptr') and hasattr(array, 'stride'):  # torch
         if str(array.layout) != 'torch.strided':
             raise ValueError(f'a tensor of torch with the layout {array.layout} has no array')
-        # One that repeats elements, such as the gradient of a sum, can only be read.
+        # A tensor that repeats elements, such as the gradient of a sum, can only be read.
         repeats = any(stride == 0 and extent > 1 for stride, extent in zip(array.stride(), array.shape))
         return Memory(array.data_ptr(), tuple(array.shape), array.stride(), str(array.dtype).rpartition('.')[2], repeats,
                       array, array.is_cuda)

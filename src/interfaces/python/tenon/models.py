@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Trained networks by their files, and the weights of networks as arrays."""
+"""Trained networks from files, and the weights of networks as arrays."""
 from __future__ import annotations
 
 import os
@@ -12,15 +12,17 @@ from .calls import DTensor, Layer, Layout
 
 
 def layer_of_model(path: str | os.PathLike[str], layouts: Layout | Sequence[Layout], **settings: Any) -> tuple[Layer, list[Layout]]:
-    """The layer, not set up, and the layouts of its inputs as a list. Settings of None are not given."""
+    """Returns the layer, before set-up, and the layouts of its inputs as a list. Settings of
+    None are ignored."""
     given = [layouts] if isinstance(layouts, Layout) else list(layouts)
     layer = Layer.from_model(given[0].comm(), path)
     return layer.set(**{name: value for name, value in settings.items() if value is not None}), given
 
 
 def load(path: str | os.PathLike[str], layout: Layout | Sequence[Layout], **settings: Any) -> Layer:
-    """A trained network from a file of torch.export (.pt2) or ONNX, set up for the layout of its input, or a list of one layout for
-    each input; this also runs the test that the file may hold. Settings by name: data_type="float64". Collective on the layout.
+    """Creates a trained network from a file of torch.export (.pt2) or ONNX, set up for the layout
+    of its input, or a list of one layout for each input. Also runs the test that the file can
+    contain. Settings by name: data_type="float64". Collective on the layout.
 
     TenonLayerCreateFromModel(), TenonLayerSetUpMany()
     """
@@ -29,7 +31,8 @@ def load(path: str | os.PathLike[str], layout: Layout | Sequence[Layout], **sett
 
 
 def paths_in(layer: Layer, path: str = '') -> Iterator[tuple[Any, str]]:
-    """Of each tensor in a layer its handle and its path, in which a layer without a name has its number in the container."""
+    """Yields the handle and the path of each tensor in a layer. A layer without a name has its
+    number in the container."""
     children = [layer.child_at(number) for number in range(layer.child_count())]
     for number, child in enumerate(children):
         yield from paths_in(child, f'{path}{child.name() or number}.')
@@ -46,16 +49,18 @@ def states_of(layer: Layer) -> list[DTensor]:
 
 
 def names_of(layer: Layer, tensors: Sequence[DTensor]) -> list[str]:
-    """Their names, or paths where two would have the same name, as in a container whose layers have none."""
+    """Returns the names, or the paths if two names are equal, as in a container whose layers
+    have no names."""
     names = [tensor.name() for tensor in tensors]
     if len(set(names)) == len(names):
         return names
-    paths = dict(reversed([*paths_in(layer)]))  # of a layer that is in two places the first
+    paths = dict(reversed([*paths_in(layer)]))  # for a layer in two places, the first
     return [paths.get(tensor._handle, name) for tensor, name in zip(tensors, names)]
 
 
 def stored_shapes(layer: Layer) -> dict[Any, tuple[int, ...]]:
-    """Of tensors whose extents in files of weights are others than here: these, by handle."""
+    """Returns, by handle, the extents of tensors that are stored in files of weights with
+    another shape."""
     found: dict[Any, tuple[int, ...]] = {}
     for child in (layer.child_at(number) for number in range(layer.child_count())):
         found.update(stored_shapes(child))
@@ -69,7 +74,8 @@ def stored_shapes(layer: Layer) -> dict[Any, tuple[int, ...]]:
 
 
 def computed(layer: Layer) -> set[Any]:
-    """The handles of the constants that an imported model computes, which are no tensors of the model."""
+    """Returns the handles of the constants that an imported model computes, which are not
+    tensors of the model."""
     children = [layer.child_at(number) for number in range(layer.child_count())]
     if layer.type() != 'model':
         return set().union(*(computed(child) for child in children))
@@ -79,8 +85,8 @@ def computed(layer: Layer) -> set[Any]:
 
 
 def weights(layer: Layer) -> dict[str, numpy.ndarray]:
-    """The whole parameters and running statistics of a layer or network by name, as arrays of NumPy on all ranks. Collective on
-    the layer."""
+    """Returns the whole parameters and running statistics of a layer or network by name, as
+    arrays of NumPy on all ranks. Collective on the layer."""
     found = {}
     shapes = stored_shapes(layer)
     tensors = [*parameters_of(layer), *states_of(layer)]
@@ -95,7 +101,8 @@ def weights(layer: Layer) -> dict[str, numpy.ndarray]:
 
 
 def to_torch(layer: Layer) -> dict[str, Any]:
-    """The same as a state_dict of PyTorch, without the constants that an imported model computes. Collective on the layer."""
+    """Returns the same as a state_dict of PyTorch, without the constants that an imported model
+    computes. Collective on the layer."""
     import torch
     left_out = computed(layer)
     tensors = [*parameters_of(layer), *states_of(layer)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Objects: one reference to an object of C each, released with the object of Python."""
+"""Objects: each holds one reference to a C object, which is released with the Python object."""
 from __future__ import annotations
 
 import ctypes
@@ -25,10 +25,11 @@ else:
 
 
 class Object(Base):
-    """What all classes have. An object holds one reference, which ends with it, with destroy(), or with the end of a
-    block: `with tenon.Layer(comm, "conv") as layer:`."""
+    """The base class of all classes. An object holds one reference, which is released when the
+    object is destroyed, by destroy(), or at the end of a block: `with tenon.Layer(comm, "conv")
+    as layer:`."""
     __slots__ = ('_handle', '__weakref__')
-    _live: weakref.WeakSet[Object] = weakref.WeakSet()  # what the end of a session releases
+    _live: weakref.WeakSet[Object] = weakref.WeakSet()  # objects that the end of a session destroys
     _is_open = True  # until the interpreter ends
 
     if TYPE_CHECKING:
@@ -51,13 +52,13 @@ class Object(Base):
 
     @classmethod
     def _share(cls, handle):
-        """Another reference to an object that somebody else holds."""
+        """Creates another reference to an object."""
         if handle:
             check(retain(handle))
         return cls._own(handle)
 
     def _give(self):
-        """The reference, for C to take over."""
+        """Returns the reference, which C takes over."""
         handle, self._handle = self._handle, None
         return handle
 
@@ -73,7 +74,7 @@ class Object(Base):
             type(self)._destroy(ref(pointer(handle)))
 
     def _let_go(self, handle):
-        """Before the reference is released."""
+        """Called before the reference is released."""
 
     def __del__(self):
         if Object._is_open:
@@ -86,7 +87,7 @@ class Object(Base):
         self.destroy()
 
     def is_same(self, other: Object) -> bool:
-        """Whether both are references to one object of C."""
+        """Whether both are references to the same C object."""
         return self._handle == other._handle
 
     def __repr__(self) -> str:
@@ -96,19 +97,20 @@ class Object(Base):
         return f'<tenon.{" ".join([type(self).__name__, *words])}>'
 
     def _details(self) -> list[str]:
-        """What else repr() shows."""
+        """Further words of repr()."""
         return []
 
     def __copy__(self) -> Self:
         return self.share()
 
-    def __reduce__(self) -> Any:  # a copy of the handle would be a reference that nobody counts
+    def __reduce__(self) -> Any:  # a copy of the handle would be an uncounted reference
         raise TypeError(f'a tenon.{type(self).__name__} cannot be copied or pickled: make another one, or a second reference by share(); '
                         'save and copy the values of parameters and tensors')
 
     def set(self, *pair: Any, **settings: Any) -> Self:
-        """Settings by name: set(kernel=[3, 3], in_channels=1, data_type="float64"), or set("kernel", [3, 3]). The type
-        of the value tells that of the setting. Local; call on all ranks."""
+        """Sets settings by name: set(kernel=[3, 3], in_channels=1, data_type="float64"), or
+        set("kernel", [3, 3]). The type of the value determines that of the setting. Local; call
+        on all ranks."""
         for name, value in [pair] * bool(pair) + [*settings.items()]:
             if name == 'data_type':
                 value = data_type(value)
@@ -128,7 +130,7 @@ class Object(Base):
 
     @staticmethod
     def _complete(defined):
-        """Gives the classes of calls.py their destroy calls, and the members that all have."""
+        """Adds the destroy calls and the common members to the classes of calls.py."""
         names.update(defined)
         for name, value in vars(defined['_Members']).items():
             if not name.startswith('__'):
@@ -139,7 +141,7 @@ class Object(Base):
 
 
 class Laid(Object):
-    """Layouts, which show what they lay out."""
+    """Layouts, whose repr() shows properties and shape."""
     __slots__ = ()
 
     def _details(self: Any) -> list[str]:
@@ -152,11 +154,13 @@ class ShellFunctions(ctypes.Structure):
 
 
 class Typed(Object):
-    """Layers by the name of their type, and layers whose functions are written in Python."""
+    """Layers created by the name of their type, and layers whose functions are written in
+    Python."""
     __slots__ = ()
 
     def __init__(self, comm: MPI.Comm | None, type: str, **settings: Any) -> None:
-        """A layer of a type: "conv", "affine", "tanh", "sequential", ..., with settings by name. Collective on comm.
+        """Creates a layer of a type: "conv", "affine", "tanh", "sequential", ..., with settings by
+        name. Collective on comm.
 
         TenonLayerCreateType()
         """
@@ -167,9 +171,10 @@ class Typed(Object):
 
     def shell_set_functions(self, apply: Callable[..., Any], apply_adjoint: Callable[..., Any] | None = None,
                             apply_tangent: Callable[..., Any] | None = None, set_up: Callable[..., Any] | None = None) -> Self:
-        """Gives a layer of type "shell" its functions, whose arguments are those of C without the context: apply(layer,
-        x, y), apply_adjoint(layer, x, y, dy, dx), apply_tangent(layer, x, y, dx, dy), and set_up(layer, input), which
-        returns the layout of the output. What may be NULL there is None. Local; call on all ranks.
+        """Sets the functions of a layer of type "shell", whose arguments are those of C without the
+        context: apply(layer, x, y), apply_adjoint(layer, x, y, dy, dx), apply_tangent(layer, x, y,
+        dx, dy), and set_up(layer, input), which returns the layout of the output. Arguments that
+        may be NULL in C can be None. Local; call on all ranks.
 
         TenonLayerShellSetFunctions()
         """

@@ -13,13 +13,14 @@ PLANS = {'seconds': 'plan', 'uniform': 'same grid everywhere', 'batch': 'batch o
 
 
 class Planned(Object):
-    """What plans have beside the calls of C: tables."""
+    """The tables and charts of plans, which the generated calls do not contain."""
     __slots__ = ()
 
     def table(self: Any) -> Table:
-        """The planned layers: the labels of each, into how many parts it divides batch, channels and space, the predicted memory of a
-        process in MiB, the best other parallelization, and how many milliseconds longer the plan would take with it. Of a plan that was
-        searched, loaded or set up. Not collective.
+        """Returns the planned layers: the labels of each, its numbers of parts of batch, channels
+        and space, the predicted memory of a process in MiB, the best other parallelization, and by
+        how many milliseconds it would prolong the plan. For a plan that was searched, loaded or set
+        up. Not collective.
 
         TenonPlanGetText(), TenonPlanGetNumber()
         """
@@ -34,8 +35,8 @@ class Planned(Object):
         return Table(title, ['layer', 'labels', 'batch', 'channels', 'space', 'MiB', 'next_best', 'longer_ms'], rows)
 
     def alternatives(self: Any) -> Table:
-        """The predicted time of the plan in milliseconds beside those of simpler plans, of which those that do not exist are left
-        out. Not collective.
+        """Compares the predicted time of the plan in milliseconds with those of simpler plans;
+        plans that do not exist are omitted. Not collective.
 
         TenonPlanGetNumber()
         """
@@ -46,15 +47,17 @@ class Planned(Object):
             try:
                 seconds = self.number(None, name)
             except Error as error:
-                if rows and error.code == ErrorCode.ERR_STATE:  # there is no such plan, such as more processes than samples
+                if rows and error.code == ErrorCode.ERR_STATE:  # the plan does not exist, for
+                                                                # example with more processes than
+                                                                # samples
                     continue
                 raise
             rows.append([shown, 1e3 * seconds, 1e3 * seconds / rows[0][1] if rows else 1.0])
         return Table('predicted time', ['plan', 'ms', 'ratio'], rows)
 
     def chart(self: Any) -> Any:
-        """The predicted times of the plan and of simpler ones, and the memory of each layer with its labels. It needs matplotlib, whose
-        axes it returns. Not collective."""
+        """Draws the predicted times of the plan and of simpler ones, and the memory of each
+        layer with its labels. Needs matplotlib, and returns its axes. Not collective."""
         from .charts import axes, bars
         times, layers = self.alternatives(), self.table()
         for row in layers.rows:

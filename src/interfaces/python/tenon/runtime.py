@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the generated calls are made of: types of ctypes, and how values of Python become arguments of C."""
+"""Building blocks of the generated calls: types of ctypes, and conversions of Python values to
+arguments of C."""
 from __future__ import annotations
 
 import ctypes
@@ -14,7 +15,7 @@ from . import ends
 from .errors import Error
 from .library import library
 
-DataTypeLike = Any  # a DataType, its name, or a type of elements of numpy or torch: see data_type()
+DataTypeLike = Any  # a DataType, its name, or an element type of numpy or torch: see data_type()
 ref = ctypes.byref
 int, long, double, size = ctypes.c_int, ctypes.c_int64, ctypes.c_double, ctypes.c_size_t
 address = pointer = ctypes.c_void_p
@@ -22,18 +23,18 @@ text = ctypes.c_char_p
 # An MPI_Comm is an address in Open MPI and a number in MPICH.
 communicator = ctypes.c_int if MPI._sizeof(MPI.Comm) == ctypes.sizeof(ctypes.c_int) else ctypes.c_void_p
 
-names: dict[str, Any] = {}  # what calls.py defines: classes and enumerations by name
+names: dict[str, Any] = {}  # classes and enumerations of calls.py by name
 
 
 class State(threading.local):
-    thrown: BaseException | None = None  # an exception on its way through C
+    thrown: BaseException | None = None  # an exception that passes through C
 
 
 state = State()
 
 
 def function(name, result, *arguments):
-    """A function of the library, with its types."""
+    """Returns a function of the library, with its types."""
     found = getattr(library, name, None)
     if found is None:
         raise ImportError(f'{library._name} has no {name}: it is of another version than this package')
@@ -48,7 +49,8 @@ def raise_error(code):
     if thrown is not None and ends.is_main:
         library.TenonSetFatalErrorHandler(None, None)
     if thrown is not None and not (code and isinstance(thrown, Exception)):
-        raise thrown  # the end of the program (SystemExit, KeyboardInterrupt), or what a function without a code has thrown
+        raise thrown  # the end of the program (SystemExit, KeyboardInterrupt), or an exception of a
+                      # function without an error code
     raise Error(names['ErrorCode'](code), last_text('TenonGetLastError', None),
                 last_text('TenonGetLastErrorReport')) from thrown
 
@@ -70,7 +72,7 @@ def check(code):
 # Communicators.
 
 def to_communicator(comm):
-    """The handle of C of a communicator of mpi4py; None is MPI.COMM_WORLD."""
+    """Returns the C handle of a communicator of mpi4py; None is MPI.COMM_WORLD."""
     comm = MPI.COMM_WORLD if comm is None else comm
     if not isinstance(comm, MPI.Comm):
         raise TypeError(f'a communicator of mpi4py is expected, not {type(comm).__name__}')
@@ -86,7 +88,7 @@ def from_communicator(handle):
 # Objects.
 
 def handle(value, of):
-    """None is NULL."""
+    """Returns the C handle of an object; None is NULL."""
     if value is None:
         return None
     if not isinstance(value, of):
@@ -103,7 +105,8 @@ def handles(values, of):
 # Numbers, texts and lists.
 
 def data_type(value):
-    """A DataType, or the name or type of elements of numpy or torch: "float64", numpy.float64, torch.float64."""
+    """Returns the DataType of a name or of an element type of numpy or torch: "float64",
+    numpy.float64, torch.float64."""
     of = names['DataType']
     if isinstance(value, of):
         return value
@@ -112,7 +115,7 @@ def data_type(value):
 
 
 def member(of, value):
-    """An item of an enumeration, also by its name."""
+    """Returns an item of an enumeration, also by its name."""
     if isinstance(value, str):
         try:
             return of[value.upper()]
@@ -139,7 +142,7 @@ def buffer(length):
 
 
 def list(of, values, name=None, wanted=None):
-    """An array of C, or None. Where `wanted` is given, its length is checked."""
+    """Returns a C array, or None. If `wanted` is given, the length is checked."""
     if values is None:
         return None
     values = tuple(values)
@@ -159,15 +162,17 @@ def product(values):
     return result
 
 
-# Functions of the program. Tenon knows them by an address, and their lifetime by a number, the context.
+# Functions of the program. Tenon calls them by address; the context, a number, represents their
+# lifetime.
 
 held: Any = {}
 numbers = itertools.count(1)
-kept: Any = []  # those that stay with the process
+kept: Any = []  # functions that are stored until the process ends
 
 
 def callback(name, called):
-    """A function of C that calls one of Python: its arguments and its result are those of the signature."""
+    """Returns a C function that calls a Python function, with the arguments and the result of
+    the signature."""
     if called is None:
         return None
     has_result, parts = names['SIGNATURES'][name]
@@ -186,7 +191,7 @@ def callback(name, called):
                 value = returned._give() if kind == 'new' else returned
                 (pointer if kind == 'new' else NUMBERS[what[1:]]).from_address(place).value = value
             return 0
-        except BaseException as thrown:  # C cannot pass it on: check() raises it again
+        except BaseException as thrown:  # C cannot propagate it: check() raises it again
             state.thrown = thrown
             if ends.is_main:
                 library.TenonSetFatalErrorHandler(end_now, None)
@@ -196,14 +201,16 @@ def callback(name, called):
 
 
 def code_of(thrown):
-    """What an exception is in C: the code of an error of Tenon. Others may have an attribute of this name that means something else."""
+    """Returns the error code of an exception. Only errors of Tenon have one: the attribute
+    `code` of other exceptions can have another meaning."""
     code = thrown.code if isinstance(thrown, Error) else 0
     return code or names['ErrorCode'].ERR_USER
 
 
 @ctypes.CFUNCTYPE(None, int, int, text, text, text, int, pointer)
 def end_now(code, *of_error):
-    """The handler of fatal errors while an exception is on its way: C would say only that there is one."""
+    """The handler of fatal errors while an exception passes through C, which could only report
+    that there is one."""
     ends.end_now(state.thrown, code)
 
 
@@ -221,7 +228,7 @@ def to_python(kind, what, value, given):
 
 
 def hold(*callbacks):
-    """Keeps functions until Tenon releases the returned number."""
+    """Stores functions until Tenon releases the returned number."""
     if not any(callbacks):
         return None
     number = next(numbers)
@@ -235,12 +242,12 @@ def release(number):
 
 
 def check_held(code, number):
-    """If the call failed, Tenon does not have the functions."""
+    """Releases the functions if the call failed, since Tenon does not have them."""
     if code:
         held.pop(number, None)
     check(code)
 
 
 def keep(*callbacks):
-    """Keeps functions as long as the process."""
+    """Stores functions until the process ends."""
     kept.extend(callbacks)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Tenon as long as it is used."""
+"""Initialisation and finalisation of Tenon."""
 from __future__ import annotations
 
 import atexit
@@ -21,22 +21,24 @@ depth = 0
 
 
 def show(said: str) -> None:
-    """What Tenon prints goes where Python prints: into a notebook's cell, and in the order of print()."""
+    """Prints the output of Tenon through Python: into a notebook's cell, and in the order of
+    print()."""
     if sys.stdout is not None:
         sys.stdout.write(said)
         sys.stdout.flush()
 
 
-# Unless Python runs within a program that uses Tenon by itself, which says where text goes.
+# Not if Python runs within a program that uses Tenon itself, which decides where text is printed.
 is_redirected = ends.is_main = not initialized()
 if is_redirected:
     set_output_handler(show)
 
 
 def initialize(comm: MPI.Comm | None = None) -> None:
-    """Initialises Tenon on the ranks of a communicator of mpi4py, by default MPI.COMM_WORLD, until finalize() or the end
-    of the program. Errors are exceptions from then on, and one that nobody catches ends all ranks. Options are those of the
-    environment variable TENON_OPTIONS, which can name an options file. Collective on comm.
+    """Initialises Tenon on the ranks of a communicator of mpi4py, by default MPI.COMM_WORLD, until
+    finalize() or the end of the program. From then on errors are exceptions, and an uncaught one
+    ends all ranks. Options come from the environment variable TENON_OPTIONS, which can name an
+    options file. Collective on comm.
 
     TenonInitializeWithComm()
     """
@@ -49,8 +51,8 @@ def initialize(comm: MPI.Comm | None = None) -> None:
 
 
 def finalize() -> None:
-    """Finalises Tenon: prints the log (-tenon_log_view) and unused options. Objects that still exist are destroyed before.
-    Collective on the communicator of initialize().
+    """Finalises Tenon: prints the log (-tenon_log_view) and unused options, after destroying the
+    remaining objects. Collective on the communicator of initialize().
 
     TenonFinalize()
     """
@@ -61,7 +63,7 @@ def finalize() -> None:
         for left in list(Object._live):
             left.destroy()
         arrays.sweep()
-        if arrays.lenders:  # all that is left are tensors of arrays that somebody still holds
+        if arrays.lenders:  # the remaining objects are tensors whose arrays are still referenced
             set_error_output_handler(complain)
     pop_handler()
     check(finalize_c())
@@ -70,14 +72,16 @@ def finalize() -> None:
 
 
 def complain(said: str) -> None:
-    """What Tenon has to say at its end, without the objects that it thinks were forgotten."""
+    """Prints the messages of Tenon at its end, except those about objects that were not
+    destroyed."""
     if ' never destroyed on rank ' not in said and sys.stderr is not None:
         sys.stderr.write(said)
 
 
 class Session:
-    """Tenon for a block: `with tenon.Session(comm):`. A block that an exception leaves is not finalised, since other ranks may
-    not take part; if nobody catches it, or it is that of sys.exit() with a status, all ranks end."""
+    """Tenon for a block: `with tenon.Session(comm):`. A block that an exception leaves is not
+    finalised, since other ranks need not take part. All ranks end if the exception is not
+    caught, or is that of sys.exit() with a nonzero status."""
 
     def __init__(self, comm: MPI.Comm | None = None) -> None:
         self.comm = comm if comm is not None else MPI.COMM_WORLD
@@ -95,7 +99,7 @@ class Session:
 
 @atexit.register
 def _end() -> None:
-    """At the end of the program, before mpi4py finalises MPI."""
+    """Runs at the end of the program, before mpi4py finalises MPI."""
     try:
         while depth > 0 and not _failed():
             finalize()
@@ -106,5 +110,5 @@ def _end() -> None:
 
 
 def _failed() -> bool:
-    """Whether an exception ends the program: then other ranks may not take part."""
+    """Whether an exception ends the program, in which case other ranks need not take part."""
     return ends.is_failed or getattr(sys, 'last_value', None) is not None

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Tables: rows with named columns, as text, as HTML in a notebook, and as charts where there is matplotlib."""
+"""Tables: rows with named columns, as text, as HTML in a notebook, and as charts with
+matplotlib."""
 from __future__ import annotations
 
 import html
@@ -7,8 +8,9 @@ from typing import Any, Iterator, Sequence
 
 
 class Table:
-    """Rows with named columns. `print(table)` shows it, and so does a notebook; `table["time"]` is a column, `table[0]` a row as a
-    dictionary, and `pandas.DataFrame(table)` a frame of it, since a table iterates over its rows."""
+    """Rows with named columns. `print(table)` and notebooks show it; `table["time"]` is a
+    column, `table[0]` a row as a dictionary, and `pandas.DataFrame(table)` converts it, since a
+    table iterates over its rows."""
 
     def __init__(self, title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         self.title, self.columns, self.rows = title, list(columns), [list(row) for row in rows]
@@ -49,8 +51,8 @@ class Table:
         return f'<table><caption>{html.escape(self.title)}</caption>{line(self.columns, "th")}{"".join(rows)}</table>'
 
     def chart(self, column: str, label: str | None = None, count: int = 12) -> Any:
-        """The largest values of a column as bars, labelled by another column, by default the first one. It needs matplotlib,
-        whose axes it returns."""
+        """Draws the largest values of a column as bars, labelled by another column, by default
+        the first one. Needs matplotlib, and returns its axes."""
         from .charts import bars
         return bars(self.sorted_by(column), column, label or self.columns[0], count)
 

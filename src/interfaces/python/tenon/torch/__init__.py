@@ -2,10 +2,10 @@
 """Tenon's operators and layers in PyTorch: halo exchange, repartition, broadcast, sum-reduction and whole layers as
 functions of torch.autograd, on tensors of torch without a copy (Hewett and Grady 2020).
 
-A tensor of torch holds this rank's block of a distributed tensor, in the extents of its layout's box, halo included. The
-gradient that arrives at an output is the cotangent in the dual layout: the gradient of a copy (B) is one summand (P) of the
-gradient of what was copied. A loss is therefore computed on one rank (R), or of blocks (S) and added by total(); computed on
-every copy it counts as often as there are copies.
+A tensor of torch contains this rank's block of a distributed tensor, with the extents of its layout's box, halo included.
+The gradient of an output is the cotangent in the dual layout: the gradient with respect to a copy (B) is one contribution
+(P) to the gradient with respect to the copied tensor. A loss is therefore computed on one rank (R), or from blocks (S) and
+added by total(). If every copy computed it, it would count once per copy.
 
 Every call is collective: all ranks run the same forward and backward passes in the same order."""
 from . import nn

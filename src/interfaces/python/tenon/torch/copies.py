@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What ranks hold alike: parameters and buffers of which several ranks have a copy, and gradients that are the same on all ranks.
+"""Data that ranks have in common: parameters and buffers with copies on several ranks, and
+gradients that are equal on all ranks.
 
-Copies are compared by two numbers of each, the sum and the norm: those that somebody has drawn or changed on each rank by itself
-differ by far more than what processors round differently."""
+Copies are compared by two numbers, the sum and the norm: values that were drawn or changed
+independently on each rank differ by far more than the rounding errors of different processors."""
 from __future__ import annotations
 
 from typing import Any, Callable, Iterable, Sequence
@@ -11,7 +12,8 @@ import numpy
 import torch
 from mpi4py import MPI
 
-Entry = tuple[str, Any, torch.Tensor]  # the name, the box of a distributed tensor or None, and what this rank has of it
+Entry = tuple[str, Any, torch.Tensor]  # the name, the box of a distributed tensor or None, and this
+                                       # rank's values
 
 
 def numbers_of(tensor: torch.Tensor | None) -> tuple[float, float]:
@@ -27,7 +29,8 @@ def tolerance(tensor: torch.Tensor) -> float:
 
 
 def differing(entries: Sequence[Entry], comm: MPI.Comm, of: Callable[[torch.Tensor], torch.Tensor | None] = lambda x: x) -> list[str]:
-    """The names of those whose copies differ, with the first two ranks that have them. Collective."""
+    """Returns the names of the entries whose copies differ, with the first two ranks that
+    differ. Collective."""
     if comm.size == 1 or not entries:
         return []
     gathered = comm.allgather([(box, *numbers_of(of(tensor))) for _, box, tensor in entries])
@@ -37,8 +40,8 @@ def differing(entries: Sequence[Entry], comm: MPI.Comm, of: Callable[[torch.Tens
         for rank, of_rank in enumerate(gathered):
             box, total, norm = of_rank[number]
             leader, wanted, size = first.setdefault(box, (rank, total, norm))
-            apart = max(abs(total - wanted), abs(norm - size))
-            if apart > tolerance(tensor) * max(norm, size) or numpy.isnan(norm) != numpy.isnan(size):
+            difference = max(abs(total - wanted), abs(norm - size))
+            if difference > tolerance(tensor) * max(norm, size) or numpy.isnan(norm) != numpy.isnan(size):
                 found.append(f'{name} (ranks {leader} and {rank})')
                 break
     return found
@@ -58,7 +61,7 @@ def check_copies(entries: Sequence[Entry], comm: MPI.Comm) -> None:
 
 
 def synchronize(entries: Iterable[Entry], comm: MPI.Comm) -> None:
-    """Gives all copies the values of the first rank that has one. Collective."""
+    """Sets all copies to the values of the first rank that has one. Collective."""
     groups: dict[tuple[int, ...], MPI.Comm] = {}
     given = list(entries)
     boxes = comm.allgather([box for _, box, _ in given])

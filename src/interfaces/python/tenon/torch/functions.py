@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Operators as modules of torch, whose tensors are memory on which Tenon runs."""
+"""Operators as modules of torch, on whose tensors Tenon works in place."""
 from __future__ import annotations
 
 import ctypes
@@ -17,13 +17,15 @@ from ..runtime import address, check, function, int as c_int, long, to_communica
 
 apply, apply_adjoint = (function(f'TenonLinearOpApply{which}', c_int, *[address] * 3) for which in ('', 'Adjoint'))
 DTYPES = (torch.float32, torch.float64, torch.int64)
-# What keeps the memory of a tensor of torch, without its graph: that would hold the module, and the module what is placed.
+# The object that owns the memory of a tensor of torch, without its graph: the graph would reference
+# the module, and the module the placed array.
 memory_held = getattr(torch.Tensor, 'untyped_storage', torch.Tensor.detach)
 
 
 class Slot:
-    """One distributed tensor, whose memory is that of one tensor of torch after the other. Arguments of C are made once for
-    each form of the array: this is done at each call of an operator."""
+    """One distributed tensor that uses the memory of one tensor of torch after the other. The C
+    arguments are prepared once for each form of the array, since an array is placed at each call
+    of an operator."""
 
     def __init__(self, layout, type, tensor=None):
         self.layout, self.dtype = layout, DTYPES[type]
@@ -35,7 +37,8 @@ class Slot:
         self.low = [o - l for o, l in zip(owned_low, low)]
         self.high = [h - o for o, h in zip(owned_high, high)]
         self.forms, self.last = {}, None
-        # What new tensors are like, without memory of its own. Those without elements keep the strides of 0 of an expanded one.
+        # A template of new tensors, without memory. Those without elements have the strides of 0 of
+        # an expanded one.
         empty = torch.empty(self.shape if 0 in self.shape else (), dtype=self.dtype)
         self.like = None if self.is_device else empty.expand(self.shape)
 
@@ -45,7 +48,7 @@ class Slot:
         return self.place(array)
 
     def place(self, array):
-        """Lets the tensor of C use an array of the right form."""
+        """Lets the C tensor use an array of the right form."""
         strides = array.stride()
         form = self.forms.get(strides) or self.form(strides, array)
         where = (array.data_ptr(), strides)
@@ -57,7 +60,7 @@ class Slot:
         return self.tensor
 
     def form(self, strides, array):
-        """How arrays of these strides are placed."""
+        """Prepares the placement of arrays with these strides."""
         memory = memory_of(array)
         if len(self.forms) > 16:
             self.forms.clear()
@@ -84,7 +87,7 @@ class Slot:
                          f'{"the device" if self.is_device else "the host"}')
 
     def new(self, beside):
-        """A new tensor, on the device of another one."""
+        """Returns a new tensor, on the device of another one."""
         return torch.empty_like(self.like) if self.like is not None else beside.new_empty(self.shape, dtype=self.dtype)
 
 
@@ -105,7 +108,7 @@ class ApplyOperator(torch.autograd.Function):
         return ctx.operator.run(dx, ctx.is_adjoint)
 
 
-# The communicators of operators and layers that are there, by their handles of C, and who has them.
+# The communicators of all existing operators and layers, by their C handles, and their users.
 in_use: dict[int, tuple[MPI.Comm, weakref.WeakSet[torch.nn.Module]]] = {}
 
 
@@ -116,7 +119,8 @@ def note_use(module, comm):
 
 
 def comm_in_use() -> MPI.Comm:
-    """That of all operators and layers of Tenon that are there, where they are on one."""
+    """Returns the communicator of all existing operators and layers of Tenon, if they have the
+    same one."""
     found = [comm for comm, users in in_use.values() if users]
     if any(MPI.Comm.Compare(found[0], other) not in (MPI.IDENT, MPI.CONGRUENT) for other in found[1:]):
         raise ValueError('there are operators or layers of Tenon on several communicators: give the communicator or the layout over '
@@ -136,7 +140,7 @@ HOOKS = ('_forward_hooks', '_forward_pre_hooks', '_backward_hooks', '_backward_p
 
 
 class Operator(torch.nn.Module):
-    """A linear operator of Tenon: y = op(x), whose gradient is its adjoint."""
+    """A linear operator of Tenon: y = op(x), whose gradient is computed by its adjoint."""
 
     def __init__(self, op: LinearOp) -> None:
         super().__init__()
@@ -156,7 +160,7 @@ class Operator(torch.nn.Module):
         if not isinstance(x, torch.Tensor):
             self.x.refuse(x, 'the input')
         if not x.requires_grad and forward_ad._current_level < 0:
-            return self.run(x)  # torch's own bookkeeping takes as long as an exchange
+            return self.run(x)  # the bookkeeping of torch takes as long as an exchange
         return ApplyOperator.apply(x, self, False)
 
     def run(self, given, is_adjoint=False):
@@ -181,7 +185,7 @@ class Operator(torch.nn.Module):
 
 
 def block(of: Layout | DTensor, whole: torch.Tensor) -> torch.Tensor:
-    """This rank's block of a whole tensor, halo included, as a view."""
+    """Returns this rank's block of a whole tensor, halo included, as a view."""
     low, high = of.box()
     return whole[tuple(slice(l, h) for l, h in zip(low, high))]
 

@@ -1,24 +1,28 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Layers as functions of torch.autograd, and their second derivatives.
 
-A layer y = f(x, p) has the adjoint (dx, dp) = J(x, p)* dy, which is linear in dy: its derivative there is the tangent J. By x and p it
-is a second derivative of f, which Tenon does not have. But it is 0 where f is linear in pieces, and of a layer that is linear in x and
-in p, such as a convolution, it is the adjoint itself at another input: the derivative of <u, dx> by p is dp(u) - dp(0), where the second
-term is that of a bias. Functions of each element have that of torch, since they are the same on each rank's block. The derivatives are
-such functions again, so that third ones are there too; what has none is an error."""
+A layer y = f(x, p) has the adjoint (dx, dp) = J(x, p)* dy. It is linear in dy, and its
+derivative with respect to dy is the tangent J. Its derivatives with respect to x and p are
+second derivatives of f, which Tenon does not have in general. They are 0 if f is piecewise
+linear. If f is linear in x and in p, such as a convolution, they are the adjoint at another
+input: the derivative of <u, dx> with respect to p is dp(u) - dp(0), where the second term is
+that of a bias. Elementwise functions use the derivatives of torch on each rank's block. All
+derivatives are such functions again, so third derivatives exist as well; a missing one is an
+error."""
 from __future__ import annotations
 
 import torch
 
-# Types of layers that are linear, or a linear function and a constant, in their input; where they have parameters, also in these.
+# Types of layers that are linear or affine in their input and, if they have parameters, also in
+# these.
 LINEAR = {'adaptiveaveragepooling', 'affine', 'averagepooling', 'channelaffine', 'conv', 'crop', 'flatten', 'globalaveragepooling',
           'identity', 'pad', 'pixelshuffle', 'resample', 'reshape', 'scale', 'slice', 'transpose', 'transposedconv'}
-# And those that are so in pieces.
+# Types of layers that are piecewise linear.
 PIECEWISE = {'abs', 'clamp', 'leakyrelu', 'maxpooling', 'relu'}
 
 
 class Evaluation:
-    """One evaluation of a layer, of which torch may want the gradient."""
+    """One evaluation of a layer whose gradient torch can request."""
     __slots__ = ('__weakref__', 'training')
 
     def __init__(self, training):
@@ -39,7 +43,8 @@ class ApplyLayer(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, *dy):
-        module, given = ctx.module, ctx.saved_tensors  # torch checks that nothing has been written to them since
+        module, given = ctx.module, ctx.saved_tensors  # torch checks that they were not modified
+                                                       # since
         wanted = ctx.needs_input_grad[1:]
         if not torch.is_grad_enabled():
             return None, *adjoint(module, ctx.evaluation, wanted, dy, given)
@@ -56,7 +61,8 @@ def adjoint(module, evaluation, wanted, dy, given):
 
 
 class ApplyAdjoint(torch.autograd.Function):
-    """The gradients of a layer's inputs and parameters as a function of those of its outputs, the inputs and the parameters."""
+    """The gradients of a layer's inputs and parameters as a function of the gradients of its
+    outputs, the inputs and the parameters."""
 
     @staticmethod
     def forward(ctx, module, evaluation, wanted, *given):
@@ -86,7 +92,7 @@ class ApplyAdjoint(torch.autograd.Function):
 
 
 class ApplyTangent(torch.autograd.Function):
-    """The tangent of a layer that is linear, or in pieces, by its input."""
+    """The tangent of a (piecewise) linear layer with respect to its input."""
 
     @staticmethod
     def forward(ctx, module, training, u, x, *parameters):
@@ -106,7 +112,7 @@ class ApplyTangent(torch.autograd.Function):
 
 
 def mixed(module, training, wanted, dy, u, parameters):
-    """The derivatives of <dy, J u> by the parameters."""
+    """Returns the derivatives of <dy, J u> with respect to the parameters."""
     if not any(wanted):
         return (None,) * len(parameters)
     at_u, at_0 = (ApplyAdjoint.apply(module, Evaluation(training), (False, *wanted), dy, x, *parameters)[1:]

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Layers as modules of torch.
 
-Tenon runs on the memory of the tensors of torch, and torch on that of Tenon's parameters. What torch has written to a
-parameter is told to Tenon before the next evaluation: it keeps copies and packed forms of parameters."""
+Tenon works on the memory of the tensors of torch, and torch on that of Tenon's parameters. Tenon
+has copies and packed forms of parameters, so it is notified before the next evaluation if torch
+has modified a parameter."""
 from __future__ import annotations
 
 import ctypes
@@ -24,7 +25,7 @@ from .gradients import ApplyLayer, Evaluation
 
 
 def tensor_on(tensor):
-    """The local array of a tensor as one of torch, which keeps the memory."""
+    """Returns the local array of a tensor as a tensor of torch, which references the memory."""
     with tensor.array() as lent:
         return torch.as_tensor(lent, device='cuda') if hasattr(lent, '__cuda_array_interface__') else torch.from_numpy(lent)
 
@@ -34,7 +35,7 @@ def box_of(tensor):
 
 
 def varies(layer):
-    """Whether two evaluations of a layer in training differ, or change what it carries."""
+    """Whether two evaluations of a layer in training differ, or change its state."""
     type = layer.type()
     if type == 'batchnorm':
         return layer.get_text('statistics') == 'batch'
@@ -51,28 +52,31 @@ class Port:
         self.direction: Slot | None = None
 
     def tangent(self):
-        """The slot of directions, for second derivatives."""
+        """Returns the slot of directions, for second derivatives."""
         if self.direction is None:
             self.direction = Slot(self.layout, self.type)
         return self.direction
 
 
 class Module(torch.nn.Module):
-    """A layer or network of Tenon with a layout of its input, or a list of one layout for each input, which sets it up:
+    """A layer or network of Tenon, set up for a layout of its input, or a list of one layout for each input:
     y = module(x), module(x0, x1, ...). A graph with several outputs returns a tuple. Parameters are this rank's blocks of
-    Tenon's parameters, in place, so that optimizers of torch update them; a dot in their names is an underscore.
+    Tenon's parameters, in place, so optimizers of torch update them; a dot in their names becomes an underscore.
 
-    Tenon keeps the last `depth` evaluations for their gradients. Others are evaluated again in the backward pass; layers whose
-    evaluations in training differ (dropout, batch normalisation) need a depth of as many evaluations as wait for their gradients.
-    `is_repeatable` says that of layers whose functions are the program's own.
+    Tenon saves the last `depth` evaluations for their gradients. Earlier ones are evaluated again in the backward pass.
+    Layers whose evaluations in training differ (dropout, batch normalisation) need a depth of at least the number of
+    evaluations that wait for their gradients. `is_repeatable` overrides this for layers with user-defined functions.
 
-    train() and eval() do what they do in torch, and gradients flow in both. Running statistics are buffers, in place too."""
+    train() and eval() have the same effect as in torch, and gradients are computed in both modes. Running statistics are
+    buffers, also in place."""
 
     def __init__(self, layer: Layer, layout: Layout | Sequence[Layout], depth: int = 1, is_repeatable: bool | None = None) -> None:
         super().__init__()
         self.layer, self.depth, self.comm = layer, depth, layer.comm()
         self.takes_wholes = False  # within scatter()
-        self.function: Callable[[torch.Tensor], torch.Tensor] | None = None  # the same of torch, of functions of each element
+        self.function: Callable[[torch.Tensor], torch.Tensor] | None = None  # the equivalent
+                                                                             # elementwise function
+                                                                             # of torch
         layouts = [layout] if isinstance(layout, Layout) else list(layout)
         layer.set_stack_depth(depth)
         layer.set_up_many(layouts)
@@ -86,7 +90,8 @@ class Module(torch.nn.Module):
                 self.outputs.append(Port(y.layout(), y.data_type(), 'the output' + f' {index}' * (count > 1)))
         self.is_repeatable = not varies(layer) if is_repeatable is None else is_repeatable
         self.pending: list[weakref.ref[Evaluation]] = []
-        self.slots, self.states = parameters_of(layer), states_of(layer)  # of parameters, and of buffers
+        self.slots, self.states = parameters_of(layer), states_of(layer)  # of parameters, and of
+                                                                          # buffers
         self.names = names_of(layer, [*self.slots, *self.states])
         for number, (name, tensor) in enumerate(zip(map(self.parameter_name, self.names), (*self.slots, *self.states))):
             if number < len(self.slots):
@@ -100,7 +105,7 @@ class Module(torch.nn.Module):
         self.count_copies()
 
     def count_copies(self):
-        """Says of each parameter on how many ranks each of its elements lies: see clip_grad_norm_()."""
+        """Sets the number of ranks that have each element of a parameter: see clip_grad_norm_()."""
         parameters, comm = list(self._parameters.values()), self.comm
         counts = comm.allreduce(numpy.array([parameter.numel() for parameter in parameters]))
         for parameter, slot, count in zip(parameters, self.slots, counts):
@@ -138,7 +143,7 @@ class Module(torch.nn.Module):
         return made
 
     def run_again(self, evaluation, inputs):
-        """As it ran, whatever has been said since."""
+        """Repeats an evaluation in its original mode."""
         if evaluation.training and not self.is_repeatable:
             raise RuntimeError('this evaluation is no longer kept, and another one would differ: give the module a greater depth, '
                                'and let the backward pass run in reverse order of the evaluations')
@@ -162,7 +167,7 @@ class Module(torch.nn.Module):
         return dx, [self.gradient(index) if is_wanted else None for index, is_wanted in enumerate(wanted)]
 
     def run_tangent(self, evaluation, x, direction):
-        """J u at x, of a layer with one input and one output."""
+        """Returns J u at x, for a layer with one input and one output."""
         self.run_again(evaluation, [x])
         made = self.outputs[0].tangent().new(direction)
         self.layer.apply_tangent_many([self.inputs[0].tangent().use(direction, f'the direction of {self.inputs[0].name}')],
@@ -171,7 +176,8 @@ class Module(torch.nn.Module):
         return made
 
     def local_function(self):
-        """The function of torch that does the same on this rank's block, if there is one; not of summands, whose sum has the value."""
+        """Returns the function of torch that is equivalent on this rank's block, if there is
+        one; not for partial sums, which represent a value only by their sum."""
         (x, *others), (y, *_) = self.inputs, self.outputs
         is_local = self.function is not None and not others and 'P' not in x.layout.properties() and x.layout.box() == y.layout.box()
         return self.function if is_local else None
@@ -181,7 +187,7 @@ class Module(torch.nn.Module):
         self.pending.clear()
 
     def tell(self):
-        """Tells Tenon of parameters that torch has written."""
+        """Notifies Tenon of parameters that torch has modified."""
         for index, (parameter, slot) in enumerate(zip(self._parameters.values(), self.slots)):
             if parameter.data_ptr() != self.addresses[index]:
                 self.refuse_memory()
@@ -195,7 +201,7 @@ class Module(torch.nn.Module):
                            'and choose their type of elements by dtype and their device by the space of the layer')
 
     def _apply(self, fn, *arguments, **settings):
-        """What to(), double(), cuda() and others are made of."""
+        """The common part of to(), double(), cuda() and similar functions."""
         with torch.no_grad():
             for tensor in (*self._parameters.values(), *self._buffers.values()):
                 changed = fn(tensor)
@@ -204,7 +210,8 @@ class Module(torch.nn.Module):
         return self
 
     def gradient(self, index):
-        """A copy of the gradient of a parameter, summed over the ranks. What does not change of it is asked once."""
+        """Returns a copy of the gradient of a parameter, summed over the ranks. Its constant
+        properties are queried once."""
         tensor = self.layer.reduced_gradient(index)
         if index not in self.sums:
             slot = Slot(tensor.layout(), tensor.data_type(), tensor)
@@ -241,9 +248,10 @@ class Module(torch.nn.Module):
         return [port.layout for port in self.outputs]
 
     def scatter(self, values: Mapping[str, torch.Tensor], strict: bool = True) -> Any:
-        """Sets the parameters and running statistics from whole ones by name, as of the state_dict() of a module on one process:
-        each rank takes its block. Names are those of this module's parameters, or Tenon's, which are PyTorch's in a trained
-        network. What is missing, is not known or has another size is told as by load_state_dict()."""
+        """Sets the parameters and running statistics from whole ones by name, such as those of
+        the state_dict() of a module on one process: each rank copies its block. Names are those
+        of this module's parameters, or Tenon's, which are PyTorch's in a trained network.
+        Missing, unknown and mismatched entries are reported as by load_state_dict()."""
         self.takes_wholes = True
         try:
             return self.load_state_dict(values, strict)
@@ -251,7 +259,8 @@ class Module(torch.nn.Module):
             self.takes_wholes = False
 
     def _load_from_state_dict(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs):
-        """How torch loads each module of a network; here of whole tensors."""
+        """Called by torch to load each module of a network; `takes_wholes` selects whole
+        tensors."""
         if not self.takes_wholes:
             super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
             return
@@ -273,20 +282,20 @@ class Module(torch.nn.Module):
         for name, buffer in self.counts().items():
             if prefix + name in state_dict:
                 buffer.copy_(state_dict[prefix + name])
-        # On counts of batches nothing depends in a network from a file.
+        # Counts of batches have no effect in a network from a file.
         known |= {f'{key.rpartition(".")[0]}.num_batches_tracked' for key in known if key.endswith('.running_mean')}
         unexpected_keys += [key for key in state_dict if key.startswith(prefix) and key not in known] if strict else []
 
     def tensors(self):
-        """Parameters, and the buffers that Tenon has."""
+        """Returns the parameters, and the buffers that belong to Tenon."""
         return (*self._parameters.items(), *list(self._buffers.items())[:len(self.states)])
 
     def counts(self):
-        """The other buffers, which are the same on all ranks."""
+        """Returns the other buffers, which are equal on all ranks."""
         return dict(list(self._buffers.items())[len(self.states):])
 
     def entries(self, prefix=''):
-        """Of each tensor its name, the box of what this rank has, and its values, for copies.py."""
+        """Yields the name, the box of this rank and the values of each tensor, for copies.py."""
         for (name, tensor), slot in zip(self.tensors(), (*self.slots, *self.states)):
             yield prefix + name, box_of(slot), tensor
         for name, buffer in self.counts().items():
@@ -297,8 +306,8 @@ class Module(torch.nn.Module):
         return {**found, **{name: buffer.clone() for name, buffer in self.counts().items()}}
 
     def gather(self) -> dict[str, torch.Tensor]:
-        """The whole parameters and running statistics by the names of this module's, on all ranks. Copies that differ between ranks are
-        an error. Collective."""
+        """Returns the whole parameters and running statistics by the names of this module, on
+        all ranks. Copies that differ between ranks are an error. Collective."""
         check_copies(list(self.entries()), self.comm)
         return self.wholes()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Trained networks as modules of torch, beside the network from which they come."""
+"""Trained networks as modules of torch, and their comparison with the original network."""
 from __future__ import annotations
 
 import os
@@ -16,16 +16,17 @@ from .layers import Module
 
 
 def load(path: str | os.PathLike[str], layout: Layout | Sequence[Layout], dtype: torch.dtype | None = None, **settings: Any) -> Module:
-    """A module from a file of torch.export (.pt2) or ONNX, for the layout of its input, or a list of one layout for each input.
-    Collective on the layouts."""
+    """Creates a module from a file of torch.export (.pt2) or ONNX, for the layout of its input,
+    or a list of one layout for each input. Collective on the layouts."""
     layer, layouts = layer_of_model(path, layout, data_type=data_type_of(dtype), **settings)
     return Module(layer, layouts)
 
 
 def difference(module: Module, reference: Callable[..., Any], *inputs: torch.Tensor) -> float:
-    """The largest difference between the outputs of a module and of a network on one process, for whole inputs, the same on all
-    ranks. Inputs and the outputs of the network are those of the first rank, whatever others have drawn; parameters of the module whose
-    copies differ between ranks are an error. Collective."""
+    """Returns the largest difference between the outputs of a module and of a network on one
+    process, for whole inputs, on all ranks. Inputs and the outputs of the network are those of
+    the first rank; differences on other ranks are ignored. Parameters of the module whose copies
+    differ between ranks are an error. Collective."""
     comm = module.comm
     copies.check_copies(list(module.entries()), comm)
     with torch.no_grad():
@@ -33,12 +34,13 @@ def difference(module: Module, reference: Callable[..., Any], *inputs: torch.Ten
         own = module(*[block(layout, x).contiguous() for layout, x in zip(module.input_layouts, wholes)])
         wanted = reference(*wholes)
         pairs = list(zip(own, wanted) if isinstance(own, tuple) else [(own, wanted)])
-        apart = [(y - block(layout, from_first(whole, comm))).abs() for layout, (y, whole) in zip(module.output_layouts, pairs)]
-    return comm.allreduce(max(float(each.max()) if each.numel() else 0.0 for each in apart), MPI.MAX)
+        differences = [(y - block(layout, from_first(whole, comm))).abs() for layout, (y, whole) in zip(module.output_layouts, pairs)]
+    return comm.allreduce(max(float(each.max()) if each.numel() else 0.0 for each in differences), MPI.MAX)
 
 
 def from_first(whole: torch.Tensor, comm: MPI.Comm) -> torch.Tensor:
-    """What the first rank has, on all ranks; other ranks have something of the same size."""
+    """Returns the tensor of the first rank, on all ranks; other ranks pass a tensor of the same
+    size."""
     made = whole.detach().clone()
     copies.synchronize([('', None, made)], comm)
     return made

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Whole networks of torch in which there are layers of Tenon: losses and gradients over the ranks, and the state_dict() of the same
-network on one process. Parameters of other modules than Tenon's are the same on all ranks."""
+"""Whole networks of torch that contain layers of Tenon: losses and gradients over the ranks, and
+the state_dict() of the same network on one process. Parameters of other modules are equal on all
+ranks."""
 from __future__ import annotations
 
 import math
@@ -27,14 +28,16 @@ class Total(torch.autograd.Function):
 
 
 def total(value: torch.Tensor, comm: MPI.Comm | Layout | None = None) -> torch.Tensor:
-    """The sum over the ranks of what each has computed of its block, such as its part of a loss: the same on all ranks, where each
-    rank's gradient is that of its own part. All ranks then call backward(). The ranks are those of a communicator or a layout, or
-    else of the operators and layers of Tenon that there are. Collective."""
+    """Returns the sum over the ranks of values of their blocks, such as parts of a loss. The
+    result is the same on all ranks, and each rank's gradient is that of its own part. All ranks
+    then call backward(). The ranks are those of a communicator or a layout, by default those of
+    the existing operators and layers of Tenon. Collective."""
     return Total.apply(value, comm_of(comm))
 
 
 def modules_of(network: torch.nn.Module) -> Iterator[tuple[str, Module]]:
-    """The modules of Tenon in a network, with the beginnings of their parameters' names; one that is in several places comes for each."""
+    """Yields the modules of Tenon in a network, with the prefixes of their parameters' names; a
+    module in several places occurs for each."""
     return ((f'{name}.' if name else '', module) for name, module in network.named_modules(remove_duplicate=False)
             if isinstance(module, Module))
 
@@ -44,7 +47,7 @@ def comm_of_network(network: torch.nn.Module) -> MPI.Comm:
 
 
 def entries_of(network: torch.nn.Module) -> list[copies.Entry]:
-    """All that the state_dict() of a network has, each once."""
+    """Returns all entries of the state_dict() of a network, each once."""
     own = {entry[0]: entry for begin, module in modules_of(network) for entry in module.entries(begin)}
     found, seen = [], set()
     for name, value in network.state_dict(keep_vars=True).items():
@@ -55,9 +58,10 @@ def entries_of(network: torch.nn.Module) -> list[copies.Entry]:
 
 
 def scatter_state_dict(network: torch.nn.Module, state: Mapping[str, torch.Tensor], strict: bool = True) -> Any:
-    """network.load_state_dict() from the state_dict() of the same network on one process, whose modules have the same names: of
-    parameters of Tenon each rank takes its blocks, others it takes as they are. What is missing, is not known or has another size is told
-    as by load_state_dict(), in the sizes of whole parameters."""
+    """Loads the state_dict() of the same network on one process, whose modules have the same
+    names: each rank copies its blocks of Tenon's parameters, and all other parameters
+    completely. Missing, unknown and mismatched entries are reported as by load_state_dict(), in
+    the sizes of whole parameters."""
     own = {module for _, module in modules_of(network)}
     try:
         for module in own:
@@ -69,8 +73,9 @@ def scatter_state_dict(network: torch.nn.Module, state: Mapping[str, torch.Tenso
 
 
 def gather_state_dict(network: torch.nn.Module) -> dict[str, torch.Tensor]:
-    """The state_dict() of the same network on one process, on all ranks, for its load_state_dict(): parameters of Tenon are whole. Copies
-    that differ between ranks are an error, see synchronize(). Collective."""
+    """Returns the state_dict() of the same network on one process, on all ranks, for its
+    load_state_dict(): parameters of Tenon are whole. Copies that differ between ranks are an
+    error, see synchronize(). Collective."""
     copies.check_copies(entries_of(network), comm_of_network(network))
     wholes: dict[int, dict[str, torch.Tensor]] = {}
     found = {name: value.detach().clone() if isinstance(value, torch.Tensor) else value for name, value in network.state_dict().items()}
@@ -82,8 +87,9 @@ def gather_state_dict(network: torch.nn.Module) -> dict[str, torch.Tensor]:
 
 
 def synchronize(network: torch.nn.Module) -> None:
-    """Gives all ranks that have copies of a parameter or buffer the values of the first of them, as after torch.nn.init with seeds
-    that differ, or for parameters of torch beside layers of Tenon. Collective."""
+    """Sets all copies of a parameter or buffer to the values of the first rank that has one, for
+    example after torch.nn.init with different seeds, or for parameters of torch in addition to
+    layers of Tenon. Collective."""
     copies.synchronize(entries_of(network), comm_of_network(network))
 
 
@@ -94,18 +100,20 @@ def parameters_in(given: torch.nn.Module | torch.Tensor | Iterable[torch.Tensor]
 
 
 def sum_gradients(network: torch.nn.Module | Iterable[torch.Tensor], comm: MPI.Comm | Layout | None = None) -> None:
-    """Adds the gradients of torch's own parameters in a network over the ranks: each has that of its block, while those of parameters
-    of Tenon are summed already. To be called once after the backward passes of a step and before the optimizer's. What is the
-    same on all ranks and not of a block, such as a term of the loss for the size of a parameter, is divided by the number of ranks before.
-    Ranks without a gradient that others have get theirs. Collective."""
+    """Sums the gradients of torch's own parameters in a network over the ranks: each rank has
+    that of its block, while those of Tenon's parameters are already summed. Call it once after
+    the backward passes of a step and before the optimizer's step. A part of the gradient that is
+    equal on all ranks and not of a block, such as a term of the loss for the size of a
+    parameter, must be divided by the number of ranks before. Ranks without a gradient get that
+    of the others. Collective."""
     parameters = [parameter for parameter in parameters_in(network) if not hasattr(parameter, 'tenon_copies')]
     is_network = comm is None and isinstance(network, torch.nn.Module)
     over = comm_of_network(network) if is_network else comm_of(comm)  # type: ignore[arg-type]
     if over.size == 1 or not parameters:
         return
-    there = numpy.array([parameter.grad is not None for parameter in parameters], numpy.int32)
-    over.Allreduce(MPI.IN_PLACE, there, MPI.MAX)
-    wanted = [parameter for parameter, is_there in zip(parameters, there) if is_there]
+    has_gradient = numpy.array([parameter.grad is not None for parameter in parameters], numpy.int32)
+    over.Allreduce(MPI.IN_PLACE, has_gradient, MPI.MAX)
+    wanted = [parameter for parameter, is_present in zip(parameters, has_gradient) if is_present]
     for double in (False, True):
         group = [parameter for parameter in wanted if (parameter.dtype in (torch.float64, torch.complex128)) == double]
         if group:
@@ -113,7 +121,7 @@ def sum_gradients(network: torch.nn.Module | Iterable[torch.Tensor], comm: MPI.C
 
 
 def sum_group(parameters, comm, dtype):
-    """One message for all; short types are added in float32."""
+    """Uses one message for all gradients; short types are added in float32."""
     for parameter in parameters:
         if parameter.grad is None:
             parameter.grad = torch.zeros_like(parameter)
@@ -126,8 +134,9 @@ def sum_group(parameters, comm, dtype):
 
 
 def check_step(optimizer: torch.optim.Optimizer, *_: Any) -> None:
-    """Before the steps of an optimizer that has parameters of Tenon: copies that differ at the first one would stay so, and where
-    gradients of torch's own parameters differ, their copies would drift apart."""
+    """Runs before the steps of an optimizer with parameters of Tenon. Reports copies that differ
+    at the first step, and gradients of torch's own parameters that differ, which would let their
+    copies drift apart."""
     parameters = [parameter for group in optimizer.param_groups for parameter in group['params']]
     comm = next((parameter.tenon_copies[0] for parameter in parameters if hasattr(parameter, 'tenon_copies')), None)
     if comm is None or comm.size == 1:
@@ -155,8 +164,9 @@ except ImportError:
 
 def clip_grad_norm_(parameters: torch.Tensor | Iterable[torch.Tensor], max_norm: float, norm_type: float = 2.0,
                     error_if_nonfinite: bool = False) -> torch.Tensor:
-    """torch.nn.utils.clip_grad_norm_() over the whole parameters: each element counts once, whichever ranks have it. Gradients of
-    other modules' parameters than Tenon's are the same on all ranks after sum_gradients(). Returns the norm before. Collective."""
+    """torch.nn.utils.clip_grad_norm_() over the whole parameters: each element counts once, on
+    however many ranks it is stored. Gradients of other modules' parameters must be equal on all
+    ranks, see sum_gradients(). Returns the norm before. Collective."""
     given = parameters_in(parameters)
     found = [parameter for parameter in given if parameter.grad is not None]
     known = [parameter.tenon_copies for parameter in given if hasattr(parameter, 'tenon_copies')]

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Layers with the names and arguments of torch.nn, and the layout of their input: Conv2d(1, 6, 5, padding=2, layout=layout).
+"""Layers with the names and arguments of torch.nn, and the layout of their input: Conv2d(1, 6,
+5, padding=2, layout=layout).
 
-The layout of a module's output is its output_layout, with which the next one begins. `signature` and `storage` are those of
-Tenon's layers: what each axis of the process grid splits, and where parameters are stored. `dtype` is torch's default type of
-elements unless it is given, and the `device` is the CPU. Parameters begin with Tenon's initial values: weights are drawn as the
-`initializer` says ("glorot_uniform"), from the `seed` or else one of the generator of torch on the first rank, and biases are 0;
-Module.scatter() sets them. What an argument of torch.nn asks for that Tenon has not is a ValueError with its name."""
+The layout of a module's output is its output_layout, which is passed to the next module.
+`signature` and `storage` are those of Tenon's layers: the dimension that each axis of the
+process grid splits, and the layout in which parameters are stored. `dtype` defaults to torch's
+default element type, and the `device` is the CPU. Parameters have Tenon's initial values:
+weights are drawn according to `initializer` ("glorot_uniform"), from `seed` or, by default, from
+a seed of the torch generator on the first rank; biases are 0. Module.scatter() sets them. An
+argument of torch.nn that Tenon does not support is a ValueError with its name."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Sequence, Union
@@ -27,7 +30,7 @@ def tuple_of(value: Any, dimensions: int) -> list[int]:
 
 
 def refuse(name: str, value: Any, *allowed: Any, why: str = '') -> None:
-    """An error, if an argument has none of the values that are allowed."""
+    """Raises an error if an argument has none of the allowed values."""
     if not any(value is each or value == each for each in allowed):
         raise ValueError(f'{name}={value!r} is not supported, {" or ".join(map(repr, allowed))} is' + (f': {why}' if why else ''))
 
@@ -37,13 +40,14 @@ IN_SPACE = 'the memory of a layer is that of its setting space, as in Module(ten
 
 
 def drawn_seed(comm: MPI.Comm) -> int:
-    """Of the generator of torch on the first rank. All ranks draw, since generators that are alike stay so."""
+    """Returns a seed of the torch generator on the first rank. All ranks draw, so equal
+    generators remain equal."""
     return comm.bcast(int(torch.randint(2**63 - 1, ())))
 
 
 class Single(Module):
     """One layer of a type, whose parameters have its names: weight, bias."""
-    draws = False  # whether something in it depends on a seed
+    draws = False  # whether it depends on a seed
 
     def __init__(self, type: str, layout: Layout | Sequence[Layout], settings: dict[str, Any], dtype: torch.dtype | None = None,
                  signature: str | None = None, storage: str | None = None, depth: int = 1, is_repeatable: bool | None = None,
@@ -68,7 +72,7 @@ MODES = {'zeros': 'zero', 'circular': 'periodic', 'reflect': 'reflect', 'replica
 
 
 def family(base: type[Single], name: str, **members: Any) -> Any:
-    """Classes for 1 to 3 dimensions: Conv1d, Conv2d, Conv3d."""
+    """Returns the classes for 1 to 3 dimensions: Conv1d, Conv2d, Conv3d."""
     return (derived(f'{name}{n}d', base, dimensions=n, **members) for n in (1, 2, 3))
 
 
@@ -87,7 +91,7 @@ class Conv(Single):
         windows, steps = tuple_of(kernel_size, n), tuple_of(dilation, n)
         settings: dict[str, Any] = {'in_channels': in_channels, 'out_channels': out_channels, 'kernel': windows, 'groups': groups,
                                     'stride': tuple_of(stride, n), 'dilation': steps, 'bias': bias}
-        if padding == 'same':  # of an odd sum one more behind
+        if padding == 'same':  # an odd sum is larger at the high side
             both = [step * (window - 1) for step, window in zip(steps, windows)]
             padding = [width // 2 for width in both]
             settings['padding_high'] = [width - width // 2 for width in both]
@@ -213,7 +217,7 @@ class BatchNorm(ChannelNorm):
         self.track_running_stats = track_running_stats
         if track_running_stats:
             self.register_buffer('num_batches_tracked', torch.tensor(0, dtype=torch.long))
-        else:  # batches alone count, also in eval()
+        else:  # only the statistics of batches are used, also in eval()
             self._buffers.clear()
             self.states.clear()
 
@@ -276,7 +280,8 @@ class Softmax(Single):
 
 
 class Pointwise(Single):
-    """A function of each element, whose arguments are settings of Tenon by the names in `arguments`, with their defaults."""
+    """An elementwise function, whose arguments are settings of Tenon by the names in
+    `arguments`, with their defaults."""
     kind, of_torch = 'identity', 'Identity'
     arguments: tuple[tuple[str, str, float], ...] = ()
 
